@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# Finds nvcc, also where it is not on PATH, and the toolkit's headers. Nothing of gmtrace links CUDA
+# except the programs written in CUDA C++.
+
+find_program(GMT_NVCC nvcc
+             HINTS ENV CUDACXX ENV CUDA_PATH ENV CUDA_HOME
+             PATHS /usr/local/cuda /opt/cuda
+             PATH_SUFFIXES bin
+             DOC "nvcc, the CUDA compiler")
+
+if(GMT_NVCC)
+    set(gmt_build_cuda_default ON)
+else()
+    set(gmt_build_cuda_default OFF)
+endif()
+option(GMT_BUILD_CUDA "Build what is written in CUDA C++ (needs nvcc)" ${gmt_build_cuda_default})
+
+if(GMT_BUILD_CUDA)
+    if(NOT CMAKE_CUDA_COMPILER AND GMT_NVCC)
+        set(CMAKE_CUDA_COMPILER "${GMT_NVCC}")
+    endif()
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES all-major)
+    endif()
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+endif()
+
+# Headers only (cuda.h, cupti.h): libcuda and libcupti are loaded at run time.
+if(GMT_NVCC AND NOT CUDAToolkit_ROOT)
+    get_filename_component(gmt_cuda_bin "${GMT_NVCC}" REALPATH)
+    get_filename_component(gmt_cuda_bin "${gmt_cuda_bin}" DIRECTORY)
+    get_filename_component(CUDAToolkit_ROOT "${gmt_cuda_bin}" DIRECTORY)
+endif()
+find_package(CUDAToolkit 13.0 REQUIRED)
+
+add_library(gmt_cuda_headers INTERFACE)
+target_include_directories(gmt_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+find_path(GMT_CUPTI_INCLUDE_DIR cupti.h
+          HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include)
+if(GMT_CUPTI_INCLUDE_DIR)
+    target_include_directories(gmt_cuda_headers SYSTEM INTERFACE ${GMT_CUPTI_INCLUDE_DIR})
+endif()

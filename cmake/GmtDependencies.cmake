@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries of the system, as imported targets PkgConfig::SQLITE3, LIBDW, JANSSON and CRITERION.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3>=3.34)
+pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+if(GMT_BUILD_TESTS)
+    pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
+endif()

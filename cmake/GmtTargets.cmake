@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Interface target gmt_warnings and the helpers with which rooms declare and install their targets.
+
+add_compile_definitions(GMT_VERSION="${PROJECT_VERSION}")
+include_directories("${PROJECT_SOURCE_DIR}")
+
+# Link it to every C target of ours.
+add_library(gmt_warnings INTERFACE)
+target_compile_options(gmt_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+        -Wmissing-prototypes -Wvla>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow>
+    $<$<AND:$<BOOL:${GMT_WERROR}>,$<COMPILE_LANGUAGE:C,CXX>>:-Werror>)
+
+if(GMT_SANITIZE)
+    add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GMT_SANITIZE}>
+                        $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=all>
+                        $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
+    add_link_options($<$<LINK_LANGUAGE:C,CXX>:-fsanitize=${GMT_SANITIZE}>)
+endif()
+
+# gmt_no_sanitize(target...): for what is loaded into foreign programs (libgmtrace.so and all that is
+# linked into it, the stand-in driver): a sanitizer's runtime cannot be brought in by a library.
+function(gmt_no_sanitize)
+    if(NOT GMT_SANITIZE)
+        return()
+    endif()
+    foreach(target IN LISTS ARGN)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize=all>)
+        target_link_options(${target} PRIVATE -fno-sanitize=all)
+    endforeach()
+endfunction()
+
+# gmt_install_program(target): bin/.
+function(gmt_install_program target)
+    install(TARGETS ${target} RUNTIME DESTINATION ${GMT_INSTALL_BINDIR})
+endfunction()
+
+# gmt_install_libexec(target): libexec/gmtrace/, for programs that users do not start themselves.
+function(gmt_install_libexec target)
+    set_target_properties(${target} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY "${GMT_LIBEXEC_OUTPUT_DIRECTORY}"
+        INSTALL_RPATH "$ORIGIN/../../lib")
+    install(TARGETS ${target} RUNTIME DESTINATION ${GMT_INSTALL_LIBEXECDIR})
+endfunction()
+
+# gmt_install_library(target): lib/, for shared libraries.
+function(gmt_install_library target)
+    install(TARGETS ${target} LIBRARY DESTINATION ${GMT_INSTALL_LIBDIR})
+endfunction()
