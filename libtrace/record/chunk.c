@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Creates, maps and closes the files of a spool. */
+#include "libtrace/record/chunk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *fd_out)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < bytes) {
+        return -EFBIG;
+    }
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        return -errno;
+    }
+    int error = posix_fallocate(fd, 0, (off_t)bytes);
+    if (error == 0) {
+        *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+        error = *mapping == MAP_FAILED ? errno : 0;
+    }
+    if (error != 0) {
+        unlink(path);
+        close(fd);
+        return -error;
+    }
+    if (fd_out != NULL) {
+        *fd_out = fd;
+    } else {
+        close(fd);
+    }
+    return 0;
+}
+
+int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t bytes,
+                     struct gmt_chunk_header **header)
+{
+    uint64_t used = __atomic_add_fetch(&control->bytes_in_use, bytes, __ATOMIC_RELAXED);
+    int status = -ENOBUFS;
+    if (used > control->bytes_limit) {
+        goto give_back;
+    }
+    char path[PATH_MAX + 32];
+    uint32_t index = __atomic_fetch_add(&control->chunk_count, 1, __ATOMIC_RELAXED);
+    (void)snprintf(path, sizeof(path), "%s/chunk-%u", directory, index);
+    void *mapping;
+    status = gmt_spool_file_create(path, bytes, &mapping, NULL);
+    if (status != 0) {
+        goto give_back;
+    }
+    *header = mapping;
+    (*header)->version = GMT_SPOOL_VERSION;
+    (*header)->index = index;
+    (*header)->bytes = bytes;
+    (*header)->pid = control->pid;
+    __atomic_store_n(&(*header)->magic, GMT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    return 0;
+
+give_back:
+    __atomic_fetch_sub(&control->bytes_in_use, bytes, __ATOMIC_RELAXED);
+    return status;
+}
+
+void gmt_chunk_close(struct gmt_chunk_header *header)
+{
+    __atomic_store_n(&header->closed, 1, __ATOMIC_RELEASE);
+    munmap(header, header->bytes);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunk files of a spool: made so that writing to their mapping can never kill the program. */
+#ifndef GMT_RECORD_CHUNK_H
+#define GMT_RECORD_CHUNK_H
+
+#include <stddef.h>
+
+#include "libtrace/record/layout.h"
+
+#define GMT_CHUNK_FIRST_BYTES ((size_t)64 << 10) /* a thread's first: programs have many idle ones */
+#define GMT_CHUNK_BYTES ((size_t)1 << 20)
+
+/* Create, allocate and map the next chunk file of `directory`; disk blocks are allocated before it
+ * is mapped (a hole would raise SIGBUS on a full disk) and RLIMIT_FSIZE is honoured before the
+ * kernel enforces it with SIGXFSZ. Returns 0 and the mapped header, or negative errno; -ENOBUFS:
+ * control->bytes_limit is reached. */
+int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t bytes,
+                     struct gmt_chunk_header **header);
+
+/* Nothing will be added: tell the reader and unmap. */
+void gmt_chunk_close(struct gmt_chunk_header *header);
+
+/* Create, allocate and map any spool file. `fd_out` may be NULL: the descriptor is closed then. */
+int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *fd_out);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The collector seam: who supplies device timestamps and kernel counters.
+ *
+ * CUPTI implements it (libtrace/cupti); the software device will. The hooks call it, it writes
+ * records into the spool itself. Every function may be called from any thread; none prints, none
+ * fails loudly: what is not to be had becomes a GMT_REC_CAPABILITY or GMT_REC_LOSS record.
+ *
+ * Measuring a launch: the launch hook asks `want` (a few ns; no lock) and, only if told a group,
+ * calls `begin` before and `end` after the driver call. `begin` may still decline (another thread is
+ * measuring, the budget is spent, a hang-safety rule forbids it): it returns the group it really
+ * measures. All hang-safety rules that need knowledge of streams and arguments are the caller's:
+ * it sets gmt_launch_site.unsafe.
+ */
+#ifndef GMT_RECORD_COLLECTOR_H
+#define GMT_RECORD_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libtrace/record/layout.h"
+
+struct gmt_collector_config {
+    const char *cupti_path;      /* GMTRACE_CUPTI, or NULL: search                                 */
+    bool timestamps;             /* device timestamps wanted                                       */
+    bool counters;               /* kernel counters wanted                                         */
+    double overhead_share;       /* counter budget: share of elapsed time (default 0.05) ...       */
+    uint64_t overhead_start_ns;  /* ... plus this much at the start (default 1e9)                  */
+    unsigned samples_per_class;  /* launches measured per class and group (default 3)              */
+    void *libcuda;               /* dlopen handle of the driver in use                             */
+    void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks        */
+    /* Launches of the process so far, all threads; the caller counts its own before `begin`. A range
+     * during which it advances is discarded. `launches_done` counts them again after the driver call
+     * (NULL = not counted): no range begins while another launch is between the two. */
+    const _Atomic uint64_t *launches;
+    const _Atomic uint64_t *launches_done;
+    const _Atomic int *captures; /* stream captures under way, any thread (NULL = not counted): no
+                                    session changes and no range begins while there is one         */
+    void (*enter)(void);         /* around calls into CUPTI: driver calls made inside are not      */
+    void (*leave)(void);         /*   recorded (the hooks' re-entry guard)                         */
+};
+
+/* Per kernel class state that the collector keeps; allocated zeroed by the caller, who looks the
+ * class up anyway, and never freed. */
+struct gmt_collector_class {
+    uint32_t id;                             /* gmt_kernel_class.id                                */
+    uint32_t kernel;                         /* gmt_kernel.id                                      */
+    const char *kernel_name;                 /* mangled; lives as long as the process              */
+    bool never;                              /* name or kind forbids measuring (NCCL, cooperative) */
+    _Atomic uint32_t measured[4];            /* indexed by enum gmt_counter_group                  */
+    _Atomic uint64_t launches;               /* seen so far                                        */
+    struct gmt_collector_class *next;        /* the collector's list of known classes              */
+};
+
+struct gmt_launch_site {
+    void *context;               /* CUcontext, current                                             */
+    void *stream;                /* CUstream as given                                              */
+    struct gmt_collector_class *cls;
+    uint32_t launch_seq;
+    bool unsafe;                 /* a hang-safety rule applies: do not measure                     */
+};
+
+struct gmt_collector_ops {
+    const char *name;
+
+    /* After the first successful cuInit, before any context is used. Starts timestamps. Returns 0
+     * or negative errno; after an error no other function is called. */
+    int (*start)(const struct gmt_collector_config *config);
+
+    /* A context was seen for the first time; `id` is its gmt_context.id. */
+    void (*context_seen)(void *context, uint32_t id, uint32_t device);
+
+    /* Before a context is destroyed or its device reset: end what runs in it. Bounded. */
+    void (*context_gone)(void *context);
+
+    /* CUPTI's id of a stream, for joining; returns 0, or -ENOTSUP without one. */
+    int (*stream_id)(void *context, void *stream, bool per_thread, uint32_t *id);
+
+    /* Which group this launch of `cls` should be measured for now; GMT_GROUP_NONE nearly always.
+     * Must cost a few ns when nothing is to be measured. */
+    enum gmt_counter_group (*want)(struct gmt_collector_class *cls);
+
+    enum gmt_counter_group (*begin)(const struct gmt_launch_site *site);
+    void (*end)(const struct gmt_launch_site *site, enum gmt_counter_group group);
+
+    /* True while kernel timestamps are switched on (a launch made while they are off has no device
+     * row: GMT_CALL_NO_ACTIVITY). */
+    bool (*kernel_activity_on)(void);
+
+    /* From an atexit handler registered after cuInit: write everything still buffered, including
+     * counters and the list of classes never measured. Bounded: <= 1 s. */
+    void (*flush)(void);
+
+    /* In a forked child: forget everything without calling into CUPTI. */
+    void (*abandon)(void);
+};
+
+/* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */
+const struct gmt_collector_ops *gmt_cupti_collector(void);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc tells of a process. */
+#ifndef GMT_RECORD_PROC_H
+#define GMT_RECORD_PROC_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Start time of a process in clock ticks since boot (field 22 of /proc/<pid>/stat); with the pid it
+ * names a process for ever. 0 if it cannot be read. */
+uint64_t gmt_proc_start_time(pid_t pid);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Side records: a fixed part followed by strings or binary data. */
+#include <errno.h>
+#include <string.h>
+
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
+
+static unsigned slots_for(size_t bytes)
+{
+    return (unsigned)((bytes + GMT_SLOT_BYTES - 1) / GMT_SLOT_BYTES);
+}
+
+/* Reserve, copy the fixed part and fill its head. The thread record itself is written while the
+ * thread id is being handed out, so it must not ask for the id again. */
+static uint8_t *begin(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes, unsigned slots)
+{
+    uint32_t thread = type == GMT_REC_THREAD ? ((const struct gmt_thread *)fixed)->id
+                                             : gmt_spool_thread_id();
+    uint8_t *record = gmt_spool_reserve(slots);
+    if (record != NULL) {
+        struct gmt_side_head head = {.thread = thread, .ticks = gmt_clock_ticks()};
+        memcpy(record + sizeof(head), (const uint8_t *)fixed + sizeof(head),
+               fixed_bytes - sizeof(head));
+        memcpy(record, &head, sizeof(head));
+    }
+    return record;
+}
+
+int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes,
+                   const char *const *texts, size_t count)
+{
+    const size_t most = (size_t)GMT_MAX_SLOTS * GMT_SLOT_BYTES;
+    size_t bytes = fixed_bytes;
+    for (size_t i = 0; i < count; i++) {
+        bytes += (texts[i] != NULL ? strlen(texts[i]) : 0) + 1;
+    }
+    if (bytes > most) {
+        bytes = most;
+    }
+    unsigned slots = slots_for(bytes);
+    uint8_t *record = begin(type, fixed, fixed_bytes, slots);
+    if (record == NULL) {
+        return -ENOSPC;
+    }
+    /* Each string is cut so that the NULs of those after it still fit. */
+    size_t at = fixed_bytes;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = texts[i] != NULL ? strlen(texts[i]) : 0;
+        size_t room = most - at - (count - i);
+        length = length < room ? length : room;
+        if (length != 0) {
+            memcpy(record + at, texts[i], length);
+        }
+        record[at + length] = '\0';
+        at += length + 1;
+    }
+    gmt_spool_commit(record, type, slots);
+    return 0;
+}
+
+int gmt_spool_side_data(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes,
+                        const void *tail, size_t tail_bytes)
+{
+    size_t bytes = fixed_bytes + tail_bytes;
+    if (bytes > (size_t)GMT_MAX_SLOTS * GMT_SLOT_BYTES) {
+        return -E2BIG;
+    }
+    uint8_t *record = begin(type, fixed, fixed_bytes, slots_for(bytes));
+    if (record == NULL) {
+        return -ENOSPC;
+    }
+    memcpy(record + fixed_bytes, tail, tail_bytes);
+    gmt_spool_commit(record, type, slots_for(bytes));
+    return 0;
+}
+
+void gmt_spool_capability(const char *name, enum gmt_capability_state state, int code,
+                          const char *detail, const char *remedy)
+{
+    struct gmt_capability capability = {.state = state, .code = code};
+    (void)gmt_spool_side(GMT_REC_CAPABILITY, &capability, sizeof(capability),
+                         (const char *[]){name, detail, remedy}, 3);
+}
+
+void gmt_spool_loss(const char *kind, const char *detail, uint64_t count)
+{
+    struct gmt_loss loss = {.count = count};
+    (void)gmt_spool_side(GMT_REC_LOSS, &loss, sizeof(loss), (const char *[]){kind, detail}, 2);
+}

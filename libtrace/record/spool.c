@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The writing half of a spool: records of this process into memory-mapped chunks, without locks. */
+#include "libtrace/record/spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libtrace/record/chunk.h"
+#include "libtrace/record/clock.h"
+#include "libtrace/record/proc.h"
+
+#define RETRY_NS UINT64_C(100000000) /* after a failure no new chunk is tried for this long */
+#define SPARE_CHUNKS 64u
+#define SPARE_MIN_BYTES (8 * GMT_SLOT_BYTES)
+
+struct writer {
+    uint8_t *next;                   /* first free slot                                           */
+    uint8_t *end;                    /* one past the last slot of the chunk                       */
+    struct gmt_chunk_header *chunk;
+};
+
+/* What a thread needs to append. Initial-exec: the library is preloaded, never dlopen'ed late. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    struct writer writer;
+    uint32_t id;                     /* gmt_thread.id                                             */
+    uint32_t generation;             /* of the spool this belongs to; a fork begins a new one     */
+} tls;
+
+static struct {
+    _Atomic bool open;
+    _Atomic uint32_t generation;
+    _Atomic uint32_t threads;
+    _Atomic uint64_t retry_ns;
+    struct gmt_control *control;
+    int control_fd;
+    pthread_key_t exit_key;
+    bool has_exit_key;
+    char directory[PATH_MAX];
+} spool = {.control_fd = -1, .generation = 1};
+
+/* Chunks that ended threads left partly filled; the next new thread goes on with one. */
+static struct {
+    pthread_mutex_t mutex;
+    unsigned count;
+    struct writer item[SPARE_CHUNKS];
+} spare = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void thread_exits(void *unused)
+{
+    (void)unused;
+    struct writer left = tls.writer;
+    bool ours = tls.generation == atomic_load_explicit(&spool.generation, memory_order_relaxed);
+    tls.writer = (struct writer){0};
+    if (left.chunk == NULL || !ours) {
+        return;
+    }
+    bool kept = false;
+    pthread_mutex_lock(&spare.mutex);
+    if (left.end - left.next >= (ptrdiff_t)SPARE_MIN_BYTES && spare.count < SPARE_CHUNKS) {
+        spare.item[spare.count++] = left;
+        kept = true;
+    }
+    pthread_mutex_unlock(&spare.mutex);
+    if (!kept) {
+        gmt_chunk_close(left.chunk);
+    }
+}
+
+static bool take_spare(size_t bytes)
+{
+    bool taken = false;
+    pthread_mutex_lock(&spare.mutex);
+    if (spare.count > 0 && (size_t)(spare.item[spare.count - 1].end -
+                                    spare.item[spare.count - 1].next) >= bytes) {
+        tls.writer = spare.item[--spare.count];
+        taken = true;
+    }
+    pthread_mutex_unlock(&spare.mutex);
+    return taken;
+}
+
+/* Store a fresh pair as control->last_pair; pair_seq is odd while it is being written. */
+static void publish_clock_pair(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    struct gmt_control *control = spool.control;
+    pthread_mutex_lock(&mutex);
+    struct gmt_clock_pair pair = gmt_clock_read_pair();
+    uint32_t seq = __atomic_load_n(&control->pair_seq, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->pair_seq, seq + 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&control->last_pair.ticks, pair.ticks, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&control->last_pair.monotonic_ns, pair.monotonic_ns, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&control->pair_seq, seq + 2, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void *dropped(int error)
+{
+    struct gmt_control *control = spool.control;
+    if (error == -ENOBUFS) {
+        __atomic_fetch_add(&control->dropped_full, 1, __ATOMIC_RELAXED);
+    } else {
+        __atomic_fetch_add(&control->dropped_io, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&control->io_errno, -error, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void *take(size_t bytes)
+{
+    void *record = tls.writer.next;
+    tls.writer.next += bytes;
+    return record;
+}
+
+static void *reserve_in_new_chunk(size_t bytes)
+{
+    static _Atomic int last_error;
+    uint32_t generation = atomic_load_explicit(&spool.generation, memory_order_relaxed);
+    if (tls.generation != generation) {
+        tls.writer = (struct writer){0};
+        tls.id = 0;
+        tls.generation = generation;
+    }
+    bool first = tls.writer.chunk == NULL;
+    if (first && take_spare(bytes)) {
+        pthread_setspecific(spool.exit_key, &tls);
+        return take(bytes);
+    }
+    uint64_t retry_ns = atomic_load_explicit(&spool.retry_ns, memory_order_relaxed);
+    if (retry_ns != 0 && gmt_clock_monotonic_ns() < retry_ns) {
+        return dropped(atomic_load_explicit(&last_error, memory_order_relaxed));
+    }
+    bool small = first && bytes + sizeof(struct gmt_chunk_header) <= GMT_CHUNK_FIRST_BYTES;
+    struct gmt_chunk_header *chunk;
+    int error = gmt_chunk_create(spool.directory, spool.control,
+                                 small ? GMT_CHUNK_FIRST_BYTES : GMT_CHUNK_BYTES, &chunk);
+    if (error != 0) {
+        atomic_store_explicit(&last_error, error, memory_order_relaxed);
+        atomic_store_explicit(&spool.retry_ns, gmt_clock_monotonic_ns() + RETRY_NS,
+                              memory_order_relaxed);
+        return dropped(error);
+    }
+    atomic_store_explicit(&spool.retry_ns, 0, memory_order_relaxed);
+    if (tls.writer.chunk != NULL) {
+        gmt_chunk_close(tls.writer.chunk);
+    }
+    tls.writer.chunk = chunk;
+    tls.writer.next = (uint8_t *)(chunk + 1);
+    tls.writer.end = (uint8_t *)chunk + chunk->bytes;
+    pthread_setspecific(spool.exit_key, &tls);
+    publish_clock_pair();
+    return take(bytes);
+}
+
+void *gmt_spool_reserve(unsigned slots)
+{
+    size_t bytes = (size_t)slots * GMT_SLOT_BYTES;
+    if (__builtin_expect(
+            (size_t)(tls.writer.end - tls.writer.next) >= bytes &&
+                tls.generation == atomic_load_explicit(&spool.generation, memory_order_relaxed),
+            1)) {
+        return take(bytes);
+    }
+    if (!gmt_spool_is_open() || slots == 0 || slots > GMT_MAX_SLOTS) {
+        return NULL;
+    }
+    return reserve_in_new_chunk(bytes);
+}
+
+void gmt_spool_commit(void *record, enum gmt_rec_type type, unsigned slots)
+{
+    __atomic_store_n((uint32_t *)record, GMT_COMMIT(type, slots), __ATOMIC_RELEASE);
+}
+
+bool gmt_spool_is_open(void)
+{
+    return atomic_load_explicit(&spool.open, memory_order_acquire);
+}
+
+struct gmt_control *gmt_spool_control(void)
+{
+    return gmt_spool_is_open() ? spool.control : NULL;
+}
+
+const char *gmt_spool_directory(void)
+{
+    return gmt_spool_is_open() ? spool.directory : NULL;
+}
+
+/* Shared mappings do not exist on some file systems (ENODEV, EINVAL): then the spool lies in
+ * /dev/shm and `<output>.spool` is a symbolic link to it. */
+static int move_to_shared_memory(void)
+{
+    char target[64];
+    (void)snprintf(target, sizeof(target), "/dev/shm/gmtrace-%ld-%" PRIx64 ".spool", (long)getpid(),
+                   gmt_clock_monotonic_ns());
+    if (rmdir(spool.directory) != 0 || mkdir(target, 0777) != 0) {
+        return -errno;
+    }
+    if (symlink(target, spool.directory) != 0) {
+        int error = -errno;
+        rmdir(target);
+        return error;
+    }
+    return 0;
+}
+
+static int create_control(void)
+{
+    char path[PATH_MAX + 16];
+    void *mapping = NULL;
+    (void)snprintf(path, sizeof(path), "%s/control", spool.directory);
+    int error = gmt_spool_file_create(path, sizeof(struct gmt_control), &mapping,
+                                      &spool.control_fd);
+    if (error == -ENODEV || error == -EINVAL) {
+        error = move_to_shared_memory();
+        if (error == 0) {
+            error = gmt_spool_file_create(path, sizeof(struct gmt_control), &mapping,
+                                          &spool.control_fd);
+        }
+    }
+    if (error == 0) {
+        spool.control = mapping;
+    }
+    return error;
+}
+
+int gmt_spool_open(const struct gmt_spool_config *config)
+{
+    if (gmt_spool_is_open()) {
+        return -EALREADY;
+    }
+    int length = snprintf(spool.directory, sizeof(spool.directory), "%s.spool", config->output);
+    if (length < 0 || (size_t)length >= sizeof(spool.directory) ||
+        strlen(config->output) >= sizeof(((struct gmt_control *)0)->output)) {
+        return -ENAMETOOLONG;
+    }
+    if (!spool.has_exit_key) {
+        if (pthread_key_create(&spool.exit_key, thread_exits) != 0) {
+            return -EAGAIN;
+        }
+        spool.has_exit_key = true;
+    }
+    if (mkdir(spool.directory, 0777) != 0) {
+        return -errno;
+    }
+    int error = create_control();
+    if (error != 0) {
+        rmdir(spool.directory);
+        return error;
+    }
+    struct gmt_control *control = spool.control;
+    control->version = GMT_SPOOL_VERSION;
+    control->byte_order = GMT_SPOOL_BYTE_ORDER;
+    control->pid = (uint32_t)getpid();
+    control->pid_start = gmt_proc_start_time(getpid());
+    control->ticks_are_ns = !gmt_clock_uses_tsc;
+    control->bytes_limit = config->bytes_limit;
+    (void)snprintf(control->output, sizeof(control->output), "%s", config->output);
+    control->first_pair = gmt_clock_read_pair();
+    control->last_pair = control->first_pair;
+    /* The recorder sees an exec by the loss of this lock: POSIX locks are not inherited by fork and
+     * go with the descriptor. */
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    (void)fcntl(spool.control_fd, F_SETLK, &lock);
+    __atomic_store_n(&control->magic, GMT_SPOOL_MAGIC, __ATOMIC_RELEASE);
+    atomic_store_explicit(&spool.open, true, memory_order_release);
+    return 0;
+}
+
+uint32_t gmt_spool_thread_id(void)
+{
+    uint32_t generation = atomic_load_explicit(&spool.generation, memory_order_relaxed);
+    if (__builtin_expect(tls.id != 0 && tls.generation == generation, 1)) {
+        return tls.id;
+    }
+    if (tls.generation != generation) {
+        tls.writer = (struct writer){0};
+        tls.generation = generation;
+    }
+    tls.id = atomic_fetch_add_explicit(&spool.threads, 1, memory_order_relaxed) + 1;
+    char name[32] = "";
+    (void)prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0);
+    struct gmt_thread thread = {.id = tls.id, .tid = (uint32_t)syscall(SYS_gettid)};
+    (void)gmt_spool_side(GMT_REC_THREAD, &thread, sizeof(thread), (const char *[]){name}, 1);
+    return tls.id;
+}
+
+void gmt_spool_note_exit(void)
+{
+    if (!gmt_spool_is_open()) {
+        return;
+    }
+    struct gmt_side_head head = {0};
+    (void)gmt_spool_side(GMT_REC_EXIT, &head, sizeof(head), NULL, 0);
+    __atomic_store_n(&spool.control->ended, 1, __ATOMIC_RELEASE);
+}
+
+void gmt_spool_abandon(void)
+{
+    if (!gmt_spool_is_open()) {
+        return;
+    }
+    atomic_store(&spool.open, false);
+    atomic_fetch_add(&spool.generation, 1);
+    atomic_store(&spool.threads, 0);
+    atomic_store(&spool.retry_ns, 0);
+    pthread_mutex_init(&spare.mutex, NULL);
+    spare.count = 0;
+    munmap(spool.control, sizeof(*spool.control));
+    spool.control = NULL;
+    close(spool.control_fd);
+    spool.control_fd = -1;
+}

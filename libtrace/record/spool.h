@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writing half of a spool (layout.h): one per process, written by many threads without locks.
+ *
+ * A thread reserves slots in its own chunk, fills them in place and commits them with one release
+ * store. Nothing here prints, exits, or waits for the disk; what cannot be written is counted in
+ * the control file. Async-signal: a hook that interrupts another hook on the same thread must not
+ * write (the caller's re-entry guard sees to it).
+ */
+#ifndef GMT_RECORD_SPOOL_H
+#define GMT_RECORD_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/record/layout.h"
+
+struct gmt_spool_config {
+    const char *output;    /* path of trace.db; the spool becomes "<output>.spool"                */
+    uint64_t bytes_limit;  /* of all chunks existing at one time                                  */
+};
+
+/* Make the spool directory and its control file, and begin writing. Returns 0 or negative errno
+ * (-EEXIST: there is a spool of that name already; nothing was changed). The process has at most
+ * one open spool. */
+int gmt_spool_open(const struct gmt_spool_config *config);
+
+/* True once gmt_spool_open has succeeded and until gmt_spool_abandon. */
+bool gmt_spool_is_open(void);
+
+/* The mapped control page, NULL when no spool is open. Owned by the spool. */
+struct gmt_control *gmt_spool_control(void);
+
+/* `<output>.spool`, NULL when none is open. */
+const char *gmt_spool_directory(void);
+
+/* Reserve `slots` (1..GMT_MAX_SLOTS) consecutive zeroed slots for this thread; NULL if the spool is
+ * full or the disk is (counted in the control file). Must be followed by gmt_spool_commit before
+ * this thread reserves again. */
+void *gmt_spool_reserve(unsigned slots);
+
+/* Make a reserved record visible to the reader. */
+void gmt_spool_commit(void *record, enum gmt_rec_type type, unsigned slots);
+
+/* Append a side record: `fixed` (its head is filled in here) followed by `count` NUL-terminated
+ * strings (NULL counts as ""), truncated to fit. Returns 0 or -ENOSPC. */
+int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes,
+                   const char *const *texts, size_t count);
+/* The same with `tail_bytes` of binary data instead of texts; never truncated (-E2BIG). */
+int gmt_spool_side_data(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes,
+                        const void *tail, size_t tail_bytes);
+
+/* This thread's gmt_thread.id, from 1; writes the GMT_REC_THREAD record at first use. */
+uint32_t gmt_spool_thread_id(void);
+
+/* Ready-made side records. */
+void gmt_spool_capability(const char *name, enum gmt_capability_state state, int code,
+                          const char *detail, const char *remedy);
+void gmt_spool_loss(const char *kind, const char *detail, uint64_t count);
+
+/* exit() was reached: note it (GMT_REC_EXIT). Hooks may go on writing afterwards. */
+void gmt_spool_note_exit(void);
+
+/* In a forked child: forget the parent's spool without touching its files. */
+void gmt_spool_abandon(void);
+
+#endif
