@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: memory comes to life and goes, on the device and page-locked on the host. */
+#include "preload/allocmap.h"
+#include "preload/hook.h"
+
+struct shape {
+    uint64_t pitch, width, height, pool;
+    uint32_t flags;
+};
+
+/* A failed call is recorded without address: its out-parameters say nothing. */
+static void record_alloc(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
+                         uint64_t bytes, struct shape shape)
+{
+    struct gmt_alloc alloc = {
+        .kind = (uint8_t)kind,
+        .pitch = shape.pitch,
+        .width = shape.width,
+        .height = shape.height,
+        .pool = shape.pool,
+        .flags = shape.flags,
+    };
+    if (site->result == CUDA_SUCCESS && (site->flags & GMT_CALL_CAPTURING) == 0) {
+        alloc.address = address;
+        alloc.id = gmt_allocmap_insert(address, bytes, kind);
+    }
+    gmt_site_record_with(GMT_REC_ALLOC, site, bytes, &alloc);
+}
+
+/* The address may belong to someone else the moment the driver has it back: forget it first. */
+static bool begin_free(uint64_t address, struct gmt_allocation *gone)
+{
+    return address != 0 && gmt_allocmap_remove(address, gone);
+}
+
+static void record_free(const struct gmt_site *site, bool known, const struct gmt_allocation *gone)
+{
+    if (!known) {
+        gmt_site_record(GMT_REC_CALL, site, 0);
+        return;
+    }
+    struct gmt_alloc alloc = {.address = gone->base, .kind = gone->kind};
+    if (site->result == CUDA_SUCCESS) {
+        alloc.id = gone->id;
+    } else {
+        gmt_allocmap_restore(gone);
+    }
+    gmt_site_record_with(GMT_REC_FREE, site, gone->bytes, &alloc);
+}
+
+static uint64_t value_at(const CUdeviceptr *address, CUresult result)
+{
+    return result == CUDA_SUCCESS && address != NULL ? *address : 0;
+}
+
+static uint64_t pointer_at(void *const *address, CUresult result)
+{
+    return result == CUDA_SUCCESS && address != NULL ? (uint64_t)(uintptr_t)*address : 0;
+}
+
+#define ALLOC(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS, BYTES, ...)             \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0,                         \
+                    record_alloc(&site, KIND, ADDRESS, BYTES, (struct shape){__VA_ARGS__}))
+
+#define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS)                                \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS,                                  \
+                    struct gmt_allocation gone;                                                    \
+                    bool known = begin_free(ADDRESS, &gone), record_free(&site, known, &gone))
+
+ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
+      NULL, 0, value_at(address, site.result), bytes, 0)
+
+static uint64_t pitched_bytes(const size_t *pitch, size_t height, CUresult result)
+{
+    return result == CUDA_SUCCESS && pitch != NULL ? *pitch * height : 0;
+}
+
+ALLOC(cuMemAllocPitch_v2, GMT_ALLOC_PITCHED,
+      (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element_bytes),
+      (address, pitch, width, height, element_bytes), NULL, 0, value_at(address, site.result),
+      pitched_bytes(pitch, height, site.result),
+      .pitch = pitched_bytes(pitch, 1, site.result), .width = width, .height = height)
+ALLOC(cuMemAllocManaged, GMT_ALLOC_MANAGED, (CUdeviceptr * address, size_t bytes, unsigned flags),
+      (address, bytes, flags), NULL, 0, value_at(address, site.result), bytes, .flags = flags)
+ALLOC(cuMemAllocAsync, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
+      (address, bytes, stream), stream, 0, value_at(address, site.result), bytes, 0)
+ALLOC(cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC,
+      (CUdeviceptr * address, size_t bytes, CUstream stream), (address, bytes, stream), stream,
+      GMT_CALL_PER_THREAD, value_at(address, site.result), bytes, 0)
+ALLOC(cuMemAllocFromPoolAsync, GMT_ALLOC_POOL,
+      (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+      (address, bytes, pool, stream), stream, 0, value_at(address, site.result), bytes,
+      .pool = (uint64_t)(uintptr_t)pool)
+ALLOC(cuMemAllocFromPoolAsync_ptsz, GMT_ALLOC_POOL,
+      (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+      (address, bytes, pool, stream), stream, GMT_CALL_PER_THREAD, value_at(address, site.result),
+      bytes, .pool = (uint64_t)(uintptr_t)pool)
+ALLOC(cuMemAllocHost_v2, GMT_ALLOC_HOST, (void **address, size_t bytes), (address, bytes), NULL, 0,
+      pointer_at(address, site.result), bytes, 0)
+ALLOC(cuMemHostAlloc, GMT_ALLOC_HOST, (void **address, size_t bytes, unsigned flags),
+      (address, bytes, flags), NULL, 0, pointer_at(address, site.result), bytes, .flags = flags)
+ALLOC(cuMemHostRegister_v2, GMT_ALLOC_REGISTERED, (void *address, size_t bytes, unsigned flags),
+      (address, bytes, flags), NULL, 0, (uint64_t)(uintptr_t)address, bytes, .flags = flags)
+
+FREE(cuMemFree_v2, (CUdeviceptr address), (address), NULL, 0, address)
+FREE(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), (address, stream), stream, 0, address)
+FREE(cuMemFreeAsync_ptsz, (CUdeviceptr address, CUstream stream), (address, stream), stream,
+     GMT_CALL_PER_THREAD, address)
+FREE(cuMemFreeHost, (void *address), (address), NULL, 0, (uint64_t)(uintptr_t)address)
+FREE(cuMemHostUnregister, (void *address), (address), NULL, 0, (uint64_t)(uintptr_t)address)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which allocation does an address fall into? All live memory that the hooks know: device, managed
+ * and page-locked. Written by allocation hooks, read by every copy and launch: readers take no lock.
+ */
+#ifndef GMT_PRELOAD_ALLOCMAP_H
+#define GMT_PRELOAD_ALLOCMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libtrace/record/layout.h"
+
+struct gmt_allocation {
+    uint64_t base;
+    uint64_t bytes;
+    uint32_t id;           /* gmt_alloc.id                                                        */
+    uint8_t kind;          /* enum gmt_alloc_kind                                                 */
+};
+
+/* Remember [base, base + bytes). Returns its new id (never 0); an id is given even when the map is
+ * full (counted as a loss, the address is unknown then). */
+uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind);
+
+/* Put back what gmt_allocmap_remove took (the free call failed). */
+void gmt_allocmap_restore(const struct gmt_allocation *allocation);
+
+/* Forget the allocation that starts at `base`; false if there is none. */
+bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed);
+
+/* The allocation that holds `address`; false if none does. */
+bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found);
+
+/* Memory class of an address; `otherwise` where no allocation is known. `id` gets the allocation's
+ * id or 0, and may be NULL. */
+enum gmt_mem_class gmt_allocmap_class(uint64_t address, enum gmt_mem_class otherwise, uint32_t *id);
+
+/* Is any page-locked or managed memory alive (a kernel could wait on it for the host)? */
+bool gmt_allocmap_has_host_visible(void);
+
+/* In a forked child: everything is forgotten. */
+void gmt_allocmap_reset(void);
+
+#endif

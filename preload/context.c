@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts, devices and streams of the program, as ids in the trace. */
+#include "preload/context.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "libtrace/record/spool.h"
+#include "preload/device.h"
+#include "preload/resolve.h"
+#include "preload/start.h"
+
+#define MAX_CONTEXTS 256u
+#define STREAM_SLOTS 16384u
+#define GONE UINT64_MAX
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static CUcontext contexts[MAX_CONTEXTS]; /* index + 1 = id */
+static unsigned context_count;
+static _Atomic unsigned generation = 1;  /* changes when a context is forgotten                   */
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    CUcontext handle;
+    unsigned generation;
+    uint16_t id;
+} last;
+
+/* Streams seen: mixed key of (context id, handle, thread for per-thread streams). */
+static _Atomic uint64_t streams[STREAM_SLOTS];
+static unsigned stream_count;
+static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten              */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    uint64_t key;
+    unsigned generation;
+} last_stream;
+
+static _Atomic int captures;
+
+static uint16_t find_or_add(CUcontext handle)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned id = context_count;
+    while (id > 0 && contexts[id - 1] != handle) {
+        id--;
+    }
+    bool is_new = id == 0 && context_count < MAX_CONTEXTS;
+    if (is_new) {
+        contexts[context_count++] = handle;
+        id = context_count;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (is_new) {
+        CUdevice device = 0;
+        if (gmt_driver.cuCtxGetDevice == NULL ||
+            gmt_driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
+            device = 0;
+        }
+        gmt_device_note(device);
+        struct gmt_context record = {
+            .handle = (uint64_t)(uintptr_t)handle, .id = id, .device = (uint32_t)device};
+        (void)gmt_spool_side(GMT_REC_CONTEXT, &record, sizeof(record), NULL, 0);
+        if (gmt_collector != NULL) {
+            gmt_collector->context_seen(handle, id, (uint32_t)device);
+        }
+    }
+    return (uint16_t)id;
+}
+
+uint16_t gmt_context_current(CUcontext *handle)
+{
+    CUcontext current = NULL;
+    if (gmt_driver.cuCtxGetCurrent == NULL ||
+        gmt_driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS) {
+        current = NULL;
+    }
+    if (handle != NULL) {
+        *handle = current;
+    }
+    if (current == NULL) {
+        return 0;
+    }
+    unsigned now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+    if (__builtin_expect(last.handle != current || last.generation != now, 0)) {
+        last.id = find_or_add(current);
+        last.handle = current;
+        last.generation = now;
+    }
+    return last.id;
+}
+
+void gmt_context_forget(CUcontext handle)
+{
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < context_count; i++) {
+        if (handle == NULL || contexts[i] == handle) {
+            contexts[i] = NULL;
+        }
+    }
+    generation++;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+static uint64_t stream_key(uint16_t context_id, CUstream stream, bool per_thread)
+{
+    uint64_t key = (uint64_t)(uintptr_t)stream * UINT64_C(0x9e3779b97f4a7c15);
+    key ^= (uint64_t)context_id << 48;
+    if (per_thread) {
+        key ^= (uint64_t)gmt_spool_thread_id() * UINT64_C(0xc2b2ae3d27d4eb4f);
+    }
+    return key == 0 || key == GONE ? 1 : key;
+}
+
+static bool stream_is_known(uint64_t key)
+{
+    for (unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS;; at = (at + 1) % STREAM_SLOTS) {
+        uint64_t seen = __atomic_load_n(&streams[at], __ATOMIC_RELAXED);
+        if (seen == key || seen == 0) {
+            return seen == key;
+        }
+    }
+}
+
+static bool stream_add(uint64_t key)
+{
+    bool added = false;
+    pthread_mutex_lock(&mutex);
+    if (stream_count < STREAM_SLOTS / 2) {
+        unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS;
+        while (streams[at] != 0 && streams[at] != GONE && streams[at] != key) {
+            at = (at + 1) % STREAM_SLOTS;
+        }
+        added = streams[at] != key;
+        stream_count += streams[at] == 0;
+        __atomic_store_n(&streams[at], key, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&mutex);
+    return added;
+}
+
+void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread)
+{
+    bool own = stream == CU_STREAM_PER_THREAD || (per_thread && stream == NULL);
+    CUstream normal = own ? CU_STREAM_PER_THREAD : stream == CU_STREAM_LEGACY ? NULL : stream;
+    uint64_t key = stream_key(context_id, normal, own);
+    unsigned now = __atomic_load_n(&stream_generation, __ATOMIC_RELAXED);
+    if (__builtin_expect((key == last_stream.key && now == last_stream.generation) ||
+                             context_id == 0,
+                         1)) {
+        return;
+    }
+    last_stream.key = key;
+    last_stream.generation = now;
+    if (stream_is_known(key) || !stream_add(key)) {
+        return;
+    }
+    struct gmt_stream record = {
+        .handle = (uint64_t)(uintptr_t)normal,
+        .context = context_id,
+        .thread = own ? gmt_spool_thread_id() : 0,
+    };
+    /* Asking a stream that is being captured for its properties ends the capture with an error. */
+    bool may_ask = normal != NULL && __atomic_load_n(&captures, __ATOMIC_RELAXED) == 0;
+    unsigned flags;
+    int priority;
+    if (may_ask && gmt_driver.cuStreamGetFlags != NULL &&
+        gmt_driver.cuStreamGetFlags(normal, &flags) == CUDA_SUCCESS) {
+        record.flags = (uint16_t)flags;
+    }
+    if (may_ask && gmt_driver.cuStreamGetPriority != NULL &&
+        gmt_driver.cuStreamGetPriority(normal, &priority) == CUDA_SUCCESS) {
+        record.priority = priority;
+        record.has_priority = 1;
+    }
+    if (gmt_collector != NULL &&
+        gmt_collector->stream_id(context, normal, own, &record.cupti_id) == 0) {
+        record.has_cupti_id = 1;
+    }
+    (void)gmt_spool_side(GMT_REC_STREAM, &record, sizeof(record), NULL, 0);
+}
+
+void gmt_stream_forget(uint16_t context_id, CUstream stream)
+{
+    uint64_t key = stream_key(context_id, stream, false);
+    pthread_mutex_lock(&mutex);
+    for (unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS; streams[at] != 0;
+         at = (at + 1) % STREAM_SLOTS) {
+        if (streams[at] == key) {
+            __atomic_store_n(&streams[at], GONE, __ATOMIC_RELAXED);
+            break;
+        }
+    }
+    stream_generation++;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* ---- captures ------------------------------------------------------------------------------- */
+
+void gmt_capture_began(void)
+{
+    __atomic_fetch_add(&captures, 1, __ATOMIC_RELAXED);
+}
+
+void gmt_capture_ended(void)
+{
+    if (__atomic_sub_fetch(&captures, 1, __ATOMIC_RELAXED) < 0) {
+        __atomic_store_n(&captures, 0, __ATOMIC_RELAXED); /* began before we looked */
+    }
+}
+
+bool gmt_stream_is_capturing(CUstream stream, bool per_thread)
+{
+    if (__builtin_expect(__atomic_load_n(&captures, __ATOMIC_RELAXED) == 0, 1)) {
+        return false;
+    }
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) =
+        per_thread ? gmt_driver.cuStreamIsCapturing_ptsz : gmt_driver.cuStreamIsCapturing;
+    return ask != NULL && ask(stream, &status) == CUDA_SUCCESS &&
+           status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+void gmt_context_reset(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+    context_count = 0;
+    generation++;
+    stream_count = 0;
+    memset((void *)streams, 0, sizeof(streams)); // NOLINT
+    stream_generation++;
+    captures = 0;
+    gmt_device_reset();
+}

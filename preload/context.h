@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts, devices and streams of the program, as ids in the trace. */
+#ifndef GMT_PRELOAD_CONTEXT_H
+#define GMT_PRELOAD_CONTEXT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* gmt_context.id of the calling thread's current context, 0 without one. The first sight of a
+ * context or device writes its record. */
+uint16_t gmt_context_current(CUcontext *handle);
+
+/* A context is about to go (destroyed, reset): its handle may come back as another one. NULL: all
+ * contexts. */
+void gmt_context_forget(CUcontext handle);
+
+/* Note a stream of the current context at its first use (GMT_REC_STREAM). */
+void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
+/* The stream is about to be destroyed; its handle may come back as another one. */
+void gmt_stream_forget(uint16_t context_id, CUstream stream);
+
+/* Captures: how many are under way, and is this stream part of one? */
+void gmt_capture_began(void);
+void gmt_capture_ended(void);
+bool gmt_stream_is_capturing(CUstream stream, bool per_thread);
+
+/* In a forked child: nothing is known. */
+void gmt_context_reset(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every hook is made of.
+ *
+ * A hook calls the real entry point first and records afterwards, reads nothing that a failed call
+ * may have left unset, and never fails the program's call: whatever cannot be recorded is counted.
+ * Calls made inside a hook (by the driver, by CUPTI, by us) pass straight through.
+ */
+#ifndef GMT_PRELOAD_HOOK_H
+#define GMT_PRELOAD_HOOK_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/record/clock.h"
+#include "libtrace/record/layout.h"
+#include "libtrace/record/spool.h"
+
+/* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
+#undef cuGetProcAddress
+#undef cuMemcpyBatchAsync
+#undef cuCtxSynchronize
+
+#define GMT_EXPORT __attribute__((visibility("default")))
+
+enum gmt_hook_id {
+#define GMT_HOOK(symbol, family, runtime) GMT_HOOK_##symbol,
+#include "preload/hooks.def"
+#undef GMT_HOOK
+    GMT_HOOK_COUNT
+};
+
+/* Per thread: are we inside a hook? Initial-exec: the library is preloaded. */
+extern _Thread_local __attribute__((tls_model("initial-exec"))) unsigned gmt_hook_depth;
+
+/* Real entry points by gmt_hook_id, NULL until looked up. */
+extern void *gmt_hook_real[GMT_HOOK_COUNT];
+/* Look one up now; NULL if this driver has none. */
+void *gmt_hook_find_real(enum gmt_hook_id id);
+
+/* Begin recording if it has not begun; false: recording is off in this process. */
+bool gmt_start(void);
+extern _Atomic bool gmt_started;
+
+/* One intercepted call while it is under way. */
+struct gmt_site {
+    enum gmt_hook_id id;
+    uint8_t flags;         /* GMT_CALL_*                                                          */
+    uint8_t detail;
+    CUstream stream;
+    uint64_t caller;
+    const void *frame;     /* frame pointer of the hook: start of the stack walk                  */
+    uint64_t begin_ticks;
+    uint64_t end_ticks;
+    CUresult result;
+};
+
+/* False: do not record this call (recording is off, or we are inside a hook already). After true,
+ * gmt_hook_leave must follow. */
+static inline bool gmt_hook_enter(void)
+{
+    if (__builtin_expect(gmt_hook_depth != 0, 0)) {
+        return false;
+    }
+    gmt_hook_depth = 1;
+    if (__builtin_expect(!__atomic_load_n(&gmt_started, __ATOMIC_ACQUIRE), 0) && !gmt_start()) {
+        gmt_hook_depth = 0;
+        return false;
+    }
+    return true;
+}
+
+static inline void gmt_hook_leave(void)
+{
+    gmt_hook_depth = 0;
+}
+
+/* Append a record of the call alone. */
+void gmt_site_record(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes);
+/* Append call + one payload slot. */
+void gmt_site_record_with(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
+                          const void *payload);
+/* Append call + `payload_slots` slots. */
+void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
+                           const void *payload, unsigned payload_slots);
+
+/*
+ * Define one hook.
+ *   STREAM    expression: the stream, NULL where the call has none
+ *   FLAGS     GMT_CALL_* known beforehand
+ *   BEFORE    statements before the real call
+ *   AFTER     statements after it; may use `site` (complete) and the parameters
+ */
+#define GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)               \
+    CUresult SYMBOL PARAMETERS;                                                                    \
+    GMT_EXPORT CUresult SYMBOL PARAMETERS                                                          \
+    {                                                                                              \
+        CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL];                             \
+        if (__builtin_expect(real == NULL, 0)) {                                                   \
+            real = gmt_hook_find_real(GMT_HOOK_##SYMBOL);                                          \
+            if (real == NULL) {                                                                    \
+                return CUDA_ERROR_NOT_SUPPORTED;                                                   \
+            }                                                                                      \
+        }                                                                                          \
+        if (!gmt_hook_enter()) {                                                                   \
+            return real ARGUMENTS;                                                                 \
+        }                                                                                          \
+        struct gmt_site site = {                                                                   \
+            .id = GMT_HOOK_##SYMBOL,                                                               \
+            .flags = (FLAGS),                                                                      \
+            .stream = (STREAM),                                                                    \
+            .caller = (uint64_t)(uintptr_t)__builtin_return_address(0),                            \
+            .frame = __builtin_frame_address(0),                                                   \
+        };                                                                                         \
+        BEFORE;                                                                                    \
+        site.begin_ticks = gmt_clock_ticks();                                                      \
+        site.result = real ARGUMENTS;                                                              \
+        site.end_ticks = gmt_clock_ticks();                                                        \
+        AFTER;                                                                                     \
+        gmt_hook_leave();                                                                          \
+        return site.result;                                                                        \
+    }
+
+#endif

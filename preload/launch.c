@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: kernel and graph launches, with their pointer arguments and the measuring around them. */
+#include <string.h>
+
+#include "preload/allocmap.h"
+#include "preload/context.h"
+#include "preload/hazards.h"
+#include "preload/hook.h"
+#include "preload/kernels.h"
+#include "preload/start.h"
+
+#define ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
+#define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)
+
+_Atomic uint64_t gmt_launches;
+
+/* A launch record in the making: payload slot and the argument slots behind it. */
+struct launch {
+    struct gmt_launch head;
+    struct gmt_launch_arg arguments[ARGUMENT_SLOTS * ARGUMENTS_PER_SLOT];
+    bool touches_host; /* some argument points into page-locked or managed memory                 */
+    struct gmt_class_info *cls;
+    struct gmt_launch_site measured;
+};
+
+static void add_word(struct launch *launch, uint16_t parameter, uint32_t offset, uint64_t word)
+{
+    struct gmt_allocation found;
+    if (!gmt_allocmap_find(word, &found)) {
+        return;
+    }
+    launch->touches_host |= found.kind == GMT_ALLOC_HOST || found.kind == GMT_ALLOC_REGISTERED ||
+                            found.kind == GMT_ALLOC_MANAGED;
+    if (launch->head.argument_count == GMT_MAX_LAUNCH_ARGS) {
+        launch->head.arguments = GMT_ARGS_TRUNCATED;
+        return;
+    }
+    launch->arguments[launch->head.argument_count++] = (struct gmt_launch_arg){
+        .parameter = parameter,
+        .word_offset = (uint16_t)offset,
+        .alloc = found.id,
+        .offset = word - found.base,
+    };
+}
+
+static void add_words(struct launch *launch, uint16_t parameter, const uint8_t *bytes,
+                      uint32_t first, uint32_t count)
+{
+    for (uint32_t at = first; at + 8 <= count; at += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + at, sizeof(word));
+        add_word(launch, parameter, at, word);
+    }
+}
+
+/* Every aligned 8-byte word of every parameter; structures passed by value included. */
+static void find_arguments(struct launch *launch, const struct gmt_kernel_info *kernel,
+                           void **parameters, void **extra)
+{
+    if (parameters != NULL && kernel->parameters_known) {
+        launch->head.arguments = GMT_ARGS_COMPLETE;
+        for (uint16_t i = 0; i < kernel->parameter_count; i++) {
+            const struct gmt_parameter *parameter = &kernel->parameters[i];
+            uint32_t first = (8u - (parameter->offset & 7u)) & 7u;
+            if (parameters[i] != NULL) {
+                add_words(launch, i, parameters[i], first, parameter->bytes);
+            }
+        }
+        return;
+    }
+    const uint8_t *buffer = NULL;
+    size_t bytes = 0;
+    for (size_t i = 0; parameters == NULL && extra != NULL && extra[i] != CU_LAUNCH_PARAM_END;
+         i += 2) {
+        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+            buffer = extra[i + 1];
+        } else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+            memcpy(&bytes, extra[i + 1], sizeof(bytes));
+        }
+    }
+    if (buffer != NULL) {
+        launch->head.arguments = GMT_ARGS_COMPLETE;
+        add_words(launch, UINT16_MAX, buffer, 0, bytes < UINT16_MAX ? (uint32_t)bytes : UINT16_MAX);
+    } else if (kernel->parameters_known && kernel->parameter_count == 0) {
+        launch->head.arguments = GMT_ARGS_COMPLETE;
+    }
+}
+
+static bool is_unsafe(const struct launch *launch, const struct gmt_site *site)
+{
+    return (site->flags & GMT_CALL_CAPTURING) != 0 || launch->head.kind != GMT_LAUNCH_KERNEL ||
+           launch->touches_host ||
+           (launch->head.arguments != GMT_ARGS_COMPLETE && gmt_allocmap_has_host_visible()) ||
+           gmt_hazards_present();
+}
+
+/* Everything that must happen before the driver is called. */
+static void before_kernel(struct launch *launch, struct gmt_site *site, CUfunction function,
+                          void **parameters, void **extra)
+{
+    if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
+        site->flags |= GMT_CALL_CAPTURING;
+    }
+    launch->head.launch_seq =
+        (uint32_t)(__atomic_add_fetch(&gmt_launches, 1, __ATOMIC_RELAXED));
+    const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
+    if (kernel == NULL) {
+        return;
+    }
+    const uint32_t cluster[3] = {launch->head.cluster[0], launch->head.cluster[1],
+                                 launch->head.cluster[2]};
+    launch->head.kernel = kernel->id;
+    launch->cls = gmt_class_find(kernel, launch->head.grid, launch->head.block,
+                                 launch->head.dynamic_shared_bytes, cluster);
+    find_arguments(launch, kernel, parameters, extra);
+    if (launch->cls == NULL) {
+        return;
+    }
+    launch->head.kernel_class = launch->cls->collector.id;
+    if (gmt_collector == NULL) {
+        return;
+    }
+    if (gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE &&
+        !is_unsafe(launch, site)) {
+        launch->measured = (struct gmt_launch_site){
+            .stream = site->stream,
+            .cls = &launch->cls->collector,
+            .launch_seq = launch->head.launch_seq,
+        };
+        (void)gmt_context_current((CUcontext *)&launch->measured.context);
+        launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
+    }
+    if (!gmt_collector->kernel_activity_on()) {
+        site->flags |= GMT_CALL_NO_ACTIVITY;
+    }
+}
+
+static void after_kernel(struct launch *launch, struct gmt_site *site)
+{
+    if (launch->head.group != GMT_GROUP_NONE) {
+        gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
+    }
+    unsigned slots = 1 + (launch->head.argument_count + (unsigned)ARGUMENTS_PER_SLOT - 1) /
+                             (unsigned)ARGUMENTS_PER_SLOT;
+    gmt_site_record_slots(GMT_REC_LAUNCH, site, 0, launch, slots);
+}
+
+static_assert(offsetof(struct launch, arguments) == GMT_SLOT_BYTES, "slots follow one another");
+
+#define SHAPE(KIND)                                                                                \
+    {                                                                                              \
+        .head = {.grid = {grid_x, grid_y, grid_z},                                                 \
+                 .block = {block_x, block_y, block_z},                                             \
+                 .dynamic_shared_bytes = shared_bytes,                                             \
+                 .kind = (KIND)},                                                                  \
+    }
+
+/* `head` and `cls` are set; the arguments behind `argument_count` are never read. */
+#define LAUNCH(SYMBOL, KIND, FLAGS)                                                                \
+    GMT_DEFINE_HOOK(                                                                               \
+        SYMBOL,                                                                                    \
+        (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,               \
+         void **parameters, void **extra),                                                         \
+        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,        \
+         parameters, extra),                                                                       \
+        stream, FLAGS, struct launch launch = SHAPE(KIND);                                         \
+        before_kernel(&launch, &site, function, parameters, extra), after_kernel(&launch, &site))
+
+#define LAUNCH_COOPERATIVE(SYMBOL, FLAGS)                                                          \
+    GMT_DEFINE_HOOK(                                                                               \
+        SYMBOL,                                                                                    \
+        (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,               \
+         void **parameters),                                                                       \
+        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,        \
+         parameters),                                                                              \
+        stream, FLAGS, struct launch launch = SHAPE(GMT_LAUNCH_COOPERATIVE);                       \
+        before_kernel(&launch, &site, function, parameters, NULL), after_kernel(&launch, &site))
+
+LAUNCH(cuLaunchKernel, GMT_LAUNCH_KERNEL, 0)
+LAUNCH(cuLaunchKernel_ptsz, GMT_LAUNCH_KERNEL, GMT_CALL_PER_THREAD)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, 0)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, GMT_CALL_PER_THREAD)
+
+/* Cluster size and cooperation are attributes of an extended launch. */
+static void read_config(struct launch *launch, const CUlaunchConfig *config)
+{
+    *launch = (struct launch){
+        .head = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                 .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                 .dynamic_shared_bytes = config->sharedMemBytes,
+                 .kind = GMT_LAUNCH_KERNEL},
+    };
+    for (unsigned i = 0; config->attrs != NULL && i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+            launch->head.cluster[0] = (uint16_t)attribute->value.clusterDim.x;
+            launch->head.cluster[1] = (uint16_t)attribute->value.clusterDim.y;
+            launch->head.cluster[2] = (uint16_t)attribute->value.clusterDim.z;
+        } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+                   attribute->value.cooperative != 0) {
+            launch->head.kind = GMT_LAUNCH_COOPERATIVE;
+        }
+    }
+}
+
+#define LAUNCH_EX(SYMBOL, FLAGS)                                                                   \
+    GMT_DEFINE_HOOK(                                                                               \
+        SYMBOL,                                                                                    \
+        (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),      \
+        (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS,     \
+        struct launch launch = {0};                                                                \
+        if (config != NULL) {                                                                      \
+            read_config(&launch, config);                                                          \
+            before_kernel(&launch, &site, function, parameters, extra);                            \
+        },                                                                                         \
+        after_kernel(&launch, &site))
+
+LAUNCH_EX(cuLaunchKernelEx, 0)
+LAUNCH_EX(cuLaunchKernelEx_ptsz, GMT_CALL_PER_THREAD)
+
+static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphExec graph)
+{
+    launch->head.kind = GMT_LAUNCH_GRAPH;
+    launch->head.graph = (uint64_t)(uintptr_t)graph;
+    launch->head.launch_seq =
+        (uint32_t)(__atomic_add_fetch(&gmt_launches, 1, __ATOMIC_RELAXED));
+    if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
+        site->flags |= GMT_CALL_CAPTURING;
+    }
+    if (gmt_collector != NULL && !gmt_collector->kernel_activity_on()) {
+        site->flags |= GMT_CALL_NO_ACTIVITY;
+    }
+}
+
+#define LAUNCH_GRAPH(SYMBOL, FLAGS)                                                                \
+    GMT_DEFINE_HOOK(SYMBOL, (CUgraphExec graph, CUstream stream), (graph, stream), stream, FLAGS,  \
+                    struct launch launch = {0};                                                    \
+                    before_graph(&launch, &site, graph), after_kernel(&launch, &site))
+
+LAUNCH_GRAPH(cuGraphLaunch, 0)
+LAUNCH_GRAPH(cuGraphLaunch_ptsz, GMT_CALL_PER_THREAD)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gmtrace, the launcher: what its files share. */
+#ifndef GMT_PRELOAD_LAUNCHER_H
+#define GMT_PRELOAD_LAUNCHER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit statuses of the launcher itself; otherwise it returns the program's own. */
+enum {
+    GMT_EXIT_FAILED = 125,     /* gmtrace itself could not do its part                            */
+    GMT_EXIT_CANNOT_RUN = 126, /* the program is there but cannot be executed                     */
+    GMT_EXIT_NOT_FOUND = 127,
+    GMT_EXIT_SIGNAL = 128,     /* + signal number                                                 */
+};
+
+/* Path of a part of gmtrace relative to the launcher's own folder ("../lib/libgmtrace.so"). Returns
+ * 0, or -ENOENT when there is no such file. */
+int gmt_launcher_part(const char *relative, char *path, size_t bytes);
+
+/* Run argv[0] preloaded with libgmtrace.so and return the status to exit with. */
+int gmt_launcher_run(char *const argv[]);
+
+/* `gmtrace doctor`: print what works here and what does not. Returns 0, or 1 when recording itself
+ * would fail. */
+int gmt_launcher_doctor(void);
+
+/* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME). */
+void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program);
+
+#endif

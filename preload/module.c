@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: modules and libraries, contexts that go, and streams that come, go and are captured. */
+#include "preload/context.h"
+#include "preload/hook.h"
+#include "preload/kernels.h"
+
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)                          \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, {                        \
+        AFTER;                                                                                     \
+        gmt_site_record(GMT_REC_CALL, &site, 0);                                                   \
+    })
+
+CALL(cuModuleLoad, (CUmodule * module, const char *path), (module, path), NULL, 0, (void)0, (void)0)
+CALL(cuModuleLoadData, (CUmodule * module, const void *image), (module, image), NULL, 0, (void)0,
+     (void)0)
+CALL(cuModuleLoadDataEx,
+     (CUmodule * module, const void *image, unsigned count, CUjit_option *options, void **values),
+     (module, image, count, options, values), NULL, 0, (void)0, (void)0)
+CALL(cuModuleLoadFatBinary, (CUmodule * module, const void *image), (module, image), NULL, 0,
+     (void)0, (void)0)
+CALL(cuModuleUnload, (CUmodule module), (module), NULL, 0, (void)0, gmt_kernel_modules_changed())
+CALL(cuLibraryLoadData,
+     (CUlibrary * library, const void *code, CUjit_option *jit_options, void **jit_values,
+      unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+     (library, code, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
+     (void)0)
+CALL(cuLibraryLoadFromFile,
+     (CUlibrary * library, const char *path, CUjit_option *jit_options, void **jit_values,
+      unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+     (library, path, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
+     (void)0)
+CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, (void)0,
+     gmt_kernel_modules_changed())
+/* Asked for by the thousand and of no interest in itself: only the handle is remembered. */
+GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name),
+                (kernel, library, name), NULL, 0, (void)0, {
+                    if (site.result == CUDA_SUCCESS && kernel != NULL) {
+                        gmt_kernel_note_library_kernel(*kernel);
+                    }
+                })
+
+CALL(cuCtxDestroy_v2, (CUcontext context), (context), NULL, 0, (void)0,
+     if (site.result == CUDA_SUCCESS) { gmt_context_forget(context); })
+CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), NULL, 0, (void)0,
+     gmt_context_forget(NULL))
+
+CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL, 0, (void)0,
+     (void)0)
+CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
+     (stream, flags, priority), NULL, 0, (void)0, (void)0)
+CALL(cuStreamDestroy_v2, (CUstream stream), (stream), NULL, 0,
+     gmt_stream_forget(gmt_context_current(NULL), stream), (void)0)
+
+/* Counted before it begins: from then on nothing may be asked of its streams. */
+static void before_capture(CUstream stream, uint8_t flags)
+{
+    CUcontext context = NULL;
+    uint16_t id = gmt_context_current(&context);
+    gmt_stream_note(context, id, stream, (flags & GMT_CALL_PER_THREAD) != 0);
+    gmt_capture_began();
+}
+
+#define BEGIN(SYMBOL, PARAMETERS, ARGUMENTS, FLAGS)                                                \
+    CALL(SYMBOL, PARAMETERS, ARGUMENTS, stream, FLAGS, before_capture(stream, FLAGS),              \
+         if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
+#define END(SYMBOL, FLAGS)                                                                         \
+    CALL(SYMBOL, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, (void)0,      \
+         gmt_capture_ended())
+
+BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), 0)
+BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode),
+      GMT_CALL_PER_THREAD)
+BEGIN(cuStreamBeginCaptureToGraph,
+      (CUstream stream, CUgraph graph, const CUgraphNode *nodes, const CUgraphEdgeData *edges,
+       size_t count, CUstreamCaptureMode mode),
+      (stream, graph, nodes, edges, count, mode), 0)
+BEGIN(cuStreamBeginCaptureToGraph_ptsz,
+      (CUstream stream, CUgraph graph, const CUgraphNode *nodes, const CUgraphEdgeData *edges,
+       size_t count, CUstreamCaptureMode mode),
+      (stream, graph, nodes, edges, count, mode), GMT_CALL_PER_THREAD)
+END(cuStreamEndCapture, 0)
+END(cuStreamEndCapture_ptsz, GMT_CALL_PER_THREAD)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recording options of this process, read from GMTRACE_* (table: libtrace/record/options.def). */
+#ifndef GMT_PRELOAD_OPTIONS_H
+#define GMT_PRELOAD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER };
+enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD };
+enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
+
+struct gmt_options {
+    const char *output;          /* pattern                                                       */
+    const char *cupti;           /* path, NULL: search                                            */
+    enum gmt_collect collect;
+    enum gmt_stacks stacks;
+    enum gmt_counter_mode counters;
+    uint64_t spool_limit_bytes;
+    double counter_budget;       /* share of elapsed time                                         */
+    unsigned counter_samples;
+};
+extern struct gmt_options gmt_options;
+
+/* Read the environment. Values that make no sense keep their default and are remembered. */
+void gmt_options_load(void);
+/* Write what was odd (unknown variables, bad values) as GMT_REC_CAPABILITY "options". */
+void gmt_options_report(void);
+/* "collect=standard;stacks=caller;..." for the trace. */
+void gmt_options_describe(char *text, size_t bytes);
+
+/* Path of the running executable; "" if unknown. */
+const char *gmt_options_exe(void);
+
+/* Rank of this process in an MPI or torchrun job, or NULL; `size` gets the number of ranks, 1 when
+ * it is not known. */
+const char *gmt_options_rank(unsigned *size);
+
+#endif

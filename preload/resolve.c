@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the real driver entry points and hands out the hooks in their place. */
+#include "preload/resolve.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "preload/hook.h"
+
+void *gmt_hook_real[GMT_HOOK_COUNT];
+struct gmt_driver gmt_driver;
+_Thread_local __attribute__((tls_model("initial-exec"))) unsigned gmt_hook_depth;
+
+/* Used by dlsym.S. */
+typedef void *dlsym_function(void *, const char *);
+__attribute__((visibility("hidden"))) dlsym_function *gmt_real_dlsym;
+__attribute__((visibility("hidden"))) dlsym_function *gmt_find_real_dlsym(void);
+__attribute__((visibility("hidden"))) void *gmt_dlsym_filter(void *handle, const char *name);
+
+static const char *const hook_names[GMT_HOOK_COUNT] = {
+#define GMT_HOOK(symbol, family, runtime) #symbol,
+#include "preload/hooks.def"
+#undef GMT_HOOK
+};
+
+/* The hooks' own addresses, by a declaration that says nothing of their types. */
+#define GMT_HOOK(symbol, family, runtime)                                                          \
+    extern const char gmt_address_of_##symbol[] __asm__(#symbol) __attribute__((visibility("default")));
+#include "preload/hooks.def"
+#undef GMT_HOOK
+static const char *const hook_addresses[GMT_HOOK_COUNT] = {
+#define GMT_HOOK(symbol, family, runtime) gmt_address_of_##symbol,
+#include "preload/hooks.def"
+#undef GMT_HOOK
+};
+
+/* real -> hook, open addressing; written once under `mutex`, read without. */
+#define MAP_SLOTS 512u
+static struct {
+    _Atomic uintptr_t real;
+    unsigned id;
+} map[MAP_SLOTS];
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool resolved;
+static void *libcuda_handle;
+
+/* glibc moved dlsym into libc.so with 2.34; older symbol versions stay for older programs. Asking
+ * by dlvsym, never by dlsym, keeps us out of other interposers' wrappers. */
+dlsym_function *gmt_find_real_dlsym(void)
+{
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
+    for (size_t i = 0; gmt_real_dlsym == NULL && i < 2; i++) {
+        void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        memcpy(&gmt_real_dlsym, &found, sizeof(found));
+    }
+    return gmt_real_dlsym;
+}
+
+static void *real_dlsym(void *handle, const char *name)
+{
+    return gmt_find_real_dlsym()(handle, name);
+}
+
+static unsigned slot_of(uintptr_t real)
+{
+    return (unsigned)((real * UINT64_C(0x9e3779b97f4a7c15)) >> 55) % MAP_SLOTS;
+}
+
+static void map_add(uintptr_t real, unsigned id)
+{
+    unsigned at = slot_of(real);
+    while (map[at].real != 0 && map[at].real != real) {
+        at = (at + 1) % MAP_SLOTS;
+    }
+    map[at].id = id;
+    __atomic_store_n(&map[at].real, real, __ATOMIC_RELEASE);
+}
+
+static bool is_ours(const void *address)
+{
+    Dl_info there, here;
+    return dladdr(address, &there) != 0 && dladdr(&gmt_driver, &here) != 0 &&
+           there.dli_fbase == here.dli_fbase;
+}
+
+/* Look up all hooked entry points of the driver once it is loaded. */
+static bool resolve_all(void *candidate)
+{
+    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE)) {
+        return true;
+    }
+    pthread_mutex_lock(&mutex);
+    if (!resolved) {
+        void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        if (handle == NULL) {
+            handle = candidate;
+        }
+        for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
+            void *real = real_dlsym(handle, hook_names[id]);
+            if (real != NULL && real != (const void *)hook_addresses[id]) {
+                gmt_hook_real[id] = real;
+                map_add((uintptr_t)real, id);
+                libcuda_handle = handle;
+            }
+        }
+        if (libcuda_handle != NULL) {
+            __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    return resolved;
+}
+
+void *gmt_libcuda(void)
+{
+    return resolve_all(NULL) ? libcuda_handle : NULL;
+}
+
+void *gmt_real_symbol(const char *name)
+{
+    void *handle = gmt_libcuda();
+    return handle != NULL ? real_dlsym(handle, name) : NULL;
+}
+
+void *gmt_hook_find_real(enum gmt_hook_id id)
+{
+    return resolve_all(NULL) ? gmt_hook_real[id] : NULL;
+}
+
+void *gmt_route(const char *name, void *real)
+{
+    for (unsigned at = slot_of((uintptr_t)real); map[at].real != 0; at = (at + 1) % MAP_SLOTS) {
+        if (__atomic_load_n(&map[at].real, __ATOMIC_ACQUIRE) == (uintptr_t)real) {
+            void *hook;
+            memcpy(&hook, &hook_addresses[map[at].id], sizeof(hook));
+            return hook;
+        }
+    }
+    return gmt_uncovered_jump(name, real);
+}
+
+/* Called by dlsym for cu[A-Z]* names: what to return, or NULL to let the real dlsym answer. */
+void *gmt_dlsym_filter(void *handle, const char *name)
+{
+    /* Inside a hook the driver may look itself up (WSL2 does): it must find itself. RTLD_NEXT and
+     * RTLD_DEFAULT depend on the caller, and the latter finds our exports by itself. */
+    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || gmt_hook_depth != 0) {
+        return NULL;
+    }
+    gmt_hook_depth = 1;
+    void *answer = NULL;
+    void *real = real_dlsym(handle, name);
+    if (real != NULL && !is_ours(real) && resolve_all(handle)) {
+        answer = gmt_route(name, real);
+        answer = answer == real ? NULL : answer;
+    }
+    gmt_hook_depth = 0;
+    return answer;
+}
+
+void gmt_driver_load(void)
+{
+    void *found;
+#define GMT_DRIVER(symbol, parameters)                                                             \
+    found = gmt_real_symbol(#symbol);                                                              \
+    memcpy(&gmt_driver.symbol, &found, sizeof(found));
+#include "preload/driver.def"
+#undef GMT_DRIVER
+}
+
+/* ---- the door that cudart takes ------------------------------------------------------------- */
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
+
+GMT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+    CUresult (*real)(const char *, void **, int, cuuint64_t) =
+        gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult result = real(symbol, pfn, version, flags);
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL) {
+        *pfn = gmt_route(symbol, *pfn);
+    }
+    return result;
+}
+
+GMT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
+                                        cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+{
+    CUresult (*real)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
+        gmt_hook_find_real(GMT_HOOK_cuGetProcAddress_v2);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult result = real(symbol, pfn, version, flags, status);
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL) {
+        *pfn = gmt_route(symbol, *pfn);
+    }
+    return result;
+}

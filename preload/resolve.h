@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the program's requests for driver entry points are turned into hooks.
+ *
+ * Three doors lead to the driver: the exported cu* names (PLT), dlsym, and cuGetProcAddress. The
+ * last is routed by the pointer the driver returns, never by name: one name has several signatures,
+ * chosen by the version asked for.
+ */
+#ifndef GMT_PRELOAD_RESOLVE_H
+#define GMT_PRELOAD_RESOLVE_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* dlopen handle of the driver in use; NULL before it is loaded. */
+void *gmt_libcuda(void);
+
+/* A driver entry point itself, bypassing the hooks; NULL if this driver has none of that name. */
+void *gmt_real_symbol(const char *name);
+
+/* What the program gets instead of `real`, which the driver returned for `name`: our hook, a
+ * counting jump for an uncovered entry point, or `real` itself. */
+void *gmt_route(const char *name, void *real);
+
+/* The driver's own functions that hooks call; members are NULL where the driver is too old. */
+struct gmt_driver {
+#define GMT_DRIVER(symbol, parameters) CUresult(*symbol) parameters;
+#include "preload/driver.def"
+#undef GMT_DRIVER
+};
+extern struct gmt_driver gmt_driver;
+/* Fill gmt_driver; called once when recording starts. */
+void gmt_driver_load(void);
+
+/* Names requested by the program without a hook for them (uncovered.c). */
+void *gmt_uncovered_jump(const char *name, void *real);
+/* Calls made so far through counting jumps whose name starts with `prefix`. */
+unsigned long gmt_uncovered_calls(const char *prefix);
+/* Write what was called as GMT_REC_LOSS records. */
+void gmt_uncovered_report(void);
+
+#endif

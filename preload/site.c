@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an intercepted call to its record. */
+#include <string.h>
+
+#include "preload/context.h"
+#include "preload/hook.h"
+#include "preload/stack.h"
+
+/* Everything but the commit word. */
+static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t bytes)
+{
+    CUcontext context = NULL;
+    uint16_t context_id = gmt_context_current(&context);
+    bool per_thread = (site->flags & GMT_CALL_PER_THREAD) != 0;
+    gmt_stream_note(context, context_id, site->stream, per_thread);
+    call->thread = gmt_spool_thread_id();
+    call->begin_ticks = site->begin_ticks;
+    call->end_ticks = site->end_ticks;
+    call->caller = site->caller;
+    call->stream = (uint64_t)(uintptr_t)site->stream;
+    call->bytes = bytes;
+    call->stack = gmt_stack_here(site->frame);
+    call->api = (uint16_t)(site->id + 1);
+    call->context = context_id;
+    call->result = (int16_t)site->result;
+    call->flags = site->flags;
+    call->detail = site->detail;
+}
+
+/* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
+static void append(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
+                   const void *payload, unsigned slots)
+{
+    struct gmt_call call = {0};
+    fill(&call, site, bytes);
+    uint8_t *record = gmt_spool_reserve(slots);
+    if (record != NULL) {
+        memcpy(record + sizeof(call.commit), (const uint8_t *)&call + sizeof(call.commit),
+               sizeof(call) - sizeof(call.commit));
+        if (slots > 1) {
+            memcpy(record + sizeof(call), payload, (size_t)(slots - 1) * GMT_SLOT_BYTES);
+        }
+        gmt_spool_commit(record, type, slots);
+    }
+}
+
+void gmt_site_record(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes)
+{
+    append(type, site, bytes, NULL, 1);
+}
+
+void gmt_site_record_with(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
+                          const void *payload)
+{
+    append(type, site, bytes, payload, 2);
+}
+
+void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
+                           const void *payload, unsigned payload_slots)
+{
+    append(type, site, bytes, payload, 1 + payload_slots);
+}

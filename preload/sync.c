@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: waiting for streams, contexts and events. */
+#include "preload/hook.h"
+
+#define WAIT(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS)                                   \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, (FLAGS) | GMT_CALL_BLOCKING,            \
+                    site.detail = (KIND), gmt_site_record(GMT_REC_SYNC, &site, 0))
+
+WAIT(cuStreamSynchronize, GMT_SYNC_STREAM, (CUstream stream), (stream), stream, 0)
+WAIT(cuStreamSynchronize_ptsz, GMT_SYNC_STREAM, (CUstream stream), (stream), stream,
+     GMT_CALL_PER_THREAD)
+WAIT(cuCtxSynchronize, GMT_SYNC_CONTEXT, (void), (), NULL, 0)
+WAIT(cuCtxSynchronize_v2, GMT_SYNC_CONTEXT, (CUcontext context), (context), NULL, 0)
+WAIT(cuEventSynchronize, GMT_SYNC_EVENT, (CUevent event), (event), NULL, 0)

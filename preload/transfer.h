@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all copy hooks have in common. */
+#ifndef GMT_PRELOAD_TRANSFER_H
+#define GMT_PRELOAD_TRANSFER_H
+
+#include "preload/hook.h"
+
+/* Complete `transfer` and record it: memory classes from the known allocations (where the caller has
+ * not set GMT_MEM_ARRAY), the direction from the classes where it is GMT_DIR_UNKNOWN, the capture
+ * state from the stream. */
+void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes);
+
+#endif
