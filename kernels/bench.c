@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the device and measures families of kernels, good and bad variants in turn. */
+#include "bench.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "progress.h"
+#include "rawfile.h"
+
+#define WARM_UP_ROUNDS 3
+#define SAMPLES_FULL 21
+#define SAMPLES_QUICK 11
+#define SAMPLES_LEAST 10
+#define HURRY_AFTER_NS 7000000000ull /* of the 10 s that a run may take */
+#define WORKING_SET_LEAST ((size_t)16 << 20)
+#define WORKING_SET_USUAL ((size_t)256 << 20) /* the largest copies need it, whatever L2 holds */
+#define WORKING_SET_MOST ((size_t)1 << 30)
+
+static const struct gmt_family *const families[] = {
+    &gmt_family_offset,    &gmt_family_stride, &gmt_family_bank,
+    &gmt_family_occupancy, &gmt_family_extra,  &gmt_family_rate,
+};
+
+const struct gmt_family *gmt_family_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        if (strcmp(families[i]->name, name) == 0)
+            return families[i];
+    }
+    return NULL;
+}
+
+int gmt_bench_check(struct gmt_bench *bench, cudaError_t status, const char *what)
+{
+    if (status == cudaSuccess)
+        return 0;
+    /* The call as it stands in the source, without its arguments. */
+    snprintf(bench->error, sizeof(bench->error), "%.*s: %s", (int)strcspn(what, "("), what,
+             cudaGetErrorString(status));
+    cudaGetLastError();
+    return -EIO;
+}
+
+uint64_t gmt_now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+void gmt_bench_note(struct gmt_bench *bench, const char *text)
+{
+    json_t *notes = gmt_raw_array(bench->raw, "notes");
+    size_t i;
+    json_t *note;
+
+    json_array_foreach(notes, i, note)
+    {
+        if (strcmp(json_string_value(note), text) == 0)
+            return;
+    }
+    json_array_append_new(notes, json_string(text));
+}
+
+unsigned gmt_bench_samples(struct gmt_bench *bench)
+{
+    if (!bench->hurried && gmt_now_ns() - bench->began_ns > HURRY_AFTER_NS) {
+        bench->hurried = true;
+        gmt_bench_note(bench, "slow machine: the later measurements have fewer samples");
+    }
+    return bench->hurried ? SAMPLES_LEAST : bench->sample_count;
+}
+
+static size_t power_of_two_from(size_t bytes)
+{
+    size_t power = 1;
+
+    while (power < bytes)
+        power *= 2;
+    return power;
+}
+
+static int allocate_arena(struct gmt_bench *bench)
+{
+    size_t wanted = power_of_two_from(4 * (size_t)bench->properties.l2CacheSize);
+    size_t free_bytes, total_bytes;
+    int rc;
+
+    if (wanted < WORKING_SET_USUAL)
+        wanted = WORKING_SET_USUAL;
+    if (wanted > WORKING_SET_MOST)
+        wanted = WORKING_SET_MOST;
+    bench->working_set_bytes = wanted;
+    GMT_TRY(bench, cudaMemGetInfo(&free_bytes, &total_bytes));
+    for (;;) {
+        size_t bytes = 2 * bench->working_set_bytes + (size_t)2 * GMT_ARENA_PAD_BYTES;
+
+        /* Half of what is free stays free for whoever else runs. */
+        if (bytes <= free_bytes / 2 || bench->working_set_bytes == WORKING_SET_LEAST) {
+            rc = gmt_bench_check(bench, cudaMalloc((void **)&bench->arena, bytes), "cudaMalloc");
+            if (rc == 0) {
+                GMT_TRY(bench, cudaMemset(bench->arena, 0, bytes));
+                break;
+            }
+        }
+        if (bench->working_set_bytes == WORKING_SET_LEAST)
+            return rc;
+        bench->working_set_bytes /= 2;
+    }
+    if (bench->working_set_bytes < wanted)
+        gmt_bench_note(bench, "little free device memory: working sets are smaller than planned");
+    if (bench->working_set_bytes < 4 * (size_t)bench->properties.l2CacheSize)
+        gmt_bench_note(bench, "working sets are below four times L2: device memory looks faster");
+out:
+    return rc;
+}
+
+int gmt_bench_open(struct gmt_bench *bench, int device)
+{
+    int rc;
+
+    bench->device = device;
+    bench->sample_count = bench->quick ? SAMPLES_QUICK : SAMPLES_FULL;
+    GMT_TRY(bench, cudaSetDevice(device));
+    GMT_TRY(bench, cudaGetDeviceProperties(&bench->properties, device));
+    bench->sm_count = (unsigned)bench->properties.multiProcessorCount;
+    bench->max_warps_per_sm = (unsigned)bench->properties.maxThreadsPerMultiProcessor / 32;
+    GMT_TRY(bench, cudaStreamCreateWithFlags(&bench->stream, cudaStreamNonBlocking));
+    GMT_TRY(bench, cudaEventCreate(&bench->start));
+    GMT_TRY(bench, cudaEventCreate(&bench->stop));
+    rc = allocate_arena(bench);
+out:
+    return rc;
+}
+
+void gmt_bench_close(struct gmt_bench *bench)
+{
+    cudaFree(bench->arena);
+    cudaFreeHost(bench->pinned);
+    free(bench->pageable);
+    if (bench->stop != NULL)
+        cudaEventDestroy(bench->stop);
+    if (bench->start != NULL)
+        cudaEventDestroy(bench->start);
+    if (bench->stream != NULL)
+        cudaStreamDestroy(bench->stream);
+}
+
+static json_t *work_json(const struct gmt_work *work)
+{
+    json_t *object = json_object();
+    /*
+     * The sum is what stands under "sectors"; zero means none, and is left out of the optional
+     * ones.
+     */
+    const struct {
+        const char *key;
+        double value;
+        bool always;
+    } rows[] = {
+        {"bytes_asked", work->bytes_asked, true},
+        {"sectors", work->load_sectors + work->store_sectors, true},
+        {"wavefronts", work->wavefronts, true},
+        {"load_requests", work->load_requests, false},
+        {"load_sectors", work->load_sectors, false},
+        {"store_requests", work->store_requests, false},
+        {"store_sectors", work->store_sectors, false},
+        {"shared_load_requests", work->shared_load_requests, false},
+        {"shared_load_bytes", work->shared_load_bytes, false},
+        {"ideal_wavefronts", work->ideal_wavefronts, false},
+        {"local_load_requests", work->local_load_requests, false},
+        {"blocks_per_sm", work->blocks_per_sm, false},
+        {"warps_per_sm", work->warps_per_sm, false},
+        {"dependent_loads", work->dependent_loads, false},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].always || rows[i].value > 0)
+            json_object_set_new(object, rows[i].key, json_integer(llround(rows[i].value)));
+    }
+    if (work->occupancy > 0)
+        json_object_set_new(object, "occupancy", json_real(work->occupancy));
+    return object;
+}
+
+static int time_launch(struct gmt_bench *bench, const struct gmt_family *family,
+                       const struct gmt_variant *variant, double *elapsed_ns)
+{
+    float elapsed_ms;
+    int rc;
+
+    GMT_TRY(bench, gmt_launch_delay(bench->stream));
+    GMT_TRY(bench, cudaEventRecord(bench->start, bench->stream));
+    rc = family->launch(bench, variant);
+    if (rc != 0)
+        goto out;
+    GMT_TRY(bench, cudaEventRecord(bench->stop, bench->stream));
+    GMT_TRY(bench, cudaEventSynchronize(bench->stop));
+    GMT_TRY(bench, cudaEventElapsedTime(&elapsed_ms, bench->start, bench->stop));
+    *elapsed_ns = (double)elapsed_ms * 1e6;
+out:
+    return rc;
+}
+
+/* One row of raw results per variant that this device can run, in the order of the table. */
+static int collect_rows(struct gmt_bench *bench, const struct gmt_family *family, json_t *rows,
+                        const struct gmt_variant **variants, size_t *count)
+{
+    for (size_t i = 0; i < gmt_variant_count; i++) {
+        const struct gmt_variant *variant = &gmt_variants[i];
+        struct gmt_work work = {.bytes_asked = 0};
+
+        if (strcmp(variant->family, family->name) != 0)
+            continue;
+        int rc = family->work(bench, variant, &work);
+        if (rc == -ENOTSUP)
+            continue;
+        if (rc != 0)
+            return rc;
+        json_t *row = json_object();
+        json_object_set_new(row, "variant", json_string(variant->name));
+        json_object_set_new(row, "parameter", json_integer((json_int_t)variant->parameter));
+        json_object_set_new(row, "work", work_json(&work));
+        json_object_set_new(row, "samples_ns", json_array());
+        json_array_append_new(rows, row);
+        variants[(*count)++] = variant;
+    }
+    return 0;
+}
+
+int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
+{
+    json_t *rows = gmt_raw_array(gmt_raw_object(bench->raw, "families"), family->name);
+    /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
+    const struct gmt_variant **variants = calloc(gmt_variant_count, sizeof(*variants));
+    unsigned samples = gmt_bench_samples(bench);
+    size_t count = 0;
+    int rc = -ENOMEM;
+
+    if (variants == NULL)
+        goto out;
+    rc = family->prepare != NULL ? family->prepare(bench) : 0;
+    if (rc == 0)
+        rc = collect_rows(bench, family, rows, variants, &count);
+    for (unsigned round = 0; rc == 0 && round < WARM_UP_ROUNDS + samples; round++) {
+        for (size_t i = 0; rc == 0 && i < count; i++) {
+            double elapsed_ns = 0;
+
+            rc = time_launch(bench, family, variants[i], &elapsed_ns);
+            if (rc == 0 && round >= WARM_UP_ROUNDS)
+                gmt_raw_sample(json_array_get(rows, i), "samples_ns", elapsed_ns);
+        }
+        gmt_progress_add(bench->progress, 1.0 / (WARM_UP_ROUNDS + samples), family->name);
+    }
+out:
+    free(variants);
+    return rc;
+}
+
+int gmt_bench_once(struct gmt_bench *bench, const char *family_name, const char *name)
+{
+    const struct gmt_family *family = gmt_family_find(family_name);
+    bool all = strcmp(name, "all") == 0;
+    int rc = family->prepare != NULL ? family->prepare(bench) : 0;
+
+    for (size_t i = 0; rc == 0 && i < gmt_variant_count; i++) {
+        const struct gmt_variant *variant = &gmt_variants[i];
+        struct gmt_work work = {.bytes_asked = 0};
+
+        if (strcmp(variant->family, family_name) != 0 || (!all && strcmp(variant->name, name) != 0))
+            continue;
+        rc = family->work(bench, variant, &work);
+        if (rc == -ENOTSUP) {
+            printf("%s:%s: not on this device\n", family_name, variant->name);
+            rc = 0;
+            continue;
+        }
+        for (unsigned launch = 0; rc == 0 && launch < 2; launch++)
+            rc = family->launch(bench, variant);
+        if (rc == 0)
+            rc = gmt_bench_check(bench, cudaStreamSynchronize(bench->stream), variant->name);
+        if (rc == 0) {
+            json_t *expected = work_json(&work);
+            char *text = json_dumps(expected, JSON_COMPACT | JSON_REAL_PRECISION(6));
+
+            printf("%s:%s 2 launches of %s, each %s\n", family_name, variant->name,
+                   variant->kernel_name, text != NULL ? text : "?");
+            free(text);
+            json_decref(expected);
+        }
+    }
+    return rc;
+}

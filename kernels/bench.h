@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every measurement shares: the device, its buffers, the raw results, and the seam to the
+ * kernels.
+ */
+#ifndef GMT_KERNELS_BENCH_H
+#define GMT_KERNELS_BENCH_H
+
+#include <cuda_runtime.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "variants.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Weight of the transfers in the progress bar, where each other part is one unit. */
+#define GMT_TRANSFER_UNITS 14.0
+
+struct json_t;
+struct gmt_progress;
+
+/* Bytes read past the source half of the arena by the offset variants. */
+#define GMT_ARENA_PAD_BYTES 4096
+
+struct gmt_bench {
+    struct cudaDeviceProp properties;
+    int device;
+    unsigned sm_count;
+    unsigned max_warps_per_sm;
+
+    cudaStream_t stream; /* does not synchronize with the legacy stream */
+    cudaEvent_t start;
+    cudaEvent_t stop;
+
+    /*
+     * Two working sets one after the other, source then destination, and the pad; a power of two
+     * each.
+     */
+    unsigned char *arena;
+    size_t working_set_bytes;
+
+    /* Host memory for transfers, touched. */
+    unsigned char *pageable;
+    unsigned char *pinned;
+    size_t host_bytes;
+
+    unsigned sample_count;
+    bool quick;
+    bool hurried; /* the time budget is nearly spent: fewer samples from here on */
+    uint64_t began_ns;
+
+    struct json_t *raw;
+    struct gmt_progress *progress;
+    char error[256]; /* one line, set by whoever returns non-zero */
+};
+
+/* What one launch of a variant does, computed from the launch shape. Zero = none of it. */
+struct gmt_work {
+    double bytes_asked; /* global bytes that the lanes load and store */
+    double load_requests;
+    double load_sectors;
+    double store_requests;
+    double store_sectors;
+    double shared_load_requests;
+    double shared_load_bytes;
+    double wavefronts; /* of the shared loads */
+    double ideal_wavefronts;
+    double local_load_requests;
+    double blocks_per_sm; /* of the occupancy family, 0 elsewhere */
+    double warps_per_sm;
+    double occupancy;
+    double dependent_loads; /* length of the chain in each thread */
+};
+
+/*
+ * A family of variants. prepare (may be NULL) writes what the kernels read into the arena; launch
+ * enqueues the variant once on the stream; work tells what a launch does. Each returns 0 or a
+ * negative errno with bench->error set; -ENOTSUP without a message from work: this device cannot
+ * run the variant.
+ */
+struct gmt_family {
+    const char *name;
+    int (*prepare)(struct gmt_bench *bench);
+    int (*launch)(struct gmt_bench *bench, const struct gmt_variant *variant);
+    int (*work)(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work);
+};
+
+extern const struct gmt_family gmt_family_offset;
+extern const struct gmt_family gmt_family_stride;
+extern const struct gmt_family gmt_family_bank;
+extern const struct gmt_family gmt_family_occupancy;
+extern const struct gmt_family gmt_family_extra;
+extern const struct gmt_family gmt_family_rate;
+
+/* NULL for an unknown name. */
+const struct gmt_family *gmt_family_find(const char *name);
+
+/* 0, or -EIO with "<what>: <CUDA's text>" in bench->error. */
+int gmt_bench_check(struct gmt_bench *bench, cudaError_t status, const char *what);
+
+/* Needs rc and a label out in the function around it. */
+#define GMT_TRY(bench, call) \
+    do { \
+        if ((rc = gmt_bench_check((bench), (call), #call)) != 0) \
+            goto out; \
+    } while (0)
+
+/* Host clock, monotonic. */
+uint64_t gmt_now_ns(void);
+
+/* Samples to take from here on; drops to the least once the time budget is nearly spent. */
+unsigned gmt_bench_samples(struct gmt_bench *bench);
+
+/* Adds a sentence to the notes of the result, once. */
+void gmt_bench_note(struct gmt_bench *bench, const char *text);
+
+/* Opens the device and allocates the arena, smaller where memory is short. 0 or negative errno. */
+int gmt_bench_open(struct gmt_bench *bench, int device);
+void gmt_bench_close(struct gmt_bench *bench);
+
+/*
+ * Measures the variants of one family, all of them in turn within each round. 0 or negative errno.
+ */
+int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family);
+
+/* Launches variants twice and prints what their counters must show. name "all" = every one. */
+int gmt_bench_once(struct gmt_bench *bench, const char *family, const char *name);
+
+/*
+ * Host buffers, then copies over size, copies in runs, and the costs of calls. 0 or negative errno.
+ */
+int gmt_bench_host_buffers(struct gmt_bench *bench);
+int gmt_bench_transfers(struct gmt_bench *bench);
+int gmt_bench_batches(struct gmt_bench *bench);
+int gmt_bench_costs(struct gmt_bench *bench);
+
+/* Enqueues a kernel that does nothing. */
+cudaError_t gmt_launch_empty(cudaStream_t stream);
+
+/*
+ * Holds the stream for some 20 us, so that what is enqueued meanwhile runs without gaps: device
+ * events around it then do not time the host.
+ */
+cudaError_t gmt_launch_delay(cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares two device models number by number, and prints the gist of one. */
+#include "model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct comparison {
+    double tolerance;
+    FILE *out; /* or NULL */
+    size_t differences;
+};
+
+/* What tells a run, not the device. */
+static int is_about_the_run(const char *key)
+{
+    return strcmp(key, "created") == 0 || strcmp(key, "command") == 0 ||
+           strcmp(key, "tool_version") == 0;
+}
+
+static void report(struct comparison *comparison, const char *path, const json_t *refitted,
+                   const json_t *model)
+{
+    char *left = refitted != NULL ? json_dumps(refitted, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *right = model != NULL ? json_dumps(model, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+
+    comparison->differences++;
+    if (comparison->out != NULL)
+        fprintf(comparison->out, "%s: refitted %.60s, model %.60s\n", path,
+                left != NULL ? left : "absent", right != NULL ? right : "absent");
+    free(left);
+    free(right);
+}
+
+static void compare(struct comparison *comparison, const char *path, const json_t *refitted,
+                    const json_t *model);
+
+static void compare_objects(struct comparison *comparison, const char *path, json_t *refitted,
+                            json_t *model)
+{
+    const char *key;
+    json_t *value;
+    char below[256];
+
+    json_object_foreach(refitted, key, value)
+    {
+        if (path[0] == '\0' && is_about_the_run(key))
+            continue;
+        snprintf(below, sizeof(below), "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+        compare(comparison, below, value, json_object_get(model, key));
+    }
+    json_object_foreach(model, key, value)
+    {
+        if (json_object_get(refitted, key) != NULL || (path[0] == '\0' && is_about_the_run(key)))
+            continue;
+        snprintf(below, sizeof(below), "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+        report(comparison, below, NULL, value);
+    }
+}
+
+static void compare(struct comparison *comparison, const char *path, const json_t *refitted,
+                    const json_t *model)
+{
+    if (json_is_object(refitted) && json_is_object(model)) {
+        compare_objects(comparison, path, (json_t *)refitted, (json_t *)model);
+    } else if (json_is_array(refitted) && json_is_array(model) &&
+               json_array_size(refitted) == json_array_size(model)) {
+        for (size_t i = 0; i < json_array_size(refitted); i++) {
+            char below[256];
+
+            snprintf(below, sizeof(below), "%s[%zu]", path, i);
+            compare(comparison, below, json_array_get(refitted, i), json_array_get(model, i));
+        }
+    } else if (json_is_number(refitted) && json_is_number(model)) {
+        double a = json_number_value(refitted);
+        double b = json_number_value(model);
+
+        if (fabs(a - b) > comparison->tolerance * fmax(fabs(a), fabs(b)))
+            report(comparison, path, refitted, model);
+    } else if (!json_equal(refitted, model)) {
+        report(comparison, path, refitted, model);
+    }
+}
+
+size_t gmt_model_compare(const json_t *refitted, const json_t *model, double tolerance, FILE *out)
+{
+    struct comparison comparison = {.tolerance = tolerance, .out = out};
+
+    compare(&comparison, "", refitted, model);
+    return comparison.differences;
+}
+
+static double number_at(const json_t *model, const char *part, const char *name, const char *key)
+{
+    const json_t *entry = json_object_get(json_object_get(model, part), name);
+
+    return json_number_value(json_object_get(entry, key));
+}
+
+static const char *text_at(const json_t *model, const char *part, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json_object_get(model, part), key));
+
+    return text != NULL ? text : "?";
+}
+
+void gmt_model_summary(const json_t *model, FILE *out)
+{
+    static const struct {
+        const char *key;
+        const char *label;
+    } rates[] = {
+        {"dram_bytes_per_s", "device memory, reading, GB/s"},
+        {"dram_copy_bytes_per_s", "device memory, copying, GB/s"},
+        {"l2_sectors_per_s", "L2, G sectors/s"},
+        {"l1_sectors_per_s", "L1, coalesced, G sectors/s"},
+        {"l1_strided_sectors_per_s", "L1, strided, G sectors/s"},
+        {"shared_wavefronts_per_s", "shared memory, G wavefronts/s"},
+    };
+    const char *name;
+    json_t *value;
+    size_t note;
+
+    fprintf(out, "%s  %s  driver %s\n", text_at(model, "device", "name"),
+            text_at(model, "device", "uuid"), text_at(model, "device", "driver_version"));
+    json_object_foreach(json_object_get(model, "transfers"), name, value)
+    {
+        fprintf(out, "  %-20s %8.2f us + bytes / %7.2f GB/s\n", name,
+                number_at(model, "transfers", name, "latency_ns") / 1e3,
+                number_at(model, "transfers", name, "bandwidth_bytes_per_s") / 1e9);
+    }
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        double median = number_at(model, "rates", rates[i].key, "median");
+
+        if (median > 0)
+            fprintf(out, "  %-32s %9.1f\n", rates[i].label, median / 1e9);
+    }
+    json_array_foreach(json_object_get(model, "notes"), note, value)
+        fprintf(out, "  note: %s\n", json_string_value(value));
+    if (json_is_true(json_object_get(model, "noisy")))
+        fprintf(out, "  noisy: timings of the same kernel spread widely; is the GPU shared?\n");
+}

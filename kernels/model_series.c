@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Series of samples to points and curves: the transfers, batches and costs of a device model. */
+#include "model_parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gmt_json_put(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+json_t *gmt_json_rounded(double value)
+{
+    return json_integer((json_int_t)llround(value));
+}
+
+/* Samples of an array of numbers; NULL when there are none. The caller frees. */
+static double *samples_of(const json_t *array, size_t *n)
+{
+    *n = json_array_size(array);
+    if (*n == 0)
+        return NULL;
+    double *samples = calloc(*n, sizeof(*samples));
+    if (samples == NULL)
+        return NULL;
+    for (size_t i = 0; i < *n; i++) {
+        const json_t *value = json_array_get(array, i);
+
+        samples[i] = json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return samples;
+}
+
+int gmt_samples_stat(const json_t *array, struct gmt_stat *stat)
+{
+    size_t n;
+    double *samples = samples_of(array, &n);
+    int rc = samples != NULL ? gmt_stat_of(samples, n, stat) : -EINVAL;
+
+    free(samples);
+    return rc;
+}
+
+int gmt_samples_rate(const json_t *array, double work, struct gmt_stat *rate)
+{
+    size_t n;
+    double *samples = samples_of(array, &n);
+    int rc = samples != NULL ? gmt_stat_rate(samples, n, work, rate) : -EINVAL;
+
+    free(samples);
+    return rc;
+}
+
+json_t *gmt_stat_json(const struct gmt_stat *stat)
+{
+    json_t *object = json_object();
+
+    gmt_json_put(object, "median", gmt_json_rounded(stat->median));
+    gmt_json_put(object, "spread", gmt_json_rounded(stat->spread));
+    gmt_json_put(object, "n", json_integer((json_int_t)stat->n));
+    return object;
+}
+
+/*
+ * The source object with every array of samples "<x>_ns" replaced by its median "<x>_ns" and its
+ * spread "<x>_spread_ns"; "samples_ns" becomes median_ns, spread_ns and n. The rest is taken over.
+ * NULL where an array of samples is unusable.
+ */
+static json_t *summarized(const json_t *source)
+{
+    json_t *object = json_object();
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)source, key, value)
+    {
+        size_t length = strlen(key);
+        struct gmt_stat stat;
+        char name[96];
+
+        if (!json_is_array(value) || length <= 3 || strcmp(key + length - 3, "_ns") != 0) {
+            json_object_set(object, key, value);
+            continue;
+        }
+        if (length > 64 || gmt_samples_stat(value, &stat) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+        bool main_series = strcmp(key, "samples_ns") == 0;
+        gmt_json_put(object, main_series ? "median_ns" : key, gmt_json_rounded(stat.median));
+        snprintf(name, sizeof(name), "%.*s_spread_ns", (int)(length - 3), key);
+        gmt_json_put(object, main_series ? "spread_ns" : name, gmt_json_rounded(stat.spread));
+        gmt_json_put(object, "n", json_integer((json_int_t)stat.n));
+    }
+    return object;
+}
+
+static json_t *summarized_points(const json_t *points)
+{
+    json_t *array = json_array();
+    size_t i;
+    json_t *point;
+
+    json_array_foreach(points, i, point)
+    {
+        json_t *summary = summarized(point);
+
+        if (summary == NULL) {
+            json_decref(array);
+            return NULL;
+        }
+        json_array_append_new(array, summary);
+    }
+    return array;
+}
+
+/* Adds the parameters of Hockney's model; nulls where the points do not allow a fit. */
+static void put_curve(json_t *object, const json_t *points)
+{
+    size_t n = json_array_size(points);
+    struct gmt_curve_point *fit_points = calloc(n + 1, sizeof(*fit_points));
+    struct gmt_curve curve;
+    double peak = 0;
+    int rc = -ENOMEM;
+
+    if (fit_points != NULL) {
+        for (size_t i = 0; i < n; i++) {
+            const json_t *point = json_array_get(points, i);
+
+            fit_points[i].bytes = json_number_value(json_object_get(point, "bytes"));
+            fit_points[i].time_ns = json_number_value(json_object_get(point, "median_ns"));
+            if (fit_points[i].time_ns > 0)
+                peak = fmax(peak, fit_points[i].bytes * 1e9 / fit_points[i].time_ns);
+        }
+        rc = gmt_fit_hockney(fit_points, n, &curve);
+    }
+    gmt_json_put(object, "latency_ns", rc == 0 ? gmt_json_rounded(curve.latency_ns) : json_null());
+    gmt_json_put(object, "bandwidth_bytes_per_s",
+                 rc == 0 ? gmt_json_rounded(curve.bandwidth_bytes_per_s) : json_null());
+    gmt_json_put(object, "half_bandwidth_bytes",
+                 rc == 0 ? gmt_json_rounded(curve.half_bandwidth_bytes) : json_null());
+    gmt_json_put(object, "fit_max_relative_error",
+                 rc == 0 ? json_real(curve.max_relative_error) : json_null());
+    gmt_json_put(object, "peak_bandwidth_bytes_per_s",
+                 peak > 0 ? gmt_json_rounded(peak) : json_null());
+    free(fit_points);
+}
+
+/* { name: [ point ] } becomes { name: { [curve,] points } }. */
+json_t *gmt_fit_point_sets(const json_t *raw, bool with_curve)
+{
+    json_t *object = json_object();
+    const char *name;
+    json_t *raw_points;
+
+    json_object_foreach((json_t *)raw, name, raw_points)
+    {
+        json_t *points = summarized_points(raw_points);
+
+        if (points == NULL) {
+            json_decref(object);
+            return NULL;
+        }
+        json_t *entry = json_object();
+        if (with_curve)
+            put_curve(entry, points);
+        gmt_json_put(entry, "points", points);
+        gmt_json_put(object, name, entry);
+    }
+    return object;
+}
+
+json_t *gmt_fit_batches(const json_t *raw)
+{
+    json_t *object = json_object();
+    const char *name;
+    json_t *batch;
+
+    json_object_foreach((json_t *)raw, name, batch)
+    {
+        json_t *entry = summarized(batch);
+        const json_t *raw_points = json_object_get(batch, "points");
+
+        if (entry != NULL && raw_points != NULL)
+            gmt_json_put(entry, "points", summarized_points(raw_points));
+        if (entry == NULL || (raw_points != NULL && json_object_get(entry, "points") == NULL)) {
+            json_decref(entry);
+            json_decref(object);
+            return NULL;
+        }
+        gmt_json_put(object, name, entry);
+    }
+    return object;
+}
+
+/* Costs are sets of points over size, or plain samples for what has no size. */
+json_t *gmt_fit_costs(const json_t *raw)
+{
+    json_t *object = json_object();
+    const char *name;
+    json_t *cost;
+
+    json_object_foreach((json_t *)raw, name, cost)
+    {
+        json_t *entry = NULL;
+
+        if (json_is_object(json_array_get(cost, 0))) {
+            json_t *points = summarized_points(cost);
+
+            if (points != NULL) {
+                entry = json_object();
+                gmt_json_put(entry, "points", points);
+            }
+        } else {
+            struct gmt_stat stat;
+
+            if (gmt_samples_stat(cost, &stat) == 0)
+                entry = gmt_stat_json(&stat);
+        }
+        if (entry == NULL) {
+            json_decref(object);
+            return NULL;
+        }
+        gmt_json_put(object, name, entry);
+    }
+    return object;
+}

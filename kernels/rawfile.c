@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building the document of raw timings. */
+#include "rawfile.h"
+
+#include <math.h>
+
+json_t *gmt_raw_object(json_t *parent, const char *key)
+{
+    if (json_object_get(parent, key) == NULL)
+        json_object_set_new(parent, key, json_object());
+    return json_object_get(parent, key);
+}
+
+json_t *gmt_raw_array(json_t *parent, const char *key)
+{
+    if (json_object_get(parent, key) == NULL)
+        json_object_set_new(parent, key, json_array());
+    return json_object_get(parent, key);
+}
+
+json_t *gmt_raw_point(json_t *points, size_t bytes)
+{
+    size_t i;
+    json_t *point;
+
+    json_array_foreach(points, i, point)
+    {
+        if (json_integer_value(json_object_get(point, "bytes")) == (json_int_t)bytes)
+            return point;
+    }
+    point = json_object();
+    json_object_set_new(point, "bytes", json_integer((json_int_t)bytes));
+    json_array_append_new(points, point);
+    return point;
+}
+
+void gmt_raw_sample(json_t *object, const char *series, double time_ns)
+{
+    json_array_append_new(gmt_raw_array(object, series), json_integer(llround(time_ns)));
+}
