@@ -58,13 +58,12 @@ static uint64_t pointer_at(void *const *address, CUresult result)
     return result == CUDA_SUCCESS && address != NULL ? (uint64_t)(uintptr_t)*address : 0;
 }
 
-#define ALLOC(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS, BYTES, ...)             \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0,                         \
+#define ALLOC(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS, BYTES, ...) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
                     record_alloc(&site, KIND, ADDRESS, BYTES, (struct shape){__VA_ARGS__}))
 
-#define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS)                                \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS,                                  \
-                    struct gmt_allocation gone;                                                    \
+#define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, struct gmt_allocation gone; \
                     bool known = begin_free(ADDRESS, &gone), record_free(&site, known, &gone))
 
 ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
@@ -78,15 +77,15 @@ static uint64_t pitched_bytes(const size_t *pitch, size_t height, CUresult resul
 ALLOC(cuMemAllocPitch_v2, GMT_ALLOC_PITCHED,
       (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element_bytes),
       (address, pitch, width, height, element_bytes), NULL, 0, value_at(address, site.result),
-      pitched_bytes(pitch, height, site.result),
-      .pitch = pitched_bytes(pitch, 1, site.result), .width = width, .height = height)
+      pitched_bytes(pitch, height, site.result), .pitch = pitched_bytes(pitch, 1, site.result),
+      .width = width, .height = height)
 ALLOC(cuMemAllocManaged, GMT_ALLOC_MANAGED, (CUdeviceptr * address, size_t bytes, unsigned flags),
       (address, bytes, flags), NULL, 0, value_at(address, site.result), bytes, .flags = flags)
 ALLOC(cuMemAllocAsync, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
       (address, bytes, stream), stream, 0, value_at(address, site.result), bytes, 0)
-ALLOC(cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC,
-      (CUdeviceptr * address, size_t bytes, CUstream stream), (address, bytes, stream), stream,
-      GMT_CALL_PER_THREAD, value_at(address, site.result), bytes, 0)
+ALLOC(cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
+      (address, bytes, stream), stream, GMT_CALL_PER_THREAD, value_at(address, site.result), bytes,
+      0)
 ALLOC(cuMemAllocFromPoolAsync, GMT_ALLOC_POOL,
       (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
       (address, bytes, pool, stream), stream, 0, value_at(address, site.result), bytes,

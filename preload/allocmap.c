@@ -24,9 +24,9 @@ static struct {
     pthread_mutex_t mutex;
     struct entry *entries;
     _Atomic size_t count;
-    _Atomic uint64_t seq;      /* odd while being changed                                          */
+    _Atomic uint64_t seq; /* odd while being changed */
     _Atomic uint32_t last_id;
-    _Atomic uint64_t lowest, highest; /* bounds of all addresses ever known: a cheap first test   */
+    _Atomic uint64_t lowest, highest; /* bounds of all addresses ever known: a cheap first test */
     _Atomic size_t host_visible;
 } map = {.mutex = PTHREAD_MUTEX_INITIALIZER, .lowest = UINT64_MAX};
 
@@ -223,12 +223,9 @@ enum gmt_mem_class gmt_allocmap_class(uint64_t address, enum gmt_mem_class other
     }
     switch ((enum gmt_alloc_kind)found.kind) {
     case GMT_ALLOC_HOST:
-    case GMT_ALLOC_REGISTERED:
-        return GMT_MEM_PINNED;
-    case GMT_ALLOC_MANAGED:
-        return GMT_MEM_MANAGED;
-    default:
-        return GMT_MEM_DEVICE;
+    case GMT_ALLOC_REGISTERED: return GMT_MEM_PINNED;
+    case GMT_ALLOC_MANAGED: return GMT_MEM_MANAGED;
+    default: return GMT_MEM_DEVICE;
     }
 }
 

@@ -14,8 +14,8 @@
 struct gmt_allocation {
     uint64_t base;
     uint64_t bytes;
-    uint32_t id;           /* gmt_alloc.id                                                        */
-    uint8_t kind;          /* enum gmt_alloc_kind                                                 */
+    uint32_t id;  /* gmt_alloc.id */
+    uint8_t kind; /* enum gmt_alloc_kind */
 };
 
 /* Remember [base, base + bytes). Returns its new id (never 0); an id is given even when the map is

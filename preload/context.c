@@ -3,6 +3,7 @@
 #include "preload/context.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "libtrace/record/spool.h"
@@ -18,7 +19,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static CUcontext contexts[MAX_CONTEXTS]; /* index + 1 = id */
 static unsigned context_count;
-static _Atomic unsigned generation = 1;  /* changes when a context is forgotten                   */
+static _Atomic unsigned generation = 1; /* changes when a context is forgotten */
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     CUcontext handle;
@@ -29,7 +30,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 /* Streams seen: mixed key of (context id, handle, thread for per-thread streams). */
 static _Atomic uint64_t streams[STREAM_SLOTS];
 static unsigned stream_count;
-static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten              */
+static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint64_t key;
     unsigned generation;
@@ -80,7 +81,7 @@ uint16_t gmt_context_current(CUcontext *handle)
     if (current == NULL) {
         return 0;
     }
-    unsigned now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+    unsigned now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (__builtin_expect(last.handle != current || last.generation != now, 0)) {
         last.id = find_or_add(current);
         last.handle = current;
@@ -116,7 +117,7 @@ static uint64_t stream_key(uint16_t context_id, CUstream stream, bool per_thread
 static bool stream_is_known(uint64_t key)
 {
     for (unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS;; at = (at + 1) % STREAM_SLOTS) {
-        uint64_t seen = __atomic_load_n(&streams[at], __ATOMIC_RELAXED);
+        uint64_t seen = atomic_load_explicit(&streams[at], memory_order_relaxed);
         if (seen == key || seen == 0) {
             return seen == key;
         }
@@ -134,7 +135,7 @@ static bool stream_add(uint64_t key)
         }
         added = streams[at] != key;
         stream_count += streams[at] == 0;
-        __atomic_store_n(&streams[at], key, __ATOMIC_RELAXED);
+        atomic_store_explicit(&streams[at], key, memory_order_relaxed);
     }
     pthread_mutex_unlock(&mutex);
     return added;
@@ -145,10 +146,9 @@ void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bo
     bool own = stream == CU_STREAM_PER_THREAD || (per_thread && stream == NULL);
     CUstream normal = own ? CU_STREAM_PER_THREAD : stream == CU_STREAM_LEGACY ? NULL : stream;
     uint64_t key = stream_key(context_id, normal, own);
-    unsigned now = __atomic_load_n(&stream_generation, __ATOMIC_RELAXED);
-    if (__builtin_expect((key == last_stream.key && now == last_stream.generation) ||
-                             context_id == 0,
-                         1)) {
+    unsigned now = atomic_load_explicit(&stream_generation, memory_order_relaxed);
+    if (__builtin_expect(
+            (key == last_stream.key && now == last_stream.generation) || context_id == 0, 1)) {
         return;
     }
     last_stream.key = key;
@@ -162,7 +162,7 @@ void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bo
         .thread = own ? gmt_spool_thread_id() : 0,
     };
     /* Asking a stream that is being captured for its properties ends the capture with an error. */
-    bool may_ask = normal != NULL && __atomic_load_n(&captures, __ATOMIC_RELAXED) == 0;
+    bool may_ask = normal != NULL && atomic_load_explicit(&captures, memory_order_relaxed) == 0;
     unsigned flags;
     int priority;
     if (may_ask && gmt_driver.cuStreamGetFlags != NULL &&
@@ -188,7 +188,7 @@ void gmt_stream_forget(uint16_t context_id, CUstream stream)
     for (unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS; streams[at] != 0;
          at = (at + 1) % STREAM_SLOTS) {
         if (streams[at] == key) {
-            __atomic_store_n(&streams[at], GONE, __ATOMIC_RELAXED);
+            atomic_store_explicit(&streams[at], GONE, memory_order_relaxed);
             break;
         }
     }
@@ -200,24 +200,25 @@ void gmt_stream_forget(uint16_t context_id, CUstream stream)
 
 void gmt_capture_began(void)
 {
-    __atomic_fetch_add(&captures, 1, __ATOMIC_RELAXED);
+    atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed);
 }
 
 void gmt_capture_ended(void)
 {
-    if (__atomic_sub_fetch(&captures, 1, __ATOMIC_RELAXED) < 0) {
-        __atomic_store_n(&captures, 0, __ATOMIC_RELAXED); /* began before we looked */
+    if ((atomic_fetch_sub_explicit(&captures, 1, memory_order_relaxed) - 1) < 0) {
+        atomic_store_explicit(&captures, 0, memory_order_relaxed); /* began before we looked */
     }
 }
 
 bool gmt_stream_is_capturing(CUstream stream, bool per_thread)
 {
-    if (__builtin_expect(__atomic_load_n(&captures, __ATOMIC_RELAXED) == 0, 1)) {
+    if (__builtin_expect(atomic_load_explicit(&captures, memory_order_relaxed) == 0, 1)) {
         return false;
     }
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) =
-        per_thread ? gmt_driver.cuStreamIsCapturing_ptsz : gmt_driver.cuStreamIsCapturing;
+    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = per_thread
+                                                             ? gmt_driver.cuStreamIsCapturing_ptsz
+                                                             : gmt_driver.cuStreamIsCapturing;
     return ask != NULL && ask(stream, &status) == CUDA_SUCCESS &&
            status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }

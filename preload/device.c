@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +63,7 @@ void gmt_device_driver_version(char text[static 32])
 void gmt_device_note(CUdevice device)
 {
     uint64_t bit = UINT64_C(1) << ((unsigned)device & 63u);
-    if ((__atomic_fetch_or(&noted, bit, __ATOMIC_RELAXED) & bit) != 0) {
+    if ((atomic_fetch_or_explicit(&noted, bit, memory_order_relaxed) & bit) != 0) {
         return;
     }
     char name[256] = "unknown", uuid_text[48] = "", driver[32], more[128];
@@ -94,18 +95,16 @@ void gmt_device_note(CUdevice device)
         .memory_bytes = memory_bytes,
         .l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
         .cuda_driver_version = (uint32_t)version,
-        .max_threads_per_sm =
-            attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
-        .registers_per_sm =
-            attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
-        .shared_bytes_per_sm =
-            attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+        .max_threads_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+        .registers_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+        .shared_bytes_per_sm = attribute(device,
+                                         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
         .max_blocks_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
         .warp_size = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-        .shared_bytes_per_block_optin =
-            attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-        .reserved_shared_bytes_per_block =
-            attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
+        .shared_bytes_per_block_optin = attribute(
+            device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+        .reserved_shared_bytes_per_block = attribute(
+            device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
         .pci_bus = attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
         .integrated = attribute(device, CU_DEVICE_ATTRIBUTE_INTEGRATED),
     };

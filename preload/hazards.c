@@ -2,6 +2,7 @@
 /* Looks for uses of the driver that make measuring launches unsafe. */
 #include "preload/hazards.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -14,9 +15,9 @@ static _Atomic bool present;
 static void note(const char *what)
 {
     char detail[128];
-    if (!__atomic_exchange_n(&present, true, __ATOMIC_RELAXED)) {
-        (void)snprintf(detail, sizeof(detail), "no launch is measured any more: the program uses %s",
-                       what);
+    if (!atomic_exchange_explicit(&present, true, memory_order_relaxed)) {
+        (void)snprintf(detail, sizeof(detail),
+                       "no launch is measured any more: the program uses %s", what);
         gmt_spool_capability("counters", GMT_CAP_PARTIAL, 0, detail,
                              "GMTRACE_COUNTERS=on measures all the same; a kernel that waits for "
                              "another one or for the host can then hang");

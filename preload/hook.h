@@ -10,6 +10,7 @@
 #define GMT_PRELOAD_HOOK_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,11 +48,11 @@ extern _Atomic bool gmt_started;
 /* One intercepted call while it is under way. */
 struct gmt_site {
     enum gmt_hook_id id;
-    uint8_t flags;         /* GMT_CALL_*                                                          */
+    uint8_t flags; /* GMT_CALL_* */
     uint8_t detail;
     CUstream stream;
     uint64_t caller;
-    const void *frame;     /* frame pointer of the hook: start of the stack walk                  */
+    const void *frame; /* frame pointer of the hook: start of the stack walk */
     uint64_t begin_ticks;
     uint64_t end_ticks;
     CUresult result;
@@ -65,7 +66,8 @@ static inline bool gmt_hook_enter(void)
         return false;
     }
     gmt_hook_depth = 1;
-    if (__builtin_expect(!__atomic_load_n(&gmt_started, __ATOMIC_ACQUIRE), 0) && !gmt_start()) {
+    if (__builtin_expect(!atomic_load_explicit(&gmt_started, memory_order_acquire), 0) &&
+        !gmt_start()) {
         gmt_hook_depth = 0;
         return false;
     }
@@ -93,34 +95,34 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
  *   BEFORE    statements before the real call
  *   AFTER     statements after it; may use `site` (complete) and the parameters
  */
-#define GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)               \
-    CUresult SYMBOL PARAMETERS;                                                                    \
-    GMT_EXPORT CUresult SYMBOL PARAMETERS                                                          \
-    {                                                                                              \
-        CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL];                             \
-        if (__builtin_expect(real == NULL, 0)) {                                                   \
-            real = gmt_hook_find_real(GMT_HOOK_##SYMBOL);                                          \
-            if (real == NULL) {                                                                    \
-                return CUDA_ERROR_NOT_SUPPORTED;                                                   \
-            }                                                                                      \
-        }                                                                                          \
-        if (!gmt_hook_enter()) {                                                                   \
-            return real ARGUMENTS;                                                                 \
-        }                                                                                          \
-        struct gmt_site site = {                                                                   \
-            .id = GMT_HOOK_##SYMBOL,                                                               \
-            .flags = (FLAGS),                                                                      \
-            .stream = (STREAM),                                                                    \
-            .caller = (uint64_t)(uintptr_t)__builtin_return_address(0),                            \
-            .frame = __builtin_frame_address(0),                                                   \
-        };                                                                                         \
-        BEFORE;                                                                                    \
-        site.begin_ticks = gmt_clock_ticks();                                                      \
-        site.result = real ARGUMENTS;                                                              \
-        site.end_ticks = gmt_clock_ticks();                                                        \
-        AFTER;                                                                                     \
-        gmt_hook_leave();                                                                          \
-        return site.result;                                                                        \
+#define GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    CUresult SYMBOL PARAMETERS; \
+    GMT_EXPORT CUresult SYMBOL PARAMETERS \
+    { \
+        CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL]; \
+        if (__builtin_expect(real == NULL, 0)) { \
+            real = gmt_hook_find_real(GMT_HOOK_##SYMBOL); \
+            if (real == NULL) { \
+                return CUDA_ERROR_NOT_SUPPORTED; \
+            } \
+        } \
+        if (!gmt_hook_enter()) { \
+            return real ARGUMENTS; \
+        } \
+        struct gmt_site site = { \
+            .id = GMT_HOOK_##SYMBOL, \
+            .flags = (FLAGS), \
+            .stream = (STREAM), \
+            .caller = (uint64_t)(uintptr_t)__builtin_return_address(0), \
+            .frame = __builtin_frame_address(0), \
+        }; \
+        BEFORE; \
+        site.begin_ticks = gmt_clock_ticks(); \
+        site.result = real ARGUMENTS; \
+        site.end_ticks = gmt_clock_ticks(); \
+        AFTER; \
+        gmt_hook_leave(); \
+        return site.result; \
     }
 
 #endif

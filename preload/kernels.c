@@ -78,8 +78,9 @@ static int32_t attribute(CUfunction function, CUfunction_attribute name)
 /* Kernels that wait for kernels elsewhere: a measured launch would wait for ever. */
 static bool is_communication(const char *name)
 {
-    static const char *const marks[] = {"nccl", "nvshmem", "rccl", "deep_ep", "all_reduce",
-                                        "allreduce", "all_gather", "reduce_scatter", "symm_mem"};
+    static const char *const marks[] = {"nccl",       "nvshmem",        "rccl",
+                                        "deep_ep",    "all_reduce",     "allreduce",
+                                        "all_gather", "reduce_scatter", "symm_mem"};
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (strstr(name, marks[i]) != NULL) {
             return true;
@@ -236,7 +237,8 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
            !is_same(info, kernel->id, grid, block, dynamic_shared_bytes)) {
         at = (at + 1) % CLASS_SLOTS;
     }
-    if (info == NULL && class_count < CLASS_SLOTS / 2 && (info = calloc(1, sizeof(*info))) != NULL) {
+    if (info == NULL && class_count < CLASS_SLOTS / 2 &&
+        (info = calloc(1, sizeof(*info))) != NULL) {
         info->kernel = kernel->id;
         memcpy(info->grid, grid, sizeof(info->grid));
         memcpy(info->block, block, sizeof(info->block));
@@ -301,8 +303,8 @@ void gmt_kernel_modules_changed(void)
 void gmt_kernel_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
-    memset((void *)kernels, 0, sizeof(kernels)); // NOLINT
-    memset((void *)classes, 0, sizeof(classes)); // NOLINT
+    memset((void *)kernels, 0, sizeof(kernels));                 // NOLINT
+    memset((void *)classes, 0, sizeof(classes));                 // NOLINT
     memset((void *)library_kernels, 0, sizeof(library_kernels)); // NOLINT
     kernel_count = class_count = library_count = 0;
 }

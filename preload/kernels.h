@@ -16,12 +16,12 @@ struct gmt_parameter {
 
 struct gmt_kernel_info {
     CUfunction handle;
-    CUfunction function;         /* for queries: the CUfunction behind a CUkernel                 */
+    CUfunction function; /* for queries: the CUfunction behind a CUkernel */
     uint32_t id;
-    _Atomic uint32_t generation; /* of the loaded modules; a stale one is looked at again         */
+    _Atomic uint32_t generation; /* of the loaded modules; a stale one is looked at again */
     int32_t registers;
     bool parameters_known;
-    bool never_measure;          /* waits for other kernels or ranks by its nature                */
+    bool never_measure; /* waits for other kernels or ranks by its nature */
     uint16_t parameter_count;
     const char *name;
     const struct gmt_parameter *parameters;
@@ -29,7 +29,7 @@ struct gmt_kernel_info {
 
 /* A class of launches. Lives as long as the process. */
 struct gmt_class_info {
-    struct gmt_collector_class collector; /* id, kernel, what was measured                        */
+    struct gmt_collector_class collector; /* id, kernel, what was measured */
     uint32_t grid[3], block[3], dynamic_shared_bytes;
     uint32_t kernel;
 };

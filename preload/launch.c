@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: kernel and graph launches, with their pointer arguments and the measuring around them. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "preload/allocmap.h"
@@ -18,7 +19,7 @@ _Atomic uint64_t gmt_launches;
 struct launch {
     struct gmt_launch head;
     struct gmt_launch_arg arguments[ARGUMENT_SLOTS * ARGUMENTS_PER_SLOT];
-    bool touches_host; /* some argument points into page-locked or managed memory                 */
+    bool touches_host; /* some argument points into page-locked or managed memory */
     struct gmt_class_info *cls;
     struct gmt_launch_site measured;
 };
@@ -102,7 +103,7 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
         site->flags |= GMT_CALL_CAPTURING;
     }
     launch->head.launch_seq =
-        (uint32_t)(__atomic_add_fetch(&gmt_launches, 1, __ATOMIC_RELAXED));
+        (uint32_t)((atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1));
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
     if (kernel == NULL) {
         return;
@@ -147,36 +148,36 @@ static void after_kernel(struct launch *launch, struct gmt_site *site)
 
 static_assert(offsetof(struct launch, arguments) == GMT_SLOT_BYTES, "slots follow one another");
 
-#define SHAPE(KIND)                                                                                \
-    {                                                                                              \
-        .head = {.grid = {grid_x, grid_y, grid_z},                                                 \
-                 .block = {block_x, block_y, block_z},                                             \
-                 .dynamic_shared_bytes = shared_bytes,                                             \
-                 .kind = (KIND)},                                                                  \
+#define SHAPE(KIND) \
+    { \
+        .head = {.grid = {grid_x, grid_y, grid_z}, \
+                 .block = {block_x, block_y, block_z}, \
+                 .dynamic_shared_bytes = shared_bytes, \
+                 .kind = (KIND)}, \
     }
 
 /* `head` and `cls` are set; the arguments behind `argument_count` are never read. */
-#define LAUNCH(SYMBOL, KIND, FLAGS)                                                                \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL,                                                                                    \
-        (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
-         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,               \
-         void **parameters, void **extra),                                                         \
-        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,        \
-         parameters, extra),                                                                       \
-        stream, FLAGS, struct launch launch = SHAPE(KIND);                                         \
-        before_kernel(&launch, &site, function, parameters, extra), after_kernel(&launch, &site))
+#define LAUNCH(SYMBOL, KIND, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, \
+                    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, \
+                     CUstream stream, void **parameters, void **extra), \
+                    (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, \
+                     stream, parameters, extra), \
+                    stream, FLAGS, struct launch launch = SHAPE(KIND); \
+                    before_kernel(&launch, &site, function, parameters, extra), \
+                    after_kernel(&launch, &site))
 
-#define LAUNCH_COOPERATIVE(SYMBOL, FLAGS)                                                          \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL,                                                                                    \
-        (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
-         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,               \
-         void **parameters),                                                                       \
-        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,        \
-         parameters),                                                                              \
-        stream, FLAGS, struct launch launch = SHAPE(GMT_LAUNCH_COOPERATIVE);                       \
-        before_kernel(&launch, &site, function, parameters, NULL), after_kernel(&launch, &site))
+#define LAUNCH_COOPERATIVE(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, \
+                    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
+                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, \
+                     CUstream stream, void **parameters), \
+                    (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, \
+                     stream, parameters), \
+                    stream, FLAGS, struct launch launch = SHAPE(GMT_LAUNCH_COOPERATIVE); \
+                    before_kernel(&launch, &site, function, parameters, NULL), \
+                    after_kernel(&launch, &site))
 
 LAUNCH(cuLaunchKernel, GMT_LAUNCH_KERNEL, 0)
 LAUNCH(cuLaunchKernel_ptsz, GMT_LAUNCH_KERNEL, GMT_CALL_PER_THREAD)
@@ -205,16 +206,16 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
     }
 }
 
-#define LAUNCH_EX(SYMBOL, FLAGS)                                                                   \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL,                                                                                    \
-        (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra),      \
-        (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS,     \
-        struct launch launch = {0};                                                                \
-        if (config != NULL) {                                                                      \
-            read_config(&launch, config);                                                          \
-            before_kernel(&launch, &site, function, parameters, extra);                            \
-        },                                                                                         \
+#define LAUNCH_EX(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, \
+        (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra), \
+        (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS, \
+        struct launch launch = {0}; \
+        if (config != NULL) { \
+            read_config(&launch, config); \
+            before_kernel(&launch, &site, function, parameters, extra); \
+        }, \
         after_kernel(&launch, &site))
 
 LAUNCH_EX(cuLaunchKernelEx, 0)
@@ -225,7 +226,7 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
     launch->head.kind = GMT_LAUNCH_GRAPH;
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     launch->head.launch_seq =
-        (uint32_t)(__atomic_add_fetch(&gmt_launches, 1, __ATOMIC_RELAXED));
+        (uint32_t)((atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1));
     if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
         site->flags |= GMT_CALL_CAPTURING;
     }
@@ -234,9 +235,9 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
     }
 }
 
-#define LAUNCH_GRAPH(SYMBOL, FLAGS)                                                                \
-    GMT_DEFINE_HOOK(SYMBOL, (CUgraphExec graph, CUstream stream), (graph, stream), stream, FLAGS,  \
-                    struct launch launch = {0};                                                    \
+#define LAUNCH_GRAPH(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (CUgraphExec graph, CUstream stream), (graph, stream), stream, FLAGS, \
+                    struct launch launch = {0}; \
                     before_graph(&launch, &site, graph), after_kernel(&launch, &site))
 
 LAUNCH_GRAPH(cuGraphLaunch, 0)

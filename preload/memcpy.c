@@ -27,12 +27,12 @@ static void record_array(struct gmt_site *site, enum gmt_direction direction, bo
 #define BOTH GMT_CALL_PER_THREAD
 #define WAITS GMT_CALL_BLOCKING
 
-#define COPY(SYMBOL, DIRECTION, DST, SRC, FLAGS)                                                   \
-    GMT_DEFINE_HOOK(SYMBOL, (DST dst, SRC src, size_t bytes), (dst, src, bytes), NULL, FLAGS,      \
+#define COPY(SYMBOL, DIRECTION, DST, SRC, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (DST dst, SRC src, size_t bytes), (dst, src, bytes), NULL, FLAGS, \
                     (void)0, record_1d(&site, DIRECTION, ADDRESS(dst), ADDRESS(src), bytes))
-#define COPY_ASYNC(SYMBOL, DIRECTION, DST, SRC, FLAGS)                                             \
-    GMT_DEFINE_HOOK(SYMBOL, (DST dst, SRC src, size_t bytes, CUstream stream),                     \
-                    (dst, src, bytes, stream), stream, FLAGS, (void)0,                             \
+#define COPY_ASYNC(SYMBOL, DIRECTION, DST, SRC, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (DST dst, SRC src, size_t bytes, CUstream stream), \
+                    (dst, src, bytes, stream), stream, FLAGS, (void)0, \
                     record_1d(&site, DIRECTION, ADDRESS(dst), ADDRESS(src), bytes))
 
 COPY(cuMemcpyHtoD_v2, GMT_DIR_H2D, CUdeviceptr, const void *, WAITS)
@@ -52,17 +52,17 @@ COPY_ASYNC(cuMemcpyDtoDAsync_v2_ptsz, GMT_DIR_D2D, CUdeviceptr, CUdeviceptr, BOT
 COPY_ASYNC(cuMemcpyAsync, GMT_DIR_UNKNOWN, CUdeviceptr, CUdeviceptr, 0)
 COPY_ASYNC(cuMemcpyAsync_ptsz, GMT_DIR_UNKNOWN, CUdeviceptr, CUdeviceptr, BOTH)
 
-#define PEER(SYMBOL, FLAGS)                                                                        \
-    GMT_DEFINE_HOOK(SYMBOL,                                                                        \
-                    (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,                      \
-                     CUcontext src_context, size_t bytes),                                         \
-                    (dst, dst_context, src, src_context, bytes), NULL, FLAGS, (void)0,             \
+#define PEER(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, \
+                    (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, \
+                     CUcontext src_context, size_t bytes), \
+                    (dst, dst_context, src, src_context, bytes), NULL, FLAGS, (void)0, \
                     record_1d(&site, GMT_DIR_PEER, dst, src, bytes))
-#define PEER_ASYNC(SYMBOL, FLAGS)                                                                  \
-    GMT_DEFINE_HOOK(SYMBOL,                                                                        \
-                    (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src,                      \
-                     CUcontext src_context, size_t bytes, CUstream stream),                        \
-                    (dst, dst_context, src, src_context, bytes, stream), stream, FLAGS, (void)0,   \
+#define PEER_ASYNC(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, \
+                    (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, \
+                     CUcontext src_context, size_t bytes, CUstream stream), \
+                    (dst, dst_context, src, src_context, bytes, stream), stream, FLAGS, (void)0, \
                     record_1d(&site, GMT_DIR_PEER, dst, src, bytes))
 
 PEER(cuMemcpyPeer, 0)
@@ -70,20 +70,21 @@ PEER(cuMemcpyPeer_ptds, BOTH)
 PEER_ASYNC(cuMemcpyPeerAsync, 0)
 PEER_ASYNC(cuMemcpyPeerAsync_ptsz, BOTH)
 
-#define ARRAY_ARRAY(SYMBOL, FLAGS)                                                                 \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL,                                                                                    \
-        (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),            \
-        (dst, dst_offset, src, src_offset, bytes), NULL, FLAGS, (void)0,                           \
+#define ARRAY_ARRAY(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes), \
+        (dst, dst_offset, src, src_offset, bytes), NULL, FLAGS, (void)0, \
         record_array(&site, GMT_DIR_D2D, true, ADDRESS(dst), true, ADDRESS(src), bytes))
-#define FROM_ARRAY(SYMBOL, DIRECTION, DST, FLAGS)                                                  \
-    GMT_DEFINE_HOOK(SYMBOL, (DST dst, CUarray src, size_t src_offset, size_t bytes),               \
-                    (dst, src, src_offset, bytes), NULL, FLAGS, (void)0,                           \
-                    record_array(&site, DIRECTION, false, ADDRESS(dst), true, ADDRESS(src), bytes))
-#define TO_ARRAY(SYMBOL, DIRECTION, SRC, FLAGS)                                                    \
-    GMT_DEFINE_HOOK(SYMBOL, (CUarray dst, size_t dst_offset, SRC src, size_t bytes),               \
-                    (dst, dst_offset, src, bytes), NULL, FLAGS, (void)0,                           \
-                    record_array(&site, DIRECTION, true, ADDRESS(dst), false, ADDRESS(src), bytes))
+#define FROM_ARRAY(SYMBOL, DIRECTION, DST, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, (DST dst, CUarray src, size_t src_offset, size_t bytes), \
+        (dst, src, src_offset, bytes), NULL, FLAGS, (void)0, \
+        record_array(&site, DIRECTION, false, ADDRESS(dst), true, ADDRESS(src), bytes))
+#define TO_ARRAY(SYMBOL, DIRECTION, SRC, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, (CUarray dst, size_t dst_offset, SRC src, size_t bytes), \
+        (dst, dst_offset, src, bytes), NULL, FLAGS, (void)0, \
+        record_array(&site, DIRECTION, true, ADDRESS(dst), false, ADDRESS(src), bytes))
 
 ARRAY_ARRAY(cuMemcpyAtoA_v2, 0)
 ARRAY_ARRAY(cuMemcpyAtoA_v2_ptds, BOTH)
@@ -96,15 +97,15 @@ TO_ARRAY(cuMemcpyDtoA_v2_ptds, GMT_DIR_D2D, CUdeviceptr, BOTH)
 TO_ARRAY(cuMemcpyHtoA_v2, GMT_DIR_H2D, const void *, WAITS)
 TO_ARRAY(cuMemcpyHtoA_v2_ptds, GMT_DIR_H2D, const void *, WAITS | BOTH)
 
-#define FROM_ARRAY_ASYNC(SYMBOL, FLAGS)                                                            \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL, (void *dst, CUarray src, size_t src_offset, size_t bytes, CUstream stream),        \
-        (dst, src, src_offset, bytes, stream), stream, FLAGS, (void)0,                             \
+#define FROM_ARRAY_ASYNC(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, (void *dst, CUarray src, size_t src_offset, size_t bytes, CUstream stream), \
+        (dst, src, src_offset, bytes, stream), stream, FLAGS, (void)0, \
         record_array(&site, GMT_DIR_D2H, false, ADDRESS(dst), true, ADDRESS(src), bytes))
-#define TO_ARRAY_ASYNC(SYMBOL, FLAGS)                                                              \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL, (CUarray dst, size_t dst_offset, const void *src, size_t bytes, CUstream stream),  \
-        (dst, dst_offset, src, bytes, stream), stream, FLAGS, (void)0,                             \
+#define TO_ARRAY_ASYNC(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, (CUarray dst, size_t dst_offset, const void *src, size_t bytes, CUstream stream), \
+        (dst, dst_offset, src, bytes, stream), stream, FLAGS, (void)0, \
         record_array(&site, GMT_DIR_H2D, true, ADDRESS(dst), false, ADDRESS(src), bytes))
 
 FROM_ARRAY_ASYNC(cuMemcpyAtoHAsync_v2, 0)
@@ -126,20 +127,20 @@ static void record_batch(struct gmt_site *site, const CUdeviceptr *dsts, const C
     }
 }
 
-#define BATCH_12080(SYMBOL, FLAGS)                                                                 \
-    GMT_DEFINE_HOOK(SYMBOL,                                                                        \
-                    (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count,         \
-                     CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count,    \
-                     size_t * failed, CUstream stream),                                            \
-                    (dsts, srcs, sizes, count, attributes, indexes, attribute_count, failed,       \
-                     stream),                                                                      \
-                    stream, FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
-#define BATCH_13000(SYMBOL, FLAGS)                                                                 \
-    GMT_DEFINE_HOOK(SYMBOL,                                                                        \
-                    (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count,         \
-                     CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count,    \
-                     CUstream stream),                                                             \
-                    (dsts, srcs, sizes, count, attributes, indexes, attribute_count, stream),      \
+#define BATCH_12080(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, \
+        (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count, \
+         CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count, \
+         size_t * failed, CUstream stream), \
+        (dsts, srcs, sizes, count, attributes, indexes, attribute_count, failed, stream), stream, \
+        FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
+#define BATCH_13000(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, \
+                    (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count, \
+                     CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count, \
+                     CUstream stream), \
+                    (dsts, srcs, sizes, count, attributes, indexes, attribute_count, stream), \
                     stream, FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
 
 BATCH_12080(cuMemcpyBatchAsync, 0)

@@ -44,8 +44,7 @@ static void record(struct gmt_site *site, enum gmt_direction direction, const st
         site->flags |= site->stream == NULL && site->detail == 0 ? GMT_CALL_BLOCKING : 0;
     }
     site->detail = 0;
-    gmt_transfer_record(site, &transfer,
-                        transfer.width * transfer.height * transfer.depth);
+    gmt_transfer_record(site, &transfer, transfer.width * transfer.height * transfer.depth);
 }
 
 static void record_2d(struct gmt_site *site, const CUDA_MEMCPY2D *copy)
@@ -69,50 +68,52 @@ static void record_2d(struct gmt_site *site, const CUDA_MEMCPY2D *copy)
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these members alike. */
-#define RECORD_3D(SITE, COPY, IS_PEER)                                                             \
-    do {                                                                                           \
-        if ((COPY) == NULL) {                                                                      \
-            gmt_site_record(GMT_REC_CALL, SITE, 0);                                                \
-            break;                                                                                 \
-        }                                                                                          \
-        uint64_t dst_offset = ((COPY)->dstZ * (COPY)->dstHeight + (COPY)->dstY) *                  \
-                                  (COPY)->dstPitch + (COPY)->dstXInBytes;                          \
-        uint64_t src_offset = ((COPY)->srcZ * (COPY)->srcHeight + (COPY)->srcY) *                  \
-                                  (COPY)->srcPitch + (COPY)->srcXInBytes;                          \
-        struct side dst = side_of((COPY)->dstMemoryType, (COPY)->dstHost, (COPY)->dstDevice,       \
-                                  (COPY)->dstArray, dst_offset);                                   \
-        struct side src = side_of((COPY)->srcMemoryType, (COPY)->srcHost, (COPY)->srcDevice,       \
-                                  (COPY)->srcArray, src_offset);                                   \
-        struct gmt_transfer shape = {                                                              \
-            .dst_pitch = dst.is_array ? 0 : (COPY)->dstPitch,                                      \
-            .src_pitch = src.is_array ? 0 : (COPY)->srcPitch,                                      \
-            .width = (COPY)->WidthInBytes,                                                         \
-            .height = (uint32_t)(COPY)->Height,                                                    \
-            .depth = (uint32_t)(COPY)->Depth,                                                      \
-        };                                                                                         \
-        record(SITE, (IS_PEER) ? GMT_DIR_PEER : direction_of(&dst, &src), &dst, &src, &shape);     \
+#define RECORD_3D(SITE, COPY, IS_PEER) \
+    do { \
+        if ((COPY) == NULL) { \
+            gmt_site_record(GMT_REC_CALL, SITE, 0); \
+            break; \
+        } \
+        uint64_t dst_offset = ((COPY)->dstZ * (COPY)->dstHeight + (COPY)->dstY) * \
+                                  (COPY)->dstPitch + \
+                              (COPY)->dstXInBytes; \
+        uint64_t src_offset = ((COPY)->srcZ * (COPY)->srcHeight + (COPY)->srcY) * \
+                                  (COPY)->srcPitch + \
+                              (COPY)->srcXInBytes; \
+        struct side dst = side_of((COPY)->dstMemoryType, (COPY)->dstHost, (COPY)->dstDevice, \
+                                  (COPY)->dstArray, dst_offset); \
+        struct side src = side_of((COPY)->srcMemoryType, (COPY)->srcHost, (COPY)->srcDevice, \
+                                  (COPY)->srcArray, src_offset); \
+        struct gmt_transfer shape = { \
+            .dst_pitch = dst.is_array ? 0 : (COPY)->dstPitch, \
+            .src_pitch = src.is_array ? 0 : (COPY)->srcPitch, \
+            .width = (COPY)->WidthInBytes, \
+            .height = (uint32_t)(COPY)->Height, \
+            .depth = (uint32_t)(COPY)->Depth, \
+        }; \
+        record(SITE, (IS_PEER) ? GMT_DIR_PEER : direction_of(&dst, &src), &dst, &src, &shape); \
     } while (0)
 
 /* `detail` tells record() that the call does not wait, where no stream says so. */
 #define ASYNC site.detail = 1
 
-#define COPY_2D(SYMBOL, FLAGS)                                                                     \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy), (copy), NULL, FLAGS, (void)0,             \
+#define COPY_2D(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy), (copy), NULL, FLAGS, (void)0, \
                     record_2d(&site, copy))
-#define COPY_2D_ASYNC(SYMBOL, FLAGS)                                                               \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy, CUstream stream), (copy, stream), stream,  \
+#define COPY_2D_ASYNC(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy, CUstream stream), (copy, stream), stream, \
                     FLAGS, ASYNC, record_2d(&site, copy))
-#define COPY_3D(SYMBOL, FLAGS)                                                                     \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy), (copy), NULL, FLAGS, (void)0,             \
+#define COPY_3D(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy), (copy), NULL, FLAGS, (void)0, \
                     RECORD_3D(&site, copy, false))
-#define COPY_3D_ASYNC(SYMBOL, FLAGS)                                                               \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream), stream,  \
+#define COPY_3D_ASYNC(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream), stream, \
                     FLAGS, ASYNC, RECORD_3D(&site, copy, false))
-#define COPY_3D_PEER(SYMBOL, FLAGS)                                                                \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy), (copy), NULL, FLAGS, (void)0,        \
+#define COPY_3D_PEER(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy), (copy), NULL, FLAGS, (void)0, \
                     RECORD_3D(&site, copy, true))
-#define COPY_3D_PEER_ASYNC(SYMBOL, FLAGS)                                                          \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), (copy, stream),     \
+#define COPY_3D_PEER_ASYNC(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), (copy, stream), \
                     stream, FLAGS, ASYNC, RECORD_3D(&site, copy, true))
 
 COPY_2D(cuMemcpy2D_v2, 0)

@@ -24,23 +24,23 @@ static void record_2d(const struct gmt_site *site, uint64_t dst, uint64_t pitch,
     gmt_site_record_with(GMT_REC_MEMSET, site, width * height * element_bytes, &set);
 }
 
-#define SET(SYMBOL, TYPE, FLAGS)                                                                   \
-    GMT_DEFINE_HOOK(SYMBOL, (CUdeviceptr dst, TYPE value, size_t count), (dst, value, count), NULL, \
-                    FLAGS, (void)0, record(&site, dst, value, sizeof(TYPE), count))
-#define SET_ASYNC(SYMBOL, TYPE, FLAGS)                                                             \
-    GMT_DEFINE_HOOK(SYMBOL, (CUdeviceptr dst, TYPE value, size_t count, CUstream stream),          \
-                    (dst, value, count, stream), stream, FLAGS, (void)0,                           \
+#define SET(SYMBOL, TYPE, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (CUdeviceptr dst, TYPE value, size_t count), (dst, value, count), \
+                    NULL, FLAGS, (void)0, record(&site, dst, value, sizeof(TYPE), count))
+#define SET_ASYNC(SYMBOL, TYPE, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (CUdeviceptr dst, TYPE value, size_t count, CUstream stream), \
+                    (dst, value, count, stream), stream, FLAGS, (void)0, \
                     record(&site, dst, value, sizeof(TYPE), count))
-#define SET_2D(SYMBOL, TYPE, FLAGS)                                                                \
-    GMT_DEFINE_HOOK(SYMBOL,                                                                        \
-                    (CUdeviceptr dst, size_t pitch, TYPE value, size_t width, size_t height),      \
-                    (dst, pitch, value, width, height), NULL, FLAGS, (void)0,                      \
+#define SET_2D(SYMBOL, TYPE, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, \
+                    (CUdeviceptr dst, size_t pitch, TYPE value, size_t width, size_t height), \
+                    (dst, pitch, value, width, height), NULL, FLAGS, (void)0, \
                     record_2d(&site, dst, pitch, value, sizeof(TYPE), width, height))
-#define SET_2D_ASYNC(SYMBOL, TYPE, FLAGS)                                                          \
-    GMT_DEFINE_HOOK(                                                                               \
-        SYMBOL,                                                                                    \
+#define SET_2D_ASYNC(SYMBOL, TYPE, FLAGS) \
+    GMT_DEFINE_HOOK( \
+        SYMBOL, \
         (CUdeviceptr dst, size_t pitch, TYPE value, size_t width, size_t height, CUstream stream), \
-        (dst, pitch, value, width, height, stream), stream, FLAGS, (void)0,                        \
+        (dst, pitch, value, width, height, stream), stream, FLAGS, (void)0, \
         record_2d(&site, dst, pitch, value, sizeof(TYPE), width, height))
 
 /* The synchronous forms return before the device is done, except for pinned host memory. */

@@ -4,10 +4,10 @@
 #include "preload/hook.h"
 #include "preload/kernels.h"
 
-#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)                          \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, {                        \
-        AFTER;                                                                                     \
-        gmt_site_record(GMT_REC_CALL, &site, 0);                                                   \
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, { \
+        AFTER; \
+        gmt_site_record(GMT_REC_CALL, &site, 0); \
     })
 
 CALL(cuModuleLoad, (CUmodule * module, const char *path), (module, path), NULL, 0, (void)0, (void)0)
@@ -39,8 +39,9 @@ GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const
                     }
                 })
 
-CALL(cuCtxDestroy_v2, (CUcontext context), (context), NULL, 0, (void)0,
-     if (site.result == CUDA_SUCCESS) { gmt_context_forget(context); })
+CALL(
+    cuCtxDestroy_v2, (CUcontext context), (context), NULL, 0, (void)0,
+    if (site.result == CUDA_SUCCESS) { gmt_context_forget(context); })
 CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), NULL, 0, (void)0,
      gmt_context_forget(NULL))
 
@@ -60,11 +61,12 @@ static void before_capture(CUstream stream, uint8_t flags)
     gmt_capture_began();
 }
 
-#define BEGIN(SYMBOL, PARAMETERS, ARGUMENTS, FLAGS)                                                \
-    CALL(SYMBOL, PARAMETERS, ARGUMENTS, stream, FLAGS, before_capture(stream, FLAGS),              \
-         if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
-#define END(SYMBOL, FLAGS)                                                                         \
-    CALL(SYMBOL, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, (void)0,      \
+#define BEGIN(SYMBOL, PARAMETERS, ARGUMENTS, FLAGS) \
+    CALL( \
+        SYMBOL, PARAMETERS, ARGUMENTS, stream, FLAGS, before_capture(stream, FLAGS), \
+        if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
+#define END(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, (void)0, \
          gmt_capture_ended())
 
 BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), 0)

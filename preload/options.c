@@ -17,7 +17,7 @@ static char complaints[512];
 static const struct {
     const char *field, *variable, *standard;
 } rows[] = {
-#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help)                         \
+#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) \
     {#field, variable, standard},
 #include "libtrace/record/options.def"
 #undef GMT_OPTION
@@ -109,8 +109,8 @@ void gmt_options_load(void)
     }
     gmt_options.collect = (enum gmt_collect)choice_of(
         "collect", (const char *const[]){"light", "standard"}, 2, GMT_COLLECT_STANDARD);
-    gmt_options.stacks = (enum gmt_stacks)choice_of("stacks", (const char *const[]){"off", "caller"},
-                                                    2, GMT_STACKS_CALLER);
+    gmt_options.stacks = (enum gmt_stacks)choice_of(
+        "stacks", (const char *const[]){"off", "caller"}, 2, GMT_STACKS_CALLER);
     gmt_options.counters = (enum gmt_counter_mode)choice_of(
         "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit", 1, 1 << 20) << 20;

@@ -12,13 +12,13 @@ enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD };
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
 struct gmt_options {
-    const char *output;          /* pattern                                                       */
-    const char *cupti;           /* path, NULL: search                                            */
+    const char *output; /* pattern */
+    const char *cupti;  /* path, NULL: search */
     enum gmt_collect collect;
     enum gmt_stacks stacks;
     enum gmt_counter_mode counters;
     uint64_t spool_limit_bytes;
-    double counter_budget;       /* share of elapsed time                                         */
+    double counter_budget; /* share of elapsed time */
     unsigned counter_samples;
 };
 extern struct gmt_options gmt_options;

@@ -41,20 +41,15 @@ static const char *expand_field(const char **at, char text[static 256])
 {
     text[0] = '\0';
     switch (*(*at)++) {
-    case '%':
-        return "%";
-    case 'p':
-        (void)snprintf(text, 256, "%ld", (long)getpid());
-        return text;
+    case '%': return "%";
+    case 'p': (void)snprintf(text, 256, "%ld", (long)getpid()); return text;
     case 'h':
         if (gethostname(text, 255) != 0) {
             (void)snprintf(text, 256, "host");
         }
         return text;
-    case 'r':
-        return rank_or_pid(text);
-    case 'e':
-        return program_name();
+    case 'r': return rank_or_pid(text);
+    case 'e': return program_name();
     case 't': {
         time_t now = time(NULL);
         struct tm local;
@@ -73,8 +68,7 @@ static const char *expand_field(const char **at, char text[static 256])
         const char *value = getenv(text);
         return value != NULL ? value : "";
     }
-    default:
-        return NULL;
+    default: return NULL;
     }
 }
 

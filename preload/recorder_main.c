@@ -21,8 +21,8 @@
  * signals the whole job, not the file size limit (writes then fail with EFBIG, which is handled). */
 static void ignore_signals(void)
 {
-    static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ, SIGTSTP,
-                                  SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
+    static const int ignored[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ,
+                                  SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) {
         (void)signal(ignored[i], SIG_IGN);
     }

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,8 +27,9 @@ static const char *const hook_names[GMT_HOOK_COUNT] = {
 };
 
 /* The hooks' own addresses, by a declaration that says nothing of their types. */
-#define GMT_HOOK(symbol, family, runtime)                                                          \
-    extern const char gmt_address_of_##symbol[] __asm__(#symbol) __attribute__((visibility("default")));
+#define GMT_HOOK(symbol, family, runtime) \
+    extern const char gmt_address_of_##symbol[] __asm__(#symbol) \
+        __attribute__((visibility("default")));
 #include "preload/hooks.def"
 #undef GMT_HOOK
 static const char *const hook_addresses[GMT_HOOK_COUNT] = {
@@ -75,7 +77,7 @@ static void map_add(uintptr_t real, unsigned id)
         at = (at + 1) % MAP_SLOTS;
     }
     map[at].id = id;
-    __atomic_store_n(&map[at].real, real, __ATOMIC_RELEASE);
+    atomic_store_explicit(&map[at].real, real, memory_order_release);
 }
 
 static bool is_ours(const void *address)
@@ -88,7 +90,7 @@ static bool is_ours(const void *address)
 /* Look up all hooked entry points of the driver once it is loaded. */
 static bool resolve_all(void *candidate)
 {
-    if (__atomic_load_n(&resolved, __ATOMIC_ACQUIRE)) {
+    if (atomic_load_explicit(&resolved, memory_order_acquire)) {
         return true;
     }
     pthread_mutex_lock(&mutex);
@@ -106,7 +108,7 @@ static bool resolve_all(void *candidate)
             }
         }
         if (libcuda_handle != NULL) {
-            __atomic_store_n(&resolved, true, __ATOMIC_RELEASE);
+            atomic_store_explicit(&resolved, true, memory_order_release);
         }
     }
     pthread_mutex_unlock(&mutex);
@@ -132,7 +134,7 @@ void *gmt_hook_find_real(enum gmt_hook_id id)
 void *gmt_route(const char *name, void *real)
 {
     for (unsigned at = slot_of((uintptr_t)real); map[at].real != 0; at = (at + 1) % MAP_SLOTS) {
-        if (__atomic_load_n(&map[at].real, __ATOMIC_ACQUIRE) == (uintptr_t)real) {
+        if (atomic_load_explicit(&map[at].real, memory_order_acquire) == (uintptr_t)real) {
             void *hook;
             memcpy(&hook, &hook_addresses[map[at].id], sizeof(hook));
             return hook;
@@ -163,8 +165,8 @@ void *gmt_dlsym_filter(void *handle, const char *name)
 void gmt_driver_load(void)
 {
     void *found;
-#define GMT_DRIVER(symbol, parameters)                                                             \
-    found = gmt_real_symbol(#symbol);                                                              \
+#define GMT_DRIVER(symbol, parameters) \
+    found = gmt_real_symbol(#symbol); \
     memcpy(&gmt_driver.symbol, &found, sizeof(found));
 #include "preload/driver.def"
 #undef GMT_DRIVER
@@ -176,8 +178,8 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_
 
 GMT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
 {
-    CUresult (*real)(const char *, void **, int, cuuint64_t) =
-        gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
+    CUresult (*real)(const char *, void **, int,
+                     cuuint64_t) = gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
     if (real == NULL) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }

@@ -4,6 +4,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +109,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *unused)
     char build_id[128];
     build_id_of(info, build_id);
     const char *path = info->dlpi_name != NULL && info->dlpi_name[0] != '\0' ? info->dlpi_name
-                                                                            : gmt_options_exe();
+                                                                             : gmt_options_exe();
     (void)gmt_spool_side(GMT_REC_OBJECT, &object, sizeof(object), (const char *[]){path, build_id},
                          2);
     return 0;
@@ -179,8 +180,8 @@ static uint32_t intern(const uint64_t *chain, uint32_t depth, uint64_t hash, uns
         struct gmt_stack stack = {.id = id, .depth = sound};
         if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), chain,
                                 sound * sizeof(chain[0])) == 0) {
-            __atomic_store_n(&interned[slot].id, id, __ATOMIC_RELAXED);
-            __atomic_store_n(&interned[slot].hash, hash, __ATOMIC_RELEASE);
+            atomic_store_explicit(&interned[slot].id, id, memory_order_relaxed);
+            atomic_store_explicit(&interned[slot].hash, hash, memory_order_release);
         } else {
             id = 0;
         }
@@ -222,9 +223,9 @@ uint32_t gmt_stack_here(const void *frame)
     hash |= 1; /* 0 marks a free slot */
     unsigned slot = (unsigned)(hash >> 40) % INTERN_SLOTS;
     for (unsigned probe = slot;; probe = (probe + 1) % INTERN_SLOTS) {
-        uint64_t seen = __atomic_load_n(&interned[probe].hash, __ATOMIC_ACQUIRE);
+        uint64_t seen = atomic_load_explicit(&interned[probe].hash, memory_order_acquire);
         if (seen == hash) {
-            return __atomic_load_n(&interned[probe].id, __ATOMIC_RELAXED);
+            return atomic_load_explicit(&interned[probe].id, memory_order_relaxed);
         }
         if (seen == 0) {
             /* Full: unseen chains stay unnamed, at the price of a search and not of a lock. */

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,9 @@ const struct gmt_collector_ops *gmt_collector;
 _Atomic bool gmt_started;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool refused;    /* recording cannot be had in this process                        */
+static _Atomic bool refused; /* recording cannot be had in this process */
 static bool handlers_installed;
-static bool inherited_cupti;    /* forked from a process that used CUPTI: never touch it here      */
+static bool inherited_cupti; /* forked from a process that used CUPTI: never touch it here */
 
 static void write_names(void)
 {
@@ -46,7 +47,7 @@ static void write_names(void)
 #include "preload/hooks.def"
 #undef GMT_HOOK
     };
-    for (uint16_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {
+    for (size_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {
         struct gmt_api record = {.id = (uint16_t)(i + 1), .family = (uint16_t)apis[i].family};
         (void)gmt_spool_side(GMT_REC_API, &record, sizeof(record),
                              (const char *[]){apis[i].symbol, apis[i].runtime}, 2);
@@ -95,16 +96,17 @@ static void write_process(void)
 /* The recorder lies beside this library, or in ../libexec/gmtrace or ../bin of its folder. */
 static int find_recorder(char *path, size_t bytes)
 {
-    static const char *const places[] = {"%.*s/gmtrace-recorder", "%.*s/../libexec/gmtrace/gmtrace-recorder",
-                                         "%.*s/../../libexec/gmtrace/gmtrace-recorder",
-                                         "%.*s/../bin/gmtrace-recorder"};
+    static const char *const places[] = {
+        "%.*s/gmtrace-recorder", "%.*s/../libexec/gmtrace/gmtrace-recorder",
+        "%.*s/../../libexec/gmtrace/gmtrace-recorder", "%.*s/../bin/gmtrace-recorder"};
     Dl_info here;
     if (dladdr(&gmt_started, &here) == 0 || here.dli_fname == NULL) {
         return -ENOENT;
     }
     const char *slash = strrchr(here.dli_fname, '/');
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        (void)snprintf(path, bytes, places[i], slash != NULL ? (int)(slash - here.dli_fname) : 1, // NOLINT
+        (void)snprintf(path, bytes, places[i],
+                       slash != NULL ? (int)(slash - here.dli_fname) : 1, // NOLINT
                        slash != NULL ? here.dli_fname : ".");
         if (access(path, X_OK) == 0) {
             return 0;
@@ -141,8 +143,10 @@ static void leave_cupti(void)
 static void start_collector(void)
 {
     if (gmt_options.collect == GMT_COLLECT_LIGHT) {
-        gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "collect=light", "GMTRACE_COLLECT=standard");
-        gmt_spool_capability("counters", GMT_CAP_OFF, 0, "collect=light", "GMTRACE_COLLECT=standard");
+        gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "collect=light",
+                             "GMTRACE_COLLECT=standard");
+        gmt_spool_capability("counters", GMT_CAP_OFF, 0, "collect=light",
+                             "GMTRACE_COLLECT=standard");
         return;
     }
     if (inherited_cupti) {
@@ -262,7 +266,7 @@ bool gmt_start(void)
                 atexit(at_exit);
             }
             start_collector();
-            __atomic_store_n(&gmt_started, true, __ATOMIC_RELEASE);
+            atomic_store_explicit(&gmt_started, true, memory_order_release);
         } else {
             refused = true;
             if (error != -ENOSYS) {

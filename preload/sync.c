@@ -2,8 +2,8 @@
 /* Hooks: waiting for streams, contexts and events. */
 #include "preload/hook.h"
 
-#define WAIT(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS)                                   \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, (FLAGS) | GMT_CALL_BLOCKING,            \
+#define WAIT(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, (FLAGS) | GMT_CALL_BLOCKING, \
                     site.detail = (KIND), gmt_site_record(GMT_REC_SYNC, &site, 0))
 
 WAIT(cuStreamSynchronize, GMT_SYNC_STREAM, (CUstream stream), (stream), stream, 0)

@@ -61,8 +61,8 @@ static enum gmt_direction direction_of(const struct gmt_transfer *transfer)
 void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
 {
     static const enum gmt_mem_class expected_dst[] = {
-        [GMT_DIR_H2D] = GMT_MEM_DEVICE,   [GMT_DIR_D2H] = GMT_MEM_PAGEABLE,
-        [GMT_DIR_D2D] = GMT_MEM_DEVICE,   [GMT_DIR_H2H] = GMT_MEM_PAGEABLE,
+        [GMT_DIR_H2D] = GMT_MEM_DEVICE,  [GMT_DIR_D2H] = GMT_MEM_PAGEABLE,
+        [GMT_DIR_D2D] = GMT_MEM_DEVICE,  [GMT_DIR_H2H] = GMT_MEM_PAGEABLE,
         [GMT_DIR_PEER] = GMT_MEM_DEVICE,
     };
     static const enum gmt_mem_class expected_src[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entry points that move memory or make work but have no hook: counted by jumps of our own. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "preload/hook.h"
@@ -20,19 +20,33 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Names worth counting: they allocate, map, move, launch or wait inside the device ... */
 static const char *const wanted[] = {
-    "cuMem",           "cuLaunch",        "cuArray",        "cuMipmappedArrayCreate",
-    "cuGraphLaunch",   "cuGraphUpload",   "cuGraphicsMap",  "cuIpcOpen",
-    "cuImport",        "cuExternalMemory", "cuStreamWait",  "cuStreamWrite",
-    "cuStreamBatch",   "cuStreamAttach",  "cuStreamAdd",    "cuWaitExternal",
-    "cuSignalExternal", "cuCtxEnablePeer", "cuModuleLoad",  "cuLibraryLoad",
+    "cuMem",
+    "cuLaunch",
+    "cuArray",
+    "cuMipmappedArrayCreate",
+    "cuGraphLaunch",
+    "cuGraphUpload",
+    "cuGraphicsMap",
+    "cuIpcOpen",
+    "cuImport",
+    "cuExternalMemory",
+    "cuStreamWait",
+    "cuStreamWrite",
+    "cuStreamBatch",
+    "cuStreamAttach",
+    "cuStreamAdd",
+    "cuWaitExternal",
+    "cuSignalExternal",
+    "cuCtxEnablePeer",
+    "cuModuleLoad",
+    "cuLibraryLoad",
     "cuMulticast",
 };
 /* ... and those among them that only ask. */
 static const char *const harmless[] = {
-    "cuMemGet",      "cuMemHostGet", "cuMemRangeGet",        "cuMemPoolGet",
-    "cuMemPoolSet",  "cuArrayGet",   "cuStreamWaitEvent",    "cuMemExport",
-    "cuMemRetain",   "cuMemPoolExport", "cuArray3DGet",      "cuMulticastGet",
-    "cuMemAddress",  "cuMemSetAccess",
+    "cuMemGet",     "cuMemHostGet",      "cuMemRangeGet", "cuMemPoolGet",   "cuMemPoolSet",
+    "cuArrayGet",   "cuStreamWaitEvent", "cuMemExport",   "cuMemRetain",    "cuMemPoolExport",
+    "cuArray3DGet", "cuMulticastGet",    "cuMemAddress",  "cuMemSetAccess",
 };
 
 static bool starts_with_any(const char *name, const char *const *prefixes, size_t count)

@@ -50,9 +50,9 @@ int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t 
     char path[PATH_MAX + 32];
     uint32_t index = __atomic_fetch_add(&control->chunk_count, 1, __ATOMIC_RELAXED);
     (void)snprintf(path, sizeof(path), "%s/chunk-%u", directory, index);
-    void *mapping;
+    void *mapping = NULL;
     status = gmt_spool_file_create(path, bytes, &mapping, NULL);
-    if (status != 0) {
+    if (status != 0 || mapping == NULL) {
         goto give_back;
     }
     *header = mapping;

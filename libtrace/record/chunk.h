@@ -7,7 +7,8 @@
 
 #include "libtrace/record/layout.h"
 
-#define GMT_CHUNK_FIRST_BYTES ((size_t)64 << 10) /* a thread's first: programs have many idle ones */
+#define GMT_CHUNK_FIRST_BYTES \
+    ((size_t)64 << 10) /* a thread's first: programs have many idle ones */
 #define GMT_CHUNK_BYTES ((size_t)1 << 20)
 
 /* Create, allocate and map the next chunk file of `directory`; disk blocks are allocated before it

@@ -21,43 +21,43 @@
 #include "libtrace/record/layout.h"
 
 struct gmt_collector_config {
-    const char *cupti_path;      /* GMTRACE_CUPTI, or NULL: search                                 */
-    bool timestamps;             /* device timestamps wanted                                       */
-    bool counters;               /* kernel counters wanted                                         */
-    double overhead_share;       /* counter budget: share of elapsed time (default 0.05) ...       */
-    uint64_t overhead_start_ns;  /* ... plus this much at the start (default 1e9)                  */
-    unsigned samples_per_class;  /* launches measured per class and group (default 3)              */
-    void *libcuda;               /* dlopen handle of the driver in use                             */
-    void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks        */
+    const char *cupti_path;     /* GMTRACE_CUPTI, or NULL: search */
+    bool timestamps;            /* device timestamps wanted */
+    bool counters;              /* kernel counters wanted */
+    double overhead_share;      /* counter budget: share of elapsed time (default 0.05) ... */
+    uint64_t overhead_start_ns; /* ... plus this much at the start (default 1e9) */
+    unsigned samples_per_class; /* launches measured per class and group (default 3) */
+    void *libcuda;              /* dlopen handle of the driver in use */
+    void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks */
     /* Launches of the process so far, all threads; the caller counts its own before `begin`. A range
      * during which it advances is discarded. `launches_done` counts them again after the driver call
      * (NULL = not counted): no range begins while another launch is between the two. */
     const _Atomic uint64_t *launches;
     const _Atomic uint64_t *launches_done;
     const _Atomic int *captures; /* stream captures under way, any thread (NULL = not counted): no
-                                    session changes and no range begins while there is one         */
-    void (*enter)(void);         /* around calls into CUPTI: driver calls made inside are not      */
-    void (*leave)(void);         /*   recorded (the hooks' re-entry guard)                         */
+                                    session changes and no range begins while there is one */
+    void (*enter)(void);         /* around calls into CUPTI: driver calls made inside are not */
+    void (*leave)(void);         /*   recorded (the hooks' re-entry guard) */
 };
 
 /* Per kernel class state that the collector keeps; allocated zeroed by the caller, who looks the
  * class up anyway, and never freed. */
 struct gmt_collector_class {
-    uint32_t id;                             /* gmt_kernel_class.id                                */
-    uint32_t kernel;                         /* gmt_kernel.id                                      */
-    const char *kernel_name;                 /* mangled; lives as long as the process              */
-    bool never;                              /* name or kind forbids measuring (NCCL, cooperative) */
-    _Atomic uint32_t measured[4];            /* indexed by enum gmt_counter_group                  */
-    _Atomic uint64_t launches;               /* seen so far                                        */
-    struct gmt_collector_class *next;        /* the collector's list of known classes              */
+    uint32_t id;                      /* gmt_kernel_class.id */
+    uint32_t kernel;                  /* gmt_kernel.id */
+    const char *kernel_name;          /* mangled; lives as long as the process */
+    bool never;                       /* name or kind forbids measuring (NCCL, cooperative) */
+    _Atomic uint32_t measured[4];     /* indexed by enum gmt_counter_group */
+    _Atomic uint64_t launches;        /* seen so far */
+    struct gmt_collector_class *next; /* the collector's list of known classes */
 };
 
 struct gmt_launch_site {
-    void *context;               /* CUcontext, current                                             */
-    void *stream;                /* CUstream as given                                              */
+    void *context; /* CUcontext, current */
+    void *stream;  /* CUstream as given */
     struct gmt_collector_class *cls;
     uint32_t launch_seq;
-    bool unsafe;                 /* a hang-safety rule applies: do not measure                     */
+    bool unsafe; /* a hang-safety rule applies: do not measure */
 };
 
 struct gmt_collector_ops {

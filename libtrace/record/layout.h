@@ -30,7 +30,7 @@
 /* The commit word of a record: magic | slots | type. */
 #define GMT_COMMIT(type, slots) \
     ((uint32_t)(GMT_COMMIT_MAGIC << 16) | ((uint32_t)(slots) << 8) | (uint32_t)(type))
-#define GMT_COMMIT_TYPE(word) ((word) & 0xffu)
+#define GMT_COMMIT_TYPE(word) ((word)&0xffu)
 #define GMT_COMMIT_SLOTS(word) (((word) >> 8) & 0xffu)
 #define GMT_COMMIT_VALID(word) (((word) >> 16) == GMT_COMMIT_MAGIC && GMT_COMMIT_SLOTS(word) != 0)
 
@@ -38,28 +38,28 @@
  * payload slots of their family; "side" records start with struct gmt_side_head. */
 enum gmt_rec_type {
     GMT_REC_NONE = 0,
-    GMT_REC_CALL = 1,         /* call: any other driver call (module load, stream create, ...)    */
-    GMT_REC_ALLOC = 2,        /* call + gmt_alloc: device or host memory came to life             */
-    GMT_REC_FREE = 3,         /* call + gmt_alloc: it went (only alloc_id and address are set)    */
-    GMT_REC_TRANSFER = 4,     /* call + gmt_transfer                                              */
-    GMT_REC_MEMSET = 5,       /* call + gmt_memset                                                */
-    GMT_REC_LAUNCH = 6,       /* call + gmt_launch + argument slots (gmt_launch_arg)              */
-    GMT_REC_SYNC = 7,         /* call; gmt_call.detail = enum gmt_sync_kind                       */
-    GMT_REC_PROCESS = 16,     /* side + gmt_process                                               */
-    GMT_REC_THREAD = 17,      /* side + gmt_thread                                                */
-    GMT_REC_DEVICE = 18,      /* side + gmt_device                                                */
-    GMT_REC_CONTEXT = 19,     /* side + gmt_context                                               */
-    GMT_REC_STREAM = 20,      /* side + gmt_stream                                                */
-    GMT_REC_API = 21,         /* side + gmt_api: name of an entry point                           */
-    GMT_REC_KERNEL = 22,      /* side + gmt_kernel                                                */
-    GMT_REC_KERNEL_CLASS = 23,/* side + gmt_kernel_class                                          */
-    GMT_REC_STACK = 24,       /* side + gmt_stack                                                 */
-    GMT_REC_OBJECT = 25,      /* side + gmt_object: an ELF file mapped into the process           */
-    GMT_REC_CAPABILITY = 26,  /* side + gmt_capability                                            */
-    GMT_REC_LOSS = 27,        /* side + gmt_loss                                                  */
-    GMT_REC_DEVICE_OP = 28,   /* side + gmt_device_op: one CUPTI activity record                  */
-    GMT_REC_COUNTERS = 29,    /* side + gmt_counters: values measured for one launch              */
-    GMT_REC_EXIT = 30,        /* side: the process ended through exit(); nothing else to say      */
+    GMT_REC_CALL = 1,          /* call: any other driver call (module load, stream create, ...) */
+    GMT_REC_ALLOC = 2,         /* call + gmt_alloc: device or host memory came to life */
+    GMT_REC_FREE = 3,          /* call + gmt_alloc: it went (only alloc_id and address are set) */
+    GMT_REC_TRANSFER = 4,      /* call + gmt_transfer */
+    GMT_REC_MEMSET = 5,        /* call + gmt_memset */
+    GMT_REC_LAUNCH = 6,        /* call + gmt_launch + argument slots (gmt_launch_arg) */
+    GMT_REC_SYNC = 7,          /* call; gmt_call.detail = enum gmt_sync_kind */
+    GMT_REC_PROCESS = 16,      /* side + gmt_process */
+    GMT_REC_THREAD = 17,       /* side + gmt_thread */
+    GMT_REC_DEVICE = 18,       /* side + gmt_device */
+    GMT_REC_CONTEXT = 19,      /* side + gmt_context */
+    GMT_REC_STREAM = 20,       /* side + gmt_stream */
+    GMT_REC_API = 21,          /* side + gmt_api: name of an entry point */
+    GMT_REC_KERNEL = 22,       /* side + gmt_kernel */
+    GMT_REC_KERNEL_CLASS = 23, /* side + gmt_kernel_class */
+    GMT_REC_STACK = 24,        /* side + gmt_stack */
+    GMT_REC_OBJECT = 25,       /* side + gmt_object: an ELF file mapped into the process */
+    GMT_REC_CAPABILITY = 26,   /* side + gmt_capability */
+    GMT_REC_LOSS = 27,         /* side + gmt_loss */
+    GMT_REC_DEVICE_OP = 28,    /* side + gmt_device_op: one CUPTI activity record */
+    GMT_REC_COUNTERS = 29,     /* side + gmt_counters: values measured for one launch */
+    GMT_REC_EXIT = 30,         /* side: the process ended through exit(); nothing else to say */
 };
 
 /* Families of driver calls; stored with each entry point's name. */
@@ -78,12 +78,12 @@ enum gmt_sync_kind { GMT_SYNC_STREAM = 1, GMT_SYNC_CONTEXT, GMT_SYNC_EVENT, GMT_
 
 /* What kind of memory an address lies in, as known from the intercepted allocations. */
 enum gmt_mem_class {
-    GMT_MEM_UNKNOWN = 0, /* not an address we can judge (host side of an unknown API)             */
-    GMT_MEM_PAGEABLE,    /* host memory that no intercepted call has page-locked                  */
-    GMT_MEM_PINNED,      /* cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister                     */
+    GMT_MEM_UNKNOWN = 0, /* not an address we can judge (host side of an unknown API) */
+    GMT_MEM_PAGEABLE,    /* host memory that no intercepted call has page-locked */
+    GMT_MEM_PINNED,      /* cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister */
     GMT_MEM_MANAGED,
     GMT_MEM_DEVICE,
-    GMT_MEM_ARRAY,       /* CUDA array: opaque, no address                                        */
+    GMT_MEM_ARRAY, /* CUDA array: opaque, no address */
 };
 
 enum gmt_direction {
@@ -96,122 +96,122 @@ enum gmt_direction {
 };
 
 enum gmt_alloc_kind {
-    GMT_ALLOC_DEVICE = 1,  /* cuMemAlloc                                                          */
-    GMT_ALLOC_PITCHED,     /* cuMemAllocPitch                                                     */
-    GMT_ALLOC_MANAGED,     /* cuMemAllocManaged                                                   */
-    GMT_ALLOC_ASYNC,       /* cuMemAllocAsync                                                     */
-    GMT_ALLOC_POOL,        /* cuMemAllocFromPoolAsync                                             */
-    GMT_ALLOC_HOST,        /* cuMemHostAlloc, cuMemAllocHost: page-locked host memory             */
-    GMT_ALLOC_REGISTERED,  /* cuMemHostRegister: the program's own memory, page-locked            */
+    GMT_ALLOC_DEVICE = 1, /* cuMemAlloc */
+    GMT_ALLOC_PITCHED,    /* cuMemAllocPitch */
+    GMT_ALLOC_MANAGED,    /* cuMemAllocManaged */
+    GMT_ALLOC_ASYNC,      /* cuMemAllocAsync */
+    GMT_ALLOC_POOL,       /* cuMemAllocFromPoolAsync */
+    GMT_ALLOC_HOST,       /* cuMemHostAlloc, cuMemAllocHost: page-locked host memory */
+    GMT_ALLOC_REGISTERED, /* cuMemHostRegister: the program's own memory, page-locked */
 };
 
 enum gmt_launch_kind { GMT_LAUNCH_KERNEL = 1, GMT_LAUNCH_COOPERATIVE, GMT_LAUNCH_GRAPH };
 
 /* What gmt_launch.arguments says of the pointer arguments. */
 enum gmt_args_state {
-    GMT_ARGS_UNKNOWN = 0,  /* neither parameter layout nor `extra` buffer available               */
-    GMT_ARGS_COMPLETE,     /* every aligned 8-byte word of every parameter was looked at          */
-    GMT_ARGS_TRUNCATED,    /* more matching words than GMT_MAX_LAUNCH_ARGS                        */
+    GMT_ARGS_UNKNOWN = 0, /* neither parameter layout nor `extra` buffer available */
+    GMT_ARGS_COMPLETE,    /* every aligned 8-byte word of every parameter was looked at */
+    GMT_ARGS_TRUNCATED,   /* more matching words than GMT_MAX_LAUNCH_ARGS */
 };
 #define GMT_MAX_LAUNCH_ARGS 32u
 
 /* Counter groups; a launch is measured by at most one. */
 enum gmt_counter_group {
     GMT_GROUP_NONE = 0,
-    GMT_GROUP_PATCHED,   /* software-patched: bytes asked, sectors, shared wavefronts: exact      */
-    GMT_GROUP_HARDWARE,  /* occupancy, DRAM and L2 traffic, cycles                                */
-    GMT_GROUP_SPILL,     /* local memory and constant cache                                       */
+    GMT_GROUP_PATCHED,  /* software-patched: bytes asked, sectors, shared wavefronts: exact */
+    GMT_GROUP_HARDWARE, /* occupancy, DRAM and L2 traffic, cycles */
+    GMT_GROUP_SPILL,    /* local memory and constant cache */
 };
 
 /* Bits of gmt_call.flags. */
-#define GMT_CALL_CAPTURING 0x01u   /* the stream was being captured: recorded into a graph, not run */
-#define GMT_CALL_PER_THREAD 0x02u  /* a _ptds/_ptsz entry point: stream 0 is the per-thread stream  */
-#define GMT_CALL_BLOCKING 0x04u    /* the API promises to return after the work is done             */
-#define GMT_CALL_NO_ACTIVITY 0x08u /* CUPTI kernel activity was off: no device row will exist       */
+#define GMT_CALL_CAPTURING 0x01u /* the stream was being captured: recorded into a graph, not run */
+#define GMT_CALL_PER_THREAD 0x02u /* a _ptds/_ptsz entry point: stream 0 is the per-thread stream */
+#define GMT_CALL_BLOCKING 0x04u   /* the API promises to return after the work is done */
+#define GMT_CALL_NO_ACTIVITY 0x08u /* CUPTI kernel activity was off: no device row will exist */
 
 /* First slot of every call record. Times are ticks (see gmt_clock_pair). */
 struct gmt_call {
     uint32_t commit;
-    uint32_t thread;       /* gmt_thread.id                                                       */
+    uint32_t thread; /* gmt_thread.id */
     uint64_t begin_ticks;
     uint64_t end_ticks;
-    uint64_t caller;       /* return address of the driver call                                   */
-    uint64_t stream;       /* CUstream as given, 0 where the call has none                        */
-    uint64_t bytes;        /* bytes moved, set or allocated; 0 where it has no meaning            */
-    uint32_t stack;        /* gmt_stack.id, 0 = none                                              */
-    uint16_t api;          /* gmt_api.id                                                          */
-    uint16_t context;      /* gmt_context.id, 0 = none                                            */
-    int16_t result;        /* CUresult                                                            */
-    uint8_t flags;         /* GMT_CALL_*                                                          */
-    uint8_t detail;        /* family specific (enum gmt_sync_kind)                                */
+    uint64_t caller;  /* return address of the driver call */
+    uint64_t stream;  /* CUstream as given, 0 where the call has none */
+    uint64_t bytes;   /* bytes moved, set or allocated; 0 where it has no meaning */
+    uint32_t stack;   /* gmt_stack.id, 0 = none */
+    uint16_t api;     /* gmt_api.id */
+    uint16_t context; /* gmt_context.id, 0 = none */
+    int16_t result;   /* CUresult */
+    uint8_t flags;    /* GMT_CALL_* */
+    uint8_t detail;   /* family specific (enum gmt_sync_kind) */
     uint32_t reserved;
 };
 
 struct gmt_transfer {
-    uint64_t dst;          /* address, or array handle when dst_class = GMT_MEM_ARRAY             */
+    uint64_t dst; /* address, or array handle when dst_class = GMT_MEM_ARRAY */
     uint64_t src;
-    uint32_t dst_alloc;    /* gmt_alloc.id the address falls into, 0 = none known                 */
+    uint32_t dst_alloc; /* gmt_alloc.id the address falls into, 0 = none known */
     uint32_t src_alloc;
-    uint64_t dst_pitch;    /* bytes, 0 for 1-D copies                                             */
+    uint64_t dst_pitch; /* bytes, 0 for 1-D copies */
     uint64_t src_pitch;
-    uint64_t width;        /* bytes per row, 0 for 1-D copies                                     */
-    uint32_t height;       /* rows                                                                */
-    uint32_t depth;        /* slices                                                              */
-    uint8_t direction;     /* enum gmt_direction                                                  */
-    uint8_t dst_class;     /* enum gmt_mem_class                                                  */
+    uint64_t width;    /* bytes per row, 0 for 1-D copies */
+    uint32_t height;   /* rows */
+    uint32_t depth;    /* slices */
+    uint8_t direction; /* enum gmt_direction */
+    uint8_t dst_class; /* enum gmt_mem_class */
     uint8_t src_class;
     uint8_t reserved;
-    uint32_t batch;        /* index within a cuMemcpyBatchAsync, which gives one record per copy  */
+    uint32_t batch; /* index within a cuMemcpyBatchAsync, which gives one record per copy */
 };
 
 struct gmt_memset {
     uint64_t dst;
     uint32_t dst_alloc;
     uint32_t value;
-    uint64_t pitch;        /* bytes, 0 for 1-D                                                    */
-    uint64_t width;        /* elements per row for 2-D, else 0                                    */
+    uint64_t pitch; /* bytes, 0 for 1-D */
+    uint64_t width; /* elements per row for 2-D, else 0 */
     uint64_t height;
-    uint8_t element_bytes; /* 1, 2 or 4                                                           */
+    uint8_t element_bytes; /* 1, 2 or 4 */
     uint8_t dst_class;
     uint8_t reserved[22];
 };
 
 struct gmt_alloc {
     uint64_t address;
-    uint32_t id;           /* unique in the process, from 1; shared by device and host memory     */
-    uint8_t kind;          /* enum gmt_alloc_kind                                                 */
+    uint32_t id;  /* unique in the process, from 1; shared by device and host memory */
+    uint8_t kind; /* enum gmt_alloc_kind */
     uint8_t reserved8;
     uint16_t reserved16;
-    uint64_t pitch;        /* bytes; 0 unless pitched                                             */
-    uint64_t width;        /* bytes; 0 unless pitched                                             */
-    uint64_t height;       /* rows; 0 unless pitched                                              */
-    uint64_t pool;         /* CUmemoryPool, 0 = default or none                                   */
-    uint32_t flags;        /* cuMemHostAlloc / cuMemHostRegister / managed attach flags           */
+    uint64_t pitch;  /* bytes; 0 unless pitched */
+    uint64_t width;  /* bytes; 0 unless pitched */
+    uint64_t height; /* rows; 0 unless pitched */
+    uint64_t pool;   /* CUmemoryPool, 0 = default or none */
+    uint32_t flags;  /* cuMemHostAlloc / cuMemHostRegister / managed attach flags */
     uint8_t reserved[12];
 };
 
 struct gmt_launch {
-    uint32_t kernel;       /* gmt_kernel.id; 0 for a graph                                        */
-    uint32_t kernel_class; /* gmt_kernel_class.id; 0 when not classified                          */
-    uint32_t grid[3];      /* blocks                                                              */
-    uint32_t block[3];     /* threads                                                             */
+    uint32_t kernel;       /* gmt_kernel.id; 0 for a graph */
+    uint32_t kernel_class; /* gmt_kernel_class.id; 0 when not classified */
+    uint32_t grid[3];      /* blocks */
+    uint32_t block[3];     /* threads */
     uint32_t dynamic_shared_bytes;
-    uint16_t cluster[3];   /* blocks, 0 = no cluster                                              */
-    uint8_t kind;          /* enum gmt_launch_kind                                                */
-    uint8_t arguments;     /* enum gmt_args_state                                                 */
-    uint8_t argument_count;/* gmt_launch_arg entries that follow, four per slot                   */
-    uint8_t group;         /* enum gmt_counter_group measured around this launch                  */
+    uint16_t cluster[3];    /* blocks, 0 = no cluster */
+    uint8_t kind;           /* enum gmt_launch_kind */
+    uint8_t arguments;      /* enum gmt_args_state */
+    uint8_t argument_count; /* gmt_launch_arg entries that follow, four per slot */
+    uint8_t group;          /* enum gmt_counter_group measured around this launch */
     uint16_t reserved;
-    uint32_t launch_seq;   /* process-wide, from 1; gmt_counters.launch_seq refers to it          */
-    uint64_t graph;        /* CUgraphExec for GMT_LAUNCH_GRAPH                                    */
+    uint32_t launch_seq; /* process-wide, from 1; gmt_counters.launch_seq refers to it */
+    uint64_t graph;      /* CUgraphExec for GMT_LAUNCH_GRAPH */
 };
 
 /* A pointer argument: an aligned 8-byte word of a parameter that falls into a known allocation. */
 struct gmt_launch_arg {
-    uint16_t parameter;    /* index; 0xffff = somewhere in an `extra` buffer                      */
-    uint16_t word_offset;  /* bytes from the start of the parameter                               */
-    uint32_t alloc;        /* gmt_alloc.id                                                        */
-    uint64_t offset;       /* bytes from the start of the allocation                              */
+    uint16_t parameter;   /* index; 0xffff = somewhere in an `extra` buffer */
+    uint16_t word_offset; /* bytes from the start of the parameter */
+    uint32_t alloc;       /* gmt_alloc.id */
+    uint64_t offset;      /* bytes from the start of the allocation */
 };
 
 /* ---- side records ---------------------------------------------------------------------------
@@ -219,26 +219,26 @@ struct gmt_launch_arg {
  * comment of the struct, truncated to fit GMT_MAX_SLOTS slots. */
 struct gmt_side_head {
     uint32_t commit;
-    uint32_t thread;       /* writer's gmt_thread.id, 0 = none (CUPTI's own threads)              */
-    uint64_t ticks;        /* when it was written                                                 */
+    uint32_t thread; /* writer's gmt_thread.id, 0 = none (CUPTI's own threads) */
+    uint64_t ticks;  /* when it was written */
 };
 
 struct gmt_process { /* text: exe, cwd, hostname, command line (arguments joined by \x1f),
-                        options ("stacks=caller;collect=standard;..."), tool version, rank       */
+                        options ("stacks=caller;collect=standard;..."), tool version, rank */
     struct gmt_side_head head;
     uint32_t pid;
     uint32_t parent_pid;
-    uint64_t realtime_ns;  /* CLOCK_REALTIME when the trace began                                 */
+    uint64_t realtime_ns; /* CLOCK_REALTIME when the trace began */
 };
 
 struct gmt_thread { /* text: name */
     struct gmt_side_head head;
-    uint32_t id;           /* from 1                                                              */
+    uint32_t id; /* from 1 */
     uint32_t tid;
 };
 
 struct gmt_device { /* text: name, uuid ("GPU-..."), driver version ("580.159.04" or ""),
-                       "key=value;..." of further device attributes                              */
+                       "key=value;..." of further device attributes */
     struct gmt_side_head head;
     uint32_t ordinal;
     uint32_t compute_major;
@@ -246,7 +246,7 @@ struct gmt_device { /* text: name, uuid ("GPU-..."), driver version ("580.159.04
     uint32_t sm_count;
     uint64_t memory_bytes;
     uint64_t l2_bytes;
-    uint32_t cuda_driver_version;  /* cuDriverGetVersion, e.g. 13000                              */
+    uint32_t cuda_driver_version; /* cuDriverGetVersion, e.g. 13000 */
     uint32_t max_threads_per_sm;
     uint32_t registers_per_sm;
     uint32_t shared_bytes_per_sm;
@@ -261,26 +261,26 @@ struct gmt_device { /* text: name, uuid ("GPU-..."), driver version ("580.159.04
 struct gmt_context {
     struct gmt_side_head head;
     uint64_t handle;
-    uint32_t id;           /* from 1                                                              */
-    uint32_t device;       /* ordinal                                                             */
+    uint32_t id;     /* from 1 */
+    uint32_t device; /* ordinal */
 };
 
 struct gmt_stream { /* (context, handle, thread) -> the id CUPTI uses for the same stream */
     struct gmt_side_head head;
-    uint64_t handle;       /* 0 and 1 = legacy default stream; 2 = per-thread default stream      */
+    uint64_t handle; /* 0 and 1 = legacy default stream; 2 = per-thread default stream */
     uint32_t context;
-    uint32_t thread;       /* set for per-thread default streams, else 0                          */
-    uint32_t cupti_id;     /* valid if has_cupti_id                                               */
+    uint32_t thread;   /* set for per-thread default streams, else 0 */
+    uint32_t cupti_id; /* valid if has_cupti_id */
     uint8_t has_cupti_id;
     uint8_t has_priority;
-    uint16_t flags;        /* cuStreamGetFlags                                                    */
+    uint16_t flags; /* cuStreamGetFlags */
     int32_t priority;
 };
 
 struct gmt_api { /* text: driver entry point, runtime API name or "" */
     struct gmt_side_head head;
     uint16_t id;
-    uint16_t family;       /* enum gmt_family                                                     */
+    uint16_t family; /* enum gmt_family */
     uint32_t reserved;
 };
 
@@ -288,12 +288,12 @@ struct gmt_kernel { /* text: name as the driver gives it (mangled) */
     struct gmt_side_head head;
     uint64_t handle;
     uint32_t id;
-    int32_t registers;             /* per thread; -1 = unknown, likewise below                    */
-    int32_t static_shared_bytes;   /* per block                                                   */
-    int32_t local_bytes;           /* per thread                                                  */
+    int32_t registers;           /* per thread; -1 = unknown, likewise below */
+    int32_t static_shared_bytes; /* per block */
+    int32_t local_bytes;         /* per thread */
     int32_t constant_bytes;
     int32_t max_threads_per_block;
-    int32_t binary_version;        /* e.g. 90                                                     */
+    int32_t binary_version; /* e.g. 90 */
     int32_t ptx_version;
     int32_t max_dynamic_shared_bytes;
     int32_t parameter_count;
@@ -307,7 +307,7 @@ struct gmt_kernel_class {
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t dynamic_shared_bytes;
-    int32_t max_blocks_per_sm;     /* cuOccupancyMaxActiveBlocksPerMultiprocessor; -1 = unknown   */
+    int32_t max_blocks_per_sm; /* cuOccupancyMaxActiveBlocksPerMultiprocessor; -1 = unknown */
     uint16_t cluster[3];
     uint16_t reserved;
 };
@@ -321,15 +321,15 @@ struct gmt_stack { /* followed by `depth` 64-bit return addresses, innermost fir
 
 struct gmt_object { /* text: path, build id in hex */
     struct gmt_side_head head;
-    uint64_t load_bias;    /* dlpi_addr                                                           */
-    uint64_t start;        /* first mapped address                                                */
-    uint64_t end;          /* one past the last                                                   */
+    uint64_t load_bias; /* dlpi_addr */
+    uint64_t start;     /* first mapped address */
+    uint64_t end;       /* one past the last */
 };
 
 struct gmt_capability { /* text: name, detail, remedy */
     struct gmt_side_head head;
-    uint32_t state;        /* enum gmt_capability_state                                           */
-    int32_t code;          /* CUresult / CUptiResult / errno, 0 if none                           */
+    uint32_t state; /* enum gmt_capability_state */
+    int32_t code;   /* CUresult / CUptiResult / errno, 0 if none */
 };
 enum gmt_capability_state { GMT_CAP_OK = 1, GMT_CAP_MISSING, GMT_CAP_PARTIAL, GMT_CAP_OFF };
 
@@ -342,37 +342,37 @@ enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };
 
 struct gmt_device_op { /* text: kernel name (mangled) for kernels */
     struct gmt_side_head head;
-    uint64_t start_ns;     /* CLOCK_MONOTONIC, the clock of the hooks                             */
+    uint64_t start_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
     uint64_t end_ns;
-    uint64_t bytes;        /* copies and memsets                                                  */
-    uint32_t correlation;  /* CUPTI's, counts API calls of the process in order                   */
-    uint32_t device;       /* ordinal                                                             */
+    uint64_t bytes;       /* copies and memsets */
+    uint32_t correlation; /* CUPTI's, counts API calls of the process in order */
+    uint32_t device;      /* ordinal */
     uint32_t cupti_context;
     uint32_t cupti_stream;
-    uint32_t graph;        /* CUPTI graph id, 0 = not from a graph                                */
-    uint8_t kind;          /* enum gmt_device_op_kind                                             */
-    uint8_t copy_kind;     /* CUpti_ActivityMemcpyKind                                            */
-    uint8_t src_kind;      /* CUpti_ActivityMemoryKind                                            */
+    uint32_t graph;    /* CUPTI graph id, 0 = not from a graph */
+    uint8_t kind;      /* enum gmt_device_op_kind */
+    uint8_t copy_kind; /* CUpti_ActivityMemcpyKind */
+    uint8_t src_kind;  /* CUpti_ActivityMemoryKind */
     uint8_t dst_kind;
     uint32_t grid[3];
     uint32_t block[3];
-    uint32_t context;      /* gmt_context.id, 0 = not known                                       */
-    uint32_t copy_count;   /* copies in this record, 1 unless the driver merged several           */
+    uint32_t context;    /* gmt_context.id, 0 = not known */
+    uint32_t copy_count; /* copies in this record, 1 unless the driver merged several */
 };
 
 /* Values of one counter group measured around one launch. */
 struct gmt_counter_value {
-    uint16_t metric;       /* gmt_metric id: row of libtrace/metrics.def                          */
+    uint16_t metric; /* gmt_metric id: row of libtrace/metrics.def */
     uint16_t reserved16;
     uint32_t reserved32;
     double value;
 };
 struct gmt_counters { /* followed by `count` struct gmt_counter_value */
     struct gmt_side_head head;
-    uint32_t launch_seq;   /* gmt_launch.launch_seq                                               */
+    uint32_t launch_seq; /* gmt_launch.launch_seq */
     uint32_t kernel_class;
-    uint8_t group;         /* enum gmt_counter_group                                              */
-    uint8_t source;        /* enum gmt_counter_source                                             */
+    uint8_t group;  /* enum gmt_counter_group */
+    uint8_t source; /* enum gmt_counter_source */
     uint16_t count;
     uint32_t reserved;
 };
@@ -384,17 +384,17 @@ enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURC
  * makes a chunk, the recorder one per pass; time is interpolated between neighbours. */
 struct gmt_clock_pair {
     uint64_t ticks;
-    uint64_t monotonic_ns; /* CLOCK_MONOTONIC                                                     */
+    uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
 };
 #define GMT_CLOCK_PAIRS 4u
 
 struct gmt_chunk_header {
     uint64_t magic;
     uint32_t version;
-    uint32_t index;        /* the <n> of its file name                                            */
-    uint64_t bytes;        /* size of the file                                                    */
+    uint32_t index; /* the <n> of its file name */
+    uint64_t bytes; /* size of the file */
     uint32_t pid;
-    uint32_t closed;       /* 1 when the writer will add nothing (release store)                  */
+    uint32_t closed; /* 1 when the writer will add nothing (release store) */
     uint8_t reserved[32];
 };
 
@@ -405,24 +405,24 @@ struct gmt_control {
     uint32_t version;
     uint32_t byte_order;
     uint32_t pid;
-    uint32_t ticks_are_ns;      /* 1: ticks are CLOCK_MONOTONIC ns (no invariant TSC)             */
-    uint64_t pid_start;         /* field 22 of /proc/<pid>/stat                                   */
-    uint64_t bytes_limit;       /* of all chunks that exist at one time                           */
-    uint64_t bytes_in_use;      /* chunks existing now: += by the library, -= by the recorder     */
-    uint32_t chunk_count;       /* chunks made so far: file indices are 0..chunk_count-1          */
-    uint32_t ended;             /* 1: exit() reached; the recorder may finish when it has read all*/
-    uint64_t dropped_full;      /* records not written: spool limit                               */
-    uint64_t dropped_io;        /* records not written: no chunk could be made (disk full, limit) */
-    int32_t io_errno;           /* last reason                                                    */
-    uint32_t recorder_pid;      /* [r] 0 until it is reading                                      */
-    uint32_t recorder_state;    /* [r] enum gmt_recorder_state (release store; futex word)        */
+    uint32_t ticks_are_ns;   /* 1: ticks are CLOCK_MONOTONIC ns (no invariant TSC) */
+    uint64_t pid_start;      /* field 22 of /proc/<pid>/stat */
+    uint64_t bytes_limit;    /* of all chunks that exist at one time */
+    uint64_t bytes_in_use;   /* chunks existing now: += by the library, -= by the recorder */
+    uint32_t chunk_count;    /* chunks made so far: file indices are 0..chunk_count-1 */
+    uint32_t ended;          /* 1: exit() reached; the recorder may finish when it has read all*/
+    uint64_t dropped_full;   /* records not written: spool limit */
+    uint64_t dropped_io;     /* records not written: no chunk could be made (disk full, limit) */
+    int32_t io_errno;        /* last reason */
+    uint32_t recorder_pid;   /* [r] 0 until it is reading */
+    uint32_t recorder_state; /* [r] enum gmt_recorder_state (release store; futex word) */
     uint32_t reserved32;
     struct gmt_clock_pair first_pair;
     struct gmt_clock_pair last_pair; /* latest pair by the library, guarded by pair_seq (seqlock) */
     uint32_t pair_seq;
     uint32_t reserved32b;
-    uint64_t uncovered;         /* driver entry points requested that are not intercepted         */
-    char output[3584];          /* path of trace.db, absolute                                     */
+    uint64_t uncovered; /* driver entry points requested that are not intercepted */
+    char output[3584];  /* path of trace.db, absolute */
     uint8_t reserved[376];
 };
 enum gmt_recorder_state {

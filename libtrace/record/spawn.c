@@ -23,7 +23,7 @@ struct job {
     char *const *argv;
     char **environment;
     uint8_t *inner_stack;
-    volatile int error;      /* set by a child: memory is shared with it */
+    volatile int error; /* set by a child: memory is shared with it */
 };
 
 /* In the second child, in an address space that is still the application's: only system calls. */
@@ -96,8 +96,10 @@ int gmt_spawn_detached(const char *path, char *const argv[])
             environment[count++] = *variable;
         }
     }
-    struct job job = {
-        .path = path, .argv = argv, .environment = environment, .inner_stack = memory + STACK_BYTES};
+    struct job job = {.path = path,
+                      .argv = argv,
+                      .environment = environment,
+                      .inner_stack = memory + STACK_BYTES};
 
     /* No handler of the application may run in a child that shares its memory. */
     sigset_t all, before;

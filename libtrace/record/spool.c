@@ -25,16 +25,16 @@
 #define SPARE_MIN_BYTES (8 * GMT_SLOT_BYTES)
 
 struct writer {
-    uint8_t *next;                   /* first free slot                                           */
-    uint8_t *end;                    /* one past the last slot of the chunk                       */
+    uint8_t *next; /* first free slot */
+    uint8_t *end;  /* one past the last slot of the chunk */
     struct gmt_chunk_header *chunk;
 };
 
 /* What a thread needs to append. Initial-exec: the library is preloaded, never dlopen'ed late. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     struct writer writer;
-    uint32_t id;                     /* gmt_thread.id                                             */
-    uint32_t generation;             /* of the spool this belongs to; a fork begins a new one     */
+    uint32_t id;         /* gmt_thread.id */
+    uint32_t generation; /* of the spool this belongs to; a fork begins a new one */
 } tls;
 
 static struct {
@@ -81,8 +81,8 @@ static bool take_spare(size_t bytes)
 {
     bool taken = false;
     pthread_mutex_lock(&spare.mutex);
-    if (spare.count > 0 && (size_t)(spare.item[spare.count - 1].end -
-                                    spare.item[spare.count - 1].next) >= bytes) {
+    if (spare.count > 0 &&
+        (size_t)(spare.item[spare.count - 1].end - spare.item[spare.count - 1].next) >= bytes) {
         tls.writer = spare.item[--spare.count];
         taken = true;
     }
@@ -167,10 +167,10 @@ static void *reserve_in_new_chunk(size_t bytes)
 void *gmt_spool_reserve(unsigned slots)
 {
     size_t bytes = (size_t)slots * GMT_SLOT_BYTES;
-    if (__builtin_expect(
-            (size_t)(tls.writer.end - tls.writer.next) >= bytes &&
-                tls.generation == atomic_load_explicit(&spool.generation, memory_order_relaxed),
-            1)) {
+    if (__builtin_expect((size_t)(tls.writer.end - tls.writer.next) >= bytes &&
+                             tls.generation ==
+                                 atomic_load_explicit(&spool.generation, memory_order_relaxed),
+                         1)) {
         return take(bytes);
     }
     if (!gmt_spool_is_open() || slots == 0 || slots > GMT_MAX_SLOTS) {

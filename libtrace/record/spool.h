@@ -17,8 +17,8 @@
 #include "libtrace/record/layout.h"
 
 struct gmt_spool_config {
-    const char *output;    /* path of trace.db; the spool becomes "<output>.spool"                */
-    uint64_t bytes_limit;  /* of all chunks existing at one time                                  */
+    const char *output;   /* path of trace.db; the spool becomes "<output>.spool" */
+    uint64_t bytes_limit; /* of all chunks existing at one time */
 };
 
 /* Make the spool directory and its control file, and begin writing. Returns 0 or negative errno

@@ -30,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static void say(enum verdict verdict, cons
     char text[1024];
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(text, sizeof(text), format, list);
+    (void)vsnprintf(text, sizeof(text), format, list); // NOLINT: clang 14 misses va_start
     va_end(list);
     (void)printf("%s  %-12s %s\n", marks[verdict], what, text);
     worst = (int)verdict > worst ? (int)verdict : worst;
@@ -45,8 +45,10 @@ static void check_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (library == NULL) {
-        say(BAD, "driver", "libcuda.so.1 cannot be loaded (%s); install the NVIDIA driver, or run "
-                           "where there is one", dlerror());
+        say(BAD, "driver",
+            "libcuda.so.1 cannot be loaded (%s); install the NVIDIA driver, or run "
+            "where there is one",
+            dlerror());
         return;
     }
     CUresult (*init)(unsigned);
@@ -98,11 +100,13 @@ static void check_counter_permission(void)
         (void)fclose(file);
     }
     if (!known) {
-        say(LIMITED, "counters", "cannot tell whether this user may read hardware counters (no "
-                                 "/proc/driver/nvidia/params); recording tries and notes it");
+        say(LIMITED, "counters",
+            "cannot tell whether this user may read hardware counters (no "
+            "/proc/driver/nvidia/params); recording tries and notes it");
     } else if (admin_only && geteuid() != 0) {
-        say(LIMITED, "counters", "reading them is reserved for root: set the module option "
-                                 "NVreg_RestrictProfilingToAdminUsers=0, or run as root");
+        say(LIMITED, "counters",
+            "reading them is reserved for root: set the module option "
+            "NVreg_RestrictProfilingToAdminUsers=0, or run as root");
     } else {
         say(GOOD, "counters", "this user may read them");
     }
@@ -115,8 +119,9 @@ static void check_cupti(void)
     if (gmt_cupti_locate(getenv("GMTRACE_CUPTI"), path, sizeof(path), &version) == 0) {
         say(GOOD, "cupti", "version %u, %s", version, path);
     } else {
-        say(LIMITED, "cupti", "libcupti.so is not found: no device timestamps and no counters; "
-                              "install the CUDA toolkit's CUPTI or set GMTRACE_CUPTI to its path");
+        say(LIMITED, "cupti",
+            "libcupti.so is not found: no device timestamps and no counters; "
+            "install the CUDA toolkit's CUPTI or set GMTRACE_CUPTI to its path");
     }
 }
 
@@ -156,8 +161,9 @@ static void check_folder(void)
         unlink(path);
     }
     struct statvfs space;
-    unsigned long long free_mib =
-        statvfs(".", &space) == 0 ? (unsigned long long)space.f_bavail * space.f_frsize >> 20 : 0;
+    unsigned long long free_mib = statvfs(".", &space) == 0
+                                      ? (unsigned long long)space.f_bavail * space.f_frsize >> 20
+                                      : 0;
     if (error == -ENODEV || error == -EINVAL) {
         say(GOOD, "folder", "no shared mappings here; the spool will lie in /dev/shm");
     } else if (error != 0) {
@@ -175,8 +181,9 @@ int gmt_launcher_doctor(void)
     check_counter_permission();
     check_parts();
     check_folder();
-    say(GOOD, "clock", "%s", gmt_clock_uses_tsc ? "invariant TSC"
-                                                : "clock_gettime (no invariant TSC): about 40 ns "
-                                                  "more per recorded call");
+    say(GOOD, "clock", "%s",
+        gmt_clock_uses_tsc ? "invariant TSC"
+                           : "clock_gettime (no invariant TSC): about 40 ns "
+                             "more per recorded call");
     return worst == BAD ? 1 : 0;
 }

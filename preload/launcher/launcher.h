@@ -8,10 +8,10 @@
 
 /* Exit statuses of the launcher itself; otherwise it returns the program's own. */
 enum {
-    GMT_EXIT_FAILED = 125,     /* gmtrace itself could not do its part                            */
-    GMT_EXIT_CANNOT_RUN = 126, /* the program is there but cannot be executed                     */
+    GMT_EXIT_FAILED = 125,     /* gmtrace itself could not do its part */
+    GMT_EXIT_CANNOT_RUN = 126, /* the program is there but cannot be executed */
     GMT_EXIT_NOT_FOUND = 127,
-    GMT_EXIT_SIGNAL = 128,     /* + signal number                                                 */
+    GMT_EXIT_SIGNAL = 128, /* + signal number */
 };
 
 /* Path of a part of gmtrace relative to the launcher's own folder ("../lib/libgmtrace.so"). Returns

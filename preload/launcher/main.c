@@ -22,7 +22,7 @@ enum key {
 };
 
 static const struct argp_option options[] = {
-#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help)                         \
+#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) \
     {flag, (letter) != 0 ? (letter) : KEY_##field, metavar, 0, help " (" variable ")", 0},
 #include "libtrace/record/options.def"
 #undef GMT_OPTION
@@ -31,9 +31,9 @@ static const struct argp_option options[] = {
 
 static const char *variable_of(int key)
 {
-#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help)                         \
-    if (key == ((letter) != 0 ? (letter) : KEY_##field)) {                                         \
-        return variable;                                                                           \
+#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) \
+    if (key == ((letter) != 0 ? (letter) : KEY_##field)) { \
+        return variable; \
     }
 #include "libtrace/record/options.def"
 #undef GMT_OPTION
@@ -84,8 +84,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "name the program to run (or doctor, calibrate)");
         return EINVAL;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -120,9 +119,10 @@ int main(int argc, char *argv[])
         .options = options,
         .parser = parse,
         .args_doc = "PROGRAM [ARGUMENT...]\ndoctor\ncalibrate [OPTION...]",
-        .doc = "Record the memory traffic of a CUDA program.\v"
-               "gmtrace returns the program's own exit status, 128+N if signal N ended it, 125 when "
-               "gmtrace itself fails, 126 when PROGRAM cannot be run, 127 when it is not found.",
+        .doc =
+            "Record the memory traffic of a CUDA program.\v"
+            "gmtrace returns the program's own exit status, 128+N if signal N ended it, 125 when "
+            "gmtrace itself fails, 126 when PROGRAM cannot be run, 127 when it is not found.",
     };
     char **program = NULL;
     argp_err_exit_status = GMT_EXIT_FAILED;

@@ -115,7 +115,7 @@ void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, co
     }
     globfree(&found);
     if (traces == 0) {
-        (void)fprintf(stderr,
-                      "gmtrace: no trace: '%s' made no CUDA call that reached the driver\n", program);
+        (void)fprintf(stderr, "gmtrace: no trace: '%s' made no CUDA call that reached the driver\n",
+                      program);
     }
 }

@@ -49,8 +49,8 @@ static void find_program(const char *name, char path[static PATH_MAX])
 }
 
 struct program_traits {
-    bool is_static;       /* no dynamic loader: LD_PRELOAD has no effect                          */
-    char asan[64];        /* file name of the ASan runtime it needs, or ""                        */
+    bool is_static; /* no dynamic loader: LD_PRELOAD has no effect */
+    char asan[64];  /* file name of the ASan runtime it needs, or "" */
 };
 
 static struct program_traits look_at(const char *path)
@@ -99,8 +99,10 @@ static int check_output(const char *pattern)
     char path[PATH_MAX], folder[PATH_MAX];
     int error = gmt_output_expand(pattern, path, sizeof(path));
     if (error != 0) {
-        (void)fprintf(stderr, "gmtrace: output pattern '%s' is not valid: use %%p, %%h, %%r, %%e, "
-                              "%%t, %%q{VAR} or %%%%\n", pattern);
+        (void)fprintf(stderr,
+                      "gmtrace: output pattern '%s' is not valid: use %%p, %%h, %%r, %%e, "
+                      "%%t, %%q{VAR} or %%%%\n",
+                      pattern);
         return error;
     }
     struct stat status;
@@ -113,8 +115,10 @@ static int check_output(const char *pattern)
                    slash != NULL ? path : ".");
     if (access(folder, W_OK | X_OK) != 0) {
         error = -errno;
-        (void)fprintf(stderr, "gmtrace: cannot write the trace into '%s': %s; name another place "
-                              "with -o\n", folder, strerror(-error));
+        (void)fprintf(stderr,
+                      "gmtrace: cannot write the trace into '%s': %s; name another place "
+                      "with -o\n",
+                      folder, strerror(-error));
     }
     return error;
 }
@@ -131,8 +135,10 @@ static int prepare_environment(const char *program, uint64_t now_ns)
     find_program(program, path);
     struct program_traits traits = look_at(path);
     if (traits.is_static) {
-        (void)fprintf(stderr, "gmtrace: %s is linked statically, so nothing can be preloaded into "
-                              "it and there will be no trace; link it dynamically\n", program);
+        (void)fprintf(stderr,
+                      "gmtrace: %s is linked statically, so nothing can be preloaded into "
+                      "it and there will be no trace; link it dynamically\n",
+                      program);
     }
     const char *before = getenv("LD_PRELOAD");
     (void)snprintf(preload, sizeof(preload), "%s%s%s%s%s", traits.asan,
