@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes CUPTI's activity buffers and writes one GMT_REC_DEVICE_OP per record. */
+#define _GNU_SOURCE
+#include "libtrace/cupti/activity.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
+
+#define BUFFER_BYTES ((size_t)64 * 1024) /* small: what a SIGKILL loses is the unfilled buffer */
+#define BUFFER_ALIGN 64u
+#define POOL_BUFFERS 32u
+#define MAX_CONTEXTS 256u
+#define FLUSH_PERIOD_MS 100u
+/* Memcpy records have a copy count since CUPTI 13.0. */
+#define COPY_COUNT_SINCE 130000u
+
+static const struct gmt_cupti_api *cupti;
+static _Atomic bool enabled;
+static _Atomic bool kernels_on;
+static uint8_t *_Atomic pool[POOL_BUFFERS];
+static struct {
+    _Atomic uint32_t cupti;
+    _Atomic uint32_t id;
+} contexts[MAX_CONTEXTS];
+static _Atomic uint32_t context_count;
+
+static uint64_t CUPTIAPI now_ns(void)
+{
+    return gmt_clock_monotonic_ns();
+}
+
+static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+    uint8_t *found = NULL;
+    for (unsigned i = 0; i < POOL_BUFFERS && found == NULL; i++) {
+        if (atomic_load_explicit(&pool[i], memory_order_relaxed) != NULL) {
+            found = atomic_exchange(&pool[i], NULL);
+        }
+    }
+    if (found == NULL) {
+        found = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
+    }
+    *buffer = found; /* NULL makes CUPTI drop records and count them */
+    *bytes = found != NULL ? BUFFER_BYTES : 0;
+    *max_records = 0;
+}
+
+static void keep_buffer(uint8_t *buffer)
+{
+    for (unsigned i = 0; i < POOL_BUFFERS; i++) {
+        uint8_t *empty = NULL;
+        if (atomic_compare_exchange_strong(&pool[i], &empty, buffer)) {
+            return;
+        }
+    }
+    free(buffer);
+}
+
+static uint32_t context_id(uint32_t cupti_context)
+{
+    uint32_t count = atomic_load_explicit(&context_count, memory_order_acquire);
+    for (uint32_t i = 0; i < count && i < MAX_CONTEXTS; i++) {
+        if (atomic_load_explicit(&contexts[i].cupti, memory_order_relaxed) == cupti_context) {
+            return atomic_load_explicit(&contexts[i].id, memory_order_relaxed);
+        }
+    }
+    return 0;
+}
+
+static void write_kernel(const CUpti_ActivityKernel10 *kernel)
+{
+    struct gmt_device_op op = {
+        .start_ns = kernel->start,
+        .end_ns = kernel->end,
+        .correlation = kernel->correlationId,
+        .device = kernel->deviceId,
+        .cupti_context = kernel->contextId,
+        .cupti_stream = kernel->streamId,
+        .graph = kernel->graphId,
+        .kind = GMT_OP_KERNEL,
+        .grid = {(uint32_t)kernel->gridX, (uint32_t)kernel->gridY, (uint32_t)kernel->gridZ},
+        .block = {(uint32_t)kernel->blockX, (uint32_t)kernel->blockY, (uint32_t)kernel->blockZ},
+        .context = context_id(kernel->contextId),
+        .copy_count = 1,
+    };
+    (void)gmt_spool_side(GMT_REC_DEVICE_OP, &op, sizeof(op), &kernel->name, 1);
+}
+
+static void write_copy(const CUpti_ActivityMemcpy6 *copy)
+{
+    struct gmt_device_op op = {
+        .start_ns = copy->start,
+        .end_ns = copy->end,
+        .bytes = copy->bytes,
+        .correlation = copy->correlationId,
+        .device = copy->deviceId,
+        .cupti_context = copy->contextId,
+        .cupti_stream = copy->streamId,
+        .graph = copy->graphId,
+        .kind = GMT_OP_COPY,
+        .copy_kind = copy->copyKind,
+        .src_kind = copy->srcKind,
+        .dst_kind = copy->dstKind,
+        .context = context_id(copy->contextId),
+        .copy_count = cupti->version >= COPY_COUNT_SINCE && copy->copyCount != 0
+                          ? (uint32_t)copy->copyCount
+                          : 1,
+    };
+    (void)gmt_spool_side(GMT_REC_DEVICE_OP, &op, sizeof(op), &(const char *){NULL}, 1);
+}
+
+static void write_peer_copy(const CUpti_ActivityMemcpyPtoP4 *copy)
+{
+    struct gmt_device_op op = {
+        .start_ns = copy->start,
+        .end_ns = copy->end,
+        .bytes = copy->bytes,
+        .correlation = copy->correlationId,
+        .device = copy->deviceId,
+        .cupti_context = copy->contextId,
+        .cupti_stream = copy->streamId,
+        .graph = copy->graphId,
+        .kind = GMT_OP_COPY,
+        .copy_kind = copy->copyKind,
+        .src_kind = copy->srcKind,
+        .dst_kind = copy->dstKind,
+        .context = context_id(copy->contextId),
+        .copy_count = 1,
+    };
+    (void)gmt_spool_side(GMT_REC_DEVICE_OP, &op, sizeof(op), &(const char *){NULL}, 1);
+}
+
+static void write_memset(const CUpti_ActivityMemset4 *set)
+{
+    struct gmt_device_op op = {
+        .start_ns = set->start,
+        .end_ns = set->end,
+        .bytes = set->bytes,
+        .correlation = set->correlationId,
+        .device = set->deviceId,
+        .cupti_context = set->contextId,
+        .cupti_stream = set->streamId,
+        .graph = set->graphId,
+        .kind = GMT_OP_MEMSET,
+        .dst_kind = (uint8_t)set->memoryKind,
+        .context = context_id(set->contextId),
+        .copy_count = 1,
+    };
+    (void)gmt_spool_side(GMT_REC_DEVICE_OP, &op, sizeof(op), &(const char *){NULL}, 1);
+}
+
+static void write_record(const CUpti_Activity *record)
+{
+    switch ((int)record->kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        write_kernel((const CUpti_ActivityKernel10 *)(const void *)record);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        write_copy((const CUpti_ActivityMemcpy6 *)(const void *)record);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        write_peer_copy((const CUpti_ActivityMemcpyPtoP4 *)(const void *)record);
+        break;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        write_memset((const CUpti_ActivityMemset4 *)(const void *)record);
+        break;
+    default:
+        break;
+    }
+}
+
+static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+                                 size_t valid_bytes)
+{
+    (void)bytes;
+    if (!atomic_load(&enabled)) {
+        return; /* a forked child: the buffer belongs to the parent's heap image; let it be */
+    }
+    CUpti_Activity *record = NULL;
+    while (valid_bytes != 0 &&
+           cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+        write_record(record);
+    }
+    size_t dropped = 0;
+    if (cupti->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
+        dropped != 0) {
+        gmt_spool_loss("device timestamps", "CUPTI dropped activity records", dropped);
+    }
+    if (buffer != NULL) {
+        keep_buffer(buffer);
+    }
+}
+
+CUptiResult gmt_activity_start(const struct gmt_cupti_api *api, const char **failed)
+{
+    static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
+                                               CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                               CUPTI_ACTIVITY_KIND_MEMSET,
+                                               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+    cupti = api;
+    *failed = "cuptiActivityRegisterTimestampCallback";
+    CUptiResult result = api->cuptiActivityRegisterTimestampCallback(now_ns);
+    if (result == CUPTI_SUCCESS) {
+        *failed = "cuptiActivityRegisterCallbacks";
+        result = api->cuptiActivityRegisterCallbacks(give_buffer, take_buffer);
+    }
+    atomic_store(&enabled, result == CUPTI_SUCCESS);
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        *failed = "cuptiActivityEnable";
+        result = api->cuptiActivityEnable(kinds[i]);
+    }
+    if (result == CUPTI_SUCCESS) {
+        atomic_store(&kernels_on, true);
+        (void)api->cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
+    }
+    return result;
+}
+
+void gmt_activity_add_context(uint32_t cupti_context, uint32_t id)
+{
+    uint32_t at = atomic_fetch_add(&context_count, 1);
+    if (at < MAX_CONTEXTS) {
+        atomic_store(&contexts[at].id, id);
+        atomic_store(&contexts[at].cupti, cupti_context);
+    }
+}
+
+void gmt_activity_set_kernels(bool on)
+{
+    if (!atomic_load(&enabled) || atomic_load(&kernels_on) == on) {
+        return;
+    }
+    CUptiResult result = on ? cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+                            : cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    if (result == CUPTI_SUCCESS) {
+        atomic_store(&kernels_on, on);
+    }
+}
+
+bool gmt_activity_kernels_on(void)
+{
+    return atomic_load_explicit(&kernels_on, memory_order_relaxed);
+}
+
+void gmt_activity_flush(bool forced)
+{
+    if (atomic_load(&enabled)) {
+        (void)cupti->cuptiActivityFlushAll(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    }
+}
+
+void gmt_activity_abandon(void)
+{
+    atomic_store(&enabled, false);
+    atomic_store(&kernels_on, false);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUPTI collector: what the hooks call (record/collector.h), handed on to its parts. */
+#include "libtrace/record/collector.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/measure.h"
+#include "libtrace/cupti/refusal.h"
+#include "libtrace/cupti/watch.h"
+#include "libtrace/record/spool.h"
+
+#define FLUSH_DEADLINE_NS UINT64_C(900000000)
+
+static struct gmt_cupti_api api;
+static struct gmt_collector_config config;
+static _Atomic bool timestamps;
+static _Atomic bool started;
+
+static void enter(void)
+{
+    if (config.enter != NULL) {
+        config.enter();
+    }
+}
+
+static void leave(void)
+{
+    if (config.leave != NULL) {
+        config.leave();
+    }
+}
+
+static int load_cupti(void)
+{
+    int error = gmt_cupti_load(&api, config.cupti_path);
+    if (error != 0) {
+        gmt_refusal_no_cupti(error, config.cupti_path);
+        return error;
+    }
+    char detail[GMT_CUPTI_PATH_BYTES + 64];
+    (void)snprintf(detail, sizeof(detail), "CUPTI %u from %s", api.version, api.path);
+    gmt_spool_capability("cupti", GMT_CAP_OK, 0, detail, "");
+    return 0;
+}
+
+static void start_timestamps(void)
+{
+    if (!config.timestamps) {
+        gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "not asked for", "");
+        return;
+    }
+    const char *function = api.missing_activity;
+    CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
+    if (function == NULL) {
+        result = gmt_activity_start(&api, &function);
+    }
+    atomic_store(&timestamps, result == CUPTI_SUCCESS);
+    gmt_refusal_row("timestamps", &api, result, function);
+}
+
+static void start_counters(void)
+{
+    if (!config.counters) {
+        gmt_spool_capability("counters", GMT_CAP_OFF, 0, "not asked for", "");
+    } else if (api.missing_counters != NULL) {
+        gmt_refusal_row("counters", &api, CUPTI_ERROR_NOT_SUPPORTED, api.missing_counters);
+    } else {
+        gmt_measure_start(&api, &config);
+    }
+}
+
+static int start(const struct gmt_collector_config *given)
+{
+    config = *given;
+    enter();
+    int error = load_cupti();
+    if (error == 0) {
+        start_timestamps();
+        start_counters();
+        atomic_store(&started, true);
+    }
+    leave();
+    return error;
+}
+
+static void context_seen(void *context, uint32_t id, uint32_t device)
+{
+    if (!atomic_load(&started)) {
+        return;
+    }
+    gmt_measure_add_context(context, device);
+    uint32_t cupti_id = 0;
+    enter();
+    if (api.cuptiGetContextId(context, &cupti_id) == CUPTI_SUCCESS) {
+        gmt_activity_add_context(cupti_id, id);
+    }
+    leave();
+}
+
+static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
+{
+    if (!atomic_load(&started)) {
+        return -ENOTSUP;
+    }
+    enter();
+    CUptiResult result = api.cuptiGetStreamIdEx(context, stream, per_thread ? 1 : 0, id);
+    leave();
+    return result == CUPTI_SUCCESS ? 0 : -ENOTSUP;
+}
+
+static void flush_work(void)
+{
+    enter();
+    gmt_measure_finish();
+    if (atomic_load(&timestamps)) {
+        gmt_activity_flush(true);
+    }
+    leave();
+}
+
+/* In a thread of its own, because nothing promises that CUPTI's flush returns. */
+static void flush(void)
+{
+    if (atomic_load(&started) && !gmt_watch_run(flush_work, FLUSH_DEADLINE_NS)) {
+        gmt_spool_loss("device timestamps", "CUPTI did not deliver its last records in time", 1);
+    }
+}
+
+static void abandon(void)
+{
+    atomic_store(&started, false);
+    atomic_store(&timestamps, false);
+    gmt_measure_abandon();
+    gmt_activity_abandon();
+}
+
+const struct gmt_collector_ops *gmt_cupti_collector(void)
+{
+    static const struct gmt_collector_ops ops = {
+        .name = "cupti",
+        .start = start,
+        .context_seen = context_seen,
+        .context_gone = gmt_measure_drop_context,
+        .stream_id = stream_id,
+        .want = gmt_measure_want,
+        .begin = gmt_measure_begin,
+        .end = gmt_measure_end,
+        .kernel_activity_on = gmt_activity_kernels_on,
+        .flush = flush,
+        .abandon = abandon,
+    };
+    return &ops;
+}

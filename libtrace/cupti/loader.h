@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUPTI as a table of function pointers, found and loaded at run time.
+ *
+ * Never a second CUPTI beside one that a framework has loaded: what is in the process wins, then the
+ * user's choice, then the one that belongs to the process's own CUDA runtime, then the toolkit's.
+ */
+#ifndef GMT_CUPTI_LOADER_H
+#define GMT_CUPTI_LOADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <cuda.h>
+#include <cupti_activity.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+
+#define GMT_CUPTI_PATH_BYTES 1024
+
+struct gmt_cupti_api {
+#define GMT_CUPTI_FUNCTION(set, name) __typeof__(name) *name;
+#include "libtrace/cupti/functions.def"
+#undef GMT_CUPTI_FUNCTION
+    uint32_t version;                /* cuptiGetVersion, e.g. 130001                              */
+    const char *missing_activity;    /* first function of the set that is not there, else NULL    */
+    const char *missing_counters;
+    char path[GMT_CUPTI_PATH_BYTES]; /* file that was loaded                                      */
+};
+
+/* Fill `api`. `given` is the user's path (a file or a directory) or NULL. Returns 0, -ENOENT when no
+ * CUPTI was found, -ENOSYS when the one found lacks functions without which nothing works. */
+int gmt_cupti_load(struct gmt_cupti_api *api, const char *given);
+
+/* Load the profiler libraries that lie beside CUPTI and that it opens by plain name, so that it
+ * finds them also outside the loader's search path. Failure shows later, as CUPTI's own error. */
+void gmt_cupti_load_profiler(const struct gmt_cupti_api *api);
+
+/* CUPTI's text for a result, e.g. "CUPTI_ERROR_HARDWARE_BUSY"; never NULL. */
+const char *gmt_cupti_error(const struct gmt_cupti_api *api, CUptiResult result);
+
+#endif

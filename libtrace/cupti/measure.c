@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges around launches, and the sessions they need (measure.h). */
+#define _GNU_SOURCE
+#include "libtrace/cupti/measure.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/ranges.h"
+#include "libtrace/cupti/refusal.h"
+#include "libtrace/cupti/sampling.h"
+#include "libtrace/cupti/watch.h"
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
+
+#define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */
+#define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
+#define TICK_NS UINT64_C(100000000)
+#define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
+#define LONG_RANGE_NS UINT64_C(10000000000)
+#define LOCK_TRIES 400u /* of 1 ms */
+#define MAX_CONTEXTS 64u
+#define MAX_MISSING_ROWS 512u
+
+static const struct gmt_cupti_api *api;
+static const struct gmt_collector_config *config;
+static struct gmt_sampling sampling;
+static struct gmt_ranges ranges;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool counting;            /* started, and not refused or finished */
+static bool any_session;                 /* one has run in this process */
+
+static _Atomic uint64_t range_open_ns;   /* since when a range is open; 0 = none is */
+static const char *_Atomic range_kernel; /* what it measures */
+static uint64_t range_launches;          /* launches of the process when it was opened */
+
+static struct {
+    void *_Atomic context;
+    uint32_t device;
+} contexts[MAX_CONTEXTS];
+static _Atomic uint32_t context_count;
+
+static void enter(void)
+{
+    if (config->enter != NULL) {
+        config->enter();
+    }
+}
+
+static void leave(void)
+{
+    if (config->leave != NULL) {
+        config->leave();
+    }
+}
+
+/* Reading these libraries from disk takes 0.1 to 0.5 s: meanwhile the program makes its context. */
+static void load_profiler(void)
+{
+    gmt_cupti_load_profiler(api);
+}
+
+void gmt_measure_start(const struct gmt_cupti_api *cupti,
+                       const struct gmt_collector_config *given)
+{
+    api = cupti;
+    config = given;
+    ranges.api = cupti;
+    gmt_sampling_init(&sampling, config, gmt_clock_monotonic_ns());
+    atomic_store(&counting, true);
+    gmt_watch_spawn(load_profiler);
+}
+
+void gmt_measure_add_context(void *context, uint32_t device)
+{
+    uint32_t at = atomic_fetch_add(&context_count, 1);
+    if (at < MAX_CONTEXTS) {
+        contexts[at].device = device;
+        atomic_store(&contexts[at].context, context);
+    }
+}
+
+/* The latest entry of that handle; MAX_CONTEXTS = none. */
+static uint32_t find_context(void *context)
+{
+    uint32_t count = atomic_load(&context_count);
+    for (uint32_t i = count < MAX_CONTEXTS ? count : MAX_CONTEXTS; i-- > 0;) {
+        if (atomic_load(&contexts[i].context) == context) {
+            return i;
+        }
+    }
+    return MAX_CONTEXTS;
+}
+
+static bool lock_within_bounds(void)
+{
+    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(&lock) == 0) {
+            return true;
+        }
+        (void)usleep(1000);
+    }
+    return false;
+}
+
+/* Starting or ending a session during a capture, by any thread, breaks the capture. */
+static bool capturing(void)
+{
+    return config->captures != NULL && atomic_load(config->captures) != 0;
+}
+
+static void end_session(void)
+{
+    gmt_sampling_leave(&sampling);
+    (void)gmt_ranges_stop(&ranges);
+}
+
+static void close_session(void)
+{
+    end_session();
+    gmt_ranges_disable(&ranges);
+}
+
+/* A refusal that will not go away ends all measuring, one of a single group takes that group out. */
+static void refused(CUptiResult result, enum gmt_counter_group group)
+{
+    close_session();
+    if (gmt_refusal_is_of_group(result)) {
+        gmt_sampling_disable(&sampling, group);
+    } else {
+        atomic_store(&counting, false);
+        atomic_store(&sampling.phase, GMT_GROUP_NONE);
+    }
+    gmt_refusal_row("counters", api, result, ranges.failed);
+}
+
+void gmt_measure_drop_context(void *context)
+{
+    if (!atomic_load(&counting)) {
+        return;
+    }
+    if (!lock_within_bounds()) {
+        return; /* the session finds out by itself that its context is gone */
+    }
+    enter();
+    if (context == NULL || ranges.context == context) {
+        close_session();
+    }
+    leave();
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void warn_of_long_range(void)
+{
+    static uint64_t warned_of_ns;
+    uint64_t since_ns = atomic_load(&range_open_ns);
+    if (since_ns == 0 || since_ns == warned_of_ns ||
+        gmt_clock_monotonic_ns() - since_ns < LONG_RANGE_NS) {
+        return;
+    }
+    warned_of_ns = since_ns;
+    const char *name = atomic_load(&range_kernel);
+    char line[512];
+    (void)snprintf(line, sizeof(line),
+                   "gmtrace: kernel %.300s has been measured for over 10 s; if the program hangs "
+                   "here, run it with GMTRACE_COLLECT=light\n",
+                   name != NULL ? name : "?");
+    (void)!write(STDERR_FILENO, line, strlen(line));
+}
+
+/* From the watch thread, every TICK_NS while a session runs; false = it runs no more. */
+static bool tick(void)
+{
+    warn_of_long_range();
+    if (pthread_mutex_trylock(&lock) != 0) {
+        return atomic_load(&counting);
+    }
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    enter();
+    if (ranges.running && config->captures != NULL && !capturing() &&
+        now_ns > atomic_load(&sampling.last_need_ns) + IDLE_SESSION_NS) {
+        end_session();
+        gmt_sampling_charge(&sampling, gmt_clock_monotonic_ns() - now_ns);
+    }
+    leave();
+    bool runs = ranges.running;
+    (void)pthread_mutex_unlock(&lock);
+    return runs;
+}
+
+static bool open_session(uint32_t at, enum gmt_counter_group group, uint64_t began_ns)
+{
+    void *context = atomic_load(&contexts[at].context);
+    bool typical = gmt_ranges_is_cheap(&ranges, context, group);
+    end_session();
+    CUptiResult result = gmt_ranges_start(&ranges, context, contexts[at].device, group);
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    gmt_sampling_charge_session(&sampling, now_ns - began_ns, typical);
+    if (result != CUPTI_SUCCESS) {
+        refused(result, group);
+        return false;
+    }
+    if (!any_session) {
+        gmt_spool_capability("counters", GMT_CAP_OK, 0, "", "");
+    }
+    any_session = true;
+    gmt_refusal_dropped(contexts[at].device, group);
+    gmt_sampling_enter(&sampling, group, now_ns);
+    gmt_watch_start(tick, TICK_NS);
+    return true;
+}
+
+/* Expected cost of the session that this launch needs, 0 = the running one will do. */
+static uint64_t session_cost_ns(void *context, enum gmt_counter_group group)
+{
+    if (ranges.running && ranges.context == context && ranges.which == group &&
+        !gmt_ranges_full(&ranges) && gmt_ranges_alive(&ranges)) {
+        return 0;
+    }
+    if (!any_session) {
+        return FIRST_SESSION_NS;
+    }
+    return gmt_ranges_is_cheap(&ranges, context, group) ? sampling.session_cost_ns : NEW_CONFIG_NS;
+}
+
+static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    enum gmt_counter_group group = gmt_sampling_pick(&sampling, site->cls);
+    uint32_t at = find_context(site->context);
+    if (group == GMT_GROUP_NONE || at == MAX_CONTEXTS) {
+        return GMT_GROUP_NONE;
+    }
+    uint64_t session_ns = session_cost_ns(site->context, group);
+    if (!gmt_sampling_may(&sampling, site->cls, group, session_ns, began_ns)) {
+        return GMT_GROUP_NONE;
+    }
+    if (session_ns != 0) {
+        if (!open_session(at, group, began_ns)) {
+            gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
+            return GMT_GROUP_NONE;
+        }
+        began_ns = gmt_clock_monotonic_ns();
+    }
+    range_launches = atomic_load(config->launches);
+    if (config->launches_done != NULL && atomic_load(config->launches_done) + 1 < range_launches) {
+        gmt_sampling_note(site->cls, GMT_CLASS_BUSY); /* another launch is on its way */
+        return GMT_GROUP_NONE;
+    }
+    gmt_activity_set_kernels(false);
+    atomic_store(&range_kernel, site->cls->kernel_name);
+    atomic_store(&range_open_ns, began_ns);
+    CUptiResult result = gmt_ranges_push(&ranges, site->launch_seq, site->cls->id);
+    if (result != CUPTI_SUCCESS) {
+        atomic_store(&range_open_ns, 0);
+        gmt_activity_set_kernels(true);
+        gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
+        refused(result, group);
+        return GMT_GROUP_NONE;
+    }
+    return group;
+}
+
+enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
+{
+    return gmt_sampling_want(&sampling, cls);
+}
+
+enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
+{
+    if (!atomic_load(&counting)) {
+        return GMT_GROUP_NONE;
+    }
+    if (site->unsafe || capturing()) {
+        gmt_sampling_note(site->cls, GMT_CLASS_UNSAFE);
+        return GMT_GROUP_NONE;
+    }
+    if (pthread_mutex_trylock(&lock) != 0) {
+        gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
+        return GMT_GROUP_NONE;
+    }
+    enter();
+    enum gmt_counter_group group = begin_locked(site);
+    leave();
+    if (group == GMT_GROUP_NONE) {
+        (void)pthread_mutex_unlock(&lock);
+    }
+    return group; /* else the lock stays held until gmt_measure_end */
+}
+
+void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group)
+{
+    if (group == GMT_GROUP_NONE) {
+        return;
+    }
+    enter();
+    CUptiResult result = gmt_ranges_pop(&ranges);
+    bool alone = atomic_load(config->launches) == range_launches;
+    gmt_activity_set_kernels(true);
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    /* The driver call between begin and end counts too: it is the one that waits when patched. */
+    gmt_sampling_charge_range(&sampling, group, now_ns - atomic_exchange(&range_open_ns, 0));
+    if (result != CUPTI_SUCCESS) {
+        gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
+        refused(result, group);
+    } else if (alone) {
+        gmt_ranges_keep_last(&ranges);
+        gmt_sampling_measured(&sampling, site->cls, group, now_ns);
+    } else {
+        gmt_sampling_discarded(site->cls);
+    }
+    leave();
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void note_missing(const struct gmt_collector_class *cls, bool partly, const char *why,
+                         void *data)
+{
+    unsigned *left = data;
+    if (*left == 0) {
+        gmt_spool_loss("kernel class not measured", "further classes", 1);
+        return;
+    }
+    (*left)--;
+    char detail[1024];
+    (void)snprintf(detail, sizeof(detail), "%.800s: %s",
+                   cls->kernel_name != NULL ? cls->kernel_name : "?", why);
+    gmt_spool_loss(partly ? "kernel class measured only in part" : "kernel class not measured",
+                   detail, 1);
+}
+
+void gmt_measure_finish(void)
+{
+    if (!atomic_exchange(&counting, false)) {
+        return; /* never started, or refused: the capability row says it all */
+    }
+    atomic_store(&sampling.phase, GMT_GROUP_NONE);
+    if (lock_within_bounds()) {
+        close_session();
+        (void)pthread_mutex_unlock(&lock);
+    } else {
+        gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);
+    }
+    if (!any_session) {
+        gmt_spool_capability("counters", GMT_CAP_OK, 0, "no launch was measured", "");
+    }
+    unsigned left = MAX_MISSING_ROWS;
+    gmt_sampling_report(&sampling, note_missing, &left);
+}
+
+void gmt_measure_abandon(void)
+{
+    atomic_store(&counting, false);
+    atomic_store(&sampling.phase, GMT_GROUP_NONE);
+}

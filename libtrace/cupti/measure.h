@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measuring launches: the collector's begin and end, and the sessions they need.
+ *
+ * One lock guards the session and the sampling rules. The thread that has a range open holds it from
+ * begin to end, so that nothing can end the session under it; nobody ever waits for it on behalf of
+ * a launch.
+ */
+#ifndef GMT_CUPTI_MEASURE_H
+#define GMT_CUPTI_MEASURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libtrace/cupti/loader.h"
+#include "libtrace/record/collector.h"
+
+/* `api` and `config` must stay valid for the life of the process. */
+void gmt_measure_start(const struct gmt_cupti_api *api, const struct gmt_collector_config *config);
+
+void gmt_measure_add_context(void *context, uint32_t device);
+/* End a session that runs in `context` (NULL = any). Waits for an open range at most 0.4 s. */
+void gmt_measure_drop_context(void *context);
+
+enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
+enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
+void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
+
+/* End everything and write what was not measured, and why. Bounded like gmt_measure_drop_context. */
+void gmt_measure_finish(void);
+
+/* In a forked child: nothing is measured any more, and no CUPTI function is called. */
+void gmt_measure_abandon(void);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What CUPTI refuses, and the remedy (refusal.h). */
+#include "libtrace/cupti/refusal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libtrace/cupti/ranges.h"
+#include "libtrace/record/spool.h"
+
+static const struct {
+    CUptiResult code;
+    const char *detail;
+    const char *remedy;
+} refusals[] = {
+    {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
+     "the driver gives performance counters to administrators only",
+     "run as root, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0"},
+    {CUPTI_ERROR_HARDWARE_BUSY,
+     "another program (often DCGM) holds the performance counters",
+     "run `dcgmi profmetrics --pause` meanwhile, or stop the other profiler"},
+    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
+     "another tool in this process uses CUPTI", "run the program without the other profiler"},
+    {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
+     "the GPU is partitioned (MIG) and this partition has no counters",
+     "use a whole GPU, or a MIG instance with profiling enabled"},
+    {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED,
+     "another tool in this process uses CUPTI's older profiler", "run the program without it"},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
+     "the virtual GPU has no performance counters", "enable profiling for the vGPU"},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+     "profiling is not enabled for this virtual GPU", "enable profiling for the vGPU"},
+    {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
+     "counters are not available with confidential computing", ""},
+    {CUPTI_ERROR_INVALID_CHIP_NAME, "this CUPTI does not know the GPU",
+     "set GMTRACE_CUPTI to a newer libcupti.so"},
+    {CUPTI_ERROR_NOT_COMPATIBLE, "this CUPTI does not fit the driver",
+     "set GMTRACE_CUPTI to the libcupti.so of the driver's CUDA version, or an older one"},
+};
+
+void gmt_refusal_no_cupti(int error, const char *given)
+{
+    char detail[512];
+    if (error == -ENOSYS) {
+        (void)snprintf(detail, sizeof(detail), "the libcupti found is not one that can be used");
+    } else if (given != NULL && given[0] != '\0') {
+        (void)snprintf(detail, sizeof(detail), "no libcupti could be loaded from %.400s", given);
+    } else {
+        (void)snprintf(detail, sizeof(detail), "no libcupti.so was found");
+    }
+    gmt_spool_capability("cupti", GMT_CAP_MISSING, error, detail,
+                         "install the CUDA toolkit's CUPTI, or set GMTRACE_CUPTI to libcupti.so");
+}
+
+void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiResult result,
+                     const char *function)
+{
+    if (result == CUPTI_SUCCESS) {
+        gmt_spool_capability(name, GMT_CAP_OK, 0, "", "");
+        return;
+    }
+    const char *detail = "CUPTI refused";
+    const char *remedy = "";
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        if (refusals[i].code == result) {
+            detail = refusals[i].detail;
+            remedy = refusals[i].remedy;
+        }
+    }
+    char text[512];
+    (void)snprintf(text, sizeof(text), "%s (%s: %s)", detail, function != NULL ? function : "?",
+                   gmt_cupti_error(api, result));
+    gmt_spool_capability(name,
+                         gmt_refusal_is_of_group(result) ? GMT_CAP_PARTIAL : GMT_CAP_MISSING,
+                         (int)result, text, remedy);
+}
+
+bool gmt_refusal_is_of_group(CUptiResult result)
+{
+    return result == CUPTI_ERROR_INVALID_METRIC_NAME;
+}
+
+void gmt_refusal_dropped(uint32_t device, enum gmt_counter_group group)
+{
+    const struct gmt_group *metrics = gmt_ranges_group(device, group);
+    if (metrics == NULL || metrics->dropped_count == 0) {
+        return;
+    }
+    char text[512] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < metrics->dropped_count && at < sizeof(text); i++) {
+        for (size_t row = 0; row < gmt_metric_row_count; row++) {
+            if (gmt_metric_rows[row].id == metrics->dropped[i]) {
+                int length = snprintf(text + at, sizeof(text) - at, "%s%s", i != 0 ? ", " : "",
+                                      gmt_metric_rows[row].name);
+                at += length > 0 ? (size_t)length : 0;
+            }
+        }
+    }
+    static const char *const names[] = {"", "counters.patched", "counters.hardware",
+                                        "counters.spill"};
+    char detail[600];
+    (void)snprintf(detail, sizeof(detail), "not counted on this GPU: %s", text);
+    gmt_spool_capability(names[group], GMT_CAP_PARTIAL, 0, detail, "");
+}

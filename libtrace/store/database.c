@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Creates and opens trace.db for writing. */
+#include "libtrace/store/database.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUSY_TIMEOUT_MS 60000
+
+int gmt_database_error(sqlite3 *db)
+{
+    int code = sqlite3_extended_errcode(db);
+    int system = sqlite3_system_errno(db);
+    switch (code & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE: return 0;
+    case SQLITE_FULL: return -ENOSPC;
+    case SQLITE_NOMEM: return -ENOMEM;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return -EBUSY;
+    case SQLITE_READONLY: return -EROFS;
+    case SQLITE_PERM:
+    case SQLITE_AUTH: return -EACCES;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return -EBADMSG;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: return system > 0 ? -system : -EIO;
+    default: return -EINVAL;
+    }
+}
+
+int gmt_database_exec(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : gmt_database_error(db);
+}
+
+int gmt_database_integer(sqlite3 *db, const char *sql, int64_t missing, int64_t *value)
+{
+    sqlite3_stmt *statement;
+    *value = missing;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        return gmt_database_error(db);
+    }
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
+        *value = sqlite3_column_int64(statement, 0);
+    }
+    int error = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : gmt_database_error(db);
+    sqlite3_finalize(statement);
+    return error;
+}
+
+int gmt_database_state_get(sqlite3 *db, const char *key, int64_t missing, int64_t *value)
+{
+    char sql[128];
+    (void)snprintf(sql, sizeof(sql), "SELECT value FROM ingest_state WHERE key = '%s'", key);
+    return gmt_database_integer(db, sql, missing, value);
+}
+
+int gmt_database_state_set(sqlite3 *db, const char *key, int64_t value)
+{
+    char sql[160];
+    (void)snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO ingest_state VALUES ('%s', %lld)", key,
+                   (long long)value);
+    return gmt_database_exec(db, sql);
+}
+
+static int open_file(const char *path, int flags, sqlite3 **db)
+{
+    *db = NULL;
+    if (sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        int error = *db != NULL ? gmt_database_error(*db) : -ENOMEM;
+        sqlite3_close(*db);
+        *db = NULL;
+        return error;
+    }
+    sqlite3_extended_result_codes(*db, 1);
+    (void)sqlite3_busy_timeout(*db, BUSY_TIMEOUT_MS);
+    return 0;
+}
+
+static int configure(sqlite3 *db)
+{
+    return gmt_database_exec(db, "PRAGMA page_size = 8192;"
+                                 "PRAGMA journal_mode = TRUNCATE;"
+                                 "PRAGMA synchronous = OFF;"
+                                 "PRAGMA foreign_keys = OFF;"
+                                 "PRAGMA cache_size = -65536;");
+}
+
+int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db)
+{
+    char header[96];
+    (void)snprintf(header, sizeof(header), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+                   GMT_TRACE_APPLICATION_ID, GMT_TRACE_USER_VERSION);
+    int error = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, db);
+    if (error != 0) {
+        return error;
+    }
+    if ((error = configure(*db)) != 0 || (error = gmt_database_exec(*db, "BEGIN")) != 0 ||
+        (error = gmt_database_exec(*db, header)) != 0 ||
+        (error = gmt_database_exec(*db, gmt_schema_sql)) != 0 ||
+        (error = gmt_database_exec(*db, first_rows)) != 0 ||
+        (error = gmt_database_exec(*db, "COMMIT")) != 0) {
+        gmt_database_close(*db);
+        *db = NULL;
+    }
+    return error;
+}
+
+int gmt_database_open(const char *path, sqlite3 **db)
+{
+    int error = open_file(path, SQLITE_OPEN_READWRITE, db);
+    if (error == 0 && (error = configure(*db)) != 0) {
+        gmt_database_close(*db);
+        *db = NULL;
+    }
+    return error;
+}
+
+void gmt_database_close(sqlite3 *db)
+{
+    if (db == NULL) {
+        return;
+    }
+    if (!sqlite3_get_autocommit(db)) {
+        (void)gmt_database_exec(db, "ROLLBACK");
+    }
+    /* Leave no empty journal file behind. */
+    (void)gmt_database_exec(db, "PRAGMA journal_mode = DELETE");
+    (void)sqlite3_close(db);
+}

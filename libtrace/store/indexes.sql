@@ -1,0 +1,12 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Indexes of trace.db, made when all rows are in.
+
+CREATE INDEX transfer_begin ON transfer(begin_ns);
+CREATE INDEX memset_begin ON memset(begin_ns);
+CREATE INDEX launch_begin ON launch(begin_ns);
+CREATE INDEX launch_class ON launch(class_id);
+CREATE INDEX launch_seq ON launch(seq);
+CREATE INDEX sync_begin ON sync(begin_ns);
+CREATE INDEX device_op_call ON device_op(call_id);
+CREATE INDEX kernel_counters_class ON kernel_counters(class_id);
+CREATE INDEX launch_argument_set ON launch_argument(set_id);

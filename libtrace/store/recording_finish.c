@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done once, when all records are in: one transaction from "rows" to "a trace". */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libtrace/store/database.h"
+#include "libtrace/store/join.h"
+#include "libtrace/store/model_cache.h"
+#include "libtrace/store/recording_internal.h"
+#include "libtrace/store/symbolize.h"
+
+/* Counters of the control page -> loss rows. */
+static int store_control_losses(struct gmt_recording *recording)
+{
+    const struct gmt_control *control = recording->control;
+    uint64_t full = __atomic_load_n(&control->dropped_full, __ATOMIC_RELAXED);
+    uint64_t io = __atomic_load_n(&control->dropped_io, __ATOMIC_RELAXED);
+    uint64_t uncovered = __atomic_load_n(&control->uncovered, __ATOMIC_RELAXED);
+    int error = 0;
+    if (full != 0) {
+        error = gmt_ingest_loss(recording->ingest, "record dropped", "spool limit reached", full);
+    }
+    if (error == 0 && io != 0) {
+        error = gmt_ingest_loss(recording->ingest, "record dropped", strerror(control->io_errno), io);
+    }
+    if (error == 0 && uncovered != 0) {
+        error = gmt_ingest_loss(recording->ingest, "entry point not covered", "", uncovered);
+    }
+    return error;
+}
+
+static const char *end_reason(enum gmt_process_fate fate, bool exited)
+{
+    switch (fate) {
+    case GMT_PROCESS_EXITED: return "exit";
+    case GMT_PROCESS_KILLED: return "killed";
+    case GMT_PROCESS_EXECED: return "exec";
+    default: return exited ? "exit" : "unknown";
+    }
+}
+
+static int store_end(struct gmt_recording *recording, enum gmt_process_fate fate)
+{
+    /* Without a process record (it was dropped) the control page still knows the pid. */
+    static const char sql[] =
+        "INSERT OR IGNORE INTO process(id,pid,start_ns) VALUES(1,%" PRIu32 ",%" PRIu64 ");"
+        "UPDATE process SET end_reason='%s', end_ns=max(coalesce(end_ns,0), start_ns) WHERE id=1;"
+        "UPDATE process SET exit_status=%d WHERE id=1 AND %d >= 0;";
+    char text[512];
+    int64_t exited;
+    int error = gmt_database_state_get(recording->db, "exited", 0, &exited);
+    if (error != 0) {
+        return error;
+    }
+    int status = recording->watch.exit_status;
+    (void)snprintf(text, sizeof(text), sql, recording->control->pid,
+                   recording->control->first_pair.monotonic_ns, end_reason(fate, exited != 0), status,
+                   status);
+    return gmt_database_exec(recording->db, text);
+}
+
+int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate fate)
+{
+    static const char last[] = "DROP TABLE ingest_chunk; DROP TABLE ingest_state;"
+                               "UPDATE meta SET value = '1' WHERE key = 'complete';"
+                               "COMMIT;";
+    sqlite3 *db = recording->db;
+    int error;
+    if ((error = gmt_database_exec(db, "BEGIN IMMEDIATE")) != 0 ||
+        (error = store_control_losses(recording)) != 0 ||
+        (error = store_end(recording, fate)) != 0 ||
+        (error = gmt_ingest_flush(recording->ingest)) != 0) {
+        return error;
+    }
+    gmt_ingest_close(recording->ingest);
+    recording->ingest = NULL;
+    if ((error = gmt_join_run(db)) != 0 ||
+        (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
+        (error = gmt_ingest_settle(db)) != 0 ||
+        (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
+        (error = gmt_model_cache_copy(db)) != 0) {
+        return error;
+    }
+    return gmt_database_exec(db, last);
+}

@@ -1,0 +1,322 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- trace.db: the only meeting point of recording and analysis. Documented in gmtrace.db(5).
+--
+-- Times are CLOCK_MONOTONIC nanoseconds, host and device alike. NULL means "not measured", never 0.
+-- `id` of transfer, memset, launch, sync and api_call is drawn from one sequence, so that
+-- device_op.call_id can name any of them. Readable with SQLite 3.8.8+. Indexes (indexes.sql) are
+-- created when the recording is finished.
+
+CREATE TABLE meta (                      -- format, tool_version, created, clock, complete ('0'/'1')
+    key   TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+
+CREATE TABLE process (
+    id           INTEGER PRIMARY KEY,    -- always 1 in a trace of one process
+    pid          INTEGER NOT NULL,
+    parent_pid   INTEGER,
+    exe          TEXT,
+    command      TEXT,                   -- shell-quoted command line
+    cwd          TEXT,
+    hostname     TEXT,
+    rank         TEXT,                   -- MPI / torchrun rank, NULL if none
+    options      TEXT,
+    tool_version TEXT,
+    realtime_ns  INTEGER,                -- wall-clock time at start_ns
+    start_ns     INTEGER NOT NULL,       -- first CUDA call
+    end_ns       INTEGER,                -- last thing seen
+    end_reason   TEXT CHECK (end_reason IN ('exit', 'killed', 'exec', 'unknown')),
+    exit_status  INTEGER                 -- as wait(2) gives it; NULL: could not be learnt
+);
+
+CREATE TABLE thread (id INTEGER PRIMARY KEY, tid INTEGER NOT NULL, name TEXT);
+
+CREATE TABLE device (
+    id                    INTEGER PRIMARY KEY,   -- CUDA ordinal in the process
+    name                  TEXT NOT NULL,
+    uuid                  TEXT,
+    compute_major         INTEGER, compute_minor INTEGER,
+    sm_count              INTEGER,
+    memory_bytes          INTEGER,
+    l2_bytes              INTEGER,
+    driver_version        TEXT,                  -- '580.159.04'
+    cuda_driver_version   INTEGER,               -- 13000
+    max_threads_per_sm    INTEGER,
+    registers_per_sm      INTEGER,
+    shared_bytes_per_sm   INTEGER,
+    max_blocks_per_sm     INTEGER,
+    warp_size             INTEGER,
+    shared_bytes_per_block_optin INTEGER,
+    reserved_shared_bytes_per_block INTEGER,
+    pci_bus               INTEGER,
+    integrated            INTEGER,
+    attributes            TEXT                   -- 'key=value;...'
+);
+
+CREATE TABLE context (
+    id        INTEGER PRIMARY KEY,
+    device_id INTEGER REFERENCES device(id),
+    handle    INTEGER NOT NULL
+);
+
+CREATE TABLE stream (
+    id         INTEGER PRIMARY KEY,
+    context_id INTEGER REFERENCES context(id),
+    handle     INTEGER NOT NULL,         -- 0 legacy default, 2 per-thread default
+    thread_id  INTEGER REFERENCES thread(id),   -- per-thread default streams only
+    cupti_id   INTEGER,
+    flags      INTEGER,
+    priority   INTEGER,
+    begin_ns   INTEGER,                  -- the driver reuses handles: this row holds from here ...
+    end_ns     INTEGER                   -- ... to its cuStreamDestroy; NULL: first, never destroyed
+);
+
+CREATE TABLE api (                       -- driver entry points that were intercepted
+    id           INTEGER PRIMARY KEY,
+    name         TEXT NOT NULL,          -- 'cuMemcpyHtoD_v2'
+    runtime_name TEXT,                   -- 'cudaMemcpy': the runtime API that makes this call
+    family       TEXT NOT NULL CHECK (family IN
+                 ('other','alloc','transfer','memset','launch','sync','module','stream'))
+);
+
+-- Common columns of every call: api_id, thread_id, context_id, stream_id, begin_ns, end_ns (host),
+-- result (CUresult, 0 = success), caller (return address), stack_id, capturing (0/1).
+
+CREATE TABLE transfer (
+    id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
+    stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    direction  TEXT NOT NULL CHECK (direction IN ('h2d','d2h','d2d','h2h','peer','unknown')),
+    blocking   INTEGER NOT NULL,         -- 1: the API returns after the copy is done
+    bytes      INTEGER NOT NULL,
+    dst        INTEGER, src INTEGER,     -- addresses; NULL for arrays
+    dst_class  TEXT NOT NULL CHECK (dst_class IN
+               ('unknown','pageable','pinned','managed','device','array')),
+    src_class  TEXT NOT NULL CHECK (src_class IN
+               ('unknown','pageable','pinned','managed','device','array')),
+    dst_allocation_id INTEGER, src_allocation_id INTEGER,  -- allocation.id or host_allocation.id
+    dst_pitch  INTEGER, src_pitch INTEGER, width INTEGER, height INTEGER, depth INTEGER, -- 2-D, 3-D
+    batch      INTEGER,                  -- index inside a batch copy, NULL otherwise
+    device_start_ns INTEGER, device_end_ns INTEGER         -- NULL: no device timestamps; copies of
+                                         -- a batch that the device merged share its time by bytes
+);
+
+CREATE TABLE memset (
+    id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
+    stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, dst INTEGER, dst_allocation_id INTEGER, dst_class TEXT NOT NULL,
+    value INTEGER, element_bytes INTEGER, pitch INTEGER, width INTEGER, height INTEGER,
+    device_start_ns INTEGER, device_end_ns INTEGER
+);
+
+CREATE TABLE launch (
+    id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
+    stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    kind       TEXT NOT NULL CHECK (kind IN ('kernel','cooperative','graph')),
+    seq        INTEGER NOT NULL,         -- process-wide launch number, from 1
+    kernel_id  INTEGER REFERENCES kernel(id),              -- NULL for graphs
+    class_id   INTEGER REFERENCES kernel_class(id),
+    grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,
+    cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,   -- NULL: no cluster
+    dynamic_shared_bytes INTEGER,
+    graph      INTEGER,                  -- CUgraphExec handle for kind 'graph'
+    measured   TEXT CHECK (measured IN ('patched','hardware','spill')),  -- NULL: not measured
+    no_activity INTEGER NOT NULL,        -- 1: device timestamps were off, no device_op will exist
+    arguments  TEXT NOT NULL CHECK (arguments IN ('unknown','complete','truncated')),
+    argument_set_id INTEGER,             -- launch_argument.set_id; NULL: none or unknown
+    device_start_ns INTEGER, device_end_ns INTEGER   -- of a graph: first start, last end
+);
+
+CREATE TABLE launch_argument (           -- pointer arguments; equal sets are stored once
+    set_id        INTEGER NOT NULL,
+    parameter     INTEGER,               -- index, NULL: inside an `extra` buffer
+    word_offset   INTEGER NOT NULL,      -- bytes from the start of the parameter
+    allocation_id INTEGER NOT NULL,      -- allocation.id or host_allocation.id
+    allocation_offset INTEGER NOT NULL   -- bytes from the start of the allocation
+);
+
+CREATE TABLE sync (
+    id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
+    stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('stream','context','event','device'))
+);
+
+CREATE TABLE api_call (                  -- every other intercepted call, and failed allocations
+    id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
+    stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    bytes INTEGER
+);
+
+CREATE TABLE allocation (                -- device-side memory
+    id        INTEGER PRIMARY KEY,       -- shared number space with host_allocation
+    kind      TEXT CHECK (kind IN ('device','pitched','managed','async','pool')),
+    address   INTEGER NOT NULL, bytes INTEGER,
+    pitch INTEGER, width INTEGER, height INTEGER, pool INTEGER, flags INTEGER,
+    context_id INTEGER, stream_id INTEGER, thread_id INTEGER, api_id INTEGER, stack_id INTEGER,
+    caller INTEGER, begin_ns INTEGER, end_ns INTEGER,      -- the allocating call
+    free_api_id INTEGER, free_thread_id INTEGER, free_stack_id INTEGER,
+    free_begin_ns INTEGER, free_end_ns INTEGER             -- NULL: never freed
+);
+
+CREATE TABLE host_allocation (           -- page-locked host memory
+    id        INTEGER PRIMARY KEY,
+    kind      TEXT CHECK (kind IN ('pinned','registered')),
+    address   INTEGER NOT NULL, bytes INTEGER, flags INTEGER,
+    context_id INTEGER, thread_id INTEGER, api_id INTEGER, stack_id INTEGER,
+    caller INTEGER, begin_ns INTEGER, end_ns INTEGER,
+    free_api_id INTEGER, free_thread_id INTEGER, free_stack_id INTEGER,
+    free_begin_ns INTEGER, free_end_ns INTEGER
+);
+
+CREATE TABLE kernel (
+    id        INTEGER PRIMARY KEY,
+    name      TEXT NOT NULL,             -- demangled
+    mangled   TEXT NOT NULL,
+    registers INTEGER, static_shared_bytes INTEGER, local_bytes INTEGER, constant_bytes INTEGER,
+    max_threads_per_block INTEGER, max_dynamic_shared_bytes INTEGER,
+    binary_version INTEGER, ptx_version INTEGER, parameter_count INTEGER
+);
+
+CREATE TABLE kernel_class (              -- launches with the same kernel, grid, block, dynamic shared
+    id        INTEGER PRIMARY KEY,
+    kernel_id INTEGER NOT NULL REFERENCES kernel(id),
+    grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,
+    cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,
+    dynamic_shared_bytes INTEGER,
+    max_blocks_per_sm     INTEGER,       -- resident blocks, by the driver's occupancy function
+    theoretical_occupancy REAL           -- resident warps / maximum warps, 0..1
+);
+
+CREATE TABLE metric (                    -- rows of libtrace/metrics.def that occur in this trace
+    id      INTEGER PRIMARY KEY,
+    name    TEXT NOT NULL,               -- short name used by rules: 'global_load_sectors'
+    source_name TEXT NOT NULL,           -- name in CUPTI
+    grp     TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill')),
+    unit    TEXT NOT NULL,
+    meaning TEXT NOT NULL
+);
+
+CREATE TABLE kernel_counters (
+    id        INTEGER PRIMARY KEY,
+    launch_seq INTEGER NOT NULL,         -- launch.seq
+    class_id  INTEGER NOT NULL,
+    metric_id INTEGER NOT NULL REFERENCES metric(id),
+    value     REAL,                      -- of that one launch
+    source    TEXT NOT NULL CHECK (source IN ('hardware','patched','simulated')),
+    grp       TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill')),
+    samples   INTEGER NOT NULL           -- launches the value was taken over
+);
+
+CREATE TABLE device_op (                 -- CUPTI activity records, joined to host calls by call_id
+    id        INTEGER PRIMARY KEY,
+    kind      TEXT NOT NULL CHECK (kind IN ('kernel','copy','memset')),
+    context_id INTEGER, device_id INTEGER, cupti_context INTEGER, cupti_stream INTEGER,
+    correlation INTEGER NOT NULL, graph INTEGER,           -- NULL: not part of a graph
+    start_ns  INTEGER, end_ns INTEGER, bytes INTEGER,
+    copy_kind INTEGER, src_kind INTEGER, dst_kind INTEGER, copy_count INTEGER,
+    kernel_name_id INTEGER REFERENCES string(id),          -- mangled
+    grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,
+    call_id   INTEGER                    -- transfer.id, memset.id or launch.id; NULL: not joined
+);
+
+CREATE TABLE stack (id INTEGER PRIMARY KEY, depth INTEGER NOT NULL);
+CREATE TABLE stack_frame (
+    stack_id INTEGER NOT NULL, position INTEGER NOT NULL,  -- 0 = innermost
+    frame_id INTEGER NOT NULL REFERENCES frame(id),
+    PRIMARY KEY (stack_id, position)
+);
+CREATE TABLE frame (
+    id        INTEGER PRIMARY KEY,
+    address   INTEGER NOT NULL,
+    module_id INTEGER REFERENCES module(id), offset INTEGER,
+    function_id INTEGER REFERENCES string(id), file_id INTEGER REFERENCES string(id),
+    line      INTEGER,
+    runtime   INTEGER NOT NULL DEFAULT 0 -- 1: inside the CUDA runtime, not the user's code
+);
+CREATE TABLE module (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
+    load_bias INTEGER NOT NULL, start_address INTEGER NOT NULL, end_address INTEGER NOT NULL
+);
+CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+
+CREATE TABLE capability (
+    name   TEXT PRIMARY KEY,
+    state  TEXT NOT NULL CHECK (state IN ('ok','missing','partial','off')),
+    code   INTEGER, detail TEXT, remedy TEXT
+);
+CREATE TABLE loss (kind TEXT NOT NULL, detail TEXT NOT NULL, count INTEGER NOT NULL,
+                   PRIMARY KEY (kind, detail));
+-- Where the recorder stands; both are dropped when the recording is finished.
+CREATE TABLE ingest_chunk (chunk INTEGER PRIMARY KEY, offset INTEGER NOT NULL, finished INTEGER NOT NULL);
+CREATE TABLE ingest_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
+
+CREATE TABLE device_model (uuid TEXT PRIMARY KEY, match TEXT NOT NULL CHECK (match IN ('this board','same name')),
+                           json TEXT NOT NULL);
+
+-- ---- views: the public interface -------------------------------------------------------------
+
+CREATE VIEW v_frame AS
+SELECT f.id, f.address, m.path AS module, f.offset, fn.text AS function, fi.text AS file, f.line, f.runtime
+FROM frame f LEFT JOIN module m ON m.id = f.module_id
+LEFT JOIN string fn ON fn.id = f.function_id LEFT JOIN string fi ON fi.id = f.file_id;
+
+CREATE VIEW v_stack AS
+SELECT s.stack_id, s.position, v.function, v.file, v.line, v.module, v.offset, v.runtime
+FROM stack_frame s JOIN v_frame v ON v.id = s.frame_id;
+
+CREATE VIEW v_transfer AS
+SELECT t.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, t.thread_id, c.device_id,
+       t.stream_id, t.begin_ns, t.end_ns, t.end_ns - t.begin_ns AS host_ns, t.result, t.direction,
+       t.blocking, t.bytes, t.dst, t.src, t.dst_class, t.src_class,
+       CASE t.direction WHEN 'h2d' THEN t.src_class WHEN 'd2h' THEN t.dst_class END AS host_class,
+       t.width, t.height, t.depth, t.dst_pitch, t.src_pitch, t.device_start_ns, t.device_end_ns,
+       t.device_end_ns - t.device_start_ns AS device_ns, t.stack_id, t.capturing
+FROM transfer t JOIN api a ON a.id = t.api_id LEFT JOIN context c ON c.id = t.context_id;
+
+CREATE VIEW v_launch AS
+SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.thread_id, c.device_id,
+       l.stream_id, l.begin_ns, l.end_ns, l.end_ns - l.begin_ns AS host_ns, l.result, l.kind, l.seq,
+       k.name AS kernel, l.class_id, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z,
+       l.dynamic_shared_bytes, l.measured, l.no_activity, l.device_start_ns, l.device_end_ns,
+       l.device_end_ns - l.device_start_ns AS device_ns, l.stack_id, l.capturing
+FROM launch l JOIN api a ON a.id = l.api_id LEFT JOIN kernel k ON k.id = l.kernel_id
+LEFT JOIN context c ON c.id = l.context_id;
+
+CREATE VIEW v_counter AS
+SELECT kc.class_id, k.name AS kernel, m.name AS metric, m.unit, kc.source, kc.grp AS "group",
+       avg(kc.value) AS mean, min(kc.value) AS min, max(kc.value) AS max,
+       sum(kc.samples) AS samples
+FROM kernel_counters kc JOIN metric m ON m.id = kc.metric_id
+JOIN kernel_class c ON c.id = kc.class_id JOIN kernel k ON k.id = c.kernel_id
+GROUP BY kc.class_id, kc.metric_id, kc.source;
+
+-- One row per class with the three headline figures. Efficiency = bytes asked / (32 x sectors),
+-- from the software-patched group; n-way = shared wavefronts / max(requests, bytes / 128).
+CREATE VIEW v_kernel AS
+SELECT c.id AS class_id, k.id AS kernel_id, k.name AS kernel, k.registers, k.static_shared_bytes,
+       k.local_bytes, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z,
+       c.dynamic_shared_bytes, c.max_blocks_per_sm, c.theoretical_occupancy,
+       (SELECT count(*) FROM launch l WHERE l.class_id = c.id) AS launches,
+       (SELECT sum(device_end_ns - device_start_ns) FROM launch l WHERE l.class_id = c.id) AS device_ns,
+       (SELECT count(*) FROM launch l WHERE l.class_id = c.id AND l.measured IS NOT NULL) AS measured_launches,
+       (SELECT 100.0 * b.mean / nullif(32.0 * s.mean, 0) FROM v_counter b, v_counter s
+         WHERE b.class_id = c.id AND s.class_id = c.id
+           AND b.metric = 'global_load_bytes' AND s.metric = 'global_load_sectors') AS load_efficiency_percent,
+       (SELECT 100.0 * b.mean / nullif(32.0 * s.mean, 0) FROM v_counter b, v_counter s
+         WHERE b.class_id = c.id AND s.class_id = c.id
+           AND b.metric = 'global_store_bytes' AND s.metric = 'global_store_sectors') AS store_efficiency_percent,
+       (SELECT w.mean / nullif(max(r.mean, b.mean / 128.0), 0) FROM v_counter w, v_counter r, v_counter b
+         WHERE w.class_id = c.id AND r.class_id = c.id AND b.class_id = c.id
+           AND w.metric = 'shared_load_wavefronts' AND r.metric = 'shared_load_requests'
+           AND b.metric = 'shared_load_bytes') AS shared_load_ways,
+       (SELECT w.mean / nullif(max(r.mean, b.mean / 128.0), 0) FROM v_counter w, v_counter r, v_counter b
+         WHERE w.class_id = c.id AND r.class_id = c.id AND b.class_id = c.id
+           AND w.metric = 'shared_store_wavefronts' AND r.metric = 'shared_store_requests'
+           AND b.metric = 'shared_store_bytes') AS shared_store_ways,
+       (SELECT o.mean / 100.0 FROM v_counter o WHERE o.class_id = c.id
+           AND o.metric = 'achieved_occupancy_percent') AS achieved_occupancy
+FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths, lock and removal of a spool directory. */
+#include "libtrace/store/spool_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libtrace/store/spool_reader.h"
+
+static int join_path(char *path, size_t bytes, const char *directory, const char *name)
+{
+    int length = snprintf(path, bytes, "%s/%s", directory, name);
+    return length > 0 && (size_t)length < bytes ? 0 : -ENAMETOOLONG;
+}
+
+int gmt_spool_file_open(const char *directory, const char *name, int flags)
+{
+    char path[PATH_MAX];
+    int error = join_path(path, sizeof(path), directory, name);
+    if (error != 0) {
+        return error;
+    }
+    int fd = open(path, flags | O_CLOEXEC, 0666);
+    return fd >= 0 ? fd : -errno;
+}
+
+bool gmt_spool_chunk_index(const char *name, uint32_t *index)
+{
+    static const char prefix[] = "chunk-";
+    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0) {
+        return false;
+    }
+    const char *digits = name + sizeof(prefix) - 1;
+    char *end;
+    if (*digits < '0' || *digits > '9') {
+        return false;
+    }
+    errno = 0;
+    unsigned long value = strtoul(digits, &end, 10);
+    *index = (uint32_t)value;
+    return *end == '\0' && errno == 0 && value <= UINT32_MAX;
+}
+
+int gmt_spool_chunk_unlink(const char *directory, uint32_t index, uint64_t *bytes)
+{
+    char name[32], path[PATH_MAX];
+    struct stat info;
+    (void)snprintf(name, sizeof(name), "chunk-%u", index);
+    int error = join_path(path, sizeof(path), directory, name);
+    if (error != 0) {
+        return error;
+    }
+    *bytes = stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+    return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+static bool locks_unsupported(int error)
+{
+    return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
+}
+
+int gmt_spool_lock(const char *directory)
+{
+    struct stat info;
+    int fd = gmt_spool_file_open(directory, "lock", O_RDWR | O_CREAT);
+    if (fd < 0) {
+        return fd;
+    }
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    int error = 0;
+    if (fcntl(fd, F_OFD_SETLK, &lock) != 0 && !locks_unsupported(errno)) {
+        error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+    } else if (fstat(fd, &info) == 0 && info.st_nlink == 0) {
+        error = -ENOENT; /* the last holder has finished and removed the spool */
+    }
+    if (error != 0) {
+        close(fd);
+        return error;
+    }
+    return fd;
+}
+
+int gmt_spool_lock_held(const char *directory)
+{
+    int fd = gmt_spool_file_open(directory, "lock", O_RDWR);
+    if (fd == -EACCES || fd == -EROFS) {
+        fd = gmt_spool_file_open(directory, "lock", O_RDONLY);
+    }
+    if (fd == -ENOENT) {
+        char path[PATH_MAX];
+        int error = join_path(path, sizeof(path), directory, "control");
+        return error == 0 && access(path, F_OK) == 0 ? 0 : -ENOENT;
+    }
+    if (fd < 0) {
+        return fd;
+    }
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+    int held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    close(fd);
+    return held;
+}
+
+static void unlink_ours(const char *directory)
+{
+    DIR *entries = opendir(directory);
+    if (entries == NULL) {
+        return;
+    }
+    const struct dirent *entry;
+    char path[PATH_MAX];
+    while ((entry = readdir(entries)) != NULL) {
+        uint32_t index;
+        bool ours = gmt_spool_chunk_index(entry->d_name, &index) ||
+                    strcmp(entry->d_name, "control") == 0 || strcmp(entry->d_name, "lock") == 0;
+        if (ours && join_path(path, sizeof(path), directory, entry->d_name) == 0) {
+            (void)unlink(path);
+        }
+    }
+    closedir(entries);
+}
+
+void gmt_spool_remove(const char *directory)
+{
+    char target[PATH_MAX];
+    bool link = false;
+    struct stat info;
+    if (lstat(directory, &info) == 0 && S_ISLNK(info.st_mode)) {
+        link = realpath(directory, target) != NULL;
+    }
+    unlink_ours(directory);
+    if (link) {
+        (void)rmdir(target);
+        (void)unlink(directory);
+    } else {
+        (void)rmdir(directory);
+    }
+}

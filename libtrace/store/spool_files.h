@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of the files of a spool: opening, recognizing, removing them, and the drainer's lock. */
+#ifndef GMT_STORE_SPOOL_FILES_H
+#define GMT_STORE_SPOOL_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Open `<directory>/<name>` close-on-exec. Returns the descriptor or negative errno. */
+int gmt_spool_file_open(const char *directory, const char *name, int flags);
+
+/* True for "chunk-<n>". */
+bool gmt_spool_chunk_index(const char *name, uint32_t *index);
+
+/* Returns 0 and the size the file had (0 when it was gone already) or negative errno. */
+int gmt_spool_chunk_unlink(const char *directory, uint32_t index, uint64_t *bytes);
+
+/* Take the lock that whoever drains the spool holds. Returns a descriptor that holds it (close it to
+ * release), -EBUSY if another has it, or negative errno. On file systems without locks the
+ * descriptor is returned all the same. */
+int gmt_spool_lock(const char *directory);
+
+/* 1: someone holds the lock, 0: nobody does, or negative errno (-ENOENT: no spool). */
+int gmt_spool_lock_held(const char *directory);
+
+#endif

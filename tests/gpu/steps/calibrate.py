@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gmcalibrate: time it takes, noise, and a model whose numbers are plausible for the device."""
+
+import json
+import time
+
+
+def run(session):
+    model_path = session.out / "model.json"
+    raw_path = session.out / "model.raw.json"
+    for mode in ("quick", "full"):
+        start = time.monotonic()
+        done = session.plain([session.build / "bin" / "gmcalibrate", "-o", model_path, "--raw",
+                              raw_path] + (["--quick"] if mode == "quick" else []))
+        took = time.monotonic() - start
+        session.check(f"gmcalibrate ({mode}) succeeds", done.returncode == 0, done.stderr[-300:])
+        session.note(f"{mode}_seconds", took, "s")
+        session.check(f"gmcalibrate ({mode}) takes at most 10 s", took <= 10, f"{took:.2f} s")
+    again = session.plain([session.build / "bin" / "gmcalibrate", "--check", raw_path, model_path])
+    session.check("the fit can be redone from the raw timings", again.returncode == 0,
+                  again.stdout[-200:] if again.returncode else "")
+    model = json.loads(model_path.read_text())
+    session.check("the device was quiet", not model["noisy"], model.get("noise"))
+    for name, curve in model["transfers"].items():
+        bandwidth = curve.get("bandwidth_bytes_per_s")
+        session.note(f"{name}", f"{curve.get('latency_ns') or 0:.0f} ns, "
+                                f"{(bandwidth or 0) / 1e9:.1f} GB/s")
+    for name, rate in model["rates"].items():
+        session.note(name, rate["median"])
+    for name in ("stride", "offset", "bank"):
+        session.note(name, {row["variant"]: round(row["relative_time"], 3)
+                            for row in model["families"][name] if row["relative_time"]})

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sectors, efficiency, conflicts and occupancy of known kernels against ncu, kernel by kernel."""
+
+import csv
+import io
+
+# Our metric, and the one that ncu reads with its own replay (hardware where there is one).
+AGAINST = {
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "global_load_bytes": "smsp__sass_data_bytes_mem_global_op_ld.sum",
+    "global_store_bytes": "smsp__sass_data_bytes_mem_global_op_st.sum",
+    "global_load_requests": "smsp__inst_executed_op_global_ld.sum",
+    "shared_load_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared_load_requests": "smsp__inst_executed_op_shared_ld.sum",
+    "shared_load_bytes": "smsp__sass_data_bytes_mem_shared_op_ld.sum",
+    "local_load_requests": "smsp__inst_executed_op_local_ld.sum",
+    "local_store_requests": "smsp__inst_executed_op_local_st.sum",
+    "achieved_occupancy_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+
+
+def ncu_values(session, command):
+    """kernel -> metric -> value, of one launch each."""
+    done = session.plain(["ncu", "--clock-control", "none", "--csv", "--page", "raw",
+                          "--print-kernel-base", "function", "--print-units", "base", "--metrics",
+                          ",".join(AGAINST.values()), *command], timeout=300)
+    text = done.stdout
+    rows = list(csv.reader(io.StringIO(text[text.index('"ID"'):])))
+    header = rows[0]
+    values = {}
+    for row in rows[2:]:
+        record = dict(zip(header, row))
+        values[record["Kernel Name"].split("(")[0]] = {
+            metric: float(record[metric].replace(",", "")) for metric in AGAINST.values()
+            if record.get(metric, "") not in ("", "n/a")}
+    return values
+
+
+def run(session):
+    program = session.programs / "counters"
+    path = session.same_behaviour("counters", [program, "all", "24"], "counters",
+                                  GMTRACE_COUNTER_BUDGET="100")
+    expected = ncu_values(session, [program, "all", "1"])
+    with session.open(path) as db:
+        ours = {}
+        for kernel, metric, mean in db.execute("SELECT kernel, metric, mean FROM v_counter"):
+            ours.setdefault(kernel.split("(")[0], {})[metric] = mean
+        headline = {row[0].split("(")[0]: row[1:] for row in db.execute(
+            "SELECT kernel, load_efficiency_percent, store_efficiency_percent, shared_load_ways,"
+            " achieved_occupancy, theoretical_occupancy FROM v_kernel")}
+    print(f"     {'kernel':22} {'load %':>8} {'store %':>8} {'n-way':>8} {'occup.':>8} {'theor.':>8}")
+    for kernel in sorted(ours):
+        if kernel in headline:
+            print(f"     {kernel:22}", *(f"{value:8.2f}" if value is not None else f"{'-':>8}"
+                                         for value in headline[kernel]))
+    compared = 0
+    for kernel, values in sorted(expected.items()):
+        bad = []
+        for metric, theirs_name in AGAINST.items():
+            theirs, mine = values.get(theirs_name), ours.get(kernel, {}).get(metric)
+            if theirs is None:
+                continue
+            compared += mine is not None
+            if mine is None:
+                bad.append(f"{metric} not measured")
+            elif metric == "achieved_occupancy_percent":
+                if abs(mine - theirs) > 1:
+                    bad.append(f"{metric} {mine:.2f} against {theirs:.2f}")
+            elif abs(mine - theirs) > 0.01 * max(abs(theirs), 1):
+                bad.append(f"{metric} {mine:.0f} against {theirs:.0f}")
+        session.check(f"{kernel} equals ncu", not bad, "; ".join(bad))
+    session.note("kernels_compared", len(expected))
+    session.note("values_compared", compared)
+    session.note("headline", headline)
