@@ -30,4 +30,8 @@ set(GMT_INSTALL_LIBDIR lib)
 set(GMT_INSTALL_LIBEXECDIR libexec/gmtrace)
 set(GMT_INSTALL_DATADIR share/gmtrace)
 set(GMT_INSTALL_MANDIR share/man)
+# Libraries that travel beside the programs are found first, also by the libraries they need (RPATH,
+# not RUNPATH), whatever LD_LIBRARY_PATH the traced program runs with.
 set(CMAKE_INSTALL_RPATH "$ORIGIN:$ORIGIN/../lib")
+set(CMAKE_BUILD_RPATH "$ORIGIN;$ORIGIN/../lib;$ORIGIN/../../lib")
+add_link_options($<$<LINK_LANGUAGE:C,CXX>:LINKER:--disable-new-dtags>)

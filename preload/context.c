@@ -8,6 +8,7 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/device.h"
+#include "preload/hook.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
 
@@ -36,7 +37,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     unsigned generation;
 } last_stream;
 
-static _Atomic int captures;
+_Atomic int gmt_captures;
 
 static uint16_t find_or_add(CUcontext handle)
 {
@@ -162,7 +163,7 @@ void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bo
         .thread = own ? gmt_spool_thread_id() : 0,
     };
     /* Asking a stream that is being captured for its properties ends the capture with an error. */
-    bool may_ask = normal != NULL && atomic_load_explicit(&captures, memory_order_relaxed) == 0;
+    bool may_ask = normal != NULL && atomic_load_explicit(&gmt_captures, memory_order_relaxed) == 0;
     unsigned flags;
     int priority;
     if (may_ask && gmt_driver.cuStreamGetFlags != NULL &&
@@ -200,19 +201,19 @@ void gmt_stream_forget(uint16_t context_id, CUstream stream)
 
 void gmt_capture_began(void)
 {
-    atomic_fetch_add_explicit(&captures, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&gmt_captures, 1, memory_order_relaxed);
 }
 
 void gmt_capture_ended(void)
 {
-    if ((atomic_fetch_sub_explicit(&captures, 1, memory_order_relaxed) - 1) < 0) {
-        atomic_store_explicit(&captures, 0, memory_order_relaxed); /* began before we looked */
+    if ((atomic_fetch_sub_explicit(&gmt_captures, 1, memory_order_relaxed) - 1) < 0) {
+        atomic_store_explicit(&gmt_captures, 0, memory_order_relaxed); /* began before we looked */
     }
 }
 
 bool gmt_stream_is_capturing(CUstream stream, bool per_thread)
 {
-    if (__builtin_expect(atomic_load_explicit(&captures, memory_order_relaxed) == 0, 1)) {
+    if (__builtin_expect(atomic_load_explicit(&gmt_captures, memory_order_relaxed) == 0, 1)) {
         return false;
     }
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -231,6 +232,6 @@ void gmt_context_reset(void)
     stream_count = 0;
     memset((void *)streams, 0, sizeof(streams)); // NOLINT
     stream_generation++;
-    captures = 0;
+    gmt_captures = 0;
     gmt_device_reset();
 }

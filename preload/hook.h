@@ -79,6 +79,16 @@ static inline void gmt_hook_leave(void)
     gmt_hook_depth = 0;
 }
 
+/* Set GMT_CALL_CAPTURING if the call's stream is being captured. */
+void gmt_site_ask_capture(struct gmt_site *site);
+extern _Atomic int gmt_captures; /* under way in the process */
+static inline void gmt_site_note_capture(struct gmt_site *site)
+{
+    if (__builtin_expect(gmt_captures != 0, 0)) {
+        gmt_site_ask_capture(site);
+    }
+}
+
 /* Append a record of the call alone. */
 void gmt_site_record(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes);
 /* Append call + one payload slot. */

@@ -99,9 +99,6 @@ static bool is_unsafe(const struct launch *launch, const struct gmt_site *site)
 static void before_kernel(struct launch *launch, struct gmt_site *site, CUfunction function,
                           void **parameters, void **extra)
 {
-    if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
-        site->flags |= GMT_CALL_CAPTURING;
-    }
     launch->head.launch_seq =
         (uint32_t)((atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1));
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
@@ -227,9 +224,6 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     launch->head.launch_seq =
         (uint32_t)((atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1));
-    if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
-        site->flags |= GMT_CALL_CAPTURING;
-    }
     if (gmt_collector != NULL && !gmt_collector->kernel_activity_on()) {
         site->flags |= GMT_CALL_NO_ACTIVITY;
     }

@@ -27,6 +27,13 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
     call->detail = site->detail;
 }
 
+void gmt_site_ask_capture(struct gmt_site *site)
+{
+    if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
+        site->flags |= GMT_CALL_CAPTURING;
+    }
+}
+
 /* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
 static void append(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
                    const void *payload, unsigned slots)

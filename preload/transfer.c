@@ -3,7 +3,6 @@
 #include "preload/transfer.h"
 
 #include "preload/allocmap.h"
-#include "preload/context.h"
 #include "preload/resolve.h"
 
 /* An address of no known allocation, in a call that takes host and device addresses alike. */
@@ -80,9 +79,6 @@ void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, u
     }
     if (transfer->direction == GMT_DIR_UNKNOWN) {
         transfer->direction = (uint8_t)direction_of(transfer);
-    }
-    if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
-        site->flags |= GMT_CALL_CAPTURING;
     }
     gmt_site_record_with(GMT_REC_TRANSFER, site, bytes, transfer);
 }

@@ -6,8 +6,7 @@
 #include "preload/hook.h"
 
 /* Complete `transfer` and record it: memory classes from the known allocations (where the caller has
- * not set GMT_MEM_ARRAY), the direction from the classes where it is GMT_DIR_UNKNOWN, the capture
- * state from the stream. */
+ * not set GMT_MEM_ARRAY), the direction from the classes where it is GMT_DIR_UNKNOWN. */
 void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes);
 
 #endif

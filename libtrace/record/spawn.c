@@ -71,8 +71,8 @@ static int start_helper(void *argument)
 
 static bool is_kept(const char *variable)
 {
-    static const char *const dropped[] = {"LD_PRELOAD=", "LD_AUDIT=", "GMTRACE_",
-                                          "CUDA_INJECTION64_PATH="};
+    static const char *const dropped[] = {
+        "LD_PRELOAD=", "LD_AUDIT=", "LD_LIBRARY_PATH=", "GMTRACE_", "CUDA_INJECTION64_PATH="};
     for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++) {
         if (strncmp(variable, dropped[i], strlen(dropped[i])) == 0) {
             return false;

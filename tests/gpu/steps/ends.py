@@ -21,8 +21,9 @@ def run(session):
                                     "WHERE free_begin_ns IS NULL") <= 1,
                   session.one(path, "SELECT count(*) FROM allocation WHERE free_begin_ns IS NULL"))
     session.same_behaviour("forks", [session.programs / "forks"], "forks")
-    traces = sorted(path.name for path in session.work.glob("forks.db*")
-                    if not path.name.endswith(".spool"))
+    for spool in session.work.glob("forks.db*.spool"):
+        session.wait(spool.with_suffix(""))
+    traces = sorted(path.name for path in session.work.glob("forks.db*"))
     session.check("forked children that use CUDA have a trace each", len(traces) == 3, traces)
     piped = session.plain(["sh", "-c", f"LD_PRELOAD={session.library} GMTRACE_OUTPUT="
                            f"{session.trace_path('pipe')} {program} return | cat; echo done"])
