@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The map of live allocations, against a plain list that does the same slowly. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "preload/allocmap.h"
+
+#define LIVE 500u
+
+static struct gmt_allocation list[LIVE];
+static size_t count;
+
+static const struct gmt_allocation *slow_find(uint64_t address)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (address >= list[i].base && address - list[i].base < list[i].bytes) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+static void check(uint64_t address)
+{
+    struct gmt_allocation found;
+    const struct gmt_allocation *expected = slow_find(address);
+    bool known = gmt_allocmap_find(address, &found);
+    cr_assert_eq(known, expected != NULL, "address %#lx", (unsigned long)address);
+    if (known) {
+        cr_assert_eq(found.id, expected->id);
+        cr_assert_eq(found.base, expected->base);
+        cr_assert_eq(found.bytes, expected->bytes);
+        cr_assert_eq(found.kind, expected->kind);
+    }
+}
+
+Test(allocmap, agrees_with_a_plain_list_under_random_changes)
+{
+    srand(1);
+    for (int step = 0; step < 20000; step++) {
+        uint64_t base = 0x10000 + (uint64_t)(rand() % 4000) * 4096;
+        uint64_t bytes = 1 + (uint64_t)(rand() % 4096);
+        if (rand() % 2 == 0 && count < LIVE && slow_find(base) == NULL) {
+            uint32_t id = gmt_allocmap_insert(base, bytes, GMT_ALLOC_DEVICE);
+            list[count++] = (struct gmt_allocation){
+                .base = base, .bytes = bytes, .id = id, .kind = GMT_ALLOC_DEVICE};
+        } else if (count > 0) {
+            size_t at = (size_t)rand() % count;
+            struct gmt_allocation gone;
+            cr_assert(gmt_allocmap_remove(list[at].base, &gone));
+            cr_assert_eq(gone.id, list[at].id);
+            list[at] = list[--count];
+        }
+        check(base);
+        check(base + bytes);
+        check(base + bytes - 1);
+        check(base - 1);
+    }
+}
+
+Test(allocmap, gives_every_allocation_an_id_of_its_own)
+{
+    uint32_t first = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    struct gmt_allocation gone;
+    cr_assert(gmt_allocmap_remove(0x1000, &gone));
+    uint32_t second = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    cr_assert_neq(first, 0);
+    cr_assert_neq(first, second, "a reused address is another allocation");
+}
+
+Test(allocmap, restores_what_a_failed_free_took)
+{
+    struct gmt_allocation gone, found;
+    uint32_t id = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_HOST);
+    cr_assert(gmt_allocmap_remove(0x1000, &gone));
+    cr_assert_not(gmt_allocmap_find(0x1008, &found));
+    gmt_allocmap_restore(&gone);
+    cr_assert(gmt_allocmap_find(0x1008, &found));
+    cr_assert_eq(found.id, id);
+}
+
+Test(allocmap, removes_only_at_the_first_byte)
+{
+    struct gmt_allocation gone;
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    cr_assert_not(gmt_allocmap_remove(0x1001, &gone));
+    cr_assert_not(gmt_allocmap_remove(0x0fff, &gone));
+}
+
+Test(allocmap, tells_memory_classes_apart)
+{
+    static const struct {
+        enum gmt_alloc_kind kind;
+        enum gmt_mem_class class;
+    } cases[] = {
+        {GMT_ALLOC_DEVICE, GMT_MEM_DEVICE},     {GMT_ALLOC_PITCHED, GMT_MEM_DEVICE},
+        {GMT_ALLOC_MANAGED, GMT_MEM_MANAGED},   {GMT_ALLOC_ASYNC, GMT_MEM_DEVICE},
+        {GMT_ALLOC_POOL, GMT_MEM_DEVICE},       {GMT_ALLOC_HOST, GMT_MEM_PINNED},
+        {GMT_ALLOC_REGISTERED, GMT_MEM_PINNED},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        uint32_t id, expected = gmt_allocmap_insert(0x10000 * (i + 1), 64, cases[i].kind);
+        cr_assert_eq(gmt_allocmap_class(0x10000 * (i + 1) + 63, GMT_MEM_PAGEABLE, &id),
+                     cases[i].class);
+        cr_assert_eq(id, expected);
+    }
+    uint32_t id;
+    cr_assert_eq(gmt_allocmap_class(0x10, GMT_MEM_PAGEABLE, &id), GMT_MEM_PAGEABLE);
+    cr_assert_eq(id, 0);
+}
+
+Test(allocmap, knows_when_a_kernel_could_wait_for_the_host)
+{
+    struct gmt_allocation gone;
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    cr_assert_not(gmt_allocmap_has_host_visible());
+    (void)gmt_allocmap_insert(0x2000, 16, GMT_ALLOC_REGISTERED);
+    cr_assert(gmt_allocmap_has_host_visible());
+    cr_assert(gmt_allocmap_remove(0x2000, &gone));
+    cr_assert_not(gmt_allocmap_has_host_visible());
+}
