@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the rules over a trace, ranks what they found and sums it up. */
+#include "analyzer/analysis.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "analyzer/intervals.h"
+
+static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcasecmp(rule->id, names[i]) == 0 || strcasecmp(rule->slug, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Why a rule that needs something cannot run, or NULL. */
+static const char *missing(const struct gmt_analysis *analysis, unsigned needs)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    if ((needs & GMT_NEED_PATCHED) != 0 && !tl->has_patched)
+        return "no exact memory counters (software-patched group) in this trace";
+    if ((needs & GMT_NEED_HARDWARE) != 0 && !tl->has_hardware)
+        return "no hardware counters in this trace";
+    if ((needs & GMT_NEED_TIMES) != 0 && !tl->has_device_times)
+        return "no device timestamps in this trace";
+    if ((needs & GMT_NEED_MODEL) != 0 && analysis->model->provenance == GMT_MODEL_NONE)
+        return "no device model to price with: run gmcalibrate on a machine with such a GPU, or "
+               "give --model";
+    return NULL;
+}
+
+/* Why there is nothing to look at, or NULL. */
+static const char *not_used(const struct gmt_timeline *tl, unsigned needs)
+{
+    if ((needs & GMT_NEED_COPIES) != 0 && tl->copy_count == 0)
+        return "the program copies nothing";
+    if ((needs & GMT_NEED_ALLOCATIONS) != 0 && tl->allocation_count == 0)
+        return "the program allocates no device memory";
+    if ((needs & GMT_NEED_LAUNCHES) != 0 && tl->launch_count == 0)
+        return "the program launches no kernel";
+    return NULL;
+}
+
+static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
+{
+    struct gmt_report *report = analysis->report;
+    struct gmt_rule_result *result = GMT_PUSH(report->arena, report->rules, report->rule_count);
+
+    if (result == NULL)
+        return;
+    *result = (struct gmt_rule_result){.id = rule->id, .slug = rule->slug, .title = rule->title};
+    analysis->rule = rule;
+    analysis->result = result;
+    const char *why = not_used(analysis->timeline, rule->needs);
+    if (why != NULL) {
+        result->outcome = GMT_OUTCOME_NOT_APPLICABLE;
+        result->why = why;
+        return;
+    }
+    why = missing(analysis, rule->needs);
+    if (why != NULL) {
+        result->outcome = GMT_OUTCOME_COULD_NOT_CHECK;
+        result->why = why;
+        return;
+    }
+    result->outcome = rule->run(analysis);
+    if (result->findings > 0)
+        result->outcome = GMT_OUTCOME_FAIL;
+}
+
+static int compare_double_down(double a, double b)
+{
+    /* What is unknown goes last. */
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return (a < b) - (a > b);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct gmt_finding *x = a, *y = b;
+    int order = compare_double_down(x->saving.best_ns, y->saving.best_ns);
+
+    if (order == 0)
+        order = compare_double_down(x->excess_bytes, y->excess_bytes);
+    return order != 0 ? order : strcasecmp(x->fingerprint, y->fingerprint);
+}
+
+static void merge_claims(struct gmt_finding *findings, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        findings[i].claim_count = gmt_intervals_merge(findings[i].claims, findings[i].claim_count);
+}
+
+int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
+                const struct gmt_rule_filter *filter, struct gmt_report *report)
+{
+    struct gmt_runs runs;
+    struct gmt_analysis analysis = {
+        .timeline = timeline, .model = model, .runs = &runs, .report = report};
+    int rc = gmt_runs_find(timeline, &runs);
+
+    if (rc == 0)
+        rc = gmt_verdict_fill(timeline, report);
+    if (rc != 0)
+        goto out;
+    for (size_t i = 0; i < gmt_rule_count; i++) {
+        const struct gmt_rule *rule = gmt_rules[i];
+
+        if ((filter->only_count > 0 && !named(rule, filter->only, filter->only_count)) ||
+            named(rule, filter->skip, filter->skip_count))
+            continue;
+        run_rule(&analysis, rule);
+    }
+    if (report->finding_count > 1)
+        qsort(report->findings, report->finding_count, sizeof(*report->findings), compare_findings);
+    if (report->note_count > 1)
+        qsort(report->notes, report->note_count, sizeof(*report->notes), compare_findings);
+    merge_claims(report->findings, report->finding_count);
+    rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
+                              &report->combined);
+    report->model_provenance = model->provenance;
+    report->model_origin = model->origin;
+    report->model_device = model->device_name;
+    report->model_created = model->created;
+    report->model_noisy = model->noisy;
+    gmt_gaps_fill(timeline, model, report);
+    if (rc == 0 && report->arena->failed)
+        rc = -ENOMEM;
+out:
+    gmt_runs_free(&runs);
+    return rc;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a loaded trace and a device model to a report. */
+#ifndef GMT_ANALYZER_ANALYSIS_H
+#define GMT_ANALYZER_ANALYSIS_H
+
+#include "analyzer/device_model.h"
+#include "analyzer/rule.h"
+#include "analyzer/timeline.h"
+
+/* Which rules run. `only` and `skip` hold ids or slugs. */
+struct gmt_rule_filter {
+    const char *const *only, *const *skip;
+    size_t only_count, skip_count;
+};
+
+/*
+ * Fills report, whose arena and trace_path are set. The report points into timeline and model,
+ * which must live as long. 0 or -ENOMEM, -EIO.
+ */
+int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
+                const struct gmt_rule_filter *filter, struct gmt_report *report);
+
+/* Parts of it. */
+int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
+                   struct gmt_report *report);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the quick calibration when it is asked for, or when it would help and may be done. */
+#include "analyzer/calibrate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyzer/paths.h"
+
+static bool file_names_gpu(const char *path, const char *uuid)
+{
+    FILE *file = fopen(path, "re");
+    char line[512];
+    bool found = false;
+
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof(line), file) != NULL)
+        found = strncmp(line, "GPU UUID", 8) == 0 && strstr(line, uuid) != NULL;
+    fclose(file);
+    return found;
+}
+
+bool gmt_calibrate_possible(const char *device_uuid)
+{
+    DIR *directory = device_uuid != NULL ? opendir("/proc/driver/nvidia/gpus") : NULL;
+    const struct dirent *entry;
+    bool found = false;
+
+    if (directory == NULL)
+        return false;
+    /* The file says "GPU-<uuid>"; traces hold it with or without that prefix. */
+    if (strncasecmp(device_uuid, "GPU-", 4) == 0)
+        device_uuid += 4;
+    while (!found && (entry = readdir(directory)) != NULL) {
+        char path[512];
+
+        snprintf(path, sizeof(path), "/proc/driver/nvidia/gpus/%s/information", entry->d_name);
+        found = device_uuid[0] != '\0' && file_names_gpu(path, device_uuid);
+    }
+    closedir(directory);
+    return found;
+}
+
+int gmt_calibrate_run(char *message, size_t bytes)
+{
+    char path[4096];
+    char name[] = "gmcalibrate", quick[] = "--quick";
+    char *const arguments[] = {name, quick, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = 0;
+
+    if (gmt_path_program(name, path, sizeof(path)) == NULL) {
+        snprintf(message, bytes, "gmcalibrate was found neither beside gmanalyze nor in PATH");
+        return -ENOENT;
+    }
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return -ENOMEM;
+    /* Results go to stdout and nothing else does. */
+    int rc = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (rc == 0)
+        rc = posix_spawn(&child, path, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (rc != 0) {
+        snprintf(message, bytes, "%s: %s", path, strerror(rc));
+        return -rc;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        snprintf(message, bytes, "%s failed (status %d)", path,
+                 WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+        return -ECHILD;
+    }
+    return 0;
+}

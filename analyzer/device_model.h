@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device model of gmcalibrate: what copies, calls and access patterns cost on a GPU. */
+#ifndef GMT_ANALYZER_DEVICE_MODEL_H
+#define GMT_ANALYZER_DEVICE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reports/report.h"
+
+struct gmt_timeline;
+
+struct gmt_model_point {
+    double x;      /* bytes, or occupancy 0..1          */
+    double y;      /* ns, or bytes per second           */
+    double spread; /* 10th to 90th percentile, unit of y */
+};
+
+/* Points ascending in x. n = 0: not measured. */
+struct gmt_model_curve {
+    struct gmt_model_point *points;
+    size_t n;
+    double half_bandwidth_bytes; /* size at which half the bandwidth is reached; NAN */
+};
+
+struct gmt_model_variant {
+    const char *name, *reference;
+    double parameter;
+    double sectors_per_request, ways; /* NAN: not defined for it */
+    double median_ns, spread_ns, bytes_asked, sectors, wavefronts;
+    double relative_time; /* against its reference; NAN */
+};
+
+struct gmt_model_family {
+    struct gmt_model_variant *variants;
+    size_t n;
+};
+
+enum { GMT_MODE_SYNC, GMT_MODE_ASYNC, GMT_MODES };
+enum { GMT_HOST_PAGEABLE, GMT_HOST_PINNED, GMT_HOSTS };
+
+struct gmt_model {
+    enum gmt_provenance provenance;
+    struct gmt_arena arena;
+    const char *origin, *device_name, *device_uuid, *created;
+    bool noisy;
+    /* Time of one copy over its size: [h2d, d2h][class][mode]. */
+    struct gmt_model_curve copy[2][GMT_HOSTS][GMT_MODES];
+    /* Time of one copy among many of that size, back to back. */
+    struct gmt_model_curve back_to_back[2][GMT_HOSTS][GMT_MODES];
+    /* Time of a 2-D copy / time of a 1-D copy of as many bytes; NAN. */
+    double copy_2d_factor[2][GMT_HOSTS][GMT_MODES];
+    struct gmt_model_curve malloc_free, malloc_async_free_async, pin_unpin, register_unregister;
+    double dram_bytes_per_s, l2_sectors_per_s, l1_sectors_per_s, shared_wavefronts_per_s; /* NAN */
+    struct gmt_model_curve occupancy; /* occupancy -> bytes per second */
+    struct gmt_model_family offset, stride, bank;
+};
+
+/*
+ * Parses a model. origin is what a report calls it. provenance says only which kind of place it
+ * comes from; gmt_model_judge sets it from the device. 0; -EINVAL with the reason in message;
+ * -ENOMEM. gmt_model_free in every case.
+ */
+int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, const char *origin,
+                    char *message, size_t message_bytes);
+int gmt_model_read(struct gmt_model *model, const char *path, char *message, size_t message_bytes);
+void gmt_model_free(struct gmt_model *model);
+
+/* How well the model fits a device: calibrated, another board, modelled. */
+enum gmt_provenance gmt_model_judge(const struct gmt_model *model, const char *device_name,
+                                    const char *device_uuid);
+
+/*
+ * The best model there is, in this order: file (when not NULL, nothing else is tried), the one in
+ * the trace, the cache of this user, the shipped ones. Among several of one place, the best judged;
+ * a place that has only another GPU's figures does not end the search. `fresh`: the cache was just
+ * filled and goes before the trace. 0 with provenance NONE when
+ * there is none; negative only for an unusable `file`.
+ */
+int gmt_model_find(struct gmt_model *model, const struct gmt_timeline *timeline, const char *file,
+                   bool fresh, char *message, size_t message_bytes);
+
+/*
+ * Interpolates on logarithms of both axes. Below the first point its value (a copy of nothing costs
+ * its latency); above the last, y grows with x as over the last two points. NAN for an empty curve.
+ */
+double gmt_curve_at(const struct gmt_model_curve *curve, double x);
+/* Spread / value near x, 0..1: how far a single copy of that size may be off. */
+double gmt_curve_relative_spread(const struct gmt_model_curve *curve, double x);
+/* Linear in x, clamped to both ends: for occupancy -> bandwidth. NAN for an empty curve. */
+double gmt_curve_linear(const struct gmt_model_curve *curve, double x);
+double gmt_curve_max(const struct gmt_model_curve *curve);
+
+/* The variant of a family whose name that is, or NULL. */
+const struct gmt_model_variant *gmt_family_variant(const struct gmt_model_family *family,
+                                                   const char *name);
+
+#endif

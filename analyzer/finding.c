@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building findings, and the one function through which they enter the report. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/rule.h"
+#include "analyzer/thresholds.h"
+
+char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *text = gmt_arena_vtext(analysis->report->arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+enum gmt_outcome gmt_could_not(struct gmt_analysis *analysis, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    analysis->result->why = gmt_arena_vtext(analysis->report->arena, format, arguments);
+    va_end(arguments);
+    return GMT_OUTCOME_COULD_NOT_CHECK;
+}
+
+struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis)
+{
+    struct gmt_finding *finding = gmt_arena_alloc(analysis->report->arena, sizeof(*finding));
+
+    if (finding == NULL)
+        return NULL;
+    finding->rule = analysis->rule->id;
+    finding->slug = analysis->rule->slug;
+    finding->title = analysis->rule->title;
+    finding->cost_ns = finding->excess_bytes = NAN;
+    finding->saving = (struct gmt_saving){NAN, NAN, NAN, NAN};
+    finding->confidence = GMT_CONFIDENCE_HEURISTIC;
+    finding->where.label = "";
+    return finding;
+}
+
+void gmt_finding_evidence(struct gmt_finding *finding, const char *name, const char *unit,
+                          double value)
+{
+    if (finding == NULL || finding->evidence_count == GMT_EVIDENCE_MAX)
+        return;
+    finding->evidence[finding->evidence_count++] = (struct gmt_evidence){name, unit, value};
+}
+
+void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                       struct gmt_interval interval)
+{
+    if (finding == NULL || interval.end_ns <= interval.begin_ns)
+        return;
+    struct gmt_interval *claim = GMT_PUSH(analysis->report->arena, finding->claims,
+                                          finding->claim_count);
+    if (claim != NULL)
+        *claim = interval;
+}
+
+void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                             const struct gmt_tl_class *class)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+
+        if (launch->class_index == class - tl->classes && launch->device_end_ns != GMT_NO_TIME)
+            gmt_finding_claim(
+                analysis, finding,
+                (struct gmt_interval){launch->device_start_ns, launch->device_end_ns});
+    }
+}
+
+void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns)
+{
+    if (finding == NULL || !isfinite(best_ns))
+        return;
+    double most = isfinite(finding->cost_ns) ? finding->cost_ns : INFINITY;
+    best_ns = fmin(most, fmax(0, best_ns));
+    finding->saving.best_ns = best_ns;
+    finding->saving.low_ns = isfinite(low_ns) ? fmin(best_ns, fmax(0, low_ns)) : 0;
+    finding->saving.high_ns = isfinite(high_ns) ? fmin(most, fmax(best_ns, high_ns)) : best_ns;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* FNV-1a, 64 bits, with a separator so that "a" + "bc" differs from "ab" + "c". */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return (hash ^ 0x1f) * UINT64_C(0x100000001b3);
+}
+
+static bool taken(const struct gmt_report *report, const char *fingerprint)
+{
+    for (size_t i = 0; i < report->finding_count; i++) {
+        if (strcmp(report->findings[i].fingerprint, fingerprint) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < report->note_count; i++) {
+        if (strcmp(report->notes[i].fingerprint, fingerprint) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Names, no lines and no addresses: those move with every edit and build. */
+static void give_fingerprint(const struct gmt_report *report, struct gmt_finding *finding)
+{
+    const struct gmt_where *where = &finding->where;
+    const char *function = where->function != NULL ? where->function : base_name(where->module);
+    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), finding->rule);
+
+    hash = mix(hash, where->kernel != NULL ? where->kernel : function);
+    hash = mix(hash, where->kernel != NULL ? NULL : base_name(where->file));
+    hash = mix(hash, where->kernel != NULL ? NULL : where->api);
+    do {
+        snprintf(finding->fingerprint, sizeof(finding->fingerprint), "%016llx",
+                 (unsigned long long)hash);
+        /* A second one in the same function is told by its order. */
+        hash = mix(hash, "again");
+    } while (taken(report, finding->fingerprint));
+}
+
+static enum gmt_severity severity_of(const struct gmt_finding *finding)
+{
+    if (isnan(finding->saving.share))
+        return GMT_SEVERITY_MEDIUM;
+    if (finding->saving.share >= GMT_SHARE_HIGH)
+        return GMT_SEVERITY_HIGH;
+    return finding->saving.share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
+}
+
+/* Why a finding is only a note, or NULL. A severity set by the rule itself overrides the floors. */
+static const char *below_floor(const struct gmt_finding *finding)
+{
+    double best = finding->saving.best_ns, share = finding->saving.share;
+
+    if (finding->note_why != NULL)
+        return finding->note_why;
+    if (isnan(best) || finding->severity != GMT_SEVERITY_NOTE)
+        return NULL;
+    if (best < GMT_FLOOR_NOISE_NS)
+        return "the saving is smaller than the noise of a run";
+    if (share >= GMT_FLOOR_SHARE || (best >= GMT_FLOOR_NS && share >= GMT_FLOOR_SHARE_OF_MS))
+        return NULL;
+    return "the saving is too small to matter";
+}
+
+void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
+    struct gmt_report *report = analysis->report;
+    double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
+
+    if (finding == NULL)
+        return;
+    if (isfinite(finding->saving.best_ns) && wall_ns > 0)
+        finding->saving.share = finding->saving.best_ns / wall_ns;
+    finding->note_why = below_floor(finding);
+    if (finding->note_why != NULL)
+        finding->severity = GMT_SEVERITY_NOTE;
+    else if (finding->severity == GMT_SEVERITY_NOTE)
+        finding->severity = severity_of(finding);
+    give_fingerprint(report, finding);
+    bool note = finding->note_why != NULL;
+    struct gmt_finding *slot = note ? GMT_PUSH(report->arena, report->notes, report->note_count)
+                                    : GMT_PUSH(report->arena, report->findings,
+                                               report->finding_count);
+    if (slot != NULL)
+        *slot = *finding;
+    if (note)
+        analysis->result->notes++;
+    else
+        analysis->result->findings++;
+}
+
+enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model)
+{
+    return model->provenance == GMT_MODEL_CALIBRATED ? GMT_CONFIDENCE_CALIBRATED
+                                                     : GMT_CONFIDENCE_MODELLED;
+}

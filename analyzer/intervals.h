@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unions of intervals on the timeline. */
+#ifndef GMT_ANALYZER_INTERVALS_H
+#define GMT_ANALYZER_INTERVALS_H
+
+#include <stddef.h>
+
+#include "reports/report.h"
+
+/* Sorts and merges in place; returns how many are left, disjoint and ascending. */
+size_t gmt_intervals_merge(struct gmt_interval *intervals, size_t n);
+
+/* Total length of disjoint intervals, ns. */
+double gmt_intervals_length(const struct gmt_interval *intervals, size_t n);
+
+/*
+ * One saving for all findings together, on the merged timeline. Each finding spreads its saving
+ * evenly over the intervals it claims; where claims overlap, the time counts once, with the largest
+ * share. So the result is at least the largest saving, at most the sum and at most the union of all
+ * claims. Findings without a price or without claims do not take part. 0 or -ENOMEM.
+ */
+int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wall_ns,
+                         struct gmt_saving *combined);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of gmanalyze. */
+#ifndef GMT_ANALYZER_OPTIONS_H
+#define GMT_ANALYZER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyzer/calibrate.h"
+#include "reports/report.h"
+#include "reports/writers.h"
+
+enum { GMT_OPTIONS_MAX_LIST = 64 };
+
+/* Exit codes. */
+enum gmt_exit {
+    GMT_EXIT_OK = 0,
+    GMT_EXIT_GATE = 1,
+    GMT_EXIT_USAGE = 2,
+    GMT_EXIT_UNREADABLE = 3,
+    GMT_EXIT_INCOMPLETE = 4,
+};
+
+enum gmt_fail_on { GMT_FAIL_NEVER, GMT_FAIL_HIGH, GMT_FAIL_MEDIUM, GMT_FAIL_ANY };
+
+struct gmt_output {
+    const char *path;
+    const struct gmt_writer *writer;
+};
+
+struct gmt_options {
+    const char *traces[GMT_OPTIONS_MAX_LIST];
+    size_t trace_count;
+    struct gmt_output outputs[GMT_OPTIONS_MAX_LIST];
+    size_t output_count;
+    const struct gmt_writer *writer; /* of stdout */
+    const char *only[GMT_OPTIONS_MAX_LIST], *skip[GMT_OPTIONS_MAX_LIST];
+    size_t only_count, skip_count;
+    enum gmt_calibrate calibrate;
+    enum gmt_fail_on fail_on;
+    size_t top; /* 0: all */
+    const char *model_file, *explain;
+    bool list_rules, strict;
+};
+
+/* Ends the process with GMT_EXIT_USAGE on a wrong command line, with 0 after --help. */
+void gmt_options_parse(struct gmt_options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Predicted gain of coalescing: by the stride family where it is alike, else by resources. */
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/price.h"
+#include "analyzer/thresholds.h"
+
+static struct gmt_access access_of(double bytes, double sectors, double requests)
+{
+    struct gmt_access access = {bytes, sectors, requests, bytes / GMT_SECTOR_BYTES};
+
+    /* A request of one word still needs a sector. */
+    if (requests > access.ideal)
+        access.ideal = requests;
+    return access;
+}
+
+struct gmt_access gmt_access_of_loads(const struct gmt_tl_class *class)
+{
+    const double *c = class->counter;
+
+    return access_of(c[GMT_M_global_load_bytes], c[GMT_M_global_load_sectors],
+                     c[GMT_M_global_load_requests]);
+}
+
+struct gmt_access gmt_access_of_stores(const struct gmt_tl_class *class)
+{
+    const double *c = class->counter;
+
+    return access_of(c[GMT_M_global_store_bytes], c[GMT_M_global_store_sectors],
+                     c[GMT_M_global_store_requests]);
+}
+
+double gmt_access_ratio(const struct gmt_access *access)
+{
+    return access->ideal > 0 && isfinite(access->sectors) ? access->sectors / access->ideal : NAN;
+}
+
+/* Work beyond L1 shrinks to what is asked for, and not at all where L1 already saw to that. */
+static void shrink(double *value, double part, double ideal)
+{
+    if (isfinite(part) && part > ideal)
+        *value -= part - ideal;
+}
+
+static struct gmt_work work_after(const struct gmt_tl_class *class, const struct gmt_access *loads,
+                                  const struct gmt_access *stores)
+{
+    const double *c = class->counter;
+    struct gmt_work work = gmt_work_of_class(class);
+
+    if (loads != NULL) {
+        shrink(&work.l1_sectors, loads->sectors, loads->ideal);
+        shrink(&work.l2_sectors, c[GMT_M_l2_read_sectors], loads->ideal);
+        shrink(&work.dram_bytes, c[GMT_M_dram_read_bytes], loads->ideal * GMT_SECTOR_BYTES);
+    }
+    if (stores != NULL) {
+        shrink(&work.l1_sectors, stores->sectors, stores->ideal);
+        shrink(&work.l2_sectors, c[GMT_M_l2_write_sectors], stores->ideal);
+        shrink(&work.dram_bytes, c[GMT_M_dram_write_bytes], stores->ideal * GMT_SECTOR_BYTES);
+    }
+    return work;
+}
+
+static double known(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+/* Bytes per second of the family's reference, at the occupancy of the kernel. */
+static double good_rate(const struct gmt_model *model, const struct gmt_tl_class *class)
+{
+    const struct gmt_model_variant *reference = gmt_family_variant(&model->stride, "stride_1");
+    double occupancy = class->counter[GMT_M_achieved_occupancy_percent] / 100;
+    double at_occupancy = gmt_curve_linear(&model->occupancy, occupancy);
+    double rate = reference != NULL ? reference->bytes_asked * 1e9 / reference->median_ns : NAN;
+
+    /* fmin ignores a NAN. */
+    return fmin(rate, at_occupancy);
+}
+
+/*
+ * The time below which the repaired kernel cannot come: latency at its occupancy, taken from a
+ * streaming kernel there and freed of its DRAM time.
+ */
+static double latency_floor_ns(const struct gmt_model *model, const struct gmt_tl_class *class,
+                               double useful_bytes)
+{
+    double streaming_ns = useful_bytes * 1e9 / good_rate(model, class);
+    double dram_ns = useful_bytes * 1e9 / model->dram_bytes_per_s;
+
+    if (!isfinite(streaming_ns) || !isfinite(dram_ns) || streaming_ns <= dram_ns)
+        return 0;
+    return pow(pow(streaming_ns, GMT_OVERLAP_EXPONENT) - pow(dram_ns, GMT_OVERLAP_EXPONENT),
+               1 / GMT_OVERLAP_EXPONENT);
+}
+
+struct family_time {
+    double fastest_ns, slowest_ns, spread; /* per byte asked; spread relative */
+};
+
+/* Times per byte asked of the variants with that many sectors per ideal sector. */
+static bool family_times(const struct gmt_model *model, double ratio, struct family_time *time)
+{
+    const struct gmt_model_variant *reference = gmt_family_variant(&model->stride, "stride_1");
+
+    *time = (struct family_time){INFINITY, 0, 0};
+    if (reference == NULL || !(reference->sectors_per_request > 0))
+        return false;
+    for (size_t i = 0; i < model->stride.n; i++) {
+        const struct gmt_model_variant *v = &model->stride.variants[i];
+        double its = v->sectors_per_request / reference->sectors_per_request;
+
+        if (v->reference == NULL || strcmp(v->reference, "stride_1") != 0 ||
+            !(v->bytes_asked > 0) || !(fmax(its / ratio, ratio / its) <= GMT_FAMILY_MATCH))
+            continue;
+        time->fastest_ns = fmin(time->fastest_ns, v->median_ns / v->bytes_asked);
+        time->slowest_ns = fmax(time->slowest_ns, v->median_ns / v->bytes_asked);
+        time->spread = fmax(time->spread, known(v->spread_ns) / v->median_ns);
+    }
+    return time->slowest_ns > 0;
+}
+
+/* Whether the traffic beyond L1 goes to device memory, as that of the family does. */
+static bool is_streaming(const struct gmt_tl_class *class)
+{
+    const double *c = class->counter;
+    double l2 = c[GMT_M_l2_read_sectors] * GMT_SECTOR_BYTES;
+    double asked = c[GMT_M_global_load_sectors] * GMT_SECTOR_BYTES;
+
+    return c[GMT_M_dram_read_bytes] >= GMT_STREAMING_SHARE * l2 &&
+           l2 >= GMT_STREAMING_SHARE * asked;
+}
+
+static struct gmt_gain by_family(const struct gmt_model *model, const struct gmt_tl_class *class,
+                                 const struct gmt_access *loads, double asked)
+{
+    struct gmt_gain gain = {NAN, NAN, NAN, true};
+    struct family_time family;
+    double t_ns = class->median_ns;
+    double good_ns = asked * 1e9 / good_rate(model, class);
+
+    if (!is_streaming(class) || !family_times(model, gmt_access_ratio(loads), &family) ||
+        !isfinite(good_ns))
+        return gain;
+    double fastest = family.fastest_ns * asked, slowest = family.slowest_ns * asked;
+    double after_ns = good_ns;
+    if (t_ns > slowest)
+        after_ns = pow(pow(t_ns, GMT_OVERLAP_EXPONENT) - pow(slowest, GMT_OVERLAP_EXPONENT) +
+                           pow(good_ns, GMT_OVERLAP_EXPONENT),
+                       1 / GMT_OVERLAP_EXPONENT);
+    else if (t_ns < fastest)
+        after_ns = t_ns * good_ns / fastest;
+    double doubt_ns = t_ns * (GMT_MODEL_UNCERTAINTY + family.spread);
+    gain.best_ns = fmax(0, t_ns - after_ns);
+    gain.low_ns = fmax(0, gain.best_ns - doubt_ns);
+    gain.high_ns = gain.best_ns + doubt_ns;
+    return gain;
+}
+
+struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                                 const struct gmt_tl_class *class, bool loads, bool stores)
+{
+    struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
+    struct gmt_gain none = {NAN, NAN, NAN, false};
+
+    if (model->provenance == GMT_MODEL_NONE || isnan(class->median_ns))
+        return none;
+    if (loads && !stores) {
+        struct gmt_gain gain = by_family(model, class, &load,
+                                         known(load.bytes) + known(store.bytes));
+
+        if (isfinite(gain.best_ns))
+            return gain;
+    }
+    double useful = (known(load.ideal) + known(store.ideal)) * GMT_SECTOR_BYTES;
+    return gmt_price_work(model, class->median_ns, gmt_price_busy_share(timeline, class),
+                          gmt_work_of_class(class),
+                          work_after(class, loads ? &load : NULL, stores ? &store : NULL),
+                          latency_floor_ns(model, class, useful));
+}

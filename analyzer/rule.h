@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a rule is, what it is given, and how it speaks: through findings, never by printing. */
+#ifndef GMT_ANALYZER_RULE_H
+#define GMT_ANALYZER_RULE_H
+
+#include "analyzer/device_model.h"
+#include "analyzer/runs.h"
+#include "analyzer/timeline.h"
+#include "reports/report.h"
+
+/* What a rule cannot do without. NEED_*_WORK missing: not applicable; the rest: could not check. */
+enum gmt_need {
+    GMT_NEED_COPIES = 1 << 0,
+    GMT_NEED_ALLOCATIONS = 1 << 1,
+    GMT_NEED_LAUNCHES = 1 << 2,
+    GMT_NEED_PATCHED = 1 << 3,  /* software-patched counters: bytes asked, sectors, wavefronts */
+    GMT_NEED_HARDWARE = 1 << 4, /* occupancy, DRAM and L2 traffic                              */
+    GMT_NEED_TIMES = 1 << 5,    /* device timestamps                                           */
+    GMT_NEED_MODEL = 1 << 6,
+};
+
+struct gmt_analysis;
+
+struct gmt_rule {
+    const char *id, *slug, *title, *category;
+    unsigned needs; /* of enum gmt_need */
+    /*
+     * PASS, NOT_APPLICABLE, or COULD_NOT_CHECK as given by gmt_could_not. Findings that were
+     * emitted make FAIL of any of them.
+     */
+    enum gmt_outcome (*run)(struct gmt_analysis *analysis);
+    const char *explain; /* plain text of at most 96 columns: what, how seen, saving, fix, limits */
+};
+
+extern const struct gmt_rule *const gmt_rules[];
+extern const size_t gmt_rule_count;
+
+const struct gmt_rule *gmt_rule_find(const char *id_or_slug);
+
+struct gmt_analysis {
+    const struct gmt_timeline *timeline;
+    const struct gmt_model *model;
+    const struct gmt_runs *runs;
+    struct gmt_report *report;   /* where findings go */
+    const struct gmt_rule *rule; /* the one that runs */
+    struct gmt_rule_result *result;
+};
+
+/* Says why the rule could not be checked; to be returned from run. */
+enum gmt_outcome gmt_could_not(struct gmt_analysis *analysis, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A finding of the rule that runs, with everything unknown. NULL: no memory; all below take it. */
+struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis);
+void gmt_finding_evidence(struct gmt_finding *finding, const char *name, const char *unit,
+                          double value);
+void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                       struct gmt_interval interval);
+/* Claims every launch of the class that has a device time. */
+void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                             const struct gmt_tl_class *class);
+/* Puts low <= best <= high, none of them below 0 or above the cost (when that is known). */
+void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns);
+
+/*
+ * The one way out: gives severity, share and fingerprint and adds it to the report. What saves less
+ * than the floors of thresholds.h, or has note_why set, becomes a note. What could not be priced is
+ * at most of medium severity.
+ */
+void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding);
+
+char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Where a call was made; `call` may be one of many from the same place. */
+struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call);
+/* A kernel, and the place of one of its launches. */
+struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis,
+                                    const struct gmt_tl_class *class);
+
+/* calibrated or modelled, as the model allows. */
+enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model);
+
+#endif

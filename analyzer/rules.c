@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one table of rules. A new rule is a file in rules/, a row here, a test and two fixtures. */
+#include <string.h>
+#include <strings.h>
+
+#include "analyzer/rule.h"
+
+/* X(symbol): declared, then listed. */
+#define GMT_RULES(X) \
+    X(gmt_rule_small_transfers) \
+    X(gmt_rule_pageable_transfer) \
+    X(gmt_rule_row_by_row_copy) \
+    X(gmt_rule_allocation_churn) \
+    X(gmt_rule_misaligned_suballocation) \
+    X(gmt_rule_strided_access) \
+    X(gmt_rule_misaligned_access) \
+    X(gmt_rule_local_memory) \
+    X(gmt_rule_uncoalesced_store) \
+    X(gmt_rule_bank_conflict) \
+    X(gmt_rule_low_occupancy)
+
+#define GMT_ROW(symbol) extern const struct gmt_rule symbol;
+GMT_RULES(GMT_ROW)
+#undef GMT_ROW
+
+const struct gmt_rule *const gmt_rules[] = {
+#define GMT_ROW(symbol) &symbol,
+    GMT_RULES(GMT_ROW)
+#undef GMT_ROW
+};
+
+const size_t gmt_rule_count = sizeof(gmt_rules) / sizeof(gmt_rules[0]);
+
+const struct gmt_rule *gmt_rule_find(const char *id_or_slug)
+{
+    for (size_t i = 0; i < gmt_rule_count; i++) {
+        if (strcasecmp(gmt_rules[i]->id, id_or_slug) == 0 ||
+            strcasecmp(gmt_rules[i]->slug, id_or_slug) == 0)
+            return gmt_rules[i];
+    }
+    return NULL;
+}

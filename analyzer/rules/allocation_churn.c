@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM201: device memory of the same size allocated and freed over and over. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/rule.h"
+#include "analyzer/thresholds.h"
+#include "reports/format.h"
+
+static const char explain[] =
+    "What    cudaMalloc and cudaFree are slow, and cudaFree waits for the device. In a loop they\n"
+    "        cost time in every turn for memory that could be kept.\n"
+    "Seen    At least 4 allocations of equal size from one line, each made after the one before\n"
+    "        was freed. Stream-ordered allocations (cudaMallocAsync) are the repair, not meant.\n"
+    "Saving  The measured times of all the pairs but the first. What cudaFree waited for kernels\n"
+    "        that were still running is left out: something else would wait for them.\n"
+    "        The lower end is the calibrated cost of the same pairs on an idle device.\n"
+    "Fix     Allocate once before the loop; or cudaMallocAsync and cudaFreeAsync with a pool that\n"
+    "        keeps its memory.\n"
+    "Limits  Equal sizes only. The stall that cudaFree puts on other threads is not priced.\n";
+
+static const struct gmt_timeline *sort_timeline; /* of the compare function below */
+
+static int compare(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const struct gmt_tl_allocation *p = &sort_timeline->allocations[x];
+    const struct gmt_tl_allocation *q = &sort_timeline->allocations[y];
+
+    if (p->call.site != q->call.site)
+        return p->call.site < q->call.site ? -1 : 1;
+    if (p->call.api != q->call.api)
+        return p->call.api < q->call.api ? -1 : 1;
+    if (p->bytes != q->bytes)
+        return p->bytes < q->bytes ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static bool same(const struct gmt_tl_allocation *p, const struct gmt_tl_allocation *q)
+{
+    return p->call.site == q->call.site && p->call.api == q->call.api && p->bytes == q->bytes;
+}
+
+struct churn {
+    size_t pairs;
+    double alloc_ns, free_ns, wait_ns; /* all but the first pair */
+};
+
+static struct churn add_up(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                           const size_t *members, size_t n)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct churn churn = {0};
+    int64_t freed_ns = INT64_MIN;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_tl_allocation *a = &tl->allocations[members[i]];
+
+        if (a->free_begin_ns == GMT_NO_TIME || a->call.begin_ns < freed_ns)
+            continue;
+        freed_ns = a->free_end_ns;
+        if (churn.pairs++ == 0)
+            continue;
+        int64_t wait_ns = gmt_timeline_wait_ns(tl, a->free_begin_ns);
+        int64_t free_ns = a->free_end_ns - a->free_begin_ns;
+
+        if (wait_ns > free_ns)
+            wait_ns = free_ns;
+        churn.alloc_ns += (double)(a->call.end_ns - a->call.begin_ns);
+        churn.free_ns += (double)(free_ns - wait_ns);
+        churn.wait_ns += (double)wait_ns;
+        gmt_finding_claim(analysis, finding,
+                          (struct gmt_interval){a->call.begin_ns, a->call.end_ns});
+        gmt_finding_claim(analysis, finding,
+                          (struct gmt_interval){a->free_begin_ns + wait_ns, a->free_end_ns});
+    }
+    return churn;
+}
+
+static void report_site(struct gmt_analysis *analysis, const size_t *members, size_t n)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_allocation *a = &tl->allocations[members[0]];
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+
+    if (finding == NULL)
+        return;
+    struct churn churn = add_up(analysis, finding, members, n);
+    if (churn.pairs < GMT_CHURN_MIN_PAIRS)
+        return;
+    double saved = churn.alloc_ns + churn.free_ns;
+    double idle = (double)(churn.pairs - 1) *
+                  gmt_curve_at(&analysis->model->malloc_free, (double)a->bytes);
+    finding->where = gmt_where_of_call(analysis, &a->call);
+    finding->cost_ns = saved;
+    gmt_finding_evidence(finding, "pairs", "count", (double)churn.pairs);
+    gmt_finding_evidence(finding, "bytes_each", "bytes", (double)a->bytes);
+    gmt_finding_evidence(finding, "allocating", "ns", churn.alloc_ns);
+    gmt_finding_evidence(finding, "freeing", "ns", churn.free_ns);
+    gmt_finding_evidence(finding, "waiting_in_free", "ns", churn.wait_ns);
+    finding->headline = gmt_text(analysis, "%s are allocated and freed %s times: %s",
+                                 gmt_format_bytes(size, (double)a->bytes),
+                                 gmt_format_count(count, (double)churn.pairs),
+                                 gmt_format_ns(cost, saved));
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum(end_ns - begin_ns), "
+                            "sum(free_end_ns - free_begin_ns) FROM allocation "
+                            "WHERE bytes = %" PRId64 " AND stack_id %s %" PRId64,
+                            a->bytes, a->call.stack_id > 0 ? "=" : "IS NOT", a->call.stack_id);
+    finding->method = "measured time of every pair but the first, without waiting for kernels";
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(analysis,
+                            "Allocate the %s once, before the loop, or use the stream-ordered "
+                            "allocator.",
+                            size);
+    finding->sketch = "cudaMallocAsync(&p, bytes, stream);  // from a pool that keeps memory\n"
+                      "...\n"
+                      "cudaFreeAsync(p, stream);            // no device-wide wait";
+    gmt_finding_saving(finding, isfinite(idle) ? fmin(idle, saved) : saved / 2, saved, saved);
+    finding->confidence = GMT_CONFIDENCE_MEASURED;
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    size_t *members = calloc(tl->allocation_count + 1, sizeof(*members));
+    size_t n = 0;
+
+    if (members == NULL)
+        return gmt_could_not(analysis, "not enough memory");
+    for (size_t i = 0; i < tl->allocation_count; i++) {
+        char kind = tl->allocations[i].kind;
+
+        if (kind == 'd' || kind == 'p' || kind == 'm')
+            members[n++] = i;
+    }
+    sort_timeline = tl;
+    qsort(members, n, sizeof(*members), compare);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1;
+             end < n && same(&tl->allocations[members[i]], &tl->allocations[members[end]]); end++)
+            ;
+        if (end - i >= GMT_CHURN_MIN_PAIRS)
+            report_site(analysis, members + i, end - i);
+    }
+    free(members);
+    return GMT_OUTCOME_PASS;
+}
+
+extern const struct gmt_rule gmt_rule_allocation_churn;
+const struct gmt_rule gmt_rule_allocation_churn = {.id = "GM201",
+                                                   .slug = "allocation-churn",
+                                                   .title = "Allocating and freeing in a loop",
+                                                   .category = "allocations",
+                                                   .needs = GMT_NEED_ALLOCATIONS,
+                                                   .run = run,
+                                                   .explain = explain};

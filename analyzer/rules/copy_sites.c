@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs of copies summed up by call site: what GM101 and GM104 have in common. */
+#include "analyzer/rules/copy_sites.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/price.h"
+#include "analyzer/thresholds.h"
+
+static const struct gmt_tl_copy *first_copy(const struct gmt_analysis *analysis,
+                                            const struct gmt_run *run)
+{
+    return &analysis->timeline->copies[run->first];
+}
+
+bool gmt_run_is_small(const struct gmt_analysis *analysis, const struct gmt_run *run)
+{
+    const struct gmt_tl_copy *copy = first_copy(analysis, run);
+    const struct gmt_model_curve *curve = gmt_price_curve(analysis->model, copy,
+                                                          copy->host_class == GMT_CLASS_PINNED);
+    double half = curve->half_bandwidth_bytes;
+    double limit = curve->n > 0 && half > 0 ? half * GMT_SMALL_OF_HALF_BANDWIDTH
+                                            : GMT_SMALL_BYTES_UNKNOWN;
+
+    return !gmt_run_is_rows(run) && run->largest_bytes <= limit;
+}
+
+static bool same_site(const struct gmt_tl_copy *a, const struct gmt_tl_copy *b)
+{
+    return a->call.site == b->call.site && a->call.api == b->call.api &&
+           a->direction == b->direction && a->host_class == b->host_class;
+}
+
+enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
+                                       bool (*wants)(const struct gmt_analysis *analysis,
+                                                     const struct gmt_run *run),
+                                       void (*report)(struct gmt_analysis *analysis,
+                                                      const struct gmt_copy_site *site))
+{
+    const struct gmt_runs *runs = analysis->runs;
+    bool *wanted = calloc(runs->count + 1, sizeof(*wanted));
+    bool *mine = calloc(runs->count + 1, sizeof(*mine));
+    enum gmt_outcome outcome = GMT_OUTCOME_PASS;
+
+    if (wanted == NULL || mine == NULL) {
+        outcome = gmt_could_not(analysis, "not enough memory");
+        goto out;
+    }
+    for (size_t i = 0; i < runs->count; i++)
+        wanted[i] = wants(analysis, &runs->runs[i]);
+    /* Runs are sorted by call site (gmt_runs_find), so those of one site are neighbours. */
+    for (size_t i = 0, end; i < runs->count; i = end) {
+        struct gmt_copy_site site = {.wanted = mine};
+        const struct gmt_tl_copy *copy = first_copy(analysis, &runs->runs[i]);
+
+        for (end = i; end < runs->count && same_site(copy, first_copy(analysis, &runs->runs[end]));
+             end++) {
+            const struct gmt_run *run = &runs->runs[end];
+
+            mine[end] = wanted[end];
+            if (!wanted[end])
+                continue;
+            if (site.runs++ == 0) {
+                site.first = run->first;
+                site.example = run;
+            }
+            site.copies += run->count;
+            site.bytes += run->bytes;
+            site.cost_ns += run->cost_ns;
+            site.largest_bytes = fmax(site.largest_bytes, run->largest_bytes);
+        }
+        if (site.runs > 0)
+            report(analysis, &site);
+        for (size_t k = i; k < end; k++)
+            mine[k] = false;
+    }
+out:
+    free(wanted);
+    free(mine);
+    return outcome;
+}
+
+static void put_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
+                    double largest_bytes, struct gmt_finding *finding)
+{
+    const char *by = copy->call.stack_id > 0 ? "stack_id" : "caller";
+    int64_t value = copy->call.stack_id > 0 ? copy->call.stack_id : (int64_t)copy->call.caller;
+
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+                            "WHERE %s = %" PRId64 " AND direction = '%s' AND bytes <= %.0f",
+                            by, value, gmt_direction_name(copy->direction), largest_bytes);
+}
+
+void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_site *site,
+                        struct gmt_finding *finding)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_copy *copy = &tl->copies[site->first];
+
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->cost_ns = site->cost_ns;
+    gmt_finding_evidence(finding, "copies", "count", (double)site->copies);
+    gmt_finding_evidence(finding, "runs", "count", (double)site->runs);
+    gmt_finding_evidence(finding, "bytes", "bytes", site->bytes);
+    gmt_finding_evidence(finding, "largest_copy", "bytes", site->largest_bytes);
+    gmt_finding_evidence(finding, "time", "ns", site->cost_ns);
+    put_sql(analysis, copy, site->largest_bytes, finding);
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run])
+            gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[i]));
+    }
+}
+
+void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_site *site,
+                         struct gmt_finding *finding, bool two_d)
+{
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
+    const struct gmt_model *model = analysis->model;
+    const struct gmt_model_curve *one = gmt_price_curve(model, copy,
+                                                        copy->host_class == GMT_CLASS_PINNED);
+    const struct gmt_model_curve *many = gmt_price_run_curve(model, copy);
+    double factor = two_d ? gmt_price_2d_factor(model, copy) : 1;
+    double modelled_ns = 0, after_ns = 0;
+
+    for (size_t i = 0; i < analysis->runs->count; i++) {
+        const struct gmt_run *run = &analysis->runs->runs[i];
+
+        if (!site->wanted[i])
+            continue;
+        modelled_ns += (double)run->count * gmt_curve_at(many, run->bytes / (double)run->count);
+        after_ns += factor * gmt_curve_at(one, run->bytes);
+    }
+    /* Without a tracer the copies may cost what the model says: that bounds the saving. */
+    double measured = site->cost_ns - after_ns, without = modelled_ns - after_ns;
+    double spread = gmt_curve_relative_spread(one, site->bytes / (double)site->runs) * after_ns;
+    gmt_finding_evidence(finding, "time_of_one_copy_per_run", "ns", after_ns);
+    gmt_finding_evidence(finding, "modelled_time_of_the_copies", "ns", modelled_ns);
+    gmt_finding_saving(finding, fmin(measured, without) - spread, measured,
+                       fmax(measured, without) + spread);
+    finding->confidence = gmt_confidence_of_model(model);
+}

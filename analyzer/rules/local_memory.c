@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM306: spilled registers and arrays in local memory, as far as they are executed. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "analyzer/price.h"
+#include "analyzer/rule.h"
+#include "analyzer/thresholds.h"
+#include "reports/format.h"
+
+static const char explain[] =
+    "What    Local memory is device memory: spilled registers and arrays with an index known only\n"
+    "        at run time live there.\n"
+    "Seen    Executed local loads and stores as a share of all memory instructions, from 5 % on.\n"
+    "        Bytes per thread prove nothing: they may belong to a path that is never taken.\n"
+    "Saving  The resource model without the local sectors at L1 (and their share of the traffic\n"
+    "        behind it): the lower end keeps all unexplained time, the upper end lets it shrink\n"
+    "        with the work.\n"
+    "Fix     Index arrays by constants (unroll the loops), or keep them in shared memory; for\n"
+    "        spills: __launch_bounds__ or a larger -maxrregcount.\n"
+    "Limits  Whether a spill or an array is meant is not told here.\n";
+
+static double known(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+static double sum_of(const struct gmt_tl_class *class, int a, int b)
+{
+    return known(class->counter[a]) + known(class->counter[b]);
+}
+
+static struct gmt_gain price(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                             double local_sectors, double all_sectors)
+{
+    struct gmt_work work = gmt_work_of_class(class), after = work;
+    struct gmt_gain none = {NAN, NAN, NAN, false};
+
+    if (analysis->model->provenance == GMT_MODEL_NONE || isnan(class->median_ns) ||
+        !(local_sectors > 0))
+        return none;
+    after.l1_sectors -= local_sectors;
+    /* What passed L1 cannot be told apart: local lines take their share of it. */
+    after.l2_sectors *= 1 - local_sectors / all_sectors;
+    return gmt_price_work(analysis->model, class->median_ns,
+                          gmt_price_busy_share(analysis->timeline, class), work, after, 0);
+}
+
+static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    double local = sum_of(class, GMT_M_local_load_requests, GMT_M_local_store_requests);
+    double n = (double)class->launches;
+    double global = sum_of(class, GMT_M_global_load_requests, GMT_M_global_store_requests);
+    double shared = sum_of(class, GMT_M_shared_load_requests, GMT_M_shared_store_requests);
+    double sectors = sum_of(class, GMT_M_local_load_sectors, GMT_M_local_store_sectors);
+    double others = sum_of(class, GMT_M_global_load_sectors, GMT_M_global_store_sectors);
+    double share = local / (local + global + shared);
+    char percent[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES], bytes[GMT_FORMAT_BYTES];
+
+    if (!(share >= GMT_LOCAL_MIN_SHARE))
+        return;
+    struct gmt_gain gain = price(analysis, class, sectors, sectors + others);
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    if (finding == NULL)
+        return;
+    finding->where = gmt_where_of_class(analysis, class);
+    finding->cost_ns = class->total_ns;
+    finding->excess_bytes = sectors * GMT_SECTOR_BYTES * n;
+    gmt_finding_evidence(finding, "local_instructions", "instructions", local);
+    gmt_finding_evidence(finding, "share_of_memory_instructions", "percent", 100 * share);
+    gmt_finding_evidence(finding, "local_sectors", "sectors", sectors);
+    gmt_finding_evidence(finding, "local_bytes_per_thread", "bytes", (double)class->local_bytes);
+    gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
+    gmt_finding_evidence(finding, "launches", "count", n);
+    gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
+    gmt_finding_claim_class(analysis, finding, class);
+    finding->headline = gmt_text(
+        analysis,
+        "%s of the executed memory instructions are local (%s per thread); kernel time %s",
+        gmt_format_percent(percent, 100 * share),
+        gmt_format_bytes(bytes, (double)class->local_bytes), gmt_format_ns(time, class->total_ns));
+    finding->sql = gmt_text(analysis,
+                            "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64
+                            " AND (metric LIKE 'local_%%' OR metric LIKE '%%_requests')",
+                            class->id);
+    finding->effort = GMT_EFFORT_MEDIUM;
+    finding->fix = "Index the array by constants (unroll the loop over it), or move it to shared "
+                   "memory; for spills raise the register limit with __launch_bounds__.";
+    finding->sketch = "#pragma unroll\nfor (int i = 0; i < N; i++)  // N known to the compiler\n"
+                      "    sum += values[i];";
+    finding->method = isnan(gain.best_ns)
+                          ? "not priced: no device time, no sectors or no device model"
+                          : "resource model without the local sectors; the interval says how much "
+                            "of the unexplained time goes with them";
+    finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
+    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    for (size_t i = 0; i < tl->class_count; i++)
+        check(analysis, &tl->classes[i]);
+    return GMT_OUTCOME_PASS;
+}
+
+extern const struct gmt_rule gmt_rule_local_memory;
+const struct gmt_rule gmt_rule_local_memory = {.id = "GM306",
+                                               .slug = "local-memory",
+                                               .title = "Spills and arrays in local memory",
+                                               .category = "local memory",
+                                               .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                               .run = run,
+                                               .explain = explain};

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM102: copies from and to pageable host memory that page-locked memory would make faster. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/price.h"
+#include "analyzer/rule.h"
+#include "analyzer/rules/copy_sites.h"
+#include "analyzer/thresholds.h"
+
+static const char explain[] =
+    "What    The driver copies pageable memory through a staging buffer of its own. Page-locked\n"
+    "        (pinned) memory is read and written by the copy engine directly.\n"
+    "Seen    Copies whose host address lies in no range that the program has pinned or "
+    "registered,\n"
+    "        by call site. Copies that GM101 or GM104 would merge are left to those rules.\n"
+    "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
+    "        times of pinned copies of the same sizes, minus the calibrated cost of registering\n"
+    "        each distinct host range once. Buffers used once rarely pay: then nothing is said.\n"
+    "Fix     cudaMallocHost instead of malloc, or cudaHostRegister once for a buffer in use.\n"
+    "Limits  Page-locked memory is scarce: pin what is reused. Two buffers that lived at the same\n"
+    "        address one after the other count as one.\n";
+
+static const struct gmt_timeline *sort_timeline; /* of the compare functions below */
+
+static uint64_t host_address(const struct gmt_tl_copy *copy)
+{
+    return copy->direction == GMT_COPY_H2D ? copy->src : copy->dst;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    const struct gmt_tl_copy *p = &sort_timeline->copies[x], *q = &sort_timeline->copies[y];
+
+    if (p->call.site != q->call.site)
+        return p->call.site < q->call.site ? -1 : 1;
+    if (p->call.api != q->call.api)
+        return p->call.api < q->call.api ? -1 : 1;
+    if (p->direction != q->direction)
+        return p->direction < q->direction ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    uint64_t x = host_address(&sort_timeline->copies[*(const size_t *)a]);
+    uint64_t y = host_address(&sort_timeline->copies[*(const size_t *)b]);
+
+    return (x > y) - (x < y);
+}
+
+/* Cost of pinning each distinct host range of the copies once; sorts members by address. */
+static double pinning_cost(const struct gmt_analysis *analysis, size_t *members, size_t n,
+                           size_t *ranges, double *bytes)
+{
+    const struct gmt_model *model = analysis->model;
+    const struct gmt_model_curve *cost = model->register_unregister.n > 0
+                                             ? &model->register_unregister
+                                             : &model->pin_unpin;
+    double sum_ns = 0;
+
+    qsort(members, n, sizeof(*members), compare_addresses);
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t begin = host_address(&analysis->timeline->copies[members[i]]), limit = begin;
+
+        for (end = i; end < n; end++) {
+            const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[end]];
+            uint64_t from = host_address(copy);
+
+            if (from > limit + GMT_PAGE_BYTES)
+                break;
+            if (from + (uint64_t)copy->bytes > limit)
+                limit = from + (uint64_t)copy->bytes;
+        }
+        *bytes += (double)(limit - begin);
+        (*ranges)++;
+        sum_ns += gmt_curve_at(cost, (double)(limit - begin));
+    }
+    return sum_ns;
+}
+
+static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                     const struct gmt_tl_copy *copy, size_t n, double bytes, double pin_bytes)
+{
+    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
+    char count[GMT_FORMAT_BYTES];
+
+    finding->headline = gmt_text(
+        analysis, "%s %s cop%s of pageable memory moved %s in %s (%s)",
+        gmt_format_count(count, (double)n), gmt_direction_name(copy->direction),
+        n == 1 ? "y" : "ies", gmt_format_bytes(size, bytes), gmt_format_ns(cost, finding->cost_ns),
+        gmt_format_rate(rate, bytes * 1e9 / finding->cost_ns));
+    finding->method = "measured time minus the model's time of pinned copies of the same sizes, "
+                      "minus the cost of registering the host buffers once";
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(analysis,
+                            "Allocate the host buffer%s (%s) with cudaMallocHost, or register "
+                            "once before the loop.",
+                            pin_bytes > bytes / (double)n * 1.5 ? "s" : "",
+                            gmt_format_bytes(size, pin_bytes));
+    finding->sketch = "cudaHostRegister(buffer, bytes, cudaHostRegisterDefault);  // once\n"
+                      "...                                      // copies as before\n"
+                      "cudaHostUnregister(buffer);";
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(bytes), sum(host_ns) FROM v_transfer WHERE host_class = 'pageable' "
+        "AND direction = '%s' AND stack_id %s %" PRId64,
+        gmt_direction_name(copy->direction), copy->call.stack_id > 0 ? "=" : "IS NOT",
+        copy->call.stack_id);
+}
+
+static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_copy *copy = &tl->copies[members[0]];
+    double bytes = 0, cost_ns = 0, pinned_ns = 0, pageable_ns = 0, pin_bytes = 0, doubt_ns = 0;
+    size_t ranges = 0;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+
+    for (size_t i = 0; finding != NULL && i < n; i++) {
+        const struct gmt_tl_copy *one = &tl->copies[members[i]];
+        const struct gmt_model_curve *pinned = gmt_price_curve(analysis->model, one, true);
+        const struct gmt_model_curve *pageable = gmt_price_curve(analysis->model, one, false);
+        double now_ns = gmt_copy_cost_ns(tl, one);
+        double size = (double)one->bytes, then_ns = gmt_curve_at(pinned, size);
+
+        /* Nothing tells how long it waited for a kernel: take what such a copy costs. */
+        if (one->blocking && one->after_launch && one->device_end_ns == GMT_NO_TIME)
+            now_ns = fmin(now_ns, gmt_curve_at(pageable, size));
+        bytes += size;
+        cost_ns += now_ns;
+        pinned_ns += then_ns;
+        pageable_ns += gmt_curve_at(pageable, size);
+        doubt_ns += then_ns * gmt_curve_relative_spread(pinned, size);
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, one));
+    }
+    if (finding == NULL || isnan(pinned_ns))
+        return;
+    double pin_ns = pinning_cost(analysis, members, n, &ranges, &pin_bytes);
+    double measured = cost_ns - pinned_ns - pin_ns, modelled = pageable_ns - pinned_ns - pin_ns;
+    /* Not worth pinning: the good case of this rule. */
+    if (!(measured > 0))
+        return;
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->cost_ns = cost_ns;
+    gmt_finding_evidence(finding, "copies", "count", (double)n);
+    gmt_finding_evidence(finding, "bytes", "bytes", bytes);
+    gmt_finding_evidence(finding, "time", "ns", cost_ns);
+    gmt_finding_evidence(finding, "pinned_time", "ns", pinned_ns);
+    gmt_finding_evidence(finding, "pinning", "ns", pin_ns);
+    gmt_finding_evidence(finding, "host_buffers", "count", (double)ranges);
+    gmt_finding_evidence(finding, "host_bytes", "bytes", pin_bytes);
+    describe(analysis, finding, copy, n, bytes, pin_bytes);
+    gmt_finding_saving(finding, fmin(measured, modelled) - doubt_ns, measured,
+                       fmax(measured, modelled) + doubt_ns);
+    finding->confidence = gmt_confidence_of_model(analysis->model);
+    gmt_finding_emit(analysis, finding);
+}
+
+/* Copies that another rule would merge: pinning them would be the lesser fix. */
+static bool is_merged(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
+{
+    const struct gmt_run *run = copy->run >= 0 ? &analysis->runs->runs[copy->run] : NULL;
+
+    return run != NULL && (gmt_run_is_rows(run) || gmt_run_is_small(analysis, run));
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    size_t n = 0, host_copies = 0;
+
+    if (members == NULL)
+        return gmt_could_not(analysis, "not enough memory");
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+        bool host = copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H;
+
+        host_copies += host;
+        if (host && copy->host_class == GMT_CLASS_PAGEABLE && copy->bytes > 0 &&
+            host_address(copy) != 0 && !is_merged(analysis, copy))
+            members[n++] = i;
+    }
+    sort_timeline = tl;
+    qsort(members, n, sizeof(*members), compare_places);
+    for (size_t i = 0, end; i < n; i = end) {
+        const struct gmt_tl_copy *first = &tl->copies[members[i]];
+
+        for (end = i + 1; end < n; end++) {
+            const struct gmt_tl_copy *copy = &tl->copies[members[end]];
+
+            if (copy->call.site != first->call.site || copy->call.api != first->call.api ||
+                copy->direction != first->direction)
+                break;
+        }
+        report_site(analysis, members + i, end - i);
+    }
+    free(members);
+    return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
+}
+
+extern const struct gmt_rule gmt_rule_pageable_transfer;
+const struct gmt_rule gmt_rule_pageable_transfer = {.id = "GM102",
+                                                    .slug = "pageable-transfer",
+                                                    .title = "Copies of pageable host memory",
+                                                    .category = "transfers",
+                                                    .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
+                                                    .run = run,
+                                                    .explain = explain};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM101: many small copies in a row, which one copy would carry for the price of one. */
+#include "analyzer/rule.h"
+#include "analyzer/rules/copy_sites.h"
+
+static const char explain[] =
+    "What    Every copy costs a few microseconds before its first byte moves. Many small copies\n"
+    "        pay that price many times; one copy of all the bytes pays it once.\n"
+    "Seen    Runs of at least 8 copies of one thread, from one line, in one direction and stream,\n"
+    "        without a kernel launch between them, each below a quarter of the size at which the\n"
+    "        calibrated curve reaches half its bandwidth. Constant distances larger than the copy\n"
+    "        are GM104, row-by-row-copy.\n"
+    "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
+    "        time of one copy of the same kind and of all their bytes, run by run. The interval\n"
+    "        comes from what the model says the same copies cost without a tracer.\n"
+    "Fix     Gather into one staging buffer and copy that; or cudaMemcpyBatchAsync (CUDA 12.8+);\n"
+    "        or one struct instead of many symbols.\n"
+    "Limits  Gathering costs host time, which is not subtracted (memory speed: far below the\n"
+    "        saving). Copies in different threads or with kernels between them are not joined.\n";
+
+static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_site *site)
+{
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    char bytes[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    char per[GMT_FORMAT_BYTES];
+
+    if (finding == NULL)
+        return;
+    gmt_copy_site_fill(analysis, site, finding);
+    finding->headline = gmt_text(
+        analysis, "%s %s copies of %s or less in %zu run%s took %s, %s each",
+        gmt_format_count(count, (double)site->copies), gmt_direction_name(copy->direction),
+        gmt_format_bytes(bytes, site->largest_bytes), site->runs, site->runs == 1 ? "" : "s",
+        gmt_format_ns(cost, site->cost_ns),
+        gmt_format_ns(per, site->cost_ns / (double)site->copies));
+    finding->method = "measured time of the copies minus the time of one copy of all their bytes "
+                      "per run, from the model's curve for such copies";
+    finding->effort = GMT_EFFORT_MEDIUM;
+    finding->fix = gmt_text(
+        analysis, "Gather the %zu pieces of a run in one buffer and copy it once (%s).",
+        site->copies / site->runs, gmt_format_bytes(bytes, site->bytes / (double)site->runs));
+    finding->sketch =
+        copy->direction == GMT_COPY_H2D
+            ? "for (i = 0; i < n; i++)\n    memcpy(staging + offset[i], piece[i], size[i]);\n"
+              "cudaMemcpy(device, staging, total, cudaMemcpyHostToDevice);"
+            : "cudaMemcpy(staging, device, total, cudaMemcpyDeviceToHost);\n"
+              "for (i = 0; i < n; i++)\n    memcpy(piece[i], staging + offset[i], size[i]);";
+    gmt_copy_site_price(analysis, site, finding, false);
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    return gmt_copy_sites_report(analysis, gmt_run_is_small, report_site);
+}
+
+extern const struct gmt_rule gmt_rule_small_transfers;
+const struct gmt_rule gmt_rule_small_transfers = {.id = "GM101",
+                                                  .slug = "small-transfers",
+                                                  .title = "Many small copies",
+                                                  .category = "transfers",
+                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
+                                                  .run = run,
+                                                  .explain = explain};

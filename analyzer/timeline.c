@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts a trace into memory: process, device, names and call sites; then the rows, then sums. */
+#include "analyzer/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/query.h"
+
+static const char *const direction_names[GMT_COPY_DIRECTIONS] = {"h2d", "d2h",  "d2d",
+                                                                 "h2h", "peer", "unknown"};
+static const char *const class_names[GMT_CLASSES] = {"unknown", "pageable", "pinned",
+                                                     "managed", "device",   "array"};
+
+const char *gmt_direction_name(unsigned direction)
+{
+    return direction < GMT_COPY_DIRECTIONS ? direction_names[direction] : "unknown";
+}
+
+const char *gmt_class_name(unsigned memory_class)
+{
+    return memory_class < GMT_CLASSES ? class_names[memory_class] : "unknown";
+}
+
+static int load_process(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT command, exe, hostname, end_reason, options, start_ns, end_ns "
+                            "FROM process ORDER BY id LIMIT 1");
+
+    tl->start_ns = tl->end_ns = GMT_NO_TIME;
+    if (rc == 0 && gmt_query_next(&query)) {
+        tl->command = gmt_query_text(&query, 0, &tl->strings);
+        tl->exe = gmt_query_text(&query, 1, &tl->strings);
+        tl->hostname = gmt_query_text(&query, 2, &tl->strings);
+        tl->end_reason = gmt_query_text(&query, 3, &tl->strings);
+        tl->options = gmt_query_text(&query, 4, &tl->strings);
+        tl->start_ns = gmt_query_time(&query, 5);
+        tl->end_ns = gmt_query_time(&query, 6);
+    }
+    rc = gmt_query_close(&query, rc);
+    if (rc != 0)
+        return rc;
+    rc = gmt_query_open(&query, tl->db, "SELECT value FROM meta WHERE key = 'complete'");
+    if (rc == 0 && gmt_query_next(&query))
+        tl->complete = gmt_query_int(&query, 0) != 0;
+    return gmt_query_close(&query, rc);
+}
+
+static int load_device(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT d.name, d.uuid, d.driver_version, d.compute_major, d.compute_minor, d.sm_count, "
+        "d.memory_bytes, d.l2_bytes, d.max_threads_per_sm, d.registers_per_sm, "
+        "d.shared_bytes_per_sm, d.max_blocks_per_sm, d.reserved_shared_bytes_per_block "
+        "FROM device d ORDER BY d.id NOT IN (SELECT device_id FROM context "
+        "WHERE device_id IS NOT NULL), d.id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct gmt_tl_device *device = &tl->device;
+
+        if (tl->device_count++ > 0)
+            continue;
+        device->name = gmt_query_text(&query, 0, &tl->strings);
+        device->uuid = gmt_query_text(&query, 1, &tl->strings);
+        device->driver_version = gmt_query_text(&query, 2, &tl->strings);
+        device->compute_major = gmt_query_int(&query, 3);
+        device->compute_minor = gmt_query_int(&query, 4);
+        device->sm_count = gmt_query_int(&query, 5);
+        device->memory_bytes = gmt_query_int(&query, 6);
+        device->l2_bytes = gmt_query_int(&query, 7);
+        device->max_threads_per_sm = gmt_query_int(&query, 8);
+        device->registers_per_sm = gmt_query_int(&query, 9);
+        device->shared_bytes_per_sm = gmt_query_int(&query, 10);
+        device->max_blocks_per_sm = gmt_query_int(&query, 11);
+        device->reserved_shared_bytes_per_block = gmt_query_int(&query, 12);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_apis(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int64_t max = 0;
+    int rc = gmt_query_int64(tl->db, "SELECT max(id) FROM api", &max);
+
+    if (rc != 0)
+        return rc;
+    /* Ids are 16 bits wide in a spool; anything beyond is not ours. */
+    if (max < 0 || max > UINT16_MAX)
+        return -EIO;
+    tl->api_count = (size_t)max + 1;
+    tl->apis = calloc(tl->api_count, sizeof(*tl->apis));
+    if (tl->apis == NULL)
+        return -ENOMEM;
+    rc = gmt_query_open(&query, tl->db, "SELECT id, name, runtime_name FROM api WHERE id >= 0");
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct gmt_tl_api *api = &tl->apis[gmt_query_int(&query, 0)];
+
+        api->name = gmt_query_text(&query, 1, &tl->strings);
+        api->runtime_name = gmt_query_text(&query, 2, &tl->strings);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+/* For each stack, its first frame outside the CUDA runtime. */
+static int load_stack_sites(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int64_t n = 0, last = -1;
+    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM stack", &n);
+
+    if (rc != 0)
+        return rc;
+    tl->stack_sites = calloc((size_t)n + 1, sizeof(*tl->stack_sites));
+    if (tl->stack_sites == NULL)
+        return -ENOMEM;
+    rc = gmt_query_open(&query, tl->db,
+                        "SELECT s.stack_id, s.frame_id FROM stack_frame s JOIN frame f "
+                        "ON f.id = s.frame_id WHERE f.runtime = 0 ORDER BY s.stack_id, s.position");
+    while (rc == 0 && tl->stack_site_count < (size_t)n && gmt_query_next(&query)) {
+        int64_t stack = gmt_query_int(&query, 0);
+
+        if (stack == last)
+            continue;
+        last = stack;
+        tl->stack_sites[tl->stack_site_count++] = (struct gmt_tl_stack_site){
+            .stack_id = stack,
+            /* The top bit keeps frame ids apart from return addresses. */
+            .site = (uint64_t)gmt_query_int(&query, 1) | UINT64_C(1) << 63};
+    }
+    return gmt_query_close(&query, rc);
+}
+
+uint64_t gmt_timeline_site(const struct gmt_timeline *tl, int64_t stack_id, uint64_t caller)
+{
+    size_t low = 0, high = tl->stack_site_count;
+
+    if (stack_id <= 0)
+        return caller;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tl->stack_sites[middle].stack_id < stack_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < tl->stack_site_count && tl->stack_sites[low].stack_id == stack_id)
+        return tl->stack_sites[low].site;
+    return caller;
+}
+
+int64_t gmt_timeline_wait_ns(const struct gmt_timeline *tl, int64_t at_ns)
+{
+    size_t low = 0, high = tl->pending_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tl->pending[middle].begin_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || tl->pending[low - 1].busy_until_ns <= at_ns)
+        return 0;
+    return tl->pending[low - 1].busy_until_ns - at_ns;
+}
+
+struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struct gmt_tl_copy *copy)
+{
+    struct gmt_interval host = {copy->call.begin_ns, copy->call.end_ns};
+    bool timed = copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME;
+
+    if (!copy->blocking) {
+        if (timed && copy->device_end_ns - copy->device_start_ns > host.end_ns - host.begin_ns)
+            return (struct gmt_interval){copy->device_start_ns, copy->device_end_ns};
+        return host;
+    }
+    host.begin_ns += gmt_timeline_wait_ns(tl, host.begin_ns);
+    /* What the device saw is part of the call, whatever was still running before. */
+    if (timed && copy->device_start_ns < host.begin_ns &&
+        copy->device_start_ns > copy->call.begin_ns)
+        host.begin_ns = copy->device_start_ns;
+    if (host.begin_ns > host.end_ns)
+        host.begin_ns = host.end_ns;
+    return host;
+}
+
+double gmt_copy_cost_ns(const struct gmt_timeline *tl, const struct gmt_tl_copy *copy)
+{
+    struct gmt_interval interval = gmt_copy_interval(tl, copy);
+
+    return (double)(interval.end_ns - interval.begin_ns);
+}
+
+int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_t bytes)
+{
+    static int (*const steps[])(struct gmt_timeline *) = {load_process,
+                                                          load_device,
+                                                          load_apis,
+                                                          load_stack_sites,
+                                                          gmt_timeline_load_calls,
+                                                          gmt_timeline_load_kernels,
+                                                          gmt_timeline_derive};
+    int rc = 0;
+
+    *tl = (struct gmt_timeline){.db = db};
+    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+        rc = steps[i](tl);
+    if (rc == 0 && tl->strings.failed)
+        rc = -ENOMEM;
+    if (rc != 0)
+        snprintf(message, bytes, "%s", rc == -ENOMEM ? "not enough memory" : sqlite3_errmsg(db));
+    return rc;
+}
+
+void gmt_timeline_free(struct gmt_timeline *tl)
+{
+    free(tl->copies);
+    free(tl->launches);
+    free(tl->allocations);
+    free(tl->classes);
+    free(tl->apis);
+    free(tl->busy);
+    free(tl->pending);
+    free(tl->stack_sites);
+    gmt_arena_free(&tl->strings);
+    *tl = (struct gmt_timeline){0};
+}

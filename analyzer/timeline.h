@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace in memory, in the order of time: what rules read. Read-only once loaded. */
+#ifndef GMT_ANALYZER_TIMELINE_H
+#define GMT_ANALYZER_TIMELINE_H
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reports/report.h"
+
+#define GMT_NO_TIME INT64_MIN /* a time that was not measured */
+
+enum gmt_direction_of_copy {
+    GMT_COPY_H2D,
+    GMT_COPY_D2H,
+    GMT_COPY_D2D,
+    GMT_COPY_H2H,
+    GMT_COPY_PEER,
+    GMT_COPY_UNKNOWN,
+    GMT_COPY_DIRECTIONS
+};
+
+enum gmt_memory_class {
+    GMT_CLASS_UNKNOWN,
+    GMT_CLASS_PAGEABLE,
+    GMT_CLASS_PINNED,
+    GMT_CLASS_MANAGED,
+    GMT_CLASS_DEVICE,
+    GMT_CLASS_ARRAY,
+    GMT_CLASSES
+};
+
+/* One index per row of libtrace/metrics.def. */
+enum gmt_metric_index {
+#define GMT_METRIC(id, name, group, cupti_name, unit, meaning) GMT_M_##name,
+#include "libtrace/metrics.def"
+#undef GMT_METRIC
+    GMT_METRICS
+};
+
+/*
+ * Who made a call. `site` is equal for calls from the same place of the user's code: the id of the
+ * first frame outside the CUDA runtime, else the return address.
+ */
+struct gmt_tl_call {
+    int64_t id, begin_ns, end_ns;
+    uint64_t site, caller;
+    int64_t stack_id; /* 0: none */
+    int32_t api, thread, stream;
+};
+
+struct gmt_tl_copy {
+    struct gmt_tl_call call;
+    int64_t device_start_ns, device_end_ns;
+    int64_t bytes;
+    uint64_t dst, src; /* 0: no address */
+    int64_t dst_allocation, src_allocation;
+    int32_t run;        /* index into gmt_runs, -1: in none (set by gmt_runs_find) */
+    uint8_t direction;  /* enum gmt_direction_of_copy */
+    uint8_t host_class; /* of the host side; of the destination where there is none */
+    bool blocking, linear, after_launch;
+};
+
+struct gmt_tl_launch {
+    struct gmt_tl_call call;
+    int64_t device_start_ns, device_end_ns;
+    int64_t argument_set; /* 0: none or unknown */
+    int32_t class_index;  /* -1: graph or unknown */
+    bool measured;
+};
+
+struct gmt_tl_allocation {
+    struct gmt_tl_call call; /* id: allocation.id */
+    int64_t free_begin_ns, free_end_ns;
+    uint64_t address;
+    int64_t bytes;
+    int32_t free_api;
+    char kind; /* first letter: device, pitched (p), managed, async, 'o' for pool */
+};
+
+struct gmt_tl_class {
+    int64_t id;
+    char *name;
+    int64_t registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
+    int64_t grid[3], block[3], max_blocks_per_sm; /* the latter 0: unknown */
+    double theoretical_occupancy;                 /* 0..1, NAN */
+    double counter[GMT_METRICS];                  /* mean per launch, NAN: not measured */
+    int64_t launches, measured, timed;
+    double median_ns;    /* of launches that were not measured; NAN: no device time at all */
+    double total_ns;     /* median x launches: what the program spends there untraced */
+    size_t first_launch; /* index of one launch that stands for the class */
+};
+
+struct gmt_tl_device {
+    char *name, *uuid, *driver_version;
+    int64_t compute_major, compute_minor, sm_count, memory_bytes, l2_bytes;
+    int64_t max_threads_per_sm, registers_per_sm, shared_bytes_per_sm, max_blocks_per_sm;
+    int64_t reserved_shared_bytes_per_block;
+};
+
+struct gmt_tl_api {
+    char *name, *runtime_name;
+};
+
+/* Running maximum of device end times over launches by host begin: see gmt_timeline_wait_ns. */
+struct gmt_tl_pending {
+    int64_t begin_ns, busy_until_ns;
+};
+
+struct gmt_timeline {
+    sqlite3 *db; /* open, for look-ups by id; the caller's */
+    int64_t start_ns, end_ns;
+    char *command, *exe, *hostname, *end_reason, *options;
+    bool complete, has_device_times, has_hardware, has_patched;
+    struct gmt_tl_device device; /* the first one with work */
+    size_t device_count;
+    struct gmt_tl_copy *copies;
+    size_t copy_count;
+    struct gmt_tl_launch *launches;
+    size_t launch_count;
+    struct gmt_tl_allocation *allocations; /* device side */
+    size_t allocation_count;
+    struct gmt_tl_class *classes;
+    size_t class_count;
+    struct gmt_tl_api *apis; /* by id */
+    size_t api_count;
+    struct gmt_interval *busy; /* merged device activity */
+    size_t busy_count;
+    struct gmt_tl_pending *pending;
+    size_t pending_count;
+    struct gmt_tl_stack_site *stack_sites; /* sorted by stack id */
+    size_t stack_site_count;
+    struct gmt_arena strings;
+};
+
+struct gmt_tl_stack_site {
+    int64_t stack_id;
+    uint64_t site;
+};
+
+/*
+ * Loads everything. 0, -ENOMEM, or -EIO with the reason in message. On error, too, the timeline may
+ * be given to gmt_timeline_free.
+ */
+int gmt_timeline_load(struct gmt_timeline *timeline, sqlite3 *db, char *message, size_t bytes);
+void gmt_timeline_free(struct gmt_timeline *timeline);
+
+/* Parts of gmt_timeline_load. */
+int gmt_timeline_load_calls(struct gmt_timeline *timeline);
+int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
+int gmt_timeline_derive(struct gmt_timeline *timeline);
+uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
+
+static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
+{
+    return (double)(timeline->end_ns - timeline->start_ns);
+}
+
+/* How long after at_ns the device is still busy with kernels launched before; 0 when unknown. */
+int64_t gmt_timeline_wait_ns(const struct gmt_timeline *timeline, int64_t at_ns);
+
+/*
+ * What a copy cost, without waiting for earlier kernels: host time of a blocking call, else the
+ * larger of the call and the copy on the device.
+ */
+double gmt_copy_cost_ns(const struct gmt_timeline *timeline, const struct gmt_tl_copy *copy);
+
+/* The part of the timeline that the copy fills: where its cost was paid. */
+struct gmt_interval gmt_copy_interval(const struct gmt_timeline *timeline,
+                                      const struct gmt_tl_copy *copy);
+
+const char *gmt_direction_name(unsigned direction); /* "h2d" */
+const char *gmt_class_name(unsigned memory_class);  /* "pageable" */
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from the rows of a trace: order, device activity, kernel times, end of the run. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/intervals.h"
+#include "analyzer/query.h"
+#include "analyzer/timeline.h"
+
+/* All rows start with struct gmt_tl_call. */
+static int compare_calls(const void *a, const void *b)
+{
+    const struct gmt_tl_call *x = a, *y = b;
+
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Traces are nearly always in order already; then sorting is skipped. */
+static void sort_calls(void *rows, size_t n, size_t bytes)
+{
+    const char *at = rows;
+
+    for (size_t i = 1; i < n; i++) {
+        if (compare_calls(at + (i - 1) * bytes, at + i * bytes) > 0) {
+            qsort(rows, n, bytes, compare_calls);
+            return;
+        }
+    }
+}
+
+static int compare_int64(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Median over launches with a device time, per class, and the sums that follow. */
+static int derive_kernel_times(struct gmt_timeline *tl)
+{
+    int64_t *times = calloc(tl->launch_count + 1, sizeof(*times));
+    size_t *first = calloc(tl->class_count + 1, sizeof(*first));
+    int rc = -ENOMEM;
+
+    if (times == NULL || first == NULL)
+        goto out;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+
+        if (launch->class_index < 0)
+            continue;
+        struct gmt_tl_class *class = &tl->classes[launch->class_index];
+        if (class->launches++ == 0)
+            class->first_launch = i;
+        class->measured += launch->measured;
+        class->timed += !launch->measured && launch->device_end_ns != GMT_NO_TIME;
+    }
+    size_t at = 0;
+    for (size_t c = 0; c < tl->class_count; c++) {
+        first[c] = at;
+        at += (size_t)tl->classes[c].timed;
+        tl->classes[c].timed = 0;
+    }
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+
+        if (launch->class_index < 0 || launch->measured || launch->device_end_ns == GMT_NO_TIME)
+            continue;
+        struct gmt_tl_class *class = &tl->classes[launch->class_index];
+        times[first[launch->class_index] + (size_t) class->timed++] = launch->device_end_ns -
+                                                                      launch->device_start_ns;
+    }
+    for (size_t c = 0; c < tl->class_count; c++) {
+        struct gmt_tl_class *class = &tl->classes[c];
+        size_t n = (size_t) class->timed;
+
+        if (n == 0)
+            continue;
+        int64_t *mine = times + first[c];
+        qsort(mine, n, sizeof(*mine), compare_int64);
+        size_t below = (n - 1) / 2, above = n / 2; /* the same for an odd n */
+        class->median_ns = ((double)mine[below] + (double)mine[above]) / 2;
+        class->total_ns = class->median_ns * (double)class->launches;
+    }
+    rc = 0;
+out:
+    free(times);
+    free(first);
+    return rc;
+}
+
+static int derive_pending(struct gmt_timeline *tl)
+{
+    int64_t busy_until = INT64_MIN;
+
+    tl->pending = calloc(tl->launch_count + 1, sizeof(*tl->pending));
+    if (tl->pending == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+
+        if (launch->device_end_ns == GMT_NO_TIME)
+            continue;
+        if (launch->device_end_ns > busy_until)
+            busy_until = launch->device_end_ns;
+        tl->pending[tl->pending_count++] = (struct gmt_tl_pending){launch->call.begin_ns,
+                                                                   busy_until};
+    }
+    return 0;
+}
+
+static void push_busy(struct gmt_timeline *tl, size_t capacity, int64_t start, int64_t end)
+{
+    if (tl->busy_count < capacity && start != GMT_NO_TIME && end != GMT_NO_TIME && end > start)
+        tl->busy[tl->busy_count++] = (struct gmt_interval){start, end};
+}
+
+static int derive_busy(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int64_t ops = 0, memsets = 0;
+    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM device_op", &ops);
+
+    if (rc == 0)
+        rc = gmt_query_int64(tl->db, "SELECT count(*) FROM memset", &memsets);
+    if (rc != 0)
+        return rc;
+    size_t capacity = ops > 0 ? (size_t)ops : tl->copy_count + tl->launch_count + (size_t)memsets;
+    tl->busy = calloc(capacity + 1, sizeof(*tl->busy));
+    if (tl->busy == NULL)
+        return -ENOMEM;
+    rc = gmt_query_open(&query, tl->db,
+                        ops > 0 ? "SELECT start_ns, end_ns FROM device_op"
+                                : "SELECT device_start_ns, device_end_ns FROM memset");
+    while (rc == 0 && gmt_query_next(&query))
+        push_busy(tl, capacity, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
+    rc = gmt_query_close(&query, rc);
+    for (size_t i = 0; ops == 0 && i < tl->copy_count; i++)
+        push_busy(tl, capacity, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
+    for (size_t i = 0; ops == 0 && i < tl->launch_count; i++)
+        push_busy(tl, capacity, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
+    tl->has_device_times = tl->busy_count > 0;
+    tl->busy_count = gmt_intervals_merge(tl->busy, tl->busy_count);
+    return rc;
+}
+
+/* Whether a copy may have had to wait for a kernel: for traces without device times. */
+static void derive_after_launch(struct gmt_timeline *tl)
+{
+    size_t next = 0;
+    bool launched = false;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        struct gmt_tl_copy *copy = &tl->copies[i];
+
+        for (; next < tl->launch_count && tl->launches[next].call.begin_ns <= copy->call.begin_ns;
+             next++)
+            launched = true;
+        copy->after_launch = launched;
+        if (copy->blocking)
+            launched = false;
+    }
+}
+
+static void derive_span(struct gmt_timeline *tl)
+{
+    int64_t begin = INT64_MAX, end = INT64_MIN;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (tl->copies[i].call.end_ns > end)
+            end = tl->copies[i].call.end_ns;
+    }
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        if (tl->launches[i].call.end_ns > end)
+            end = tl->launches[i].call.end_ns;
+    }
+    if (tl->busy_count > 0 && tl->busy[tl->busy_count - 1].end_ns > end)
+        end = tl->busy[tl->busy_count - 1].end_ns;
+    if (tl->copy_count > 0)
+        begin = tl->copies[0].call.begin_ns;
+    if (tl->launch_count > 0 && tl->launches[0].call.begin_ns < begin)
+        begin = tl->launches[0].call.begin_ns;
+    if (tl->start_ns == GMT_NO_TIME)
+        tl->start_ns = begin == INT64_MAX ? 0 : begin;
+    if (tl->end_ns == GMT_NO_TIME || tl->end_ns < tl->start_ns)
+        tl->end_ns = end > tl->start_ns ? end : tl->start_ns;
+}
+
+int gmt_timeline_derive(struct gmt_timeline *tl)
+{
+    sort_calls(tl->copies, tl->copy_count, sizeof(*tl->copies));
+    sort_calls(tl->launches, tl->launch_count, sizeof(*tl->launches));
+    sort_calls(tl->allocations, tl->allocation_count, sizeof(*tl->allocations));
+    int rc = derive_kernel_times(tl);
+
+    if (rc == 0)
+        rc = derive_pending(tl);
+    if (rc == 0)
+        rc = derive_busy(tl);
+    derive_after_launch(tl);
+    derive_span(tl);
+    return rc;
+}

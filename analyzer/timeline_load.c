@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of a trace, and its kernels with their counters, from tables to arrays. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/query.h"
+#include "analyzer/timeline.h"
+
+/* Columns 0..7 of every query for calls. */
+#define GMT_CALL_COLUMNS "id, begin_ns, end_ns, caller, stack_id, api_id, thread_id, stream_id"
+
+static void read_call(const struct gmt_timeline *tl, struct gmt_query *query,
+                      struct gmt_tl_call *call)
+{
+    call->id = gmt_query_int(query, 0);
+    call->begin_ns = gmt_query_time(query, 1);
+    call->end_ns = gmt_query_time(query, 2);
+    call->caller = (uint64_t)gmt_query_int(query, 3);
+    call->stack_id = gmt_query_int(query, 4);
+    call->api = (int32_t)gmt_query_int(query, 5);
+    call->thread = (int32_t)gmt_query_int(query, 6);
+    call->stream = (int32_t)gmt_query_int(query, 7);
+    call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
+    if (call->api < 0 || (size_t)call->api >= tl->api_count)
+        call->api = 0;
+}
+
+/* Room for all rows of a table; one to spare, so that an empty table is no special case. */
+static void *rows_for(struct gmt_timeline *tl, const char *count_sql, size_t bytes,
+                      size_t *capacity)
+{
+    int64_t n = 0;
+
+    if (gmt_query_int64(tl->db, count_sql, &n) != 0 || n < 0)
+        return NULL;
+    *capacity = (size_t)n;
+    return calloc((size_t)n + 1, bytes);
+}
+
+static uint8_t index_of_name(const char *text, const char *(*name)(unsigned), unsigned n,
+                             unsigned otherwise)
+{
+    for (unsigned i = 0; text != NULL && i < n; i++) {
+        if (strcmp(name(i), text) == 0)
+            return (uint8_t)i;
+    }
+    return (uint8_t)otherwise;
+}
+
+static const char *column_text(struct gmt_query *query, int column)
+{
+    return (const char *)sqlite3_column_text(query->statement, column);
+}
+
+static int load_copies(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->copies = rows_for(tl, "SELECT count(*) FROM transfer", sizeof(*tl->copies), &capacity);
+    if (tl->copies == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT " GMT_CALL_COLUMNS ", direction, dst_class, src_class, blocking, bytes, dst, src, "
+        "dst_allocation_id, src_allocation_id, device_start_ns, device_end_ns, height, depth, "
+        "batch FROM transfer WHERE result = 0 AND capturing = 0");
+    while (rc == 0 && tl->copy_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_copy *copy = &tl->copies[tl->copy_count++];
+        uint8_t dst, src;
+
+        read_call(tl, &query, &copy->call);
+        copy->direction = index_of_name(column_text(&query, 8), gmt_direction_name,
+                                        GMT_COPY_DIRECTIONS, GMT_COPY_UNKNOWN);
+        dst = index_of_name(column_text(&query, 9), gmt_class_name, GMT_CLASSES, GMT_CLASS_UNKNOWN);
+        src = index_of_name(column_text(&query, 10), gmt_class_name, GMT_CLASSES,
+                            GMT_CLASS_UNKNOWN);
+        copy->host_class = copy->direction == GMT_COPY_H2D ? src : dst;
+        copy->blocking = gmt_query_int(&query, 11) != 0;
+        copy->bytes = gmt_query_int(&query, 12);
+        copy->dst = (uint64_t)gmt_query_int(&query, 13);
+        copy->src = (uint64_t)gmt_query_int(&query, 14);
+        copy->dst_allocation = gmt_query_int(&query, 15);
+        copy->src_allocation = gmt_query_int(&query, 16);
+        copy->device_start_ns = gmt_query_time(&query, 17);
+        copy->device_end_ns = gmt_query_time(&query, 18);
+        copy->linear = gmt_query_int(&query, 19) <= 1 && gmt_query_int(&query, 20) <= 1 &&
+                       gmt_query_time(&query, 21) == GMT_NO_TIME;
+        copy->run = -1;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+    const struct gmt_tl_class *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static int32_t class_index(const struct gmt_timeline *tl, int64_t id)
+{
+    struct gmt_tl_class key = {.id = id};
+    const struct gmt_tl_class *found = bsearch(&key, tl->classes, tl->class_count,
+                                               sizeof(*tl->classes), compare_classes);
+
+    return found != NULL ? (int32_t)(found - tl->classes) : -1;
+}
+
+static int load_launches(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->launches = rows_for(tl, "SELECT count(*) FROM launch", sizeof(*tl->launches), &capacity);
+    if (tl->launches == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT " GMT_CALL_COLUMNS ", class_id, measured IS NOT NULL, "
+                            "argument_set_id, device_start_ns, device_end_ns FROM launch "
+                            "WHERE result = 0 AND capturing = 0");
+    while (rc == 0 && tl->launch_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
+
+        read_call(tl, &query, &launch->call);
+        launch->class_index = class_index(tl, gmt_query_int(&query, 8));
+        launch->measured = gmt_query_int(&query, 9) != 0;
+        launch->argument_set = gmt_query_int(&query, 10);
+        launch->device_start_ns = gmt_query_time(&query, 11);
+        launch->device_end_ns = gmt_query_time(&query, 12);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_allocations(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->allocations = rows_for(tl, "SELECT count(*) FROM allocation", sizeof(*tl->allocations),
+                               &capacity);
+    if (tl->allocations == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT " GMT_CALL_COLUMNS ", kind, address, bytes, free_api_id, "
+                            "free_begin_ns, free_end_ns FROM allocation");
+    while (rc == 0 && tl->allocation_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_allocation *allocation = &tl->allocations[tl->allocation_count++];
+        const char *kind = column_text(&query, 8);
+
+        read_call(tl, &query, &allocation->call);
+        allocation->kind = kind == NULL ? '?' : strcmp(kind, "pool") == 0 ? 'o' : kind[0];
+        allocation->address = (uint64_t)gmt_query_int(&query, 9);
+        allocation->bytes = gmt_query_int(&query, 10);
+        allocation->free_api = (int32_t)gmt_query_int(&query, 11);
+        allocation->free_begin_ns = gmt_query_time(&query, 12);
+        allocation->free_end_ns = gmt_query_time(&query, 13);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_classes(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->classes = rows_for(tl, "SELECT count(*) FROM kernel_class", sizeof(*tl->classes),
+                           &capacity);
+    if (tl->classes == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT c.id, k.name, k.registers, k.static_shared_bytes, c.dynamic_shared_bytes, "
+        "k.local_bytes, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, "
+        "c.max_blocks_per_sm, c.theoretical_occupancy "
+        "FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id ORDER BY c.id");
+    while (rc == 0 && tl->class_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_class *class = &tl->classes[tl->class_count++];
+
+        class->id = gmt_query_int(&query, 0);
+        class->name = gmt_query_text(&query, 1, &tl->strings);
+        class->registers = gmt_query_int(&query, 2);
+        class->static_shared_bytes = gmt_query_int(&query, 3);
+        class->dynamic_shared_bytes = gmt_query_int(&query, 4);
+        class->local_bytes = gmt_query_int(&query, 5);
+        for (int i = 0; i < 3; i++) {
+            class->grid[i] = gmt_query_int(&query, 6 + i);
+            class->block[i] = gmt_query_int(&query, 9 + i);
+        }
+        class->max_blocks_per_sm = gmt_query_int(&query, 12);
+        class->theoretical_occupancy = gmt_query_real(&query, 13);
+        for (size_t i = 0; i < GMT_METRICS; i++)
+            class->counter[i] = NAN;
+        class->median_ns = class->total_ns = NAN;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_counters(struct gmt_timeline *tl)
+{
+    static const char *const names[GMT_METRICS] = {
+#define GMT_METRIC(id, name, group, cupti_name, unit, meaning) #name,
+#include "libtrace/metrics.def"
+#undef GMT_METRIC
+    };
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT kc.class_id, m.name, kc.grp, avg(kc.value) "
+                            "FROM kernel_counters kc JOIN metric m ON m.id = kc.metric_id "
+                            "WHERE kc.value IS NOT NULL GROUP BY kc.class_id, kc.metric_id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int32_t class = class_index(tl, gmt_query_int(&query, 0));
+        const char *name = column_text(&query, 1);
+        const char *group = column_text(&query, 2);
+
+        for (size_t i = 0; class >= 0 && name != NULL && i < GMT_METRICS; i++) {
+            if (strcmp(names[i], name) == 0)
+                tl->classes[class].counter[i] = gmt_query_real(&query, 3);
+        }
+        tl->has_patched |= group != NULL && strcmp(group, "patched") == 0;
+        tl->has_hardware |= group != NULL && strcmp(group, "hardware") == 0;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+int gmt_timeline_load_calls(struct gmt_timeline *tl)
+{
+    int rc = load_copies(tl);
+
+    return rc == 0 ? load_allocations(tl) : rc;
+}
+
+int gmt_timeline_load_kernels(struct gmt_timeline *tl)
+{
+    int rc = load_classes(tl);
+
+    if (rc == 0)
+        rc = load_counters(tl);
+    return rc == 0 ? load_launches(tl) : rc;
+}

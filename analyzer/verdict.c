@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict and the tables of a report: sums over a trace, before any rule has spoken. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/analysis.h"
+#include "analyzer/intervals.h"
+#include "analyzer/price.h"
+
+/* Upper limits of the size classes of copies. */
+static const double buckets[] = {256.0, 4096.0, 65536.0, 1048576.0, 16.0 * 1048576.0, INFINITY};
+enum { BUCKETS = sizeof(buckets) / sizeof(buckets[0]) };
+
+struct copy_sums {
+    struct gmt_transfer_row row[GMT_COPY_DIRECTIONS][GMT_CLASSES][BUCKETS];
+};
+
+static size_t bucket_of(double bytes)
+{
+    size_t i = 0;
+
+    while (i + 1 < BUCKETS && bytes > buckets[i])
+        i++;
+    return i;
+}
+
+static void add_row(struct gmt_transfer_row *to, const struct gmt_transfer_row *row)
+{
+    to->count += row->count;
+    to->bytes += row->bytes;
+    to->time_ns += row->time_ns;
+}
+
+static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    struct copy_sums *sums = calloc(1, sizeof(*sums));
+
+    if (sums == NULL)
+        return -ENOMEM;
+    report->copy_ns = 0;
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+        size_t bucket = bucket_of((double)copy->bytes);
+        double cost_ns = gmt_copy_cost_ns(tl, copy);
+
+        add_row(&sums->row[copy->direction][copy->host_class][bucket],
+                &(struct gmt_transfer_row){
+                    .count = 1, .bytes = (double)copy->bytes, .time_ns = cost_ns});
+        report->copy_ns += cost_ns;
+    }
+    for (size_t d = 0; d < GMT_COPY_DIRECTIONS; d++) {
+        for (size_t c = 0; c < GMT_CLASSES; c++) {
+            struct gmt_transfer_row total = {.direction = gmt_direction_name((unsigned)d),
+                                             .host_class = gmt_class_name((unsigned)c),
+                                             .bucket_bytes = INFINITY};
+
+            for (size_t b = 0; b < BUCKETS; b++) {
+                struct gmt_transfer_row *row = &sums->row[d][c][b], *slot;
+
+                if (row->count == 0)
+                    continue;
+                add_row(&total, row);
+                row->direction = total.direction;
+                row->host_class = total.host_class;
+                row->bucket_bytes = buckets[b];
+                slot = GMT_PUSH(report->arena, report->copy_rows, report->copy_row_count);
+                if (slot != NULL)
+                    *slot = *row;
+            }
+            struct gmt_transfer_row *slot = total.count > 0
+                                                ? GMT_PUSH(report->arena, report->copy_totals,
+                                                           report->copy_total_count)
+                                                : NULL;
+            if (slot != NULL)
+                *slot = total;
+        }
+    }
+    free(sums);
+    return 0;
+}
+
+struct memory_event {
+    int64_t at_ns, bytes;
+};
+
+static int compare_events(const void *a, const void *b)
+{
+    const struct memory_event *x = a, *y = b;
+
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    /* Frees first: what was given back can be had again at the same moment. */
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int fill_peak(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    struct memory_event *events = calloc(2 * tl->allocation_count + 1, sizeof(*events));
+    size_t n = 0;
+    int64_t now = 0, peak = 0;
+
+    if (events == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < tl->allocation_count; i++) {
+        const struct gmt_tl_allocation *a = &tl->allocations[i];
+
+        events[n++] = (struct memory_event){a->call.end_ns, a->bytes};
+        if (a->free_begin_ns != GMT_NO_TIME)
+            events[n++] = (struct memory_event){a->free_begin_ns, -a->bytes};
+    }
+    qsort(events, n, sizeof(*events), compare_events);
+    for (size_t i = 0; i < n; i++) {
+        now += events[i].bytes;
+        if (now > peak)
+            peak = now;
+    }
+    free(events);
+    report->peak_device_bytes = tl->allocation_count > 0 ? (double)peak : NAN;
+    report->allocation_count = (double)tl->allocation_count;
+    return 0;
+}
+
+static int compare_kernels(const void *a, const void *b)
+{
+    const struct gmt_kernel_row *x = a, *y = b;
+    double p = isnan(x->device_ns) ? -1 : x->device_ns, q = isnan(y->device_ns) ? -1 : y->device_ns;
+
+    if (p < q || p > q)
+        return p < q ? 1 : -1;
+    if (x->launches != y->launches)
+        return x->launches < y->launches ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static double ways(double wavefronts, double requests, double bytes)
+{
+    double ideal = fmax(requests, bytes / 128);
+
+    return ideal > 0 ? wavefronts / ideal : NAN;
+}
+
+static double efficiency(struct gmt_access access)
+{
+    return access.sectors > 0 ? 100 * access.bytes / (32 * access.sectors) : NAN;
+}
+
+static void fill_kernel(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                        struct gmt_kernel_row *row)
+{
+    const double *c = class->counter;
+    struct gmt_work work = gmt_work_of_class(class);
+    double local = c[GMT_M_local_load_requests] + c[GMT_M_local_store_requests];
+    double others = c[GMT_M_global_load_requests] + c[GMT_M_global_store_requests] +
+                    c[GMT_M_shared_load_requests] + c[GMT_M_shared_store_requests];
+
+    row->name = class->name != NULL ? class->name : "unnamed kernel";
+    for (int i = 0; i < 3; i++) {
+        row->grid[i] = class->grid[i];
+        row->block[i] = class->block[i];
+    }
+    row->launches = class->launches;
+    row->measured = class->measured;
+    row->device_ns = class->total_ns;
+    row->share = class->total_ns / gmt_timeline_wall_ns(tl);
+    row->load_efficiency = efficiency(gmt_access_of_loads(class));
+    row->store_efficiency = efficiency(gmt_access_of_stores(class));
+    row->shared_ways = fmax(ways(c[GMT_M_shared_load_wavefronts], c[GMT_M_shared_load_requests],
+                                 c[GMT_M_shared_load_bytes]),
+                            ways(c[GMT_M_shared_store_wavefronts], c[GMT_M_shared_store_requests],
+                                 c[GMT_M_shared_store_bytes]));
+    row->achieved_occupancy = c[GMT_M_achieved_occupancy_percent] / 100;
+    row->theoretical_occupancy = class->theoretical_occupancy;
+    row->local_share = local + others > 0 ? local / (local + others) : NAN;
+    row->dram_bytes_per_s = work.dram_bytes * 1e9 / class->median_ns;
+}
+
+static void fill_kernels(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    report->kernel_ns = NAN;
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+        struct gmt_kernel_row *row;
+
+        if (class->launches == 0)
+            continue;
+        report->kernel_classes++;
+        report->measured_classes += class->measured > 0;
+        report->measured_launches += (uint64_t) class->measured;
+        if (!isnan(class->total_ns))
+            report->kernel_ns = isnan(report->kernel_ns) ? class->total_ns
+                                                         : report->kernel_ns + class->total_ns;
+        row = GMT_PUSH(report->arena, report->kernels, report->kernel_count);
+        if (row != NULL)
+            fill_kernel(tl, class, row);
+    }
+    if (report->kernel_count > 1)
+        qsort(report->kernels, report->kernel_count, sizeof(*report->kernels), compare_kernels);
+}
+
+int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    const struct gmt_tl_device *device = &tl->device;
+
+    report->tool_version = GMT_VERSION;
+    report->command = tl->command;
+    report->exe = tl->exe;
+    report->hostname = tl->hostname;
+    report->end_reason = tl->end_reason;
+    report->device_name = device->name;
+    report->device_uuid = device->uuid;
+    report->driver_version = device->driver_version;
+    if (device->compute_major > 0)
+        report->compute_capability = gmt_arena_text(
+            report->arena, "%d.%d", (int)device->compute_major, (int)device->compute_minor);
+    report->wall_ns = gmt_timeline_wall_ns(tl);
+    report->gpu_busy_ns = tl->has_device_times ? gmt_intervals_length(tl->busy, tl->busy_count)
+                                               : NAN;
+    report->transfers = tl->copy_count;
+    report->launches = tl->launch_count;
+    fill_kernels(tl, report);
+    int rc = fill_copies(tl, report);
+    return rc == 0 ? fill_peak(tl, report) : rc;
+}

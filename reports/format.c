@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers for people, and text of unknown origin made printable. */
+#include "reports/format.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/report.h"
+
+static const char dash[] = "–";
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+static const char *unknown(char *text)
+{
+    memcpy(text, dash, sizeof(dash));
+    return text;
+}
+
+/* Three significant digits, as far as the integer part leaves room. */
+static int digits_for(double value)
+{
+    if (value < 9.995)
+        return 2;
+    return value < 99.95 ? 1 : 0;
+}
+
+static const char *scaled(char *text, double value, const char *const *units, size_t n, double step)
+{
+    size_t unit = 0;
+
+    if (!isfinite(value))
+        return unknown(text);
+    double magnitude = fabs(value);
+    while (unit + 1 < n && magnitude >= step * 0.9995) {
+        magnitude /= step;
+        unit++;
+    }
+    bool whole = unit == 0 && magnitude == floor(magnitude);
+    snprintf(text, GMT_FORMAT_BYTES, "%s%.*f %s", value < 0 ? "-" : "",
+             whole ? 0 : digits_for(magnitude), magnitude, units[unit]);
+    return text;
+}
+
+const char *gmt_format_ns(char *text, double ns)
+{
+    static const char *const units[] = {"ns", "µs", "ms", "s"};
+
+    return scaled(text, ns, units, 4, 1000.0);
+}
+
+const char *gmt_format_bytes(char *text, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+    return scaled(text, bytes, units, 5, 1024.0);
+}
+
+const char *gmt_format_rate(char *text, double bytes_per_s)
+{
+    static const char *const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+
+    return scaled(text, bytes_per_s, units, 5, 1000.0);
+}
+
+const char *gmt_format_count(char *text, double count)
+{
+    char plain[GMT_FORMAT_BYTES];
+    size_t out = 0;
+
+    if (!isfinite(count) || fabs(count) > 1e15)
+        return unknown(text);
+    int length = snprintf(plain, sizeof(plain), "%.0f", count);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && plain[i - 1] != '-')
+            text[out++] = ',';
+        text[out++] = plain[i];
+    }
+    text[out] = '\0';
+    return text;
+}
+
+const char *gmt_format_decimal(char *text, double value, int decimals)
+{
+    if (!isfinite(value))
+        return unknown(text);
+    snprintf(text, GMT_FORMAT_BYTES, "%.*f", decimals, value);
+    return text;
+}
+
+const char *gmt_format_percent(char *text, double percent)
+{
+    if (!isfinite(percent))
+        return unknown(text);
+    if (percent > 0 && percent < 0.095)
+        snprintf(text, GMT_FORMAT_BYTES, "<0.1 %%");
+    else
+        snprintf(text, GMT_FORMAT_BYTES, "%.*f %%", fabs(percent) >= 99.95 ? 0 : 1, percent);
+    return text;
+}
+
+/* Bytes of the valid UTF-8 sequence at text, 0 when there is none. */
+static size_t sequence_length(const unsigned char *text)
+{
+    size_t length;
+    uint32_t code;
+
+    if (text[0] < 0x80)
+        return 1;
+    if (text[0] >= 0xc2 && text[0] <= 0xdf) {
+        length = 2;
+        code = text[0] & 0x1fu;
+    } else if ((text[0] & 0xf0) == 0xe0) {
+        length = 3;
+        code = text[0] & 0x0fu;
+    } else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
+        length = 4;
+        code = text[0] & 0x07u;
+    } else {
+        return 0;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3fu);
+    }
+    if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff ||
+        (code >= 0xd800 && code <= 0xdfff))
+        return 0;
+    /* C1 controls and the marks that reorder text would let a kernel's name rewrite the line. */
+    if (code < 0xa0 || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
+        return 0;
+    return length;
+}
+
+/* The next clean character: its bytes in *bytes and *length; returns how much of text it took. */
+static size_t next_clean(const char *text, const char **bytes, size_t *length)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t taken = sequence_length(at);
+
+    *bytes = text;
+    *length = taken;
+    if (taken == 0) {
+        *bytes = replacement;
+        *length = 3;
+        return 1;
+    }
+    if (*at < 0x20 || *at == 0x7f) {
+        bool blank = *at == '\n' || *at == '\t' || *at == '\r';
+
+        *bytes = blank ? " " : replacement;
+        *length = blank ? 1 : 3;
+    }
+    return taken;
+}
+
+size_t gmt_clean_length(const char *text)
+{
+    const char *bytes;
+    size_t length, count = 0;
+
+    for (; *text != '\0'; count++)
+        text += next_clean(text, &bytes, &length);
+    return count;
+}
+
+size_t gmt_print_clean(FILE *out, const char *text, size_t max_columns)
+{
+    bool cut = max_columns > 0 && gmt_clean_length(text) > max_columns;
+    const char *bytes;
+    size_t length, count = 0;
+
+    while (*text != '\0') {
+        if (cut && count + 1 == max_columns) {
+            fputs("…", out);
+            return count + 1;
+        }
+        text += next_clean(text, &bytes, &length);
+        fwrite(bytes, 1, length, out);
+        count++;
+    }
+    return count;
+}
+
+char *gmt_clean_copy(const char *text)
+{
+    const char *bytes;
+    size_t length, used = 0;
+    char *clean = malloc(strlen(text) * 3 + 1);
+
+    if (clean == NULL)
+        return NULL;
+    while (*text != '\0') {
+        text += next_clean(text, &bytes, &length);
+        memcpy(clean + used, bytes, length);
+        used += length;
+    }
+    clean[used] = '\0';
+    return clean;
+}
+
+const char *gmt_severity_name(enum gmt_severity severity)
+{
+    static const char *const names[] = {"note", "low", "medium", "high"};
+
+    return names[severity];
+}
+
+const char *gmt_confidence_name(enum gmt_confidence confidence)
+{
+    static const char *const names[] = {"measured", "calibrated", "modelled", "heuristic"};
+
+    return names[confidence];
+}
+
+const char *gmt_effort_name(enum gmt_effort effort)
+{
+    static const char *const names[] = {"small", "medium", "large"};
+
+    return names[effort];
+}
+
+const char *gmt_outcome_name(enum gmt_outcome outcome)
+{
+    static const char *const names[] = {"pass", "fail", "not applicable", "could not check"};
+
+    return names[outcome];
+}
+
+const char *gmt_provenance_name(enum gmt_provenance provenance)
+{
+    static const char *const names[] = {"none", "modelled", "another board", "calibrated"};
+
+    return names[provenance];
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as one self-contained page without scripts, to look at and to mail. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/html_parts.h"
+#include "reports/writers.h"
+#include "style.h"
+
+static int hex_digit(char c)
+{
+    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+}
+
+/* Base64 of the 32 bytes that 64 hex digits stand for: how a content policy wants its hashes. */
+static void base64_of_hex(const char *hex, char text[45])
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned bits = 0, pending = 0;
+    size_t used = 0;
+
+    for (; *hex != '\0'; hex++) {
+        pending = pending << 4 | (unsigned)hex_digit(*hex);
+        bits += 4;
+        if (bits >= 6) {
+            bits -= 6;
+            text[used++] = alphabet[pending >> bits & 63];
+            pending &= (1u << bits) - 1;
+        }
+    }
+    /* 256 bits leave four over: two zero bits and one sign of padding complete them. */
+    text[used++] = alphabet[pending << 2 & 63];
+    text[used++] = '=';
+    text[used] = '\0';
+}
+
+static void page_head(FILE *out, const struct gmt_report *r)
+{
+    char hash[45];
+
+    base64_of_hex(GMT_STYLE_SHA256, hash);
+    fprintf(out,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+            "style-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>gmtrace: ",
+            hash);
+    gmt_html_text(out, r->command != NULL ? r->command : r->trace_path);
+    fprintf(out, "</title>\n<style>%s</style></head>\n<body>\n", gmt_style_text);
+}
+
+static void page_title(FILE *out, const struct gmt_report *r)
+{
+    fputs("<header><p class=\"brand\">gmtrace</p><h1><code>", out);
+    gmt_html_text(out, r->command != NULL ? r->command : r->trace_path);
+    fputs("</code></h1><p class=\"dim\">", out);
+    gmt_html_text(out, r->device_name != NULL ? r->device_name : "no GPU recorded");
+    if (r->compute_capability != NULL) {
+        fputs(", compute ", out);
+        gmt_html_text(out, r->compute_capability);
+    }
+    if (r->driver_version != NULL) {
+        fputs(", driver ", out);
+        gmt_html_text(out, r->driver_version);
+    }
+    if (r->hostname != NULL) {
+        fputs(" · ", out);
+        gmt_html_text(out, r->hostname);
+    }
+    fputs(" · ", out);
+    gmt_html_text(out, r->trace_path);
+    fputs("</p></header>\n", out);
+}
+
+static void tile(FILE *out, const char *name, const char *value, const char *sub, double share)
+{
+    fputs("<div class=\"tile\">", out);
+    gmt_html_element(out, "span", "label", name);
+    gmt_html_element(out, "strong", "", value);
+    if (isfinite(share))
+        gmt_html_bar(out, share, "busy", name);
+    gmt_html_element(out, "small", "", sub);
+    fputs("</div>\n", out);
+}
+
+static void verdict(FILE *out, const struct gmt_report *r)
+{
+    char value[GMT_FORMAT_BYTES], number[GMT_FORMAT_BYTES], sub[96];
+
+    fputs("<section class=\"tiles\" aria-label=\"verdict\">\n", out);
+    snprintf(sub, sizeof(sub), "ended: %s", r->end_reason != NULL ? r->end_reason : "unknown");
+    tile(out, "wall time", gmt_format_ns(value, r->wall_ns), sub, NAN);
+    tile(out, "GPU busy", gmt_format_percent(value, 100 * r->gpu_busy_ns / r->wall_ns),
+         "copies, memsets and kernels", r->gpu_busy_ns / r->wall_ns);
+    snprintf(sub, sizeof(sub), "%s call%s", gmt_format_count(number, (double)r->transfers),
+             r->transfers == 1 ? "" : "s");
+    tile(out, "copies", gmt_format_ns(value, r->copy_ns), sub, r->copy_ns / r->wall_ns);
+    snprintf(sub, sizeof(sub), "%s launch%s", gmt_format_count(number, (double)r->launches),
+             r->launches == 1 ? "" : "es");
+    tile(out, "kernels", gmt_format_ns(value, r->kernel_ns), sub, r->kernel_ns / r->wall_ns);
+    snprintf(sub, sizeof(sub), "%s allocation%s", gmt_format_count(number, r->allocation_count),
+             r->allocation_count > 1 ? "s" : "");
+    tile(out, "peak device memory", gmt_format_bytes(value, r->peak_device_bytes), sub, NAN);
+    snprintf(sub, sizeof(sub), "%" PRIu64 " of %" PRIu64 " kernel classes", r->measured_classes,
+             r->kernel_classes);
+    tile(out, "measured launches", gmt_format_count(value, (double)r->measured_launches), sub, NAN);
+    fputs("</section>\n", out);
+}
+
+static void where(FILE *out, const struct gmt_where *w)
+{
+    fputs("<p class=\"where\">", out);
+    if (w->kernel != NULL) {
+        gmt_html_element(out, "code", "kernel", w->kernel);
+        fputs(" launched at ", out);
+    }
+    gmt_html_element(out, "code", "", w->label);
+    if (w->function != NULL) {
+        fputs(" in ", out);
+        gmt_html_element(out, "code", "", w->function);
+    }
+    if (w->api != NULL)
+        gmt_html_element(out, "span", "dim api", w->api);
+    fputs("</p>\n", out);
+}
+
+static const char *evidence_text(const struct gmt_evidence *e, char *text)
+{
+    if (strcmp(e->unit, "ns") == 0)
+        return gmt_format_ns(text, e->value);
+    if (strcmp(e->unit, "bytes") == 0)
+        return gmt_format_bytes(text, e->value);
+    if (strcmp(e->unit, "bytes_per_s") == 0)
+        return gmt_format_rate(text, e->value);
+    if (strcmp(e->unit, "percent") == 0)
+        return gmt_format_percent(text, e->value);
+    if (strcmp(e->unit, "ratio") == 0)
+        return gmt_format_decimal(text, e->value, 2);
+    return gmt_format_count(text, e->value);
+}
+
+static void evidence(FILE *out, const struct gmt_finding *f)
+{
+    char text[GMT_FORMAT_BYTES], name[64];
+
+    fputs("<details><summary>Evidence</summary><dl class=\"evidence\">\n", out);
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        snprintf(name, sizeof(name), "%s", f->evidence[i].name);
+        for (char *c = name; *c != '\0'; c++)
+            *c = *c == '_' ? ' ' : *c;
+        gmt_html_element(out, "dt", "", name);
+        gmt_html_element(out, "dd", "", evidence_text(&f->evidence[i], text));
+    }
+    fputs("</dl>", out);
+    if (f->sql != NULL) {
+        fputs("<pre class=\"sql\">", out);
+        gmt_html_code(out, f->sql);
+        fputs("</pre>", out);
+    }
+    if (f->where.stack_depth > 0) {
+        fputs("<ol class=\"stack\">\n", out);
+        for (size_t i = 0; i < f->where.stack_depth; i++) {
+            const struct gmt_report_frame *frame = &f->where.stack[i];
+
+            fprintf(out, "<li class=\"%s\"><code>", frame->runtime ? "dim" : "");
+            gmt_html_text(out, frame->function != NULL ? frame->function : "?");
+            fputs("</code> ", out);
+            if (frame->file != NULL && frame->line > 0) {
+                gmt_html_text(out, frame->file);
+                fprintf(out, ":%" PRId64, frame->line);
+            } else {
+                gmt_html_text(out, frame->module);
+            }
+            fputs("</li>\n", out);
+        }
+        fputs("</ol>", out);
+    }
+    fprintf(out, "<p class=\"dim\">effort: %s · fingerprint %s</p></details>\n",
+            gmt_effort_name(f->effort), f->fingerprint);
+}
+
+static void card(FILE *out, const struct gmt_finding *f, double largest_ns)
+{
+    char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES],
+        share[GMT_FORMAT_BYTES];
+
+    fprintf(out, "<article class=\"card %s\" id=\"f-%s\"><div class=\"top\"><div>",
+            gmt_severity_name(f->severity), f->fingerprint);
+    gmt_html_element(out, "span", "badge", gmt_severity_name(f->severity));
+    gmt_html_element(out, "span", "rule", f->rule);
+    gmt_html_element(out, "h3", "", f->title);
+    fputs("</div><div class=\"saving\">", out);
+    if (isfinite(f->saving.best_ns)) {
+        fprintf(out, "<span>saves</span><strong>%s</strong><small>%s of the run</small>",
+                gmt_format_ns(best, f->saving.best_ns),
+                gmt_format_percent(share, 100 * f->saving.share));
+        gmt_html_bar(out, f->saving.best_ns / largest_ns, "save", "relative saving");
+    } else {
+        fputs("<strong>not priced</strong>", out);
+    }
+    fputs("</div></div>\n", out);
+    where(out, &f->where);
+    gmt_html_element(out, "p", "headline", f->headline);
+    fputs("<p><span class=\"label\">Fix</span> ", out);
+    gmt_html_text(out, f->fix);
+    fputs("</p>\n", out);
+    if (f->sketch != NULL) {
+        fputs("<pre>", out);
+        gmt_html_code(out, f->sketch);
+        fputs("</pre>\n", out);
+    }
+    fputs("<p class=\"dim\">", out);
+    if (isfinite(f->saving.best_ns))
+        fprintf(out, "%s to %s · ", gmt_format_ns(low, f->saving.low_ns),
+                gmt_format_ns(high, f->saving.high_ns));
+    fprintf(out, "%s: ", gmt_confidence_name(f->confidence));
+    gmt_html_text(out, f->method);
+    fputs("</p>\n", out);
+    evidence(out, f);
+    fputs("</article>\n", out);
+}
+
+static void findings(FILE *out, const struct gmt_report *r)
+{
+    char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+
+    fputs("<section id=\"findings\"><h2>", out);
+    if (r->finding_count == 0) {
+        fputs("No findings</h2><p>Nothing that was checked would save a noticeable part of the "
+              "run.</p></section>\n",
+              out);
+        return;
+    }
+    fprintf(out, "%zu finding%s", r->finding_count, r->finding_count == 1 ? "" : "s");
+    if (r->combined.best_ns > 0)
+        fprintf(out, " <span class=\"dim\">together about %s, %s of the run</span>",
+                gmt_format_ns(time, r->combined.best_ns),
+                gmt_format_percent(share, 100 * r->combined.share));
+    fputs("</h2>\n", out);
+    for (size_t i = 0; i < r->finding_count; i++)
+        card(out, &r->findings[i], r->findings[0].saving.best_ns);
+    fputs("</section>\n", out);
+}
+
+static int write_html(const struct gmt_report *report, const struct gmt_writer_options *options,
+                      FILE *out)
+{
+    (void)options;
+    page_head(out, report);
+    page_title(out, report);
+    fputs("<main>\n", out);
+    verdict(out, report);
+    findings(out, report);
+    gmt_html_notes(out, report);
+    gmt_html_kernels(out, report);
+    gmt_html_transfers(out, report);
+    gmt_html_gaps(out, report);
+    gmt_html_calibration(out, report);
+    fputs("</main><footer class=\"dim\">gmtrace ", out);
+    gmt_html_text(out, report->tool_version);
+    fputs(" · savings that overlap count once in the sum</footer></body></html>\n", out);
+    return ferror(out) ? -EIO : 0;
+}
+
+const struct gmt_writer gmt_writer_html = {
+    .name = "html", .extension = "html", .write = write_html};

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The read-only model that every writer of reports prints: verdict, findings, tables, gaps. */
+#ifndef GMT_REPORTS_REPORT_H
+#define GMT_REPORTS_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reports/arena.h"
+
+/*
+ * Numbers that may be unknown are doubles: NAN means "not measured". Strings that may be unknown
+ * are NULL. Strings may hold any bytes (they come from traces): a writer makes them valid UTF-8.
+ */
+
+enum gmt_severity { GMT_SEVERITY_NOTE, GMT_SEVERITY_LOW, GMT_SEVERITY_MEDIUM, GMT_SEVERITY_HIGH };
+
+/* How the saving is known, best first. */
+enum gmt_confidence {
+    GMT_CONFIDENCE_MEASURED,   /* from times of this very run */
+    GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this very board */
+    GMT_CONFIDENCE_MODELLED,   /* priced with another board's figures, or a resource model */
+    GMT_CONFIDENCE_HEURISTIC,  /* a threshold; no price */
+};
+
+enum gmt_effort { GMT_EFFORT_SMALL, GMT_EFFORT_MEDIUM, GMT_EFFORT_LARGE };
+
+enum gmt_outcome {
+    GMT_OUTCOME_PASS,
+    GMT_OUTCOME_FAIL,
+    GMT_OUTCOME_NOT_APPLICABLE, /* the program does nothing that the rule looks at */
+    GMT_OUTCOME_COULD_NOT_CHECK,
+};
+
+/* Where the device model comes from. */
+enum gmt_provenance {
+    GMT_MODEL_NONE,
+    GMT_MODEL_MODELLED,    /* shipped figures of a GPU of another name */
+    GMT_MODEL_OTHER_BOARD, /* a GPU of the same name */
+    GMT_MODEL_CALIBRATED,  /* this very board */
+};
+
+struct gmt_report_frame {
+    const char *function, *file, *module; /* NULL: unknown */
+    int64_t line, offset;                 /* 0: unknown    */
+    bool runtime;                         /* inside the CUDA runtime */
+};
+
+struct gmt_where {
+    const char *label; /* "main.cu:182", "app+0x12f3" or an API name; never NULL               */
+    const char *function, *file, *module;
+    int64_t line;
+    const char *api;    /* "cudaMemcpy (cuMemcpyHtoD_v2)"; NULL where no call is meant          */
+    const char *kernel; /* demangled name, NULL where no kernel is meant                         */
+    const struct gmt_report_frame *stack;
+    size_t stack_depth;
+};
+
+struct gmt_evidence {
+    const char *name; /* snake_case, stable                        */
+    const char *unit; /* "ns", "bytes", "percent", "count", ...    */
+    double value;
+};
+enum { GMT_EVIDENCE_MAX = 16 };
+
+/* All NAN when the saving could not be priced. */
+struct gmt_saving {
+    double low_ns, best_ns, high_ns;
+    double share; /* best / wall time, 0..1 */
+};
+
+struct gmt_interval {
+    int64_t begin_ns, end_ns;
+};
+
+struct gmt_finding {
+    const char *rule, *slug, *title;
+    enum gmt_severity severity;
+    const char *headline; /* one line: what was seen, with its numbers   */
+    struct gmt_where where;
+    struct gmt_evidence evidence[GMT_EVIDENCE_MAX];
+    size_t evidence_count;
+    const char *sql;     /* reproduces the evidence from the trace      */
+    double cost_ns;      /* time now spent in what the fix touches      */
+    double excess_bytes; /* moved for nothing; ranks what has no price  */
+    struct gmt_saving saving;
+    const char *method; /* one sentence: how the saving was computed   */
+    enum gmt_confidence confidence;
+    enum gmt_effort effort;
+    const char *fix;             /* text                                        */
+    const char *sketch;          /* code, may be NULL                           */
+    const char *note_why;        /* severity NOTE: why it is not a finding      */
+    char fingerprint[17];        /* stable over runs, builds and line numbers   */
+    struct gmt_interval *claims; /* parts of the timeline it would shorten */
+    size_t claim_count;
+};
+
+struct gmt_rule_result {
+    const char *id, *slug, *title;
+    enum gmt_outcome outcome;
+    const char *why; /* could not check, not applicable */
+    size_t findings, notes;
+};
+
+/* Something that was not measured, and what to do about it. */
+struct gmt_gap {
+    const char *what, *why, *remedy; /* remedy may be NULL */
+};
+
+struct gmt_transfer_row {
+    const char *direction;  /* "h2d", ... */
+    const char *host_class; /* "pageable", "pinned", ..., "-" */
+    double bucket_bytes;    /* upper limit of the size class; INFINITY for the last */
+    uint64_t count;
+    double bytes, time_ns; /* sum of what the copies took; NAN: not known */
+};
+
+struct gmt_kernel_row {
+    const char *name;
+    int64_t grid[3], block[3];
+    int64_t launches, measured;
+    double device_ns, share;                          /* of the wall time          */
+    double load_efficiency, store_efficiency;         /* percent                   */
+    double shared_ways;                               /* worse of load and store   */
+    double achieved_occupancy, theoretical_occupancy; /* 0..1                 */
+    double local_share;                               /* of memory instructions    */
+    double dram_bytes_per_s;
+};
+
+struct gmt_report {
+    struct gmt_arena *arena;
+    const char *tool_version, *trace_path;
+    const char *command, *exe, *hostname, *end_reason;
+    const char *device_name, *device_uuid, *driver_version, *compute_capability;
+    double wall_ns, gpu_busy_ns, copy_ns, kernel_ns;
+    double peak_device_bytes, allocation_count;
+    uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
+    struct gmt_transfer_row *copy_totals; /* by direction and class           */
+    size_t copy_total_count;
+    struct gmt_transfer_row *copy_rows; /* by direction, class, size bucket */
+    size_t copy_row_count;
+    struct gmt_kernel_row *kernels; /* by device time, longest first    */
+    size_t kernel_count;
+    struct gmt_finding *findings; /* ranked, best first               */
+    size_t finding_count;
+    struct gmt_finding *notes;
+    size_t note_count;
+    struct gmt_rule_result *rules;
+    size_t rule_count;
+    struct gmt_gap *gaps;
+    size_t gap_count;
+    struct gmt_saving combined; /* of all findings, overlaps counted once */
+    enum gmt_provenance model_provenance;
+    const char *model_origin; /* file, or "stored in the trace"   */
+    const char *model_device, *model_created;
+    bool model_noisy;
+    bool incomplete; /* a gap that --strict refuses      */
+};
+
+const char *gmt_severity_name(enum gmt_severity severity);
+const char *gmt_confidence_name(enum gmt_confidence confidence);
+const char *gmt_effort_name(enum gmt_effort effort);
+const char *gmt_outcome_name(enum gmt_outcome outcome);
+const char *gmt_provenance_name(enum gmt_provenance provenance);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces of the terminal report: styles, cells, wrapping, and the tables below the findings. */
+#ifndef GMT_REPORTS_TEXT_PARTS_H
+#define GMT_REPORTS_TEXT_PARTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "reports/report.h"
+
+enum { GMT_TEXT_COLUMNS = 100 };
+
+enum gmt_text_style {
+    GMT_STYLE_PLAIN,
+    GMT_STYLE_BOLD,
+    GMT_STYLE_DIM,
+    GMT_STYLE_RED,
+    GMT_STYLE_YELLOW,
+    GMT_STYLE_GREEN,
+    GMT_STYLE_CYAN
+};
+
+struct gmt_text_out {
+    FILE *out;
+    bool color;
+};
+
+void gmt_text_style(struct gmt_text_out *t, enum gmt_text_style style);
+void gmt_text_heading(struct gmt_text_out *t, const char *title);
+/* Cleaned, cut or filled to width columns, one of them space; width 0: the last of its line. */
+void gmt_text_cell(struct gmt_text_out *t, const char *text, size_t width, bool right);
+/* A bar of at most `width` characters for share 0..1, in eighths; empty for NAN. */
+void gmt_text_bar(char *text, size_t bytes, double share, size_t width);
+/* Wraps to the page; the label stands before the first line, the others hang below the text. */
+void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, const char *text);
+void gmt_text_code(struct gmt_text_out *t, size_t indent, const char *code);
+
+void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
+void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
+void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report);
+
+#endif

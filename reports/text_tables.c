@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terminal report below its findings: notes, kernels, gaps, and what priced it all. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/text_parts.h"
+
+void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
+{
+    size_t shown = top > 0 && top < report->note_count ? top : report->note_count;
+
+    if (report->note_count == 0)
+        return;
+    gmt_text_heading(t, "Notes: seen, but not worth a change");
+    for (size_t i = 0; i < shown; i++) {
+        const struct gmt_finding *f = &report->notes[i];
+        char label[64],
+            *text = gmt_arena_text(report->arena, "%s: %s (%s)",
+                                   f->where.kernel != NULL ? f->where.kernel : f->where.label,
+                                   f->headline != NULL ? f->headline : f->title, f->note_why);
+
+        snprintf(label, sizeof(label), "%s ", f->rule);
+        gmt_text_wrap(t, 2, label, text);
+    }
+    if (shown < report->note_count)
+        fprintf(t->out, "  … and %zu more (--top 0)\n", report->note_count - shown);
+    fputc('\n', t->out);
+}
+
+static void occupancy(const struct gmt_kernel_row *row, char *text, size_t bytes)
+{
+    char achieved[GMT_FORMAT_BYTES], theoretical[GMT_FORMAT_BYTES];
+
+    snprintf(text, bytes, "%s/%s", gmt_format_decimal(achieved, 100 * row->achieved_occupancy, 0),
+             gmt_format_decimal(theoretical, 100 * row->theoretical_occupancy, 0));
+}
+
+static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row)
+{
+    char text[80];
+
+    fputs("  ", t->out);
+    gmt_text_cell(t, row->name, 33, false);
+    gmt_text_cell(t, gmt_format_count(text, (double)row->launches), 9, true);
+    gmt_text_cell(t, gmt_format_ns(text, row->device_ns), 10, true);
+    gmt_text_cell(t, gmt_format_percent(text, 100 * row->share), 9, true);
+    gmt_text_cell(t, gmt_format_decimal(text, row->load_efficiency, 0), 7, true);
+    gmt_text_cell(t, gmt_format_decimal(text, row->store_efficiency, 0), 7, true);
+    gmt_text_cell(t, gmt_format_decimal(text, row->shared_ways, 1), 8, true);
+    occupancy(row, text, sizeof(text));
+    gmt_text_cell(t, text, 10, true);
+    fputc('\n', t->out);
+}
+
+void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
+{
+    size_t shown = top > 0 && top < report->kernel_count ? top : report->kernel_count;
+
+    if (report->kernel_count == 0)
+        return;
+    gmt_text_heading(t, "Kernels");
+    gmt_text_style(t, GMT_STYLE_DIM);
+    fputs("  ", t->out);
+    gmt_text_cell(t, "", 33, false);
+    gmt_text_cell(t, "launches", 9, true);
+    gmt_text_cell(t, "time", 10, true);
+    gmt_text_cell(t, "of run", 9, true);
+    gmt_text_cell(t, "load%", 7, true);
+    gmt_text_cell(t, "store%", 7, true);
+    gmt_text_cell(t, "n-way", 8, true);
+    gmt_text_cell(t, "occup.%", 10, true);
+    gmt_text_style(t, GMT_STYLE_PLAIN);
+    fputc('\n', t->out);
+    for (size_t i = 0; i < shown; i++)
+        kernel_line(t, &report->kernels[i]);
+    if (shown < report->kernel_count)
+        fprintf(t->out, "  … and %zu more (--top 0)\n", report->kernel_count - shown);
+    gmt_text_style(t, GMT_STYLE_DIM);
+    gmt_text_wrap(
+        t, 2, "",
+        "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
+        "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
+    gmt_text_style(t, GMT_STYLE_PLAIN);
+    fputc('\n', t->out);
+}
+
+void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
+{
+    if (report->gap_count == 0)
+        return;
+    double width = 0;
+
+    for (size_t i = 0; i < report->gap_count; i++)
+        width = fmax(width, (double)gmt_clean_length(report->gaps[i].what));
+    width = fmin(width, 30);
+    gmt_text_heading(t, "Could not check");
+    for (size_t i = 0; i < report->gap_count; i++) {
+        const struct gmt_gap *gap = &report->gaps[i];
+        const char *text = gmt_arena_text(
+            report->arena, "%s%s%s%s", gap->why != NULL ? gap->why : "",
+            gap->remedy != NULL ? " (" : "", gap->remedy != NULL ? gap->remedy : "",
+            gap->remedy != NULL ? ")" : "");
+        const char *what = gap->what != NULL ? gap->what : "";
+        char label[64];
+
+        snprintf(label, sizeof(label), "%s%*s ", what,
+                 (int)(width - fmin(width, (double)gmt_clean_length(what))), "");
+        gmt_text_wrap(t, 2, label, text);
+    }
+    fputc('\n', t->out);
+}
+
+static const char *price_text(const struct gmt_report *report)
+{
+    const char *device = report->model_device != NULL ? report->model_device : "another GPU";
+    const char *noisy = report->model_noisy ? ", noisy" : "";
+    const char *origin = report->model_origin != NULL ? report->model_origin : "";
+
+    switch (report->model_provenance) {
+    case GMT_MODEL_CALIBRATED:
+        return gmt_arena_text(report->arena, "calibrated on this very board%s%s%s (%s)%s",
+                              report->model_created != NULL ? ", " : "",
+                              report->model_created != NULL ? report->model_created : "", "",
+                              origin, noisy);
+    case GMT_MODEL_OTHER_BOARD:
+        return gmt_arena_text(report->arena, "measured on another board: %s (%s)%s", device, origin,
+                              noisy);
+    case GMT_MODEL_MODELLED:
+        return gmt_arena_text(report->arena, "modelled from another GPU: %s (%s)%s", device, origin,
+                              noisy);
+    case GMT_MODEL_NONE: break;
+    }
+    return "no device model: nothing could be priced";
+}
+
+void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report)
+{
+    size_t by_outcome[4] = {0};
+
+    for (size_t i = 0; i < report->rule_count; i++)
+        by_outcome[report->rules[i].outcome]++;
+    gmt_text_wrap(t, 2, "prices  ", price_text(report));
+    gmt_text_wrap(
+        t, 2, "rules   ",
+        gmt_arena_text(report->arena,
+                       "%zu failed, %zu passed, %zu not applicable, %zu could not be "
+                       "checked; gmanalyze --explain ID tells how each is seen and priced",
+                       by_outcome[GMT_OUTCOME_FAIL], by_outcome[GMT_OUTCOME_PASS],
+                       by_outcome[GMT_OUTCOME_NOT_APPLICABLE],
+                       by_outcome[GMT_OUTCOME_COULD_NOT_CHECK]));
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writers of reports: one struct each over the same read-only model. A new format is a new row. */
+#ifndef GMT_REPORTS_WRITERS_H
+#define GMT_REPORTS_WRITERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "reports/report.h"
+
+struct gmt_writer_options {
+    size_t top; /* findings to show in full, 0: all */
+    bool color;
+};
+
+struct gmt_writer {
+    const char *name;      /* as in --format */
+    const char *extension; /* without the dot */
+    /* 0 or negative errno. Does not close out. */
+    int (*write)(const struct gmt_report *report, const struct gmt_writer_options *options,
+                 FILE *out);
+};
+
+extern const struct gmt_writer gmt_writer_text, gmt_writer_json, gmt_writer_html;
+
+const struct gmt_writer *gmt_writer_find(const char *name);                /* or NULL */
+const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or NULL */
+
+/* A terminal, NO_COLOR unset or empty, TERM not "dumb". */
+bool gmt_writer_wants_color(int descriptor);
+
+/* Writes into a temporary file beside path and renames it: path is whole or untouched. */
+int gmt_writer_write_file(const struct gmt_writer *writer, const struct gmt_report *report,
+                          const struct gmt_writer_options *options, const char *path);
+
+#endif

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gmanalyze's exit codes, outputs and one-line complaints, on synthetic traces; needs no recording.
+set -euo pipefail
+: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
+command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3"; exit 77; }
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
+trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C XDG_CACHE_HOME=$work/cache
+rules=$GMT_SOURCE/tests/rules
+constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
+
+fail() {
+    echo "FAIL: $*" >&2
+    cat out err >&2
+    exit 1
+}
+
+# make_trace FILE FIXTURE
+make_trace() {
+    { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
+      echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
+      cat "$GMT_SOURCE/libtrace/store/schema.sql" "$rules/common.sql" "$rules/$2.sql"
+    } | sqlite3 "$1"
+}
+
+# expect STATUS ARGUMENT...
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$GMANALYZE" --calibrate never --model "$rules/model.json" "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
+}
+
+# refused TEXT FILE: status 3, nothing on stdout, one line that names the file and says TEXT.
+refused() {
+    expect 3 "$2"
+    [ ! -s out ] || fail "output about $2"
+    [ "$(wc -l <err)" = 1 ] || fail "not one line about $2"
+    grep -qF "$2" err || fail "$2 is not named"
+    grep -qiE "$1" err || fail "nothing of '$1' about $2"
+}
+
+make_trace good.db fixtures/GM101_positive
+make_trace clean.db fixtures/GM101_negative
+
+refused 'no such file' absent.db
+: >empty.db
+refused 'empty' empty.db
+mkdir folder.db
+refused 'directory' folder.db
+head -c 20000 good.db >short.db
+refused 'cut short|damaged' short.db
+echo 'hello, this is no database at all' >text.db
+refused 'not a trace' text.db
+sqlite3 foreign.db 'CREATE TABLE t (x)'
+refused 'no trace of gmtrace' foreign.db
+cp good.db newer.db
+sqlite3 newer.db 'PRAGMA user_version = 9999'
+refused 'newer' newer.db
+cp good.db closed.db
+chmod 000 closed.db
+if [ -r closed.db ]; then
+    expect 0 closed.db # root reads everything
+else
+    refused 'permission' closed.db
+fi
+
+expect 0 good.db
+grep -q 'GM101 small-transfers' out || fail "no finding in text"
+[ ! -s err ] || fail "something on standard error"
+! grep -q $'\033' out || fail "colours in a file"
+expect 0 --skip-rule GM101 good.db
+! grep -q 'GM101 small' out || fail "a skipped rule ran"
+expect 0 --rule small-transfers --format json good.db
+[ "$(grep -c '"outcome"' out)" = 1 ] || fail "more than one rule ran"
+expect 0 -o page.html -o page.json good.db
+head -1 page.html | grep -q DOCTYPE || fail "no page"
+grep -q gmtrace-report page.json || fail "no json"
+grep -q 'GM101 small-transfers' out || fail "-o took the summary away"
+
+expect 1 --fail-on medium -o gate.json good.db
+[ -s gate.json ] || fail "a failed gate suppressed the output"
+expect 0 --fail-on high good.db
+expect 0 --fail-on any clean.db
+expect 1 --fail-on any clean.db good.db
+expect 4 --strict good.db
+expect 3 --fail-on any absent.db good.db
+expect 3 -o /nonexistent/page.html good.db
+expect 3 --model absent.json good.db
+
+expect 2
+expect 2 --no-such-option good.db
+expect 2 --rule GM999 good.db
+expect 2 --explain GM999
+expect 2 --format pdf good.db
+expect 2 -o report.pdf good.db
+expect 2 --top many good.db
+expect 2 --format json good.db clean.db
+expect 0 --list-rules
+grep -q '^GM101 ' out || fail "no list of rules"
+expect 0 --explain bank-conflict
+grep -q '^Saving ' out || fail "no explanation"
+expect 0 --help
+expect 0 --version
+echo "gmanalyze: command line as documented"

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A synthetic trace in memory, analysed: schema.sql + common.sql + one fixture, with model.json. */
+#include "tests/rules/fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define GMT_RULES_DIRECTORY GMT_SOURCE_DIR "/tests/rules"
+
+char *gmt_fixture_read(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t used = 0, n;
+
+    if (file == NULL)
+        return NULL;
+    do {
+        char *grown = realloc(text, used + 65537);
+
+        cr_assert_not_null(grown);
+        text = grown;
+        n = fread(text + used, 1, 65536, file);
+        used += n;
+    } while (n > 0);
+    text[used] = '\0';
+    fclose(file);
+    return text;
+}
+
+void gmt_fixture_sql(struct gmt_fixture *fixture, const char *sql)
+{
+    char *error = NULL;
+
+    sqlite3_exec(fixture->db, sql, NULL, NULL, &error);
+    cr_assert_null(error, "%s", error);
+}
+
+static void run_file(struct gmt_fixture *fixture, const char *path)
+{
+    char *sql = gmt_fixture_read(path);
+
+    cr_assert_not_null(sql, "%s is missing", path);
+    gmt_fixture_sql(fixture, sql);
+    free(sql);
+}
+
+void gmt_fixture_load(struct gmt_fixture *fixture, const char *name)
+{
+    char path[512], message[256] = "";
+
+    *fixture = (struct gmt_fixture){0};
+    cr_assert_eq(sqlite3_open(":memory:", &fixture->db), SQLITE_OK);
+    run_file(fixture, GMT_SOURCE_DIR "/libtrace/store/schema.sql");
+    run_file(fixture, GMT_RULES_DIRECTORY "/common.sql");
+    snprintf(path, sizeof(path), GMT_RULES_DIRECTORY "/%s.sql", name);
+    run_file(fixture, path);
+    int rc = gmt_model_read(&fixture->model, GMT_RULES_DIRECTORY "/model.json", message,
+                            sizeof(message));
+    cr_assert_eq(rc, 0, "%s", message);
+    fixture->model.origin = "model.json";
+}
+
+void gmt_fixture_drop_model(struct gmt_fixture *fixture)
+{
+    gmt_model_free(&fixture->model);
+}
+
+void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule)
+{
+    struct gmt_rule_filter filter = {.only = &rule, .only_count = rule != NULL};
+    char message[256] = "";
+    int rc = gmt_timeline_load(&fixture->timeline, fixture->db, message, sizeof(message));
+
+    cr_assert_eq(rc, 0, "%s", message);
+    if (fixture->model.provenance != GMT_MODEL_NONE)
+        fixture->model.provenance = gmt_model_judge(&fixture->model, fixture->timeline.device.name,
+                                                    fixture->timeline.device.uuid);
+    fixture->report = (struct gmt_report){.arena = &fixture->arena, .trace_path = "trace.db"};
+    cr_assert_eq(gmt_analyze(&fixture->timeline, &fixture->model, &filter, &fixture->report), 0);
+}
+
+void gmt_fixture_free(struct gmt_fixture *fixture)
+{
+    gmt_timeline_free(&fixture->timeline);
+    gmt_model_free(&fixture->model);
+    gmt_arena_free(&fixture->arena);
+    sqlite3_close(fixture->db);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A synthetic trace in memory, analysed: schema.sql + common.sql + one fixture, with model.json. */
+#ifndef GMT_TESTS_RULES_FIXTURE_H
+#define GMT_TESTS_RULES_FIXTURE_H
+
+#include "analyzer/analysis.h"
+
+struct gmt_fixture {
+    sqlite3 *db;
+    struct gmt_arena arena;
+    struct gmt_timeline timeline;
+    struct gmt_model model;
+    struct gmt_report report;
+};
+
+/* name as in tests/rules/<name>.sql. Fails the running test when anything goes wrong. */
+void gmt_fixture_load(struct gmt_fixture *fixture, const char *name);
+/* After gmt_fixture_load; NULL: all rules. */
+void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule);
+/* As a user without any device model has it. To be called before gmt_fixture_analyze. */
+void gmt_fixture_drop_model(struct gmt_fixture *fixture);
+void gmt_fixture_sql(struct gmt_fixture *fixture, const char *sql);
+void gmt_fixture_free(struct gmt_fixture *fixture);
+
+/* The whole file; the caller frees. NULL: no such file. */
+char *gmt_fixture_read(const char *path);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reports of one synthetic trace, byte for byte. GMT_UPDATE_GOLDEN=1 writes them anew. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/writers.h"
+#include "tests/rules/fixture.h"
+
+#define GMT_GOLDEN GMT_SOURCE_DIR "/tests/rules/golden"
+
+static char *render(const char *format)
+{
+    struct gmt_fixture fixture;
+    struct gmt_writer_options options = {.top = 10};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_analyze(&fixture, NULL);
+    fixture.report.tool_version = "VERSION";
+    cr_assert_eq(gmt_writer_find(format)->write(&fixture.report, &options, out), 0);
+    fclose(out);
+    gmt_fixture_free(&fixture);
+    return text;
+}
+
+static void compare(const char *format, const char *path)
+{
+    char *text = render(format), *golden;
+
+    if (getenv("GMT_UPDATE_GOLDEN") != NULL) {
+        FILE *file = fopen(path, "w");
+
+        cr_assert_not_null(file);
+        fputs(text, file);
+        fclose(file);
+    }
+    golden = gmt_fixture_read(path);
+    cr_assert_not_null(golden, "%s is missing: GMT_UPDATE_GOLDEN=1 makes it", path);
+    cr_assert_str_eq(text, golden, "%s differs: GMT_UPDATE_GOLDEN=1 and look at the diff", path);
+    free(text);
+    free(golden);
+}
+
+Test(golden, text)
+{
+    compare("text", GMT_GOLDEN "/report.txt");
+}
+
+Test(golden, json)
+{
+    compare("json", GMT_GOLDEN "/report.json");
+}
+
+Test(golden, text_fits_the_page_and_is_clean)
+{
+    char *text = render("text");
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *clean = gmt_clean_copy(line);
+
+        cr_assert_leq(gmt_clean_length(line), 100, "%s", line);
+        cr_assert_str_eq(clean, line, "control or broken characters: %s", clean);
+        free(clean);
+    }
+    free(text);
+}
+
+Test(golden, html_escapes_and_forbids_everything_else)
+{
+    char *html = render("html");
+
+    cr_assert_null(strstr(html, "<script"));
+    cr_assert_null(strstr(html, " style="));
+    cr_assert_null(strstr(html, "http://"));
+    cr_assert_not_null(strstr(html, "&lt;script&gt;alert(&quot;é&quot;)"));
+    cr_assert_not_null(strstr(html, "default-src 'none'; style-src 'sha256-"));
+    for (const char *at = html; *at != '\0'; at++)
+        cr_assert((unsigned char)*at >= 0x20 || *at == '\n', "control character");
+    free(html);
+}
+
+Test(golden, cleaning_makes_any_bytes_valid)
+{
+    static const struct {
+        const char *bytes, *clean;
+    } rows[] = {{"plain", "plain"},
+                {"a\nb\tc", "a b c"},
+                {"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
+                {"\xc3", "\xef\xbf\xbd"},
+                {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+                {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},
+                {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+                {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+                {"\x1b[31m", "\xef\xbf\xbd[31m"}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *clean = gmt_clean_copy(rows[i].bytes);
+
+        cr_assert_str_eq(clean, rows[i].clean);
+        free(clean);
+    }
+}

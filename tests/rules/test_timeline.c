@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What loading derives: waits, kernel times of measured launches, runs, verdict figures. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/rules/fixture.h"
+
+Test(timeline, gives_measured_launches_the_median_of_the_others)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_analyze(&fixture, NULL);
+    const struct gmt_tl_class *class = &fixture.timeline.classes[0];
+    cr_assert_eq(class->launches, 10);
+    cr_assert_eq(class->timed, 9);
+    cr_assert_float_eq(class->median_ns, 1e6, 1);
+    cr_assert_float_eq(class->total_ns, 10e6, 1);
+    cr_assert_float_eq(fixture.report.gpu_busy_ns, 9e6, 1);
+    gmt_fixture_free(&fixture);
+}
+
+Test(timeline, does_not_charge_a_copy_for_the_kernel_it_waits_for)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    /* Called while the last kernel (78.01 to 79.01 ms) runs; 90 us of its own. */
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO transfer (id, api_id, begin_ns, end_ns, result, capturing, direction, "
+        "blocking,"
+        " bytes, dst, src, dst_class, src_class) VALUES (1, 2, 78020000, 79100000, 0, 0, 'd2h', 1,"
+        " 64, 4096, 1048576, 'pageable', 'device')");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_float_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[0]), 90e3, 1);
+    gmt_fixture_free(&fixture);
+}
+
+Test(timeline, ignores_failed_and_captured_calls)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET result = 2 WHERE id <= 500");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET capturing = 1 WHERE id > 900");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_eq(fixture.timeline.copy_count, 400);
+    gmt_fixture_free(&fixture);
+}
+
+Test(timeline, places_a_call_at_the_first_frame_of_the_user)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_analyze(&fixture, NULL);
+    const struct gmt_where *where = &fixture.report.findings[0].where;
+    cr_assert_str_eq(where->label, "app.cu:42");
+    cr_assert_str_eq(where->function, "upload()");
+    cr_assert_str_eq(where->api, "cudaMemcpy (cuMemcpyHtoD_v2)");
+    cr_assert_eq(where->stack_depth, 3);
+    gmt_fixture_free(&fixture);
+}
+
+Test(timeline, falls_back_on_the_module_of_the_caller)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET stack_id = NULL, caller = 8208");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_str_eq(fixture.report.findings[0].where.label, "app+0x2010");
+    gmt_fixture_free(&fixture);
+}
+
+Test(timeline, keeps_fingerprints_when_lines_and_times_change)
+{
+    struct gmt_fixture one, other;
+
+    gmt_fixture_load(&one, "fixtures/GM101_positive");
+    gmt_fixture_analyze(&one, NULL);
+    gmt_fixture_load(&other, "fixtures/GM101_positive");
+    gmt_fixture_sql(&other, "UPDATE frame SET line = line + 5, address = address + 64");
+    gmt_fixture_sql(&other, "UPDATE transfer SET end_ns = end_ns + 500");
+    gmt_fixture_analyze(&other, NULL);
+    cr_assert_str_eq(one.report.findings[0].fingerprint, other.report.findings[0].fingerprint);
+    gmt_fixture_free(&one);
+    gmt_fixture_free(&other);
+}
+
+Test(timeline, of_an_empty_trace_has_no_findings)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, "DELETE FROM launch; DELETE FROM kernel_counters;"
+                              "DELETE FROM process; DELETE FROM device; DELETE FROM context");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert(isnan(fixture.report.gpu_busy_ns));
+    gmt_fixture_free(&fixture);
+}
