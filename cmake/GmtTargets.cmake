@@ -44,7 +44,9 @@ function(gmt_install_libexec target)
     install(TARGETS ${target} RUNTIME DESTINATION ${GMT_INSTALL_LIBEXECDIR})
 endfunction()
 
-# gmt_install_library(target): lib/, for shared libraries.
+# gmt_install_library(target): lib/, for shared libraries that are loaded into foreign programs: they
+# bring no search path along.
 function(gmt_install_library target)
+    set_target_properties(${target} PROPERTIES BUILD_RPATH "" INSTALL_RPATH "")
     install(TARGETS ${target} LIBRARY DESTINATION ${GMT_INSTALL_LIBDIR})
 endfunction()

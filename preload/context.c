@@ -93,6 +93,11 @@ uint16_t gmt_context_current(CUcontext *handle)
 
 void gmt_context_forget(CUcontext handle)
 {
+    for (unsigned i = 0; gmt_collector != NULL && i < context_count; i++) {
+        if (contexts[i] != NULL && (handle == NULL || contexts[i] == handle)) {
+            gmt_collector->context_gone(contexts[i]);
+        }
+    }
     pthread_mutex_lock(&mutex);
     for (unsigned i = 0; i < context_count; i++) {
         if (handle == NULL || contexts[i] == handle) {

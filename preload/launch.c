@@ -14,6 +14,7 @@
 #define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)
 
 _Atomic uint64_t gmt_launches;
+_Atomic uint64_t gmt_launches_done;
 
 /* A launch record in the making: payload slot and the argument slots behind it. */
 struct launch {
@@ -95,12 +96,17 @@ static bool is_unsafe(const struct launch *launch, const struct gmt_site *site)
            gmt_hazards_present();
 }
 
+static void count(struct launch *launch)
+{
+    launch->head.launch_seq =
+        (uint32_t)(atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1);
+}
+
 /* Everything that must happen before the driver is called. */
 static void before_kernel(struct launch *launch, struct gmt_site *site, CUfunction function,
                           void **parameters, void **extra)
 {
-    launch->head.launch_seq =
-        (uint32_t)((atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1));
+    count(launch);
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
     if (kernel == NULL) {
         return;
@@ -118,12 +124,12 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
     if (gmt_collector == NULL) {
         return;
     }
-    if (gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE &&
-        !is_unsafe(launch, site)) {
+    if (gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE) {
         launch->measured = (struct gmt_launch_site){
             .stream = site->stream,
             .cls = &launch->cls->collector,
             .launch_seq = launch->head.launch_seq,
+            .unsafe = is_unsafe(launch, site),
         };
         (void)gmt_context_current((CUcontext *)&launch->measured.context);
         launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
@@ -138,6 +144,7 @@ static void after_kernel(struct launch *launch, struct gmt_site *site)
     if (launch->head.group != GMT_GROUP_NONE) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
     }
+    atomic_fetch_add_explicit(&gmt_launches_done, 1, memory_order_relaxed);
     unsigned slots = 1 + (launch->head.argument_count + (unsigned)ARGUMENTS_PER_SLOT - 1) /
                              (unsigned)ARGUMENTS_PER_SLOT;
     gmt_site_record_slots(GMT_REC_LAUNCH, site, 0, launch, slots);
@@ -212,7 +219,7 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
         if (config != NULL) { \
             read_config(&launch, config); \
             before_kernel(&launch, &site, function, parameters, extra); \
-        }, \
+        } else { count(&launch); }, \
         after_kernel(&launch, &site))
 
 LAUNCH_EX(cuLaunchKernelEx, 0)
@@ -222,8 +229,7 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
 {
     launch->head.kind = GMT_LAUNCH_GRAPH;
     launch->head.graph = (uint64_t)(uintptr_t)graph;
-    launch->head.launch_seq =
-        (uint32_t)((atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1));
+    count(launch);
     if (gmt_collector != NULL && !gmt_collector->kernel_activity_on()) {
         site->flags |= GMT_CALL_NO_ACTIVITY;
     }

@@ -42,8 +42,8 @@ GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const
 CALL(
     cuCtxDestroy_v2, (CUcontext context), (context), NULL, 0, (void)0,
     if (site.result == CUDA_SUCCESS) { gmt_context_forget(context); })
-CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), NULL, 0, (void)0,
-     gmt_context_forget(NULL))
+CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), NULL, 0, gmt_context_forget(NULL),
+     (void)0)
 
 CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL, 0, (void)0,
      (void)0)

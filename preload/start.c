@@ -168,6 +168,8 @@ static void start_collector(void)
         .libcuda = gmt_libcuda(),
         .real_symbol = gmt_real_symbol,
         .launches = &gmt_launches,
+        .launches_done = &gmt_launches_done,
+        .captures = &gmt_captures,
         .enter = enter_cupti,
         .leave = leave_cupti,
     };
@@ -224,6 +226,7 @@ static void in_forked_child(void)
     refused = false;
     gmt_hook_depth = 0;
     gmt_launches = 0;
+    gmt_launches_done = 0;
 }
 
 /* Nothing else could say why there is no trace: one line. */

@@ -12,5 +12,7 @@ extern const struct gmt_collector_ops *gmt_collector;
 
 /* Launches issued by all threads so far; a launch's number is what it was incremented to. */
 extern _Atomic uint64_t gmt_launches;
+/* Those of them that the driver has returned from. */
+extern _Atomic uint64_t gmt_launches_done;
 
 #endif

@@ -168,8 +168,7 @@ static void write_record(const CUpti_Activity *record)
     case CUPTI_ACTIVITY_KIND_MEMSET:
         write_memset((const CUpti_ActivityMemset4 *)(const void *)record);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -197,10 +196,9 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 
 CUptiResult gmt_activity_start(const struct gmt_cupti_api *api, const char **failed)
 {
-    static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
-                                               CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                               CUPTI_ACTIVITY_KIND_MEMSET,
-                                               CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+    static const CUpti_ActivityKind kinds[] = {
+        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
     cupti = api;
     *failed = "cuptiActivityRegisterTimestampCallback";
     CUptiResult result = api->cuptiActivityRegisterTimestampCallback(now_ns);

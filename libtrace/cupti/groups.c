@@ -119,8 +119,7 @@ static CUptiResult try_metrics(struct gmt_group *group, const struct gmt_cupti_a
 }
 
 int gmt_group_build(struct gmt_group *group, const struct gmt_cupti_api *api, const char *chip,
-                    const uint8_t *availability, enum gmt_counter_group which,
-                    CUptiResult *result)
+                    const uint8_t *availability, enum gmt_counter_group which, CUptiResult *result)
 {
     memset(group, 0, sizeof(*group));
     group->passes = 1;

@@ -20,7 +20,7 @@
 
 struct gmt_metric_row { /* a row of metrics.def */
     uint16_t id;
-    uint16_t group;            /* enum gmt_counter_group                                          */
+    uint16_t group; /* enum gmt_counter_group                                          */
     const char *name;
     const char *cupti_name;
 };
@@ -29,23 +29,23 @@ extern const struct gmt_metric_row gmt_metric_rows[];
 extern const size_t gmt_metric_row_count;
 
 struct gmt_group {
-    uint16_t ids[GMT_GROUP_METRICS];           /* metrics that are counted ...                    */
-    const char *cupti_names[GMT_GROUP_METRICS];/* ... and the names this chip knows them by       */
+    uint16_t ids[GMT_GROUP_METRICS]; /* metrics that are counted ...                    */
+    const char
+        *cupti_names[GMT_GROUP_METRICS]; /* ... and the names this chip knows them by       */
     size_t count;
-    uint16_t dropped[GMT_GROUP_METRICS];       /* metrics that are not: no such name, or no room  */
+    uint16_t dropped[GMT_GROUP_METRICS]; /* metrics that are not: no such name, or no room  */
     size_t dropped_count;
-    size_t passes;                             /* of the image                                    */
-    uint8_t *image;                            /* configuration image; owned                      */
+    size_t passes;  /* of the image                                    */
+    uint8_t *image; /* configuration image; owned                      */
     size_t image_bytes;
-    CUpti_Profiler_Host_Object *host;          /* evaluates values; owned                         */
+    CUpti_Profiler_Host_Object *host; /* evaluates values; owned                         */
 };
 
 /* Build `group` for `chip` ("GH100"). `availability` is the device's counter availability image or
  * NULL. Costs about 10 ms (50-400 ms more the first time in a process). Works without a GPU.
  * Returns 0; -ENOTSUP when the chip is unknown or can count nothing of it (*result says why). */
 int gmt_group_build(struct gmt_group *group, const struct gmt_cupti_api *api, const char *chip,
-                    const uint8_t *availability, enum gmt_counter_group which,
-                    CUptiResult *result);
+                    const uint8_t *availability, enum gmt_counter_group which, CUptiResult *result);
 
 /* Build in `group` the metrics of two built groups as one configuration, if that is two passes. */
 int gmt_group_merge(struct gmt_group *group, const struct gmt_cupti_api *api, const char *chip,

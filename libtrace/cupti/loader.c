@@ -5,8 +5,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static const char *const beside_runtime[] = {
 };
 /* Seen from any other library of a Python environment, e.g. torch/lib or site-packages/x.libs. */
 static const char *const beside_framework[] = {
-    "../../nvidia/cu13/lib", "../../nvidia/cuda_cupti/lib",
+    "../../nvidia/cu13/lib",
+    "../../nvidia/cuda_cupti/lib",
 };
 static const char *const toolkit_dirs[] = {"lib64", "extras/CUPTI/lib64", "lib"};
 

@@ -26,8 +26,8 @@ struct gmt_cupti_api {
 #define GMT_CUPTI_FUNCTION(set, name) __typeof__(name) *name;
 #include "libtrace/cupti/functions.def"
 #undef GMT_CUPTI_FUNCTION
-    uint32_t version;                /* cuptiGetVersion, e.g. 130001                              */
-    const char *missing_activity;    /* first function of the set that is not there, else NULL    */
+    uint32_t version;             /* cuptiGetVersion, e.g. 130001                              */
+    const char *missing_activity; /* first function of the set that is not there, else NULL    */
     const char *missing_counters;
     char path[GMT_CUPTI_PATH_BYTES]; /* file that was loaded                                      */
 };

@@ -19,6 +19,7 @@
 
 #define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */
 #define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
+#define ALONE_WAIT_NS UINT64_C(20000)        /* for other threads' launches to get through */
 #define TICK_NS UINT64_C(100000000)
 #define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
 #define LONG_RANGE_NS UINT64_C(10000000000)
@@ -31,8 +32,8 @@ static const struct gmt_collector_config *config;
 static struct gmt_sampling sampling;
 static struct gmt_ranges ranges;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool counting;            /* started, and not refused or finished */
-static bool any_session;                 /* one has run in this process */
+static _Atomic bool counting; /* started, and not refused or finished */
+static bool any_session;      /* one has run in this process */
 
 static _Atomic uint64_t range_open_ns;   /* since when a range is open; 0 = none is */
 static const char *_Atomic range_kernel; /* what it measures */
@@ -64,8 +65,7 @@ static void load_profiler(void)
     gmt_cupti_load_profiler(api);
 }
 
-void gmt_measure_start(const struct gmt_cupti_api *cupti,
-                       const struct gmt_collector_config *given)
+void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_collector_config *given)
 {
     api = cupti;
     config = given;
@@ -113,25 +113,19 @@ static bool capturing(void)
     return config->captures != NULL && atomic_load(config->captures) != 0;
 }
 
-static void end_session(void)
-{
-    gmt_sampling_leave(&sampling);
-    (void)gmt_ranges_stop(&ranges);
-}
-
 static void close_session(void)
 {
-    end_session();
+    (void)gmt_ranges_stop(&ranges);
     gmt_ranges_disable(&ranges);
 }
 
 /* A refusal that will not go away ends all measuring, one of a single group takes that group out. */
 static void refused(CUptiResult result, enum gmt_counter_group group)
 {
-    close_session();
     if (gmt_refusal_is_of_group(result)) {
         gmt_sampling_disable(&sampling, group);
     } else {
+        close_session();
         atomic_store(&counting, false);
         atomic_store(&sampling.phase, GMT_GROUP_NONE);
     }
@@ -183,7 +177,7 @@ static bool tick(void)
     enter();
     if (ranges.running && config->captures != NULL && !capturing() &&
         now_ns > atomic_load(&sampling.last_need_ns) + IDLE_SESSION_NS) {
-        end_session();
+        (void)gmt_ranges_stop(&ranges);
         gmt_sampling_charge(&sampling, gmt_clock_monotonic_ns() - now_ns);
     }
     leave();
@@ -196,7 +190,7 @@ static bool open_session(uint32_t at, enum gmt_counter_group group, uint64_t beg
 {
     void *context = atomic_load(&contexts[at].context);
     bool typical = gmt_ranges_is_cheap(&ranges, context, group);
-    end_session();
+    (void)gmt_ranges_stop(&ranges);
     CUptiResult result = gmt_ranges_start(&ranges, context, contexts[at].device, group);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_sampling_charge_session(&sampling, now_ns - began_ns, typical);
@@ -208,7 +202,7 @@ static bool open_session(uint32_t at, enum gmt_counter_group group, uint64_t beg
         gmt_spool_capability("counters", GMT_CAP_OK, 0, "", "");
     }
     any_session = true;
-    gmt_refusal_dropped(contexts[at].device, group);
+    gmt_refusal_dropped(&ranges.chip->groups[group], group);
     gmt_sampling_enter(&sampling, group, now_ns);
     gmt_watch_start(tick, TICK_NS);
     return true;
@@ -227,12 +221,34 @@ static uint64_t session_cost_ns(void *context, enum gmt_counter_group group)
     return gmt_ranges_is_cheap(&ranges, context, group) ? sampling.session_cost_ns : NEW_CONFIG_NS;
 }
 
+/* True when no other launch is between its two counts; waits a little for that. */
+static bool alone_now(void)
+{
+    uint64_t until_ns = 0;
+    for (;;) {
+        range_launches = atomic_load(config->launches);
+        if (config->launches_done == NULL ||
+            atomic_load(config->launches_done) + 1 >= range_launches) {
+            return true;
+        }
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        until_ns = until_ns == 0 ? now_ns + ALONE_WAIT_NS : until_ns;
+        if (now_ns >= until_ns) {
+            return false;
+        }
+    }
+}
+
 static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
     enum gmt_counter_group group = gmt_sampling_pick(&sampling, site->cls);
     uint32_t at = find_context(site->context);
     if (group == GMT_GROUP_NONE || at == MAX_CONTEXTS) {
+        return GMT_GROUP_NONE;
+    }
+    if (!alone_now()) {
+        gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
         return GMT_GROUP_NONE;
     }
     uint64_t session_ns = session_cost_ns(site->context, group);
@@ -246,9 +262,8 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
         }
         began_ns = gmt_clock_monotonic_ns();
     }
-    range_launches = atomic_load(config->launches);
-    if (config->launches_done != NULL && atomic_load(config->launches_done) + 1 < range_launches) {
-        gmt_sampling_note(site->cls, GMT_CLASS_BUSY); /* another launch is on its way */
+    if (session_ns != 0 && !alone_now()) {
+        gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
         return GMT_GROUP_NONE;
     }
     gmt_activity_set_kernels(false);
@@ -303,7 +318,8 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
     gmt_activity_set_kernels(true);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
-    gmt_sampling_charge_range(&sampling, group, now_ns - atomic_exchange(&range_open_ns, 0));
+    gmt_sampling_charge_range(&sampling, site->cls, group,
+                              now_ns - atomic_exchange(&range_open_ns, 0));
     if (result != CUPTI_SUCCESS) {
         gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
         refused(result, group);

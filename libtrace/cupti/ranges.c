@@ -12,109 +12,12 @@
 #include "libtrace/cupti/sampling.h"
 #include "libtrace/record/spool.h"
 
-static struct {
-    bool known;
-    CUptiResult probe;
-    uint8_t *availability;
-    bool built;
-    struct gmt_group groups[GMT_GROUP_COUNT];
-    struct gmt_group merged;                   /* HARDWARE and PATCHED in one configuration */
-    struct gmt_group *config[GMT_GROUP_COUNT]; /* with which a group is counted; NULL = cannot be */
-} devices[GMT_RANGES_DEVICES];
-
 static CUptiResult failed(struct gmt_ranges *r, const char *function, CUptiResult result)
 {
     r->failed = result == CUPTI_SUCCESS ? r->failed : function;
     return result;
 }
 #define TRY(function, ...) failed(r, #function, r->api->function(__VA_ARGS__))
-
-static CUptiResult initialize(struct gmt_ranges *r)
-{
-    if (r->initialized) {
-        return CUPTI_SUCCESS;
-    }
-    gmt_cupti_load_profiler(r->api);
-    CUpti_Profiler_Initialize_Params params = {
-        .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
-    CUptiResult result = TRY(cuptiProfilerInitialize, &params);
-    r->initialized = result == CUPTI_SUCCESS;
-    return result;
-}
-
-/* Enable and SetConfig succeed also without permission, and Start is expensive; this one tells. */
-CUptiResult gmt_ranges_probe(struct gmt_ranges *r, void *context, uint32_t device)
-{
-    if (device >= GMT_RANGES_DEVICES) {
-        return CUPTI_ERROR_NOT_SUPPORTED;
-    }
-    if (devices[device].known) {
-        return devices[device].probe;
-    }
-    CUptiResult result = initialize(r);
-    if (result == CUPTI_SUCCESS) {
-        CUpti_Profiler_GetCounterAvailability_Params params = {
-            .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE,
-            .ctx = context,
-        };
-        result = TRY(cuptiProfilerGetCounterAvailability, &params);
-        uint8_t *image = result == CUPTI_SUCCESS ? malloc(params.counterAvailabilityImageSize)
-                                                 : NULL;
-        if (image != NULL) {
-            params.pCounterAvailabilityImage = image;
-            result = TRY(cuptiProfilerGetCounterAvailability, &params);
-        }
-        devices[device].availability = image;
-    }
-    devices[device].known = true;
-    devices[device].probe = result;
-    return result;
-}
-
-const struct gmt_group *gmt_ranges_group(uint32_t device, enum gmt_counter_group which)
-{
-    return device < GMT_RANGES_DEVICES && devices[device].built
-               ? &devices[device].groups[which]
-               : NULL;
-}
-
-static CUptiResult build_groups(struct gmt_ranges *r, uint32_t device)
-{
-    if (devices[device].built) {
-        return CUPTI_SUCCESS;
-    }
-    CUpti_Device_GetChipName_Params chip = {
-        .structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
-        .deviceIndex = device,
-    };
-    CUptiResult result = TRY(cuptiDeviceGetChipName, &chip);
-    struct gmt_group *groups = devices[device].groups;
-    const uint8_t *availability = devices[device].availability;
-    bool any = false;
-    for (unsigned g = GMT_GROUP_NONE + 1; result == CUPTI_SUCCESS && g < GMT_GROUP_COUNT; g++) {
-        CUptiResult why;
-        if (gmt_group_build(&groups[g], r->api, chip.pChipName, availability,
-                            (enum gmt_counter_group)g, &why) == 0) {
-            devices[device].config[g] = &groups[g];
-            any = true;
-        } else {
-            (void)failed(r, "cuptiProfilerHostConfigAddMetrics", why);
-            result = why == CUPTI_ERROR_INVALID_CHIP_NAME ? why : result;
-        }
-    }
-    devices[device].built = result == CUPTI_SUCCESS;
-    if (result == CUPTI_SUCCESS && !any) {
-        return CUPTI_ERROR_NOT_SUPPORTED;
-    }
-    if (devices[device].config[GMT_GROUP_PATCHED] != NULL &&
-        devices[device].config[GMT_GROUP_HARDWARE] != NULL &&
-        gmt_group_merge(&devices[device].merged, r->api, chip.pChipName, availability,
-                        &groups[GMT_GROUP_HARDWARE], &groups[GMT_GROUP_PATCHED]) == 0) {
-        devices[device].config[GMT_GROUP_PATCHED] = &devices[device].merged;
-        devices[device].config[GMT_GROUP_HARDWARE] = &devices[device].merged;
-    }
-    return result;
-}
 
 /* Passes counted by software come after those of the hardware (write_values would tell otherwise). */
 static size_t pass_of(const struct gmt_group *config, enum gmt_counter_group which)
@@ -127,7 +30,7 @@ static CUptiResult make_image(struct gmt_ranges *r)
     CUpti_RangeProfiler_GetCounterDataSize_Params size = {
         .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
         .pRangeProfilerObject = r->profiler,
-        .pMetricNames = r->config->cupti_names,
+        .pMetricNames = (const char **)r->config->cupti_names,
         .numMetrics = r->config->count,
         .maxNumOfRanges = GMT_RANGES_MAX,
         .maxNumRangeTreeNodes = GMT_RANGES_MAX,
@@ -217,10 +120,10 @@ bool gmt_ranges_is_cheap(const struct gmt_ranges *r, const void *context,
                          enum gmt_counter_group which)
 {
     return r->context != NULL && r->context == context && gmt_ranges_alive(r) &&
-           r->config == devices[r->device].config[which];
+           r->config == r->chip->config[which];
 }
 
-static CUptiResult enable(struct gmt_ranges *r, void *context, uint32_t device,
+static CUptiResult enable(struct gmt_ranges *r, void *context, const struct gmt_chip *chip,
                           enum gmt_counter_group which)
 {
     if (gmt_ranges_is_cheap(r, context, which)) {
@@ -238,8 +141,8 @@ static CUptiResult enable(struct gmt_ranges *r, void *context, uint32_t device,
     if (result == CUPTI_SUCCESS) {
         r->profiler = params.pRangeProfilerObject;
         r->context = context;
-        r->device = device;
-        r->config = devices[device].config[which];
+        r->chip = chip;
+        r->config = chip->config[which];
         r->next_pass = pass_of(r->config, which); /* heeded by the first SetConfig only */
     }
     return result;
@@ -275,15 +178,14 @@ static CUptiResult stop_pass(struct gmt_ranges *r)
 CUptiResult gmt_ranges_start(struct gmt_ranges *r, void *context, uint32_t device,
                              enum gmt_counter_group which)
 {
-    CUptiResult result = gmt_ranges_probe(r, context, device);
-    if (result == CUPTI_SUCCESS) {
-        result = build_groups(r, device);
-    }
-    if (result == CUPTI_SUCCESS && devices[device].config[which] == NULL) {
+    const struct gmt_chip *chip = NULL;
+    CUptiResult result = gmt_chip_find(r->api, context, device, &chip, &r->failed);
+    if (result == CUPTI_SUCCESS && chip->config[which] == NULL) {
+        r->failed = "cuptiProfilerHostConfigAddMetrics";
         return CUPTI_ERROR_INVALID_METRIC_NAME;
     }
     if (result == CUPTI_SUCCESS) {
-        result = enable(r, context, device, which);
+        result = enable(r, context, chip, which);
     }
     if (result == CUPTI_SUCCESS) {
         result = start_pass(r);

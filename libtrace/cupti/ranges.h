@@ -17,12 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/cupti/chips.h"
 #include "libtrace/cupti/groups.h"
 #include "libtrace/cupti/loader.h"
 #include "libtrace/record/layout.h"
 
-#define GMT_RANGES_MAX 128u    /* per session                                                     */
-#define GMT_RANGES_DEVICES 64u /* devices whose chip and groups are remembered                    */
+#define GMT_RANGES_MAX 128u /* per session                                                     */
 
 struct gmt_range { /* one that was pushed in this session */
     uint32_t launch_seq;
@@ -32,26 +32,21 @@ struct gmt_range { /* one that was pushed in this session */
 
 struct gmt_ranges {
     const struct gmt_cupti_api *api;
-    void *context;                    /* CUcontext the profiler is enabled on, NULL = none        */
-    bool running;                     /* a session is started                                     */
-    uint32_t context_id;              /* CUPTI's: differs when the handle is used anew            */
-    uint32_t device;
-    enum gmt_counter_group which;     /* group of the session                                     */
-    struct gmt_group *config;         /* configuration the profiler was first started with        */
-    size_t next_pass;                 /* of the configuration: CUPTI goes through them in a cycle */
+    void *context;                  /* CUcontext the profiler is enabled on, NULL = none        */
+    bool running;                   /* a session is started                                     */
+    uint32_t context_id;            /* CUPTI's: differs when the handle is used anew            */
+    const struct gmt_chip *chip;    /* of the context's device                                  */
+    enum gmt_counter_group which;   /* group of the session                                     */
+    const struct gmt_group *config; /* configuration the profiler was first started with        */
+    size_t next_pass;               /* of the configuration: CUPTI goes through them in a cycle */
     CUpti_RangeProfiler_Object *profiler;
-    uint8_t *image;                   /* counter data; mapped, reused while large enough          */
+    uint8_t *image; /* counter data; mapped, reused while large enough          */
     size_t image_bytes;
     size_t used_image_bytes;
     struct gmt_range ranges[GMT_RANGES_MAX];
     size_t count;
-    bool initialized;                 /* cuptiProfilerInitialize has been called                  */
-    const char *failed;               /* CUPTI function that failed last                          */
+    const char *failed; /* CUPTI function that failed last                          */
 };
-
-/* May this process count on this context's device? CUPTI_SUCCESS, or CUPTI's reason; cheap after the
- * first call per device. */
-CUptiResult gmt_ranges_probe(struct gmt_ranges *r, void *context, uint32_t device);
 
 /* Start a session. The first one in a process costs about half a second; later ones some 40 ms where
  * gmt_ranges_is_cheap, else a quarter of a second. CUPTI_ERROR_NOT_SUPPORTED: the chip can count
@@ -76,9 +71,5 @@ CUptiResult gmt_ranges_stop(struct gmt_ranges *r);
 
 /* Take the profiler off its context: before that is destroyed, and at the end. */
 void gmt_ranges_disable(struct gmt_ranges *r);
-
-/* Metrics of a group that the device cannot count (for the capability row); NULL before its first
- * session. */
-const struct gmt_group *gmt_ranges_group(uint32_t device, enum gmt_counter_group which);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtrace/cupti/ranges.h"
 #include "libtrace/record/spool.h"
 
 static const struct {
@@ -17,18 +16,17 @@ static const struct {
     {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES,
      "the driver gives performance counters to administrators only",
      "run as root, or load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0"},
-    {CUPTI_ERROR_HARDWARE_BUSY,
-     "another program (often DCGM) holds the performance counters",
+    {CUPTI_ERROR_HARDWARE_BUSY, "another program (often DCGM) holds the performance counters",
      "run `dcgmi profmetrics --pause` meanwhile, or stop the other profiler"},
-    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED,
-     "another tool in this process uses CUPTI", "run the program without the other profiler"},
+    {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "another tool in this process uses CUPTI",
+     "run the program without the other profiler"},
     {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED,
      "the GPU is partitioned (MIG) and this partition has no counters",
      "use a whole GPU, or a MIG instance with profiling enabled"},
     {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED,
      "another tool in this process uses CUPTI's older profiler", "run the program without it"},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
-     "the virtual GPU has no performance counters", "enable profiling for the vGPU"},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "the virtual GPU has no performance counters",
+     "enable profiling for the vGPU"},
     {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
      "profiling is not enabled for this virtual GPU", "enable profiling for the vGPU"},
     {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED,
@@ -71,8 +69,7 @@ void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiRes
     char text[512];
     (void)snprintf(text, sizeof(text), "%s (%s: %s)", detail, function != NULL ? function : "?",
                    gmt_cupti_error(api, result));
-    gmt_spool_capability(name,
-                         gmt_refusal_is_of_group(result) ? GMT_CAP_PARTIAL : GMT_CAP_MISSING,
+    gmt_spool_capability(name, gmt_refusal_is_of_group(result) ? GMT_CAP_PARTIAL : GMT_CAP_MISSING,
                          (int)result, text, remedy);
 }
 
@@ -81,10 +78,9 @@ bool gmt_refusal_is_of_group(CUptiResult result)
     return result == CUPTI_ERROR_INVALID_METRIC_NAME;
 }
 
-void gmt_refusal_dropped(uint32_t device, enum gmt_counter_group group)
+void gmt_refusal_dropped(const struct gmt_group *metrics, enum gmt_counter_group group)
 {
-    const struct gmt_group *metrics = gmt_ranges_group(device, group);
-    if (metrics == NULL || metrics->dropped_count == 0) {
+    if (metrics->dropped_count == 0) {
         return;
     }
     char text[512] = "";

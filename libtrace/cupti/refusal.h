@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libtrace/cupti/groups.h"
 #include "libtrace/cupti/loader.h"
 #include "libtrace/record/layout.h"
 
@@ -19,7 +20,7 @@ void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiRes
 /* True for refusals that concern one counter group on one chip, not counters as such. */
 bool gmt_refusal_is_of_group(CUptiResult result);
 
-/* One row per group whose metrics this device cannot all count in a pass. */
-void gmt_refusal_dropped(uint32_t device, enum gmt_counter_group group);
+/* A row for a group of which this device cannot count all metrics in one pass. */
+void gmt_refusal_dropped(const struct gmt_group *metrics, enum gmt_counter_group group);
 
 #endif

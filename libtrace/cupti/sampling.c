@@ -8,8 +8,10 @@
 #include "libtrace/record/clock.h"
 
 #define EXPECTED_SESSION_NS UINT64_C(60000000) /* start, stop and decode of a later session */
-#define EXPECTED_PATCHED_NS UINT64_C(100000)
-#define EXPECTED_HARDWARE_NS UINT64_C(1200000)
+#define EXPECTED_PATCHED_NS UINT64_C(100000)   /* of a range, on top of the kernel's own time */
+#define EXPECTED_HARDWARE_NS UINT64_C(1000000)
+#define EXPECTED_SLOWDOWN 20u /* of a kernel that is patched; measured: 1.5 to 20 */
+#define LONGEST_WAIT_NS UINT64_C(1000000000)
 #define CLOSED_LOOK_EVERY 16u /* launches of a class between two looks at the clock */
 
 void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config *config,
@@ -21,18 +23,42 @@ void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config
     s->start_allowance_ns = config->overhead_start_ns;
     s->began_ns = now_ns;
     s->session_cost_ns = EXPECTED_SESSION_NS;
-    s->range_cost_ns[GMT_GROUP_PATCHED] = EXPECTED_PATCHED_NS;
-    s->range_cost_ns[GMT_GROUP_HARDWARE] = EXPECTED_HARDWARE_NS;
-    s->range_cost_ns[GMT_GROUP_SPILL] = EXPECTED_HARDWARE_NS;
-    atomic_store(&s->groups, 1u << GMT_GROUP_PATCHED | 1u << GMT_GROUP_HARDWARE |
-                                 1u << GMT_GROUP_SPILL);
+    atomic_store(&s->groups,
+                 1u << GMT_GROUP_PATCHED | 1u << GMT_GROUP_HARDWARE | 1u << GMT_GROUP_SPILL);
     atomic_store(&s->last_need_ns, now_ns);
-    atomic_store(&s->phase, GMT_GROUP_PATCHED);
+    atomic_store(&s->phase, GMT_GROUP_HARDWARE);
 }
+
+/* In the order in which they are wanted. */
+static const uint32_t order[] = {GMT_GROUP_HARDWARE, GMT_GROUP_PATCHED, GMT_GROUP_SPILL};
+#define ORDERED (sizeof(order) / sizeof(order[0]))
 
 static bool can_count(const struct gmt_sampling *s, uint32_t group)
 {
     return (atomic_load_explicit(&s->groups, memory_order_relaxed) & (1u << group)) != 0;
+}
+
+static bool has_all(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                    uint32_t group)
+{
+    return gmt_sampling_count(cls, group) >= s->samples || !can_count(s, group);
+}
+
+/* Does `cls` lack samples of `group` that may be taken next? */
+static bool lacks(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                  uint32_t group)
+{
+    if (has_all(s, cls, group)) {
+        return false;
+    }
+    switch (group) {
+    case GMT_GROUP_HARDWARE:
+        return gmt_sampling_count(cls, group) == 0 || has_all(s, cls, GMT_GROUP_PATCHED);
+    case GMT_GROUP_PATCHED:
+        return gmt_sampling_count(cls, GMT_GROUP_HARDWARE) != 0 ||
+               !can_count(s, GMT_GROUP_HARDWARE);
+    default: return has_all(s, cls, GMT_GROUP_HARDWARE) && has_all(s, cls, GMT_GROUP_PATCHED);
+    }
 }
 
 void gmt_sampling_disable(struct gmt_sampling *s, enum gmt_counter_group group)
@@ -40,8 +66,8 @@ void gmt_sampling_disable(struct gmt_sampling *s, enum gmt_counter_group group)
     uint32_t left = atomic_load(&s->groups) & ~(1u << group);
     atomic_store(&s->groups, left);
     uint32_t next = GMT_GROUP_NONE;
-    for (uint32_t g = GMT_GROUP_COUNT - 1; g > GMT_GROUP_NONE; g--) {
-        next = (left & (1u << g)) != 0 ? g : next;
+    for (size_t i = ORDERED; i-- > 0;) {
+        next = (left & (1u << order[i])) != 0 ? order[i] : next;
     }
     if (atomic_load(&s->phase) == group || next == GMT_GROUP_NONE) {
         atomic_store(&s->phase, next);
@@ -72,50 +98,37 @@ static bool given_up(const struct gmt_collector_class *cls)
     return (gmt_sampling_count(cls, GMT_GROUP_NONE) >> 8 & 0xffu) >= GMT_SAMPLING_MAX_DISCARDS;
 }
 
-static enum gmt_sampling_ask what_is_asked(const struct gmt_collector_class *cls, uint32_t group,
-                                           bool needs_session)
-{
-    if (needs_session) {
-        return GMT_ASK_SESSION;
-    }
-    return gmt_sampling_count(cls, group) == 0 ? GMT_ASK_FIRST : GMT_ASK_FURTHER;
-}
-
-/* True while the budget is known to forbid this. The clock is read only now and then. */
-bool gmt_sampling_closed(const struct gmt_sampling *s, struct gmt_collector_class *cls,
-                         uint32_t group)
+/* True while the budget is known to forbid this class. The clock is read only now and then. */
+static bool closed(struct gmt_collector_class *cls)
 {
     if (given_up(cls)) {
         return true;
     }
-    bool running = atomic_load_explicit(&s->running, memory_order_relaxed) != 0 &&
-                   atomic_load_explicit(&s->phase, memory_order_relaxed) == group;
-    enum gmt_sampling_ask ask = what_is_asked(cls, group, !running);
-    uint64_t reopen_ns = atomic_load_explicit(&s->reopen_ns[ask], memory_order_relaxed);
-    if (reopen_ns == 0) {
+    uint64_t retry_ns = atomic_load_explicit(&cls->retry_ns, memory_order_relaxed);
+    if (retry_ns == 0) {
         return false;
     }
     uint64_t launches = atomic_load_explicit(&cls->launches, memory_order_relaxed);
     if (launches > CLOSED_LOOK_EVERY && launches % CLOSED_LOOK_EVERY != 0) {
         return true;
     }
-    if (gmt_clock_monotonic_ns() >= reopen_ns) {
-        return false;
-    }
-    gmt_sampling_note(cls, GMT_CLASS_BUDGET);
-    return true;
+    return gmt_clock_monotonic_ns() < retry_ns;
 }
 
-enum gmt_counter_group gmt_sampling_elsewhere(struct gmt_sampling *s,
-                                              struct gmt_collector_class *cls)
+enum gmt_counter_group gmt_sampling_seek(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                                         uint32_t phase)
 {
-    uint32_t group = GMT_GROUP_NONE;
-    for (uint32_t g = GMT_GROUP_COUNT - 1; g > GMT_GROUP_NONE; g--) {
-        if (can_count(s, g) && gmt_sampling_count(cls, g) < s->samples) {
-            group = g;
-        }
+    if (closed(cls)) {
+        return GMT_GROUP_NONE;
     }
-    if (group == GMT_GROUP_NONE || gmt_sampling_closed(s, cls, group)) {
+    if (lacks(s, cls, phase)) {
+        return (enum gmt_counter_group)phase;
+    }
+    uint32_t group = GMT_GROUP_NONE;
+    for (size_t i = ORDERED; i-- > 0;) {
+        group = lacks(s, cls, order[i]) ? order[i] : group;
+    }
+    if (group == GMT_GROUP_NONE) {
         return GMT_GROUP_NONE;
     }
     uint32_t quiet = atomic_load_explicit(&s->quiet, memory_order_relaxed) + 1;
@@ -136,21 +149,41 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
     return s->start_allowance_ns + (uint64_t)(s->share * elapsed_ns);
 }
 
+/* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
+ * anyway, but who knows. */
+static uint64_t expected_range_ns(const struct gmt_collector_class *cls, uint32_t group)
+{
+    uint64_t known_ns = atomic_load_explicit(&cls->cost_ns[group], memory_order_relaxed);
+    if (known_ns != 0) {
+        return known_ns;
+    }
+    uint64_t hardware_ns = atomic_load_explicit(&cls->cost_ns[GMT_GROUP_HARDWARE],
+                                                memory_order_relaxed);
+    if (group != GMT_GROUP_PATCHED) {
+        return hardware_ns != 0 ? hardware_ns : EXPECTED_HARDWARE_NS;
+    }
+    uint64_t kernel_ns = hardware_ns > EXPECTED_HARDWARE_NS ? hardware_ns - EXPECTED_HARDWARE_NS
+                                                            : 0;
+    return EXPECTED_PATCHED_NS + kernel_ns * EXPECTED_SLOWDOWN;
+}
+
 bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
                       enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns)
 {
-    enum gmt_sampling_ask ask = what_is_asked(cls, group, session_ns != 0);
-    uint64_t needed_ns = s->spent_ns + s->range_cost_ns[group] + session_ns;
+    uint64_t needed_ns = s->spent_ns + expected_range_ns(cls, group) + session_ns;
     if (gmt_sampling_count(cls, group) != 0) {
         needed_ns += s->start_allowance_ns / 4; /* kept for classes that have no sample */
     }
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
     if (needed_ns <= allowed_ns) {
-        atomic_store(&s->reopen_ns[ask], 0);
+        atomic_store(&cls->retry_ns, 0);
         return true;
     }
-    double wait_ns = s->share > 1e-6 ? (double)(needed_ns - allowed_ns) / s->share : 1e18;
-    atomic_store(&s->reopen_ns[ask], now_ns + 1 + (uint64_t)(wait_ns < 1e18 ? wait_ns : 1e18));
+    double wait_ns = (double)LONGEST_WAIT_NS;
+    if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
+        wait_ns = (double)(needed_ns - allowed_ns) / s->share;
+    }
+    atomic_store(&cls->retry_ns, now_ns + 1 + (uint64_t)wait_ns);
     gmt_sampling_note(cls, GMT_CLASS_BUDGET);
     return false;
 }
@@ -162,12 +195,6 @@ void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, ui
     }
     atomic_store(&s->last_need_ns, now_ns);
     atomic_store(&s->quiet, 0);
-    atomic_store(&s->running, 1);
-}
-
-void gmt_sampling_leave(struct gmt_sampling *s)
-{
-    atomic_store(&s->running, 0);
 }
 
 void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
@@ -183,10 +210,11 @@ void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typic
     }
 }
 
-void gmt_sampling_charge_range(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t ns)
+void gmt_sampling_charge_range(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                               enum gmt_counter_group group, uint64_t ns)
 {
     s->spent_ns += ns;
-    s->range_cost_ns[group] = (3 * s->range_cost_ns[group] + ns) / 4;
+    atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
 }
 
 void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *cls,
@@ -238,9 +266,9 @@ void gmt_sampling_report(const struct gmt_sampling *s,
          cls = cls->next) {
         bool patched = gmt_sampling_count(cls, GMT_GROUP_PATCHED) != 0;
         bool hardware = gmt_sampling_count(cls, GMT_GROUP_HARDWARE) != 0;
-        bool lacks = (!patched && can_count(s, GMT_GROUP_PATCHED)) ||
-                     (!hardware && can_count(s, GMT_GROUP_HARDWARE));
-        if (lacks) {
+        bool missed = (!patched && can_count(s, GMT_GROUP_PATCHED)) ||
+                      (!hardware && can_count(s, GMT_GROUP_HARDWARE));
+        if (missed) {
             missing(cls, patched || hardware, why_missing(cls), data);
         }
     }

@@ -2,12 +2,17 @@
 /*
  * Which launch is measured, and for which counter group: pure bookkeeping, no CUPTI.
  *
- * One group is counted at a time (a phase), because changing it costs some 40 ms. Launches drive
- * the phases: a launch that lacks samples in the current group is measured; one that lacks them only
- * in another group moves the phase on when nothing has been measured in the current one for a while
+ * One group is counted at a time (a phase), because changing it takes time. Launches drive the
+ * phases: a launch that lacks samples in the current group is measured; one that lacks them only in
+ * another group moves the phase on when nothing has been measured in the current one for a while
  * (the longer, the more often it has moved).
+ *
+ * HARDWARE comes first, with one sample per class: it tells how long the kernel runs, and only then
+ * is it known what PATCHED will cost, under which kernels run up to 20 times slower. Then PATCHED, then
+ * the other HARDWARE samples, then SPILL.
+ *
  * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. The
- * last quarter of start_ns is kept for classes that have no sample at all.
+ * last quarter of start_ns is kept for classes that have no sample of the group.
  *
  * gmt_sampling_want may be called by any thread; everything else by whoever holds the collector's
  * lock. Times are CLOCK_MONOTONIC ns.
@@ -24,39 +29,33 @@
 #define GMT_GROUP_COUNT 4u
 /* A phase moves on when, without anything being measured in it, this many launches per known class
  * lacked samples in another group, and this time per earlier move has passed. */
-#define GMT_SAMPLING_QUIET_PER_CLASS 2u
+#define GMT_SAMPLING_QUIET_PER_CLASS 1u
 #define GMT_SAMPLING_QUIET_NS UINT64_C(10000000)
-#define GMT_SAMPLING_MAX_DISCARDS 8u             /* polluted ranges after which a class is given up*/
+#define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */
 
 /* Bits of gmt_collector_class.measured[GMT_GROUP_NONE], which counts nothing: what is known of the
  * class. Bits 8 to 15 count discarded ranges. */
-#define GMT_CLASS_LISTED 0x01u      /* in the list of classes                                     */
-#define GMT_CLASS_UNSAFE 0x02u      /* a launch was not measured for a hang-safety rule           */
-#define GMT_CLASS_BUDGET 0x04u      /* ... because the budget was spent                           */
-#define GMT_CLASS_POLLUTED 0x08u    /* ... because another thread launched meanwhile              */
-#define GMT_CLASS_BUSY 0x10u        /* ... because another thread was measuring                   */
-#define GMT_CLASS_REFUSED 0x20u     /* ... because CUPTI refused                                  */
+#define GMT_CLASS_LISTED 0x01u   /* in the list of classes                                     */
+#define GMT_CLASS_UNSAFE 0x02u   /* a launch was not measured for a hang-safety rule           */
+#define GMT_CLASS_BUDGET 0x04u   /* ... because the budget was spent                           */
+#define GMT_CLASS_POLLUTED 0x08u /* ... because another thread launched meanwhile              */
+#define GMT_CLASS_BUSY 0x10u     /* ... because another thread was measuring                   */
+#define GMT_CLASS_REFUSED 0x20u  /* ... because CUPTI refused                                  */
 #define GMT_CLASS_DISCARD 0x100u
 
-/* What is asked of the budget; each has its own time until which the answer is no. */
-enum gmt_sampling_ask { GMT_ASK_FIRST, GMT_ASK_FURTHER, GMT_ASK_SESSION };
-
 struct gmt_sampling {
-    _Atomic uint32_t phase;          /* enum gmt_counter_group; NONE = switched off               */
-    _Atomic uint32_t groups;         /* bit per group that can be counted                         */
-    _Atomic uint32_t running;        /* 1 while a session for `phase` is started                  */
-    _Atomic uint64_t reopen_ns[3];   /* by enum gmt_sampling_ask: refused until then; 0 = open    */
-    _Atomic uint64_t last_need_ns;   /* when something was last measured in this phase            */
-    _Atomic uint32_t quiet;          /* launches since then that lacked samples elsewhere         */
+    _Atomic uint32_t phase;        /* enum gmt_counter_group; NONE = switched off               */
+    _Atomic uint32_t groups;       /* bit per group that can be counted                         */
+    _Atomic uint64_t last_need_ns; /* when something was last measured in this phase            */
+    _Atomic uint32_t quiet;        /* launches since then that lacked samples elsewhere         */
     _Atomic uint32_t class_count;
-    _Atomic uint32_t moves;          /* changes of phase so far                                   */
-    uint32_t samples;                /* per class and group                                       */
+    _Atomic uint32_t moves; /* changes of phase so far                                   */
+    uint32_t samples;       /* per class and group                                       */
     double share;
     uint64_t start_allowance_ns;
     uint64_t began_ns;
     uint64_t spent_ns;
-    uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
-    uint64_t range_cost_ns[GMT_GROUP_COUNT]; /* expected cost of a measured launch                */
+    uint64_t session_cost_ns; /* expected cost of starting and ending a later session      */
     struct gmt_collector_class *_Atomic classes;
 };
 
@@ -67,12 +66,10 @@ void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config
 /* Take `group` out (it cannot be counted here); with none left, sampling is off. */
 void gmt_sampling_disable(struct gmt_sampling *s, enum gmt_counter_group group);
 
-/* The slow half of gmt_sampling_want: this class lacks samples, but not in the current phase. */
-enum gmt_counter_group gmt_sampling_elsewhere(struct gmt_sampling *s,
-                                              struct gmt_collector_class *cls);
+/* The slow half of gmt_sampling_pick: this class is not complete. */
+enum gmt_counter_group gmt_sampling_seek(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                                         uint32_t phase);
 void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls);
-bool gmt_sampling_closed(const struct gmt_sampling *s, struct gmt_collector_class *cls,
-                         uint32_t group);
 
 static inline uint32_t gmt_sampling_count(const struct gmt_collector_class *cls, uint32_t group)
 {
@@ -87,14 +84,10 @@ static inline enum gmt_counter_group gmt_sampling_pick(struct gmt_sampling *s,
     if (phase == GMT_GROUP_NONE || cls->never) {
         return GMT_GROUP_NONE;
     }
-    if (__builtin_expect(gmt_sampling_count(cls, phase) < s->samples, 0)) {
-        return gmt_sampling_closed(s, cls, phase) ? GMT_GROUP_NONE
-                                                  : (enum gmt_counter_group)phase;
-    }
     bool complete = gmt_sampling_count(cls, GMT_GROUP_PATCHED) >= s->samples &&
                     gmt_sampling_count(cls, GMT_GROUP_HARDWARE) >= s->samples &&
                     gmt_sampling_count(cls, GMT_GROUP_SPILL) >= s->samples;
-    return complete ? GMT_GROUP_NONE : gmt_sampling_elsewhere(s, cls);
+    return __builtin_expect(complete, 1) ? GMT_GROUP_NONE : gmt_sampling_seek(s, cls, phase);
 }
 
 /* The same, counting the launch (roughly: without a locked instruction). A few ns when nothing is
@@ -111,18 +104,19 @@ static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
 }
 
 /* May `cls` be measured now? `session_ns`: expected cost of the session it needs, 0 = none. When the
- * budget says no, gmt_sampling_want does not ask again before it could say yes. */
+ * budget says no, gmt_sampling_want does not ask for this class again before it could say yes (or a
+ * second has passed). */
 bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
                       enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns);
 
-/* A session for `group` runs: it is the phase from now on. Or it runs no more. */
+/* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
-void gmt_sampling_leave(struct gmt_sampling *s);
 
 /* Charge time to the budget, and learn from it what such a thing costs (the first session of a
  * process or context is not `typical`). */
 void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical);
-void gmt_sampling_charge_range(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t ns);
+void gmt_sampling_charge_range(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                               enum gmt_counter_group group, uint64_t ns);
 void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns);
 
 /* The range of one launch was kept, or has to be thrown away. */

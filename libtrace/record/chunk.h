@@ -9,7 +9,7 @@
 
 #define GMT_CHUNK_FIRST_BYTES \
     ((size_t)64 << 10) /* a thread's first: programs have many idle ones */
-#define GMT_CHUNK_BYTES ((size_t)1 << 20)
+#define GMT_CHUNK_BYTES ((size_t)4 << 20)
 
 /* Create, allocate and map the next chunk file of `directory`; disk blocks are allocated before it
  * is mapped (a hole would raise SIGBUS on a full disk) and RLIMIT_FSIZE is honoured before the

@@ -48,6 +48,8 @@ struct gmt_collector_class {
     const char *kernel_name;          /* mangled; lives as long as the process */
     bool never;                       /* name or kind forbids measuring (NCCL, cooperative) */
     _Atomic uint32_t measured[4];     /* indexed by enum gmt_counter_group */
+    _Atomic uint64_t cost_ns[4];      /* what measuring a launch cost last, by group */
+    _Atomic uint64_t retry_ns;        /* the budget forbids measuring it until then */
     _Atomic uint64_t launches;        /* seen so far */
     struct gmt_collector_class *next; /* the collector's list of known classes */
 };

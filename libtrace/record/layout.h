@@ -428,7 +428,8 @@ struct gmt_control {
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,
     GMT_RECORDER_READING = 1,
-    GMT_RECORDER_DONE = 2,
+    GMT_RECORDER_DONE =
+        2, /* what was written before `ended` was set is committed; reading goes on */
     GMT_RECORDER_FAILED = 3,
 };
 

@@ -21,6 +21,9 @@
 #include "libtrace/record/proc.h"
 
 #define RETRY_NS UINT64_C(100000000) /* after a failure no new chunk is tried for this long */
+static_assert(GMT_CHUNK_FIRST_BYTES >=
+                  sizeof(struct gmt_chunk_header) + GMT_MAX_SLOTS * GMT_SLOT_BYTES,
+              "any record fits any chunk");
 #define SPARE_CHUNKS 64u
 #define SPARE_MIN_BYTES (8 * GMT_SLOT_BYTES)
 
@@ -142,10 +145,14 @@ static void *reserve_in_new_chunk(size_t bytes)
     if (retry_ns != 0 && gmt_clock_monotonic_ns() < retry_ns) {
         return dropped(atomic_load_explicit(&last_error, memory_order_relaxed));
     }
-    bool small = first && bytes + sizeof(struct gmt_chunk_header) <= GMT_CHUNK_FIRST_BYTES;
+    size_t size = first                                              ? GMT_CHUNK_FIRST_BYTES
+                  : tls.writer.chunk->bytes < GMT_CHUNK_SECOND_BYTES ? GMT_CHUNK_SECOND_BYTES
+                                                                     : GMT_CHUNK_BYTES;
     struct gmt_chunk_header *chunk;
-    int error = gmt_chunk_create(spool.directory, spool.control,
-                                 small ? GMT_CHUNK_FIRST_BYTES : GMT_CHUNK_BYTES, &chunk);
+    int error = gmt_chunk_create(spool.directory, spool.control, size, &chunk);
+    if (error == -ENOBUFS && size > GMT_CHUNK_FIRST_BYTES) {
+        error = gmt_chunk_create(spool.directory, spool.control, GMT_CHUNK_FIRST_BYTES, &chunk);
+    }
     if (error != 0) {
         atomic_store_explicit(&last_error, error, memory_order_relaxed);
         atomic_store_explicit(&spool.retry_ns, gmt_clock_monotonic_ns() + RETRY_NS,
