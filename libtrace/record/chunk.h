@@ -7,8 +7,10 @@
 
 #include "libtrace/record/layout.h"
 
-#define GMT_CHUNK_FIRST_BYTES \
-    ((size_t)64 << 10) /* a thread's first: programs have many idle ones */
+/* A thread's first, second and further chunks: programs have many idle threads, and making a file
+ * costs the busy ones some 100 us. */
+#define GMT_CHUNK_FIRST_BYTES ((size_t)64 << 10)
+#define GMT_CHUNK_SECOND_BYTES ((size_t)512 << 10)
 #define GMT_CHUNK_BYTES ((size_t)4 << 20)
 
 /* Create, allocate and map the next chunk file of `directory`; disk blocks are allocated before it
