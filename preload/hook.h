@@ -126,6 +126,7 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
             .caller = (uint64_t)(uintptr_t)__builtin_return_address(0), \
             .frame = __builtin_frame_address(0), \
         }; \
+        gmt_site_note_capture(&site); \
         BEFORE; \
         site.begin_ticks = gmt_clock_ticks(); \
         site.result = real ARGUMENTS; \

@@ -147,20 +147,30 @@ static void after_kernel(struct launch *launch, struct gmt_site *site)
     atomic_fetch_add_explicit(&gmt_launches_done, 1, memory_order_relaxed);
     unsigned slots = 1 + (launch->head.argument_count + (unsigned)ARGUMENTS_PER_SLOT - 1) /
                              (unsigned)ARGUMENTS_PER_SLOT;
+    for (unsigned i = launch->head.argument_count; i < (slots - 1) * ARGUMENTS_PER_SLOT; i++) {
+        launch->arguments[i] = (struct gmt_launch_arg){0};
+    }
     gmt_site_record_slots(GMT_REC_LAUNCH, site, 0, launch, slots);
 }
 
 static_assert(offsetof(struct launch, arguments) == GMT_SLOT_BYTES, "slots follow one another");
 
-#define SHAPE(KIND) \
-    { \
-        .head = {.grid = {grid_x, grid_y, grid_z}, \
-                 .block = {block_x, block_y, block_z}, \
-                 .dynamic_shared_bytes = shared_bytes, \
-                 .kind = (KIND)}, \
-    }
+/* The argument slots stay as they are: those behind `argument_count` are zeroed when written. */
+static void begin(struct launch *launch, struct gmt_launch shape)
+{
+    launch->head = shape;
+    launch->touches_host = false;
+    launch->cls = NULL;
+}
 
-/* `head` and `cls` are set; the arguments behind `argument_count` are never read. */
+#define SHAPE(KIND) \
+    ((struct gmt_launch){ \
+        .grid = {grid_x, grid_y, grid_z}, \
+        .block = {block_x, block_y, block_z}, \
+        .dynamic_shared_bytes = shared_bytes, \
+        .kind = (KIND), \
+    })
+
 #define LAUNCH(SYMBOL, KIND, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, \
                     (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
@@ -168,7 +178,8 @@ static_assert(offsetof(struct launch, arguments) == GMT_SLOT_BYTES, "slots follo
                      CUstream stream, void **parameters, void **extra), \
                     (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, \
                      stream, parameters, extra), \
-                    stream, FLAGS, struct launch launch = SHAPE(KIND); \
+                    stream, FLAGS, struct launch launch; \
+                    begin(&launch, SHAPE(KIND)); \
                     before_kernel(&launch, &site, function, parameters, extra), \
                     after_kernel(&launch, &site))
 
@@ -179,7 +190,8 @@ static_assert(offsetof(struct launch, arguments) == GMT_SLOT_BYTES, "slots follo
                      CUstream stream, void **parameters), \
                     (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, \
                      stream, parameters), \
-                    stream, FLAGS, struct launch launch = SHAPE(GMT_LAUNCH_COOPERATIVE); \
+                    stream, FLAGS, struct launch launch; \
+                    begin(&launch, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
                     before_kernel(&launch, &site, function, parameters, NULL), \
                     after_kernel(&launch, &site))
 
@@ -191,12 +203,11 @@ LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, GMT_CALL_PER_THREAD)
 /* Cluster size and cooperation are attributes of an extended launch. */
 static void read_config(struct launch *launch, const CUlaunchConfig *config)
 {
-    *launch = (struct launch){
-        .head = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                 .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                 .dynamic_shared_bytes = config->sharedMemBytes,
-                 .kind = GMT_LAUNCH_KERNEL},
-    };
+    begin(launch,
+          (struct gmt_launch){.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                              .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                              .dynamic_shared_bytes = config->sharedMemBytes,
+                              .kind = GMT_LAUNCH_KERNEL});
     for (unsigned i = 0; config->attrs != NULL && i < config->numAttrs; i++) {
         const CUlaunchAttribute *attribute = &config->attrs[i];
         if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
@@ -215,12 +226,12 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
         SYMBOL, \
         (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra), \
         (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS, \
-        struct launch launch = {0}; \
-        if (config != NULL) { \
+        struct launch launch; \
+        begin(&launch, (struct gmt_launch){0}); if (config != NULL) { \
             read_config(&launch, config); \
             before_kernel(&launch, &site, function, parameters, extra); \
         } else { count(&launch); }, \
-        after_kernel(&launch, &site))
+                                                after_kernel(&launch, &site))
 
 LAUNCH_EX(cuLaunchKernelEx, 0)
 LAUNCH_EX(cuLaunchKernelEx_ptsz, GMT_CALL_PER_THREAD)
@@ -237,7 +248,8 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
 
 #define LAUNCH_GRAPH(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (CUgraphExec graph, CUstream stream), (graph, stream), stream, FLAGS, \
-                    struct launch launch = {0}; \
+                    struct launch launch; \
+                    begin(&launch, (struct gmt_launch){0}); \
                     before_graph(&launch, &site, graph), after_kernel(&launch, &site))
 
 LAUNCH_GRAPH(cuGraphLaunch, 0)

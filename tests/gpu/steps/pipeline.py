@@ -16,7 +16,7 @@ def run(session):
         shutil.copy(path, session.out / f"pipeline_{name}.db")
         options = ["--model", model] if model.exists() else ["--calibrate", "never"]
         text = session.plain([analyze, *options, path])
-        print(text.stdout)
+        (session.out / f"pipeline_{name}.txt").write_text(text.stdout)
         report = session.plain([analyze, *options, "-o", session.out / f"pipeline_{name}.html",
                                 "--format", "json", path])
         found = {finding["rule"] for finding in json.loads(report.stdout)["findings"]}
