@@ -11,7 +11,7 @@
 struct timed_call {
     const struct gmt_call *call;
     uint64_t begin_ns, end_ns;
-    int64_t stream_row;     /* 0: the call has no stream */
+    int64_t stream_row; /* 0: the call has no stream */
 };
 
 /* `has_stream`: handle 0 means the default stream, not "none". */
@@ -275,8 +275,8 @@ int gmt_ingest_alloc(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     if (error != 0) {
         return error;
     }
-    struct gmt_binder row =
-        gmt_ingest_bind(ingest, host ? GMT_STATEMENT_HOST_ALLOCATION : GMT_STATEMENT_ALLOCATION);
+    struct gmt_binder row = gmt_ingest_bind(ingest, host ? GMT_STATEMENT_HOST_ALLOCATION
+                                                         : GMT_STATEMENT_ALLOCATION);
     gmt_put_unsigned(&row, alloc->id);
     gmt_put_name(&row, gmt_name_alloc_kind(alloc->kind));
     gmt_put_unsigned(&row, alloc->address);
@@ -314,8 +314,8 @@ int gmt_ingest_free(struct gmt_ingest *ingest, const struct gmt_spool_record *re
         return error;
     }
     bool host = frees_host_memory(ingest, call, alloc);
-    struct gmt_binder row =
-        gmt_ingest_bind(ingest, host ? GMT_STATEMENT_HOST_FREE : GMT_STATEMENT_FREE);
+    struct gmt_binder row = gmt_ingest_bind(ingest,
+                                            host ? GMT_STATEMENT_HOST_FREE : GMT_STATEMENT_FREE);
     gmt_put_unsigned(&row, alloc->id);
     gmt_put_unsigned(&row, alloc->address);
     gmt_put_unsigned(&row, call->api);

@@ -18,7 +18,8 @@ static const struct metric metrics[] = {
 #undef GMT_METRIC
 };
 #define METRIC_COUNT (sizeof(metrics) / sizeof(metrics[0]))
-static_assert(METRIC_COUNT <= UINT8_MAX + 1, "gmt_ingest.metric_stored has a place for each metric");
+static_assert(METRIC_COUNT <= UINT8_MAX + 1,
+              "gmt_ingest.metric_stored has a place for each metric");
 
 int gmt_ingest_device_op(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {

@@ -26,12 +26,12 @@ enum gmt_statement {
 
 /* One life of a stream handle; see ingest_stream.c. */
 struct gmt_stream_life {
-    int64_t row;            /* stream.id                                                          */
+    int64_t row; /* stream.id                                                          */
     uint64_t begin_ns;
-    uint64_t end_ns;        /* destroyed; 0 = not yet                                             */
+    uint64_t end_ns; /* destroyed; 0 = not yet                                             */
     uint32_t cupti_id;
     bool has_cupti_id;
-    uint32_t older;         /* index + 1 of the previous life of the same key, 0 = none           */
+    uint32_t older; /* index + 1 of the previous life of the same key, 0 = none           */
 };
 
 struct gmt_ingest {
@@ -39,19 +39,19 @@ struct gmt_ingest {
     struct gmt_timebase *time;
     sqlite3_stmt *statement[GMT_STATEMENT_COUNT];
     int64_t next_call_id;
-    uint64_t last_ns;               /* latest time seen                                           */
+    uint64_t last_ns; /* latest time seen                                           */
     uint64_t stored_last_ns;
     bool process_seen;
-    struct gmt_intern strings;      /* text -> string.id                                          */
-    struct gmt_intern frames;       /* address -> frame.id                                        */
-    struct gmt_intern modules;      /* struct gmt_module_key + path -> module.id                  */
-    struct gmt_intern arguments;    /* array of struct gmt_launch_arg -> launch_argument.set_id   */
-    struct gmt_intern stream_keys;  /* struct gmt_stream_key -> index + 1 of its latest life      */
+    struct gmt_intern strings;     /* text -> string.id                                          */
+    struct gmt_intern frames;      /* address -> frame.id                                        */
+    struct gmt_intern modules;     /* struct gmt_module_key + path -> module.id                  */
+    struct gmt_intern arguments;   /* array of struct gmt_launch_arg -> launch_argument.set_id   */
+    struct gmt_intern stream_keys; /* struct gmt_stream_key -> index + 1 of its latest life      */
     struct gmt_stream_life *lives;
     size_t life_count, life_capacity;
-    uint32_t *latest_life;          /* by stream key id: index + 1 into lives                     */
+    uint32_t *latest_life; /* by stream key id: index + 1 into lives                     */
     size_t latest_capacity;
-    uint8_t *host_allocations;      /* bit per gmt_alloc.id: page-locked host memory              */
+    uint8_t *host_allocations; /* bit per gmt_alloc.id: page-locked host memory              */
     size_t host_allocation_bytes;
     uint8_t api_flags[UINT16_MAX + 1];
     bool metric_stored[UINT8_MAX + 1];
@@ -66,7 +66,7 @@ struct gmt_binder {
 };
 
 struct gmt_text {
-    const char *data;       /* not NUL-terminated                                                 */
+    const char *data; /* not NUL-terminated                                                 */
     int bytes;
 };
 
@@ -79,12 +79,13 @@ struct gmt_text_cursor {
 struct gmt_binder gmt_ingest_bind(struct gmt_ingest *ingest, enum gmt_statement which);
 void gmt_put_integer(struct gmt_binder *binder, int64_t value);
 void gmt_put_unsigned(struct gmt_binder *binder, uint64_t value);
-void gmt_put_or_null(struct gmt_binder *binder, uint64_t value);     /* NULL for 0               */
-void gmt_put_known(struct gmt_binder *binder, int64_t value);        /* NULL for negative        */
+void gmt_put_or_null(struct gmt_binder *binder, uint64_t value); /* NULL for 0               */
+void gmt_put_known(struct gmt_binder *binder, int64_t value);    /* NULL for negative        */
 void gmt_put_real(struct gmt_binder *binder, double value);
 void gmt_put_null(struct gmt_binder *binder);
-void gmt_put_name(struct gmt_binder *binder, const char *text);      /* static text, or NULL     */
-void gmt_put_text(struct gmt_binder *binder, struct gmt_text text);  /* valid until gmt_ingest_step */
+void gmt_put_name(struct gmt_binder *binder, const char *text); /* static text, or NULL     */
+void gmt_put_text(struct gmt_binder *binder,
+                  struct gmt_text text); /* valid until gmt_ingest_step */
 void gmt_put_text_or_null(struct gmt_binder *binder, struct gmt_text text); /* NULL for ""       */
 
 /* Execute. A row that the schema refuses is counted as a loss and is no error. */
@@ -126,8 +127,8 @@ int gmt_ingest_counters(struct gmt_ingest *ingest, const struct gmt_spool_record
 int gmt_ingest_exit(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 
 /* stream.id of a call's stream at a time; the row is made if there is none. */
-int gmt_ingest_stream_row(struct gmt_ingest *ingest, const struct gmt_call *call,
-                          uint64_t begin_ns, int64_t *row);
+int gmt_ingest_stream_row(struct gmt_ingest *ingest, const struct gmt_call *call, uint64_t begin_ns,
+                          int64_t *row);
 /* A stream was destroyed: its handle may come back as another stream. */
 int gmt_ingest_stream_destroyed(struct gmt_ingest *ingest, const struct gmt_call *call,
                                 uint64_t begin_ns);

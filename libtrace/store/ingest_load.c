@@ -71,8 +71,8 @@ static int load_module(struct gmt_ingest *ingest, sqlite3_stmt *row)
 static int load_api(struct gmt_ingest *ingest, sqlite3_stmt *row)
 {
     const void *name = sqlite3_column_text(row, 1);
-    ingest->api_flags[sqlite3_column_int64(row, 0) & UINT16_MAX] =
-        gmt_ingest_api_flags(name, (size_t)sqlite3_column_bytes(row, 1));
+    ingest->api_flags[sqlite3_column_int64(row, 0) & UINT16_MAX] = gmt_ingest_api_flags(
+        name, (size_t)sqlite3_column_bytes(row, 1));
     return 0;
 }
 
@@ -125,7 +125,8 @@ static int load_arguments(struct gmt_ingest *ingest)
 int gmt_ingest_load(struct gmt_ingest *ingest)
 {
     static const char last_call[] =
-        "SELECT max(id) FROM (SELECT max(id) AS id FROM transfer UNION ALL SELECT max(id) FROM memset "
+        "SELECT max(id) FROM (SELECT max(id) AS id FROM transfer UNION ALL SELECT max(id) FROM "
+        "memset "
         "UNION ALL SELECT max(id) FROM launch UNION ALL SELECT max(id) FROM sync "
         "UNION ALL SELECT max(id) FROM api_call)";
     int64_t value;
@@ -139,8 +140,10 @@ int gmt_ingest_load(struct gmt_ingest *ingest)
     }
     if (error != 0 || (error = each_row(ingest, "SELECT id, text FROM string", load_string)) != 0 ||
         (error = each_row(ingest, "SELECT id, address FROM frame", load_frame)) != 0 ||
-        (error = each_row(ingest, "SELECT id, path, load_bias, start_address, end_address "
-                                  "FROM module", load_module)) != 0 ||
+        (error = each_row(ingest,
+                          "SELECT id, path, load_bias, start_address, end_address "
+                          "FROM module",
+                          load_module)) != 0 ||
         (error = each_row(ingest, "SELECT id, name FROM api", load_api)) != 0 ||
         (error = each_row(ingest, "SELECT id FROM host_allocation WHERE begin_ns IS NOT NULL",
                           load_host_allocation)) != 0 ||
@@ -166,32 +169,32 @@ int gmt_ingest_load(struct gmt_ingest *ingest)
 
 int gmt_ingest_settle(sqlite3 *db)
 {
-    static const char sql[] =
-        GMT_MOVE_FREES("allocation", "host_allocation")
-        GMT_MOVE_FREES("host_allocation", "allocation")
-        GMT_NAME_APIS("transfer", "transfer")
-        GMT_NAME_APIS("memset", "memset")
-        GMT_NAME_APIS("launch", "launch")
-        GMT_NAME_APIS("sync", "sync")
-        GMT_NAME_APIS("api_call", "other")
-        GMT_NAME_APIS("allocation", "alloc")
-        GMT_NAME_APIS("host_allocation", "alloc")
-        "INSERT OR IGNORE INTO kernel(id,name,mangled) "
-        "SELECT DISTINCT kernel_id,'(unknown)','' FROM kernel_class "
-        "WHERE kernel_id NOT IN (SELECT id FROM kernel);"
-        "UPDATE transfer SET batch = 0 WHERE batch IS NULL AND "
-        "api_id IN (SELECT id FROM api WHERE name LIKE '%Batch%');"
-        /* Resident warps / the most there can be, on the device of the class's first launch. */
-        "UPDATE kernel_class SET theoretical_occupancy = (SELECT min(1.0, "
-        "kernel_class.max_blocks_per_sm * "
-        "((block_x * block_y * block_z + d.warp_size - 1) / d.warp_size) * 1.0 "
-        "/ (d.max_threads_per_sm / d.warp_size)) FROM device d WHERE d.id = coalesce("
-        "(SELECT c.device_id FROM launch l JOIN context c ON c.id = l.context_id "
-        "WHERE l.class_id = kernel_class.id LIMIT 1), (SELECT min(id) FROM device))) "
-        "WHERE max_blocks_per_sm IS NOT NULL;"
-        "UPDATE frame SET module_id = (SELECT m.id FROM module m WHERE m.start_address <= "
-        "frame.address AND frame.address <= m.end_address ORDER BY m.id DESC LIMIT 1);"
-        "UPDATE frame SET offset = address - (SELECT load_bias FROM module m "
-        "WHERE m.id = frame.module_id) WHERE module_id IS NOT NULL;";
+    static const char sql[] = GMT_MOVE_FREES("allocation", "host_allocation") GMT_MOVE_FREES(
+        "host_allocation", "allocation") GMT_NAME_APIS("transfer", "transfer")
+        GMT_NAME_APIS("memset", "memset") GMT_NAME_APIS("launch", "launch") GMT_NAME_APIS("sync",
+                                                                                          "sync")
+            GMT_NAME_APIS("api_call", "other") GMT_NAME_APIS("allocation", "alloc") GMT_NAME_APIS(
+                "host_allocation",
+                "alloc") "INSERT OR IGNORE INTO kernel(id,name,mangled) "
+                         "SELECT DISTINCT kernel_id,'(unknown)','' FROM kernel_class "
+                         "WHERE kernel_id NOT IN (SELECT id FROM kernel);"
+                         "UPDATE transfer SET batch = 0 WHERE batch IS NULL AND "
+                         "api_id IN (SELECT id FROM api WHERE name LIKE '%Batch%');"
+                         /* Resident warps / the most there can be, on the device of the class's first launch. */
+                         "UPDATE kernel_class SET theoretical_occupancy = (SELECT min(1.0, "
+                         "kernel_class.max_blocks_per_sm * "
+                         "((block_x * block_y * block_z + d.warp_size - 1) / d.warp_size) * 1.0 "
+                         "/ (d.max_threads_per_sm / d.warp_size)) FROM device d WHERE d.id = "
+                         "coalesce("
+                         "(SELECT c.device_id FROM launch l JOIN context c ON c.id = l.context_id "
+                         "WHERE l.class_id = kernel_class.id LIMIT 1), (SELECT min(id) FROM "
+                         "device))) "
+                         "WHERE max_blocks_per_sm IS NOT NULL;"
+                         "UPDATE frame SET module_id = (SELECT m.id FROM module m WHERE "
+                         "m.start_address <= "
+                         "frame.address AND frame.address <= m.end_address ORDER BY m.id DESC "
+                         "LIMIT 1);"
+                         "UPDATE frame SET offset = address - (SELECT load_bias FROM module m "
+                         "WHERE m.id = frame.module_id) WHERE module_id IS NOT NULL;";
     return gmt_database_exec(db, sql);
 }

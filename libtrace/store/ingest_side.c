@@ -18,8 +18,7 @@ int gmt_ingest_process(struct gmt_ingest *ingest, const struct gmt_spool_record 
     struct gmt_text cwd = gmt_texts_next(&texts);
     struct gmt_text hostname = gmt_texts_next(&texts);
     struct gmt_text joined = gmt_texts_next(&texts);
-    char *command =
-        gmt_name_shell_quote(joined.data, (size_t)joined.bytes, GMT_ARGUMENT_SEPARATOR);
+    char *command = gmt_name_shell_quote(joined.data, (size_t)joined.bytes, GMT_ARGUMENT_SEPARATOR);
     if (command == NULL) {
         return -ENOMEM;
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/database.h"
 #include "libtrace/store/ingest_internal.h"
 
 #define HANDLE_LEGACY UINT64_C(1)
@@ -40,8 +41,8 @@ static struct gmt_stream_key make_key(uint64_t handle, uint32_t context, uint32_
 static int latest_of(struct gmt_ingest *ingest, const struct gmt_stream_key *key, uint32_t **latest)
 {
     uint64_t id;
-    int known = gmt_intern_id(&ingest->stream_keys, key, sizeof(*key),
-                              ingest->stream_keys.count, &id);
+    int known = gmt_intern_id(&ingest->stream_keys, key, sizeof(*key), ingest->stream_keys.count,
+                              &id);
     if (known < 0) {
         return known;
     }
@@ -160,9 +161,9 @@ int gmt_ingest_stream(struct gmt_ingest *ingest, const struct gmt_spool_record *
 {
     const struct gmt_stream *stream = record->data;
     uint64_t ns = gmt_ingest_ns(ingest, stream->head.ticks);
-    struct gmt_stream_key key =
-        make_key(stream->handle, stream->context,
-                 stream->thread != 0 ? stream->thread : stream->head.thread, false);
+    struct gmt_stream_key key = make_key(stream->handle, stream->context,
+                                         stream->thread != 0 ? stream->thread : stream->head.thread,
+                                         false);
     struct gmt_stream_life *life;
     uint32_t *latest;
     int error = find_life(ingest, &key, ns, &life, &latest);
@@ -199,12 +200,12 @@ int gmt_ingest_stream(struct gmt_ingest *ingest, const struct gmt_spool_record *
 int gmt_ingest_load_streams(struct gmt_ingest *ingest)
 {
     sqlite3_stmt *rows;
-    int error = 0, code;
+    int error = 0, code = SQLITE_DONE;
     if (sqlite3_prepare_v2(ingest->db,
                            "SELECT id, context_id, handle, thread_id, begin_ns, end_ns, cupti_id "
                            "FROM stream ORDER BY id",
                            -1, &rows, NULL) != SQLITE_OK) {
-        return -EBADMSG;
+        return gmt_database_error(ingest->db);
     }
     while (error == 0 && (code = sqlite3_step(rows)) == SQLITE_ROW) {
         struct gmt_stream_key key = {
@@ -224,6 +225,9 @@ int gmt_ingest_load_streams(struct gmt_ingest *ingest)
         if (error == 0) {
             error = add_life(ingest, latest, &life);
         }
+    }
+    if (error == 0 && code != SQLITE_DONE) {
+        error = gmt_database_error(ingest->db);
     }
     sqlite3_finalize(rows);
     return error;

@@ -12,7 +12,7 @@
 struct gmt_intern_slot {
     uint64_t hash;
     uint64_t id;
-    uint64_t key;       /* offset into the arena                                                  */
+    uint64_t key; /* offset into the arena                                                  */
     uint32_t bytes;
     bool used;
 };

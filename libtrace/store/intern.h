@@ -9,9 +9,9 @@
 
 struct gmt_intern {
     struct gmt_intern_slot *slots;
-    size_t capacity;    /* a power of two, or 0                                                   */
+    size_t capacity; /* a power of two, or 0                                                   */
     size_t count;
-    char *arena;        /* the keys, one after another                                            */
+    char *arena; /* the keys, one after another                                            */
     size_t arena_bytes, arena_capacity;
 };
 

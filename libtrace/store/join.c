@@ -197,8 +197,8 @@ static int store_ops(struct gmt_join *join)
         size_t count = ops[i].count > 0 ? ops[i].count : 1;
         for (size_t k = 0; k < count && error == 0 && ops[i].call != 0; k++) {
             sqlite3_bind_int64(update, 1, ops[i].call);
-            sqlite3_bind_int64(update, 2, ops[i].count > 0 ? members[ops[i].first + k].id
-                                                           : ops[i].id);
+            sqlite3_bind_int64(update, 2,
+                               ops[i].count > 0 ? members[ops[i].first + k].id : ops[i].id);
             error = step(join->db, update);
         }
     }

@@ -18,19 +18,19 @@ struct gmt_join_signature {
 };
 
 struct gmt_join_host {
-    int64_t id;                 /* transfer.id, memset.id or launch.id                            */
-    int64_t stream, context;    /* row ids, 0 = NULL                                              */
-    int64_t group;              /* > 0: index + 1 of the CUPTI stream; < 0: device, all others    */
+    int64_t id;              /* transfer.id, memset.id or launch.id                            */
+    int64_t stream, context; /* row ids, 0 = NULL                                              */
+    int64_t group;           /* > 0: index + 1 of the CUPTI stream; < 0: device, all others    */
     int64_t thread;
-    uint64_t begin_ns, end_ns;  /* of the call                                                    */
-    uint64_t latest_ns;         /* its device work had ended by then                              */
+    uint64_t begin_ns, end_ns; /* of the call                                                    */
+    uint64_t latest_ns;        /* its device work had ended by then                              */
     uint64_t bytes;
     struct gmt_join_signature signature;
     uint64_t start_ns, stop_ns; /* found: of the device work; stop_ns 0 = not joined              */
     uint8_t kind;               /* enum gmt_join_kind                                             */
     bool batch;
-    bool drains;                /* when it returned, the stream had done all before it            */
-    bool optional;              /* need not have a device row                                     */
+    bool drains;   /* when it returned, the stream had done all before it            */
+    bool optional; /* need not have a device row                                     */
     bool taken;
 };
 
@@ -41,11 +41,11 @@ struct gmt_join_op {
     int64_t correlation;
     uint64_t start_ns, stop_ns, bytes;
     struct gmt_join_signature signature;
-    uint32_t copies;            /* merged into this record                                        */
+    uint32_t copies; /* merged into this record                                        */
     uint8_t kind;
     /* A graph launch: members [first, first + count) of gmt_join.members; else count = 0. */
     size_t first, count;
-    int64_t call;               /* found: id of the host call, 0 = none                           */
+    int64_t call; /* found: id of the host call, 0 = none                           */
 };
 
 /* A synchronization: work submitted to its stream (or context, stream 0) before it began had ended
@@ -88,6 +88,5 @@ int64_t gmt_join_device(const struct gmt_join *join, int64_t context);
  * not taken yet is looked at. Returns 0 or -ENOMEM. */
 int gmt_join_match(struct gmt_join_host *hosts, size_t host_count, struct gmt_join_op *ops,
                    size_t op_count);
-
 
 #endif

@@ -322,26 +322,35 @@ int gmt_join_load(struct gmt_join *join)
 {
     int error = each_row(join, "SELECT id, device_id FROM context", load_context);
     if (error == 0) {
-        error = each_row(join, "SELECT id, context_id, cupti_id FROM stream "
-                               "WHERE cupti_id IS NOT NULL ORDER BY id", load_stream);
+        error = each_row(join,
+                         "SELECT id, context_id, cupti_id FROM stream "
+                         "WHERE cupti_id IS NOT NULL ORDER BY id",
+                         load_stream);
     }
     if (error != 0 ||
-        (error = each_row(join, "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes, "
-                                "direction, blocking, batch FROM transfer" GMT_RAN " AND bytes > 0",
+        (error = each_row(join,
+                          "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes, "
+                          "direction, blocking, batch FROM transfer" GMT_RAN " AND bytes > 0",
                           load_transfer)) != 0 ||
-        (error = each_row(join, "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes "
-                                "FROM memset" GMT_RAN " AND bytes > 0", load_memset)) != 0 ||
-        (error = each_row(join, "SELECT l.id, stream_id, context_id, thread_id, begin_ns, end_ns, "
-                                "kind = 'graph', grid_x, grid_y, grid_z, block_x, block_y, block_z, "
-                                "k.mangled FROM launch l LEFT JOIN kernel k ON k.id = l.kernel_id"
-                                GMT_RAN " AND no_activity = 0", load_launch)) != 0 ||
-        (error = each_row(join, "SELECT CASE kind WHEN 'stream' THEN stream_id END, context_id, "
-                                "begin_ns, end_ns FROM sync" GMT_RAN " AND kind <> 'event'",
+        (error = each_row(join,
+                          "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes "
+                          "FROM memset" GMT_RAN " AND bytes > 0",
+                          load_memset)) != 0 ||
+        (error = each_row(join,
+                          "SELECT l.id, stream_id, context_id, thread_id, begin_ns, end_ns, "
+                          "kind = 'graph', grid_x, grid_y, grid_z, block_x, block_y, block_z, "
+                          "k.mangled FROM launch l LEFT JOIN kernel k ON k.id = l.kernel_id" GMT_RAN
+                          " AND no_activity = 0",
+                          load_launch)) != 0 ||
+        (error = each_row(join,
+                          "SELECT CASE kind WHEN 'stream' THEN stream_id END, context_id, "
+                          "begin_ns, end_ns FROM sync" GMT_RAN " AND kind <> 'event'",
                           load_sync)) != 0 ||
-        (error = each_row(join, "SELECT o.id, kind, context_id, device_id, cupti_stream, graph, "
-                                "correlation, start_ns, end_ns, bytes, copy_kind, copy_count, "
-                                "grid_x, grid_y, grid_z, block_x, block_y, block_z, s.text "
-                                "FROM device_op o LEFT JOIN string s ON s.id = o.kernel_name_id",
+        (error = each_row(join,
+                          "SELECT o.id, kind, context_id, device_id, cupti_stream, graph, "
+                          "correlation, start_ns, end_ns, bytes, copy_kind, copy_count, "
+                          "grid_x, grid_y, grid_z, block_x, block_y, block_z, s.text "
+                          "FROM device_op o LEFT JOIN string s ON s.id = o.kernel_name_id",
                           load_op)) != 0) {
         return error;
     }

@@ -18,7 +18,7 @@
 /* Host calls of one signature, in order. */
 struct list {
     uint64_t signature;
-    size_t head;                /* NONE: used up; the list stays to say that the signature exists */
+    size_t head; /* NONE: used up; the list stays to say that the signature exists */
     size_t tail;
     bool used;
 };
@@ -32,10 +32,10 @@ struct matcher {
     size_t mask;
     size_t *next_exact, *next_loose; /* successor in the list of the same signature               */
     size_t slack;
-    size_t after;               /* one past the latest host matched                               */
-    size_t expected;            /* first host not taken                                           */
+    size_t after;    /* one past the latest host matched                               */
+    size_t expected; /* first host not taken                                           */
     unsigned misses;
-    bool timed;                 /* times must fit                                                 */
+    bool timed; /* times must fit                                                 */
     size_t matched;
 };
 
@@ -138,8 +138,7 @@ static size_t find_host(struct matcher *matcher, struct gmt_join_signature signa
         next = matcher->next_loose;
     }
     size_t host = list->used ? first_of(matcher, list, next, start_ns) : NONE;
-    if (host != NONE && host > matcher->after + LOOK_AHEAD &&
-        matcher->misses < MISSES_TO_JUMP) {
+    if (host != NONE && host > matcher->after + LOOK_AHEAD && matcher->misses < MISSES_TO_JUMP) {
         return NONE;
     }
     return host;
@@ -178,8 +177,8 @@ static bool assign_merged(struct matcher *matcher, size_t at)
     if (op->copies < 2) {
         return false;
     }
-    while (last < matcher->host_count && last - first < op->copies &&
-           matcher->hosts[last].batch && !matcher->hosts[last].taken && bytes < op->bytes) {
+    while (last < matcher->host_count && last - first < op->copies && matcher->hosts[last].batch &&
+           !matcher->hosts[last].taken && bytes < op->bytes) {
         bytes += matcher->hosts[last++].bytes;
     }
     if (last - first < 2 || bytes != op->bytes ||
@@ -283,10 +282,10 @@ static void undo(struct gmt_join_host *hosts, size_t host_count, struct gmt_join
 int gmt_join_match(struct gmt_join_host *hosts, size_t host_count, struct gmt_join_op *ops,
                    size_t op_count)
 {
-    struct matcher timed = {.hosts = hosts, .host_count = host_count, .ops = ops,
-                            .op_count = op_count, .timed = true};
-    struct matcher untimed = {.hosts = hosts, .host_count = host_count, .ops = ops,
-                              .op_count = op_count};
+    struct matcher timed = {
+        .hosts = hosts, .host_count = host_count, .ops = ops, .op_count = op_count, .timed = true};
+    struct matcher untimed = {
+        .hosts = hosts, .host_count = host_count, .ops = ops, .op_count = op_count};
     if (host_count == 0 || op_count == 0) {
         return 0;
     }
@@ -299,8 +298,11 @@ int gmt_join_match(struct gmt_join_host *hosts, size_t host_count, struct gmt_jo
     error = match(&untimed);
     if (error == 0 && timed.matched * 10 >= untimed.matched * 9) {
         undo(hosts, host_count, ops, op_count);
-        timed = (struct matcher){.hosts = hosts, .host_count = host_count, .ops = ops,
-                                 .op_count = op_count, .timed = true};
+        timed = (struct matcher){.hosts = hosts,
+                                 .host_count = host_count,
+                                 .ops = ops,
+                                 .op_count = op_count,
+                                 .timed = true};
         error = match(&timed);
     }
     return error;

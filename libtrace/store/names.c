@@ -37,9 +37,8 @@ const char *gmt_name_direction(unsigned direction)
 const char *gmt_name_mem_class(unsigned mem_class)
 {
     static const char *const names[] = {
-        [GMT_MEM_PAGEABLE] = "pageable", [GMT_MEM_PINNED] = "pinned",
-        [GMT_MEM_MANAGED] = "managed",   [GMT_MEM_DEVICE] = "device",
-        [GMT_MEM_ARRAY] = "array",
+        [GMT_MEM_PAGEABLE] = "pageable", [GMT_MEM_PINNED] = "pinned", [GMT_MEM_MANAGED] = "managed",
+        [GMT_MEM_DEVICE] = "device",     [GMT_MEM_ARRAY] = "array",
     };
     return GMT_LOOK_UP(names, mem_class, "unknown");
 }
@@ -47,9 +46,12 @@ const char *gmt_name_mem_class(unsigned mem_class)
 const char *gmt_name_alloc_kind(unsigned kind)
 {
     static const char *const names[] = {
-        [GMT_ALLOC_DEVICE] = "device",   [GMT_ALLOC_PITCHED] = "pitched",
-        [GMT_ALLOC_MANAGED] = "managed", [GMT_ALLOC_ASYNC] = "async",
-        [GMT_ALLOC_POOL] = "pool",       [GMT_ALLOC_HOST] = "pinned",
+        [GMT_ALLOC_DEVICE] = "device",
+        [GMT_ALLOC_PITCHED] = "pitched",
+        [GMT_ALLOC_MANAGED] = "managed",
+        [GMT_ALLOC_ASYNC] = "async",
+        [GMT_ALLOC_POOL] = "pool",
+        [GMT_ALLOC_HOST] = "pinned",
         [GMT_ALLOC_REGISTERED] = "registered",
     };
     return GMT_LOOK_UP(names, kind, NULL);

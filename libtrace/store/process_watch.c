@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
@@ -34,7 +34,7 @@ struct proc_stat {
     char state;
     long threads;
     uint64_t start;
-    int exit_status;    /* -1: not shown to us */
+    int exit_status; /* -1: not shown to us */
 };
 
 /* Returns 0, -ESRCH when there is no such process, or negative errno when /proc is denied. */
@@ -97,7 +97,7 @@ void gmt_process_watch_open(struct gmt_process_watch *watch, const struct gmt_co
 #ifdef SYS_pidfd_open
     watch->pidfd = (int)syscall(SYS_pidfd_open, watch->pid, 0);
 #endif
-    struct proc_stat stat;
+    struct proc_stat stat = {.exit_status = -1};
     int error = read_stat(watch->pid, &stat);
     bool other = error == 0 && watch->pid_start != 0 && stat.start != watch->pid_start;
     if (watch->pidfd >= 0 && (other || error == -ESRCH)) {
@@ -125,23 +125,27 @@ static enum gmt_process_fate fate_of(int exit_status)
     return (exit_status & 0x7f) != 0 ? GMT_PROCESS_KILLED : GMT_PROCESS_EXITED;
 }
 
-/* /proc shows an exit status of 0 also to those who may not see it. */
+/* /proc shows an exit status of 0 also to those who may not see it; the same right is needed to read
+ * the io file. */
 static bool may_see(const struct gmt_process_watch *watch)
 {
-    char path[48];
-    (void)snprintf(path, sizeof(path), "/proc/%d/environ", watch->pid);
+    char path[48], byte;
+    (void)snprintf(path, sizeof(path), "/proc/%d/io", watch->pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        close(fd);
+    if (fd < 0) {
+        return false;
     }
-    return fd >= 0;
+    bool readable = read(fd, &byte, 1) == 1;
+    close(fd);
+    return readable;
 }
 
 /* The process is dead: how? Its parent may have reaped it or not. */
 static enum gmt_process_fate learn_death(struct gmt_process_watch *watch,
                                          const struct proc_stat *zombie)
 {
-    if (zombie != NULL && (zombie->exit_status > 0 || (zombie->exit_status == 0 && may_see(watch)))) {
+    if (zombie != NULL &&
+        (zombie->exit_status > 0 || (zombie->exit_status == 0 && may_see(watch)))) {
         watch->exit_status = zombie->exit_status;
         return fate_of(watch->exit_status);
     }
@@ -199,7 +203,7 @@ enum gmt_process_fate gmt_process_watch_check(struct gmt_process_watch *watch)
     if (lock_is_held(watch)) {
         return GMT_PROCESS_ALIVE;
     }
-    struct proc_stat stat;
+    struct proc_stat stat = {.exit_status = -1};
     int error = read_stat(watch->pid, &stat);
     bool same = error == 0 && (watch->pid_start == 0 || stat.start == watch->pid_start);
     if (error != 0 && error != -ESRCH) {
@@ -225,6 +229,14 @@ enum gmt_process_fate gmt_process_watch_check(struct gmt_process_watch *watch)
         /* A dying process gives up its memory first: wait for its death to show, an exec'ed one
          * lives on. */
         watch->fate = stat.state == 'Z' ? GMT_PROCESS_ALIVE : GMT_PROCESS_EXECED;
+    }
+    return watch->fate;
+}
+
+enum gmt_process_fate gmt_process_watch_learn(struct gmt_process_watch *watch)
+{
+    if (watch->fate == GMT_PROCESS_GONE) {
+        watch->fate = learn_death(watch, NULL);
     }
     return watch->fate;
 }

@@ -21,19 +21,19 @@ enum gmt_process_fate {
     GMT_PROCESS_EXITED, /* by exit, _exit or return from main                                     */
     GMT_PROCESS_KILLED, /* by a signal                                                            */
     GMT_PROCESS_EXECED,
-    GMT_PROCESS_GONE,   /* dead; how could not be learnt                                          */
+    GMT_PROCESS_GONE, /* dead; how could not be learnt                                          */
 };
 
 struct gmt_process_watch {
     int32_t pid;
     uint64_t pid_start;
-    int pidfd;              /* -1: none                                                           */
-    int control_fd;         /* borrowed                                                           */
-    char suffix[288];       /* "/<spool directory>/control", how its mapping's path ends          */
-    uint64_t maps_read_ns;  /* when the mappings were last looked at                              */
-    bool mapped;            /* what was found                                                     */
+    int pidfd;             /* -1: none                                                           */
+    int control_fd;        /* borrowed                                                           */
+    char suffix[288];      /* "/<spool directory>/control", how its mapping's path ends          */
+    uint64_t maps_read_ns; /* when the mappings were last looked at                              */
+    bool mapped;           /* what was found                                                     */
     enum gmt_process_fate fate; /* once not ALIVE it stays                                        */
-    int exit_status;        /* as wait(2) gives it; -1 = not known                                */
+    int exit_status; /* as wait(2) gives it; -1 = not known                                */
 };
 
 void gmt_process_watch_open(struct gmt_process_watch *watch, const struct gmt_control *control,
@@ -42,6 +42,9 @@ void gmt_process_watch_close(struct gmt_process_watch *watch);
 
 /* A few microseconds while the lock is held. */
 enum gmt_process_fate gmt_process_watch_check(struct gmt_process_watch *watch);
+
+/* The fate, asking once more if it was GONE: some kernels tell only when the parent has reaped. */
+enum gmt_process_fate gmt_process_watch_learn(struct gmt_process_watch *watch);
 
 /* Return after `timeout_ms`, or earlier when the process dies. */
 void gmt_process_watch_sleep(const struct gmt_process_watch *watch, int timeout_ms);

@@ -43,11 +43,13 @@ static int complain_missing(const struct complaint *complaint)
         state = GMT_RECORDING_NONE;
     }
     if (state == GMT_RECORDING_LIVE) {
-        return complain(complaint, -EINPROGRESS, "still being recorded; wait for the program to end");
+        return complain(complaint, -EINPROGRESS,
+                        "still being recorded; wait for the program to end");
     }
     if (state == GMT_RECORDING_LEFTOVER) {
-        return complain(complaint, -EAGAIN, "not made yet, but its spool is there: run gmanalyze "
-                                            "where it may write beside it");
+        return complain(complaint, -EAGAIN,
+                        "not made yet, but its spool is there: run gmanalyze "
+                        "where it may write beside it");
     }
     return complain(complaint, -ENOENT, "no such file; record one with: gmtrace -o %s ./app",
                     complaint->path);
@@ -96,13 +98,15 @@ static int complain_sqlite(const struct complaint *complaint, sqlite3 *db)
 {
     int error = gmt_database_error(db);
     if (error == -EBADMSG) {
-        return complain(complaint, error, "is damaged or cut short (%s); copy it again or record anew",
+        return complain(complaint, error,
+                        "is damaged or cut short (%s); copy it again or record anew",
                         sqlite3_errmsg(db));
     }
     if (sqlite3_extended_errcode(db) == SQLITE_READONLY_ROLLBACK ||
         sqlite3_extended_errcode(db) == SQLITE_READONLY_CANTLOCK) {
-        return complain(complaint, -EAGAIN, "its recorder was killed in the middle of a write; run "
-                                            "gmanalyze where it may write to it");
+        return complain(complaint, -EAGAIN,
+                        "its recorder was killed in the middle of a write; run "
+                        "gmanalyze where it may write to it");
     }
     if (error == -EBUSY) {
         return complain(complaint, -EINPROGRESS, "is being written just now; try again");
@@ -120,10 +124,11 @@ static int check_length(const struct complaint *complaint, sqlite3 *db)
         gmt_database_integer(db, "PRAGMA page_size", 0, &page_bytes) != 0) {
         return complain_sqlite(complaint, db);
     }
-    if (stat(complaint->path, &info) == 0 && (int64_t)info.st_size < pages * page_bytes) {
+    int64_t bytes = pages * page_bytes;
+    if (stat(complaint->path, &info) == 0 && (int64_t)info.st_size < bytes) {
         return complain(complaint, -EBADMSG,
                         "is cut short: %lld of %lld bytes; copy it again or record anew",
-                        (long long)info.st_size, (long long)(pages * page_bytes));
+                        (long long)info.st_size, (long long)bytes);
     }
     return 0;
 }
@@ -147,11 +152,13 @@ static int check_finished(const struct complaint *complaint, sqlite3 *db, unsign
         return complain(complaint, -EINPROGRESS,
                         "still being recorded; wait for the program to end");
     case GMT_RECORDING_LEFTOVER:
-        return complain(complaint, -EAGAIN, "not finished, its recorder was killed: run gmanalyze "
-                                            "where it may write to it and to its spool");
+        return complain(complaint, -EAGAIN,
+                        "not finished, its recorder was killed: run gmanalyze "
+                        "where it may write to it and to its spool");
     default:
-        return complain(complaint, -EAGAIN, "not finished, and %s.spool is gone: what came last is "
-                                            "lost",
+        return complain(complaint, -EAGAIN,
+                        "not finished, and %s.spool is gone: what came last is "
+                        "lost",
                         complaint->path);
     }
 }

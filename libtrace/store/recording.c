@@ -18,13 +18,13 @@
 #include "libtrace/store/recording_internal.h"
 #include "libtrace/store/spool_files.h"
 
-#define BUSY_RECORDS 4096u          /* a pass with so many is followed by the next at once        */
+#define BUSY_RECORDS 4096u /* a pass with so many is followed by the next at once        */
 #define NORMAL_SLEEP_MS 10
 #define IDLE_SLEEP_MS 50
 #define IDLE_PASSES 100u
 #define ENDED_SLEEP_MS 5
 #define COMMIT_NS UINT64_C(500000000)
-#define YOUNG_SPOOL_S 2             /* a control file is filled in within microseconds            */
+#define YOUNG_SPOOL_S 2 /* a control file is filled in within microseconds            */
 #define WAIT_STEP_NS 20000000
 
 static void set_state(struct gmt_control *control, enum gmt_recorder_state state)
@@ -88,8 +88,8 @@ static void rest(struct gmt_recording *recording, bool ended, uint64_t records, 
         gmt_process_watch_sleep(&recording->watch, ENDED_SLEEP_MS);
         return;
     }
-    struct timespec timeout = {
-        .tv_nsec = 1000000L * (*idle > IDLE_PASSES ? IDLE_SLEEP_MS : NORMAL_SLEEP_MS)};
+    struct timespec timeout = {.tv_nsec = 1000000L *
+                                          (*idle > IDLE_PASSES ? IDLE_SLEEP_MS : NORMAL_SLEEP_MS)};
     (void)syscall(SYS_futex, &recording->control->ended, FUTEX_WAIT, 0, &timeout, NULL, 0);
 }
 
@@ -138,7 +138,7 @@ static int run(struct gmt_recording *recording, bool *writer_gone)
     if (error == 0 && !recording->complete) {
         error = drain(recording, &fate);
         if (error == 0) {
-            error = gmt_recording_finish(recording, fate);
+            error = gmt_recording_finish(recording, gmt_process_watch_learn(&recording->watch));
         }
     }
     *writer_gone = fate != GMT_PROCESS_ALIVE || recording->complete ||
@@ -284,7 +284,8 @@ const char *gmt_recording_explain(int error)
     case -ENOENT: return "there is no such recording";
     case -EBADMSG: return "the spool is damaged, or is not one of gmtrace";
     case -EILSEQ: return "the spool was written on a machine of other byte order; finish it there";
-    case -EPROTONOSUPPORT: return "the spool was written by another version of gmtrace; use that one";
+    case -EPROTONOSUPPORT:
+        return "the spool was written by another version of gmtrace; use that one";
     case -ENOSPC:
     case -EDQUOT: return "the disk is full; free some space and open the trace again";
     case -EFBIG: return "the file would exceed the file size limit (ulimit -f)";

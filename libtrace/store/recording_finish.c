@@ -22,7 +22,8 @@ static int store_control_losses(struct gmt_recording *recording)
         error = gmt_ingest_loss(recording->ingest, "record dropped", "spool limit reached", full);
     }
     if (error == 0 && io != 0) {
-        error = gmt_ingest_loss(recording->ingest, "record dropped", strerror(control->io_errno), io);
+        error = gmt_ingest_loss(recording->ingest, "record dropped", strerror(control->io_errno),
+                                io);
     }
     if (error == 0 && uncovered != 0) {
         error = gmt_ingest_loss(recording->ingest, "entry point not covered", "", uncovered);
@@ -55,8 +56,8 @@ static int store_end(struct gmt_recording *recording, enum gmt_process_fate fate
     }
     int status = recording->watch.exit_status;
     (void)snprintf(text, sizeof(text), sql, recording->control->pid,
-                   recording->control->first_pair.monotonic_ns, end_reason(fate, exited != 0), status,
-                   status);
+                   recording->control->first_pair.monotonic_ns, end_reason(fate, exited != 0),
+                   status, status);
     return gmt_database_exec(recording->db, text);
 }
 
@@ -75,8 +76,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
     }
     gmt_ingest_close(recording->ingest);
     recording->ingest = NULL;
-    if ((error = gmt_join_run(db)) != 0 ||
-        (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
+    if ((error = gmt_join_run(db)) != 0 || (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
         (error = gmt_ingest_settle(db)) != 0 ||
         (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
         (error = gmt_model_cache_copy(db)) != 0) {

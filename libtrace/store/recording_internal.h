@@ -16,15 +16,15 @@
 struct gmt_recording {
     char directory[PATH_MAX];
     char output[PATH_MAX];
-    int lock_fd;                    /* -1: not held                                               */
+    int lock_fd; /* -1: not held                                               */
     struct gmt_spool_reader *reader;
-    struct gmt_control *control;    /* the reader's                                               */
+    struct gmt_control *control; /* the reader's                                               */
     struct gmt_process_watch watch;
     struct gmt_timebase time;
     sqlite3 *db;
     struct gmt_ingest *ingest;
-    bool complete;                  /* the database was finished already                          */
-    bool was_failed;                /* an earlier attempt on this spool said FAILED               */
+    bool complete;   /* the database was finished already                          */
+    bool was_failed; /* an earlier attempt on this spool said FAILED               */
     bool in_transaction;
     uint64_t transaction_began_ns;
     uint64_t transaction_records;

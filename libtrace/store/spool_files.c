@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,45 @@ int gmt_spool_file_open(const char *directory, const char *name, int flags)
     }
     int fd = open(path, flags | O_CLOEXEC, 0666);
     return fd >= 0 ? fd : -errno;
+}
+
+static int check_control(const struct gmt_control *control)
+{
+    uint64_t magic = __atomic_load_n(&control->magic, __ATOMIC_ACQUIRE);
+    if (magic == 0) {
+        return -ENODATA;
+    }
+    if (magic == __builtin_bswap64(GMT_SPOOL_MAGIC)) {
+        return -EILSEQ;
+    }
+    if (magic != GMT_SPOOL_MAGIC) {
+        return -EBADMSG;
+    }
+    if (control->byte_order != GMT_SPOOL_BYTE_ORDER) {
+        return -EILSEQ;
+    }
+    return control->version == GMT_SPOOL_VERSION ? 0 : -EPROTONOSUPPORT;
+}
+
+int gmt_spool_control_map(const char *directory, struct gmt_control **control, int *fd)
+{
+    struct stat info;
+    *fd = gmt_spool_file_open(directory, "control", O_RDWR);
+    if (*fd < 0) {
+        return *fd;
+    }
+    if (fstat(*fd, &info) != 0) {
+        return -errno;
+    }
+    if (info.st_size < (off_t)sizeof(struct gmt_control)) {
+        return -ENODATA;
+    }
+    void *map = mmap(NULL, sizeof(struct gmt_control), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (map == MAP_FAILED) {
+        return -errno;
+    }
+    *control = map;
+    return check_control(map);
 }
 
 bool gmt_spool_chunk_index(const char *name, uint32_t *index)

@@ -6,8 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libtrace/record/layout.h"
+
 /* Open `<directory>/<name>` close-on-exec. Returns the descriptor or negative errno. */
 int gmt_spool_file_open(const char *directory, const char *name, int flags);
+
+/* Map `<directory>/control` and check it; errors as gmt_spool_reader_open. What was opened or mapped
+ * on the way is the caller's also after an error (*fd < 0, *control unchanged: not). */
+int gmt_spool_control_map(const char *directory, struct gmt_control **control, int *fd);
 
 /* True for "chunk-<n>". */
 bool gmt_spool_chunk_index(const char *name, uint32_t *index);

@@ -21,10 +21,10 @@
 struct chunk {
     uint32_t index;
     enum gmt_chunk_status status;
-    bool changed;       /* offset or status differ from what is stored                            */
-    bool closed;        /* read before the scan of this pass: what was found then is all there is */
-    uint8_t *map;       /* NULL: not mapped (not created fully yet, or given back)                */
-    uint64_t bytes;     /* usable bytes of the mapping                                            */
+    bool changed;   /* offset or status differ from what is stored                            */
+    bool closed;    /* read before the scan of this pass: what was found then is all there is */
+    uint8_t *map;   /* NULL: not mapped (not created fully yet, or given back)                */
+    uint64_t bytes; /* usable bytes of the mapping                                            */
     uint64_t offset;
 };
 
@@ -34,52 +34,12 @@ struct gmt_spool_reader {
     int control_fd;
     struct chunk *chunks;
     size_t count, capacity;
-    size_t at;          /* chunk of this pass                                                     */
+    size_t at; /* chunk of this pass                                                     */
     bool writer_gone;
     uint32_t chunks_seen;
     unsigned passes;
     uint64_t corrupt, truncated;
 };
-
-static int check_control(const struct gmt_control *control)
-{
-    uint64_t magic = __atomic_load_n(&control->magic, __ATOMIC_ACQUIRE);
-    if (magic == 0) {
-        return -ENODATA;
-    }
-    if (magic == __builtin_bswap64(GMT_SPOOL_MAGIC)) {
-        return -EILSEQ;
-    }
-    if (magic != GMT_SPOOL_MAGIC) {
-        return -EBADMSG;
-    }
-    if (control->byte_order != GMT_SPOOL_BYTE_ORDER) {
-        return -EILSEQ;
-    }
-    return control->version == GMT_SPOOL_VERSION ? 0 : -EPROTONOSUPPORT;
-}
-
-static int map_control(struct gmt_spool_reader *reader)
-{
-    struct stat info;
-    reader->control_fd = gmt_spool_file_open(reader->directory, "control", O_RDWR);
-    if (reader->control_fd < 0) {
-        return reader->control_fd;
-    }
-    if (fstat(reader->control_fd, &info) != 0) {
-        return -errno;
-    }
-    if (info.st_size < (off_t)sizeof(struct gmt_control)) {
-        return -ENODATA;
-    }
-    void *map = mmap(NULL, sizeof(struct gmt_control), PROT_READ | PROT_WRITE, MAP_SHARED,
-                     reader->control_fd, 0);
-    if (map == MAP_FAILED) {
-        return -errno;
-    }
-    reader->control = map;
-    return check_control(map);
-}
 
 int gmt_spool_reader_open(const char *directory, struct gmt_spool_reader **out)
 {
@@ -91,8 +51,8 @@ int gmt_spool_reader_open(const char *directory, struct gmt_spool_reader **out)
     reader->control_fd = -1;
     int error = -ENAMETOOLONG;
     if (strlen(directory) < sizeof(reader->directory)) {
-        strcpy(reader->directory, directory);
-        error = map_control(reader);
+        memcpy(reader->directory, directory, strlen(directory) + 1);
+        error = gmt_spool_control_map(directory, &reader->control, &reader->control_fd);
     }
     if (error != 0) {
         gmt_spool_reader_close(reader);
@@ -206,7 +166,9 @@ static int search(struct gmt_spool_reader *reader)
         }
     }
     closedir(directory);
-    qsort(reader->chunks, reader->count, sizeof(*reader->chunks), compare_chunks);
+    if (reader->count > 1) {
+        qsort(reader->chunks, reader->count, sizeof(*reader->chunks), compare_chunks);
+    }
     return error;
 }
 

@@ -18,8 +18,8 @@
 #include "libtrace/record/layout.h"
 
 struct gmt_spool_record {
-    const void *data;   /* slots * GMT_SLOT_BYTES bytes; valid until gmt_spool_reader_release     */
-    unsigned type;      /* GMT_COMMIT_TYPE, not necessarily a known one                           */
+    const void *data; /* slots * GMT_SLOT_BYTES bytes; valid until gmt_spool_reader_release     */
+    unsigned type;    /* GMT_COMMIT_TYPE, not necessarily a known one                           */
     unsigned slots;
     uint32_t chunk;
 };
@@ -33,7 +33,7 @@ enum gmt_chunk_status {
 /* How far one chunk has been read: what has to be stored to go on later. */
 struct gmt_chunk_position {
     uint32_t chunk;
-    uint64_t offset;    /* bytes from the start of the file                                       */
+    uint64_t offset; /* bytes from the start of the file                                       */
     enum gmt_chunk_status status;
 };
 

@@ -15,10 +15,10 @@
 
 struct symbolizer {
     sqlite3 *db;
-    sqlite3_stmt *frames;       /* of a module: id, address                                       */
+    sqlite3_stmt *frames; /* of a module: id, address                                       */
     sqlite3_stmt *add_string, *find_string, *is_kernel, *update, *loss;
     uint64_t until_ns;
-    uint64_t skipped;           /* frames not reached in time                                     */
+    uint64_t skipped; /* frames not reached in time                                     */
 };
 
 static bool starts_with(const char *text, const char *prefix)
@@ -49,7 +49,8 @@ bool gmt_symbol_is_runtime(const char *path, const char *symbol)
 {
     static const char *const libraries[] = {"libcudart.so", "libcuda.so", "libcudadebugger.so",
                                             "libgmtrace.so"};
-    static const char *const prefixes[] = {"__cuda", "cudart", "__cudart", "libcudart_static",
+    static const char *const prefixes[] = {"__cuda",          "cudart",
+                                           "__cudart",        "libcudart_static",
                                            "__device_stub__", "_ZL15__device_stub__"};
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *file = slash != NULL ? slash + 1 : path;

@@ -110,7 +110,8 @@ void gmt_timebase_add_now(struct gmt_timebase *base)
     if (now.ticks <= first.ticks || now.monotonic_ns <= first.monotonic_ns) {
         return;
     }
-    double tolerance = RATE_TOLERANCE + PAIR_ERROR_NS / (double)(now.monotonic_ns - first.monotonic_ns);
+    double tolerance = RATE_TOLERANCE +
+                       PAIR_ERROR_NS / (double)(now.monotonic_ns - first.monotonic_ns);
     if (fabs(rate_between(first, now) / own_rate() - 1.0) < tolerance) {
         gmt_timebase_add(base, now);
     }

@@ -16,9 +16,9 @@
 
 struct gmt_timebase {
     bool ticks_are_ns;
-    size_t count;       /* pairs, ascending in both clocks                                        */
-    size_t hint;        /* segment of the last conversion                                         */
-    double rate;        /* ns per tick outside the pairs; 0 = not known yet                       */
+    size_t count; /* pairs, ascending in both clocks                                        */
+    size_t hint;  /* segment of the last conversion                                         */
+    double rate;  /* ns per tick outside the pairs; 0 = not known yet                       */
     struct gmt_clock_pair pair[GMT_TIMEBASE_PAIRS];
 };
 

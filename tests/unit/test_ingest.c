@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every record becomes the rows it should, in whatever order threads wrote. Links gmt_store. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "libtrace/store/recording.h"
+#include "tests/unit/spool_fixture.h"
+
+static struct gmt_fixture fixture;
+
+static void setup(void)
+{
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 18);
+    gmt_fixture_chunk(&fixture, 1, 1 << 18);
+}
+
+static void teardown(void)
+{
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(ingest, .init = setup, .fini = teardown, .timeout = 60);
+
+static struct gmt_call call_at(uint64_t ticks)
+{
+    return (struct gmt_call){.thread = 1,
+                             .begin_ticks = ticks,
+                             .end_ticks = ticks + 10,
+                             .api = 1,
+                             .context = 1,
+                             .caller = 0x1234};
+}
+
+static void ingest(void)
+{
+    int error = gmt_recording_recover(fixture.output);
+    cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
+    cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
+}
+
+static void expect(const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(&fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+static void expect_text(const char *sql, const char *value)
+{
+    const char *found = gmt_fixture_text(&fixture, sql);
+    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
+}
+
+Test(ingest, stores_a_transfer_with_all_it_knows)
+{
+    struct gmt_call call = call_at(5000);
+    struct gmt_transfer transfer = {.dst = 0x7000,
+                                    .src = 0x100,
+                                    .dst_alloc = 3,
+                                    .dst_pitch = 512,
+                                    .width = 100,
+                                    .height = 4,
+                                    .depth = 1,
+                                    .direction = GMT_DIR_H2D,
+                                    .dst_class = GMT_MEM_DEVICE,
+                                    .src_class = GMT_MEM_PAGEABLE};
+    call.bytes = 400;
+    call.flags = GMT_CALL_BLOCKING;
+    gmt_fixture_api(&fixture, 0, 1, GMT_FAMILY_TRANSFER, "cuMemcpy2D_v2");
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    ingest();
+    expect("SELECT count(*) FROM v_transfer WHERE bytes=400 AND direction='h2d' AND blocking=1 AND "
+           "host_class='pageable' AND begin_ns=5000 AND end_ns=5010 AND width=100 AND height=4 AND "
+           "dst_pitch=512 AND src_pitch IS NULL AND driver_api='cuMemcpy2D_v2' AND capturing=0",
+           1);
+    expect("SELECT batch FROM transfer", INT64_MIN);
+    expect("SELECT end_ns FROM process", 5010);
+}
+
+Test(ingest, gives_calls_of_all_families_ids_of_one_sequence)
+{
+    struct gmt_call call = call_at(5000);
+    struct gmt_memset set = {.dst = 0x7000, .element_bytes = 4, .dst_class = GMT_MEM_DEVICE};
+    gmt_fixture_call(&fixture, 0, GMT_REC_MEMSET, &call, &set, sizeof(set));
+    call.detail = GMT_SYNC_DEVICE;
+    gmt_fixture_call(&fixture, 0, GMT_REC_SYNC, &call, NULL, 0);
+    gmt_fixture_call(&fixture, 0, GMT_REC_CALL, &call, NULL, 0);
+    ingest();
+    expect("SELECT count(DISTINCT id) FROM (SELECT id FROM memset UNION ALL SELECT id FROM sync "
+           "UNION ALL SELECT id FROM api_call)",
+           3);
+    expect_text("SELECT kind FROM sync", "device");
+}
+
+Test(ingest, joins_an_allocation_and_its_free_in_either_order)
+{
+    struct gmt_call call = call_at(6000);
+    struct gmt_alloc freed = {.id = 1, .address = 0x7000};
+    gmt_fixture_api(&fixture, 0, 2, GMT_FAMILY_ALLOC, "cuMemFreeHost");
+    gmt_fixture_call(&fixture, 0, GMT_REC_FREE, &call, &freed, sizeof(freed));
+    freed.id = 2; /* host memory, but neither the record nor the name says so */
+    gmt_fixture_call(&fixture, 0, GMT_REC_FREE, &call, &freed, sizeof(freed));
+    call.api = 2;
+    freed.id = 3;
+    gmt_fixture_call(&fixture, 0, GMT_REC_FREE, &call, &freed, sizeof(freed));
+    call = call_at(5000);
+    call.bytes = 4096;
+    struct gmt_alloc made = {.id = 1, .address = 0x7000, .kind = GMT_ALLOC_PITCHED, .pitch = 512};
+    gmt_fixture_call(&fixture, 1, GMT_REC_ALLOC, &call, &made, sizeof(made));
+    made = (struct gmt_alloc){.id = 2, .address = 0x7000, .kind = GMT_ALLOC_HOST};
+    gmt_fixture_call(&fixture, 1, GMT_REC_ALLOC, &call, &made, sizeof(made));
+    made.id = 3;
+    made.kind = GMT_ALLOC_REGISTERED;
+    gmt_fixture_call(&fixture, 1, GMT_REC_ALLOC, &call, &made, sizeof(made));
+    ingest();
+    expect("SELECT count(*) FROM allocation WHERE id=1 AND kind='pitched' AND bytes=4096 AND "
+           "begin_ns=5000 AND free_begin_ns=6000",
+           1);
+    expect("SELECT count(*) FROM allocation", 1);
+    expect("SELECT count(*) FROM host_allocation WHERE kind IN ('pinned','registered') AND "
+           "begin_ns=5000 AND free_begin_ns=6000",
+           2);
+}
+
+Test(ingest, files_failed_allocations_and_frees_under_api_calls)
+{
+    struct gmt_call call = call_at(5000);
+    struct gmt_alloc alloc = {.id = 0, .kind = GMT_ALLOC_DEVICE};
+    call.result = 2;
+    gmt_fixture_call(&fixture, 0, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
+    gmt_fixture_call(&fixture, 0, GMT_REC_FREE, &call, &alloc, sizeof(alloc));
+    ingest();
+    expect("SELECT count(*) FROM api_call WHERE result=2", 2);
+    expect("SELECT count(*) FROM allocation", 0);
+}
+
+Test(ingest, tells_default_per_thread_and_reused_streams_apart)
+{
+    struct gmt_transfer transfer = {.direction = GMT_DIR_H2D};
+    struct gmt_call call = call_at(5000);
+    gmt_fixture_api(&fixture, 0, 9, GMT_FAMILY_STREAM, "cuStreamDestroy_v2");
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call.stream = 1; /* CU_STREAM_LEGACY */
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call.stream = 2; /* CU_STREAM_PER_THREAD */
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call.stream = 0;
+    call.flags = GMT_CALL_PER_THREAD;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call.thread = 2;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call = call_at(6000);
+    call.stream = 0x5000;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    gmt_fixture_stream(&fixture, 0, 0x5000, 13, 6001); /* after its first use */
+    call.api = 9;
+    call.begin_ticks = 7000;
+    gmt_fixture_call(&fixture, 0, GMT_REC_CALL, &call, NULL, 0);
+    call.begin_ticks = 8000;
+    call.api = 1;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    gmt_fixture_stream(&fixture, 0, 0x5000, 14, 8001);
+    ingest();
+    expect("SELECT count(*) FROM transfer t JOIN stream s ON s.id=t.stream_id WHERE s.handle=0", 2);
+    expect("SELECT count(DISTINCT s.id) FROM transfer t JOIN stream s ON s.id=t.stream_id "
+           "WHERE s.handle=2",
+           2);
+    expect("SELECT s.cupti_id FROM transfer t JOIN stream s ON s.id=t.stream_id "
+           "WHERE t.begin_ns=6000",
+           13);
+    expect("SELECT s.cupti_id FROM transfer t JOIN stream s ON s.id=t.stream_id "
+           "WHERE t.begin_ns=8000",
+           14);
+    expect("SELECT end_ns FROM stream WHERE cupti_id=13", 7000);
+    expect("SELECT count(*) FROM stream", 5);
+}
+
+Test(ingest, stores_equal_launch_arguments_once)
+{
+    struct {
+        struct gmt_launch launch;
+        struct gmt_launch_arg args[2];
+    } payload = {.launch = {.kernel = 1,
+                            .kernel_class = 1,
+                            .grid = {2, 1, 1},
+                            .block = {64, 1, 1},
+                            .kind = GMT_LAUNCH_KERNEL,
+                            .arguments = GMT_ARGS_COMPLETE,
+                            .argument_count = 2,
+                            .group = GMT_GROUP_PATCHED},
+                 .args = {{.parameter = 0, .alloc = 3, .offset = 64}, {.parameter = 0xffff}}};
+    struct gmt_call call = call_at(5000);
+    call.flags = GMT_CALL_NO_ACTIVITY;
+    for (uint32_t i = 1; i <= 3; i++) {
+        payload.launch.launch_seq = i;
+        payload.args[0].offset = i == 3 ? 128 : 64;
+        gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &payload, sizeof(payload));
+    }
+    ingest();
+    expect("SELECT count(DISTINCT argument_set_id) FROM launch", 2);
+    expect("SELECT count(*) FROM launch_argument", 4);
+    expect("SELECT count(*) FROM launch_argument WHERE parameter IS NULL", 2);
+    expect("SELECT count(*) FROM launch WHERE measured='patched' AND no_activity=1 AND "
+           "cluster_x IS NULL AND device_start_ns IS NULL",
+           3);
+}
+
+Test(ingest, refuses_launch_arguments_that_the_record_does_not_hold)
+{
+    struct gmt_launch launch = {.kind = GMT_LAUNCH_KERNEL, .argument_count = 200};
+    struct gmt_call call = call_at(5000);
+    gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
+    ingest();
+    expect("SELECT count(*) FROM launch WHERE argument_set_id IS NULL", 1);
+    expect("SELECT count FROM loss WHERE kind='corrupt record'", 1);
+}

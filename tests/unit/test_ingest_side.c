@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Side records: process, kernels, counters, stacks, capabilities, losses. Links gmt_store. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "libtrace/store/recording.h"
+#include "libtrace/store/timebase.h"
+#include "tests/unit/spool_fixture.h"
+
+static struct gmt_fixture fixture;
+
+static void setup(void)
+{
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 18);
+}
+
+static void teardown(void)
+{
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(ingest_side, .init = setup, .fini = teardown, .timeout = 60);
+
+static void ingest(void)
+{
+    int error = gmt_recording_recover(fixture.output);
+    cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
+    cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
+}
+
+static void expect(const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(&fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+static void expect_text(const char *sql, const char *value)
+{
+    const char *found = gmt_fixture_text(&fixture, sql);
+    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
+}
+
+Test(ingest_side, quotes_the_command_line_for_a_shell)
+{
+    gmt_fixture_process(&fixture, 0, 4000);
+    ingest();
+    expect_text("SELECT command FROM process", "app 'it'\\''s' -n");
+    expect_text("SELECT options FROM process", "stacks=caller");
+    expect("SELECT rank FROM process", INT64_MIN);
+    expect("SELECT start_ns FROM process", 4000);
+}
+
+Test(ingest_side, knows_the_process_even_if_its_record_was_dropped)
+{
+    ingest();
+    expect("SELECT pid FROM process", fixture.control->pid);
+    expect_text("SELECT value FROM meta WHERE key='complete'", "1");
+}
+
+Test(ingest_side, says_exit_when_exit_was_reached)
+{
+    gmt_fixture_process(&fixture, 0, 4000);
+    gmt_fixture_side(&fixture, 0, GMT_REC_EXIT, &(struct gmt_side_head){.ticks = 9000},
+                     sizeof(struct gmt_side_head), NULL);
+    ingest();
+    expect_text("SELECT end_reason FROM process", "exit");
+    expect("SELECT end_ns FROM process", 9000);
+}
+
+Test(ingest_side, demangles_kernels_and_computes_their_occupancy)
+{
+    struct gmt_device device = {.warp_size = 32, .max_threads_per_sm = 2048};
+    struct gmt_kernel kernel = {.id = 1, .registers = 40, .static_shared_bytes = -1};
+    struct gmt_kernel_class class = {
+        .id = 1, .kernel = 1, .grid = {9, 1, 1}, .block = {100, 1, 1}, .max_blocks_per_sm = 8};
+    gmt_fixture_side(&fixture, 0, GMT_REC_KERNEL_CLASS, &class, sizeof(class), NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_KERNEL, &kernel, sizeof(kernel), "_Z3addPfi", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE, &device, sizeof(device), "GPU", "GPU-1", "580.1",
+                     "a=1", NULL);
+    ingest();
+    expect_text("SELECT name FROM kernel", "add(float*, int)");
+    expect("SELECT static_shared_bytes FROM kernel", INT64_MIN);
+    /* 8 blocks of 4 warps of 64 */
+    expect("SELECT theoretical_occupancy * 1000 FROM kernel_class", 500);
+    expect_text("SELECT driver_version FROM device", "580.1");
+}
+
+Test(ingest_side, stores_counters_with_the_metrics_that_occur)
+{
+    struct gmt_counters counters = {.launch_seq = 4,
+                                    .kernel_class = 2,
+                                    .group = GMT_GROUP_PATCHED,
+                                    .source = GMT_SOURCE_PATCHED,
+                                    .count = 3};
+    struct gmt_counter_value values[] = {
+        {.metric = 1, .value = 100}, {.metric = 3, .value = 12.5}, {.metric = 60000, .value = 1}};
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_COUNTERS, &counters, sizeof(counters), values,
+                          sizeof(values));
+    ingest();
+    expect("SELECT count(*) FROM kernel_counters WHERE grp='patched' AND source='patched'", 2);
+    expect_text("SELECT group_concat(name) FROM (SELECT name FROM metric ORDER BY id)",
+                "global_load_bytes,global_load_sectors");
+    expect("SELECT value * 10 FROM kernel_counters WHERE metric_id=3", 125);
+    expect_text("SELECT detail FROM loss WHERE kind='unknown metric'", "metric 60000");
+}
+
+Test(ingest_side, stores_each_frame_once_and_finds_its_module)
+{
+    struct gmt_object object = {.load_bias = 0x1000, .start = 0x1000, .end = 0x3000};
+    struct gmt_stack stack = {.id = 1, .depth = 2};
+    uint64_t frames[] = {0x1500, 0x9999};
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), frames,
+                          sizeof(frames));
+    stack.id = 2;
+    stack.depth = 1;
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), frames, 8);
+    gmt_fixture_side(&fixture, 0, GMT_REC_OBJECT, &object, sizeof(object), "/no/such/file", "ab",
+                     NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_OBJECT, &object, sizeof(object), "/no/such/file", "ab",
+                     NULL);
+    ingest();
+    expect("SELECT count(*) FROM frame", 2);
+    expect("SELECT count(*) FROM stack_frame", 3);
+    expect("SELECT count(*) FROM module", 1);
+    expect("SELECT offset FROM v_frame WHERE module='/no/such/file'", 0x500);
+    expect("SELECT module_id FROM frame WHERE address=0x9999", INT64_MIN);
+}
+
+Test(ingest_side, adds_up_losses_and_replaces_capabilities)
+{
+    struct gmt_loss loss = {.count = 2};
+    struct gmt_capability capability = {.state = GMT_CAP_OK};
+    fixture.control->dropped_full = 7;
+    gmt_fixture_side(&fixture, 0, GMT_REC_LOSS, &loss, sizeof(loss), "kind", "detail", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_LOSS, &loss, sizeof(loss), "kind", "detail", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &capability, sizeof(capability), "counters",
+                     "", "", NULL);
+    capability.state = GMT_CAP_PARTIAL;
+    capability.code = -3;
+    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &capability, sizeof(capability), "counters",
+                     "because", "do this", NULL);
+    ingest();
+    expect("SELECT count FROM loss WHERE kind='kind' AND detail='detail'", 4);
+    expect("SELECT count FROM loss WHERE kind='record dropped'", 7);
+    expect("SELECT count(*) FROM capability WHERE state='partial' AND code=-3 AND "
+           "remedy='do this'",
+           1);
+}
+
+Test(ingest_side, counts_records_of_unknown_type_or_too_small)
+{
+    gmt_fixture_commit(gmt_fixture_reserve(&fixture, 0, 1), 200, 1);
+    gmt_fixture_commit(gmt_fixture_reserve(&fixture, 0, 1), 200, 1);
+    gmt_fixture_commit(gmt_fixture_reserve(&fixture, 0, 1), GMT_REC_LAUNCH, 1);
+    gmt_fixture_process(&fixture, 0, 4000);
+    ingest();
+    expect("SELECT count FROM loss WHERE kind='unknown record type' AND detail='type 200'", 2);
+    expect("SELECT count FROM loss WHERE kind='corrupt record'", 1);
+    expect_text("SELECT exe FROM process", "/bin/app");
+}
+
+Test(ingest_side, time_is_linear_between_pairs_and_goes_on_at_the_mean_rate)
+{
+    struct gmt_timebase base;
+    gmt_timebase_init(&base, false);
+    gmt_timebase_add(&base, (struct gmt_clock_pair){1000000000, 1000000000});
+    gmt_timebase_add(&base, (struct gmt_clock_pair){1200000000, 1100000000});
+    gmt_timebase_add(&base, (struct gmt_clock_pair){1600000000, 1200000000});
+    cr_expect_eq(gmt_timebase_ns(&base, 1100000000), 1050000000);
+    cr_expect_eq(gmt_timebase_ns(&base, 1400000000), 1150000000);
+    cr_expect_eq(gmt_timebase_ns(&base, 1900000000), 1300000000);
+    cr_expect_eq(gmt_timebase_ns(&base, 700000000), 900000000);
+}
+
+Test(ingest_side, time_stays_exact_when_the_table_of_pairs_is_thinned)
+{
+    struct gmt_timebase base;
+    const uint64_t start = 1000000000, last = UINT64_C(5) * GMT_TIMEBASE_PAIRS;
+    gmt_timebase_init(&base, false);
+    for (uint64_t i = 0; i <= last; i++) {
+        gmt_timebase_add(&base,
+                         (struct gmt_clock_pair){start + i * 30000000, start + i * 15000000});
+    }
+    cr_expect_leq(base.count, GMT_TIMEBASE_PAIRS);
+    for (uint64_t i = 0; i <= last; i++) {
+        cr_assert_eq(gmt_timebase_ns(&base, start + i * 30000000 + 3000),
+                     start + i * 15000000 + 1500);
+    }
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device rows find their host calls, and what has no partner is counted. Links gmt_store. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "libtrace/store/database.h"
+#include "libtrace/store/join.h"
+#include "libtrace/store/recording.h"
+#include "tests/unit/spool_fixture.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+static struct gmt_fixture fixture;
+
+static void setup(void)
+{
+    struct gmt_capability capability = {.state = GMT_CAP_OK};
+    struct gmt_kernel kernel = {.id = 1};
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 20);
+    gmt_fixture_context(&fixture, 0, 1, 0);
+    gmt_fixture_stream(&fixture, 0, 0x5000, 7, 1);
+    gmt_fixture_side(&fixture, 0, GMT_REC_KERNEL, &kernel, sizeof(kernel), "_Z3addv", NULL);
+    gmt_fixture_api(&fixture, 0, 1, GMT_FAMILY_TRANSFER, "cuMemcpyHtoDAsync_v2");
+    gmt_fixture_api(&fixture, 0, 2, GMT_FAMILY_TRANSFER, "cuMemcpyBatchAsync");
+    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &capability, sizeof(capability), "timestamps",
+                     "", "", NULL);
+}
+
+static void teardown(void)
+{
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(join, .init = setup, .fini = teardown, .timeout = 60);
+
+static struct gmt_call call_at(uint64_t ns)
+{
+    return (struct gmt_call){.thread = 1,
+                             .begin_ticks = ns,
+                             .end_ticks = ns + US,
+                             .api = 1,
+                             .context = 1,
+                             .stream = 0x5000};
+}
+
+static void copy(uint64_t ns, uint64_t bytes)
+{
+    struct gmt_call call = call_at(ns);
+    struct gmt_transfer transfer = {.direction = GMT_DIR_H2D};
+    call.bytes = bytes;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+}
+
+static void launch(uint64_t ns, enum gmt_launch_kind kind, uint32_t blocks, uint8_t flags)
+{
+    struct gmt_call call = call_at(ns);
+    struct gmt_launch launch = {.kernel = kind == GMT_LAUNCH_GRAPH ? 0 : 1,
+                                .kind = (uint8_t)kind,
+                                .grid = {blocks, 1, 1},
+                                .block = {32, 1, 1}};
+    call.flags = flags;
+    gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
+}
+
+static void sync_at(uint64_t ns)
+{
+    struct gmt_call call = call_at(ns);
+    call.detail = GMT_SYNC_STREAM;
+    gmt_fixture_call(&fixture, 0, GMT_REC_SYNC, &call, NULL, 0);
+}
+
+static struct gmt_device_op op_at(enum gmt_device_op_kind kind, uint32_t correlation, uint64_t ns)
+{
+    return (struct gmt_device_op){.kind = (uint8_t)kind,
+                                  .start_ns = ns,
+                                  .end_ns = ns + US,
+                                  .correlation = correlation,
+                                  .context = 1,
+                                  .cupti_stream = 7,
+                                  .copy_kind = 1,
+                                  .copy_count = 1,
+                                  .block = {32, 1, 1}};
+}
+
+static void write_op(const struct gmt_device_op *op, const char *name)
+{
+    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_OP, op, sizeof(*op), name, NULL);
+}
+
+static void copy_op(uint32_t correlation, uint64_t ns, uint64_t bytes)
+{
+    struct gmt_device_op op = op_at(GMT_OP_COPY, correlation, ns);
+    op.bytes = bytes;
+    write_op(&op, "");
+}
+
+static void kernel_op(uint32_t correlation, uint64_t ns, uint32_t blocks, uint32_t graph)
+{
+    struct gmt_device_op op = op_at(GMT_OP_KERNEL, correlation, ns);
+    op.grid[0] = blocks;
+    op.grid[1] = op.grid[2] = 1;
+    op.graph = graph;
+    write_op(&op, "_Z3addv");
+}
+
+static void ingest(void)
+{
+    int error = gmt_recording_recover(fixture.output);
+    cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
+}
+
+static void expect(const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(&fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+/* Each joined transfer's device start is its host begin + `lag`. */
+static void expect_copies(int64_t joined, uint64_t lag)
+{
+    char sql[128];
+    (void)snprintf(sql, sizeof(sql),
+                   "SELECT count(*) FROM transfer WHERE device_start_ns = begin_ns + %llu",
+                   (unsigned long long)lag);
+    expect(sql, joined);
+    expect("SELECT count(device_start_ns) FROM transfer", joined);
+}
+
+Test(join, matches_copies_and_kernels_in_order)
+{
+    for (uint64_t i = 1; i <= 50; i++) {
+        copy(i * MS, 4096);
+        launch(i * MS + 10 * US, GMT_LAUNCH_KERNEL, 8, 0);
+        copy_op((uint32_t)(10 * i), i * MS + 5 * US, 4096);
+        kernel_op((uint32_t)(10 * i + 1), i * MS + 15 * US, 8, 0);
+    }
+    ingest();
+    expect_copies(50, 5 * US);
+    expect("SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 5000", 50);
+    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    expect("SELECT count(*) FROM loss", 0);
+}
+
+Test(join, counts_what_has_no_partner)
+{
+    copy(1 * MS, 100);
+    copy(2 * MS, 200);
+    copy_op(1, 1 * MS + US, 100);
+    kernel_op(5, 3 * MS, 77, 0);
+    ingest();
+    expect_copies(1, US);
+    expect("SELECT count FROM loss WHERE kind='host call without device row' AND detail='copy'", 1);
+    expect("SELECT count FROM loss WHERE kind='device row not joined' AND detail='kernel'", 1);
+}
+
+Test(join, finds_the_way_back_after_lost_rows_by_synchronizations)
+{
+    /* 100 equal copies, a synchronization after each tenth; rows 20..49 were lost. */
+    for (uint64_t i = 0; i < 100; i++) {
+        copy((i + 1) * MS, 4096);
+        if (i % 10 == 9) {
+            sync_at((i + 1) * MS + 500 * US);
+        }
+        if (i < 20 || i >= 50) {
+            copy_op((uint32_t)i + 1, (i + 1) * MS + 5 * US, 4096);
+        }
+    }
+    ingest();
+    expect_copies(70, 5 * US);
+    expect("SELECT count FROM loss WHERE kind='host call without device row'", 30);
+}
+
+Test(join, leaves_out_what_cannot_have_a_row)
+{
+    launch(1 * MS, GMT_LAUNCH_KERNEL, 8, GMT_CALL_NO_ACTIVITY);
+    launch(2 * MS, GMT_LAUNCH_KERNEL, 8, GMT_CALL_CAPTURING);
+    copy(3 * MS, 0);
+    launch(4 * MS, GMT_LAUNCH_KERNEL, 8, 0);
+    kernel_op(9, 4 * MS + 5 * US, 8, 0);
+    ingest();
+    expect("SELECT begin_ns FROM launch WHERE device_start_ns IS NOT NULL", 4 * (int64_t)MS);
+    expect("SELECT count(*) FROM loss", 0);
+}
+
+Test(join, gives_a_graph_launch_all_its_operations)
+{
+    launch(1 * MS, GMT_LAUNCH_GRAPH, 0, 0);
+    launch(3 * MS, GMT_LAUNCH_GRAPH, 0, 0);
+    kernel_op(4, 1 * MS + 10 * US, 8, 3);
+    kernel_op(4, 1 * MS + 20 * US, 9, 3);
+    kernel_op(6, 3 * MS + 10 * US, 8, 3);
+    ingest();
+    expect("SELECT device_end_ns - device_start_ns FROM launch WHERE begin_ns=1000000", 11000);
+    expect("SELECT count(*) FROM device_op WHERE call_id = (SELECT id FROM launch "
+           "WHERE begin_ns=1000000)",
+           2);
+    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+}
+
+Test(join, puts_the_parts_of_a_copy_together_and_takes_merged_copies_apart)
+{
+    copy(1 * MS, 300);
+    copy_op(1, 1 * MS + 10 * US, 100);
+    copy_op(1, 1 * MS + 20 * US, 200);
+    struct gmt_call call = call_at(2 * MS);
+    call.api = 2;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct gmt_transfer part = {.direction = GMT_DIR_H2D, .batch = i};
+        call.bytes = UINT64_C(1000) * (i + 1);
+        gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &part, sizeof(part));
+    }
+    struct gmt_device_op merged = op_at(GMT_OP_COPY, 2, 2 * MS + 10 * US);
+    merged.bytes = 6000;
+    merged.copy_count = 3;
+    merged.end_ns = merged.start_ns + 6000;
+    write_op(&merged, "");
+    ingest();
+    expect("SELECT device_end_ns - device_start_ns FROM transfer WHERE bytes=300", 11000);
+    expect("SELECT count(*) FROM transfer WHERE batch IS NOT NULL AND "
+           "device_end_ns - device_start_ns = bytes",
+           3);
+    expect("SELECT count(*) FROM loss", 0);
+}
+
+Test(join, matches_by_device_where_the_stream_is_not_known_to_cupti)
+{
+    struct gmt_device_op op = op_at(GMT_OP_COPY, 3, 1 * MS + 5 * US);
+    struct gmt_call call = call_at(1 * MS);
+    struct gmt_transfer transfer = {.direction = GMT_DIR_H2D};
+    call.stream = 0x6000;
+    call.bytes = op.bytes = 64;
+    op.cupti_stream = 99;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    write_op(&op, "");
+    ingest();
+    expect_copies(1, 5 * US);
+}
+
+Test(join, gives_the_same_result_when_done_again)
+{
+    sqlite3 *db;
+    copy(1 * MS, 64);
+    copy(2 * MS, 64);
+    copy_op(1, 1 * MS + 5 * US, 64);
+    ingest();
+    cr_assert_eq(gmt_database_open(fixture.output, &db), 0);
+    cr_expect_eq(gmt_join_run(db), 0);
+    gmt_database_close(db);
+    expect_copies(1, 5 * US);
+    expect("SELECT count FROM loss WHERE kind='host call without device row'", 1);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A spool becomes exactly one finished trace, whoever is killed in between. Links gmt_store. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libtrace/store/reader.h"
+#include "libtrace/store/recording.h"
+#include "libtrace/store/spool_files.h"
+#include "tests/unit/spool_fixture.h"
+
+#define CHUNKS 12
+#define CALLS_PER_CHUNK 12000 /* so that a recovery takes several transactions */
+#define CALLS ((int64_t)CHUNKS * CALLS_PER_CHUNK)
+
+static struct gmt_fixture fixture;
+
+static void setup(void)
+{
+    gmt_fixture_make(&fixture);
+}
+
+static void teardown(void)
+{
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(recording, .init = setup, .fini = teardown, .timeout = 300);
+
+static void expect(const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(&fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+/* Transfers with distinct times, launches with argument sets, and an allocation whose free lies in
+ * the next chunk. */
+static void fill_spool(void)
+{
+    struct {
+        struct gmt_launch launch;
+        struct gmt_launch_arg args[1];
+    } payload = {.launch = {.kernel = 1, .kind = GMT_LAUNCH_KERNEL, .argument_count = 1}};
+    for (uint32_t c = 0; c < CHUNKS; c++) {
+        gmt_fixture_chunk(&fixture, c, 4 << 20);
+        for (uint32_t i = 0; i < CALLS_PER_CHUNK; i++) {
+            uint64_t ticks = 2000 + (uint64_t)c * 10000000 + (uint64_t)i * 100;
+            struct gmt_call call = {.thread = c + 1,
+                                    .begin_ticks = ticks,
+                                    .end_ticks = ticks + 50,
+                                    .api = 1,
+                                    .context = 1,
+                                    .stream = 0x100 + i % 7,
+                                    .bytes = 64};
+            struct gmt_transfer transfer = {.direction = GMT_DIR_D2H};
+            gmt_fixture_call(&fixture, c, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+            if (i % 3 == 0) {
+                payload.launch.launch_seq = c * CALLS_PER_CHUNK + i;
+                payload.args[0].offset = i % 40;
+                gmt_fixture_call(&fixture, c, GMT_REC_LAUNCH, &call, &payload, sizeof(payload));
+            }
+            if (i % 10 == 0) {
+                struct gmt_alloc alloc = {.id = c * CALLS_PER_CHUNK + i + 1,
+                                          .kind = GMT_ALLOC_DEVICE};
+                gmt_fixture_call(&fixture, c, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
+                alloc.id = ((c + 1) % CHUNKS) * CALLS_PER_CHUNK + i + 1;
+                gmt_fixture_call(&fixture, c, GMT_REC_FREE, &call, &alloc, sizeof(alloc));
+            }
+        }
+        struct gmt_loss loss = {.count = 1};
+        gmt_fixture_side(&fixture, c, GMT_REC_LOSS, &loss, sizeof(loss), "test", "", NULL);
+    }
+    gmt_fixture_process(&fixture, 0, 1500);
+}
+
+static void expect_everything_once(void)
+{
+    expect("SELECT count(*) FROM transfer", CALLS);
+    expect("SELECT count(DISTINCT begin_ns) FROM transfer", CALLS);
+    expect("SELECT count(*) FROM launch", CALLS / 3);
+    expect("SELECT count(DISTINCT set_id) FROM launch_argument", 40);
+    expect("SELECT count(*) FROM launch_argument", 40);
+    expect(
+        "SELECT count(*) FROM allocation WHERE begin_ns IS NOT NULL AND free_begin_ns IS NOT NULL",
+        CALLS / 10);
+    expect("SELECT count(*) FROM stream", 7);
+    expect("SELECT count FROM loss WHERE kind='test'", CHUNKS);
+    expect("SELECT count(*) FROM loss", 1);
+    expect("SELECT count(*) FROM meta WHERE key='complete' AND value='1'", 1);
+    expect("SELECT count(*) FROM sqlite_master WHERE name LIKE 'ingest_%'", 0);
+    cr_expect_neq(access(fixture.spool, F_OK), 0, "the spool is removed");
+}
+
+Test(recording, ingests_and_finishes_a_leftover_spool)
+{
+    char journal[256];
+    fill_spool();
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    expect_everything_once();
+    (void)snprintf(journal, sizeof(journal), "%s-journal", fixture.output);
+    cr_expect_neq(access(journal, F_OK), 0, "no journal is left behind");
+    cr_expect_eq(gmt_recording_recover(fixture.output), 0, "nothing is left to do");
+}
+
+/* A child that recovers, killed after a random time; true if it finished before that. */
+static bool recover_in_a_child_that_is_killed(unsigned most_us)
+{
+    int status;
+    pid_t child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        _exit(gmt_recording_recover(fixture.output) == 0 ? 0 : 1);
+    }
+    (void)usleep((unsigned)rand() % most_us);
+    (void)kill(child, SIGKILL);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0, "recovery failed: %d", status);
+    return WIFEXITED(status);
+}
+
+Test(recording, loses_and_doubles_nothing_when_killed_at_random_moments)
+{
+    srand(20);
+    for (int round = 0; round < 3; round++) {
+        fill_spool();
+        /* Longer and longer, so that it comes to an end on a machine of any speed. */
+        unsigned most_us = 20000;
+        while (!recover_in_a_child_that_is_killed(most_us)) {
+            most_us += most_us / 4;
+        }
+        expect_everything_once();
+        teardown();
+        setup();
+    }
+}
+
+Test(recording, begins_again_when_killed_before_the_first_commit)
+{
+    fill_spool();
+    int fd = open(fixture.output, O_CREAT | O_WRONLY, 0666);
+    cr_assert_geq(fd, 0);
+    close(fd);
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    expect_everything_once();
+}
+
+Test(recording, only_removes_the_spool_when_the_trace_was_finished)
+{
+    struct gmt_control control = *fixture.control;
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    cr_assert_eq(mkdir(fixture.spool, 0777), 0);
+    int fd = open(gmt_fixture_path(&fixture, "control"), O_CREAT | O_WRONLY, 0666);
+    cr_assert_eq(write(fd, &control, sizeof(control)), (ssize_t)sizeof(control));
+    close(fd);
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    cr_expect_neq(access(fixture.spool, F_OK), 0);
+    char old[256];
+    (void)snprintf(old, sizeof(old), "%s.old", fixture.output);
+    cr_expect_neq(access(old, F_OK), 0, "the trace is not taken for an earlier run's");
+}
+
+Test(recording, keeps_the_trace_of_an_earlier_run)
+{
+    char old[256];
+    (void)snprintf(old, sizeof(old), "%s.old", fixture.output);
+    int fd = open(fixture.output, O_CREAT | O_WRONLY, 0666);
+    cr_assert_eq(write(fd, "something else, longer than a header", 36), 36);
+    close(fd);
+    fill_spool();
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    expect_everything_once();
+    cr_expect_eq(access(old, F_OK), 0);
+}
+
+Test(recording, does_not_touch_a_spool_that_someone_drains)
+{
+    enum gmt_recording_state state;
+    int lock = gmt_spool_lock(fixture.spool);
+    cr_assert_geq(lock, 0);
+    cr_assert_eq(gmt_recording_state(fixture.output, &state), 0);
+    cr_expect_eq(state, GMT_RECORDING_LIVE);
+    cr_expect_eq(gmt_recording_recover(fixture.output), -EBUSY);
+    cr_expect_eq(gmt_recording_wait(fixture.output, 1), -ETIMEDOUT);
+    close(lock);
+    cr_assert_eq(gmt_recording_state(fixture.output, &state), 0);
+    cr_expect_eq(state, GMT_RECORDING_LEFTOVER);
+    cr_expect_eq(gmt_recording_wait(fixture.output, 1), 0);
+}
+
+Test(recording, keeps_the_spool_when_the_database_cannot_grow_and_finishes_later)
+{
+    struct rlimit limit;
+    fill_spool();
+    (void)signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = 256 << 10;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    int error = gmt_recording_recover(fixture.output);
+    cr_expect(error == -EFBIG || error == -ENOSPC, "%s", gmt_recording_explain(error));
+    cr_expect_eq(fixture.control->recorder_state, GMT_RECORDER_FAILED);
+    limit.rlim_cur = before;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    expect_everything_once();
+    expect("SELECT count(*) FROM capability WHERE name='recorder storage' AND state='partial'", 1);
+}
+
+Test(recording, removes_a_spool_whose_process_died_before_it_was_filled_in)
+{
+    struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    fixture.control->magic = 0;
+    cr_assert_eq(utimensat(AT_FDCWD, gmt_fixture_path(&fixture, "control"), old, 0), 0);
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    cr_expect_neq(access(fixture.spool, F_OK), 0);
+    cr_expect_neq(access(fixture.output, F_OK), 0);
+}
