@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -313,6 +314,7 @@ void gmt_spool_note_exit(void)
     struct gmt_side_head head = {0};
     (void)gmt_spool_side(GMT_REC_EXIT, &head, sizeof(head), NULL, 0);
     __atomic_store_n(&spool.control->ended, 1, __ATOMIC_RELEASE);
+    (void)syscall(SYS_futex, &spool.control->ended, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void gmt_spool_abandon(void)

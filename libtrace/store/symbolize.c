@@ -3,6 +3,8 @@
 #include "libtrace/store/symbolize.h"
 
 #include <ctype.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdio.h>
@@ -171,6 +173,53 @@ static bool is_other_build(Dwfl_Module *module, const char *wanted)
     return false;
 }
 
+/* The toolkit's headers wrap API calls in inline templates: `cudaMalloc(T **)`. */
+static bool is_toolkit_header(const char *file)
+{
+    static const char *const marks[] = {"/cuda_runtime.h", "/cuda_runtime_api.h", "/crt/",
+                                        "/targets/x86_64-linux/include/", "/cuda/include/"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strstr(file, marks[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* File and line of an address. Inside an inlined wrapper of the toolkit it is the place that calls
+ * the wrapper. The file name belongs to `module`. */
+static const char *source_of(Dwfl_Module *module, GElf_Addr address, int *line)
+{
+    Dwfl_Line *found = dwfl_module_getsrc(module, address);
+    const char *file = found != NULL ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
+    if (file == NULL || !is_toolkit_header(file)) {
+        return file;
+    }
+    Dwarf_Addr bias;
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
+    Dwarf_Die *scopes = NULL;
+    Dwarf_Files *files = NULL;
+    size_t file_count = 0;
+    int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    if (count > 0 && dwarf_getsrcfiles(unit, &files, &file_count) == 0) {
+        for (int i = 0; i < count && is_toolkit_header(file); i++) {
+            Dwarf_Attribute attribute;
+            Dwarf_Word call_file, call_line;
+            if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine &&
+                dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &call_file) ==
+                    0 &&
+                dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &call_line) ==
+                    0 &&
+                call_file < file_count && dwarf_filesrc(files, call_file, NULL, NULL) != NULL) {
+                file = dwarf_filesrc(files, call_file, NULL, NULL);
+                *line = (int)call_line;
+            }
+        }
+    }
+    free(scopes);
+    return file;
+}
+
 static int resolve_frame(struct symbolizer *symbolizer, Dwfl_Module *module, const char *path)
 {
     int64_t frame = sqlite3_column_int64(symbolizer->frames, 0);
@@ -182,10 +231,7 @@ static int resolve_frame(struct symbolizer *symbolizer, Dwfl_Module *module, con
         GElf_Off offset;
         GElf_Sym entry;
         symbol = dwfl_module_addrinfo(module, address, &offset, &entry, NULL, NULL, NULL);
-        Dwfl_Line *found = dwfl_module_getsrc(module, address);
-        if (found != NULL) {
-            file = dwfl_lineinfo(found, NULL, &line, NULL, NULL, NULL);
-        }
+        file = source_of(module, address, &line);
     }
     return update_frame(symbolizer, frame, path, symbol, file, line);
 }
