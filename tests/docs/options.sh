@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The options of --help, of the man pages and of options.def are the same.
+set -euo pipefail
+
+documented() {
+    grep -E '^\.It Fl' "$1" | grep -oE -- 'Fl -[a-z][a-z-]*' | sed 's/Fl -/--/' | sort -u
+}
+
+# argp's own options are not in the tables.
+offered() {
+    "$1" --help | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' | grep -oE -- '--[a-z][a-z-]*' |
+        grep -vxE -- '--(help|usage|version)' | sort -u
+}
+
+same() {
+    diff "$2" "$3" || {
+        echo "FAIL: $1: (<) and (>) differ"
+        exit 1
+    }
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sed -nE 's/^GMT_OPTION\(\w+, "([^"]+)".*/--\1/p' "$GMT_SOURCE/libtrace/record/options.def" |
+    sort >"$work/table"
+documented "$GMT_MAN/man1/gmtrace.1" >"$work/page"
+same "options.def and gmtrace(1)" "$work/table" "$work/page"
+sed -nE 's/^GMT_OPTION\(([^"]*"[^"]*"){1}[^"]*"([A-Z_]+)".*/\2/p' \
+    "$GMT_SOURCE/libtrace/record/options.def" | while read -r variable; do
+    grep -q "Ev $variable\$" "$GMT_MAN/man1/gmtrace.1" || {
+        echo "FAIL: $variable is not in gmtrace(1)"
+        exit 1
+    }
+done
+
+for program in gmtrace gmanalyze; do
+    if [ -x "$GMT_BUILD/bin/$program" ]; then
+        offered "$GMT_BUILD/bin/$program" >"$work/offered"
+        documented "$GMT_MAN/man1/$program.1" >"$work/page"
+        same "$program --help and $program(1)" "$work/offered" "$work/page"
+    fi
+done

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# libgmtrace.so exports the hook table and dlsym, needs libc only, and loads on glibc 2.34 and later.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+{
+    sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/hooks.def"
+    echo dlsym
+} | sort >expected
+nm -D --defined-only "$GMT_LIB" | awk '$2 != "A" { print $3 }' | sort >actual
+diff expected actual || fail "expected (<) and actual (>) exports differ"
+sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/hooks.def" | sort | uniq -d >twice
+equal "rows that occur twice" "" "$(cat twice)"
+if grep -q '@' actual; then
+    fail "an export is versioned"
+fi
+if grep -qE '^cuda[A-Z]' actual; then
+    fail "a runtime name is exported"
+fi
+
+needed=$(readelf -d "$GMT_LIB" | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' |
+    grep -vxE 'libc\.so\.6|libgcc_s\.so\.1|ld-linux-[a-z0-9-]+\.so\.[0-9]' || true)
+equal "needed libraries beside libc" "" "$needed"
+
+newest=$(objdump -T "$GMT_LIB" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -1)
+equal "newest GLIBC version" GLIBC_2.34 \
+    "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -1)"
+if readelf -d "$GMT_LIB" | grep -qE 'TEXTREL|RPATH|RUNPATH'; then
+    fail "text relocations or a search path in the library"
+fi
+if readelf -lW "$GMT_LIB" | grep -qE 'GNU_STACK.*RWE'; then
+    fail "executable stack"
+fi

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the end-to-end tests share: a scratch folder, running fakeclient with and without gmtrace, and
+# looking into the trace. Each test is a bash script that sources this file; 77 = cannot run here.
+#
+# From ctest: GMT_BUILD (build tree), GMT_SOURCE (source tree), FAKECUDA (the stand-in's folder).
+
+set -euo pipefail
+
+: "${GMT_BUILD:?}" "${GMT_SOURCE:?}" "${FAKECUDA:?}"
+GMT_LIB=$GMT_BUILD/lib/libgmtrace.so
+unset "${!GMTRACE_@}" "${!FAKECUDA_@}" LD_PRELOAD CUDA_INJECTION64_PATH
+export LC_ALL=C
+# CUPTI is no part of the stand-in: whether one is installed must make no difference to these tests.
+# cupti_refused.sh is about that.
+export GMTRACE_COLLECT=light
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gmtrace-e2e.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+    echo "FAIL: $*" >&2
+    for file in "$work"/*.err; do
+        [ -s "$file" ] && { echo "--- ${file##*/}" >&2; head -20 "$file" >&2; }
+    done
+    exit 1
+}
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+# equal WHAT EXPECTED ACTUAL
+equal() {
+    [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
+}
+
+# at_most WHAT LIMIT ACTUAL
+at_most() {
+    [ "$3" -le "$2" ] || fail "$1: $3 is more than $2"
+}
+
+# A bare program run: NAME.out, NAME.err, NAME.status.
+run() {
+    local name=$1 status=0
+    shift
+    "$@" >"$name.out" 2>"$name.err" </dev/null || status=$?
+    echo "$status" >"$name.status"
+}
+
+# fakeclient without gmtrace.
+plain() {
+    local name=$1
+    shift
+    LD_LIBRARY_PATH=$FAKECUDA run "$name" "${CLIENT:-$FAKECUDA/fakeclient}" "$@"
+}
+
+# fakeclient under gmtrace: the trace is NAME.db, what the driver saw is NAME.counts.
+traced() {
+    local name=$1
+    shift
+    LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=${PRELOAD:-$GMT_LIB} FAKECUDA_COUNTS=$work/$name.counts \
+        GMTRACE_OUTPUT=${OUTPUT:-$work/$name.db} run "$name" "${CLIENT:-$FAKECUDA/fakeclient}" "$@"
+}
+
+# Both ways, and nothing a program shows may differ.
+traced_like_plain() {
+    local name=$1
+    shift
+    plain "$name.plain" "$@"
+    traced "$name" "$@"
+    same_behaviour "$name"
+}
+
+same_behaviour() {
+    equal "exit status" "$(cat "$1.plain.status")" "$(cat "$1.status")"
+    diff "$1.plain.out" "$1.out" >&2 || fail "output differs"
+    diff <(without_shell_notes "$1.plain.err") <(without_shell_notes "$1.err") >&2 ||
+        fail "standard error differs"
+}
+
+# bash reports how a child died, with its pid.
+without_shell_notes() {
+    grep -vE 'Aborted|Segmentation fault|core dumped' "$1" || true
+}
+
+sql() {
+    sqlite3 -batch -noheader "file:$1?mode=ro" "$2"
+}
+
+# Wait until the recorder has finished with a trace (10 s at most).
+finished() {
+    local db=$1 tries=200
+    while [ "$tries" -gt 0 ]; do
+        if [ -f "$db" ] && [ ! -e "$db.spool" ] &&
+            [ "$(sql "$db" "SELECT value FROM meta WHERE key = 'complete'" 2>/dev/null)" = 1 ]; then
+            return 0
+        fi
+        sleep 0.05
+        tries=$((tries - 1))
+    done
+    ls -la "$(dirname "$db")" >&2
+    fail "$db was not finished"
+}
+
+# `api count` of all calls in the trace, sorted. A batch copy is one call.
+trace_calls() {
+    sql "$1" "
+        SELECT a.name || ' ' || count(*) FROM (
+            SELECT api_id FROM transfer WHERE batch IS NULL OR batch = 0
+            UNION ALL SELECT api_id FROM memset
+            UNION ALL SELECT api_id FROM launch
+            UNION ALL SELECT api_id FROM sync
+            UNION ALL SELECT api_id FROM api_call
+            UNION ALL SELECT api_id FROM allocation
+            UNION ALL SELECT free_api_id FROM allocation WHERE free_api_id IS NOT NULL
+            UNION ALL SELECT api_id FROM host_allocation
+            UNION ALL SELECT free_api_id FROM host_allocation WHERE free_api_id IS NOT NULL
+        ) c JOIN api a ON a.id = c.api_id GROUP BY a.name" | sort
+}
+
+# The families whose every call must be in the trace, from the hook table; look-ups move nothing.
+recorded_apis() {
+    sed -nE 's/^GMT_HOOK\((\w+), (ALLOC|TRANSFER|MEMSET|LAUNCH|SYNC|MODULE|STREAM),.*/\1/p' \
+        "$GMT_SOURCE/preload/hooks.def" | grep -vx cuLibraryGetKernel | sort
+}
+
+# `api count` of what the driver was called for, of those families.
+driver_calls() {
+    "$GMT_BUILD/bin/fakecounts" "$1" | sort | join - <(recorded_apis)
+}
+
+# Every call the driver saw is in the trace, and no other.
+all_calls_recorded() {
+    local name=$1
+    driver_calls "$name.counts" >"$name.driver"
+    trace_calls "$name.db" | join - <(recorded_apis) >"$name.trace"
+    [ -s "$name.driver" ] || fail "the driver saw no call"
+    diff "$name.driver" "$name.trace" >&2 || fail "calls made (<) and calls recorded (>) differ"
+}
+
+total() {
+    awk '{ sum += $2 } END { print sum + 0 }' "$1"
+}
+
+# No loss of any kind, no leftover files.
+nothing_lost() {
+    local lost
+    lost=$(sql "$1" "SELECT kind || ': ' || detail || ' x' || count FROM loss
+                     WHERE kind != 'entry point not covered'")
+    equal "losses" "" "$lost"
+    equal "integrity" ok "$(sql "$1" 'PRAGMA integrity_check')"
+    if compgen -G "$1-*" >/dev/null || compgen -G "$1.spool*" >/dev/null; then
+        fail "files left beside $1"
+    fi
+}

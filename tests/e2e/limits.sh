@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Disk limits: RLIMIT_FSIZE, a full file system, a full spool. The program never notices; it is said.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+plain plain many 100000
+
+# ulimit -f counts KiB in bash: from "nothing may be written" to "some chunks fit".
+for limit in 0 4 64 300; do
+    (
+        ulimit -f $limit
+        LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/l$limit.db \
+            "$FAKECUDA/fakeclient" many 100000 2> >(cat >&3)
+    ) 3>l$limit.err | cat >l$limit.out
+    equal "status under ulimit -f $limit" 0 "${PIPESTATUS[0]}"
+    at_most "lines on standard error under ulimit -f $limit" 1 "$(wc -l <l$limit.err)"
+    diff plain.out l$limit.out || fail "output under ulimit -f $limit differs"
+done
+
+# A file system of 1 MiB.
+mkdir small
+if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
+    trap 'umount "$work/small"; rm -rf "$work"' EXIT
+    OUTPUT=$work/small/full.db traced full many 100000
+    equal "status on a full disk" 0 "$(cat full.status)"
+    diff plain.out full.out || fail "output on a full disk differs"
+    at_most "lines on standard error on a full disk" 1 "$(wc -l <full.err)"
+fi
+
+# A spool limit of 1 MiB with the recorder stopped: dropped records are counted.
+GMTRACE_SPOOL_LIMIT=1 traced spool many 300000
+finished spool.db
+driver_calls spool.counts >spool.driver
+trace_calls spool.db | join - <(recorded_apis) >spool.trace
+lost=$(sql spool.db "SELECT coalesce(sum(count), 0) FROM loss WHERE kind != 'entry point not covered'")
+missing=$(($(total spool.driver) - $(total spool.trace)))
+[ "$missing" -le "$lost" ] || fail "$missing calls are missing, only $lost are said to be lost"

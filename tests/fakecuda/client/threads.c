@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenarios with many threads. */
+#define _GNU_SOURCE
+#include "client.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MAX_THREADS 1024
+
+static CUcontext shared_context;
+static pthread_barrier_t gate;
+
+static void *copy_100(void *unused)
+{
+    CUdeviceptr memory;
+    CUstream stream;
+    char host[64] = {1};
+    (void)unused;
+    CHECK(cu.cuCtxSetCurrent(shared_context));
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAlloc(&memory, sizeof host));
+    for (int i = 0; i < 100; i++) {
+        CHECK(cu.cuMemcpyHtoDAsync(memory, host, sizeof host, stream));
+        CHECK(cu.cuMemcpyDtoHAsync(host, memory, sizeof host, stream));
+    }
+    CHECK(cu.cuStreamSynchronize(stream));
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuStreamDestroy(stream));
+    return NULL;
+}
+
+static void *first_call(void *unused)
+{
+    CUdeviceptr memory;
+    (void)unused;
+    pthread_barrier_wait(&gate);
+    client_start();
+    CHECK(cu.cuMemAlloc(&memory, 4096));
+    CHECK(cu.cuMemFree(memory));
+    return NULL;
+}
+
+static int run(long count, void *(*body)(void *))
+{
+    pthread_t threads[MAX_THREADS];
+    if (count > MAX_THREADS) {
+        count = MAX_THREADS;
+    }
+    pthread_barrier_init(&gate, NULL, (unsigned)count);
+    for (long i = 0; i < count; i++) {
+        if (pthread_create(&threads[i], NULL, body, NULL) != 0) {
+            return 1;
+        }
+    }
+    for (long i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    printf("%ld threads\n", count);
+    return 0;
+}
+
+int scenario_threads(long n)
+{
+    shared_context = client_start();
+    return run(n > 0 ? n : 8, copy_100);
+}
+
+int scenario_storm(long n)
+{
+    return run(n > 0 ? n : 200, first_call);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts of the stand-in driver: the thread's stack of them, and the primary ones. */
+#include "fake.h"
+
+#include <pthread.h>
+#include <string.h>
+
+_Thread_local struct fake_thread fake_thread;
+
+static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct fake_context *primaries[FAKE_MAX_DEVICES];
+static unsigned primary_flags[FAKE_MAX_DEVICES];
+static unsigned long long last_context_id;
+
+static bool is_context(const void *context)
+{
+    return fake_object_is(context, FAKE_CONTEXT);
+}
+
+/* The current context, NULL if there is none or it has been destroyed. */
+struct fake_context *fake_current(void)
+{
+    struct fake_context *context = fake_thread.depth > 0
+                                       ? fake_thread.contexts[fake_thread.depth - 1]
+                                       : NULL;
+    return context != NULL && is_context(context) ? context : NULL;
+}
+
+CUresult fake_capture_safe(void)
+{
+    return fake_thread.unsafe_captures > 0 &&
+                   fake_thread.capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED
+               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+               : CUDA_SUCCESS;
+}
+
+static struct fake_context *context_new(CUdevice device, unsigned flags, bool primary)
+{
+    struct fake_context *context = fake_object_new(FAKE_CONTEXT, sizeof *context);
+    if (context != NULL) {
+        context->device = device;
+        context->flags = flags;
+        context->primary = primary;
+        context->id = __atomic_add_fetch(&last_context_id, 1, __ATOMIC_RELAXED);
+    }
+    return context;
+}
+
+static CUresult push(struct fake_context *context)
+{
+    if (fake_thread.depth == FAKE_CONTEXT_DEPTH) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    fake_thread.contexts[fake_thread.depth++] = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    if (pctx == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!fake_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    struct fake_context *context = context_new(dev, flags, false);
+    if (context == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *pctx = (CUcontext)context;
+    return push(context);
+}
+
+CUresult fake_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams,
+                             unsigned int flags, CUdevice dev)
+{
+    return paramsArray != NULL || numParams != 0 ? CUDA_ERROR_NOT_SUPPORTED
+                                                 : fake_cuCtxCreate_v2(pctx, flags, dev);
+}
+
+CUresult fake_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams,
+                             unsigned int flags, CUdevice dev)
+{
+    (void)ctxCreateParams;
+    return fake_cuCtxCreate_v2(pctx, flags, dev);
+}
+
+CUresult fake_cuCtxDestroy_v2(CUcontext ctx)
+{
+    struct fake_context *context = (struct fake_context *)ctx;
+    if (!is_context(context) || context->primary) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (fake_current() == context) {
+        fake_thread.depth--;
+    }
+    fake_context_release(context);
+    return fake_object_delete(context, FAKE_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult fake_cuCtxDestroy(CUcontext ctx)
+{
+    return fake_cuCtxDestroy_v2(ctx);
+}
+
+CUresult fake_cuCtxPushCurrent_v2(CUcontext ctx)
+{
+    return is_context(ctx) ? push((struct fake_context *)ctx) : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult fake_cuCtxPushCurrent(CUcontext ctx)
+{
+    return fake_cuCtxPushCurrent_v2(ctx);
+}
+
+CUresult fake_cuCtxPopCurrent_v2(CUcontext *pctx)
+{
+    if (fake_thread.depth == 0) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    fake_thread.depth--;
+    if (pctx != NULL) {
+        *pctx = (CUcontext)fake_thread.contexts[fake_thread.depth];
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxPopCurrent(CUcontext *pctx)
+{
+    return fake_cuCtxPopCurrent_v2(pctx);
+}
+
+CUresult fake_cuCtxSetCurrent(CUcontext ctx)
+{
+    if (ctx == NULL) {
+        fake_thread.depth -= fake_thread.depth > 0;
+        return CUDA_SUCCESS;
+    }
+    if (!is_context(ctx)) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (fake_thread.depth == 0) {
+        fake_thread.depth = 1;
+    }
+    fake_thread.contexts[fake_thread.depth - 1] = (struct fake_context *)ctx;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetCurrent(CUcontext *pctx)
+{
+    if (pctx == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pctx = (CUcontext)fake_current();
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetDevice(CUdevice *device)
+{
+    if (device == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (fake_current() == NULL) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *device = fake_current()->device;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    if (ctx == NULL) {
+        return fake_cuCtxGetDevice(device);
+    }
+    if (device == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!is_context(ctx)) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *device = ((struct fake_context *)ctx)->device;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetFlags(unsigned int *flags)
+{
+    if (flags == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (fake_current() == NULL) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *flags = fake_current()->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
+{
+    struct fake_context *context = ctx != NULL ? (struct fake_context *)ctx : fake_current();
+    if (ctxId == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (context == NULL || !is_context(context)) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *ctxId = context->id;
+    return CUDA_SUCCESS;
+}
+
+static size_t limits[CU_LIMIT_MAX] = {
+    [CU_LIMIT_STACK_SIZE] = 1024,
+    [CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20,
+    [CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20,
+};
+
+CUresult fake_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
+{
+    if (pvalue == NULL || limit >= CU_LIMIT_MAX) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pvalue = __atomic_load_n(&limits[limit], __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxSetLimit(CUlimit limit, size_t value)
+{
+    if (limit >= CU_LIMIT_MAX) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    __atomic_store_n(&limits[limit], value, __ATOMIC_RELAXED);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+    if (version == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (ctx != NULL && !is_context(ctx)) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *version = 3020;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
+{
+    if (pconfig == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *pconfig = CU_FUNC_CACHE_PREFER_NONE;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxSetCacheConfig(CUfunc_cache config)
+{
+    return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
+{
+    if (leastPriority != NULL) {
+        *leastPriority = 0;
+    }
+    if (greatestPriority != NULL) {
+        *greatestPriority = -5;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxSynchronize(void)
+{
+    return fake_current() == NULL ? CUDA_ERROR_INVALID_CONTEXT : fake_capture_safe();
+}
+
+CUresult fake_cuCtxSynchronize_v2(CUcontext ctx)
+{
+    return ctx == NULL        ? fake_cuCtxSynchronize()
+           : !is_context(ctx) ? CUDA_ERROR_INVALID_CONTEXT
+                              : fake_capture_safe();
+}
+
+CUresult fake_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
+{
+    return Flags != 0                 ? CUDA_ERROR_INVALID_VALUE
+           : !is_context(peerContext) ? CUDA_ERROR_INVALID_CONTEXT
+                                      : CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxDisablePeerAccess(CUcontext peerContext)
+{
+    return is_context(peerContext) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* ---- primary contexts ---- */
+
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    if (pctx == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!fake_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&primary_lock);
+    if (primaries[dev] == NULL) {
+        primaries[dev] = context_new(dev, primary_flags[dev], true);
+    }
+    struct fake_context *context = primaries[dev];
+    if (context != NULL) {
+        context->retained++;
+    }
+    pthread_mutex_unlock(&primary_lock);
+    *pctx = (CUcontext)context;
+    return context != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Drop one reference, or all of them; the last one destroys the context. */
+static CUresult primary_release(CUdevice dev, bool all)
+{
+    if (!fake_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    struct fake_context *gone = NULL;
+    pthread_mutex_lock(&primary_lock);
+    struct fake_context *context = primaries[dev];
+    if (context != NULL && (all || --context->retained == 0)) {
+        gone = context;
+        primaries[dev] = NULL;
+    }
+    pthread_mutex_unlock(&primary_lock);
+    if (gone != NULL) {
+        fake_context_release(gone);
+        fake_object_delete(gone, FAKE_CONTEXT);
+    }
+    return context != NULL || all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult fake_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
+{
+    return primary_release(dev, false);
+}
+
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+    return primary_release(dev, false);
+}
+
+CUresult fake_cuDevicePrimaryCtxReset_v2(CUdevice dev)
+{
+    return primary_release(dev, true);
+}
+
+CUresult fake_cuDevicePrimaryCtxReset(CUdevice dev)
+{
+    return primary_release(dev, true);
+}
+
+CUresult fake_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
+{
+    if (flags == NULL || active == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!fake_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&primary_lock);
+    *flags = primary_flags[dev];
+    *active = primaries[dev] != NULL;
+    pthread_mutex_unlock(&primary_lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
+{
+    if (!fake_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&primary_lock);
+    primary_flags[dev] = flags;
+    pthread_mutex_unlock(&primary_lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+    return fake_cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}
