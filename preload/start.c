@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,8 +237,20 @@ static void explain_refusal(const char *path, int error)
     int length = snprintf(line, sizeof(line),
                           "gmtrace: no trace: cannot write '%s': %s; the program runs unrecorded\n",
                           path[0] != '\0' ? path : gmt_options.output, strerror(-error));
-    ssize_t written = write(STDERR_FILENO, line, length > 0 ? (size_t)length : 0);
-    (void)written;
+    /* A full file or a closed pipe behind stderr must not kill the program. */
+    sigset_t deadly, before, pending;
+    sigemptyset(&deadly);
+    sigaddset(&deadly, SIGXFSZ);
+    sigaddset(&deadly, SIGPIPE);
+    (void)sigpending(&pending);
+    if (pthread_sigmask(SIG_BLOCK, &deadly, &before) != 0) {
+        return;
+    }
+    if (write(STDERR_FILENO, line, length > 0 ? (size_t)length : 0) < 0 &&
+        !sigismember(&pending, SIGXFSZ) && !sigismember(&pending, SIGPIPE)) {
+        (void)sigtimedwait(&deadly, NULL, &(struct timespec){0});
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 bool gmt_start(void)

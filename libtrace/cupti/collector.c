@@ -62,10 +62,15 @@ static void start_timestamps(void)
     gmt_refusal_row("timestamps", &api, result, function);
 }
 
+/* A driver that CUPTI's activity API refuses is not asked for counters either: CUPTI has crashed in
+ * later calls then. */
 static void start_counters(void)
 {
     if (!config.counters) {
         gmt_spool_capability("counters", GMT_CAP_OFF, 0, "not asked for", "");
+    } else if (config.timestamps && !atomic_load(&timestamps)) {
+        gmt_spool_capability("counters", GMT_CAP_MISSING, 0,
+                             "CUPTI does not work with this driver (see timestamps)", "");
     } else if (api.missing_counters != NULL) {
         gmt_refusal_row("counters", &api, CUPTI_ERROR_NOT_SUPPORTED, api.missing_counters);
     } else {
@@ -93,6 +98,9 @@ static void context_seen(void *context, uint32_t id, uint32_t device)
         return;
     }
     gmt_measure_add_context(context, device);
+    if (!atomic_load(&timestamps)) {
+        return;
+    }
     uint32_t cupti_id = 0;
     enter();
     if (api.cuptiGetContextId(context, &cupti_id) == CUPTI_SUCCESS) {
@@ -103,7 +111,7 @@ static void context_seen(void *context, uint32_t id, uint32_t device)
 
 static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
 {
-    if (!atomic_load(&started)) {
+    if (!atomic_load(&timestamps)) {
         return -ENOTSUP;
     }
     enter();
@@ -128,6 +136,9 @@ static void flush(void)
     if (atomic_load(&started) && !gmt_watch_run(flush_work, FLUSH_DEADLINE_NS)) {
         gmt_spool_loss("device timestamps", "CUPTI did not deliver its last records in time", 1);
     }
+    /* Other threads may go on while the process exits and CUPTI takes itself down. */
+    atomic_store(&started, false);
+    atomic_store(&timestamps, false);
 }
 
 static void abandon(void)

@@ -53,6 +53,23 @@ static bool is_newer(const char *path, uint64_t since_ns)
                since_ns;
 }
 
+/* Several processes of one run say the same; the user reads it once. */
+static bool is_new_line(const char *line)
+{
+    static char *said[64];
+    size_t count = 0;
+    while (count < sizeof(said) / sizeof(said[0]) && said[count] != NULL) {
+        if (strcmp(said[count], line) == 0) {
+            return false;
+        }
+        count++;
+    }
+    if (count < sizeof(said) / sizeof(said[0])) {
+        said[count] = strdup(line);
+    }
+    return true;
+}
+
 static void print_capabilities(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
@@ -62,9 +79,15 @@ static void print_capabilities(sqlite3 *db)
                            -1, &statement, NULL) == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *remedy = (const char *)sqlite3_column_text(statement, 3);
-            (void)fprintf(stderr, "gmtrace: %s %s: %s%s%s\n", sqlite3_column_text(statement, 0),
-                          sqlite3_column_text(statement, 1), sqlite3_column_text(statement, 2),
-                          remedy[0] != '\0' ? "; " : "", remedy);
+            char line[1024];
+            (void)snprintf(line, sizeof(line), "gmtrace: %s %s: %s%s%s",
+                           (const char *)sqlite3_column_text(statement, 0),
+                           (const char *)sqlite3_column_text(statement, 1),
+                           (const char *)sqlite3_column_text(statement, 2),
+                           remedy[0] != '\0' ? "; " : "", remedy);
+            if (is_new_line(line)) {
+                (void)fprintf(stderr, "%s\n", line);
+            }
         }
     }
     sqlite3_finalize(statement);
