@@ -2,6 +2,7 @@
 """Start-up cost of a process, and the cost of a measured launch beside ncu."""
 
 import statistics
+import subprocess
 import time
 
 
@@ -17,15 +18,7 @@ def seconds(session, run, rounds=5):
 def run(session):
     program = session.build / "tests" / "bench" / "startup"
 
-    def traced(collect, **more):
-        import subprocess
-        path = session.trace_path("startup")
-        subprocess.run([str(program)], env=session.environment(path, collect, **more), check=False,
-                       cwd=session.work, capture_output=True)
-        session.wait(path)
-
     def only_program(collect, **more):
-        import subprocess
         path = session.trace_path("startup")
         start = time.monotonic()
         subprocess.run([str(program)], env=session.environment(path, collect, **more), check=False,
@@ -41,19 +34,28 @@ def run(session):
         added = statistics.median(only_program(collect, **more) for _ in range(5)) - bare
         session.note(f"added, {collect}{' without counters' if more else ''}", added, "s")
     counters = session.programs / "counters"
-    one = [counters, "k_coalesced_f32", "1"]
-    plain = seconds(session, lambda: session.plain(one), 3)
-    ncu = seconds(session, lambda: session.plain(
-        ["ncu", "--clock-control", "none", "--metrics",
-         "sm__warps_active.avg.pct_of_peak_sustained_active,"
-         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", *one]), 3)
-    session.note("one launch, plain process", plain, "s")
-    session.note("one launch, ncu process", ncu, "s")
-    done, path = session.traced("measured", [counters, "k_coalesced_f32", "200"], "standard",
-                                GMTRACE_COUNTER_SAMPLES="20", GMTRACE_COUNTER_BUDGET="100")
+
+    def ncu_seconds(launches, metrics):
+        return seconds(session, lambda: session.plain(
+            ["ncu", "--clock-control", "none", "--metrics", metrics, counters, "k_coalesced_f32",
+             str(launches)]), 3)
+
+    three = ("sm__warps_active.avg.pct_of_peak_sustained_active,"
+             "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct,"
+             "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum")
+    for name, metrics in (("one metric", three.split(",", maxsplit=1)[0]),
+                          ("three headline metrics", three)):
+        per_launch = (ncu_seconds(21, metrics) - ncu_seconds(1, metrics)) / 20
+        session.note(f"ncu, {name}, per launch", per_launch * 1e3, "ms")
+    done, path = session.traced("measured", [counters, "k_coalesced_f32", "600"], "standard",
+                                GMTRACE_COUNTER_SAMPLES="100", GMTRACE_COUNTER_BUDGET="100")
     with session.open(path) as db:
-        for group, in db.execute("SELECT DISTINCT coalesce(measured, 'none') FROM launch"):
-            rows = [row[0] for row in db.execute(
-                "SELECT end_ns - begin_ns FROM launch WHERE coalesce(measured, 'none') = ?",
-                (group,))]
-            session.note(f"launches measured {group}", len(rows))
+        rows = db.execute("SELECT begin_ns, coalesce(measured, 'none') FROM launch "
+                          "ORDER BY begin_ns").fetchall()
+    gaps: dict[str, list[int]] = {}
+    for (begin_ns, group), (next_ns, next_group) in zip(rows, rows[1:]):
+        if group == next_group:
+            gaps.setdefault(group, []).append(next_ns - begin_ns)
+    for group, values in gaps.items():
+        session.note(f"launch to launch, measured {group} (n={len(values)})",
+                     statistics.median(values) / 1e3, "us")
