@@ -70,6 +70,7 @@ static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
         return;
     }
     result->outcome = rule->run(analysis);
+    gmt_findings_settle(analysis);
     if (result->findings > 0)
         result->outcome = GMT_OUTCOME_FAIL;
 }

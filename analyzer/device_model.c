@@ -132,6 +132,11 @@ static void read_family(struct gmt_model *model, const json_t *rows,
         if (isnan(variant->sectors))
             variant->sectors = number_of(row, "sectors");
         variant->wavefronts = number_of(row, "wavefronts");
+        variant->load_requests = number_of(row, "load_requests");
+        variant->store_requests = number_of(row, "store_requests");
+        variant->store_sectors = number_of(row, "store_sectors");
+        variant->shared_requests = number_of(row, "shared_load_requests");
+        variant->occupancy = number_of(row, "occupancy");
         variant->relative_time = number_of(row, "relative_time");
         if (variant->name != NULL && variant->median_ns > 0)
             family->n++;
@@ -167,6 +172,8 @@ static void read_everything(struct gmt_model *model, const json_t *root)
         read_curve(model, json_object_get(json_object_get(costs, cost_curves[i].name), "points"),
                    "bytes", "median_ns", "spread_ns", cost_curves[i].curve);
     model->dram_bytes_per_s = rate_of(rates, "dram_bytes_per_s");
+    model->dram_copy_bytes_per_s = rate_of(rates, "dram_copy_bytes_per_s");
+    model->dram_load_ns = rate_of(json_object_get(root, "latencies"), "dram_load_ns");
     model->l2_sectors_per_s = rate_of(rates, "l2_sectors_per_s");
     model->l1_sectors_per_s = rate_of(rates, "l1_sectors_per_s");
     model->shared_wavefronts_per_s = rate_of(rates, "shared_wavefronts_per_s");
@@ -175,6 +182,7 @@ static void read_everything(struct gmt_model *model, const json_t *root)
     read_family(model, json_object_get(families, "offset"), &model->offset);
     read_family(model, json_object_get(families, "stride"), &model->stride);
     read_family(model, json_object_get(families, "bank"), &model->bank);
+    read_family(model, json_object_get(families, "occupancy"), &model->occupancies);
 }
 
 int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, const char *origin,

@@ -28,6 +28,8 @@ struct gmt_model_variant {
     double parameter;
     double sectors_per_request, ways; /* NAN: not defined for it */
     double median_ns, spread_ns, bytes_asked, sectors, wavefronts;
+    double load_requests, store_requests, store_sectors, shared_requests; /* NAN: none */
+    double occupancy;
     double relative_time; /* against its reference; NAN */
 };
 
@@ -52,8 +54,10 @@ struct gmt_model {
     double copy_2d_factor[2][GMT_HOSTS][GMT_MODES];
     struct gmt_model_curve malloc_free, malloc_async_free_async, pin_unpin, register_unregister;
     double dram_bytes_per_s, l2_sectors_per_s, l1_sectors_per_s, shared_wavefronts_per_s; /* NAN */
+    double dram_copy_bytes_per_s;     /* read and written; NAN */
+    double dram_load_ns;              /* latency of one load; NAN */
     struct gmt_model_curve occupancy; /* occupancy -> bytes per second */
-    struct gmt_model_family offset, stride, bank;
+    struct gmt_model_family offset, stride, bank, occupancies;
 };
 
 /*

@@ -6,6 +6,7 @@
 
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "reports/format.h"
 
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
 {
@@ -62,11 +63,26 @@ void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *findin
         *claim = interval;
 }
 
+/* What tells launches of one kernel apart. */
+static const char *class_shape(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    const int64_t *g = class->grid, *b = class->block;
+    char shared[64] = "", size[GMT_FORMAT_BYTES];
+
+    if (class->dynamic_shared_bytes > 0)
+        snprintf(shared, sizeof(shared), " with %s of shared memory",
+                 gmt_format_bytes(size, (double)class->dynamic_shared_bytes));
+    return gmt_text(analysis, "%dx%dx%d blocks of %dx%dx%d threads%s", (int)g[0], (int)g[1],
+                    (int)g[2], (int)b[0], (int)b[1], (int)b[2], shared);
+}
+
 void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *finding,
                              const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
+    if (finding != NULL && finding->part == NULL)
+        finding->part = class_shape(analysis, class);
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
 
@@ -161,11 +177,20 @@ static const char *below_floor(const struct gmt_finding *finding)
 
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
+    struct gmt_finding *slot = finding == NULL
+                                   ? NULL
+                                   : GMT_PUSH(analysis->report->arena, analysis->pending,
+                                              analysis->pending_count);
+
+    if (slot != NULL)
+        *slot = *finding;
+}
+
+void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
     struct gmt_report *report = analysis->report;
     double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
 
-    if (finding == NULL)
-        return;
     if (isfinite(finding->saving.best_ns) && wall_ns > 0)
         finding->saving.share = finding->saving.best_ns / wall_ns;
     finding->note_why = below_floor(finding);
@@ -188,6 +213,6 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
 
 enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model)
 {
-    return model->provenance == GMT_MODEL_CALIBRATED ? GMT_CONFIDENCE_CALIBRATED
-                                                     : GMT_CONFIDENCE_MODELLED;
+    return model->provenance >= GMT_MODEL_OTHER_BOARD ? GMT_CONFIDENCE_CALIBRATED
+                                                      : GMT_CONFIDENCE_MODELLED;
 }

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/gaps.h"
 #include "analyzer/query.h"
 #include "reports/format.h"
 
-static void add(struct gmt_report *report, const char *what, const char *why, const char *remedy)
+void gmt_gap_add(struct gmt_report *report, const char *what, const char *why, const char *remedy)
 {
     struct gmt_gap *gap = GMT_PUSH(report->arena, report->gaps, report->gap_count);
 
@@ -36,51 +37,8 @@ static void add_capabilities(const struct gmt_timeline *tl, struct gmt_report *r
             detail = gmt_arena_text(arena, "%s: %s", state, detail);
         else
             detail = state;
-        add(report, gmt_query_text(&query, 0, arena), detail,
-            remedy != NULL && remedy[0] != '\0' ? remedy : NULL);
-    }
-    gmt_query_close(&query, rc);
-}
-
-enum { GMT_GAP_DETAILS = 3 };
-
-/* One line per kind of loss, with its largest parts. */
-static void add_losses(const struct gmt_timeline *tl, struct gmt_report *report)
-{
-    struct gmt_arena *arena = report->arena;
-    struct gmt_query query;
-    struct gmt_gap *gap = NULL;
-    int shown = 0;
-    char count[GMT_FORMAT_BYTES];
-    /* Kernels never measured are told with their times by add_unmeasured. */
-    int rc = gmt_query_open(&query, tl->db,
-                            "SELECT kind, detail, count, "
-                            "(SELECT count(*) FROM loss o WHERE o.kind = l.kind) FROM loss l "
-                            "WHERE count > 0 AND kind <> 'kernel class not measured' "
-                            "ORDER BY kind, count DESC, detail");
-
-    while (rc == 0 && gmt_query_next(&query)) {
-        const char *kind = gmt_query_text(&query, 0, arena);
-        const char *detail = gmt_query_text(&query, 1, arena);
-        bool unnamed = detail == NULL || detail[0] == '\0';
-
-        report->incomplete = true;
-        gmt_format_count(count, (double)gmt_query_int(&query, 2));
-        if (gap != NULL && kind != NULL && strcmp(gap->what, kind) == 0) {
-            if (++shown <= GMT_GAP_DETAILS)
-                gap->why = gmt_arena_text(arena, "%s; %s × %s", gap->why, count,
-                                          unnamed ? "?" : detail);
-            else if (shown == GMT_GAP_DETAILS + 1)
-                gap->why = gmt_arena_text(arena, "%s; %d kinds in all", gap->why,
-                                          (int)gmt_query_int(&query, 3));
-            continue;
-        }
-        shown = 1;
-        add(report, kind,
-            unnamed ? gmt_arena_text(arena, "%s times", count)
-                    : gmt_arena_text(arena, "%s × %s", count, detail),
-            NULL);
-        gap = report->gap_count > 0 ? &report->gaps[report->gap_count - 1] : NULL;
+        gmt_gap_add(report, gmt_query_text(&query, 0, arena), detail,
+                    remedy != NULL && remedy[0] != '\0' ? remedy : NULL);
     }
     gmt_query_close(&query, rc);
 }
@@ -105,13 +63,17 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
     if (classes == 0 || !(tl->has_patched || tl->has_hardware))
         return;
     report->incomplete = true;
-    add(report, "kernels",
-        gmt_arena_text(report->arena,
-                       "%zu of %" PRIu64 " kernel classes (%s of device time) were never measured, "
-                       "the longest: %s",
-                       classes, report->kernel_classes, gmt_format_ns(text, time_ns),
-                       longest->name != NULL ? longest->name : "unnamed"),
-        "record with a larger --counter-budget");
+    const char *why = gmt_gaps_reason_unmeasured(tl, report);
+    const char *name = longest->name != NULL ? longest->name : "unnamed";
+    gmt_gap_add(report, "kernels",
+                gmt_arena_text(report->arena,
+                               "%zu of %" PRIu64 " kernel classes (%s of device time) never "
+                               "measured%s%s: %s%s",
+                               classes, report->kernel_classes, gmt_format_ns(text, time_ns),
+                               why != NULL ? ", " : "", why != NULL ? why : "",
+                               classes > 1 ? "the longest is " : "",
+                               gmt_short_kernel_name(report->arena, name)),
+                "record with a larger --counter-budget");
 }
 
 /* Copies into shared memory that bypass the load instructions that are counted. */
@@ -129,14 +91,14 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
         }
     }
     if (classes > 0)
-        add(report, "async copies",
-            gmt_arena_text(
-                report->arena,
-                "%zu kernel class%s load%s through LDGSTS or TMA, which the load counters "
-                "do not see (%s)",
-                classes, classes == 1 ? "" : "es", classes == 1 ? "s" : "",
-                name != NULL ? name : "unnamed"),
-            NULL);
+        gmt_gap_add(report, "async copies",
+                    gmt_arena_text(
+                        report->arena,
+                        "%zu kernel class%s load%s through LDGSTS or TMA, which the load counters "
+                        "do not see (%s)",
+                        classes, classes == 1 ? "" : "es", classes == 1 ? "s" : "",
+                        name != NULL ? name : "unnamed"),
+                    NULL);
 }
 
 static void add_rules(struct gmt_report *report)
@@ -147,7 +109,8 @@ static void add_rules(struct gmt_report *report)
         if (rule->outcome != GMT_OUTCOME_COULD_NOT_CHECK)
             continue;
         report->incomplete = true;
-        add(report, gmt_arena_text(report->arena, "%s %s", rule->id, rule->slug), rule->why, NULL);
+        gmt_gap_add(report, gmt_arena_text(report->arena, "%s %s", rule->id, rule->slug), rule->why,
+                    NULL);
     }
 }
 
@@ -156,15 +119,17 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
 {
     if (!tl->complete) {
         report->incomplete = true;
-        add(report, "recording", "the trace was never finished; its last rows may be missing",
-            NULL);
+        gmt_gap_add(report, "recording",
+                    "the trace was never finished; its last rows may be missing", NULL);
     }
     if (tl->end_reason != NULL && strcmp(tl->end_reason, "killed") == 0)
-        add(report, "recording", "the program was killed; calls still open then are missing", NULL);
+        gmt_gap_add(report, "recording",
+                    "the program was killed; calls still open then are missing", NULL);
     add_capabilities(tl, report);
-    add_losses(tl, report);
+    gmt_gaps_add_losses(tl, report);
     if (tl->device_count > 1)
-        add(report, "devices",
+        gmt_gap_add(
+            report, "devices",
             gmt_arena_text(report->arena,
                            "%zu devices were used; copies and kernels are priced as if all ran on "
                            "the first",
@@ -174,10 +139,10 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
     add_uncounted(tl, report);
     add_rules(report);
     if (model->provenance == GMT_MODEL_MODELLED)
-        add(report, "prices",
-            "no device model of this GPU: savings come from another GPU's figures",
-            "gmanalyze --calibrate now on the machine with the GPU");
+        gmt_gap_add(report, "prices",
+                    "no device model of such a GPU: savings come from another GPU's figures",
+                    "gmanalyze --calibrate now on the machine with the GPU");
     if (model->provenance != GMT_MODEL_NONE && model->noisy)
-        add(report, "prices", "the device was busy or throttled while it was calibrated",
-            "gmanalyze --calibrate now on an idle GPU");
+        gmt_gap_add(report, "prices", "the device was busy or throttled while it was calibrated",
+                    "gmanalyze --calibrate now on an idle GPU");
 }

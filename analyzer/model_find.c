@@ -56,10 +56,13 @@ out:
 
 /* Keeps the better of the two, frees the other. */
 static void keep_better(struct gmt_model *best, struct gmt_model *candidate,
-                        const struct gmt_timeline *timeline)
+                        const struct gmt_timeline *timeline, bool shipped)
 {
     candidate->provenance = gmt_model_judge(candidate, timeline->device.name,
                                             timeline->device.uuid);
+    /* Copies depend on the host as much as on the GPU, and that one is nobody's. */
+    if (shipped && candidate->provenance == GMT_MODEL_OTHER_BOARD)
+        candidate->provenance = GMT_MODEL_SHIPPED;
     if (candidate->provenance > best->provenance) {
         struct gmt_model old = *best;
 
@@ -81,7 +84,7 @@ static void try_trace(struct gmt_model *best, const struct gmt_timeline *timelin
 
         if (json != NULL && gmt_model_parse(&candidate, json, strlen(json), "stored in the trace",
                                             message, sizeof(message)) == 0)
-            keep_better(best, &candidate, timeline);
+            keep_better(best, &candidate, timeline, false);
         else if (json != NULL)
             gmt_model_free(&candidate);
     }
@@ -97,7 +100,7 @@ static int is_json(const struct dirent *entry)
 }
 
 static void try_directory(struct gmt_model *best, const struct gmt_timeline *timeline,
-                          const char *directory)
+                          const char *directory, bool shipped)
 {
     struct dirent **entries = NULL;
     /* Sorted, so that the choice does not depend on the file system. */
@@ -110,7 +113,7 @@ static void try_directory(struct gmt_model *best, const struct gmt_timeline *tim
         snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
         /* An unusable file is somebody else's business here: the next one may do. */
         if (gmt_model_read(&candidate, path, message, sizeof(message)) == 0)
-            keep_better(best, &candidate, timeline);
+            keep_better(best, &candidate, timeline, shipped);
         else
             gmt_model_free(&candidate);
         free(entries[i]);
@@ -135,14 +138,10 @@ int gmt_model_find(struct gmt_model *model, const struct gmt_timeline *timeline,
     if (!fresh)
         try_trace(model, timeline);
     if (model->provenance < GMT_MODEL_CALIBRATED)
-        try_directory(model, timeline, gmt_path_cache(path, sizeof(path)));
+        try_directory(model, timeline, gmt_path_cache(path, sizeof(path)), false);
     if (fresh && model->provenance < GMT_MODEL_CALIBRATED)
         try_trace(model, timeline);
-    if (model->provenance < GMT_MODEL_CALIBRATED)
-        try_directory(model, timeline, gmt_path_shipped(path, sizeof(path)));
-#ifdef GMT_SOURCE_MODELS
-    if (model->provenance < GMT_MODEL_CALIBRATED)
-        try_directory(model, timeline, GMT_SOURCE_MODELS);
-#endif
+    if (model->provenance < GMT_MODEL_OTHER_BOARD)
+        try_directory(model, timeline, gmt_path_shipped(path, sizeof(path)), true);
     return 0;
 }

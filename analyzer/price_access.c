@@ -44,56 +44,67 @@ static void shrink(double *value, double part, double ideal)
         *value -= part - ideal;
 }
 
-static struct gmt_work work_after(const struct gmt_tl_class *class, const struct gmt_access *loads,
-                                  const struct gmt_access *stores)
+/* Bytes that must come from device memory at least: no more than all that the kernel was given. */
+static double compulsory_bytes(const struct gmt_tl_class *class, double asked)
 {
-    const double *c = class->counter;
-    struct gmt_work work = gmt_work_of_class(class);
-
-    if (loads != NULL) {
-        shrink(&work.l1_sectors, loads->sectors, loads->ideal);
-        shrink(&work.l2_sectors, c[GMT_M_l2_read_sectors], loads->ideal);
-        shrink(&work.dram_bytes, c[GMT_M_dram_read_bytes], loads->ideal * GMT_SECTOR_BYTES);
-    }
-    if (stores != NULL) {
-        shrink(&work.l1_sectors, stores->sectors, stores->ideal);
-        shrink(&work.l2_sectors, c[GMT_M_l2_write_sectors], stores->ideal);
-        shrink(&work.dram_bytes, c[GMT_M_dram_write_bytes], stores->ideal * GMT_SECTOR_BYTES);
-    }
-    return work;
+    /* fmin ignores a NAN. */
+    return fmin(asked, class->footprint_bytes);
 }
 
-static double known(double value)
+/*
+ * Fills in what was not measured beyond L1. Before: nothing hits, as in a kernel whose sectors are
+ * gone before their other words are asked for. After: every byte comes once.
+ */
+static void fill_unknown(const struct gmt_tl_class *class, struct gmt_repair *repair,
+                         double sectors, double ideal)
 {
-    return isfinite(value) ? value : 0;
+    if (isnan(repair->before.l2_sectors)) {
+        repair->before.l2_sectors = repair->most.l2_sectors = sectors;
+        repair->after.l2_sectors = compulsory_bytes(class, ideal * GMT_SECTOR_BYTES) /
+                                   GMT_SECTOR_BYTES;
+    }
+    if (isnan(repair->before.dram_bytes)) {
+        repair->before.dram_bytes = repair->most.dram_bytes = sectors * GMT_SECTOR_BYTES;
+        repair->after.dram_bytes = compulsory_bytes(class, ideal * GMT_SECTOR_BYTES);
+    }
+}
+
+static struct gmt_repair repair_of(const struct gmt_timeline *timeline,
+                                   const struct gmt_tl_class *class, const struct gmt_access *load,
+                                   const struct gmt_access *store, bool loads, bool stores)
+{
+    const double *c = class->counter;
+    struct gmt_work work = gmt_work_of_class(timeline, class);
+    struct gmt_repair repair = {.before = work, .after = work, .most = work};
+    double load_excess = loads ? gmt_known(load->sectors) - gmt_known(load->ideal) : 0;
+    double store_excess = stores ? gmt_known(store->sectors) - gmt_known(store->ideal) : 0;
+    double sectors = gmt_known(load->sectors) + gmt_known(store->sectors);
+
+    repair.requests = gmt_known(load->requests) + gmt_known(store->requests);
+    repair.after.l1_sectors -= load_excess + store_excess;
+    if (loads) {
+        shrink(&repair.after.l2_sectors, c[GMT_M_l2_read_sectors], load->ideal);
+        shrink(&repair.after.dram_bytes, c[GMT_M_dram_read_bytes], load->ideal * GMT_SECTOR_BYTES);
+    }
+    if (stores) {
+        shrink(&repair.after.l2_sectors, c[GMT_M_l2_write_sectors], store->ideal);
+        shrink(&repair.after.dram_bytes, c[GMT_M_dram_write_bytes],
+               store->ideal * GMT_SECTOR_BYTES);
+    }
+    fill_unknown(class, &repair, sectors, sectors - load_excess - store_excess);
+    /* Threads wait for loads, hardly for stores: loads count alone where only they are repaired. */
+    repair.share = stores ? (load_excess + store_excess) / sectors : load_excess / load->sectors;
+    return repair;
 }
 
 /* Bytes per second of the family's reference, at the occupancy of the kernel. */
 static double good_rate(const struct gmt_model *model, const struct gmt_tl_class *class)
 {
     const struct gmt_model_variant *reference = gmt_family_variant(&model->stride, "stride_1");
-    double occupancy = class->counter[GMT_M_achieved_occupancy_percent] / 100;
-    double at_occupancy = gmt_curve_linear(&model->occupancy, occupancy);
     double rate = reference != NULL ? reference->bytes_asked * 1e9 / reference->median_ns : NAN;
 
     /* fmin ignores a NAN. */
-    return fmin(rate, at_occupancy);
-}
-
-/*
- * The time below which the repaired kernel cannot come: latency at its occupancy, taken from a
- * streaming kernel there and freed of its DRAM time.
- */
-static double latency_floor_ns(const struct gmt_model *model, const struct gmt_tl_class *class,
-                               double useful_bytes)
-{
-    double streaming_ns = useful_bytes * 1e9 / good_rate(model, class);
-    double dram_ns = useful_bytes * 1e9 / model->dram_bytes_per_s;
-
-    if (!isfinite(streaming_ns) || !isfinite(dram_ns) || streaming_ns <= dram_ns)
-        return 0;
-    return pow(pow(streaming_ns, GMT_OVERLAP_EXPONENT) - pow(dram_ns, GMT_OVERLAP_EXPONENT),
-               1 / GMT_OVERLAP_EXPONENT);
+    return fmin(rate, gmt_price_stream_rate(model, class));
 }
 
 struct family_time {
@@ -117,7 +128,7 @@ static bool family_times(const struct gmt_model *model, double ratio, struct fam
             continue;
         time->fastest_ns = fmin(time->fastest_ns, v->median_ns / v->bytes_asked);
         time->slowest_ns = fmax(time->slowest_ns, v->median_ns / v->bytes_asked);
-        time->spread = fmax(time->spread, known(v->spread_ns) / v->median_ns);
+        time->spread = fmax(time->spread, gmt_known(v->spread_ns) / v->median_ns);
     }
     return time->slowest_ns > 0;
 }
@@ -163,20 +174,16 @@ struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt
                                  const struct gmt_tl_class *class, bool loads, bool stores)
 {
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
-    struct gmt_gain none = {NAN, NAN, NAN, false};
 
     if (model->provenance == GMT_MODEL_NONE || isnan(class->median_ns))
-        return none;
+        return (struct gmt_gain){NAN, NAN, NAN, false};
     if (loads && !stores) {
         struct gmt_gain gain = by_family(model, class, &load,
-                                         known(load.bytes) + known(store.bytes));
+                                         gmt_known(load.bytes) + gmt_known(store.bytes));
 
         if (isfinite(gain.best_ns))
             return gain;
     }
-    double useful = (known(load.ideal) + known(store.ideal)) * GMT_SECTOR_BYTES;
-    return gmt_price_work(model, class->median_ns, gmt_price_busy_share(timeline, class),
-                          gmt_work_of_class(class),
-                          work_after(class, loads ? &load : NULL, stores ? &store : NULL),
-                          latency_floor_ns(model, class, useful));
+    struct gmt_repair repair = repair_of(timeline, class, &load, &store, loads, stores);
+    return gmt_price_repair(model, timeline, class, &repair);
 }

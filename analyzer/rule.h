@@ -44,6 +44,8 @@ struct gmt_analysis {
     struct gmt_report *report;   /* where findings go */
     const struct gmt_rule *rule; /* the one that runs */
     struct gmt_rule_result *result;
+    struct gmt_finding *pending; /* what the rule has said so far */
+    size_t pending_count;
 };
 
 /* Says why the rule could not be checked; to be returned from run. */
@@ -62,23 +64,31 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
 /* Puts low <= best <= high, none of them below 0 or above the cost (when that is known). */
 void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns);
 
-/*
- * The one way out: gives severity, share and fingerprint and adds it to the report. What saves less
- * than the floors of thresholds.h, or has note_why set, becomes a note. What could not be priced is
- * at most of medium severity.
- */
+/* The one way out of a rule. */
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding);
+
+/*
+ * After a rule has run: makes one finding of all that it said about the same kernel, or about the
+ * same call, and files it.
+ */
+void gmt_findings_settle(struct gmt_analysis *analysis);
+/*
+ * Gives severity, share and fingerprint and adds it to the report. What saves less than the floors
+ * of thresholds.h, or has note_why set, becomes a note. What could not be priced is at most of
+ * medium severity.
+ */
+void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding);
 
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Where a call was made; `call` may be one of many from the same place. */
 struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call);
-/* A kernel, and the place of one of its launches. */
+/* A kernel, and the place of one of its launches; label = kernel where no place is known. */
 struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis,
                                     const struct gmt_tl_class *class);
 
-/* calibrated or modelled, as the model allows. */
+/* calibrated (on this board or another of its name) or modelled, as the model allows. */
 enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model);
 
 #endif

@@ -39,6 +39,8 @@
 #define GMT_SECTOR_BYTES 32
 /* One warp access of 4-byte words: what is smaller is a scalar, not an array. */
 #define GMT_ARRAY_MIN_BYTES 128
+/* What shared memory serves in one pass: 32 banks of 4 bytes. */
+#define GMT_WAVEFRONT_BYTES 128
 
 /* ---- kernels ---- */
 
@@ -57,6 +59,15 @@
 #define GMT_FAMILY_MATCH 1.15
 /* Share of the traffic beyond L1 that must reach DRAM for a streaming family to be a likeness. */
 #define GMT_STREAMING_SHARE 0.7
+/*
+ * Work is not always done as fast as the best kernel does it: single sectors, partial writes and
+ * misses of the TLB take up to about twice as long as the rates and latencies say.
+ */
+#define GMT_MEMORY_SLACK 2.0
+/* Achieved / theoretical occupancy where it was not measured: blocks that come and go leave gaps. */
+#define GMT_TYPICAL_ACHIEVED 0.8
+/* Loads per thread from which several are likely in flight at once. */
+#define GMT_SEVERAL_LOADS 1.5
 /* Error of a predicted kernel time, in points of run time: on top of the measured spread. */
 #define GMT_MODEL_UNCERTAINTY 0.05
 /* At this share of the roof that the calibration reached, nothing is left to gain. */

@@ -87,7 +87,8 @@ struct gmt_tl_class {
     int64_t registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
     int64_t grid[3], block[3], max_blocks_per_sm; /* the latter 0: unknown */
     double theoretical_occupancy;                 /* 0..1, NAN */
-    double counter[GMT_METRICS];                  /* mean per launch, NAN: not measured */
+    double footprint_bytes;      /* of all allocations that its launches got pointers into; NAN */
+    double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
     int64_t launches, measured, timed;
     double median_ns;    /* of launches that were not measured; NAN: no device time at all */
     double total_ns;     /* median x launches: what the program spends there untraced */

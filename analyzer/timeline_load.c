@@ -192,7 +192,7 @@ static int load_classes(struct gmt_timeline *tl)
         class->theoretical_occupancy = gmt_query_real(&query, 13);
         for (size_t i = 0; i < GMT_METRICS; i++)
             class->counter[i] = NAN;
-        class->median_ns = class->total_ns = NAN;
+        class->median_ns = class->total_ns = class->footprint_bytes = NAN;
     }
     return gmt_query_close(&query, rc);
 }
@@ -225,6 +225,28 @@ static int load_counters(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+/* All that a launch can read and write, as far as its arguments tell; the largest of a class. */
+static int load_footprints(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT l.class_id, max(s.bytes) FROM (SELECT DISTINCT class_id, argument_set_id "
+        "FROM launch WHERE arguments = 'complete') l JOIN (SELECT set_id, sum(bytes) AS bytes "
+        "FROM (SELECT DISTINCT a.set_id, a.allocation_id, coalesce(d.bytes, h.bytes) AS bytes "
+        "FROM launch_argument a LEFT JOIN allocation d ON d.id = a.allocation_id "
+        "LEFT JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id "
+        "HAVING count(*) = count(bytes)) s ON s.set_id = l.argument_set_id GROUP BY l.class_id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int32_t class = class_index(tl, gmt_query_int(&query, 0));
+
+        if (class >= 0)
+            tl->classes[class].footprint_bytes = gmt_query_real(&query, 1);
+    }
+    return gmt_query_close(&query, rc);
+}
+
 int gmt_timeline_load_calls(struct gmt_timeline *tl)
 {
     int rc = load_copies(tl);
@@ -238,5 +260,7 @@ int gmt_timeline_load_kernels(struct gmt_timeline *tl)
 
     if (rc == 0)
         rc = load_counters(tl);
+    if (rc == 0)
+        rc = load_footprints(tl);
     return rc == 0 ? load_launches(tl) : rc;
 }

@@ -150,7 +150,7 @@ static void fill_kernel(const struct gmt_timeline *tl, const struct gmt_tl_class
                         struct gmt_kernel_row *row)
 {
     const double *c = class->counter;
-    struct gmt_work work = gmt_work_of_class(class);
+    struct gmt_work work = gmt_work_of_class(tl, class);
     double local = c[GMT_M_local_load_requests] + c[GMT_M_local_store_requests];
     double others = c[GMT_M_global_load_requests] + c[GMT_M_global_store_requests] +
                     c[GMT_M_shared_load_requests] + c[GMT_M_shared_store_requests];

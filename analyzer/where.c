@@ -63,44 +63,131 @@ static bool read_caller(struct gmt_analysis *analysis, uint64_t caller, struct g
     return where->module != NULL;
 }
 
-static void use_frame(struct gmt_analysis *analysis, const struct gmt_report_frame *frame,
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* An inline wrapper of the toolkit's: the line is there, not in the user's code. */
+static bool is_toolkit_file(const char *path)
+{
+    return starts_with(base_name(path), "cuda_runtime") || starts_with(path, "/usr/local/cuda") ||
+           (strstr(path, "/targets/") != NULL && strstr(path, "/include/") != NULL);
+}
+
+/* Loader and C library: they call, but nobody can change a line there. */
+static bool is_system_module(const char *path)
+{
+    static const char *const names[] = {"libc.so", "libpthread.so", "ld-linux", "libdl.so"};
+
+    for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        if (starts_with(base_name(path), names[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_user_frame(const struct gmt_report_frame *frame)
+{
+    /* Stubs that the compiler makes for kernels are its glue, whatever module they lie in. */
+    bool stub = frame->function != NULL && strstr(frame->function, "__device_stub__") != NULL;
+
+    return !frame->runtime && !stub && !is_system_module(frame->module);
+}
+
+static bool use_frame(struct gmt_analysis *analysis, const struct gmt_report_frame *frame,
                       struct gmt_where *where)
 {
     struct gmt_arena *arena = analysis->report->arena;
 
     where->function = frame->function;
-    where->file = frame->file;
     where->module = frame->module;
-    where->line = frame->line;
-    if (frame->file != NULL && frame->line > 0)
+    if (frame->file != NULL && frame->line > 0 && !is_toolkit_file(frame->file)) {
+        where->file = frame->file;
+        where->line = frame->line;
         where->label = gmt_arena_text(arena, "%s:%" PRId64, base_name(frame->file), frame->line);
-    else if (frame->module != NULL)
+    } else if (frame->module != NULL) {
         where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, base_name(frame->module),
                                       (uint64_t)frame->offset);
-    else if (frame->function != NULL)
+    } else if (frame->function != NULL) {
         where->label = frame->function;
+    }
+    return where->label[0] != '\0';
+}
+
+/*
+ * The name of a function of the CUDA runtime without its return type, arguments and the suffix of
+ * per-thread default streams; NULL: not one.
+ */
+static const char *runtime_name(struct gmt_arena *arena, const char *function)
+{
+    size_t length = strcspn(function, "(<");
+    const char *name = function;
+
+    for (size_t i = 0; i < length; i++) {
+        if (function[i] == ' ')
+            name = function + i + 1;
+    }
+    length -= (size_t)(name - function);
+    if (length < 5 || !starts_with(name, "cuda") || name[4] < 'A' || name[4] > 'Z')
+        return NULL;
+    for (size_t i = 0; i < 2; i++) {
+        const char *suffix = i == 0 ? "_ptsz" : "_ptds";
+
+        if (length > 5 && strncmp(name + length - 5, suffix, 5) == 0)
+            length -= 5;
+    }
+    return gmt_arena_text(arena, "%.*s", (int)length, name);
+}
+
+/* What the user called: the outermost function of the runtime on the stack, else the usual one. */
+static const char *called_api(struct gmt_analysis *analysis, const struct gmt_tl_api *api,
+                              const struct gmt_report_frame *frames, size_t n)
+{
+    struct gmt_arena *arena = analysis->report->arena;
+    const char *name = api->runtime_name;
+
+    for (size_t i = n; i > 0; i--) {
+        const struct gmt_report_frame *frame = &frames[i - 1];
+        const char *seen = frame->runtime && frame->function != NULL
+                               ? runtime_name(arena, frame->function)
+                               : NULL;
+
+        if (seen != NULL) {
+            name = seen;
+            break;
+        }
+    }
+    if (api->name != NULL && name != NULL)
+        return gmt_arena_text(arena, "%s (%s)", name, api->name);
+    return gmt_arena_copy(arena, api->name);
+}
+
+/* Fills in where a call was made; false when nothing of the user's is known. */
+static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                  struct gmt_where *where)
+{
+    struct gmt_report_frame *frames = NULL;
+
+    *where = (struct gmt_where){.label = ""};
+    if (call->stack_id > 0)
+        where->stack_depth = read_stack(analysis, call->stack_id, &frames);
+    where->stack = frames;
+    where->api = called_api(analysis, &analysis->timeline->apis[call->api], frames,
+                            where->stack_depth);
+    for (size_t i = 0; i < where->stack_depth; i++) {
+        if (is_user_frame(&frames[i]) && use_frame(analysis, &frames[i], where))
+            return true;
+    }
+    /* A stack that ends inside the runtime says that the return address is the runtime's, too. */
+    return where->stack_depth == 0 && read_caller(analysis, call->caller, where);
 }
 
 struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call)
 {
-    const struct gmt_timeline *tl = analysis->timeline;
-    const struct gmt_tl_api *api = &tl->apis[call->api];
-    struct gmt_arena *arena = analysis->report->arena;
-    struct gmt_where where = {.label = ""};
-    struct gmt_report_frame *frames = NULL;
+    struct gmt_where where;
 
-    if (api->name != NULL && api->runtime_name != NULL)
-        where.api = gmt_arena_text(arena, "%s (%s)", api->runtime_name, api->name);
-    else
-        where.api = gmt_arena_copy(arena, api->name);
-    if (call->stack_id > 0)
-        where.stack_depth = read_stack(analysis, call->stack_id, &frames);
-    where.stack = frames;
-    for (size_t i = 0; i < where.stack_depth && where.label[0] == '\0'; i++) {
-        if (!frames[i].runtime)
-            use_frame(analysis, &frames[i], &where);
-    }
-    if (where.label[0] == '\0' && !read_caller(analysis, call->caller, &where))
+    if (!place(analysis, call, &where))
         where.label = where.api != NULL ? where.api : "unknown place";
     return where;
 }
@@ -108,10 +195,11 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
 struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct gmt_where where = {.label = "never launched"};
+    const char *name = class->name != NULL ? class->name : "unnamed kernel";
+    struct gmt_where where = {.label = ""};
 
-    if (class->launches > 0)
-        where = gmt_where_of_call(analysis, &tl->launches[class->first_launch].call);
-    where.kernel = class->name != NULL ? class->name : "unnamed kernel";
+    if (class->launches == 0 || !place(analysis, &tl->launches[class->first_launch].call, &where))
+        where.label = name;
+    where.kernel = name;
     return where;
 }

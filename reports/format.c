@@ -216,6 +216,14 @@ const char *gmt_confidence_name(enum gmt_confidence confidence)
     return names[confidence];
 }
 
+const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confidence confidence)
+{
+    if (confidence == GMT_CONFIDENCE_CALIBRATED &&
+        report->model_provenance == GMT_MODEL_OTHER_BOARD)
+        return "calibrated on another board";
+    return gmt_confidence_name(confidence);
+}
+
 const char *gmt_effort_name(enum gmt_effort effort)
 {
     static const char *const names[] = {"small", "medium", "large"};
@@ -232,7 +240,16 @@ const char *gmt_outcome_name(enum gmt_outcome outcome)
 
 const char *gmt_provenance_name(enum gmt_provenance provenance)
 {
-    static const char *const names[] = {"none", "modelled", "another board", "calibrated"};
+    static const char *const names[] = {"none", "modelled", "modelled", "another board",
+                                        "calibrated"};
+
+    return names[provenance];
+}
+
+const char *gmt_match_name(enum gmt_provenance provenance)
+{
+    static const char *const names[] = {NULL, "another GPU", "shipped", "another board",
+                                        "this board"};
 
     return names[provenance];
 }

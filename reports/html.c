@@ -54,29 +54,6 @@ static void page_head(FILE *out, const struct gmt_report *r)
     fprintf(out, "</title>\n<style>%s</style></head>\n<body>\n", gmt_style_text);
 }
 
-static void page_title(FILE *out, const struct gmt_report *r)
-{
-    fputs("<header><p class=\"brand\">gmtrace</p><h1><code>", out);
-    gmt_html_text(out, r->command != NULL ? r->command : r->trace_path);
-    fputs("</code></h1><p class=\"dim\">", out);
-    gmt_html_text(out, r->device_name != NULL ? r->device_name : "no GPU recorded");
-    if (r->compute_capability != NULL) {
-        fputs(", compute ", out);
-        gmt_html_text(out, r->compute_capability);
-    }
-    if (r->driver_version != NULL) {
-        fputs(", driver ", out);
-        gmt_html_text(out, r->driver_version);
-    }
-    if (r->hostname != NULL) {
-        fputs(" · ", out);
-        gmt_html_text(out, r->hostname);
-    }
-    fputs(" · ", out);
-    gmt_html_text(out, r->trace_path);
-    fputs("</p></header>\n", out);
-}
-
 static void tile(FILE *out, const char *name, const char *value, const char *sub, double share)
 {
     fputs("<div class=\"tile\">", out);
@@ -96,7 +73,7 @@ static void verdict(FILE *out, const struct gmt_report *r)
     snprintf(sub, sizeof(sub), "ended: %s", r->end_reason != NULL ? r->end_reason : "unknown");
     tile(out, "wall time", gmt_format_ns(value, r->wall_ns), sub, NAN);
     tile(out, "GPU busy", gmt_format_percent(value, 100 * r->gpu_busy_ns / r->wall_ns),
-         "copies, memsets and kernels", r->gpu_busy_ns / r->wall_ns);
+         "of the wall time", r->gpu_busy_ns / r->wall_ns);
     snprintf(sub, sizeof(sub), "%s call%s", gmt_format_count(number, (double)r->transfers),
              r->transfers == 1 ? "" : "s");
     tile(out, "copies", gmt_format_ns(value, r->copy_ns), sub, r->copy_ns / r->wall_ns);
@@ -117,6 +94,10 @@ static void where(FILE *out, const struct gmt_where *w)
     fputs("<p class=\"where\">", out);
     if (w->kernel != NULL) {
         gmt_html_element(out, "code", "kernel", w->kernel);
+        if (strcmp(w->label, w->kernel) == 0) {
+            fputs("</p>\n", out);
+            return;
+        }
         fputs(" launched at ", out);
     }
     gmt_html_element(out, "code", "", w->label);
@@ -124,7 +105,7 @@ static void where(FILE *out, const struct gmt_where *w)
         fputs(" in ", out);
         gmt_html_element(out, "code", "", w->function);
     }
-    if (w->api != NULL)
+    if (w->api != NULL && w->kernel == NULL)
         gmt_html_element(out, "span", "dim api", w->api);
     fputs("</p>\n", out);
 }
@@ -168,7 +149,12 @@ static void evidence(FILE *out, const struct gmt_finding *f)
             const struct gmt_report_frame *frame = &f->where.stack[i];
 
             fprintf(out, "<li class=\"%s\"><code>", frame->runtime ? "dim" : "");
-            gmt_html_text(out, frame->function != NULL ? frame->function : "?");
+            /* Names of the static runtime's functions are mere numbers. */
+            bool nameless = frame->function == NULL ||
+                            strncmp(frame->function, "libcudart_static_", 17) == 0;
+            gmt_html_text(out, !nameless        ? frame->function
+                               : frame->runtime ? "inside the CUDA runtime"
+                                                : "?");
             fputs("</code> ", out);
             if (frame->file != NULL && frame->line > 0) {
                 gmt_html_text(out, frame->file);
@@ -184,66 +170,80 @@ static void evidence(FILE *out, const struct gmt_finding *f)
             gmt_effort_name(f->effort), f->fingerprint);
 }
 
-static void card(FILE *out, const struct gmt_finding *f, double largest_ns)
+/* The cases of a merged finding. */
+static void parts(FILE *out, const struct gmt_finding *f)
 {
-    char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES],
-        share[GMT_FORMAT_BYTES];
+    char time[GMT_FORMAT_BYTES];
 
+    if (f->part_count == 0)
+        return;
+    fputs("<ul class=\"parts\">", out);
+    for (size_t i = 0; i < f->part_count; i++) {
+        fputs("<li>", out);
+        gmt_html_text(out, f->parts[i].label);
+        if (isfinite(f->parts[i].best_ns) && f->parts[i].label != f->parts[i].headline)
+            fprintf(out, " <span class=\"dim\">saves %s</span>",
+                    gmt_format_ns(time, f->parts[i].best_ns));
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n", out);
+}
+
+static void card_saving(FILE *out, const struct gmt_finding *f, double scale_ns)
+{
+    char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
+    char share[GMT_FORMAT_BYTES];
+
+    fputs("<div class=\"saving\">", out);
+    if (isnan(f->saving.best_ns)) {
+        fputs("<strong>not priced</strong></div>", out);
+        return;
+    }
+    fprintf(out, "<span>saves</span><strong>%s</strong>", gmt_format_ns(best, f->saving.best_ns));
+    gmt_html_interval(out, &f->saving, scale_ns);
+    fprintf(out, "<small>%s to %s · %s of the run</small></div>",
+            gmt_format_ns(low, f->saving.low_ns), gmt_format_ns(high, f->saving.high_ns),
+            gmt_format_percent(share, 100 * f->saving.share));
+}
+
+static void card(FILE *out, const struct gmt_report *r, const struct gmt_finding *f,
+                 double scale_ns)
+{
     fprintf(out, "<article class=\"card %s\" id=\"f-%s\"><div class=\"top\"><div>",
             gmt_severity_name(f->severity), f->fingerprint);
     gmt_html_element(out, "span", "badge", gmt_severity_name(f->severity));
     gmt_html_element(out, "span", "rule", f->rule);
     gmt_html_element(out, "h3", "", f->title);
-    fputs("</div><div class=\"saving\">", out);
-    if (isfinite(f->saving.best_ns)) {
-        fprintf(out, "<span>saves</span><strong>%s</strong><small>%s of the run</small>",
-                gmt_format_ns(best, f->saving.best_ns),
-                gmt_format_percent(share, 100 * f->saving.share));
-        gmt_html_bar(out, f->saving.best_ns / largest_ns, "save", "relative saving");
-    } else {
-        fputs("<strong>not priced</strong>", out);
-    }
-    fputs("</div></div>\n", out);
     where(out, &f->where);
     gmt_html_element(out, "p", "headline", f->headline);
-    fputs("<p><span class=\"label\">Fix</span> ", out);
+    parts(out, f);
+    fputs("</div>\n", out);
+    card_saving(out, f, scale_ns);
+    fputs("</div>\n<p class=\"said\"><span class=\"label\">Fix</span><span>", out);
     gmt_html_text(out, f->fix);
-    fputs("</p>\n", out);
+    fputs("</span></p>\n", out);
     if (f->sketch != NULL) {
         fputs("<pre>", out);
         gmt_html_code(out, f->sketch);
         fputs("</pre>\n", out);
     }
-    fputs("<p class=\"dim\">", out);
-    if (isfinite(f->saving.best_ns))
-        fprintf(out, "%s to %s · ", gmt_format_ns(low, f->saving.low_ns),
-                gmt_format_ns(high, f->saving.high_ns));
-    fprintf(out, "%s: ", gmt_confidence_name(f->confidence));
+    fprintf(out, "<p class=\"said dim\"><span class=\"label\">Price</span><span>%s: ",
+            gmt_confidence_words(r, f->confidence));
     gmt_html_text(out, f->method);
-    fputs("</p>\n", out);
+    fputs("</span></p>\n", out);
     evidence(out, f);
     fputs("</article>\n", out);
 }
 
 static void findings(FILE *out, const struct gmt_report *r)
 {
-    char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+    double scale_ns = gmt_html_scale(r);
 
-    fputs("<section id=\"findings\"><h2>", out);
-    if (r->finding_count == 0) {
-        fputs("No findings</h2><p>Nothing that was checked would save a noticeable part of the "
-              "run.</p></section>\n",
-              out);
+    if (r->finding_count == 0)
         return;
-    }
-    fprintf(out, "%zu finding%s", r->finding_count, r->finding_count == 1 ? "" : "s");
-    if (r->combined.best_ns > 0)
-        fprintf(out, " <span class=\"dim\">together about %s, %s of the run</span>",
-                gmt_format_ns(time, r->combined.best_ns),
-                gmt_format_percent(share, 100 * r->combined.share));
-    fputs("</h2>\n", out);
+    fputs("<section id=\"findings\"><h2>Findings</h2>\n", out);
     for (size_t i = 0; i < r->finding_count; i++)
-        card(out, &r->findings[i], r->findings[0].saving.best_ns);
+        card(out, r, &r->findings[i], scale_ns);
     fputs("</section>\n", out);
 }
 
@@ -252,8 +252,9 @@ static int write_html(const struct gmt_report *report, const struct gmt_writer_o
 {
     (void)options;
     page_head(out, report);
-    page_title(out, report);
+    gmt_html_title(out, report);
     fputs("<main>\n", out);
+    gmt_html_overview(out, report);
     verdict(out, report);
     findings(out, report);
     gmt_html_notes(out, report);
@@ -263,7 +264,7 @@ static int write_html(const struct gmt_report *report, const struct gmt_writer_o
     gmt_html_calibration(out, report);
     fputs("</main><footer class=\"dim\">gmtrace ", out);
     gmt_html_text(out, report->tool_version);
-    fputs(" · savings that overlap count once in the sum</footer></body></html>\n", out);
+    fputs("</footer></body></html>\n", out);
     return ferror(out) ? -EIO : 0;
 }
 

@@ -18,6 +18,13 @@ void gmt_html_bar(FILE *out, double share, const char *class, const char *label)
 /* A right-aligned cell. */
 void gmt_html_number(FILE *out, const char *text);
 
+/* The saving on a scale: its bar, and the interval in which it lies. Nothing where it is unknown. */
+void gmt_html_interval(FILE *out, const struct gmt_saving *saving, double scale_ns);
+/* The highest saving that any finding may bring: the common scale of all intervals. */
+double gmt_html_scale(const struct gmt_report *report);
+
+void gmt_html_title(FILE *out, const struct gmt_report *report);
+void gmt_html_overview(FILE *out, const struct gmt_report *report);
 void gmt_html_transfers(FILE *out, const struct gmt_report *report);
 void gmt_html_kernels(FILE *out, const struct gmt_report *report);
 void gmt_html_notes(FILE *out, const struct gmt_report *report);

@@ -92,7 +92,7 @@ void gmt_html_kernels(FILE *out, const struct gmt_report *r)
     fputs("<section id=\"kernels\"><h2>Kernels</h2><div class=\"scroll\"><table><thead><tr>"
           "<th>kernel</th><th class=\"n\">launches</th><th class=\"n\">time</th>"
           "<th class=\"n\">of run</th><th class=\"n\">load efficiency</th>"
-          "<th class=\"n\">store efficiency</th><th class=\"n\">bank conflicts, n-way</th>"
+          "<th class=\"n\">store efficiency</th><th class=\"n\">bank conflict ways</th>"
           "<th class=\"n\">occupancy</th><th class=\"n\">DRAM</th></tr></thead><tbody>\n",
           out);
     for (size_t i = 0; i < r->kernel_count; i++)
@@ -158,7 +158,10 @@ void gmt_html_calibration(FILE *out, const struct gmt_report *r)
 {
     static const char *const meaning[] = {
         [GMT_MODEL_NONE] = "There is no device model: nothing could be priced.",
-        [GMT_MODEL_MODELLED] = "Prices come from the shipped figures of another kind of GPU.",
+        [GMT_MODEL_MODELLED] = "Prices come from the figures of another kind of GPU.",
+        [GMT_MODEL_SHIPPED] =
+            "Prices come from the figures of such a GPU that gmtrace ships: copies "
+            "depend on the host, too. gmcalibrate measures this one.",
         [GMT_MODEL_OTHER_BOARD] = "Prices were measured on another board of the same name.",
         [GMT_MODEL_CALIBRATED] = "Prices were measured on this very board."};
 

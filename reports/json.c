@@ -73,6 +73,20 @@ static json_t *of_where(const struct gmt_where *where)
                      "stack", stack);
 }
 
+static json_t *of_parts(const struct gmt_finding *f)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < f->part_count; i++) {
+        const struct gmt_finding_part *part = &f->parts[i];
+
+        json_array_append_new(array, json_pack("{so, so, so, so}", "label", text(part->label),
+                                               "headline", text(part->headline), "cost_ns",
+                                               ns(part->cost_ns), "best_ns", ns(part->best_ns)));
+    }
+    return array;
+}
+
 static json_t *of_finding(const struct gmt_finding *f)
 {
     json_t *evidence = json_object();
@@ -92,6 +106,8 @@ static json_t *of_finding(const struct gmt_finding *f)
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));
     json_object_set_new(json, "fix", text(f->fix));
     json_object_set_new(json, "sketch", code(f->sketch));
+    if (f->part_count > 0)
+        json_object_set_new(json, "parts", of_parts(f));
     if (f->note_why != NULL)
         json_object_set_new(json, "note", text(f->note_why));
     return json;
@@ -211,8 +227,9 @@ static int write_json(const struct gmt_report *r, const struct gmt_writer_option
     json_object_set_new(root, "rules", of_rules(r));
     json_object_set_new(root, "could_not_check", of_gaps(r));
     json_object_set_new(root, "device_model",
-                        json_pack("{ss, so, so, so, sb}", "provenance",
-                                  gmt_provenance_name(r->model_provenance), "origin",
+                        json_pack("{ss, so, so, so, so, sb}", "provenance",
+                                  gmt_provenance_name(r->model_provenance), "match",
+                                  text(gmt_match_name(r->model_provenance)), "origin",
                                   text(r->model_origin), "device", text(r->model_device), "created",
                                   text(r->model_created), "noisy", (int)r->model_noisy));
     int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 ? 0 : -EIO;

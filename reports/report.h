@@ -19,8 +19,9 @@ enum gmt_severity { GMT_SEVERITY_NOTE, GMT_SEVERITY_LOW, GMT_SEVERITY_MEDIUM, GM
 /* How the saving is known, best first. */
 enum gmt_confidence {
     GMT_CONFIDENCE_MEASURED,   /* from times of this very run */
-    GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this very board */
-    GMT_CONFIDENCE_MODELLED,   /* priced with another board's figures, or a resource model */
+    GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this very board,
+                                  or on another of the same name (report.model_provenance) */
+    GMT_CONFIDENCE_MODELLED,   /* priced with another GPU's figures, or a resource model */
     GMT_CONFIDENCE_HEURISTIC,  /* a threshold; no price */
 };
 
@@ -36,8 +37,9 @@ enum gmt_outcome {
 /* Where the device model comes from. */
 enum gmt_provenance {
     GMT_MODEL_NONE,
-    GMT_MODEL_MODELLED,    /* shipped figures of a GPU of another name */
-    GMT_MODEL_OTHER_BOARD, /* a GPU of the same name */
+    GMT_MODEL_MODELLED,    /* a GPU of another name */
+    GMT_MODEL_SHIPPED,     /* a GPU of the same name, elsewhere: the figures that gmtrace ships */
+    GMT_MODEL_OTHER_BOARD, /* a GPU of the same name, measured by this user or given by him */
     GMT_MODEL_CALIBRATED,  /* this very board */
 };
 
@@ -48,7 +50,8 @@ struct gmt_report_frame {
 };
 
 struct gmt_where {
-    const char *label; /* "main.cu:182", "app+0x12f3" or an API name; never NULL               */
+    /* "main.cu:182", "app+0x12f3", an API name; the kernel where no place is known. Never NULL. */
+    const char *label;
     const char *function, *file, *module;
     int64_t line;
     const char *api;    /* "cudaMemcpy (cuMemcpyHtoD_v2)"; NULL where no call is meant          */
@@ -63,6 +66,12 @@ struct gmt_evidence {
     double value;
 };
 enum { GMT_EVIDENCE_MAX = 16 };
+
+/* One of several cases that were merged: a launch shape, a buffer. */
+struct gmt_finding_part {
+    const char *label, *headline;
+    double cost_ns, best_ns; /* NAN: not known */
+};
 
 /* All NAN when the saving could not be priced. */
 struct gmt_saving {
@@ -88,9 +97,12 @@ struct gmt_finding {
     const char *method; /* one sentence: how the saving was computed   */
     enum gmt_confidence confidence;
     enum gmt_effort effort;
-    const char *fix;             /* text                                        */
-    const char *sketch;          /* code, may be NULL                           */
-    const char *note_why;        /* severity NOTE: why it is not a finding      */
+    const char *fix;                /* text                                        */
+    const char *sketch;             /* code, may be NULL                           */
+    const char *note_why;           /* severity NOTE: why it is not a finding      */
+    const char *part;               /* what tells it from others of the same place */
+    struct gmt_finding_part *parts; /* largest first; none unless several were merged */
+    size_t part_count;
     char fingerprint[17];        /* stable over runs, builds and line numbers   */
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
@@ -160,8 +172,12 @@ struct gmt_report {
 
 const char *gmt_severity_name(enum gmt_severity severity);
 const char *gmt_confidence_name(enum gmt_confidence confidence);
+/* The same for people: says when the calibration is another board's. */
+const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confidence confidence);
 const char *gmt_effort_name(enum gmt_effort effort);
 const char *gmt_outcome_name(enum gmt_outcome outcome);
 const char *gmt_provenance_name(enum gmt_provenance provenance);
+/* Whose figures they are: "this board", ..., NULL: nobody's. */
+const char *gmt_match_name(enum gmt_provenance provenance);
 
 #endif

@@ -33,36 +33,66 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     fputs("\n\n", t->out);
 }
 
+enum { CELLS = 6, CELL_ROWS = 3, CELL_BYTES = 64 };
+
+/* "16,449 calls"; millions are rounded, so that the strip always fits the page. */
+static void counted(char *text, double count, const char *one, const char *many)
+{
+    char number[GMT_FORMAT_BYTES];
+
+    if (count >= 1e6)
+        snprintf(number, sizeof(number), "%.*f M", count < 1e8 ? 2 : 0, count / 1e6);
+    else
+        gmt_format_count(number, count);
+    snprintf(text, CELL_BYTES, "%s %s", number, count == 1 ? one : many);
+}
+
+/* Widths that cut nothing: each column as wide as its widest cell, and as much space as there is. */
+static void fit_cells(char cells[CELL_ROWS][CELLS][CELL_BYTES], size_t widths[CELLS])
+{
+    size_t used = 2, gap;
+
+    for (int i = 0; i < CELLS; i++) {
+        widths[i] = 0;
+        for (int row = 0; row < CELL_ROWS; row++) {
+            size_t length = gmt_clean_length(cells[row][i]);
+
+            widths[i] = length > widths[i] ? length : widths[i];
+        }
+        used += widths[i];
+    }
+    gap = used < GMT_TEXT_COLUMNS ? (GMT_TEXT_COLUMNS - used) / (CELLS - 1) : 1;
+    gap = gap > 6 ? 6 : gap;
+    for (int i = 0; i < CELLS; i++)
+        widths[i] += gap < 2 ? 2 : gap;
+    widths[CELLS - 1] = 0;
+}
+
 static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
 {
-    enum { CELLS = 6 };
-    static const size_t widths[CELLS] = {13, 15, 15, 19, 20, 0};
-    static const char *const titles[CELLS] = {"wall time", "GPU busy",    "copies",
-                                              "kernels",   "peak memory", "measured"};
-    char value[CELLS][GMT_FORMAT_BYTES], sub[CELLS][64], number[GMT_FORMAT_BYTES];
+    char cells[CELL_ROWS][CELLS][CELL_BYTES] = {
+        {"wall time", "GPU busy", "copies", "kernels", "peak memory", "measured"}};
+    size_t widths[CELLS];
 
-    gmt_format_ns(value[0], r->wall_ns);
-    gmt_format_percent(value[1], 100 * r->gpu_busy_ns / r->wall_ns);
-    gmt_format_ns(value[2], r->copy_ns);
-    gmt_format_ns(value[3], r->kernel_ns);
-    gmt_format_bytes(value[4], r->peak_device_bytes);
-    snprintf(value[5], sizeof(value[5]), "%" PRIu64 " launch%s", r->measured_launches,
-             r->measured_launches == 1 ? "" : "es");
-    snprintf(sub[0], sizeof(sub[0]), "%s", r->end_reason != NULL ? r->end_reason : "");
-    gmt_text_bar(sub[1], sizeof(sub[1]), r->gpu_busy_ns / r->wall_ns, 12);
-    snprintf(sub[2], sizeof(sub[2]), "%s call%s", gmt_format_count(number, (double)r->transfers),
-             r->transfers == 1 ? "" : "s");
-    snprintf(sub[3], sizeof(sub[3]), "%s launch%s", gmt_format_count(number, (double)r->launches),
-             r->launches == 1 ? "" : "es");
-    snprintf(sub[4], sizeof(sub[4]), "%s allocation%s",
-             gmt_format_count(number, r->allocation_count), r->allocation_count > 1 ? "s" : "");
-    snprintf(sub[5], sizeof(sub[5]), "%" PRIu64 "/%" PRIu64 " classes", r->measured_classes,
+    gmt_format_ns(cells[1][0], r->wall_ns);
+    gmt_format_percent(cells[1][1], 100 * r->gpu_busy_ns / r->wall_ns);
+    gmt_format_ns(cells[1][2], r->copy_ns);
+    gmt_format_ns(cells[1][3], r->kernel_ns);
+    gmt_format_bytes(cells[1][4], r->peak_device_bytes);
+    counted(cells[1][5], (double)r->measured_launches, "launch", "launches");
+    snprintf(cells[2][0], CELL_BYTES, "%s", r->end_reason != NULL ? r->end_reason : "");
+    gmt_text_bar(cells[2][1], CELL_BYTES, r->gpu_busy_ns / r->wall_ns, 12);
+    counted(cells[2][2], (double)r->transfers, "call", "calls");
+    counted(cells[2][3], (double)r->launches, "launch", "launches");
+    counted(cells[2][4], r->allocation_count, "allocation", "allocations");
+    snprintf(cells[2][5], CELL_BYTES, "%" PRIu64 "/%" PRIu64 " classes", r->measured_classes,
              r->kernel_classes);
-    for (int row = 0; row < 3; row++) {
+    fit_cells(cells, widths);
+    for (int row = 0; row < CELL_ROWS; row++) {
         fputs("  ", t->out);
         gmt_text_style(t, row == 1 ? GMT_STYLE_BOLD : GMT_STYLE_DIM);
         for (int i = 0; i < CELLS; i++)
-            gmt_text_cell(t, row == 0 ? titles[i] : row == 1 ? value[i] : sub[i], widths[i], false);
+            gmt_text_cell(t, cells[row][i], widths[i], false);
         gmt_text_style(t, GMT_STYLE_PLAIN);
         fputc('\n', t->out);
     }
@@ -113,7 +143,8 @@ static void saving_text(const struct gmt_finding *f, char *text, size_t bytes)
                  gmt_format_percent(share, 100 * f->saving.share));
 }
 
-static void card_where(struct gmt_text_out *t, const struct gmt_finding *f)
+static void card_where(struct gmt_text_out *t, const struct gmt_report *r,
+                       const struct gmt_finding *f)
 {
     const struct gmt_where *w = &f->where;
     size_t left = GMT_TEXT_COLUMNS - 5;
@@ -121,27 +152,67 @@ static void card_where(struct gmt_text_out *t, const struct gmt_finding *f)
     fputs("     ", t->out);
     gmt_text_style(t, GMT_STYLE_BOLD);
     if (w->kernel != NULL) {
-        left -= gmt_print_clean(t->out, w->kernel, left - 40);
+        bool placed = strcmp(w->label, w->kernel) != 0;
+
+        left -= gmt_print_clean(t->out, w->kernel, placed ? left - 40 : left);
         gmt_text_style(t, GMT_STYLE_PLAIN);
+        if (!placed) {
+            fputc('\n', t->out);
+            return;
+        }
         fputs(" launched at ", t->out);
         left -= 13;
     }
     left -= gmt_print_clean(t->out, w->label, left);
     gmt_text_style(t, GMT_STYLE_PLAIN);
+    const char *api = w->kernel == NULL ? w->api : NULL;
+    size_t api_length = api != NULL ? 3 + gmt_clean_length(api) : 0;
     if (w->function != NULL && left > 12) {
+        size_t all = gmt_clean_length(w->function), room = left - 4;
+
+        /* Its parameters are what the line can do without best. */
+        if (all + api_length > room)
+            all = strcspn(w->function, "(");
+        if (api_length < room && all + api_length > room)
+            room -= api_length;
         fputs(" in ", t->out);
-        left -= 4 + gmt_print_clean(t->out, w->function, left - 4);
+        char *name = gmt_arena_text(r->arena, "%.*s", (int)all, w->function);
+        left -= 4 + gmt_print_clean(t->out, name, room);
     }
-    if (w->api != NULL && w->kernel == NULL && left > 12) {
+    if (api != NULL && left > 12) {
         gmt_text_style(t, GMT_STYLE_DIM);
         fputs(" · ", t->out);
-        gmt_print_clean(t->out, w->api, left - 3);
+        gmt_print_clean(t->out, api, left - 3);
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
     fputc('\n', t->out);
 }
 
-static void card(struct gmt_text_out *t, const struct gmt_finding *f, size_t number)
+/* The cases of a merged finding. */
+static void card_parts(struct gmt_text_out *t, const struct gmt_finding *f)
+{
+    enum { SHOWN = 6 };
+
+    for (size_t i = 0; i < f->part_count && i < SHOWN; i++) {
+        const struct gmt_finding_part *part = &f->parts[i];
+        char text[512], time[GMT_FORMAT_BYTES];
+
+        /* The headline has the largest already. */
+        if (i == 0 && part->label == part->headline)
+            continue;
+        if (isfinite(part->best_ns) && part->label != part->headline)
+            snprintf(text, sizeof(text), "%s: saves %s", part->label,
+                     gmt_format_ns(time, part->best_ns));
+        else
+            snprintf(text, sizeof(text), "%s", part->label);
+        gmt_text_wrap(t, 5, "  - ", text);
+    }
+    if (f->part_count > SHOWN)
+        fprintf(t->out, "       … and %zu more\n", f->part_count - SHOWN);
+}
+
+static void card(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_finding *f,
+                 size_t number)
 {
     char saving[96], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
     size_t used;
@@ -158,13 +229,14 @@ static void card(struct gmt_text_out *t, const struct gmt_finding *f, size_t num
     gmt_text_style(t, GMT_STYLE_GREEN);
     fprintf(t->out, "%s\n", saving);
     gmt_text_style(t, GMT_STYLE_PLAIN);
-    card_where(t, f);
+    card_where(t, r, f);
     gmt_text_wrap(t, 5, "", f->headline);
+    card_parts(t, f);
     if (isfinite(f->saving.best_ns)) {
         char text[512];
 
         snprintf(text, sizeof(text), "%s to %s, %s: %s", gmt_format_ns(low, f->saving.low_ns),
-                 gmt_format_ns(high, f->saving.high_ns), gmt_confidence_name(f->confidence),
+                 gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence),
                  f->method != NULL ? f->method : "");
         gmt_text_wrap(t, 5, "saving  ", text);
     } else if (f->method != NULL) {
@@ -180,7 +252,8 @@ static void card(struct gmt_text_out *t, const struct gmt_finding *f, size_t num
 static void findings(struct gmt_text_out *t, const struct gmt_report *r, size_t top)
 {
     char text[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
-    size_t shown = top > 0 && top < r->finding_count ? top : r->finding_count;
+    /* A line that says "one more" would take the place of one more. */
+    size_t shown = top > 0 && top + 1 < r->finding_count ? top : r->finding_count;
 
     if (r->finding_count == 0) {
         gmt_text_heading(t, r->notes == NULL ? "No findings" : "No findings, some notes");
@@ -203,9 +276,10 @@ static void findings(struct gmt_text_out *t, const struct gmt_report *r, size_t 
         gmt_text_wrap(t, 2, "", "Savings that overlap count once in the sum.");
     fputc('\n', t->out);
     for (size_t i = 0; i < shown; i++)
-        card(t, &r->findings[i], i + 1);
+        card(t, r, &r->findings[i], i + 1);
     if (shown < r->finding_count)
-        fprintf(t->out, "     … and %zu smaller (--top 0)\n\n", r->finding_count - shown);
+        fprintf(t->out, "     … and %zu smaller findings (--top 0 shows all)\n\n",
+                r->finding_count - shown);
 }
 
 static int write_text(const struct gmt_report *report, const struct gmt_writer_options *options,

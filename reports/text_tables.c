@@ -9,7 +9,7 @@
 
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
 {
-    size_t shown = top > 0 && top < report->note_count ? top : report->note_count;
+    size_t shown = top > 0 && top + 1 < report->note_count ? top : report->note_count;
 
     if (report->note_count == 0)
         return;
@@ -25,7 +25,7 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, siz
         gmt_text_wrap(t, 2, label, text);
     }
     if (shown < report->note_count)
-        fprintf(t->out, "  … and %zu more (--top 0)\n", report->note_count - shown);
+        fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->note_count - shown);
     fputc('\n', t->out);
 }
 
@@ -56,7 +56,7 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
 
 void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
 {
-    size_t shown = top > 0 && top < report->kernel_count ? top : report->kernel_count;
+    size_t shown = top > 0 && top + 1 < report->kernel_count ? top : report->kernel_count;
 
     if (report->kernel_count == 0)
         return;
@@ -76,7 +76,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, s
     for (size_t i = 0; i < shown; i++)
         kernel_line(t, &report->kernels[i]);
     if (shown < report->kernel_count)
-        fprintf(t->out, "  … and %zu more (--top 0)\n", report->kernel_count - shown);
+        fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->kernel_count - shown);
     gmt_text_style(t, GMT_STYLE_DIM);
     gmt_text_wrap(
         t, 2, "",
@@ -86,28 +86,33 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, s
     fputc('\n', t->out);
 }
 
+enum { GAP_LABEL = 31 }; /* "GM202 misaligned-suballocation" fits */
+
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
 {
     if (report->gap_count == 0)
         return;
-    double width = 0;
-
-    for (size_t i = 0; i < report->gap_count; i++)
-        width = fmax(width, (double)gmt_clean_length(report->gaps[i].what));
-    width = fmin(width, 30);
     gmt_text_heading(t, "Could not check");
+    size_t width = 0;
+    for (size_t i = 0; i < report->gap_count; i++) {
+        size_t length = gmt_clean_length(report->gaps[i].what);
+
+        width = length > width && length <= GAP_LABEL ? length : width;
+    }
     for (size_t i = 0; i < report->gap_count; i++) {
         const struct gmt_gap *gap = &report->gaps[i];
+        size_t length = gmt_clean_length(gap->what);
         const char *text = gmt_arena_text(
-            report->arena, "%s%s%s%s", gap->why != NULL ? gap->why : "",
-            gap->remedy != NULL ? " (" : "", gap->remedy != NULL ? gap->remedy : "",
-            gap->remedy != NULL ? ")" : "");
-        const char *what = gap->what != NULL ? gap->what : "";
-        char label[64];
+            report->arena, "%s%s%s%s", gap->why, gap->remedy != NULL ? " (" : "",
+            gap->remedy != NULL ? gap->remedy : "", gap->remedy != NULL ? ")" : "");
 
-        snprintf(label, sizeof(label), "%s%*s ", what,
-                 (int)(width - fmin(width, (double)gmt_clean_length(what))), "");
-        gmt_text_wrap(t, 2, label, text);
+        /* A label that is wider than its column stands before the text. */
+        if (length > width)
+            text = gmt_arena_text(report->arena, "%s: %s", gap->what, text);
+        gmt_text_wrap(t, 2,
+                      gmt_arena_text(report->arena, "%s%*s ", length > width ? "" : gap->what,
+                                     (int)(length > width ? width : width - length), ""),
+                      text);
     }
     fputc('\n', t->out);
 }
@@ -125,8 +130,13 @@ static const char *price_text(const struct gmt_report *report)
                               report->model_created != NULL ? report->model_created : "", "",
                               origin, noisy);
     case GMT_MODEL_OTHER_BOARD:
-        return gmt_arena_text(report->arena, "measured on another board: %s (%s)%s", device, origin,
-                              noisy);
+        return gmt_arena_text(report->arena, "calibrated on another board: %s (%s)%s", device,
+                              origin, noisy);
+    case GMT_MODEL_SHIPPED:
+        return gmt_arena_text(report->arena,
+                              "modelled from the figures of another %s that come with gmtrace "
+                              "(%s)%s; gmcalibrate on the machine measures its own",
+                              device, origin, noisy);
     case GMT_MODEL_MODELLED:
         return gmt_arena_text(report->arena, "modelled from another GPU: %s (%s)%s", device, origin,
                               noisy);

@@ -14,64 +14,30 @@ static const char explain[] =
     "Seen    Passes (wavefronts) of shared loads and stores, against max(requests, bytes / 128):\n"
     "        wide accesses and broadcasts are no conflicts. From 1.25 times the ideal on.\n"
     "Saving  Wavefronts over the rate that the calibrated bank family reached, beside the work on\n"
-    "        the other levels of memory, combined as (sum t^3)^(1/3). What that does not explain\n"
-    "        stays at the lower end of the interval. Where a kernel is bound by something else,\n"
-    "        the saving is small and it becomes a note.\n"
+    "        the other levels of memory, combined as (sum t^3)^(1/3). Time that this does not\n"
+    "        explain shrinks by the share of passes that are excess; at the lower end of the\n"
+    "        interval it stays. Where a kernel is bound by something else, it becomes a note.\n"
     "Fix     Pad the row by one word (tile[32][33]), or swizzle the index.\n"
     "Limits  Per kernel, not per instruction. Accesses by TMA and LDGSTS are not counted.\n";
 
-struct shared {
-    double wavefronts, ideal;
-};
-
-static struct shared shared_of(double wavefronts, double requests, double bytes)
-{
-    return (struct shared){wavefronts, fmax(requests, bytes / 128)};
-}
-
-/* Time per wavefront of the family's conflict-free kernel: the good twin is no faster. */
-static double good_ns_per_wavefront(const struct gmt_model *model)
-{
-    const struct gmt_model_variant *good = gmt_family_variant(&model->bank, "bank_1");
-
-    return good != NULL && good->wavefronts > 0 ? good->median_ns / good->wavefronts : NAN;
-}
-
-static double ways_of(const struct shared *shared)
+static double ways_of(const struct gmt_shared_access *shared)
 {
     return shared->ideal > 0 ? shared->wavefronts / shared->ideal : NAN;
-}
-
-static double known(double value)
-{
-    return isfinite(value) ? value : 0;
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                   double all_excess)
 {
-    const double *c = class->counter;
     const struct gmt_model *model = analysis->model;
-    struct shared load = shared_of(c[GMT_M_shared_load_wavefronts], c[GMT_M_shared_load_requests],
-                                   c[GMT_M_shared_load_bytes]);
-    struct shared store = shared_of(c[GMT_M_shared_store_wavefronts],
-                                    c[GMT_M_shared_store_requests], c[GMT_M_shared_store_bytes]);
+    struct gmt_shared_access load = gmt_shared_loads(class), store = gmt_shared_stores(class);
     double worst = fmax(ways_of(&load), ways_of(&store)), n = (double)class->launches;
-    double wavefronts = known(load.wavefronts) + known(store.wavefronts);
-    double ideal = known(load.ideal) + known(store.ideal);
-    struct gmt_gain gain = {NAN, NAN, NAN, false};
+    double wavefronts = gmt_known(load.wavefronts) + gmt_known(store.wavefronts);
+    double ideal = gmt_known(load.ideal) + gmt_known(store.ideal);
     char ways[GMT_FORMAT_BYTES], other[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
 
     if (!(worst >= GMT_CONFLICT_RATIO) || !(wavefronts > ideal))
         return;
-    if (model->provenance != GMT_MODEL_NONE && isfinite(class->median_ns)) {
-        struct gmt_work work = gmt_work_of_class(class), after = work;
-        double busy = gmt_price_busy_share(analysis->timeline, class);
-
-        after.shared_wavefronts -= wavefronts - ideal;
-        gain = gmt_price_work(model, class->median_ns, busy, work, after,
-                              known(ideal * good_ns_per_wavefront(model) / busy));
-    }
+    struct gmt_gain gain = gmt_price_conflicts(model, analysis->timeline, class);
     if (isnan(gain.best_ns) &&
         (worst < GMT_EXCESS_RATIO || (wavefronts - ideal) * n < GMT_EXCESS_SHARE * all_excess))
         return;
@@ -80,7 +46,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
-    finding->excess_bytes = (wavefronts - ideal) * 128 * n;
+    finding->excess_bytes = (wavefronts - ideal) * GMT_WAVEFRONT_BYTES * n;
     gmt_finding_evidence(finding, "load_ways", "ratio", ways_of(&load));
     gmt_finding_evidence(finding, "store_ways", "ratio", ways_of(&store));
     gmt_finding_evidence(finding, "wavefronts", "wavefronts", wavefronts);
@@ -99,12 +65,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = "Pad each row of the tile by one word, so that a column spreads over all banks.";
     finding->sketch = "__shared__ float tile[32][32 + 1];";
-    finding->method = isnan(gain.best_ns)
-                          ? "not priced: no device time or no device model; ranked by excess"
-                          : "wavefronts over the rate of the calibrated bank family, combined with "
-                            "the other memory work and the latency that stays";
+    finding->method =
+        isnan(gain.best_ns)
+            ? "not priced: no device time or no device model; ranked by excess"
+            : "wavefronts over the rate of the calibrated bank family, beside the other "
+              "memory work; time that it does not explain shrinks by the share of "
+              "excess passes";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
-                                              : gmt_confidence_of_model(model);
+                          : gain.from_family  ? gmt_confidence_of_model(model)
+                                              : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_emit(analysis, finding);
 }
@@ -116,9 +85,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     bool used = false;
 
     for (size_t i = 0; i < tl->class_count; i++) {
-        double wavefronts = gmt_work_of_class(&tl->classes[i]).shared_wavefronts;
+        double wavefronts = gmt_work_of_class(tl, &tl->classes[i]).shared_wavefronts;
 
-        all += known(wavefronts) * (double)tl->classes[i].launches;
+        all += gmt_known(wavefronts) * (double)tl->classes[i].launches;
         used |= wavefronts > 0;
     }
     for (size_t i = 0; i < tl->class_count; i++)

@@ -13,37 +13,16 @@ static const char explain[] =
     "        at run time live there.\n"
     "Seen    Executed local loads and stores as a share of all memory instructions, from 5 % on.\n"
     "        Bytes per thread prove nothing: they may belong to a path that is never taken.\n"
-    "Saving  The resource model without the local sectors at L1 (and their share of the traffic\n"
-    "        behind it): the lower end keeps all unexplained time, the upper end lets it shrink\n"
-    "        with the work.\n"
+    "Saving  What remains takes its calibrated time on each level of memory. Of the time that the\n"
+    "        levels do not explain, the same share goes as of the memory instructions; at the\n"
+    "        lower end of the interval all of it stays.\n"
     "Fix     Index arrays by constants (unroll the loops), or keep them in shared memory; for\n"
     "        spills: __launch_bounds__ or a larger -maxrregcount.\n"
     "Limits  Whether a spill or an array is meant is not told here.\n";
 
-static double known(double value)
-{
-    return isfinite(value) ? value : 0;
-}
-
 static double sum_of(const struct gmt_tl_class *class, int a, int b)
 {
-    return known(class->counter[a]) + known(class->counter[b]);
-}
-
-static struct gmt_gain price(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
-                             double local_sectors, double all_sectors)
-{
-    struct gmt_work work = gmt_work_of_class(class), after = work;
-    struct gmt_gain none = {NAN, NAN, NAN, false};
-
-    if (analysis->model->provenance == GMT_MODEL_NONE || isnan(class->median_ns) ||
-        !(local_sectors > 0))
-        return none;
-    after.l1_sectors -= local_sectors;
-    /* What passed L1 cannot be told apart: local lines take their share of it. */
-    after.l2_sectors *= 1 - local_sectors / all_sectors;
-    return gmt_price_work(analysis->model, class->median_ns,
-                          gmt_price_busy_share(analysis->timeline, class), work, after, 0);
+    return gmt_known(class->counter[a]) + gmt_known(class->counter[b]);
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
@@ -53,13 +32,12 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double global = sum_of(class, GMT_M_global_load_requests, GMT_M_global_store_requests);
     double shared = sum_of(class, GMT_M_shared_load_requests, GMT_M_shared_store_requests);
     double sectors = sum_of(class, GMT_M_local_load_sectors, GMT_M_local_store_sectors);
-    double others = sum_of(class, GMT_M_global_load_sectors, GMT_M_global_store_sectors);
     double share = local / (local + global + shared);
     char percent[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES], bytes[GMT_FORMAT_BYTES];
 
     if (!(share >= GMT_LOCAL_MIN_SHARE))
         return;
-    struct gmt_gain gain = price(analysis, class, sectors, sectors + others);
+    struct gmt_gain gain = gmt_price_local(analysis->model, analysis->timeline, class);
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -90,8 +68,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                       "    sum += values[i];";
     finding->method = isnan(gain.best_ns)
                           ? "not priced: no device time, no sectors or no device model"
-                          : "resource model without the local sectors; the interval says how much "
-                            "of the unexplained time goes with them";
+                          : "resource model of the remaining work; time that work does not explain "
+                            "shrinks by the share of memory instructions that are local";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_emit(analysis, finding);

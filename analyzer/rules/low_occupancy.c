@@ -15,9 +15,12 @@ static const char explain[] =
     "        over occupancy, where more occupancy gives at least 10 % more bandwidth, and whose\n"
     "        own traffic is a good part of what that curve allows there. Kernels at 90 % of the\n"
     "        calibrated roof are left alone, whatever their occupancy.\n"
-    "Saving  The memory-bound part of the kernel's time (its traffic / what the curve allows)\n"
-    "        shrinks by the ratio of the curve at both occupancies; the rest stays. The occupancy\n"
-    "        after the fix is what the next limiter allows.\n"
+    "Saving  Between two answers. Waiting shrinks in proportion to the resident warps, down to "
+    "the\n"
+    "        roofs of device memory, L2, L1 and issue. And: time shrinks by the ratio of the "
+    "curve\n"
+    "        at both occupancies. The lower end lets only the traffic follow the curve, the upper\n"
+    "        end is the roof. The occupancy after the fix is what the next limiter allows.\n"
     "Fix     Depends on the limiter, which is named: shared memory, registers, block size, grid.\n"
     "Limits  The curve has one load in flight per thread. A kernel with more needs fewer warps:\n"
     "        then its traffic is above the curve and nothing is said.\n";
@@ -95,9 +98,9 @@ static enum limiter find_limiter(const struct gmt_timeline *tl, const struct gmt
 }
 
 /* What a launch moves per second beyond L1, in bytes: the larger of L2 and device memory. */
-static double traffic(const struct gmt_tl_class *class)
+static double traffic(const struct gmt_timeline *tl, const struct gmt_tl_class *class)
 {
-    struct gmt_work work = gmt_work_of_class(class);
+    struct gmt_work work = gmt_work_of_class(tl, class);
 
     return fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / class->median_ns;
 }
@@ -106,7 +109,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 {
     const struct gmt_model_curve *curve = &analysis->model->occupancy;
     double achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100;
-    double here = gmt_curve_linear(curve, achieved), rate = traffic(class);
+    double here = gmt_curve_linear(curve, achieved), rate = traffic(analysis->timeline, class);
     double after_occupancy, n = (double)class->launches;
     char has[GMT_FORMAT_BYTES], could[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
     char moved[GMT_FORMAT_BYTES];
@@ -115,13 +118,13 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     enum limiter limiter = find_limiter(analysis->timeline, class, &after_occupancy);
     double there = gmt_curve_linear(curve, fmax(achieved, after_occupancy));
-    double bound = fmin(1.0, rate / here);
-    if (there < GMT_OCCUPANCY_MIN_GAIN * here || bound < GMT_MEMORY_BOUND_SHARE)
+    /* Blocks that come and go, not a limiter, keep a kernel below its theoretical occupancy. */
+    if (class->theoretical_occupancy > after_occupancy / GMT_OCCUPANCY_MIN_GAIN)
         return;
-    /* Above the curve: the kernel keeps more loads in flight, and gains as much less. */
-    double gain = 1 - here / there;
-    if (rate > here)
-        gain = fmax(0, 1 - rate / there);
+    if (there < GMT_OCCUPANCY_MIN_GAIN * here || rate < GMT_MEMORY_BOUND_SHARE * here)
+        return;
+    struct gmt_gain gain = gmt_price_occupancy(analysis->model, analysis->timeline, class, achieved,
+                                               after_occupancy);
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -148,11 +151,11 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             class->id);
     finding->effort = GMT_EFFORT_MEDIUM;
     finding->fix = fixes[limiter];
-    finding->method = "the memory-bound part of the time shrinks by the ratio of the calibrated "
-                      "bandwidth at both occupancies";
+    finding->method =
+        "waiting shrinks with the resident warps down to the calibrated roofs, or the "
+        "time by the curve of bandwidth over occupancy: the mean of both";
     finding->confidence = gmt_confidence_of_model(analysis->model);
-    gmt_finding_saving(finding, class->total_ns * gain * bound * bound,
-                       class->total_ns * gain * bound, class->total_ns * gain);
+    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_emit(analysis, finding);
 }
 

@@ -18,9 +18,10 @@ static const char explain[] =
     "a\n"
     "        multiple of 32, with at least 128 bytes before the next pointer seen there: smaller\n"
     "        pieces are scalars. Multiples of 32 but not of 256 are a note.\n"
-    "Saving  From the calibrated offset family, for each kernel that got such a pointer, by its\n"
-    "        excess sectors. It is often small; the finding stays, at low severity, as long as a\n"
-    "        kernel's accesses are split: the next vector load through the pointer will fault.\n"
+    "Saving  As GM303, for each kernel that got such a pointer. It is often small; the finding\n"
+    "        stays, at low severity, as long as a kernel's accesses are split: the next vector "
+    "load\n"
+    "        through the pointer will fault.\n"
     "Fix     Round each offset up to a multiple of 256 before carving out the next array.\n"
     "Limits  Pointers inside structs are seen only where the trace holds complete arguments. A\n"
     "        deliberately shifted pointer (a + 1 for a stencil) looks the same.\n";
@@ -98,9 +99,8 @@ static double excess_of(const struct gmt_tl_class *class)
 static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, const bool *marked)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    const struct gmt_model_variant *good = gmt_family_variant(&analysis->model->offset, "offset_0");
-    const struct gmt_model_variant *bad = gmt_family_variant(&analysis->model->offset, "offset_1");
-    double cost_ns = 0, saved_ns = 0, worst = NAN;
+    double cost_ns = 0, low_ns = 0, saved_ns = 0, high_ns = 0, worst = NAN;
+    bool priced = false, calibrated = true;
 
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
@@ -112,11 +112,13 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, co
         if (isnan(class->total_ns))
             continue;
         cost_ns += class->total_ns;
-        if (good != NULL && bad != NULL && excess > 0 && excess < 1) {
-            double family = bad->sectors_per_request / good->sectors_per_request - 1;
-            double share = fmax(0, bad->median_ns / good->median_ns - 1) * fmin(1, excess / family);
-
-            saved_ns += class->total_ns * share / (1 + share);
+        struct gmt_gain gain = gmt_price_misaligned(analysis->model, tl, class);
+        if (isfinite(gain.best_ns)) {
+            priced = true;
+            calibrated &= gain.from_family;
+            low_ns += gain.low_ns * (double)class->launches;
+            saved_ns += gain.best_ns * (double)class->launches;
+            high_ns += gain.high_ns * (double)class->launches;
         }
         gmt_finding_claim_class(analysis, finding, class);
     }
@@ -126,9 +128,10 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, co
     if (!(cost_ns > 0))
         return;
     finding->cost_ns = cost_ns;
-    if (good != NULL && bad != NULL) {
-        gmt_finding_saving(finding, saved_ns / 2, saved_ns, saved_ns * 2);
-        finding->confidence = gmt_confidence_of_model(analysis->model);
+    if (priced) {
+        gmt_finding_saving(finding, low_ns, saved_ns, high_ns);
+        finding->confidence = calibrated ? gmt_confidence_of_model(analysis->model)
+                                         : GMT_CONFIDENCE_MODELLED;
     }
 }
 
@@ -160,11 +163,13 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
                                  " past a sector's start",
                                  pointer->offset, gmt_format_bytes(size, (double)allocation->bytes),
                                  pointer->offset % GMT_SECTOR_BYTES);
+    finding->part = finding->headline; /* told apart by the pointer, not by the launch */
     finding->sql = gmt_text(analysis,
                             "SELECT parameter, word_offset, allocation_offset FROM launch_argument "
                             "WHERE allocation_id = %" PRId64 " ORDER BY allocation_offset",
                             pointer->allocation_id);
-    finding->method = "the calibrated cost of an offset of one element, scaled by excess sectors";
+    finding->method = "the calibrated cost of an offset of one element, scaled by excess sectors; "
+                      "stores by their share of all sectors";
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = "Round each offset up to a multiple of 256 before carving out the next array.";
     finding->sketch = gmt_text(

@@ -105,4 +105,21 @@ expect 0 --explain bank-conflict
 grep -q '^Saving ' out || fail "no explanation"
 expect 0 --help
 expect 0 --version
+# The model of a known GPU is found beside the program, and is nobody's calibration.
+make_trace known.db fixtures/GM101_positive
+sqlite3 known.db "UPDATE device SET name = 'NVIDIA H200'"
+prefix=$work/prefix
+mkdir -p "$prefix/bin" "$prefix/share/gmtrace"
+cp "$GMANALYZE" "$prefix/bin/gmanalyze"
+cp -r "$GMT_SOURCE/kernels/models" "$prefix/share/gmtrace/models"
+for program in "$GMANALYZE" "$prefix/bin/gmanalyze"; do
+    "$program" --calibrate never --format json known.db >out 2>err || fail "no report by $program"
+    grep -q '"match": "shipped"' out || fail "no shipped model found by $program"
+    grep -q '"confidence": "modelled"' out || fail "a shipped model called calibrated"
+    ! grep -q '"confidence": "calibrated"' out || fail "a shipped model called calibrated"
+done
+# A model that the user names is one that somebody measured.
+"$GMANALYZE" --calibrate never --model "$GMT_SOURCE/kernels/models/nvidia-h200.json" known.db >out 2>err
+grep -q 'calibrated on another board' out || fail "another board is not named"
+
 echo "gmanalyze: command line as documented"

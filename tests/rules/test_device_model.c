@@ -79,6 +79,19 @@ Test(model, refuses_what_is_none)
     }
 }
 
+static struct gmt_tl_class class_of(double t_ns)
+{
+    struct gmt_tl_class class = {.grid = {132000, 1, 1},
+                                 .block = {256, 1, 1},
+                                 .theoretical_occupancy = 1,
+                                 .median_ns = t_ns,
+                                 .footprint_bytes = NAN};
+
+    for (size_t i = 0; i < GMT_METRICS; i++)
+        class.counter[i] = NAN;
+    return class;
+}
+
 Test(model, with_nothing_in_it_prices_nothing)
 {
     static const char text[] = "{\"format\":\"gmtrace-device-model\",\"version\":1}";
@@ -86,32 +99,53 @@ Test(model, with_nothing_in_it_prices_nothing)
     char message[256];
 
     cr_assert_eq(gmt_model_parse(&model, text, strlen(text), "x", message, sizeof(message)), 0);
-    struct gmt_work work = {1e9, 1e7, 1e7, NAN};
-    cr_assert(isnan(gmt_price_work(&model, 1e6, 1, work, work, 0).best_ns));
+    struct gmt_tl_class class = class_of(1e6);
+    struct gmt_timeline timeline = {.device = {.sm_count = 132, .max_threads_per_sm = 2048}};
+    struct gmt_work work = {1e9, 1e7, 1e7, NAN, NAN};
+    struct gmt_repair repair = {work, work, work, 0.5, 1e6, false};
+    cr_assert(isnan(gmt_price_repair(&model, &timeline, &class, &repair).best_ns));
     gmt_model_free(&model);
 }
 
-/* The streaming series of GPU_FACTS: DRAM at 4.4 TB/s and a latency term that no fix removes. */
+static struct gmt_model_point occupancy_points[] = {{0.5, 2.1e12, 0}, {1.0, 2.65e12, 0}};
+
+/* A series on an H200: copies whose loads lie 8 words apart, one load in flight per thread. */
 Test(price, keeps_the_term_that_the_fix_does_not_improve)
 {
-    struct gmt_model model = {.dram_bytes_per_s = 4.4e12,
+    struct gmt_model model = {.provenance = GMT_MODEL_CALIBRATED,
+                              .dram_bytes_per_s = 4.4e12,
+                              .dram_copy_bytes_per_s = NAN,
                               .l2_sectors_per_s = NAN,
                               .l1_sectors_per_s = NAN,
-                              .shared_wavefronts_per_s = NAN};
-    struct gmt_work bad = {2.416e9, NAN, NAN, NAN}, good = {0.537e9, NAN, NAN, NAN};
-    struct gmt_gain gain = gmt_price_work(&model, 542e3, 1, bad, good, 187e3);
+                              .shared_wavefronts_per_s = NAN,
+                              .occupancy = {occupancy_points, 2, NAN}};
+    struct gmt_timeline timeline = {.device = {.sm_count = 132, .max_threads_per_sm = 2048}};
+    struct gmt_tl_class class = class_of(542e3);
+    struct gmt_work bad = {2.416e9, NAN, NAN, NAN, NAN}, good = {0.537e9, NAN, NAN, NAN, NAN};
+    struct gmt_repair repair = {bad, good, bad, 0.875, 4.2e6, false};
 
+    class.counter[GMT_M_achieved_occupancy_percent] = 100;
+    struct gmt_gain gain = gmt_price_repair(&model, &timeline, &class, &repair);
     /* Measured: 542 us became 203 us, 63 % less. Bytes alone would promise 78 %. */
     cr_assert(fabs(gain.best_ns / 542e3 - 0.625) < 0.02, "%g", gain.best_ns / 542e3);
+    cr_assert_lt(gain.low_ns, gain.best_ns);
+    cr_assert_gt(gain.high_ns, gain.best_ns);
 }
 
-Test(price, promises_nothing_for_work_that_does_not_change)
+/* Few memory instructions in a long kernel: whatever their pattern, they did not take its time. */
+Test(price, does_not_blame_memory_for_what_it_cannot_have_taken)
 {
-    struct gmt_model model = {.dram_bytes_per_s = 4.4e12,
+    struct gmt_model model = {.provenance = GMT_MODEL_CALIBRATED,
+                              .dram_bytes_per_s = 4.4e12,
+                              .dram_copy_bytes_per_s = NAN,
                               .l2_sectors_per_s = 2.5e11,
                               .l1_sectors_per_s = 9e11,
-                              .shared_wavefronts_per_s = 2e11};
-    struct gmt_work work = {1e9, 1e7, 1e7, 1e6};
+                              .shared_wavefronts_per_s = NAN,
+                              .dram_load_ns = 400};
+    struct gmt_timeline timeline = {.device = {.sm_count = 132, .max_threads_per_sm = 2048}};
+    struct gmt_tl_class class = class_of(1e6);
+    struct gmt_work bad = {NAN, 1e6, 1e6, NAN, NAN}, good = {NAN, 1.25e5, 1.25e5, NAN, NAN};
+    struct gmt_repair repair = {bad, good, bad, 0.875, 32e3, false};
 
-    near(1 + gmt_price_work(&model, 1e6, 1, work, work, 0).best_ns, 1);
+    cr_assert_lt(gmt_price_repair(&model, &timeline, &class, &repair).best_ns, 0.05 * 1e6);
 }

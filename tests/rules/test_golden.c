@@ -56,9 +56,8 @@ Test(golden, json)
     compare("json", GMT_GOLDEN "/report.json");
 }
 
-Test(golden, text_fits_the_page_and_is_clean)
+static void check_page(char *text)
 {
-    char *text = render("text");
     char *rest = NULL;
 
     for (char *line = strtok_r(text, "\n", &rest); line != NULL;
@@ -70,6 +69,48 @@ Test(golden, text_fits_the_page_and_is_clean)
         free(clean);
     }
     free(text);
+}
+
+Test(golden, text_fits_the_page_and_is_clean)
+{
+    check_page(render("text"));
+}
+
+/* Counts of a long run and a name of a thousand characters. */
+Test(golden, text_fits_the_page_however_large_the_numbers)
+{
+    struct gmt_fixture fixture;
+    struct gmt_writer_options options = {.top = 0};
+    char *text = NULL, name[1001];
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_sql(&fixture, "INSERT INTO loss SELECT 'entry point not covered', "
+                              "'cuFunctionNumber' || id, 1000000 + id FROM transfer");
+    gmt_fixture_analyze(&fixture, NULL);
+    struct gmt_report *report = &fixture.report;
+    report->transfers = 123456789;
+    report->launches = 999999;
+    report->allocation_count = 999999;
+    report->measured_launches = 99999;
+    report->kernel_classes = report->measured_classes = 99999;
+    report->wall_ns = 9.99e11;
+    for (size_t i = 0; i < report->finding_count; i++) {
+        report->findings[i].where.function = name;
+        if (report->findings[i].where.kernel != NULL)
+            report->findings[i].where.kernel = name;
+    }
+    cr_assert_eq(gmt_writer_find("text")->write(report, &options, out), 0);
+    fclose(out);
+    gmt_fixture_free(&fixture);
+    const char *const whole[] = {"123 M calls", "999,999 launches", "999,999 allocations",
+                                 "99,999 launches", "99999/99999 classes"};
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+        cr_assert_not_null(strstr(text, whole[i]), "%s is cut", whole[i]);
+    check_page(text);
 }
 
 Test(golden, html_escapes_and_forbids_everything_else)

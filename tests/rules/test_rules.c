@@ -133,7 +133,7 @@ Test(rules, fire_on_excess_work_where_nothing_has_a_time)
     gmt_fixture_free(&fixture);
 }
 
-Test(rules, call_prices_of_another_board_modelled)
+Test(rules, say_whose_calibration_it_is)
 {
     struct gmt_fixture fixture;
 
@@ -141,6 +141,22 @@ Test(rules, call_prices_of_another_board_modelled)
     gmt_fixture_sql(&fixture, "UPDATE device SET uuid = 'GPU-other'");
     gmt_fixture_analyze(&fixture, "GM101");
     cr_assert_eq(fixture.report.model_provenance, GMT_MODEL_OTHER_BOARD);
+    enum gmt_confidence confidence = fixture.report.findings[0].confidence;
+    cr_assert_eq(confidence, GMT_CONFIDENCE_CALIBRATED);
+    cr_assert_str_eq(gmt_confidence_words(&fixture.report, confidence),
+                     "calibrated on another board");
+    cr_assert_str_eq(gmt_match_name(fixture.report.model_provenance), "another board");
+    gmt_fixture_free(&fixture);
+}
+
+Test(rules, call_prices_of_another_gpu_modelled)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(&fixture, "UPDATE device SET uuid = 'GPU-other', name = 'Other GPU'");
+    gmt_fixture_analyze(&fixture, "GM101");
+    cr_assert_eq(fixture.report.model_provenance, GMT_MODEL_MODELLED);
     cr_assert_eq(fixture.report.findings[0].confidence, GMT_CONFIDENCE_MODELLED);
     gmt_fixture_free(&fixture);
 }

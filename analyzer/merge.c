@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes one finding of several that a rule has about the same kernel, or the same call. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/rule.h"
+#include "reports/format.h"
+
+enum { STATEMENTS = 8 }; /* of a merged finding's SQL; more would tell nothing new */
+
+static bool equal(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Nobody who reads both could tell them apart, and one change repairs both. */
+static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
+{
+    const struct gmt_where *x = &a->where, *y = &b->where;
+
+    /* What is only a note must not lend its saving to a finding. */
+    if (!equal(a->note_why, b->note_why))
+        return false;
+    if (x->kernel != NULL || y->kernel != NULL)
+        return equal(x->kernel, y->kernel);
+    /* Without a line, the function is as close as the place is known. */
+    bool by_function = x->file == NULL && y->file == NULL && x->function != NULL;
+    return equal(x->function, y->function) && equal(x->api, y->api) &&
+           (by_function || equal(x->label, y->label));
+}
+
+static double weight(const struct gmt_finding *f)
+{
+    if (isfinite(f->saving.best_ns))
+        return f->saving.best_ns;
+    return isfinite(f->excess_bytes) ? f->excess_bytes * 1e-12 : 0;
+}
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct gmt_finding *x = *(const struct gmt_finding *const *)a;
+    const struct gmt_finding *y = *(const struct gmt_finding *const *)b;
+    double p = weight(x), q = weight(y);
+
+    if (p < q || p > q)
+        return p < q ? 1 : -1;
+    return strcmp(x->headline != NULL ? x->headline : "", y->headline != NULL ? y->headline : "");
+}
+
+static void add(double *sum, double value)
+{
+    if (isfinite(value))
+        *sum = isfinite(*sum) ? *sum + value : value;
+}
+
+/* Times and counts add up; bytes, ratios and counters per launch stay those of the largest. */
+static void add_evidence(struct gmt_finding *to, const struct gmt_finding *from)
+{
+    static const char *const counts[] = {"launches", "copies", "runs", "pairs"};
+
+    for (size_t i = 0; i < to->evidence_count && i < from->evidence_count; i++) {
+        struct gmt_evidence *e = &to->evidence[i];
+        bool adds = strcmp(e->unit, "ns") == 0;
+
+        for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+            adds |= strcmp(e->name, counts[k]) == 0;
+        if (adds && strcmp(e->name, from->evidence[i].name) == 0)
+            add(&e->value, from->evidence[i].value);
+    }
+}
+
+static void add_part(struct gmt_analysis *analysis, struct gmt_finding *to,
+                     const struct gmt_finding *from)
+{
+    struct gmt_finding_part *part = GMT_PUSH(analysis->report->arena, to->parts, to->part_count);
+
+    if (part != NULL)
+        *part = (struct gmt_finding_part){.label = from->part != NULL ? from->part : from->headline,
+                                          .headline = from->headline,
+                                          .cost_ns = from->cost_ns,
+                                          .best_ns = from->saving.best_ns};
+}
+
+/* group: sorted, heaviest first. */
+static struct gmt_finding merged(struct gmt_analysis *analysis, struct gmt_finding **group,
+                                 size_t n)
+{
+    struct gmt_finding all = *group[0];
+    const char *what = all.where.kernel == NULL   ? "cases here"
+                       : all.part == all.headline ? "such arguments"
+                                                  : "launch shapes";
+    char time[GMT_FORMAT_BYTES];
+
+    add_part(analysis, &all, group[0]);
+    for (size_t i = 1; i < n; i++) {
+        const struct gmt_finding *f = group[i];
+
+        add(&all.cost_ns, f->cost_ns);
+        add(&all.excess_bytes, f->excess_bytes);
+        add(&all.saving.low_ns, f->saving.low_ns);
+        add(&all.saving.best_ns, f->saving.best_ns);
+        add(&all.saving.high_ns, f->saving.high_ns);
+        all.severity = f->severity > all.severity ? f->severity : all.severity;
+        add_evidence(&all, f);
+        add_part(analysis, &all, f);
+        if (i < STATEMENTS && f->sql != NULL && all.sql != NULL)
+            all.sql = gmt_text(analysis, "%s;\n%s", all.sql, f->sql);
+        for (size_t k = 0; k < f->claim_count; k++)
+            gmt_finding_claim(analysis, &all, f->claims[k]);
+    }
+    if (isfinite(all.cost_ns))
+        all.headline = gmt_text(analysis, "%zu %s, %s together; the largest: %s", n, what,
+                                gmt_format_ns(time, all.cost_ns), group[0]->headline);
+    else
+        all.headline = gmt_text(analysis, "%zu %s; the largest: %s", n, what, group[0]->headline);
+    return all;
+}
+
+void gmt_findings_settle(struct gmt_analysis *analysis)
+{
+    size_t n = analysis->pending_count;
+    struct gmt_finding **group = calloc(n + 1, sizeof(*group));
+    bool *taken = calloc(n + 1, sizeof(*taken));
+
+    for (size_t i = 0; i < n && group != NULL && taken != NULL; i++) {
+        size_t members = 0;
+
+        for (size_t k = i; k < n && !taken[i]; k++) {
+            if (!taken[k] && same_place(&analysis->pending[i], &analysis->pending[k]))
+                group[members++] = &analysis->pending[k];
+        }
+        for (size_t k = 0; k < members; k++)
+            taken[group[k] - analysis->pending] = true;
+        if (members > 1) {
+            qsort(group, members, sizeof(*group), compare_weights);
+            struct gmt_finding all = merged(analysis, group, members);
+            gmt_finding_file(analysis, &all);
+        } else if (members == 1) {
+            gmt_finding_file(analysis, group[0]);
+        }
+    }
+    if (n > 0 && (group == NULL || taken == NULL))
+        analysis->report->arena->failed = true;
+    free(group);
+    free(taken);
+    analysis->pending = NULL;
+    analysis->pending_count = 0;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The resource model: what a launch's work takes on each level of memory, before and after a fix. */
+#include <math.h>
+
+#include "analyzer/price.h"
+#include "analyzer/thresholds.h"
+
+/* Warp schedulers of a multiprocessor, each of which issues one instruction per cycle: Volta on. */
+enum { SCHEDULERS = 4, WARP_LANES = 32 };
+
+static double sum_known(double a, double b)
+{
+    if (isnan(a))
+        return b;
+    return isnan(b) ? a : a + b;
+}
+
+/* Time in which the schedulers could have issued the executed instructions; NAN: not measured. */
+static double issue_time(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
+{
+    const double *c = class->counter;
+    double slots = SCHEDULERS * (double)timeline->device.sm_count * c[GMT_M_sm_cycles_active];
+
+    return slots > 0 ? class->median_ns * fmin(1.0, c[GMT_M_instructions] / slots) : NAN;
+}
+
+struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
+                                  const struct gmt_tl_class *class)
+{
+    const double *c = class->counter;
+    double local = sum_known(c[GMT_M_local_load_sectors], c[GMT_M_local_store_sectors]);
+
+    return (struct gmt_work){
+        .dram_bytes = sum_known(c[GMT_M_dram_read_bytes], c[GMT_M_dram_write_bytes]),
+        .l2_sectors = sum_known(c[GMT_M_l2_read_sectors], c[GMT_M_l2_write_sectors]),
+        .l1_sectors = sum_known(
+            sum_known(c[GMT_M_global_load_sectors], c[GMT_M_global_store_sectors]), local),
+        .shared_wavefronts = sum_known(c[GMT_M_shared_load_wavefronts],
+                                       c[GMT_M_shared_store_wavefronts]),
+        .issue_ns = issue_time(timeline, class)};
+}
+
+static double occupancy_of(const struct gmt_tl_class *class)
+{
+    double achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100;
+    double theoretical = isfinite(class->theoretical_occupancy) ? class->theoretical_occupancy : 1;
+
+    return isfinite(achieved) ? achieved : GMT_TYPICAL_ACHIEVED * theoretical;
+}
+
+double gmt_price_stream_rate(const struct gmt_model *model, const struct gmt_tl_class *class)
+{
+    return gmt_curve_linear(&model->occupancy, occupancy_of(class));
+}
+
+/* Roof of device memory for the class: writes in between cost some of the reading rate. */
+static double dram_rate(const struct gmt_model *model, const struct gmt_tl_class *class)
+{
+    bool writes = class->counter[GMT_M_global_store_bytes] > 0;
+
+    return writes && isfinite(model->dram_copy_bytes_per_s) ? model->dram_copy_bytes_per_s
+                                                            : model->dram_bytes_per_s;
+}
+
+/* Loads that a thread makes one after the other: as many can be in flight at once, at best. */
+static double loads_per_thread(const struct gmt_tl_class *class)
+{
+    double blocks = (double)class->grid[0] * (double)class->grid[1] * (double)class->grid[2];
+    double threads = (double)class->block[0] * (double)class->block[1] * (double)class->block[2];
+
+    return class->counter[GMT_M_global_load_requests] / (blocks * ceil(threads / WARP_LANES));
+}
+
+/* Times of one launch's work on each resource; 0 where it is not known. */
+struct times {
+    double dram_ns, l2_ns, l1_ns, shared_ns, issue_ns;
+};
+
+static struct times times_of(const struct gmt_model *model, const struct gmt_tl_class *class,
+                             double busy, const struct gmt_work *work)
+{
+    return (struct times){
+        .dram_ns = gmt_known(work->dram_bytes * 1e9 / dram_rate(model, class)),
+        .l2_ns = gmt_known(work->l2_sectors * 1e9 / model->l2_sectors_per_s),
+        .l1_ns = gmt_known(work->l1_sectors * 1e9 / (model->l1_sectors_per_s * busy)),
+        .shared_ns = gmt_known(work->shared_wavefronts * 1e9 /
+                               (model->shared_wavefronts_per_s * busy)),
+        .issue_ns = gmt_known(work->issue_ns)};
+}
+
+static double together(const struct times *t, double dram_ns)
+{
+    double beyond = gmt_price_overlap(dram_ns, t->l2_ns);
+    double inside = gmt_price_overlap(t->l1_ns, t->shared_ns);
+
+    return gmt_price_overlap(gmt_price_overlap(beyond, inside), t->issue_ns);
+}
+
+/* What memory can be held responsible for: all its work in a row, and every request's latency. */
+static double memory_at_most(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                             const struct gmt_tl_class *class, const struct gmt_repair *repair,
+                             double busy)
+{
+    struct times t = times_of(model, class, busy, &repair->most);
+    const struct gmt_tl_device *device = &timeline->device;
+    double warps = (double)device->sm_count * busy * (double)device->max_threads_per_sm /
+                   WARP_LANES * occupancy_of(class);
+    double waits_ns = repair->requests * model->dram_load_ns / warps;
+
+    return GMT_MEMORY_SLACK *
+           (t.dram_ns + t.l2_ns + t.l1_ns + t.shared_ns + (warps > 0 ? gmt_known(waits_ns) : 0));
+}
+
+static struct gmt_gain gain_of(double t_ns, double low_after, double best_after, double high_after)
+{
+    struct gmt_gain gain = {.from_family = false};
+    double doubt_ns = GMT_MODEL_UNCERTAINTY * t_ns;
+
+    gain.best_ns = fmax(0, t_ns - best_after);
+    gain.low_ns = fmax(0, fmin(gain.best_ns, t_ns - low_after) - doubt_ns);
+    /* Work that is left takes some time, however wrong the model is. */
+    gain.high_ns = fmax(gain.best_ns, fmin(t_ns - high_after + doubt_ns, t_ns - high_after / 2));
+    return gain;
+}
+
+struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                                 const struct gmt_tl_class *class, const struct gmt_repair *repair)
+{
+    double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
+    struct times before = times_of(model, class, busy, &repair->before);
+    struct times after = times_of(model, class, busy, &repair->after);
+    double one_load_ns = gmt_known(repair->after.dram_bytes * 1e9 /
+                                   gmt_price_stream_rate(model, class));
+    double slow_ns = fmax(after.dram_ns, one_load_ns), stream_ns = slow_ns;
+
+    double at_most_ns = memory_at_most(model, timeline, class, repair, busy);
+    /* A model without a rate for any of the work has no price for it. */
+    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) ||
+        (!repair->unrated && !(at_most_ns > 0)))
+        return (struct gmt_gain){NAN, NAN, NAN, false};
+    if (loads_per_thread(class) > GMT_SEVERAL_LOADS)
+        stream_ns = (after.dram_ns + slow_ns) / 2;
+    double explained_ns = together(&before, fmax(before.dram_ns, stream_ns));
+    double unexplained_ns = fmax(0, t_ns - explained_ns), waiting_ns = unexplained_ns;
+    if (!repair->unrated)
+        waiting_ns = fmin(unexplained_ns, fmax(0, at_most_ns - explained_ns));
+    double left = 1 - repair->share, rest_ns = unexplained_ns - waiting_ns;
+    return gain_of(t_ns, together(&after, slow_ns) + unexplained_ns,
+                   together(&after, stream_ns) + waiting_ns * left + rest_ns,
+                   together(&after, after.dram_ns) + waiting_ns * left * left + rest_ns);
+}
+
+struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
+                                    const struct gmt_timeline *timeline,
+                                    const struct gmt_tl_class *class, double occupancy,
+                                    double occupancy_after)
+{
+    double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
+    struct gmt_work work = gmt_work_of_class(timeline, class);
+    struct times times = times_of(model, class, busy, &work);
+    double roof_ns = fmin(t_ns, together(&times, times.dram_ns));
+    /* Those who rewrite a kernel for more warps often need fewer instructions, too. */
+    struct times memory = times;
+    memory.issue_ns = 0;
+    double least_ns = fmin(t_ns, together(&memory, memory.dram_ns));
+    double scaled_ns = fmin(t_ns, gmt_price_overlap(t_ns * occupancy / occupancy_after, roof_ns));
+    double moved = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / t_ns;
+    double here = gmt_curve_linear(&model->occupancy, occupancy);
+    double there = gmt_curve_linear(&model->occupancy, occupancy_after);
+
+    if (isnan(t_ns) || !(occupancy > 0) || !(occupancy_after >= occupancy))
+        return (struct gmt_gain){NAN, NAN, NAN, false};
+    if (isnan(here) || isnan(there) || isnan(moved))
+        return gain_of(t_ns, (t_ns + scaled_ns) / 2, scaled_ns, least_ns);
+    /* Above the curve: the kernel keeps more loads in flight, and the curve promises less. */
+    double curve_ns = fmin(t_ns, t_ns * fmax(here, moved) / there);
+    /* Only what moves bytes follows the curve for certain. */
+    double bound = fmin(1.0, moved / here);
+    struct gmt_gain gain = gain_of(t_ns, t_ns - (t_ns - curve_ns) * bound,
+                                   (curve_ns + scaled_ns) / 2, least_ns);
+    gain.from_family = true;
+    return gain;
+}

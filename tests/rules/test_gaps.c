@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What could not be checked, in words. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "analyzer/gaps.h"
+#include "tests/rules/fixture.h"
+
+static void analyze(struct gmt_fixture *fixture, const char *sql)
+{
+    gmt_fixture_load(fixture, "fixtures/GM301_negative");
+    gmt_fixture_sql(fixture, sql);
+    gmt_fixture_analyze(fixture, "GM301");
+}
+
+Test(gaps, group_losses_of_one_kind_and_reason)
+{
+    struct gmt_fixture fixture;
+
+    analyze(&fixture,
+            "INSERT INTO loss VALUES "
+            "('kernel class measured only in part', '_Z4workPfPKfi: the budget was spent', 1),"
+            "('kernel class measured only in part', '_Z5blendPf: the budget was spent', 1),"
+            "('kernel class measured only in part', '_Z5other: it is cooperative', 1),"
+            "('entry point not covered', 'cuFirst', 12), ('entry point not covered', 'cuNext', 3)");
+    cr_assert_eq(fixture.report.gap_count, 3);
+    cr_assert_str_eq(fixture.report.gaps[0].why,
+                     "15 calls of driver functions that are not recorded: cuFirst, cuNext");
+    cr_assert_str_eq(fixture.report.gaps[1].why,
+                     "1 kernel class measured only in part, it is cooperative: other");
+    cr_assert_str_eq(fixture.report.gaps[2].why,
+                     "2 kernel classes measured only in part, the budget was spent: work, blend");
+    cr_assert_str_eq(fixture.report.gaps[2].what, "kernels");
+    cr_assert(fixture.report.incomplete);
+    gmt_fixture_free(&fixture);
+}
+
+Test(gaps, list_only_the_first_names)
+{
+    struct gmt_fixture fixture;
+
+    analyze(&fixture,
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)"
+            "INSERT INTO loss SELECT 'entry point not covered', 'cu' || (100 + i), 100 - i FROM n");
+    cr_assert_not_null(strstr(fixture.report.gaps[0].why, "cu101, cu102"));
+    cr_assert_not_null(strstr(fixture.report.gaps[0].why, "cu106 and 34 more"));
+    gmt_fixture_free(&fixture);
+}
+
+Test(gaps, keep_words_of_a_newer_recorder)
+{
+    struct gmt_fixture fixture;
+
+    analyze(&fixture, "INSERT INTO loss VALUES ('something new', 'detail', 1)");
+    cr_assert_str_eq(fixture.report.gaps[0].what, "something new");
+    cr_assert_str_eq(fixture.report.gaps[0].why, "1 time: detail");
+    gmt_fixture_free(&fixture);
+}
+
+Test(gaps, name_kernels_shortly)
+{
+    static const struct {
+        const char *mangled, *name;
+    } rows[] = {{"_Z4workPfPKfi", "work"},
+                {"_ZN2at6native6vectorILi4EEEvPf", "at::native::vector"},
+                {"_ZN12_GLOBAL__N_14workEi", "(anonymous namespace)::work"},
+                {"plain_c", "plain_c"},
+                {"", ""}};
+    struct gmt_arena arena = {0};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        cr_assert_str_eq(gmt_short_kernel_name(&arena, rows[i].mangled), rows[i].name);
+    gmt_arena_free(&arena);
+}

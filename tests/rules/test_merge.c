@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several cases of one problem in one place become one finding. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/rules/fixture.h"
+
+/* The class of the fixture a second time, with a grid of another size and ten launches of its own. */
+static const char second_class[] =
+    "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
+    "dynamic_shared_bytes, max_blocks_per_sm, theoretical_occupancy) "
+    "SELECT 2, kernel_id, 200000, 1, 1, block_x, 1, 1, 0, max_blocks_per_sm, theoretical_occupancy "
+    "FROM kernel_class WHERE id = 1;"
+    "INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
+    "stack_id, capturing, kind, seq, kernel_id, class_id, measured, no_activity, arguments, "
+    "device_start_ns, device_end_ns) "
+    "SELECT id + 100, api_id, thread_id, context_id, stream_id, begin_ns - 40000000, "
+    "end_ns - 40000000, result, stack_id, capturing, kind, seq + 100, kernel_id, 2, measured, "
+    "no_activity, arguments, device_start_ns - 40000000, device_end_ns - 40500000 FROM launch;"
+    "INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples) "
+    "SELECT 101, 2, metric_id, value, source, grp, samples FROM kernel_counters";
+
+Test(merge, launch_shapes_of_one_kernel)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, second_class);
+    gmt_fixture_analyze(&fixture, "GM301");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    cr_assert_eq(f->part_count, 2);
+    cr_assert_float_eq(f->cost_ns, 15e6, 1); /* 10 x 1 ms and 10 x 0.5 ms */
+    cr_assert_float_eq(f->saving.best_ns, f->parts[0].best_ns + f->parts[1].best_ns, 1);
+    cr_assert_geq(f->parts[0].best_ns, f->parts[1].best_ns);
+    cr_assert_str_eq(f->parts[0].label, "100000x1x1 blocks of 256x1x1 threads");
+    cr_assert_not_null(strstr(f->headline, "2 launch shapes"));
+    gmt_fixture_sql(&fixture, f->sql);
+    gmt_fixture_free(&fixture);
+}
+
+Test(merge, buffers_of_one_line)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM201_positive");
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO allocation (id, kind, address, bytes, context_id, thread_id, "
+                    "api_id, stack_id, begin_ns, end_ns, free_api_id, free_thread_id, "
+                    "free_begin_ns, free_end_ns) SELECT id + 1000, kind, address + 4194304, "
+                    "2 * bytes, context_id, thread_id, api_id, stack_id, begin_ns + 100000, "
+                    "end_ns + 100000, free_api_id, free_thread_id, free_begin_ns + 100000, "
+                    "free_end_ns + 100000 FROM allocation");
+    gmt_fixture_analyze(&fixture, "GM201");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.findings[0].part_count, 2);
+    cr_assert_not_null(strstr(fixture.report.findings[0].headline, "2 cases here"));
+    gmt_fixture_free(&fixture);
+}
+
+Test(merge, keeps_kernels_apart)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, second_class);
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO kernel (id, name, mangled) VALUES (2, 'other(int)', '_Z5otheri');"
+                    "UPDATE kernel_class SET kernel_id = 2 WHERE id = 2");
+    gmt_fixture_analyze(&fixture, "GM301");
+    cr_assert_eq(fixture.report.finding_count, 2);
+    cr_assert_eq(fixture.report.findings[0].part_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
+Test(merge, prices_loads_and_stores_of_one_mapping_once)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, "UPDATE kernel_counters SET value = 123750000 WHERE metric_id = 4");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_str_eq(fixture.report.findings[0].rule, "GM301");
+    cr_assert_not_null(strstr(fixture.report.findings[0].headline, "stores 12.5 %"));
+    gmt_fixture_free(&fixture);
+}
