@@ -39,8 +39,7 @@ static double weight(const struct gmt_finding *f)
 
 static int compare_weights(const void *a, const void *b)
 {
-    const struct gmt_finding *x = *(const struct gmt_finding *const *)a;
-    const struct gmt_finding *y = *(const struct gmt_finding *const *)b;
+    const struct gmt_finding *x = a, *y = b;
     double p = weight(x), q = weight(y);
 
     if (p < q || p > q)
@@ -83,18 +82,18 @@ static void add_part(struct gmt_analysis *analysis, struct gmt_finding *to,
 }
 
 /* group: sorted, heaviest first. */
-static struct gmt_finding merged(struct gmt_analysis *analysis, struct gmt_finding **group,
+static struct gmt_finding merged(struct gmt_analysis *analysis, const struct gmt_finding *group,
                                  size_t n)
 {
-    struct gmt_finding all = *group[0];
+    struct gmt_finding all = group[0];
     const char *what = all.where.kernel == NULL   ? "cases here"
                        : all.part == all.headline ? "such arguments"
                                                   : "launch shapes";
     char time[GMT_FORMAT_BYTES];
 
-    add_part(analysis, &all, group[0]);
+    add_part(analysis, &all, &group[0]);
     for (size_t i = 1; i < n; i++) {
-        const struct gmt_finding *f = group[i];
+        const struct gmt_finding *f = &group[i];
 
         add(&all.cost_ns, f->cost_ns);
         add(&all.excess_bytes, f->excess_bytes);
@@ -111,36 +110,36 @@ static struct gmt_finding merged(struct gmt_analysis *analysis, struct gmt_findi
     }
     if (isfinite(all.cost_ns))
         all.headline = gmt_text(analysis, "%zu %s, %s together; the largest: %s", n, what,
-                                gmt_format_ns(time, all.cost_ns), group[0]->headline);
+                                gmt_format_ns(time, all.cost_ns), group[0].headline);
     else
-        all.headline = gmt_text(analysis, "%zu %s; the largest: %s", n, what, group[0]->headline);
+        all.headline = gmt_text(analysis, "%zu %s; the largest: %s", n, what, group[0].headline);
     return all;
 }
 
 void gmt_findings_settle(struct gmt_analysis *analysis)
 {
     size_t n = analysis->pending_count;
-    struct gmt_finding **group = calloc(n + 1, sizeof(*group));
+    struct gmt_finding *group = calloc(n + 1, sizeof(*group));
     bool *taken = calloc(n + 1, sizeof(*taken));
 
     for (size_t i = 0; i < n && group != NULL && taken != NULL; i++) {
         size_t members = 0;
 
-        for (size_t k = i; k < n && !taken[i]; k++) {
-            if (!taken[k] && same_place(&analysis->pending[i], &analysis->pending[k]))
-                group[members++] = &analysis->pending[k];
+        if (taken[i])
+            continue;
+        for (size_t k = i; k < n; k++) {
+            if (taken[k] || !same_place(&analysis->pending[i], &analysis->pending[k]))
+                continue;
+            taken[k] = true;
+            group[members++] = analysis->pending[k];
         }
-        for (size_t k = 0; k < members; k++)
-            taken[group[k] - analysis->pending] = true;
         if (members > 1) {
             qsort(group, members, sizeof(*group), compare_weights);
-            struct gmt_finding all = merged(analysis, group, members);
-            gmt_finding_file(analysis, &all);
-        } else if (members == 1) {
-            gmt_finding_file(analysis, group[0]);
+            group[0] = merged(analysis, group, members);
         }
+        gmt_finding_file(analysis, &group[0]);
     }
-    if (n > 0 && (group == NULL || taken == NULL))
+    if (group == NULL || taken == NULL)
         analysis->report->arena->failed = true;
     free(group);
     free(taken);

@@ -160,8 +160,7 @@ void gmt_html_calibration(FILE *out, const struct gmt_report *r)
         [GMT_MODEL_NONE] = "There is no device model: nothing could be priced.",
         [GMT_MODEL_MODELLED] = "Prices come from the figures of another kind of GPU.",
         [GMT_MODEL_SHIPPED] =
-            "Prices come from the figures of such a GPU that gmtrace ships: copies "
-            "depend on the host, too. gmcalibrate measures this one.",
+            "Prices come from the figures of such a GPU elsewhere; gmcalibrate measures this one.",
         [GMT_MODEL_OTHER_BOARD] = "Prices were measured on another board of the same name.",
         [GMT_MODEL_CALIBRATED] = "Prices were measured on this very board."};
 

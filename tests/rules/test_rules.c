@@ -23,7 +23,7 @@ ParameterizedTestParameters(rules, fires_on_the_bad_program)
     return every_rule();
 }
 
-/* The finding that says everything DESIGN asks of it. */
+/* The finding says everything that a reader may ask of it. */
 static void check_complete(const struct gmt_finding *f)
 {
     cr_assert_not_null(f->headline);
