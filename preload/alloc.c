@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: memory comes to life and goes, on the device and page-locked on the host. */
+#include "preload/alloc.h"
 #include "preload/allocmap.h"
+#include "preload/context.h"
 #include "preload/hook.h"
 
 struct shape {
@@ -22,7 +24,7 @@ static void record_alloc(const struct gmt_site *site, enum gmt_alloc_kind kind, 
     };
     if (site->result == CUDA_SUCCESS && (site->flags & GMT_CALL_CAPTURING) == 0) {
         alloc.address = address;
-        alloc.id = gmt_allocmap_insert(address, bytes, kind);
+        alloc.id = gmt_allocmap_insert(address, bytes, kind, gmt_context_current(NULL));
     }
     gmt_site_record_with(GMT_REC_ALLOC, site, bytes, &alloc);
 }
@@ -33,7 +35,8 @@ static bool begin_free(uint64_t address, struct gmt_allocation *gone)
     return address != 0 && gmt_allocmap_remove(address, gone);
 }
 
-static void record_free(const struct gmt_site *site, bool known, const struct gmt_allocation *gone)
+void gmt_alloc_record_free(const struct gmt_site *site, bool known,
+                           const struct gmt_allocation *gone)
 {
     if (!known) {
         gmt_site_record(GMT_REC_CALL, site, 0);
@@ -64,7 +67,8 @@ static uint64_t pointer_at(void *const *address, CUresult result)
 
 #define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, struct gmt_allocation gone; \
-                    bool known = begin_free(ADDRESS, &gone), record_free(&site, known, &gone))
+                    bool known = begin_free(ADDRESS, &gone), \
+                    gmt_alloc_record_free(&site, known, &gone))
 
 ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
       NULL, 0, value_at(address, site.result), bytes, 0)
@@ -98,6 +102,8 @@ ALLOC(cuMemAllocHost_v2, GMT_ALLOC_HOST, (void **address, size_t bytes), (addres
       pointer_at(address, site.result), bytes, 0)
 ALLOC(cuMemHostAlloc, GMT_ALLOC_HOST, (void **address, size_t bytes, unsigned flags),
       (address, bytes, flags), NULL, 0, pointer_at(address, site.result), bytes, .flags = flags)
+ALLOC(cuMemHostRegister, GMT_ALLOC_REGISTERED, (void *address, size_t bytes, unsigned flags),
+      (address, bytes, flags), NULL, 0, (uint64_t)(uintptr_t)address, bytes, .flags = flags)
 ALLOC(cuMemHostRegister_v2, GMT_ALLOC_REGISTERED, (void *address, size_t bytes, unsigned flags),
       (address, bytes, flags), NULL, 0, (uint64_t)(uintptr_t)address, bytes, .flags = flags)
 

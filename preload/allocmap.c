@@ -17,7 +17,7 @@
 struct entry {
     _Atomic uint64_t base;
     _Atomic uint64_t bytes;
-    _Atomic uint64_t id_kind; /* id << 8 | kind */
+    _Atomic uint64_t id_kind; /* context << 40 | id << 8 | kind */
 };
 
 static struct {
@@ -101,7 +101,9 @@ static bool insert(const struct gmt_allocation *allocation)
         struct entry *entry = &map.entries[at];
         atomic_store_explicit(&entry->base, allocation->base, memory_order_relaxed);
         atomic_store_explicit(&entry->bytes, allocation->bytes, memory_order_relaxed);
-        atomic_store_explicit(&entry->id_kind, (uint64_t)allocation->id << 8 | allocation->kind,
+        atomic_store_explicit(&entry->id_kind,
+                              (uint64_t)allocation->context << 40 | (uint64_t)allocation->id << 8 |
+                                  allocation->kind,
                               memory_order_relaxed);
         atomic_store_explicit(&map.count, count + 1, memory_order_relaxed);
         uint64_t end = allocation->base + allocation->bytes;
@@ -120,13 +122,15 @@ static bool insert(const struct gmt_allocation *allocation)
     return done;
 }
 
-uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind)
+uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind,
+                             uint16_t context)
 {
     struct gmt_allocation allocation = {
         .base = base,
         .bytes = bytes,
         .id = atomic_fetch_add_explicit(&map.last_id, 1, memory_order_relaxed) + 1,
         .kind = (uint8_t)kind,
+        .context = context,
     };
     if (!insert(&allocation)) {
         gmt_spool_loss("allocation not tracked", "more live allocations than the map holds", 1);
@@ -139,29 +143,50 @@ void gmt_allocmap_restore(const struct gmt_allocation *allocation)
     (void)insert(allocation);
 }
 
-bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed)
+/* Take out entry `at`; the caller is changing the map. */
+static void take_out(size_t at, struct gmt_allocation *removed)
 {
-    bool done = false;
-    begin_change();
     size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
-    ptrdiff_t at = last_not_above(base, count);
-    if (at >= 0 && map.entries[at].base == base) {
-        uint64_t id_kind = map.entries[at].id_kind;
-        *removed = (struct gmt_allocation){.base = base,
-                                           .bytes = map.entries[at].bytes,
-                                           .id = (uint32_t)(id_kind >> 8),
-                                           .kind = (uint8_t)id_kind};
-        for (size_t i = (size_t)at; i + 1 < count; i++) {
-            copy_entry(&map.entries[i], &map.entries[i + 1]);
-        }
-        atomic_store_explicit(&map.count, count - 1, memory_order_relaxed);
-        done = true;
+    uint64_t id_kind = map.entries[at].id_kind;
+    *removed = (struct gmt_allocation){.base = map.entries[at].base,
+                                       .bytes = map.entries[at].bytes,
+                                       .id = (uint32_t)(id_kind >> 8),
+                                       .kind = (uint8_t)id_kind,
+                                       .context = (uint16_t)(id_kind >> 40)};
+    for (size_t i = at; i + 1 < count; i++) {
+        copy_entry(&map.entries[i], &map.entries[i + 1]);
     }
-    end_change();
-    if (done && is_host_visible(removed->kind)) {
+    atomic_store_explicit(&map.count, count - 1, memory_order_relaxed);
+    if (is_host_visible(removed->kind)) {
         atomic_fetch_sub_explicit(&map.host_visible, 1, memory_order_relaxed);
     }
-    return done;
+}
+
+bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed)
+{
+    begin_change();
+    ptrdiff_t at = last_not_above(base, atomic_load_explicit(&map.count, memory_order_relaxed));
+    bool found = at >= 0 && map.entries[at].base == base;
+    if (found) {
+        take_out((size_t)at, removed);
+    }
+    end_change();
+    return found;
+}
+
+bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed)
+{
+    bool found = false;
+    begin_change();
+    size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
+    for (size_t i = count; i-- > 0 && !found;) {
+        found = (uint16_t)(map.entries[i].id_kind >> 40) == context;
+        if (found) {
+            take_out(i, removed);
+        }
+    }
+    end_change();
+    return found;
 }
 
 /* Search until a whole search saw no change. Writers are short; readers never wait for long. */

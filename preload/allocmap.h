@@ -14,19 +14,24 @@
 struct gmt_allocation {
     uint64_t base;
     uint64_t bytes;
-    uint32_t id;  /* gmt_alloc.id */
-    uint8_t kind; /* enum gmt_alloc_kind */
+    uint32_t id;      /* gmt_alloc.id */
+    uint8_t kind;     /* enum gmt_alloc_kind */
+    uint16_t context; /* gmt_context.id, 0 = none */
 };
 
 /* Remember [base, base + bytes). Returns its new id (never 0); an id is given even when the map is
  * full (counted as a loss, the address is unknown then). */
-uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind);
+uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind,
+                             uint16_t context);
 
 /* Put back what gmt_allocmap_remove took (the free call failed). */
 void gmt_allocmap_restore(const struct gmt_allocation *allocation);
 
 /* Forget the allocation that starts at `base`; false if there is none. */
 bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed);
+
+/* Forget one allocation of a context that is gone; false when none is left. */
+bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed);
 
 /* The allocation that holds `address`; false if none does. */
 bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found);

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/alloc.h"
 #include "preload/device.h"
 #include "preload/hook.h"
+#include "preload/kernels.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
 
@@ -18,7 +20,10 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static CUcontext contexts[MAX_CONTEXTS]; /* index + 1 = id */
+static struct {
+    CUcontext handle; /* NULL once it is gone */
+    CUdevice device;
+} contexts[MAX_CONTEXTS]; /* index + 1 = id */
 static unsigned context_count;
 static _Atomic unsigned generation = 1; /* changes when a context is forgotten */
 
@@ -43,21 +48,25 @@ static uint16_t find_or_add(CUcontext handle)
 {
     pthread_mutex_lock(&mutex);
     unsigned id = context_count;
-    while (id > 0 && contexts[id - 1] != handle) {
+    while (id > 0 && contexts[id - 1].handle != handle) {
         id--;
     }
     bool is_new = id == 0 && context_count < MAX_CONTEXTS;
     if (is_new) {
-        contexts[context_count++] = handle;
+        contexts[context_count++].handle = handle;
         id = context_count;
     }
     pthread_mutex_unlock(&mutex);
+    if (id == 0) {
+        gmt_spool_loss("context not kept", "more contexts than the table holds", 1);
+    }
     if (is_new) {
         CUdevice device = 0;
         if (gmt_driver.cuCtxGetDevice == NULL ||
             gmt_driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
             device = 0;
         }
+        contexts[id - 1].device = device;
         gmt_device_note(device);
         struct gmt_context record = {
             .handle = (uint64_t)(uintptr_t)handle, .id = id, .device = (uint32_t)device};
@@ -91,21 +100,40 @@ uint16_t gmt_context_current(CUcontext *handle)
     return last.id;
 }
 
-void gmt_context_forget(CUcontext handle)
+static bool is_meant(unsigned i, CUcontext handle, CUdevice device)
+{
+    return contexts[i].handle != NULL &&
+           (handle != NULL ? contexts[i].handle == handle : contexts[i].device == device);
+}
+
+void gmt_context_going(CUcontext handle, CUdevice device)
 {
     for (unsigned i = 0; gmt_collector != NULL && i < context_count; i++) {
-        if (contexts[i] != NULL && (handle == NULL || contexts[i] == handle)) {
-            gmt_collector->context_gone(contexts[i]);
+        if (is_meant(i, handle, device)) {
+            gmt_collector->context_gone(contexts[i].handle);
         }
     }
-    pthread_mutex_lock(&mutex);
+}
+
+void gmt_context_gone(const struct gmt_site *site, CUcontext handle, CUdevice device)
+{
+    if (site->result != CUDA_SUCCESS) {
+        return;
+    }
     for (unsigned i = 0; i < context_count; i++) {
-        if (handle == NULL || contexts[i] == handle) {
-            contexts[i] = NULL;
+        struct gmt_allocation gone;
+        if (!is_meant(i, handle, device)) {
+            continue;
+        }
+        pthread_mutex_lock(&mutex);
+        contexts[i].handle = NULL;
+        generation++;
+        pthread_mutex_unlock(&mutex);
+        while (gmt_allocmap_take_from((uint16_t)(i + 1), &gone)) {
+            gmt_alloc_record_free(site, true, &gone);
         }
     }
-    generation++;
-    pthread_mutex_unlock(&mutex);
+    gmt_kernel_modules_changed();
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */
@@ -206,27 +234,39 @@ void gmt_stream_forget(uint16_t context_id, CUstream stream)
 
 void gmt_capture_began(void)
 {
-    atomic_fetch_add_explicit(&gmt_captures, 1, memory_order_relaxed);
+    atomic_fetch_add(&gmt_captures, 1);
 }
 
 void gmt_capture_ended(void)
 {
-    if ((atomic_fetch_sub_explicit(&gmt_captures, 1, memory_order_relaxed) - 1) < 0) {
-        atomic_store_explicit(&gmt_captures, 0, memory_order_relaxed); /* began before we looked */
+    int count = gmt_captures;
+    while (count > 0 && !atomic_compare_exchange_weak(&gmt_captures, &count, count - 1)) {
     }
+}
+
+static CUstreamCaptureStatus capture_status(CUstream stream, bool per_thread)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (atomic_load_explicit(&gmt_captures, memory_order_relaxed) == 0) {
+        return status;
+    }
+    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = per_thread
+                                                             ? gmt_driver.cuStreamIsCapturing_ptsz
+                                                             : gmt_driver.cuStreamIsCapturing;
+    if (ask == NULL || ask(stream, &status) != CUDA_SUCCESS) {
+        status = CU_STREAM_CAPTURE_STATUS_NONE;
+    }
+    return status;
 }
 
 bool gmt_stream_is_capturing(CUstream stream, bool per_thread)
 {
-    if (__builtin_expect(atomic_load_explicit(&gmt_captures, memory_order_relaxed) == 0, 1)) {
-        return false;
-    }
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult (*ask)(CUstream, CUstreamCaptureStatus *) = per_thread
-                                                             ? gmt_driver.cuStreamIsCapturing_ptsz
-                                                             : gmt_driver.cuStreamIsCapturing;
-    return ask != NULL && ask(stream, &status) == CUDA_SUCCESS &&
-           status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    return capture_status(stream, per_thread) == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+bool gmt_stream_is_in_capture(CUstream stream, bool per_thread)
+{
+    return capture_status(stream, per_thread) != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 void gmt_context_reset(void)

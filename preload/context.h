@@ -7,13 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gmt_site;
+
 /* gmt_context.id of the calling thread's current context, 0 without one. The first sight of a
  * context or device writes its record. */
 uint16_t gmt_context_current(CUcontext *handle);
 
-/* A context is about to go (destroyed, reset): its handle may come back as another one. NULL: all
- * contexts. */
-void gmt_context_forget(CUcontext handle);
+/* Contexts are about to go: `handle`, or all of `device` if that is NULL. */
+void gmt_context_going(CUcontext handle, CUdevice device);
+/* They went, if the call succeeded: their handles may come back as other ones, and what was allocated
+ * in them is freed. */
+void gmt_context_gone(const struct gmt_site *site, CUcontext handle, CUdevice device);
 
 /* Note a stream of the current context at its first use (GMT_REC_STREAM). */
 void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
@@ -24,6 +28,8 @@ void gmt_stream_forget(uint16_t context_id, CUstream stream);
 void gmt_capture_began(void);
 void gmt_capture_ended(void);
 bool gmt_stream_is_capturing(CUstream stream, bool per_thread);
+/* ... or was, and the capture has been invalidated but not ended? */
+bool gmt_stream_is_in_capture(CUstream stream, bool per_thread);
 
 /* In a forked child: nothing is known. */
 void gmt_context_reset(void);

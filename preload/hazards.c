@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/hook.h"
 #include "preload/options.h"
 #include "preload/resolve.h"
 
@@ -15,6 +16,9 @@ static _Atomic bool present;
 static void note(const char *what)
 {
     char detail[128];
+    if (gmt_options.counters == GMT_COUNTERS_ON) {
+        return;
+    }
     if (!atomic_exchange_explicit(&present, true, memory_order_relaxed)) {
         (void)snprintf(detail, sizeof(detail),
                        "no launch is measured any more: the program uses %s", what);
@@ -38,24 +42,77 @@ bool gmt_hazards_present(void)
 {
     static const struct {
         const char *prefix, *what;
-    } hazards[] = {
-        {"cuStreamWaitValue", "stream waits on values (cuStreamWaitValue)"},
-        {"cuStreamBatchMemOp", "stream memory operations (cuStreamBatchMemOp)"},
-        {"cuLaunchHostFunc", "host functions in streams (cuLaunchHostFunc)"},
-        {"cuStreamAddCallback", "host callbacks in streams (cuStreamAddCallback)"},
-        {"cuWaitExternal", "external semaphores"},
-        {"cuIpcOpen", "memory or events of other processes (cuIpcOpen...)"},
+    } uncovered[] = {
         {"cuMemImport", "memory of other processes (cuMemImport...)"},
-        {"cuCtxEnablePeer", "peer access between devices"},
+        {"cuMemPoolImport", "memory of other processes (cuMemPoolImport...)"},
         {"cuMulticast", "multicast memory"},
     };
     if (gmt_options.counters == GMT_COUNTERS_ON) {
         return false;
     }
-    for (size_t i = 0; !present && i < sizeof(hazards) / sizeof(hazards[0]); i++) {
-        if (gmt_uncovered_calls(hazards[i].prefix) != 0) {
-            note(hazards[i].what);
+    for (size_t i = 0; !present && i < sizeof(uncovered) / sizeof(uncovered[0]); i++) {
+        if (gmt_uncovered_calls(uncovered[i].prefix) != 0) {
+            note(uncovered[i].what);
         }
     }
     return present;
 }
+
+/* Noted before the call: a launch that follows it must find the note. */
+#define HAZARD(SYMBOL, WHAT, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, note(WHAT), \
+                    gmt_site_record(GMT_REC_CALL, &site, 0))
+
+#define VALUES "stream waits on values (cuStreamWaitValue)"
+#define WAIT_VALUE(SYMBOL, TYPE, FLAGS) \
+    HAZARD(SYMBOL, VALUES, (CUstream stream, CUdeviceptr address, TYPE value, unsigned flags), \
+           (stream, address, value, flags), stream, FLAGS)
+WAIT_VALUE(cuStreamWaitValue32, cuuint32_t, 0)
+WAIT_VALUE(cuStreamWaitValue32_ptsz, cuuint32_t, GMT_CALL_PER_THREAD)
+WAIT_VALUE(cuStreamWaitValue32_v2, cuuint32_t, 0)
+WAIT_VALUE(cuStreamWaitValue32_v2_ptsz, cuuint32_t, GMT_CALL_PER_THREAD)
+WAIT_VALUE(cuStreamWaitValue64, cuuint64_t, 0)
+WAIT_VALUE(cuStreamWaitValue64_ptsz, cuuint64_t, GMT_CALL_PER_THREAD)
+WAIT_VALUE(cuStreamWaitValue64_v2, cuuint64_t, 0)
+WAIT_VALUE(cuStreamWaitValue64_v2_ptsz, cuuint64_t, GMT_CALL_PER_THREAD)
+
+#define BATCH_OPERATIONS(SYMBOL, FLAGS) \
+    HAZARD( \
+        SYMBOL, "stream memory operations (cuStreamBatchMemOp)", \
+        (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags), \
+        (stream, count, operations, flags), stream, FLAGS)
+BATCH_OPERATIONS(cuStreamBatchMemOp, 0)
+BATCH_OPERATIONS(cuStreamBatchMemOp_ptsz, GMT_CALL_PER_THREAD)
+BATCH_OPERATIONS(cuStreamBatchMemOp_v2, 0)
+BATCH_OPERATIONS(cuStreamBatchMemOp_v2_ptsz, GMT_CALL_PER_THREAD)
+
+#define HOST_FUNCTION(SYMBOL, FLAGS) \
+    HAZARD(SYMBOL, "host functions in streams (cuLaunchHostFunc)", \
+           (CUstream stream, CUhostFn function, void *data), (stream, function, data), stream, \
+           FLAGS)
+HOST_FUNCTION(cuLaunchHostFunc, 0)
+HOST_FUNCTION(cuLaunchHostFunc_ptsz, GMT_CALL_PER_THREAD)
+
+#define CALLBACK(SYMBOL, FLAGS) \
+    HAZARD(SYMBOL, "host callbacks in streams (cuStreamAddCallback)", \
+           (CUstream stream, CUstreamCallback callback, void *data, unsigned flags), \
+           (stream, callback, data, flags), stream, FLAGS)
+CALLBACK(cuStreamAddCallback, 0)
+CALLBACK(cuStreamAddCallback_ptsz, GMT_CALL_PER_THREAD)
+
+#define WAIT_EXTERNAL(SYMBOL, FLAGS) \
+    HAZARD(SYMBOL, "external semaphores", \
+           (const CUexternalSemaphore *semaphores, \
+            const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *parameters, unsigned count, \
+            CUstream stream), \
+           (semaphores, parameters, count, stream), stream, FLAGS)
+WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync, 0)
+WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync_ptsz, GMT_CALL_PER_THREAD)
+
+HAZARD(cuIpcOpenMemHandle_v2, "memory of other processes (cuIpcOpenMemHandle)",
+       (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags), (address, handle, flags),
+       NULL, 0)
+HAZARD(cuIpcOpenEventHandle, "events of other processes (cuIpcOpenEventHandle)",
+       (CUevent * event, CUipcEventHandle handle), (event, handle), NULL, 0)
+HAZARD(cuCtxEnablePeerAccess, "peer access between devices (cuCtxEnablePeerAccess)",
+       (CUcontext peer, unsigned flags), (peer, flags), NULL, 0)

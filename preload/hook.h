@@ -20,7 +20,16 @@
 #include "libtrace/record/spool.h"
 
 /* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
+#undef cuCtxDestroy
+#undef cuDevicePrimaryCtxReset
 #undef cuGetProcAddress
+#undef cuMemHostRegister
+#undef cuStreamBeginCapture
+#undef cuStreamDestroy
+#undef cuStreamBatchMemOp
+#undef cuStreamWaitValue32
+#undef cuStreamWaitValue64
+#undef cuIpcOpenMemHandle
 #undef cuMemcpyBatchAsync
 #undef cuCtxSynchronize
 

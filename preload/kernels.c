@@ -132,8 +132,21 @@ static const char *name_of(CUfunction function)
 static bool is_still(const struct gmt_kernel_info *info)
 {
     CUfunction function = function_of(info->handle);
-    return strcmp(name_of(function), info->name) == 0 &&
-           attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS) == info->registers;
+    if (strcmp(name_of(function), info->name) != 0 ||
+        attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS) != info->registers) {
+        return false;
+    }
+    /* Recompiled under the same name: reading more parameters than there are would be fatal. */
+    size_t offset, bytes;
+    for (unsigned i = 0; info->parameters_known && i < info->parameter_count; i++) {
+        if (gmt_driver.cuFuncGetParamInfo(function, i, &offset, &bytes) != CUDA_SUCCESS ||
+            offset != info->parameters[i].offset || bytes != info->parameters[i].bytes) {
+            return false;
+        }
+    }
+    return !info->parameters_known ||
+           gmt_driver.cuFuncGetParamInfo(function, info->parameter_count, &offset, &bytes) !=
+               CUDA_SUCCESS;
 }
 
 static struct gmt_kernel_info *describe(CUfunction handle, uint32_t id)
@@ -191,6 +204,9 @@ static const struct gmt_kernel_info *kernel_add(CUfunction handle)
             kernel_count++;
             kernels[at] = info;
         }
+    }
+    if (info != NULL && info->generation != now) {
+        info = NULL; /* the table is full and the entry stale */
     }
     pthread_mutex_unlock(&mutex);
     if (info == NULL) {

@@ -40,10 +40,6 @@ static void record(struct gmt_site *site, enum gmt_direction direction, const st
     transfer.direction = (uint8_t)direction;
     transfer.dst_class = dst->is_array ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN;
     transfer.src_class = src->is_array ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN;
-    if (direction != GMT_DIR_UNKNOWN && direction != GMT_DIR_D2D && direction != GMT_DIR_PEER) {
-        site->flags |= site->stream == NULL && site->detail == 0 ? GMT_CALL_BLOCKING : 0;
-    }
-    site->detail = 0;
     gmt_transfer_record(site, &transfer, transfer.width * transfer.height * transfer.depth);
 }
 
@@ -94,28 +90,24 @@ static void record_2d(struct gmt_site *site, const CUDA_MEMCPY2D *copy)
         record(SITE, (IS_PEER) ? GMT_DIR_PEER : direction_of(&dst, &src), &dst, &src, &shape); \
     } while (0)
 
-/* `detail` tells record() that the call does not wait, where no stream says so. */
-#define ASYNC site.detail = 1
-
 #define COPY_2D(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy), (copy), NULL, FLAGS, (void)0, \
-                    record_2d(&site, copy))
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy), (copy), NULL, \
+                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, record_2d(&site, copy))
 #define COPY_2D_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy, CUstream stream), (copy, stream), stream, \
-                    FLAGS, ASYNC, record_2d(&site, copy))
+                    FLAGS, (void)0, record_2d(&site, copy))
 #define COPY_3D(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy), (copy), NULL, FLAGS, (void)0, \
-                    RECORD_3D(&site, copy, false))
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy), (copy), NULL, \
+                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, RECORD_3D(&site, copy, false))
 #define COPY_3D_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream), stream, \
-                    FLAGS, ASYNC, RECORD_3D(&site, copy, false))
+                    FLAGS, (void)0, RECORD_3D(&site, copy, false))
 #define COPY_3D_PEER(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy), (copy), NULL, FLAGS, (void)0, \
-                    RECORD_3D(&site, copy, true))
+    GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy), (copy), NULL, \
+                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, RECORD_3D(&site, copy, true))
 #define COPY_3D_PEER_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), (copy, stream), \
-                    stream, FLAGS, ASYNC, RECORD_3D(&site, copy, true))
-
+                    stream, FLAGS, (void)0, RECORD_3D(&site, copy, true))
 COPY_2D(cuMemcpy2D_v2, 0)
 COPY_2D(cuMemcpy2D_v2_ptds, GMT_CALL_PER_THREAD)
 COPY_2D(cuMemcpy2DUnaligned_v2, 0)

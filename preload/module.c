@@ -31,6 +31,15 @@ CALL(cuLibraryLoadFromFile,
      (void)0)
 CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, (void)0,
      gmt_kernel_modules_changed())
+GMT_DEFINE_HOOK(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned count, CUlibrary library),
+                (kernels, count, library), NULL, 0, (void)0, {
+                    for (unsigned i = 0;
+                         site.result == CUDA_SUCCESS && kernels != NULL && i < count; i++) {
+                        if (kernels[i] != NULL) {
+                            gmt_kernel_note_library_kernel(kernels[i]);
+                        }
+                    }
+                })
 /* Asked for by the thousand and of no interest in itself: only the handle is remembered. */
 GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name),
                 (kernel, library, name), NULL, 0, (void)0, {
@@ -39,18 +48,28 @@ GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const
                     }
                 })
 
-CALL(
-    cuCtxDestroy_v2, (CUcontext context), (context), NULL, 0, (void)0,
-    if (site.result == CUDA_SUCCESS) { gmt_context_forget(context); })
-CALL(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device), NULL, 0, gmt_context_forget(NULL),
-     (void)0)
+#define DESTROY(SYMBOL) \
+    CALL( \
+        SYMBOL, (CUcontext context), (context), NULL, 0, gmt_context_going(context, 0), \
+        if (context != NULL) { gmt_context_gone(&site, context, 0); })
+#define RESET(SYMBOL) \
+    CALL(SYMBOL, (CUdevice device), (device), NULL, 0, gmt_context_going(NULL, device), \
+         gmt_context_gone(&site, NULL, device))
+
+DESTROY(cuCtxDestroy)
+DESTROY(cuCtxDestroy_v2)
+RESET(cuDevicePrimaryCtxReset)
+RESET(cuDevicePrimaryCtxReset_v2)
 
 CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL, 0, (void)0,
      (void)0)
 CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
      (stream, flags, priority), NULL, 0, (void)0, (void)0)
-CALL(cuStreamDestroy_v2, (CUstream stream), (stream), NULL, 0,
-     gmt_stream_forget(gmt_context_current(NULL), stream), (void)0)
+#define STREAM_DESTROY(SYMBOL) \
+    CALL(SYMBOL, (CUstream stream), (stream), NULL, 0, \
+         gmt_stream_forget(gmt_context_current(NULL), stream), (void)0)
+STREAM_DESTROY(cuStreamDestroy)
+STREAM_DESTROY(cuStreamDestroy_v2)
 
 /* Counted before it begins: from then on nothing may be asked of its streams. */
 static void before_capture(CUstream stream, uint8_t flags)
@@ -65,10 +84,15 @@ static void before_capture(CUstream stream, uint8_t flags)
     CALL( \
         SYMBOL, PARAMETERS, ARGUMENTS, stream, FLAGS, before_capture(stream, FLAGS), \
         if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
+/* A stream that was not being captured ends nobody's capture. */
 #define END(SYMBOL, FLAGS) \
-    CALL(SYMBOL, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, (void)0, \
-         gmt_capture_ended())
+    CALL( \
+        SYMBOL, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, \
+        bool captured = gmt_stream_is_in_capture(stream, ((FLAGS)&GMT_CALL_PER_THREAD) != 0), \
+        if (captured) { gmt_capture_ended(); })
 
+BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), 0)
+BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), GMT_CALL_PER_THREAD)
 BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), 0)
 BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode),
       GMT_CALL_PER_THREAD)

@@ -93,23 +93,29 @@ static bool resolve_all(void *candidate)
     if (atomic_load_explicit(&resolved, memory_order_acquire)) {
         return true;
     }
+    /* The loader is asked before our lock is taken: a thread inside dlopen (whose constructor may call
+     * CUDA) holds the loader's lock and may be waiting for ours. */
+    void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL) {
+        handle = candidate;
+    }
+    void *real[GMT_HOOK_COUNT];
+    bool any = false;
+    for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
+        real[id] = real_dlsym(handle, hook_names[id]);
+        real[id] = real[id] != (const void *)hook_addresses[id] ? real[id] : NULL;
+        any |= real[id] != NULL;
+    }
     pthread_mutex_lock(&mutex);
-    if (!resolved) {
-        void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        if (handle == NULL) {
-            handle = candidate;
-        }
-        for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
-            void *real = real_dlsym(handle, hook_names[id]);
-            if (real != NULL && real != (const void *)hook_addresses[id]) {
-                gmt_hook_real[id] = real;
-                map_add((uintptr_t)real, id);
-                libcuda_handle = handle;
+    if (!resolved && any) {
+        for (unsigned id = 0; id < GMT_HOOK_COUNT; id++) {
+            if (real[id] != NULL) {
+                gmt_hook_real[id] = real[id];
+                map_add((uintptr_t)real[id], id);
             }
         }
-        if (libcuda_handle != NULL) {
-            atomic_store_explicit(&resolved, true, memory_order_release);
-        }
+        libcuda_handle = handle;
+        atomic_store_explicit(&resolved, true, memory_order_release);
     }
     pthread_mutex_unlock(&mutex);
     return resolved;
@@ -162,6 +168,11 @@ void *gmt_dlsym_filter(void *handle, const char *name)
     return answer;
 }
 
+void gmt_resolve_reset(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+}
+
 void gmt_driver_load(void)
 {
     void *found;
@@ -184,7 +195,8 @@ GMT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     CUresult result = real(symbol, pfn, version, flags);
-    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL) {
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
+        gmt_hook_depth == 0) {
         *pfn = gmt_route(symbol, *pfn);
     }
     return result;
@@ -199,7 +211,8 @@ GMT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int vers
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     CUresult result = real(symbol, pfn, version, flags, status);
-    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL) {
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
+        gmt_hook_depth == 0) {
         *pfn = gmt_route(symbol, *pfn);
     }
     return result;

@@ -30,6 +30,8 @@ struct gmt_driver {
 #undef GMT_DRIVER
 };
 extern struct gmt_driver gmt_driver;
+/* In a forked child: another thread may have held the lock. */
+void gmt_resolve_reset(void);
 /* Fill gmt_driver; called once when recording starts. */
 void gmt_driver_load(void);
 
@@ -39,5 +41,7 @@ void *gmt_uncovered_jump(const char *name, void *real);
 unsigned long gmt_uncovered_calls(const char *prefix);
 /* Write what was called as GMT_REC_LOSS records. */
 void gmt_uncovered_report(void);
+/* In a forked child: nothing was called yet. */
+void gmt_uncovered_reset(void);
 
 #endif

@@ -2,6 +2,7 @@
 /* Walks frame pointers, interns chains, and writes the maps needed to name them later. */
 #include "preload/stack.h"
 
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,15 +27,31 @@ static struct {
 static _Atomic uint32_t interned_count;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
+/* Objects whose maps have been written; an unloaded one is dropped, for another may take its place. */
 static struct {
-    uintptr_t start, end; /* of the executable segment */
-} code[MAX_OBJECTS];
-static unsigned code_count;
-static unsigned long long objects_seen;
+    uintptr_t start;   /* of the executable segment */
+    uint64_t identity; /* hash of path and build id */
+    bool is_mapped;
+} objects[MAX_OBJECTS];
+static unsigned object_count;
+static unsigned long long loads_seen, unloads_seen;
+
+/* Executable ranges, sorted, for a first look at addresses without a lock: two copies, of which one
+ * is current. A reader that is overtaken sees wrong ranges and cuts a chain short, no more. */
+struct range {
+    _Atomic uintptr_t start, end;
+};
+static struct {
+    struct range range[MAX_OBJECTS];
+    _Atomic unsigned count;
+} code[2];
+static _Atomic unsigned code_current;
 
 static void find_stack_bounds(void)
 {
     pthread_attr_t attributes;
+    int cancel_state, saved_errno = errno;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     void *base = NULL;
     size_t bytes = 0;
     stack_low = 1; /* tried; an empty range if it fails */
@@ -45,6 +62,8 @@ static void find_stack_bounds(void)
         }
         pthread_attr_destroy(&attributes);
     }
+    (void)pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
 }
 
 /* Build id of a mapped object, in hex. */
@@ -75,10 +94,32 @@ static void build_id_of(const struct dl_phdr_info *info, char text[static 128])
     }
 }
 
-static int note_object(struct dl_phdr_info *info, size_t size, void *unused)
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+/* Insert into the copy that is not current; few objects come at a time, nearly in order. */
+static void add_range(unsigned copy, uintptr_t start, uintptr_t end)
+{
+    unsigned count = code[copy].count;
+    unsigned at = count;
+    struct range *range = code[copy].range;
+    for (; at > 0 && range[at - 1].start > start; at--) {
+        range[at].start = range[at - 1].start;
+        range[at].end = range[at - 1].end;
+    }
+    range[at].start = start;
+    range[at].end = end;
+    code[copy].count = count + 1;
+}
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *copy)
 {
     (void)size;
-    (void)unused;
     struct gmt_object object = {.load_bias = info->dlpi_addr, .start = UINT64_MAX};
     uintptr_t code_start = 0, code_end = 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -95,63 +136,112 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *unused)
             code_end = end;
         }
     }
-    for (unsigned i = 0; i < code_count; i++) {
-        if (code[i].start == code_start) {
-            return 0;
-        }
-    }
-    if (code_start == 0 || code_count == MAX_OBJECTS) {
+    if (code_start == 0 || code[*(unsigned *)copy].count == MAX_OBJECTS) {
         return 0;
     }
-    code[code_count].start = code_start;
-    code[code_count].end = code_end;
-    code_count++;
+    add_range(*(unsigned *)copy, code_start, code_end);
     char build_id[128];
     build_id_of(info, build_id);
     const char *path = info->dlpi_name != NULL && info->dlpi_name[0] != '\0' ? info->dlpi_name
                                                                              : gmt_options_exe();
+    uint64_t identity = hash_text(hash_text(1, path), build_id);
+    unsigned at = object_count;
+    for (unsigned i = 0; i < object_count; i++) {
+        if (objects[i].start == code_start && objects[i].identity == identity) {
+            objects[i].is_mapped = true;
+            return 0;
+        }
+        at = objects[i].start == 0 ? i : at;
+    }
+    if (at == MAX_OBJECTS) {
+        return 0;
+    }
+    object_count += at == object_count;
+    objects[at].start = code_start;
+    objects[at].identity = identity;
+    objects[at].is_mapped = true;
     (void)gmt_spool_side(GMT_REC_OBJECT, &object, sizeof(object), (const char *[]){path, build_id},
                          2);
     return 0;
 }
 
-static int count_objects(struct dl_phdr_info *info, size_t size, void *loads)
+struct loader_counts {
+    unsigned long long loads, unloads;
+};
+
+static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
 {
     (void)size;
-    *(unsigned long long *)loads = info->dlpi_adds;
-    return 1; /* the counter is the same in every entry */
+    struct loader_counts *seen = counts;
+    seen->loads = info->dlpi_adds;
+    seen->unloads = info->dlpi_subs;
+    return 1; /* the counters are the same in every entry */
 }
 
-/* Caller holds `mutex`. */
-static void note_objects(void)
+/* True if anything was loaded or unloaded since the last time. Caller holds `mutex`. */
+static bool note_objects(void)
 {
-    unsigned long long loads = 0;
-    dl_iterate_phdr(count_objects, &loads);
-    if (loads != objects_seen) {
-        objects_seen = loads;
-        dl_iterate_phdr(note_object, NULL);
+    struct loader_counts now = {0};
+    dl_iterate_phdr(count_objects, &now);
+    if (now.loads == loads_seen && now.unloads == unloads_seen) {
+        return false;
     }
+    loads_seen = now.loads;
+    unloads_seen = now.unloads;
+    for (unsigned i = 0; i < object_count; i++) {
+        objects[i].is_mapped = false;
+    }
+    unsigned copy = 1 - code_current;
+    code[copy].count = 0;
+    dl_iterate_phdr(note_object, &copy);
+    for (unsigned i = 0; i < object_count; i++) {
+        if (!objects[i].is_mapped) {
+            objects[i].start = 0;
+        }
+    }
+    code_current = copy;
+    return true;
 }
 
 void gmt_stack_note_objects(void)
 {
     pthread_mutex_lock(&mutex);
-    note_objects();
+    (void)note_objects();
     pthread_mutex_unlock(&mutex);
 }
 
-/* Does a call instruction end at `address`? (e8 rel32; ff /2 with 0 to 5 operand bytes.) Caller
- * holds `mutex`. */
-static bool follows_call(uintptr_t address)
+/* Is there code at `address`, as far as is known? *hint: the range of the last answer. */
+static bool is_code(uintptr_t address, unsigned *hint)
 {
-    bool mapped = false;
-    for (unsigned i = 0; i < code_count && !mapped; i++) {
-        mapped = address >= code[i].start + 8 && address < code[i].end;
+    unsigned copy = atomic_load_explicit(&code_current, memory_order_acquire);
+    const struct range *range = code[copy].range;
+    unsigned count = atomic_load_explicit(&code[copy].count, memory_order_relaxed);
+    unsigned low = *hint;
+    if (low >= count || address < atomic_load_explicit(&range[low].start, memory_order_relaxed) ||
+        address >= atomic_load_explicit(&range[low].end, memory_order_relaxed)) {
+        unsigned high = count;
+        for (low = 0; low < high;) {
+            unsigned middle = low + (high - low) / 2;
+            if (atomic_load_explicit(&range[middle].end, memory_order_relaxed) <= address) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        *hint = low;
     }
-    if (!mapped) {
-        return false;
-    }
-    const uint8_t *at = (const uint8_t *)address; // NOLINT
+    return low < count && address >= atomic_load_explicit(&range[low].start, memory_order_relaxed);
+}
+
+struct chain {
+    const uint64_t *address;
+    uint32_t depth;
+    bool follows_call[MAX_DEPTH];
+};
+
+/* Does a call instruction end at `at`? e8 rel32; ff /2 with 0 to 5 operand bytes. */
+static bool ends_call(const uint8_t *at)
+{
     if (at[-5] == 0xe8) {
         return true;
     }
@@ -163,50 +253,64 @@ static bool follows_call(uintptr_t address)
     return false;
 }
 
-static uint32_t intern(const uint64_t *chain, uint32_t depth, uint64_t hash, unsigned slot)
+/* Looks at code under the loader's lock: nothing can be unmapped meanwhile. */
+static int check_chain(struct dl_phdr_info *info, size_t size, void *argument)
 {
-    pthread_mutex_lock(&mutex);
-    while (interned[slot].hash != 0 && interned[slot].hash != hash) {
-        slot = (slot + 1) % INTERN_SLOTS;
-    }
-    uint32_t id = interned[slot].id;
-    if (interned[slot].hash == 0 && interned_count < INTERN_SLOTS / 2) {
-        note_objects();
-        uint32_t sound = 1; /* the first is the hook's own return address */
-        while (sound < depth && follows_call(chain[sound])) {
-            sound++;
+    (void)size;
+    struct chain *chain = argument;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type != PT_LOAD || (segment->p_flags & (PF_X | PF_R)) != (PF_X | PF_R)) {
+            continue;
         }
-        id = ++interned_count;
-        struct gmt_stack stack = {.id = id, .depth = sound};
-        if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), chain,
-                                sound * sizeof(chain[0])) == 0) {
-            atomic_store_explicit(&interned[slot].id, id, memory_order_relaxed);
-            atomic_store_explicit(&interned[slot].hash, hash, memory_order_release);
-        } else {
-            id = 0;
+        for (uint32_t k = 0; k < chain->depth; k++) {
+            uint64_t address = chain->address[k];
+            if (address >= start + 8 && address < start + segment->p_memsz) {
+                chain->follows_call[k] = ends_call((const uint8_t *)(uintptr_t)address); // NOLINT
+            }
         }
     }
-    pthread_mutex_unlock(&mutex);
+    return 0;
+}
+
+/* Caller holds `mutex`. */
+static uint32_t add_chain(const uint64_t *addresses, uint32_t depth, uint64_t hash, unsigned slot)
+{
+    struct chain chain = {.address = addresses, .depth = depth};
+    dl_iterate_phdr(check_chain, &chain);
+    uint32_t sound = 1; /* the first is the hook's own return address */
+    while (sound < depth && chain.follows_call[sound]) {
+        sound++;
+    }
+    uint32_t id = interned_count + 1;
+    struct gmt_stack stack = {.id = id, .depth = sound};
+    if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), addresses,
+                            sound * sizeof(addresses[0])) != 0) {
+        return 0;
+    }
+    interned_count = id;
+    if (id == INTERN_SLOTS / 2) {
+        gmt_spool_loss("stack not kept", "more different stacks than the table holds", 1);
+    }
+    atomic_store_explicit(&interned[slot].id, id, memory_order_relaxed);
+    atomic_store_explicit(&interned[slot].hash, hash, memory_order_release);
     return id;
 }
 
-uint32_t gmt_stack_here(const void *frame)
+/* Return addresses from a hook's frame on, as far as they lie in code. */
+static uint32_t walk(const void *frame, uint64_t chain[static MAX_DEPTH], uint64_t *hash_out)
 {
-    if (gmt_options.stacks == GMT_STACKS_OFF) {
-        return 0;
-    }
-    if (__builtin_expect(stack_low == 0, 0)) {
-        find_stack_bounds();
-    }
-    uint64_t chain[MAX_DEPTH];
     uint32_t depth = 0;
+    unsigned hint = 0;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     uintptr_t at = (uintptr_t)frame;
     /* A frame: saved frame pointer, then return address. Callers lie at higher addresses. */
     while (depth < MAX_DEPTH && at >= stack_low && at + 16 <= stack_high && (at & 7) == 0) {
         uintptr_t pair[2];
         memcpy(pair, (const void *)at, sizeof(pair)); // NOLINT
-        if (pair[1] == 0) {
+        /* Where the caller keeps no frame pointer the rest is whatever lies on the stack. */
+        if (pair[1] == 0 || (depth != 0 && !is_code(pair[1], &hint))) {
             break;
         }
         chain[depth++] = pair[1];
@@ -217,28 +321,68 @@ uint32_t gmt_stack_here(const void *frame)
         }
         at = pair[0];
     }
-    if (depth == 0) {
-        return 0;
-    }
-    hash |= 1; /* 0 marks a free slot */
-    unsigned slot = (unsigned)(hash >> 40) % INTERN_SLOTS;
-    for (unsigned probe = slot;; probe = (probe + 1) % INTERN_SLOTS) {
-        uint64_t seen = atomic_load_explicit(&interned[probe].hash, memory_order_acquire);
+    *hash_out = hash | 1; /* 0 marks a free slot */
+    return depth;
+}
+
+/* The id of a chain that has been seen, or 0 and the slot where it belongs. */
+static uint32_t find(uint64_t hash, unsigned *slot)
+{
+    for (*slot = (unsigned)(hash >> 40) % INTERN_SLOTS;; *slot = (*slot + 1) % INTERN_SLOTS) {
+        uint64_t seen = atomic_load_explicit(&interned[*slot].hash, memory_order_acquire);
         if (seen == hash) {
-            return atomic_load_explicit(&interned[probe].id, memory_order_relaxed);
+            return atomic_load_explicit(&interned[*slot].id, memory_order_relaxed);
         }
         if (seen == 0) {
-            /* Full: unseen chains stay unnamed, at the price of a search and not of a lock. */
-            return interned_count < INTERN_SLOTS / 2 ? intern(chain, depth, hash, probe) : 0;
+            return 0;
         }
     }
+}
+
+static uint32_t intern(const void *frame)
+{
+    uint64_t chain[MAX_DEPTH], hash;
+    unsigned slot;
+    pthread_mutex_lock(&mutex);
+    (void)note_objects();
+    uint32_t depth = walk(frame, chain, &hash);
+    uint32_t id = depth != 0 ? find(hash, &slot) : 0;
+    if (id == 0 && depth != 0 && interned_count < INTERN_SLOTS / 2) {
+        id = add_chain(chain, depth, hash, slot);
+    }
+    pthread_mutex_unlock(&mutex);
+    return id;
+}
+
+uint32_t gmt_stack_here(const void *frame)
+{
+    uint64_t chain[MAX_DEPTH], hash;
+    unsigned slot;
+    if (gmt_options.stacks == GMT_STACKS_OFF) {
+        return 0;
+    }
+    if (__builtin_expect(stack_low == 0, 0)) {
+        find_stack_bounds();
+    }
+    uint32_t depth = walk(frame, chain, &hash);
+    uint32_t id = depth != 0 ? find(hash, &slot) : 0;
+    /* When the table is full, unseen chains stay unnamed at the price of a search, not of a lock. */
+    if (__builtin_expect(id != 0 || depth == 0 || interned_count >= INTERN_SLOTS / 2, 1)) {
+        return id;
+    }
+    int cancel_state, saved_errno = errno;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    id = intern(frame);
+    (void)pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return id;
 }
 
 void gmt_stack_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
-    memset(interned, 0, sizeof(interned));
+    memset((void *)interned, 0, sizeof(interned)); // NOLINT
     interned_count = 0;
-    code_count = 0;
-    objects_seen = 0;
+    object_count = 0;
+    loads_seen = unloads_seen = 0;
 }

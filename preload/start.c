@@ -28,6 +28,7 @@
 #include "preload/stack.h"
 #include "preload/version.h"
 
+#define START_WAIT_MS 500
 #define EXIT_WAIT_NS UINT64_C(2000000000) /* at a normal exit, for the recorder to catch up */
 
 const struct gmt_collector_ops *gmt_collector;
@@ -36,7 +37,10 @@ _Atomic bool gmt_started;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool refused; /* recording cannot be had in this process */
 static bool handlers_installed;
-static bool inherited_cupti; /* forked from a process that used CUPTI: never touch it here */
+static bool tables_are_stale; /* copied from the parent of a fork: reset before recording begins */
+static bool recorder_started;
+static _Atomic uint64_t missed; /* calls while another thread was starting, and would not finish  */
+static bool inherited_cupti;    /* forked from a process that used CUPTI: never touch it here */
 
 static void write_names(void)
 {
@@ -120,10 +124,15 @@ static void start_recorder(void)
 {
     char path[PATH_MAX + 64];
     int error = find_recorder(path, sizeof(path));
+    if (getpid() == 1) {
+        error =
+            -ECHILD; /* would become our child, and die with us: the first process of a container */
+    }
     if (error == 0) {
         error = gmt_spawn_detached(
             path, (char *const[]){"gmtrace-recorder", (char *)gmt_spool_directory(), NULL});
     }
+    recorder_started = error == 0;
     if (error != 0) {
         gmt_spool_capability("recorder", GMT_CAP_MISSING, -error,
                              "gmtrace-recorder could not be started; the records stay in the spool",
@@ -192,12 +201,19 @@ static void at_exit(void)
         gmt_collector->flush();
     }
     gmt_uncovered_report();
+    uint64_t unrecorded = atomic_exchange_explicit(&missed, 0, memory_order_relaxed);
+    if (unrecorded != 0) {
+        gmt_spool_loss("call not recorded", "while another thread was starting the recording",
+                       unrecorded);
+    }
     gmt_spool_note_exit();
     struct gmt_control *control = gmt_spool_control();
     uint64_t until_ns = gmt_clock_monotonic_ns() + EXIT_WAIT_NS;
     for (uint64_t now_ns; control != NULL && (now_ns = gmt_clock_monotonic_ns()) < until_ns;) {
         uint32_t state = __atomic_load_n(&control->recorder_state, __ATOMIC_ACQUIRE);
-        if (state >= GMT_RECORDER_DONE) {
+        uint32_t recorder = __atomic_load_n(&control->recorder_pid, __ATOMIC_ACQUIRE);
+        if (state >= GMT_RECORDER_DONE || !recorder_started ||
+            (recorder != 0 && kill((pid_t)recorder, 0) != 0 && errno == ESRCH)) {
             break;
         }
         struct timespec rest = {.tv_nsec = 50000000};
@@ -218,11 +234,10 @@ static void in_forked_child(void)
         gmt_collector = NULL;
     }
     pthread_mutex_init(&mutex, NULL);
+    gmt_resolve_reset();
+    gmt_uncovered_reset();
     gmt_spool_abandon();
-    gmt_allocmap_reset();
-    gmt_context_reset();
-    gmt_kernel_reset();
-    gmt_stack_reset();
+    tables_are_stale = true; /* most children never use CUDA: they need not touch these pages */
     gmt_started = false;
     refused = false;
     gmt_hook_depth = 0;
@@ -253,13 +268,36 @@ static void explain_refusal(const char *path, int error)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-bool gmt_start(void)
+static void reset_tables(void)
 {
-    if (refused) {
-        return false;
+    gmt_allocmap_reset();
+    gmt_context_reset();
+    gmt_kernel_reset();
+    gmt_stack_reset();
+    tables_are_stale = false;
+}
+
+/* Take the lock, unless the thread that has it cannot go on: it may be waiting for the loader's lock,
+ * which the caller holds (a library's constructor that calls CUDA). */
+static bool lock_start(void)
+{
+    const struct timespec rest = {.tv_nsec = 1000000};
+    for (int tries = 0; pthread_mutex_trylock(&mutex) != 0; tries++) {
+        if (tries == START_WAIT_MS) {
+            atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
+            return false;
+        }
+        (void)nanosleep(&rest, NULL);
     }
-    pthread_mutex_lock(&mutex);
+    return true;
+}
+
+static bool start_locked(void)
+{
     if (!gmt_started && !refused) {
+        if (tables_are_stale) {
+            reset_tables();
+        }
         static char path[PATH_MAX];
         int saved_errno = errno;
         path[0] = '\0';
@@ -291,8 +329,24 @@ bool gmt_start(void)
         }
         errno = saved_errno;
     }
-    pthread_mutex_unlock(&mutex);
     return gmt_started;
+}
+
+bool gmt_start(void)
+{
+    if (refused) {
+        return false;
+    }
+    /* A thread that is being cancelled must not end in here with the lock. */
+    int cancel_state;
+    bool started = false;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    if (lock_start()) {
+        started = start_locked();
+        pthread_mutex_unlock(&mutex);
+    }
+    (void)pthread_setcancelstate(cancel_state, NULL);
+    return started;
 }
 
 GMT_EXPORT CUresult cuInit(unsigned flags)

@@ -80,5 +80,9 @@ void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, u
     if (transfer->direction == GMT_DIR_UNKNOWN) {
         transfer->direction = (uint8_t)direction_of(transfer);
     }
+    /* Synchronous forms return before a copy inside the device is done. */
+    if (transfer->direction == GMT_DIR_D2D || transfer->direction == GMT_DIR_PEER) {
+        site->flags &= (uint8_t)~GMT_CALL_BLOCKING;
+    }
     gmt_site_record_with(GMT_REC_TRANSFER, site, bytes, transfer);
 }

@@ -114,3 +114,9 @@ void gmt_uncovered_report(void)
         }
     }
 }
+
+void gmt_uncovered_reset(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+    memset(gmt_jump_count, 0, sizeof(gmt_jump_count));
+}

@@ -105,8 +105,8 @@ PIPELINE_FN int pipeline_clamp(int value, int last)
 
 PIPELINE_FN int pipeline_tile_of(int x, int y, int size)
 {
-    const int side = size / PIPELINE_TILES_PER_SIDE;
-    return y / side * PIPELINE_TILES_PER_SIDE + x / side;
+    const int side = size / PIPELINE_TILES_PER_SIDE; /* sizes are multiples of 512 */
+    return side == 0 ? 0 : y / side * PIPELINE_TILES_PER_SIDE + x / side;
 }
 
 PIPELINE_FN float pipeline_floor(float value) /* of a number in 0..2^23 */

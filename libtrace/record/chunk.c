@@ -21,7 +21,10 @@ int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *f
     if (fd < 0) {
         return -errno;
     }
-    int error = posix_fallocate(fd, 0, (off_t)bytes);
+    int error;
+    do {
+        error = posix_fallocate(fd, 0, (off_t)bytes);
+    } while (error == EINTR);
     if (error == 0) {
         *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
         error = *mapping == MAP_FAILED ? errno : 0;

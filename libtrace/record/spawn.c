@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,12 @@ int gmt_spawn_detached(const char *path, char *const argv[])
                       .environment = environment,
                       .inner_stack = memory + STACK_BYTES};
 
+    /* A subreaper would inherit the helper and find it in its wait(). */
+    int subreaper = 0;
+    (void)prctl(PR_GET_CHILD_SUBREAPER, (unsigned long)&subreaper, 0, 0, 0);
+    if (subreaper != 0) {
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+    }
     /* No handler of the application may run in a child that shares its memory. */
     sigset_t all, before;
     sigfillset(&all);
@@ -112,6 +119,9 @@ int gmt_spawn_detached(const char *path, char *const argv[])
         while (child > 0 && waitpid(child, NULL, (int)__WCLONE) < 0 && errno == EINTR) {
         }
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (subreaper != 0) {
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     }
     if (error == 0) {
         error = -job.error;

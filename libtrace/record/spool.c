@@ -95,18 +95,19 @@ static bool take_spare(size_t bytes)
 }
 
 /* Store a fresh pair as control->last_pair; pair_seq is odd while it is being written. */
+static pthread_mutex_t pair_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 static void publish_clock_pair(void)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     struct gmt_control *control = spool.control;
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&pair_mutex);
     struct gmt_clock_pair pair = gmt_clock_read_pair();
     uint32_t seq = __atomic_load_n(&control->pair_seq, __ATOMIC_RELAXED);
     __atomic_store_n(&control->pair_seq, seq + 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->last_pair.ticks, pair.ticks, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->last_pair.monotonic_ns, pair.monotonic_ns, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->pair_seq, seq + 2, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&pair_mutex);
 }
 
 static void *dropped(int error)
@@ -184,7 +185,13 @@ void *gmt_spool_reserve(unsigned slots)
     if (!gmt_spool_is_open() || slots == 0 || slots > GMT_MAX_SLOTS) {
         return NULL;
     }
-    return reserve_in_new_chunk(bytes);
+    /* Making a file is a cancellation point that the program's call is not, and may set errno. */
+    int cancel_state, saved_errno = errno;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    void *record = reserve_in_new_chunk(bytes);
+    (void)pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return record;
 }
 
 void gmt_spool_commit(void *record, enum gmt_rec_type type, unsigned slots)
@@ -241,6 +248,12 @@ static int create_control(void)
     }
     if (error == 0) {
         spool.control = mapping;
+        /* Out of the way of 0, 1 and 2, which the program may have closed and mean to use. */
+        int high = fcntl(spool.control_fd, F_DUPFD_CLOEXEC, 100);
+        if (high >= 0) {
+            close(spool.control_fd);
+            spool.control_fd = high;
+        }
     }
     return error;
 }
@@ -327,6 +340,7 @@ void gmt_spool_abandon(void)
     atomic_store(&spool.threads, 0);
     atomic_store(&spool.retry_ns, 0);
     pthread_mutex_init(&spare.mutex, NULL);
+    pthread_mutex_init(&pair_mutex, NULL);
     spare.count = 0;
     munmap(spool.control, sizeof(*spool.control));
     spool.control = NULL;

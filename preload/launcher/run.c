@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts the program with the library preloaded and passes its end on. */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "preload/launcher/launcher.h"
+#include "preload/launcher/program.h"
 #include "preload/options.h"
 #include "preload/output.h"
 
@@ -26,71 +24,6 @@ static void pass_on(int number)
     if (child > 0) {
         (void)kill((pid_t)child, number);
     }
-}
-
-/* The file that execvp would take; "" if none. */
-static void find_program(const char *name, char path[static PATH_MAX])
-{
-    path[0] = '\0';
-    if (strchr(name, '/') != NULL) {
-        (void)snprintf(path, PATH_MAX, "%s", name);
-        return;
-    }
-    const char *search = getenv("PATH");
-    for (const char *at = search != NULL ? search : "/usr/bin:/bin"; *at != '\0';) {
-        size_t length = strcspn(at, ":");
-        (void)snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, at, length != 0 ? "/" : "", name);
-        if (access(path, X_OK) == 0) {
-            return;
-        }
-        at += length + (at[length] == ':');
-    }
-    path[0] = '\0';
-}
-
-struct program_traits {
-    bool is_static; /* no dynamic loader: LD_PRELOAD has no effect */
-    char asan[64];  /* file name of the ASan runtime it needs, or "" */
-};
-
-static struct program_traits look_at(const char *path)
-{
-    struct program_traits traits = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size < (off_t)sizeof(Elf64_Ehdr)) {
-        if (fd >= 0) {
-            close(fd);
-        }
-        return traits;
-    }
-    size_t bytes = (size_t)status.st_size;
-    const char *file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (file == MAP_FAILED) {
-        return traits;
-    }
-    Elf64_Ehdr header;
-    memcpy(&header, file, sizeof(header));
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64) {
-        bool has_loader = false;
-        for (unsigned i = 0; i < header.e_phnum; i++) {
-            Elf64_Phdr segment;
-            size_t at = header.e_phoff + (size_t)i * sizeof(segment);
-            if (at + sizeof(segment) > bytes) {
-                break;
-            }
-            memcpy(&segment, file + at, sizeof(segment));
-            has_loader |= segment.p_type == PT_INTERP;
-        }
-        traits.is_static = header.e_type != ET_DYN ? !has_loader : false;
-        const char *name = memmem(file, bytes, "libasan.so.", 11);
-        if (name != NULL && strnlen(name, bytes - (size_t)(name - file)) < sizeof(traits.asan)) {
-            memcpy(traits.asan, name, strnlen(name, sizeof(traits.asan) - 1));
-        }
-    }
-    munmap((void *)file, bytes);
-    return traits;
 }
 
 /* Refuse before the program has done its work, not after. */
@@ -131,9 +64,7 @@ static int prepare_environment(const char *program, uint64_t now_ns)
                               "gmtrace; install again\n");
         return -ENOENT;
     }
-    char path[PATH_MAX];
-    find_program(program, path);
-    struct program_traits traits = look_at(path);
+    struct gmt_program traits = gmt_program_look(program);
     if (traits.is_static) {
         (void)fprintf(stderr,
                       "gmtrace: %s is linked statically, so nothing can be preloaded into "
@@ -153,6 +84,66 @@ static int status_of(int status)
     return WIFSIGNALED(status) ? GMT_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* What the launcher does with signals while the program runs. The program gets back what the
+ * launcher was started with. */
+static const struct {
+    int number;
+    void (*handler)(int);
+} signals[] = {
+    /* The terminal sends these to the program, too; the launcher stays to tell how it ended. */
+    {SIGINT, SIG_IGN},
+    {SIGQUIT, SIG_IGN},
+    {SIGTERM, pass_on},
+    {SIGHUP, pass_on},
+    /* Ignored, it would make the kernel drop the program's status. */
+    {SIGCHLD, SIG_DFL},
+};
+#define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
+
+static void take_signals(struct sigaction before[static SIGNAL_COUNT])
+{
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        struct sigaction action = {.sa_handler = signals[i].handler};
+        (void)sigaction(signals[i].number, NULL, &before[i]);
+        /* Under nohup neither of the two is to end. */
+        if (action.sa_handler != pass_on || before[i].sa_handler != SIG_IGN) {
+            (void)sigaction(signals[i].number, &action, NULL);
+        }
+    }
+}
+
+static void give_signals_back(const struct sigaction before[static SIGNAL_COUNT])
+{
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        (void)sigaction(signals[i].number, &before[i], NULL);
+    }
+}
+
+/* In the child: become the program, or report an errno, or -1 when gmtrace failed. */
+static _Noreturn void become(char *const argv[], uint64_t now_ns, int report)
+{
+    int error = -1;
+    if (prepare_environment(argv[0], now_ns) == 0) {
+        execvp(argv[0], argv);
+        error = errno;
+        (void)fprintf(stderr, "gmtrace: cannot run '%s': %s\n", argv[0], strerror(error));
+    }
+    ssize_t written = write(report, &error, sizeof(error));
+    (void)written;
+    _exit(GMT_EXIT_FAILED);
+}
+
+/* Why the child could not become the program; 0 once it has. */
+static int failure_of(int report)
+{
+    int failure = 0;
+    ssize_t got;
+    do {
+        got = read(report, &failure, sizeof(failure));
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof(failure) ? failure : 0;
+}
+
 int gmt_launcher_run(char *const argv[])
 {
     struct timespec now;
@@ -162,52 +153,46 @@ int gmt_launcher_run(char *const argv[])
     if (check_output(gmt_options.output) != 0) {
         return GMT_EXIT_FAILED;
     }
-    /* Terminal signals reach the program by itself; the launcher stays to tell how it ended. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
-    struct sigaction old_int, old_quit;
-    (void)sigaction(SIGINT, &ignore, &old_int);
-    (void)sigaction(SIGQUIT, &ignore, &old_quit);
-    (void)sigaction(SIGTERM, &pass, NULL);
-    (void)sigaction(SIGHUP, &pass, NULL);
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) {
         (void)fprintf(stderr, "gmtrace: %s\n", strerror(errno));
         return GMT_EXIT_FAILED;
     }
+    /* A signal to be passed on waits until there is somebody to pass it to. */
+    sigset_t all, mask;
+    struct sigaction before[SIGNAL_COUNT];
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &mask);
+    take_signals(before);
     pid_t pid = fork();
     if (pid == 0) {
-        (void)sigaction(SIGINT, &old_int, NULL);
-        (void)sigaction(SIGQUIT, &old_quit, NULL);
-        (void)signal(SIGTERM, SIG_DFL);
-        (void)signal(SIGHUP, SIG_DFL);
-        int error = ENOENT;
-        if (prepare_environment(argv[0], now_ns) == 0) {
-            execvp(argv[0], argv);
-            error = errno;
-            (void)fprintf(stderr, "gmtrace: cannot run '%s': %s\n", argv[0], strerror(error));
-        } else {
-            error = -1;
-        }
-        ssize_t written = write(report[1], &error, sizeof(error));
-        (void)written;
-        _exit(GMT_EXIT_FAILED);
-    }
-    close(report[1]);
-    if (pid < 0) {
-        (void)fprintf(stderr, "gmtrace: cannot start a process: %s\n", strerror(errno));
-        return GMT_EXIT_FAILED;
+        give_signals_back(before);
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+        become(argv, now_ns, report[1]);
     }
     child = pid;
-    int failure = 0, status = 0;
-    ssize_t got = read(report[0], &failure, sizeof(failure));
-    close(report[0]);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    int error = errno;
+    (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    close(report[1]);
+    if (pid < 0) {
+        (void)fprintf(stderr, "gmtrace: cannot start a process: %s\n", strerror(error));
+        return GMT_EXIT_FAILED;
     }
-    if (got == (ssize_t)sizeof(failure)) {
+    int failure = failure_of(report[0]), status = 0;
+    pid_t waited;
+    close(report[0]);
+    do {
+        waited = waitpid(pid, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+    if (failure != 0) {
         return failure == ENOENT ? GMT_EXIT_NOT_FOUND
                : failure > 0     ? GMT_EXIT_CANNOT_RUN
                                  : GMT_EXIT_FAILED;
     }
+    if (waited < 0) {
+        (void)fprintf(stderr, "gmtrace: cannot tell how '%s' ended: %s\n", argv[0],
+                      strerror(errno));
+    }
     gmt_launcher_report(gmt_options.output, pid, now_ns, argv[0]);
-    return status_of(status);
+    return waited < 0 ? GMT_EXIT_FAILED : status_of(status);
 }

@@ -22,6 +22,12 @@ equal "launches" 5 "$(sql a.db 'SELECT count(*) FROM launch')"
 equal "the program's own status" 7 "$(status_of "$gmtrace" -o b.db "$client" exit_return)"
 equal "status after SIGSEGV" 139 "$(status_of "$gmtrace" -o c.db "$client" exit_segv)"
 equal "status after SIGABRT" 134 "$(status_of "$gmtrace" -o d.db "$client" exit_abort)"
+equal "status with SIGCHLD ignored" 3 \
+    "$(status_of env --ignore-signal=CHLD "$gmtrace" sh -c 'exit 3')"
+same_signals=(env --ignore-signal=CHLD,HUP,TERM)
+show_signals=(grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status)
+equal "signals of the program" "$("${same_signals[@]}" "${show_signals[@]}")" \
+    "$("${same_signals[@]}" "$gmtrace" "${show_signals[@]}" 2>last.err)"
 equal "status of a missing program" 127 "$(status_of "$gmtrace" ./absent)"
 touch not-executable
 equal "status of a file that is no program" 126 "$(status_of "$gmtrace" ./not-executable)"
@@ -31,6 +37,30 @@ equal "status of a bad value" 125 "$(status_of "$gmtrace" --collect sideways "$c
 equal "status without CUDA" 0 "$(status_of "$gmtrace" -o e.db "$client" nothing)"
 [ -s last.err ] || fail "gmtrace does not say that there is no trace"
 [ ! -e e.db ] || fail "a trace of a program without CUDA"
+
+# What a program needs tells what is preloaded before gmtrace, not what it holds as text.
+printf 'int main(void) { return 0; }\n' >empty.c
+if cc -fsanitize=address -o asan empty.c 2>/dev/null && readelf -d asan | grep -q libasan; then
+    equal "status under ASan" 0 "$(status_of "$gmtrace" ./asan)"
+fi
+for kind in -static -static-pie; do
+    if cc $kind -o static empty.c 2>/dev/null; then
+        equal "status of a program linked $kind" 0 "$(status_of "$gmtrace" ./static)"
+        equal "warnings with $kind" 1 "$(grep -c 'linked statically' last.err)"
+    fi
+done
+cat >mentions.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+const char *volatile known[] = {"libasan.so.6"};
+int main(void) { return puts(getenv("LD_PRELOAD")) < 0 || known[0] == NULL; }
+END
+if cc -o mentions mentions.c 2>/dev/null; then
+    equal "status of a program that mentions ASan" 0 "$(status_of "$gmtrace" ./mentions)"
+    if grep -q libasan last.out || grep -q 'linked statically' last.err; then
+        fail "a program that mentions ASan is taken for one that needs it"
+    fi
+fi
 
 equal "options with --" 0 "$(status_of "$gmtrace" --collect light --stacks=off -o f.db -- "$client" churn 5)"
 finished f.db

@@ -162,6 +162,8 @@ extern _Thread_local struct fake_thread fake_thread;
 void *fake_object_new(enum fake_kind kind, size_t bytes);
 bool fake_object_is(const void *object, unsigned kinds);
 bool fake_object_delete(void *object, unsigned kinds);
+/* Delete the object with this context at the latest. */
+void fake_object_own(const void *object, struct fake_context *context);
 /* True if `address` is the start of an element of an object that is an array of such elements. */
 bool fake_object_element(const void *address, enum fake_kind kind, size_t element_bytes);
 CUresult fake_memory_new(enum fake_kind kind, size_t bytes, unsigned flags, bool low, void **out);

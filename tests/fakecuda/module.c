@@ -53,8 +53,13 @@ static char *read_file(const char *path)
 
 CUresult fake_cuModuleLoadData(CUmodule *module, const void *image)
 {
-    return fake_current() == NULL ? CUDA_ERROR_INVALID_CONTEXT
-                                  : fake_module_parse(image, (struct fake_module **)module);
+    struct fake_context *context = fake_current();
+    struct fake_module **made = (struct fake_module **)module;
+    CUresult result = context == NULL ? CUDA_ERROR_INVALID_CONTEXT : fake_module_parse(image, made);
+    if (result == CUDA_SUCCESS) {
+        fake_object_own((*made)->functions, context);
+    }
+    return result;
 }
 
 CUresult fake_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,

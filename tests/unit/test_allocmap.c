@@ -41,7 +41,7 @@ Test(allocmap, agrees_with_a_plain_list_under_random_changes)
         uint64_t base = 0x10000 + (uint64_t)(rand() % 4000) * 4096;
         uint64_t bytes = 1 + (uint64_t)(rand() % 4096);
         if (rand() % 2 == 0 && count < LIVE && slow_find(base) == NULL) {
-            uint32_t id = gmt_allocmap_insert(base, bytes, GMT_ALLOC_DEVICE);
+            uint32_t id = gmt_allocmap_insert(base, bytes, GMT_ALLOC_DEVICE, 1);
             list[count++] = (struct gmt_allocation){
                 .base = base, .bytes = bytes, .id = id, .kind = GMT_ALLOC_DEVICE};
         } else if (count > 0) {
@@ -60,10 +60,10 @@ Test(allocmap, agrees_with_a_plain_list_under_random_changes)
 
 Test(allocmap, gives_every_allocation_an_id_of_its_own)
 {
-    uint32_t first = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    uint32_t first = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
     struct gmt_allocation gone;
     cr_assert(gmt_allocmap_remove(0x1000, &gone));
-    uint32_t second = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    uint32_t second = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
     cr_assert_neq(first, 0);
     cr_assert_neq(first, second, "a reused address is another allocation");
 }
@@ -71,7 +71,7 @@ Test(allocmap, gives_every_allocation_an_id_of_its_own)
 Test(allocmap, restores_what_a_failed_free_took)
 {
     struct gmt_allocation gone, found;
-    uint32_t id = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_HOST);
+    uint32_t id = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_HOST, 1);
     cr_assert(gmt_allocmap_remove(0x1000, &gone));
     cr_assert_not(gmt_allocmap_find(0x1008, &found));
     gmt_allocmap_restore(&gone);
@@ -82,7 +82,7 @@ Test(allocmap, restores_what_a_failed_free_took)
 Test(allocmap, removes_only_at_the_first_byte)
 {
     struct gmt_allocation gone;
-    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
     cr_assert_not(gmt_allocmap_remove(0x1001, &gone));
     cr_assert_not(gmt_allocmap_remove(0x0fff, &gone));
 }
@@ -99,7 +99,7 @@ Test(allocmap, tells_memory_classes_apart)
         {GMT_ALLOC_REGISTERED, GMT_MEM_PINNED},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        uint32_t id, expected = gmt_allocmap_insert(0x10000 * (i + 1), 64, cases[i].kind);
+        uint32_t id, expected = gmt_allocmap_insert(0x10000 * (i + 1), 64, cases[i].kind, 1);
         cr_assert_eq(gmt_allocmap_class(0x10000 * (i + 1) + 63, GMT_MEM_PAGEABLE, &id),
                      cases[i].class);
         cr_assert_eq(id, expected);
@@ -112,10 +112,26 @@ Test(allocmap, tells_memory_classes_apart)
 Test(allocmap, knows_when_a_kernel_could_wait_for_the_host)
 {
     struct gmt_allocation gone;
-    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE);
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
     cr_assert_not(gmt_allocmap_has_host_visible());
-    (void)gmt_allocmap_insert(0x2000, 16, GMT_ALLOC_REGISTERED);
+    (void)gmt_allocmap_insert(0x2000, 16, GMT_ALLOC_REGISTERED, 1);
     cr_assert(gmt_allocmap_has_host_visible());
     cr_assert(gmt_allocmap_remove(0x2000, &gone));
+    cr_assert_not(gmt_allocmap_has_host_visible());
+}
+
+Test(allocmap, forgets_what_died_with_its_context)
+{
+    struct gmt_allocation gone;
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
+    uint32_t pinned = gmt_allocmap_insert(0x2000, 16, GMT_ALLOC_HOST, 2);
+    (void)gmt_allocmap_insert(0x3000, 16, GMT_ALLOC_DEVICE, 1);
+    cr_assert(gmt_allocmap_take_from(1, &gone));
+    cr_assert_eq(gone.base, 0x3000);
+    cr_assert(gmt_allocmap_take_from(1, &gone));
+    cr_assert_eq(gone.base, 0x1000);
+    cr_assert_not(gmt_allocmap_take_from(1, &gone));
+    cr_assert(gmt_allocmap_take_from(2, &gone));
+    cr_assert_eq(gone.id, pinned);
     cr_assert_not(gmt_allocmap_has_host_visible());
 }

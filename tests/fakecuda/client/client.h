@@ -41,8 +41,11 @@ CUresult client_vector_add(CUfunction function, CUdeviceptr out, CUdeviceptr a, 
                            unsigned count, CUstream stream);
 
 /* Scenarios: each returns the program's exit status. `n` is its argument, 0 if none was given. */
+#ifndef CLIENT_SCENARIOS
+#define CLIENT_SCENARIOS "scenarios.def"
+#endif
 #define SCENARIO(name, function, help) int function(long n);
-#include "scenarios.def"
+#include CLIENT_SCENARIOS
 #undef SCENARIO
 
 int client_run(int argc, char **argv);

@@ -15,7 +15,7 @@ static const struct {
     const char *help;
 } scenarios[] = {
 #define SCENARIO(name, function, help) {#name, function, help},
-#include "scenarios.def"
+#include CLIENT_SCENARIOS
 #undef SCENARIO
 };
 

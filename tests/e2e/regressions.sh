@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# regressions.sh SCENARIO [N]: what once went wrong runs as if untraced and is recorded right.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+# A deadlock is a failure of its own (status 124).
+both_ways() {
+    CLIENT=timeout traced_like_plain t 20 "$FAKECUDA/fakeregressions" "$@"
+    equal "exit status" 0 "$(cat t.status)"
+    finished t.db
+}
+
+# One value of the trace.
+expect() {
+    equal "$1" "$2" "$(sql t.db "$3")"
+}
+
+# Every stack that a call names is in the trace.
+stacks_exist() {
+    local table
+    for table in transfer memset launch sync; do
+        expect "stacks missing from $table" 0 \
+            "SELECT count(*) FROM $table WHERE stack_id NOT IN (SELECT id FROM stack)"
+    done
+}
+
+case $1 in
+full_spool)
+    export GMTRACE_SPOOL_LIMIT=1 GMTRACE_OUTPUT=$work/t.db
+    LD_LIBRARY_PATH=$FAKECUDA run t.plain env -u GMTRACE_OUTPUT "$FAKECUDA/fakeregressions" "$@"
+    CLIENT=timeout traced t 60 "$FAKECUDA/fakeregressions" "$@"
+    same_behaviour t
+    finished t.db
+    [ "$(sql t.db "SELECT sum(count) FROM loss WHERE kind != 'entry point not covered'")" -gt 0 ] ||
+        fail "the spool was never full"
+    # What was dropped has no after-effect: new stacks are named once there is room.
+    stacks_exist
+    expect "memsets with a stack" 1000 'SELECT count(*) FROM memset JOIN stack ON stack.id = stack_id'
+    exit 0
+    ;;
+esac
+
+both_ways "$@"
+all_calls_recorded t
+nothing_lost t.db
+stacks_exist
+expect "processes" 1 'SELECT count(*) FROM process'
+
+case $1 in
+freed_code)
+    # The frame in the library that is gone ends the chain.
+    expect "frames below the free" 1 \
+        'SELECT s.depth FROM allocation a JOIN stack s ON s.id = a.free_stack_id'
+    ;;
+replaced_code)
+    expect "libraries that free" "libfakeplugin_first.so libfakeplugin_second.so" "
+        SELECT group_concat(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''), ' ')
+        FROM (SELECT * FROM allocation ORDER BY begin_ns) a
+        JOIN stack_frame s ON s.stack_id = a.free_stack_id AND s.position = 0
+        JOIN frame f ON f.id = s.frame_id JOIN module m ON m.id = f.module_id"
+    ;;
+odd_frames)
+    # Return addresses that are none make no stacks of their own.
+    at_most "stacks" 20 "$(sql t.db 'SELECT count(*) FROM stack')"
+    expect "memsets with a stack" 1000 'SELECT count(*) FROM memset JOIN stack ON stack.id = stack_id'
+    ;;
+reused_handle)
+    equal "output" "same handle: 1" "$(cat t.out)"
+    expect "parameters of the two kernels" "5 1" "
+        SELECT group_concat(parameter_count, ' ') FROM (
+            SELECT k.parameter_count FROM launch l JOIN kernel k ON k.id = l.kernel_id ORDER BY l.seq)"
+    ;;
+reset)
+    expect "source before and after" "pinned pageable" \
+        "SELECT group_concat(src_class, ' ') FROM (SELECT * FROM transfer ORDER BY begin_ns)"
+    ;;
+unified)
+    expect "directions" "d2d:device:device h2d:pageable:device d2h:device:pageable \
+h2d:pageable:device h2d:pageable:device" "
+        SELECT group_concat(direction || ':' || src_class || ':' || dst_class, ' ')
+        FROM (SELECT * FROM transfer ORDER BY begin_ns)"
+    ;;
+constructor | cancelled)
+    expect "allocations" 1 'SELECT count(*) FROM allocation WHERE free_end_ns IS NOT NULL'
+    ;;
+closed_stdout)
+    equal "writes" "written -1: Bad file descriptor" "$(sort -u t.err)"
+    ;;
+esac
