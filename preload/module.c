@@ -3,6 +3,7 @@
 #include "preload/context.h"
 #include "preload/hook.h"
 #include "preload/kernels.h"
+#include "preload/start.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, { \
@@ -78,6 +79,9 @@ static void before_capture(CUstream stream, uint8_t flags)
     uint16_t id = gmt_context_current(&context);
     gmt_stream_note(context, id, stream, (flags & GMT_CALL_PER_THREAD) != 0);
     gmt_capture_began();
+    if (gmt_collector != NULL) {
+        gmt_collector->quiesce();
+    }
 }
 
 #define BEGIN(SYMBOL, PARAMETERS, ARGUMENTS, FLAGS) \

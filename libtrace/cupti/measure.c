@@ -298,13 +298,24 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
         gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
         return GMT_GROUP_NONE;
     }
-    enter();
-    enum gmt_counter_group group = begin_locked(site);
-    leave();
+    /* Asked again under the lock: gmt_measure_quiesce waits for it before a capture begins. */
+    enum gmt_counter_group group = GMT_GROUP_NONE;
+    if (!capturing()) {
+        enter();
+        group = begin_locked(site);
+        leave();
+    }
     if (group == GMT_GROUP_NONE) {
         (void)pthread_mutex_unlock(&lock);
     }
     return group; /* else the lock stays held until gmt_measure_end */
+}
+
+void gmt_measure_quiesce(void)
+{
+    if (atomic_load(&counting) && lock_within_bounds()) {
+        (void)pthread_mutex_unlock(&lock);
+    }
 }
 
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group)

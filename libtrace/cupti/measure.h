@@ -23,6 +23,9 @@ void gmt_measure_add_context(void *context, uint32_t device);
 void gmt_measure_drop_context(void *context);
 
 enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
+/* A capture is about to begin (config->captures has been counted up): wait until no session is being
+ * started or ended, for that would break it. Bounded. */
+void gmt_measure_quiesce(void);
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
 

@@ -78,6 +78,10 @@ struct gmt_collector_ops {
     /* CUPTI's id of a stream, for joining; returns 0, or -ENOTSUP without one. */
     int (*stream_id)(void *context, void *stream, bool per_thread, uint32_t *id);
 
+    /* A stream capture is about to begin and has been counted in config.captures: wait, for a bounded
+     * time, until nothing is under way that would break it. */
+    void (*quiesce)(void);
+
     /* Which group this launch of `cls` should be measured for now; GMT_GROUP_NONE nearly always.
      * Must cost a few ns when nothing is to be measured. */
     enum gmt_counter_group (*want)(struct gmt_collector_class *cls);

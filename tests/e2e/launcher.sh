@@ -24,7 +24,7 @@ equal "status after SIGSEGV" 139 "$(status_of "$gmtrace" -o c.db "$client" exit_
 equal "status after SIGABRT" 134 "$(status_of "$gmtrace" -o d.db "$client" exit_abort)"
 equal "status with SIGCHLD ignored" 3 \
     "$(status_of env --ignore-signal=CHLD "$gmtrace" sh -c 'exit 3')"
-same_signals=(env --ignore-signal=CHLD,HUP,TERM)
+same_signals=(env --ignore-signal=CHLD --ignore-signal=HUP --ignore-signal=TERM)
 show_signals=(grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status)
 equal "signals of the program" "$("${same_signals[@]}" "${show_signals[@]}")" \
     "$("${same_signals[@]}" "$gmtrace" "${show_signals[@]}" 2>last.err)"

@@ -43,7 +43,12 @@ esac
 
 both_ways "$@"
 all_calls_recorded t
-nothing_lost t.db
+if [ "$1" = constructor ]; then
+    # A call that cannot wait for the recording to start goes unrecorded, and that is said.
+    at_most "losses" 1 "$(sql t.db "SELECT count(*) FROM loss WHERE kind != 'entry point not covered'")"
+else
+    nothing_lost t.db
+fi
 stacks_exist
 expect "processes" 1 'SELECT count(*) FROM process'
 

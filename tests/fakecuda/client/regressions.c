@@ -189,9 +189,11 @@ int scenario_cancelled(long n)
 int scenario_subreaper(long n)
 {
     int ended = 0;
+    CUdeviceptr memory;
     (void)n;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     client_start();
+    CHECK(cu.cuMemAlloc(&memory, 64));
     for (int i = 0; i < 2; i++) {
         if (fork() == 0) {
             _exit(0);
