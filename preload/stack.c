@@ -16,6 +16,7 @@
 #define MAX_DEPTH 8u
 #define INTERN_SLOTS 16384u
 #define MAX_OBJECTS 2048u
+#define LOADER_CHECK_CALLS 256u /* of one thread: looks for unloaded objects this often */
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) uintptr_t stack_low, stack_high;
 
@@ -35,6 +36,9 @@ static struct {
 } objects[MAX_OBJECTS];
 static unsigned object_count;
 static unsigned long long loads_seen, unloads_seen;
+static _Atomic uint64_t
+    unload_mark; /* part of every hash: what was unloaded makes old chains void */
+static _Thread_local __attribute__((tls_model("initial-exec"))) unsigned calls_since_check;
 
 /* Executable ranges, sorted, for a first look at addresses without a lock: two copies, of which one
  * is current. A reader that is overtaken sees wrong ranges and cuts a chain short, no more. */
@@ -188,6 +192,7 @@ static bool note_objects(void)
     }
     loads_seen = now.loads;
     unloads_seen = now.unloads;
+    unload_mark = now.unloads * UINT64_C(0x9e3779b97f4a7c15);
     for (unsigned i = 0; i < object_count; i++) {
         objects[i].is_mapped = false;
     }
@@ -303,7 +308,8 @@ static uint32_t walk(const void *frame, uint64_t chain[static MAX_DEPTH], uint64
 {
     uint32_t depth = 0;
     unsigned hint = 0;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^
+                    atomic_load_explicit(&unload_mark, memory_order_relaxed);
     uintptr_t at = (uintptr_t)frame;
     /* A frame: saved frame pointer, then return address. Callers lie at higher addresses. */
     while (depth < MAX_DEPTH && at >= stack_low && at + 16 <= stack_high && (at & 7) == 0) {
@@ -364,12 +370,14 @@ uint32_t gmt_stack_here(const void *frame)
     if (__builtin_expect(stack_low == 0, 0)) {
         find_stack_bounds();
     }
+    bool check = ++calls_since_check >= LOADER_CHECK_CALLS;
     uint32_t depth = walk(frame, chain, &hash);
-    uint32_t id = depth != 0 ? find(hash, &slot) : 0;
+    uint32_t id = depth != 0 && !check ? find(hash, &slot) : 0;
     /* When the table is full, unseen chains stay unnamed at the price of a search, not of a lock. */
     if (__builtin_expect(id != 0 || depth == 0 || interned_count >= INTERN_SLOTS / 2, 1)) {
         return id;
     }
+    calls_since_check = 0;
     int cancel_state, saved_errno = errno;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     id = intern(frame);

@@ -3,6 +3,7 @@
 #include "libtrace/record/clock.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,13 +29,15 @@ static bool cpu_has_invariant_tsc(void)
 static bool kernel_trusts_tsc(void)
 {
     char text[128];
+    int cancel_state;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
                   O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+    if (fd >= 0) {
+        close(fd);
     }
-    ssize_t got = read(fd, text, sizeof(text) - 1);
-    close(fd);
+    (void)pthread_setcancelstate(cancel_state, NULL);
     if (got <= 0) {
         return false;
     }

@@ -57,11 +57,20 @@ int scenario_freed_code(long n)
     return 0;
 }
 
+__attribute__((noinline)) static void memsets(CUdeviceptr memory)
+{
+    for (int i = 0; i < 1000; i++) {
+        CHECK(cu.cuMemsetD8(memory, 0, 16));
+    }
+}
+
 int scenario_replaced_code(long n)
 {
     static const char *const names[] = {"first", "second"};
     (void)n;
+    CUdeviceptr other;
     client_start();
+    CHECK(cu.cuMemAlloc(&other, 64));
     for (int i = 0; i < 2; i++) {
         CUdeviceptr memory;
         int (*free_in_it)(CUdeviceptr);
@@ -69,15 +78,10 @@ int scenario_replaced_code(long n)
         void *plugin = open_plugin(names[i], &free_in_it);
         printf("free in the %s: %d\n", names[i], free_in_it(memory) - 1);
         dlclose(plugin);
+        memsets(other); /* an unloaded library is noticed within 256 calls of a thread */
     }
+    CHECK(cu.cuMemFree(other));
     return 0;
-}
-
-__attribute__((noinline)) static void memsets(CUdeviceptr memory)
-{
-    for (int i = 0; i < 1000; i++) {
-        CHECK(cu.cuMemsetD8(memory, 0, 16));
-    }
 }
 
 int scenario_odd_frames(long n)
