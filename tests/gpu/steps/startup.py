@@ -18,21 +18,28 @@ def seconds(session, run, rounds=5):
 def run(session):
     program = session.build / "tests" / "bench" / "startup"
 
-    def only_program(collect, **more):
-        path = session.trace_path("startup")
+    def one_run(collect, **more):
+        path = session.trace_path("startup") if collect else None
         start = time.monotonic()
-        subprocess.run([str(program)], env=session.environment(path, collect, **more), check=False,
-                       cwd=session.work, capture_output=True)
+        subprocess.run([str(program)], env=session.environment(path, collect or "", **more),
+                       check=False, cwd=session.work, capture_output=True)
         took = time.monotonic() - start
-        session.wait(path)
+        if path is not None:
+            session.wait(path)
         return took
 
-    bare = seconds(session, lambda: session.plain([program]))
+    modes = {"bare": (None, {}), "light": ("light", {}),
+             "standard without counters": ("standard", {"GMTRACE_COUNTERS": "off"}),
+             "standard": ("standard", {})}
+    taken = {mode: [] for mode in modes}
+    for _ in range(9):
+        for mode, (collect, more) in modes.items():
+            taken[mode].append(one_run(collect, **more))
+    bare = statistics.median(taken["bare"])
     session.note("bare", bare, "s")
-    for collect, more in (("light", {}), ("standard", {"GMTRACE_COUNTERS": "off"}),
-                          ("standard", {})):
-        added = statistics.median(only_program(collect, **more) for _ in range(5)) - bare
-        session.note(f"added, {collect}{' without counters' if more else ''}", added, "s")
+    for mode, values in taken.items():
+        if mode != "bare":
+            session.note(f"added, {mode}", statistics.median(values) - bare, "s")
     counters = session.programs / "counters"
 
     def ncu_seconds(launches, metrics):
