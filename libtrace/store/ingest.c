@@ -85,6 +85,7 @@ void gmt_ingest_close(struct gmt_ingest *ingest)
     gmt_intern_free(&ingest->strings);
     gmt_intern_free(&ingest->frames);
     gmt_intern_free(&ingest->modules);
+    free(ingest->ranges);
     gmt_intern_free(&ingest->arguments);
     gmt_intern_free(&ingest->stream_keys);
     free(ingest->lives);

@@ -42,8 +42,10 @@ struct gmt_ingest {
     uint64_t last_ns; /* latest time seen                                           */
     uint64_t stored_last_ns;
     bool process_seen;
-    struct gmt_intern strings;     /* text -> string.id                                          */
-    struct gmt_intern frames;      /* address -> frame.id                                        */
+    struct gmt_intern strings; /* text -> string.id                                          */
+    struct gmt_intern frames;  /* struct gmt_frame_key -> frame.id                           */
+    struct gmt_module_range *ranges; /* in the order of their records: the last one holds        */
+    size_t range_count;
     struct gmt_intern modules;     /* struct gmt_module_key + path -> module.id                  */
     struct gmt_intern arguments;   /* array of struct gmt_launch_arg -> launch_argument.set_id   */
     struct gmt_intern stream_keys; /* struct gmt_stream_key -> index + 1 of its latest life      */
@@ -140,6 +142,17 @@ int gmt_ingest_note_host_allocation(struct gmt_ingest *ingest, uint32_t id);
 /* Rebuild what is kept in memory. */
 int gmt_ingest_load(struct gmt_ingest *ingest);
 int gmt_ingest_load_streams(struct gmt_ingest *ingest);
+
+struct gmt_frame_key {
+    uint64_t address;
+    uint64_t module; /* module.id mapped there when the stack was seen, 0 = none known */
+};
+struct gmt_module_range {
+    uint64_t start, end, module;
+};
+/* `module` lies in [start, end) from now on. 0 or -ENOMEM. */
+int gmt_ingest_note_module(struct gmt_ingest *ingest, uint64_t start, uint64_t end,
+                           uint64_t module);
 
 /* Key of struct gmt_ingest.modules; the path follows it. */
 struct gmt_module_key {

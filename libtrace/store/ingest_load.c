@@ -42,8 +42,9 @@ static int load_string(struct gmt_ingest *ingest, sqlite3_stmt *row)
 
 static int load_frame(struct gmt_ingest *ingest, sqlite3_stmt *row)
 {
-    uint64_t address = (uint64_t)sqlite3_column_int64(row, 1);
-    return intern(&ingest->frames, &address, sizeof(address), sqlite3_column_int64(row, 0));
+    struct gmt_frame_key key = {.address = (uint64_t)sqlite3_column_int64(row, 1),
+                                .module = (uint64_t)sqlite3_column_int64(row, 2)};
+    return intern(&ingest->frames, &key, sizeof(key), sqlite3_column_int64(row, 0));
 }
 
 static int load_module(struct gmt_ingest *ingest, sqlite3_stmt *row)
@@ -65,7 +66,9 @@ static int load_module(struct gmt_ingest *ingest, sqlite3_stmt *row)
     }
     int error = intern(&ingest->modules, joined, sizeof(key) + bytes, sqlite3_column_int64(row, 0));
     free(joined);
-    return error;
+    return error != 0 ? error
+                      : gmt_ingest_note_module(ingest, key.start, key.end,
+                                               (uint64_t)sqlite3_column_int64(row, 0));
 }
 
 static int load_api(struct gmt_ingest *ingest, sqlite3_stmt *row)
@@ -139,7 +142,7 @@ int gmt_ingest_load(struct gmt_ingest *ingest)
         ingest->last_ns = value > 0 ? (uint64_t)value : 0;
     }
     if (error != 0 || (error = each_row(ingest, "SELECT id, text FROM string", load_string)) != 0 ||
-        (error = each_row(ingest, "SELECT id, address FROM frame", load_frame)) != 0 ||
+        (error = each_row(ingest, "SELECT id, address, module_id FROM frame", load_frame)) != 0 ||
         (error = each_row(ingest,
                           "SELECT id, path, load_bias, start_address, end_address "
                           "FROM module",
@@ -193,7 +196,7 @@ int gmt_ingest_settle(sqlite3 *db)
                          "UPDATE frame SET module_id = (SELECT m.id FROM module m WHERE "
                          "m.start_address <= "
                          "frame.address AND frame.address <= m.end_address ORDER BY m.id DESC "
-                         "LIMIT 1);"
+                         "LIMIT 1) WHERE module_id IS NULL;"
                          "UPDATE frame SET offset = address - (SELECT load_bias FROM module m "
                          "WHERE m.id = frame.module_id) WHERE module_id IS NOT NULL;";
     return gmt_database_exec(db, sql);

@@ -175,17 +175,42 @@ int gmt_ingest_kernel_class(struct gmt_ingest *ingest, const struct gmt_spool_re
     return gmt_ingest_step(&row);
 }
 
-/* frame.id of a return address, stored if it is new; its module is found at the end. */
+int gmt_ingest_note_module(struct gmt_ingest *ingest, uint64_t start, uint64_t end, uint64_t module)
+{
+    struct gmt_module_range *grown = realloc(ingest->ranges,
+                                             (ingest->range_count + 1) * sizeof(*grown));
+    if (grown == NULL) {
+        return -ENOMEM;
+    }
+    ingest->ranges = grown;
+    grown[ingest->range_count++] = (struct gmt_module_range){
+        .start = start, .end = end, .module = module};
+    return 0;
+}
+
+static uint64_t module_at(const struct gmt_ingest *ingest, uint64_t address)
+{
+    for (size_t i = ingest->range_count; i-- > 0;) {
+        if (ingest->ranges[i].start <= address && address <= ingest->ranges[i].end) {
+            return ingest->ranges[i].module;
+        }
+    }
+    return 0;
+}
+
+/* frame.id of a return address, stored if it is new. A module whose record comes later, through the
+ * chunk of another thread, is found at the end. */
 static int intern_frame(struct gmt_ingest *ingest, uint64_t address, uint64_t *id)
 {
-    int known = gmt_intern_id(&ingest->frames, &address, sizeof(address), ingest->frames.count + 1,
-                              id);
+    struct gmt_frame_key key = {.address = address, .module = module_at(ingest, address)};
+    int known = gmt_intern_id(&ingest->frames, &key, sizeof(key), ingest->frames.count + 1, id);
     if (known != 0) {
         return known < 0 ? known : 0;
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_FRAME);
     gmt_put_unsigned(&row, *id);
     gmt_put_unsigned(&row, address);
+    gmt_put_unsigned(&row, key.module);
     return gmt_ingest_step(&row);
 }
 
@@ -229,8 +254,9 @@ int gmt_ingest_object(struct gmt_ingest *ingest, const struct gmt_spool_record *
     int known = gmt_intern_id(&ingest->modules, bytes, sizeof(key) + (size_t)path.bytes,
                               ingest->modules.count + 1, &id);
     free(bytes);
-    if (known != 0) {
-        return known < 0 ? known : 0;
+    int error = known < 0 ? known : gmt_ingest_note_module(ingest, object->start, object->end, id);
+    if (known != 0 || error != 0) {
+        return error;
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_MODULE);
     gmt_put_unsigned(&row, id);
