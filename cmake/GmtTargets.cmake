@@ -20,7 +20,7 @@ if(GMT_SANITIZE)
 endif()
 
 # gmt_no_sanitize(target...): for what is loaded into foreign programs (libgmtrace.so and all that is
-# linked into it, the stand-in driver): a sanitizer's runtime cannot be brought in by a library.
+# linked into it, the software device): a sanitizer's runtime cannot be brought in by a library.
 function(gmt_no_sanitize)
     if(NOT GMT_SANITIZE)
         return()

@@ -5,8 +5,8 @@
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 for round in 1 2 3; do
-    LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB FAKECUDA_COUNTS=$work/k$round.counts \
-        GMTRACE_OUTPUT=$work/k$round.db "$FAKECUDA/fakeclient" many 100000000 >k$round.out 2>&1 &
+    LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB SIMGPU_COUNTS=$work/k$round.counts \
+        GMTRACE_OUTPUT=$work/k$round.db "$CLIENTS/driverclient" many 100000000 >k$round.out 2>&1 &
     pid=$!
     while ! [ -s k$round.out ]; do sleep 0.01; done
     begin=$(date +%s%N)

@@ -6,8 +6,8 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 gmtrace=$GMT_BUILD/bin/gmtrace
 [ -x "$gmtrace" ] || skip "gmtrace is not built"
-export LD_LIBRARY_PATH=$FAKECUDA
-client=$FAKECUDA/fakeclient
+export LD_LIBRARY_PATH=$SIM_LIB
+client=$CLIENTS/driverclient
 
 status_of() {
     local status=0

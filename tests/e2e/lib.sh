@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the end-to-end tests share: a scratch folder, running fakeclient with and without gmtrace, and
+# What the end-to-end tests share: a scratch folder, running driverclient with and without gmtrace, and
 # looking into the trace. Each test is a bash script that sources this file; 77 = cannot run here.
 #
-# From ctest: GMT_BUILD (build tree), GMT_SOURCE (source tree), FAKECUDA (the stand-in's folder).
+# From ctest: GMT_BUILD (build tree), GMT_SOURCE (source tree), SIM_LIB (the folder of the software device), CLIENTS (of the clients).
 
 set -euo pipefail
 
-: "${GMT_BUILD:?}" "${GMT_SOURCE:?}" "${FAKECUDA:?}"
+: "${GMT_BUILD:?}" "${GMT_SOURCE:?}" "${SIM_LIB:?}" "${CLIENTS:?}"
 GMT_LIB=$GMT_BUILD/lib/libgmtrace.so
-unset "${!GMTRACE_@}" "${!FAKECUDA_@}" LD_PRELOAD CUDA_INJECTION64_PATH
+unset "${!GMTRACE_@}" "${!SIMGPU_@}" LD_PRELOAD CUDA_INJECTION64_PATH
 export LC_ALL=C
-# CUPTI is no part of the stand-in: whether one is installed must make no difference to these tests.
+# CUPTI is no part of the software device: whether one is installed must make no difference to these tests.
 # cupti_refused.sh is about that.
 export GMTRACE_COLLECT=light
 
@@ -50,19 +50,19 @@ run() {
     echo "$status" >"$name.status"
 }
 
-# fakeclient without gmtrace.
+# driverclient without gmtrace.
 plain() {
     local name=$1
     shift
-    LD_LIBRARY_PATH=$FAKECUDA run "$name" "${CLIENT:-$FAKECUDA/fakeclient}" "$@"
+    LD_LIBRARY_PATH=$SIM_LIB run "$name" "${CLIENT:-$CLIENTS/driverclient}" "$@"
 }
 
-# fakeclient under gmtrace: the trace is NAME.db, what the driver saw is NAME.counts.
+# driverclient under gmtrace: the trace is NAME.db, what the driver saw is NAME.counts.
 traced() {
     local name=$1
     shift
-    LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=${PRELOAD:-$GMT_LIB} FAKECUDA_COUNTS=$work/$name.counts \
-        GMTRACE_OUTPUT=${OUTPUT:-$work/$name.db} run "$name" "${CLIENT:-$FAKECUDA/fakeclient}" "$@"
+    LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=${PRELOAD:-$GMT_LIB} SIMGPU_COUNTS=$work/$name.counts \
+        GMTRACE_OUTPUT=${OUTPUT:-$work/$name.db} run "$name" "${CLIENT:-$CLIENTS/driverclient}" "$@"
 }
 
 # Both ways, and nothing a program shows may differ.
@@ -129,7 +129,7 @@ recorded_apis() {
 
 # `api count` of what the driver was called for, of those families.
 driver_calls() {
-    "$GMT_BUILD/bin/fakecounts" "$1" | sort | join - <(recorded_apis)
+    "$GMT_BUILD/bin/simcounts" "$1" | sort | join - <(recorded_apis)
 }
 
 # Every call the driver saw is in the trace, and no other.

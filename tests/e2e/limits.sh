@@ -10,8 +10,8 @@ plain plain many 100000
 for limit in 0 4 64 300; do
     (
         ulimit -f $limit
-        LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/l$limit.db \
-            "$FAKECUDA/fakeclient" many 100000 2> >(cat >&3)
+        LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/l$limit.db \
+            "$CLIENTS/driverclient" many 100000 2> >(cat >&3)
     ) 3>l$limit.err | cat >l$limit.out
     equal "status under ulimit -f $limit" 0 "${PIPESTATUS[0]}"
     at_most "lines on standard error under ulimit -f $limit" 1 "$(wc -l <l$limit.err)"

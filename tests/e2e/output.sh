@@ -23,17 +23,17 @@ fi
 equal "files made" "" "$(find . -name '*.db*')"
 
 # The default is trace.db in the folder where the first call is made.
-mkdir here && (cd here && LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB "$FAKECUDA/fakeclient" churn 10 >/dev/null)
+mkdir here && (cd here && LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB "$CLIENTS/driverclient" churn 10 >/dev/null)
 finished here/trace.db
 
 # A second run keeps the first trace as .old, a third replaces that.
 sleep 0.1
-(cd here && LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB "$FAKECUDA/fakeclient" churn 20 >/dev/null)
+(cd here && LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB "$CLIENTS/driverclient" churn 20 >/dev/null)
 finished here/trace.db
 equal "launches in the new trace" 20 "$(sql here/trace.db 'SELECT count(*) FROM launch')"
 equal "launches in the old trace" 10 "$(sql here/trace.db.old 'SELECT count(*) FROM launch')"
 sleep 0.1
-(cd here && LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB "$FAKECUDA/fakeclient" churn 30 >/dev/null)
+(cd here && LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB "$CLIENTS/driverclient" churn 30 >/dev/null)
 finished here/trace.db
 equal "launches in the old trace after a third run" 20 "$(sql here/trace.db.old 'SELECT count(*) FROM launch')"
 equal "files" "trace.db trace.db.old" "$(cd here && echo *)"
@@ -41,6 +41,6 @@ equal "files" "trace.db trace.db.old" "$(cd here && echo *)"
 # Patterns.
 mkdir patterns
 WHAT=ever OUTPUT=$work'/patterns/%e-%q{WHAT}-100%%.db' traced pattern churn 10
-finished patterns/fakeclient-ever-100%.db
+finished patterns/driverclient-ever-100%.db
 RANK=3 WORLD_SIZE=8 OUTPUT=$work/patterns/%r.db traced pattern churn 10
 finished patterns/3.db

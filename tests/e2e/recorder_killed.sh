@@ -16,8 +16,8 @@ recorder_pid() {
     done
 }
 
-LD_LIBRARY_PATH=$FAKECUDA LD_PRELOAD=$GMT_LIB FAKECUDA_COUNTS=$work/t.counts \
-    GMTRACE_OUTPUT=$work/t.db "$FAKECUDA/fakeclient" many 1500000 >t.out 2>t.err &
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB SIMGPU_COUNTS=$work/t.counts \
+    GMTRACE_OUTPUT=$work/t.db "$CLIENTS/driverclient" many 1500000 >t.out 2>t.err &
 pid=$!
 recorder=
 while [ -z "$recorder" ] && kill -0 $pid 2>/dev/null; do recorder=$(recorder_pid); done

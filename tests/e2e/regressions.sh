@@ -6,7 +6,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 # A deadlock is a failure of its own (status 124).
 both_ways() {
-    CLIENT=timeout traced_like_plain t 20 "$FAKECUDA/fakeregressions" "$@"
+    CLIENT=timeout traced_like_plain t 20 "$CLIENTS/driverregressions" "$@"
     equal "exit status" 0 "$(cat t.status)"
     finished t.db
 }
@@ -28,8 +28,8 @@ stacks_exist() {
 case $1 in
 full_spool)
     export GMTRACE_SPOOL_LIMIT=1 GMTRACE_OUTPUT=$work/t.db
-    LD_LIBRARY_PATH=$FAKECUDA run t.plain env -u GMTRACE_OUTPUT "$FAKECUDA/fakeregressions" "$@"
-    CLIENT=timeout traced t 60 "$FAKECUDA/fakeregressions" "$@"
+    LD_LIBRARY_PATH=$SIM_LIB run t.plain env -u GMTRACE_OUTPUT "$CLIENTS/driverregressions" "$@"
+    CLIENT=timeout traced t 60 "$CLIENTS/driverregressions" "$@"
     same_behaviour t
     finished t.db
     [ "$(sql t.db "SELECT sum(count) FROM loss WHERE kind != 'entry point not covered'")" -gt 0 ] ||
@@ -59,7 +59,7 @@ freed_code)
         'SELECT s.depth FROM allocation a JOIN stack s ON s.id = a.free_stack_id'
     ;;
 replaced_code)
-    expect "libraries that free" "libfakeplugin_first.so libfakeplugin_second.so" "
+    expect "libraries that free" "libclientplugin_first.so libclientplugin_second.so" "
         SELECT group_concat(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''), ' ')
         FROM (SELECT * FROM allocation ORDER BY free_begin_ns LIMIT 2) a
         JOIN stack_frame s ON s.stack_id = a.free_stack_id AND s.position = 0

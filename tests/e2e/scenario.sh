@@ -5,7 +5,7 @@
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 if [ "$1" = --via ] && [ "$2" = linked ]; then
-    CLIENT=$FAKECUDA/fakeclient_linked
+    CLIENT=$CLIENTS/driverclient_linked
     shift 2
 fi
 traced_like_plain t "$@"

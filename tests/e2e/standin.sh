@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The stand-in driver itself: every door leads to the same results, and its calls are counted.
+# The software device driver itself: every door leads to the same results, and its calls are counted.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -9,19 +9,19 @@ for via in per-thread dlsym; do
     plain $via --via $via basic
     diff proc.out $via.out || fail "--via $via gives other results"
 done
-CLIENT=$FAKECUDA/fakeclient_linked plain linked basic
+CLIENT=$CLIENTS/driverclient_linked plain linked basic
 diff proc.out linked.out || fail "the linked program gives other results"
-CLIENT=$FAKECUDA/fakehost plain plugin "$FAKECUDA/libfakeplugin.so" basic
+CLIENT=$CLIENTS/clienthost plain plugin "$CLIENTS/libclientplugin.so" basic
 diff proc.out plugin.out || fail "the plugin gives other results"
 
-FAKECUDA_COUNTS=$work/counts plain counted many 1000
-equal "copies" "cuMemcpyHtoDAsync_v2 1000" "$("$GMT_BUILD/bin/fakecounts" counts | grep HtoDAsync)"
-equal "launches" "cuLaunchKernel 100" "$("$GMT_BUILD/bin/fakecounts" counts | grep Launch)"
+SIMGPU_COUNTS=$work/counts plain counted many 1000
+equal "copies" "cuMemcpyHtoDAsync_v2 1000" "$("$GMT_BUILD/bin/simcounts" counts | grep HtoDAsync)"
+equal "launches" "cuLaunchKernel 100" "$("$GMT_BUILD/bin/simcounts" counts | grep Launch)"
 
-FAKECUDA_MEMORY_MB=100 plain oom oom 30
+SIMGPU_MEMORY_MB=100 plain oom oom 30
 equal "blocks that fit" "3 blocks of 30 MiB" "$(cat oom.out)"
 
-# What gmtrace hooks, the stand-in must have: else a hook goes untested.
+# What gmtrace hooks, the software device must have: else a hook goes untested.
 missing=$(comm -23 <(sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/hooks.def" | sort) \
-    <(nm -D --defined-only "$FAKECUDA/libcuda.so.1" | awk '{ print $3 }' | sort))
-equal "hooked functions the stand-in lacks" "" "$missing"
+    <(nm -D --defined-only "$SIM_LIB/libcuda.so.1" | awk '{ print $3 }' | sort))
+equal "hooked functions the software device lacks" "" "$missing"

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doing work at once or recording it, and graphs made of what was recorded (software device driver). */
+#include "simgpu/driver/driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void run_copy(const struct sim_copy *copy)
+{
+    for (size_t z = 0; z < copy->depth; z++) {
+        for (size_t y = 0; y < copy->height; y++) {
+            memmove(copy->dst + z * copy->dst_slice + y * copy->dst_pitch,
+                    copy->src + z * copy->src_slice + y * copy->src_pitch, copy->width);
+        }
+    }
+}
+
+static void run_set(const struct sim_set *set)
+{
+    for (size_t y = 0; y < set->height; y++) {
+        char *row = set->dst + y * set->pitch;
+        for (size_t x = 0; x < set->width; x++) {
+            memcpy(row + x * set->element_bytes, &set->value, set->element_bytes);
+        }
+    }
+}
+
+static void run_node(const struct sim_node *node)
+{
+    switch (node->kind) {
+    case SIM_NODE_COPY: run_copy(&node->copy); break;
+    case SIM_NODE_SET: run_set(&node->set); break;
+    case SIM_NODE_LAUNCH: sim_kernel_run(node->launch); break;
+    case SIM_NODE_HOST: node->host.call(node->host.data); break;
+    }
+}
+
+void sim_graph_add(struct sim_graph *graph, const struct sim_node *node)
+{
+    if (graph->count == graph->capacity) {
+        size_t capacity = graph->capacity != 0 ? graph->capacity * 2 : 16;
+        struct sim_node *grown = realloc(graph->nodes, capacity * sizeof *grown);
+        if (grown == NULL) {
+            abort(); /* a test machine without memory for a node has nothing to test */
+        }
+        graph->nodes = grown;
+        graph->capacity = capacity;
+    }
+    struct sim_node kept = *node;
+    if (node->kind == SIM_NODE_LAUNCH) {
+        kept.launch = malloc(sizeof *kept.launch);
+        if (kept.launch == NULL) {
+            abort();
+        }
+        *kept.launch = *node->launch;
+    }
+    graph->nodes[graph->count++] = kept;
+}
+
+CUresult sim_submit(CUstream handle, const struct sim_node *node)
+{
+    struct sim_stream *stream;
+    CUresult result = sim_stream_of(handle, &stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if (stream->capture != NULL) {
+        sim_graph_add(stream->capture, node);
+    } else {
+        run_node(node);
+    }
+    return CUDA_SUCCESS;
+}
+
+static void clear(struct sim_graph *graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        if (graph->nodes[i].kind == SIM_NODE_LAUNCH) {
+            free(graph->nodes[i].launch);
+        }
+    }
+    free(graph->nodes);
+}
+
+static CUresult destroy(void *handle, enum sim_kind kind)
+{
+    if (!sim_object_is(handle, kind)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    clear(handle);
+    sim_object_delete(handle, kind);
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
+{
+    if (phGraph == NULL || flags != 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *phGraph = sim_object_new(SIM_GRAPH, sizeof(struct sim_graph));
+    return *phGraph != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_cuGraphDestroy(CUgraph hGraph)
+{
+    return destroy(hGraph, SIM_GRAPH);
+}
+
+CUresult sim_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+{
+    if (numNodes == NULL || !sim_object_is(hGraph, SIM_GRAPH)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const struct sim_graph *graph = (const struct sim_graph *)hGraph;
+    for (size_t i = 0; nodes != NULL && i < *numNodes; i++) {
+        nodes[i] = i < graph->count ? (CUgraphNode)&graph->nodes[i] : NULL;
+    }
+    *numNodes = graph->count;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                         unsigned long long flags)
+{
+    (void)flags;
+    if (phGraphExec == NULL || !sim_object_is(hGraph, SIM_GRAPH)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const struct sim_graph *graph = (const struct sim_graph *)hGraph;
+    struct sim_graph *exec = sim_object_new(SIM_GRAPH_EXEC, sizeof *exec);
+    if (exec == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    for (size_t i = 0; i < graph->count; i++) {
+        sim_graph_add(exec, &graph->nodes[i]);
+    }
+    *phGraphExec = (CUgraphExec)exec;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                          CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+{
+    return instantiateParams == NULL
+               ? CUDA_ERROR_INVALID_VALUE
+               : sim_cuGraphInstantiateWithFlags(phGraphExec, hGraph, instantiateParams->flags);
+}
+
+CUresult sim_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                   CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
+{
+    if (phErrorNode != NULL) {
+        *phErrorNode = NULL;
+    }
+    if (logBuffer != NULL && bufferSize != 0) {
+        logBuffer[0] = '\0';
+    }
+    return sim_cuGraphInstantiateWithFlags(phGraphExec, hGraph, 0);
+}
+
+CUresult sim_cuGraphInstantiate(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
+                                char *logBuffer, size_t bufferSize)
+{
+    return sim_cuGraphInstantiate_v2(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
+}
+
+CUresult sim_cuGraphExecDestroy(CUgraphExec hGraphExec)
+{
+    return destroy(hGraphExec, SIM_GRAPH_EXEC);
+}
+
+CUresult sim_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
+{
+    struct sim_stream *stream;
+    return sim_object_is(hGraph, SIM_GRAPH_EXEC) ? sim_stream_of(hStream, &stream)
+                                                 : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* Inside a capture the graph becomes a child of the captured one: its nodes are added. */
+CUresult sim_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
+{
+    CUresult result = sim_cuGraphUpload(hGraph, hStream);
+    const struct sim_graph *exec = (const struct sim_graph *)hGraph;
+    for (size_t i = 0; result == CUDA_SUCCESS && i < exec->count; i++) {
+        result = sim_submit(hStream, &exec->nodes[i]);
+    }
+    return result;
+}
+
+CUresult sim_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    struct sim_node node = {.kind = SIM_NODE_HOST, .host = {.call = fn, .data = userData}};
+    return fn == NULL ? CUDA_ERROR_INVALID_VALUE : sim_submit(hStream, &node);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the software device's libcuda.so.1 exports beside the driver API: one symbol, by which gmtrace
+ * knows the device and gets the counts of launches. Looked up with dlsym, never linked.
+ */
+#ifndef SIMGPU_SIMGPU_H
+#define SIMGPU_SIMGPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "simgpu/exec/counts.h"
+
+#define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
+#define SIMGPU_INTERFACE_VERSION 1u
+
+struct simgpu_interface {
+    uint32_t version; /* SIMGPU_INTERFACE_VERSION: anything else is not to be used */
+    uint32_t bytes;   /* sizeof(struct simgpu_interface) */
+
+    /* Count launches made from now on (off at first: nothing is paid by those who do not ask). */
+    void (*count)(int on);
+
+    /*
+     * Counts of the last kernel launch that the calling thread made and that ran to its end; NULL if
+     * it has made none since the last call of this function (a refused launch, a capture, a fault).
+     * Valid until the thread's next launch. A graph launch gives no counts: it is several kernels.
+     */
+    const struct sim_counts *(*last_launch)(void);
+
+    /* The sites of that launch, in the order of sim_counts.sites; belongs to the module. */
+    const struct sim_site_info *(*last_sites)(size_t *count);
+};
+
+/* const struct simgpu_interface *simgpu_interface(void); */
+typedef const struct simgpu_interface *(*simgpu_interface_function)(void);
+
+#endif
