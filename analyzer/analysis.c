@@ -23,8 +23,14 @@ static const char *missing(const struct gmt_analysis *analysis, unsigned needs)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
+    /* Nothing is priced there, so no model is missed. */
+    if (tl->simulated && (needs & (GMT_NEED_HARDWARE | GMT_NEED_TIMES)) != 0)
+        return "no hardware (software device)";
+    if (tl->simulated)
+        needs &= ~(unsigned)GMT_NEED_MODEL;
     if ((needs & GMT_NEED_PATCHED) != 0 && !tl->has_patched)
-        return "no exact memory counters (software-patched group) in this trace";
+        return tl->simulated ? "no launch was counted"
+                             : "no exact memory counters (software-patched group) in this trace";
     if ((needs & GMT_NEED_HARDWARE) != 0 && !tl->has_hardware)
         return "no hardware counters in this trace";
     if ((needs & GMT_NEED_TIMES) != 0 && !tl->has_device_times)
@@ -102,7 +108,11 @@ static void merge_claims(struct gmt_finding *findings, size_t n)
 int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report)
 {
+    static const struct gmt_model no_model = {.provenance = GMT_MODEL_NONE};
     struct gmt_runs runs;
+
+    if (timeline->simulated)
+        model = &no_model;
     struct gmt_analysis analysis = {
         .timeline = timeline, .model = model, .runs = &runs, .report = report};
     int rc = gmt_runs_find(timeline, &runs);
@@ -126,11 +136,14 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     merge_claims(report->findings, report->finding_count);
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);
+    if (timeline->simulated)
+        report->combined = (struct gmt_saving){NAN, NAN, NAN, NAN};
     report->model_provenance = model->provenance;
     report->model_origin = model->origin;
     report->model_device = model->device_name;
     report->model_created = model->created;
     report->model_noisy = model->noisy;
+    gmt_races_fill(timeline, report);
     gmt_gaps_fill(timeline, model, report);
     if (rc == 0 && report->arena->failed)
         rc = -ENOMEM;

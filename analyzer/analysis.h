@@ -21,6 +21,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report);
 
 /* Parts of it. */
+void gmt_races_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
                    struct gmt_report *report);

@@ -104,6 +104,22 @@ void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_
     finding->saving.high_ns = isfinite(high_ns) ? fmin(most, fmax(best_ns, high_ns)) : best_ns;
 }
 
+const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    char time[GMT_FORMAT_BYTES];
+
+    if (isnan(class->total_ns))
+        return "";
+    return gmt_text(analysis, "; kernel time %s", gmt_format_ns(time, class->total_ns));
+}
+
+const char *gmt_unpriced(const struct gmt_analysis *analysis)
+{
+    return analysis->timeline->simulated
+               ? "n/a: no times (software device); ranked by excess bytes"
+               : "not priced: no device time or no device model; ranked by excess bytes";
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;

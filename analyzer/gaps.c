@@ -76,12 +76,39 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
                 "record with a larger --counter-budget");
 }
 
+/* Work of the software device that no counter has. */
+static void add_unsimulated(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    size_t mixed = 0, graphs = 0;
+
+    for (size_t i = 0; i < tl->class_count; i++)
+        mixed += tl->classes[i].counter[GMT_M_mixed_space_requests] > 0;
+    for (size_t i = 0; i < tl->launch_count; i++)
+        graphs += tl->launches[i].class_index < 0;
+    if (mixed > 0)
+        gmt_gap_add(report, "counters",
+                    gmt_arena_text(report->arena,
+                                   "%zu kernel class%s with single instructions that touch global "
+                                   "and shared memory at once: they are in no sum (see table "
+                                   "instruction, kind generic)",
+                                   mixed, mixed == 1 ? "" : "es"),
+                    NULL);
+    if (graphs > 0 && tl->has_patched)
+        gmt_gap_add(report, "graphs",
+                    gmt_arena_text(report->arena,
+                                   "%zu launch%s of graphs: the kernels in them are not counted",
+                                   graphs, graphs == 1 ? "" : "es"),
+                    NULL);
+}
+
 /* Copies into shared memory that bypass the load instructions that are counted. */
 static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *report)
 {
     size_t classes = 0;
     const char *name = NULL;
 
+    if (tl->simulated)
+        return; /* it counts them */
     for (size_t i = 0; i < tl->class_count; i++) {
         const double *c = tl->classes[i].counter;
 
@@ -137,6 +164,8 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
             NULL);
     add_unmeasured(tl, report);
     add_uncounted(tl, report);
+    if (tl->simulated)
+        add_unsimulated(tl, report);
     add_rules(report);
     if (model->provenance == GMT_MODEL_MODELLED)
         gmt_gap_add(report, "prices",

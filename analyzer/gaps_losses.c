@@ -34,6 +34,8 @@ static const struct wording {
      "device operations belong to no recorded call"},
     {"kernel counters", "kernel counters", "measured launch has no counters",
      "measured launches have no counters"},
+    {"instruction counts", "kernel counters", "launch has no counts of its instructions",
+     "launches have no counts of their instructions"},
     {"unknown metric", "kernel counters", "value is of an unknown metric",
      "values are of unknown metrics"},
     {"kernel not described", "kernels", "kernel is not described", "kernels are not described"},

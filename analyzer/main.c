@@ -41,6 +41,11 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
     bool now = options->calibrate == GMT_CALIBRATE_NOW;
     int rc;
 
+    if (timeline->simulated) {
+        if (now)
+            fprintf(stderr, "gmanalyze: not calibrated: the software device has no times\n");
+        return 0;
+    }
     if (!now) {
         rc = gmt_model_find(model, timeline, options->model_file, false, message, sizeof(message));
         if (rc != 0) {

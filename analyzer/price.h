@@ -24,7 +24,8 @@ struct gmt_work {
 struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
                                   const struct gmt_tl_class *class);
 
-/* Global accesses of one kind in one class. ideal = at least one sector per request. */
+/* Global accesses of one kind in one class. ideal: as the software device counted it, else bytes / 32,
+ * and at least one sector per request. */
 struct gmt_access {
     double bytes, sectors, requests, ideal;
 };
@@ -107,7 +108,8 @@ struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class);
 
-/* Shared-memory accesses of one kind; ideal = max(requests, bytes / 128). */
+/* Shared-memory accesses of one kind; ideal: as counted by the software device, else
+ * max(requests, bytes / 128). */
 struct gmt_shared_access {
     double wavefronts, ideal;
 };

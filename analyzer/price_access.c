@@ -6,9 +6,15 @@
 #include "analyzer/price.h"
 #include "analyzer/thresholds.h"
 
-static struct gmt_access access_of(double bytes, double sectors, double requests)
+/* ideal: as counted, NAN: not counted. */
+static struct gmt_access access_of(double bytes, double sectors, double requests, double ideal)
 {
     struct gmt_access access = {bytes, sectors, requests, bytes / GMT_SECTOR_BYTES};
+
+    if (isfinite(ideal)) {
+        access.ideal = ideal;
+        return access;
+    }
 
     /* A request of one word still needs a sector. */
     if (requests > access.ideal)
@@ -21,7 +27,7 @@ struct gmt_access gmt_access_of_loads(const struct gmt_tl_class *class)
     const double *c = class->counter;
 
     return access_of(c[GMT_M_global_load_bytes], c[GMT_M_global_load_sectors],
-                     c[GMT_M_global_load_requests]);
+                     c[GMT_M_global_load_requests], c[GMT_M_global_load_ideal_sectors]);
 }
 
 struct gmt_access gmt_access_of_stores(const struct gmt_tl_class *class)
@@ -29,7 +35,7 @@ struct gmt_access gmt_access_of_stores(const struct gmt_tl_class *class)
     const double *c = class->counter;
 
     return access_of(c[GMT_M_global_store_bytes], c[GMT_M_global_store_sectors],
-                     c[GMT_M_global_store_requests]);
+                     c[GMT_M_global_store_requests], c[GMT_M_global_store_ideal_sectors]);
 }
 
 double gmt_access_ratio(const struct gmt_access *access)

@@ -104,8 +104,11 @@ struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_
     return gmt_price_repair(model, timeline, class, &repair);
 }
 
-static struct gmt_shared_access shared_of(double wavefronts, double requests, double bytes)
+static struct gmt_shared_access shared_of(double wavefronts, double requests, double bytes,
+                                          double ideal)
 {
+    if (isfinite(ideal))
+        return (struct gmt_shared_access){wavefronts, ideal};
     return (struct gmt_shared_access){wavefronts, fmax(requests, bytes / GMT_WAVEFRONT_BYTES)};
 }
 
@@ -114,7 +117,7 @@ struct gmt_shared_access gmt_shared_loads(const struct gmt_tl_class *class)
     const double *c = class->counter;
 
     return shared_of(c[GMT_M_shared_load_wavefronts], c[GMT_M_shared_load_requests],
-                     c[GMT_M_shared_load_bytes]);
+                     c[GMT_M_shared_load_bytes], c[GMT_M_shared_load_ideal_wavefronts]);
 }
 
 struct gmt_shared_access gmt_shared_stores(const struct gmt_tl_class *class)
@@ -122,7 +125,7 @@ struct gmt_shared_access gmt_shared_stores(const struct gmt_tl_class *class)
     const double *c = class->counter;
 
     return shared_of(c[GMT_M_shared_store_wavefronts], c[GMT_M_shared_store_requests],
-                     c[GMT_M_shared_store_bytes]);
+                     c[GMT_M_shared_store_bytes], c[GMT_M_shared_store_ideal_wavefronts]);
 }
 
 struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,

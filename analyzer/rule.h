@@ -64,6 +64,23 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
 /* Puts low <= best <= high, none of them below 0 or above the cost (when that is known). */
 void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns);
 
+/* The source lines behind a finding about a kernel, where the trace has counts of instructions. Excess
+ * is work beyond the ideal; for local memory all of it. */
+enum gmt_excess {
+    GMT_EXCESS_LOADS = 1,
+    GMT_EXCESS_STORES = 2,
+    GMT_EXCESS_SHARED = 4,
+    GMT_EXCESS_LOCAL = 8
+};
+void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                       const struct gmt_tl_class *class, unsigned excess);
+
+/* "; kernel time 1.20 ms", or "" where there is none. */
+const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_class *class);
+
+/* Why a finding has no price, as its method. */
+const char *gmt_unpriced(const struct gmt_analysis *analysis);
+
 /* The one way out of a rule. */
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding);
 

@@ -50,6 +50,24 @@ static int load_process(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+/* Whether the software device made it; traces before version 2 know no instructions. */
+static int load_kind(struct gmt_timeline *tl)
+{
+    int64_t simulated = 0, tables = 0, rows = 0;
+    int rc = gmt_query_int64(
+        tl->db, "SELECT count(*) FROM capability WHERE name = 'software_device' AND state = 'ok'",
+        &simulated);
+
+    if (rc == 0)
+        rc = gmt_query_int64(
+            tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'instruction'", &tables);
+    if (rc == 0 && tables > 0)
+        rc = gmt_query_int64(tl->db, "SELECT EXISTS (SELECT 1 FROM instruction)", &rows);
+    tl->simulated = simulated > 0;
+    tl->has_instructions = rows > 0;
+    return rc;
+}
+
 static int load_device(struct gmt_timeline *tl)
 {
     struct gmt_query query;
@@ -178,6 +196,8 @@ struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struc
     struct gmt_interval host = {copy->call.begin_ns, copy->call.end_ns};
     bool timed = copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME;
 
+    if (tl->simulated)
+        return (struct gmt_interval){host.begin_ns, host.begin_ns};
     if (!copy->blocking) {
         if (timed && copy->device_end_ns - copy->device_start_ns > host.end_ns - host.begin_ns)
             return (struct gmt_interval){copy->device_start_ns, copy->device_end_ns};
@@ -197,12 +217,15 @@ double gmt_copy_cost_ns(const struct gmt_timeline *tl, const struct gmt_tl_copy 
 {
     struct gmt_interval interval = gmt_copy_interval(tl, copy);
 
+    if (tl->simulated)
+        return NAN;
     return (double)(interval.end_ns - interval.begin_ns);
 }
 
 int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_t bytes)
 {
     static int (*const steps[])(struct gmt_timeline *) = {load_process,
+                                                          load_kind,
                                                           load_device,
                                                           load_apis,
                                                           load_stack_sites,

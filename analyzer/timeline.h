@@ -116,6 +116,8 @@ struct gmt_timeline {
     int64_t start_ns, end_ns;
     char *command, *exe, *hostname, *end_reason, *options;
     bool complete, has_device_times, has_hardware, has_patched;
+    bool simulated;        /* by the software device: exact counts, and no time means anything */
+    bool has_instructions; /* counts of single instructions */
     struct gmt_tl_device device; /* the first one with work */
     size_t device_count;
     struct gmt_tl_copy *copies;
@@ -155,9 +157,10 @@ int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_derive(struct gmt_timeline *timeline);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
 
+/* NAN where the trace has no times. */
 static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
 {
-    return (double)(timeline->end_ns - timeline->start_ns);
+    return timeline->simulated ? NAN : (double)(timeline->end_ns - timeline->start_ns);
 }
 
 /* How long after at_ns the device is still busy with kernels launched before; 0 when unknown. */
@@ -165,11 +168,11 @@ int64_t gmt_timeline_wait_ns(const struct gmt_timeline *timeline, int64_t at_ns)
 
 /*
  * What a copy cost, without waiting for earlier kernels: host time of a blocking call, else the
- * larger of the call and the copy on the device.
+ * larger of the call and the copy on the device. NAN where the trace has no times.
  */
 double gmt_copy_cost_ns(const struct gmt_timeline *timeline, const struct gmt_tl_copy *copy);
 
-/* The part of the timeline that the copy fills: where its cost was paid. */
+/* The part of the timeline that the copy fills: where its cost was paid. Empty without times. */
 struct gmt_interval gmt_copy_interval(const struct gmt_timeline *timeline,
                                       const struct gmt_tl_copy *copy);
 

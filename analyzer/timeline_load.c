@@ -219,7 +219,9 @@ static int load_counters(struct gmt_timeline *tl)
             if (strcmp(names[i], name) == 0)
                 tl->classes[class].counter[i] = gmt_query_real(&query, 3);
         }
-        tl->has_patched |= group != NULL && strcmp(group, "patched") == 0;
+        /* The software device counts what the software-patched group does, and more. */
+        tl->has_patched |= group != NULL &&
+                           (strcmp(group, "patched") == 0 || strcmp(group, "simulated") == 0);
         tl->has_hardware |= group != NULL && strcmp(group, "hardware") == 0;
     }
     return gmt_query_close(&query, rc);

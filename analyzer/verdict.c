@@ -39,7 +39,7 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
 
     if (sums == NULL)
         return -ENOMEM;
-    report->copy_ns = 0;
+    report->copy_ns = tl->simulated ? NAN : 0;
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
         size_t bucket = bucket_of((double)copy->bytes);
@@ -134,11 +134,9 @@ static int compare_kernels(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static double ways(double wavefronts, double requests, double bytes)
+static double ways(struct gmt_shared_access shared)
 {
-    double ideal = fmax(requests, bytes / 128);
-
-    return ideal > 0 ? wavefronts / ideal : NAN;
+    return shared.ideal > 0 ? shared.wavefronts / shared.ideal : NAN;
 }
 
 static double efficiency(struct gmt_access access)
@@ -166,10 +164,7 @@ static void fill_kernel(const struct gmt_timeline *tl, const struct gmt_tl_class
     row->share = class->total_ns / gmt_timeline_wall_ns(tl);
     row->load_efficiency = efficiency(gmt_access_of_loads(class));
     row->store_efficiency = efficiency(gmt_access_of_stores(class));
-    row->shared_ways = fmax(ways(c[GMT_M_shared_load_wavefronts], c[GMT_M_shared_load_requests],
-                                 c[GMT_M_shared_load_bytes]),
-                            ways(c[GMT_M_shared_store_wavefronts], c[GMT_M_shared_store_requests],
-                                 c[GMT_M_shared_store_bytes]));
+    row->shared_ways = fmax(ways(gmt_shared_loads(class)), ways(gmt_shared_stores(class)));
     row->achieved_occupancy = c[GMT_M_achieved_occupancy_percent] / 100;
     row->theoretical_occupancy = class->theoretical_occupancy;
     row->local_share = local + others > 0 ? local / (local + others) : NAN;
@@ -214,6 +209,7 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     if (device->compute_major > 0)
         report->compute_capability = gmt_arena_text(
             report->arena, "%d.%d", (int)device->compute_major, (int)device->compute_minor);
+    report->simulated = tl->simulated;
     report->wall_ns = gmt_timeline_wall_ns(tl);
     report->gpu_busy_ns = tl->has_device_times ? gmt_intervals_length(tl->busy, tl->busy_count)
                                                : NAN;

@@ -130,6 +130,7 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
             .cls = &launch->cls->collector,
             .launch_seq = launch->head.launch_seq,
             .unsafe = is_unsafe(launch, site),
+            .capturing = (site->flags & GMT_CALL_CAPTURING) != 0,
         };
         (void)gmt_context_current((CUcontext *)&launch->measured.context);
         launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);

@@ -150,8 +150,30 @@ static void leave_cupti(void)
     gmt_hook_depth--;
 }
 
+static uint32_t allocation_at(uint64_t address)
+{
+    struct gmt_allocation found;
+    return gmt_allocmap_find(address, &found) ? found.id : 0;
+}
+
+/* The software device, where the driver is one, else CUPTI. */
+static const struct gmt_collector_ops *choose_collector(const struct gmt_collector_config *config)
+{
+    const struct gmt_collector_ops *simulated = gmt_sim_collector();
+    int error = simulated->start(config);
+    if (error == 0) {
+        return simulated;
+    }
+    if (error != -ENODEV) {
+        return NULL;
+    }
+    const struct gmt_collector_ops *cupti = gmt_cupti_collector();
+    return cupti->start(config) == 0 ? cupti : NULL;
+}
+
 static void start_collector(void)
 {
+    (void)gmt_sim_note_device(gmt_real_symbol);
     if (gmt_options.collect == GMT_COLLECT_LIGHT) {
         gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "collect=light",
                              "GMTRACE_COLLECT=standard");
@@ -182,11 +204,9 @@ static void start_collector(void)
         .captures = &gmt_captures,
         .enter = enter_cupti,
         .leave = leave_cupti,
+        .allocation_at = allocation_at,
     };
-    const struct gmt_collector_ops *collector = gmt_cupti_collector();
-    if (collector->start(&config) == 0) {
-        gmt_collector = collector;
-    }
+    gmt_collector = choose_collector(&config);
 }
 
 /* Runs among the program's exit handlers: those registered before the first CUDA call run later and
@@ -228,7 +248,7 @@ static void at_exit(void)
 
 static void in_forked_child(void)
 {
-    inherited_cupti = inherited_cupti || gmt_collector != NULL;
+    inherited_cupti = inherited_cupti || (gmt_collector != NULL && !gmt_collector->survives_fork);
     if (gmt_collector != NULL) {
         gmt_collector->abandon();
         gmt_collector = NULL;

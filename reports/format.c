@@ -2,6 +2,7 @@
 /* Numbers for people, and text of unknown origin made printable. */
 #include "reports/format.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -244,6 +245,14 @@ const char *gmt_provenance_name(enum gmt_provenance provenance)
                                         "calibrated"};
 
     return names[provenance];
+}
+
+const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)
+{
+    if (line->file == NULL || line->line <= 0)
+        return gmt_arena_text(arena, "PTX line %" PRId64, line->ptx_line);
+    const char *slash = strrchr(line->file, '/');
+    return gmt_arena_text(arena, "%s:%" PRId64, slash != NULL ? slash + 1 : line->file, line->line);
 }
 
 const char *gmt_match_name(enum gmt_provenance provenance)

@@ -189,14 +189,39 @@ static void parts(FILE *out, const struct gmt_finding *f)
     fputs("</ul>\n", out);
 }
 
-static void card_saving(FILE *out, const struct gmt_finding *f, double scale_ns)
+static void lines(FILE *out, const struct gmt_report *r, const struct gmt_finding *f)
+{
+    char share[GMT_FORMAT_BYTES];
+
+    if (f->line_count == 0)
+        return;
+    fputs("<ul class=\"parts\">", out);
+    for (size_t i = 0; i < f->line_count; i++) {
+        fputs("<li>", out);
+        gmt_html_element(out, "code", "", gmt_line_label(r->arena, &f->lines[i]));
+        fputc(' ', out);
+        gmt_html_element(out, "code", "dim", f->lines[i].opcode);
+        fprintf(out, " <span class=\"dim\">%s of the excess</span></li>\n",
+                gmt_format_percent(share, 100 * f->lines[i].share));
+    }
+    fputs("</ul>\n", out);
+}
+
+static void card_saving(FILE *out, const struct gmt_report *r, const struct gmt_finding *f,
+                        double scale_ns)
 {
     char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
     char share[GMT_FORMAT_BYTES];
 
     fputs("<div class=\"saving\">", out);
     if (isnan(f->saving.best_ns)) {
-        fputs("<strong>not priced</strong></div>", out);
+        const char *why = r->simulated ? GMT_SIMULATED_TIME : "not priced";
+
+        if (f->excess_bytes > 0)
+            fprintf(out, "<span>for nothing</span><strong>%s</strong><small>%s</small></div>",
+                    gmt_format_bytes(best, f->excess_bytes), why);
+        else
+            fprintf(out, "<strong>%s</strong></div>", why);
         return;
     }
     fprintf(out, "<span>saves</span><strong>%s</strong>", gmt_format_ns(best, f->saving.best_ns));
@@ -216,9 +241,10 @@ static void card(FILE *out, const struct gmt_report *r, const struct gmt_finding
     gmt_html_element(out, "h3", "", f->title);
     where(out, &f->where);
     gmt_html_element(out, "p", "headline", f->headline);
+    lines(out, r, f);
     parts(out, f);
     fputs("</div>\n", out);
-    card_saving(out, f, scale_ns);
+    card_saving(out, r, f, scale_ns);
     fputs("</div>\n<p class=\"said\"><span class=\"label\">Fix</span><span>", out);
     gmt_html_text(out, f->fix);
     fputs("</span></p>\n", out);
@@ -258,6 +284,7 @@ static int write_html(const struct gmt_report *report, const struct gmt_writer_o
     verdict(out, report);
     findings(out, report);
     gmt_html_notes(out, report);
+    gmt_html_races(out, report);
     gmt_html_kernels(out, report);
     gmt_html_transfers(out, report);
     gmt_html_gaps(out, report);

@@ -42,7 +42,10 @@ void gmt_html_title(FILE *out, const struct gmt_report *r)
     dotted(out, r->hostname);
     dotted(out, r->exe);
     dotted(out, r->trace_path);
-    fputs("</p></header>\n", out);
+    fputs("</p>", out);
+    if (r->simulated)
+        gmt_html_element(out, "p", "device", GMT_SIMULATED_BADGE);
+    fputs("</header>\n", out);
 }
 
 void gmt_html_interval(FILE *out, const struct gmt_saving *saving, double scale_ns)
@@ -83,7 +86,7 @@ static const char *place(const struct gmt_finding *f)
     return w->file == NULL && w->function != NULL ? w->function : w->label;
 }
 
-static void row(FILE *out, const struct gmt_finding *f, double scale_ns)
+static void row(FILE *out, const struct gmt_report *r, const struct gmt_finding *f, double scale_ns)
 {
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
@@ -98,7 +101,15 @@ static void row(FILE *out, const struct gmt_finding *f, double scale_ns)
                 gmt_format_ns(time, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
     } else {
-        fputs("<span></span><span class=\"much\"><small>not priced</small></span>", out);
+        const char *why = r->simulated ? GMT_SIMULATED_TIME : "not priced";
+
+        fputs("<span></span><span class=\"much\">", out);
+        if (f->excess_bytes > 0)
+            fprintf(out, "<b>%s</b> <small>for nothing</small>",
+                    gmt_format_bytes(time, f->excess_bytes));
+        else
+            fprintf(out, "<small>%s</small>", why);
+        fputs("</span>", out);
     }
     fputs("</a></li>\n", out);
 }
@@ -110,9 +121,11 @@ void gmt_html_overview(FILE *out, const struct gmt_report *r)
 
     fputs("<section class=\"overview\" id=\"overview\">", out);
     if (r->finding_count == 0) {
-        fputs("<p class=\"hero\"><strong>No findings.</strong> Nothing that was checked would "
-              "save a noticeable part of the run.</p></section>\n",
-              out);
+        fprintf(out,
+                "<p class=\"hero\"><strong>No findings.</strong> Nothing that was checked %s.</p>"
+                "</section>\n",
+                r->simulated ? "does a noticeable part of its work for nothing"
+                             : "would save a noticeable part of the run");
         return;
     }
     if (r->combined.best_ns > 0)
@@ -124,11 +137,12 @@ void gmt_html_overview(FILE *out, const struct gmt_report *r)
             gmt_format_ns(saved, r->combined.best_ns), gmt_format_ns(wall, r->wall_ns),
             r->finding_count, r->finding_count == 1 ? "" : "s");
     else
-        fprintf(out, "<p class=\"hero\"><strong>%zu</strong> finding%s, none of them priced.</p>\n",
-                r->finding_count, r->finding_count == 1 ? "" : "s");
+        fprintf(out, "<p class=\"hero\"><strong>%zu</strong> finding%s%s.</p>\n", r->finding_count,
+                r->finding_count == 1 ? "" : "s",
+                r->simulated ? ", ranked by excess work" : ", none of them priced");
     fputs("<ol class=\"ranking\">\n", out);
     for (size_t i = 0; i < r->finding_count; i++)
-        row(out, &r->findings[i], scale_ns);
+        row(out, r, &r->findings[i], scale_ns);
     fputs("</ol>", out);
     if (scale_ns > 0)
         fputs(

@@ -28,6 +28,7 @@ void gmt_html_overview(FILE *out, const struct gmt_report *report);
 void gmt_html_transfers(FILE *out, const struct gmt_report *report);
 void gmt_html_kernels(FILE *out, const struct gmt_report *report);
 void gmt_html_notes(FILE *out, const struct gmt_report *report);
+void gmt_html_races(FILE *out, const struct gmt_report *report);
 void gmt_html_gaps(FILE *out, const struct gmt_report *report);
 void gmt_html_calibration(FILE *out, const struct gmt_report *report);
 

@@ -125,6 +125,30 @@ void gmt_html_notes(FILE *out, const struct gmt_report *r)
     fputs("</ul></section>\n", out);
 }
 
+void gmt_html_races(FILE *out, const struct gmt_report *r)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    if (r->race_count == 0)
+        return;
+    fputs("<section id=\"races\"><h2>Races in shared memory</h2><p class=\"dim\">Two accesses to "
+          "one word, one of them a store, without a barrier between.</p><ul class=\"plain\">\n",
+          out);
+    for (size_t i = 0; i < r->race_count; i++) {
+        const struct gmt_race_row *race = &r->races[i];
+
+        fputs("<li>", out);
+        gmt_html_element(out, "code", "", race->kernel);
+        fputs(" ", out);
+        gmt_html_element(out, "code", "", gmt_line_label(r->arena, &race->first));
+        fputs(" and ", out);
+        gmt_html_element(out, "code", "", gmt_line_label(r->arena, &race->second));
+        fprintf(out, " <span class=\"dim\">%s ×</span></li>\n",
+                gmt_format_count(text, race->count));
+    }
+    fputs("</ul></section>\n", out);
+}
+
 void gmt_html_gaps(FILE *out, const struct gmt_report *r)
 {
     if (r->gap_count == 0)
@@ -165,7 +189,10 @@ void gmt_html_calibration(FILE *out, const struct gmt_report *r)
         [GMT_MODEL_CALIBRATED] = "Prices were measured on this very board."};
 
     fputs("<section id=\"calibration\"><h2>Prices</h2><p>", out);
-    fputs(meaning[r->model_provenance], out);
+    fputs(r->simulated ? "None: the software device executes on the CPU, its times mean nothing "
+                         "for a GPU."
+                       : meaning[r->model_provenance],
+          out);
     fputs(r->model_noisy ? " The device was busy or throttled meanwhile.</p><dl>" : "</p><dl>",
           out);
     fact(out, "measured on", r->model_device);

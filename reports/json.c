@@ -87,6 +87,40 @@ static json_t *of_parts(const struct gmt_finding *f)
     return array;
 }
 
+static json_t *of_line(const struct gmt_finding_line *line)
+{
+    return json_pack("{so, so, so, so}", "file", text(line->file), "line",
+                     line->line > 0 ? json_integer(line->line) : json_null(), "ptx_line",
+                     line->ptx_line > 0 ? json_integer(line->ptx_line) : json_null(), "opcode",
+                     text(line->opcode));
+}
+
+static json_t *of_lines(const struct gmt_finding *f)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < f->line_count; i++) {
+        json_t *json = of_line(&f->lines[i]);
+
+        json_object_set_new(json, "excess_bytes", number(f->lines[i].excess_bytes));
+        json_object_set_new(json, "share", number(f->lines[i].share));
+        json_array_append_new(array, json);
+    }
+    return array;
+}
+
+static json_t *of_races(const struct gmt_report *r)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < r->race_count; i++)
+        json_array_append_new(
+            array, json_pack("{so, so, so, so}", "kernel", text(r->races[i].kernel), "first",
+                             of_line(&r->races[i].first), "second", of_line(&r->races[i].second),
+                             "count", number(r->races[i].count)));
+    return array;
+}
+
 static json_t *of_finding(const struct gmt_finding *f)
 {
     json_t *evidence = json_object();
@@ -106,6 +140,8 @@ static json_t *of_finding(const struct gmt_finding *f)
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));
     json_object_set_new(json, "fix", text(f->fix));
     json_object_set_new(json, "sketch", code(f->sketch));
+    if (f->line_count > 0)
+        json_object_set_new(json, "lines", of_lines(f));
     if (f->part_count > 0)
         json_object_set_new(json, "parts", of_parts(f));
     if (f->note_why != NULL)
@@ -215,15 +251,16 @@ static int write_json(const struct gmt_report *r, const struct gmt_writer_option
                                   text(r->exe), "hostname", text(r->hostname), "end_reason",
                                   text(r->end_reason)));
     json_object_set_new(root, "device",
-                        json_pack("{so, so, so, so}", "name", text(r->device_name), "uuid",
+                        json_pack("{so, so, so, so, sb}", "name", text(r->device_name), "uuid",
                                   text(r->device_uuid), "compute_capability",
                                   text(r->compute_capability), "driver_version",
-                                  text(r->driver_version)));
+                                  text(r->driver_version), "software", (int)r->simulated));
     json_object_set_new(root, "verdict", of_verdict(r));
     json_object_set_new(root, "findings", of_findings(r->findings, r->finding_count));
     json_object_set_new(root, "notes", of_findings(r->notes, r->note_count));
     json_object_set_new(root, "transfers", of_transfers(r->copy_rows, r->copy_row_count));
     json_object_set_new(root, "kernels", of_kernels(r));
+    json_object_set_new(root, "races", of_races(r));
     json_object_set_new(root, "rules", of_rules(r));
     json_object_set_new(root, "could_not_check", of_gaps(r));
     json_object_set_new(root, "device_model",

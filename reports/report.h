@@ -67,6 +67,14 @@ struct gmt_evidence {
 };
 enum { GMT_EVIDENCE_MAX = 16 };
 
+/* A source line that causes a part of what a finding is about. */
+struct gmt_finding_line {
+    const char *file; /* NULL: the kernel was compiled without line information */
+    int64_t line, ptx_line;
+    const char *opcode;
+    double excess_bytes, share; /* per launch; of the finding's excess in this kernel, 0..1 */
+};
+
 /* One of several cases that were merged: a launch shape, a buffer. */
 struct gmt_finding_part {
     const char *label, *headline;
@@ -90,6 +98,8 @@ struct gmt_finding {
     struct gmt_where where;
     struct gmt_evidence evidence[GMT_EVIDENCE_MAX];
     size_t evidence_count;
+    struct gmt_finding_line *lines; /* largest share first; none unless instructions were counted */
+    size_t line_count;
     const char *sql;     /* reproduces the evidence from the trace      */
     double cost_ns;      /* time now spent in what the fix touches      */
     double excess_bytes; /* moved for nothing; ranks what has no price  */
@@ -140,11 +150,19 @@ struct gmt_kernel_row {
     double dram_bytes_per_s;
 };
 
+/* Two accesses to one word of shared memory without a barrier between. */
+struct gmt_race_row {
+    const char *kernel;
+    struct gmt_finding_line first, second; /* excess_bytes and share mean nothing here */
+    double count;
+};
+
 struct gmt_report {
     struct gmt_arena *arena;
     const char *tool_version, *trace_path;
     const char *command, *exe, *hostname, *end_reason;
     const char *device_name, *device_uuid, *driver_version, *compute_capability;
+    bool simulated; /* by the software device: exact counts, no times */
     double wall_ns, gpu_busy_ns, copy_ns, kernel_ns;
     double peak_device_bytes, allocation_count;
     uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
@@ -160,6 +178,8 @@ struct gmt_report {
     size_t note_count;
     struct gmt_rule_result *rules;
     size_t rule_count;
+    struct gmt_race_row *races; /* seen by the software device; most frequent first */
+    size_t race_count;
     struct gmt_gap *gaps;
     size_t gap_count;
     struct gmt_saving combined; /* of all findings, overlaps counted once */
@@ -170,6 +190,10 @@ struct gmt_report {
     bool incomplete; /* a gap that --strict refuses      */
 };
 
+/* What every report of a simulated trace says at its top, and in place of a time. */
+#define GMT_SIMULATED_BADGE "software device: exact counts, no times"
+#define GMT_SIMULATED_TIME "n/a: no times"
+
 const char *gmt_severity_name(enum gmt_severity severity);
 const char *gmt_confidence_name(enum gmt_confidence confidence);
 /* The same for people: says when the calibration is another board's. */
@@ -179,5 +203,7 @@ const char *gmt_outcome_name(enum gmt_outcome outcome);
 const char *gmt_provenance_name(enum gmt_provenance provenance);
 /* Whose figures they are: "this board", ..., NULL: nobody's. */
 const char *gmt_match_name(enum gmt_provenance provenance);
+/* "main.cu:42", "PTX line 117" where the source is not known. */
+const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line);
 
 #endif

@@ -30,6 +30,12 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     fputs(" · ", t->out);
     gmt_print_clean(t->out, report->trace_path, GMT_TEXT_COLUMNS - used - 6);
     gmt_text_style(t, GMT_STYLE_PLAIN);
+    if (report->simulated) {
+        fputs("\n  ", t->out);
+        gmt_text_style(t, GMT_STYLE_YELLOW);
+        fputs(GMT_SIMULATED_BADGE, t->out);
+        gmt_text_style(t, GMT_STYLE_PLAIN);
+    }
     fputs("\n\n", t->out);
 }
 
@@ -130,14 +136,15 @@ static const enum gmt_text_style severity_styles[] = {[GMT_SEVERITY_NOTE] = GMT_
                                                       [GMT_SEVERITY_MEDIUM] = GMT_STYLE_YELLOW,
                                                       [GMT_SEVERITY_HIGH] = GMT_STYLE_RED};
 
-static void saving_text(const struct gmt_finding *f, char *text, size_t bytes)
+static void saving_text(const struct gmt_report *r, const struct gmt_finding *f, char *text,
+                        size_t bytes)
 {
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
     if (isnan(f->saving.best_ns) && f->excess_bytes > 0)
         snprintf(text, bytes, "%s moved for nothing", gmt_format_bytes(time, f->excess_bytes));
     else if (isnan(f->saving.best_ns))
-        snprintf(text, bytes, "not priced");
+        snprintf(text, bytes, r->simulated ? GMT_SIMULATED_TIME : "not priced");
     else
         snprintf(text, bytes, "saves %s (%s)", gmt_format_ns(time, f->saving.best_ns),
                  gmt_format_percent(share, 100 * f->saving.share));
@@ -217,7 +224,7 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     char saving[96], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
     size_t used;
 
-    saving_text(f, saving, sizeof(saving));
+    saving_text(r, f, saving, sizeof(saving));
     fprintf(t->out, "%3zu  ", number);
     gmt_text_style(t, severity_styles[f->severity]);
     used = 5 + (size_t)fprintf(t->out, "%-7s", gmt_severity_name(f->severity));
@@ -231,6 +238,7 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_style(t, GMT_STYLE_PLAIN);
     card_where(t, r, f);
     gmt_text_wrap(t, 5, "", f->headline);
+    gmt_text_lines(t, r, f);
     card_parts(t, f);
     if (isfinite(f->saving.best_ns)) {
         char text[512];
@@ -257,8 +265,11 @@ static void findings(struct gmt_text_out *t, const struct gmt_report *r, size_t 
 
     if (r->finding_count == 0) {
         gmt_text_heading(t, r->notes == NULL ? "No findings" : "No findings, some notes");
-        gmt_text_wrap(t, 2, "",
-                      "Nothing that was checked would save a noticeable part of the run.");
+        gmt_text_wrap(
+            t, 2, "",
+            r->simulated
+                ? "Nothing that was checked does a noticeable part of its work for nothing."
+                : "Nothing that was checked would save a noticeable part of the run.");
         fputc('\n', t->out);
         return;
     }
@@ -292,6 +303,7 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
     copies(&t, report);
     findings(&t, report, options->top);
     gmt_text_notes(&t, report, options->top);
+    gmt_text_races(&t, report);
     gmt_text_kernels(&t, report, options->top);
     gmt_text_gaps(&t, report);
     gmt_text_foot(&t, report);

@@ -35,7 +35,11 @@ void gmt_text_bar(char *text, size_t bytes, double share, size_t width);
 void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, const char *text);
 void gmt_text_code(struct gmt_text_out *t, size_t indent, const char *code);
 
+/* The source lines behind a finding. */
+void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
+                    const struct gmt_finding *finding);
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
+void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report);

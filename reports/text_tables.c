@@ -7,6 +7,21 @@
 #include "reports/format.h"
 #include "reports/text_parts.h"
 
+void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
+                    const struct gmt_finding *finding)
+{
+    for (size_t i = 0; i < finding->line_count; i++) {
+        const struct gmt_finding_line *line = &finding->lines[i];
+        char share[GMT_FORMAT_BYTES];
+
+        gmt_text_wrap(t, 5, i == 0 ? "source  " : "        ",
+                      gmt_arena_text(report->arena, "%s, %s: %s of the excess",
+                                     gmt_line_label(report->arena, line),
+                                     line->opcode != NULL ? line->opcode : "?",
+                                     gmt_format_percent(share, 100 * line->share)));
+    }
+}
+
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
 {
     size_t shown = top > 0 && top + 1 < report->note_count ? top : report->note_count;
@@ -26,6 +41,28 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, siz
     }
     if (shown < report->note_count)
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->note_count - shown);
+    fputc('\n', t->out);
+}
+
+void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report)
+{
+    if (report->race_count == 0)
+        return;
+    gmt_text_heading(t, "Races in shared memory: no barrier between two accesses to one word");
+    for (size_t i = 0; i < report->race_count; i++) {
+        const struct gmt_race_row *race = &report->races[i];
+        char count[GMT_FORMAT_BYTES];
+
+        gmt_text_wrap(t, 2, "",
+                      gmt_arena_text(report->arena, "%s: %s (%s) and %s (%s), %s time%s",
+                                     race->kernel != NULL ? race->kernel : "?",
+                                     gmt_line_label(report->arena, &race->first),
+                                     race->first.opcode != NULL ? race->first.opcode : "?",
+                                     gmt_line_label(report->arena, &race->second),
+                                     race->second.opcode != NULL ? race->second.opcode : "?",
+                                     gmt_format_count(count, race->count),
+                                     race->count == 1 ? "" : "s"));
+    }
     fputc('\n', t->out);
 }
 
@@ -119,6 +156,9 @@ void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
 
 static const char *price_text(const struct gmt_report *report)
 {
+    if (report->simulated)
+        return "none: the software device executes on the CPU, its times mean nothing for a GPU";
+
     const char *device = report->model_device != NULL ? report->model_device : "another GPU";
     const char *noisy = report->model_noisy ? ", noisy" : "";
     const char *origin = report->model_origin != NULL ? report->model_origin : "";

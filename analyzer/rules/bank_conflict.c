@@ -18,11 +18,27 @@ static const char explain[] =
     "        explain shrinks by the share of passes that are excess; at the lower end of the\n"
     "        interval it stays. Where a kernel is bound by something else, it becomes a note.\n"
     "Fix     Pad the row by one word (tile[32][33]), or swizzle the index.\n"
-    "Limits  Per kernel, not per instruction. Accesses by TMA and LDGSTS are not counted.\n";
+    "Limits  Per kernel, not per instruction, except on the software device, which has no times:\n"
+    "        there from twice the ideal and 5 % of all passes on. Accesses by TMA and LDGSTS are\n"
+    "        not counted.\n";
 
 static double ways_of(const struct gmt_shared_access *shared)
 {
     return shared->ideal > 0 ? shared->wavefronts / shared->ideal : NAN;
+}
+
+static const char *headline(struct gmt_analysis *analysis, const struct gmt_shared_access *load,
+                            const struct gmt_shared_access *store)
+{
+    char ways[GMT_FORMAT_BYTES], other[GMT_FORMAT_BYTES];
+
+    gmt_format_decimal(ways, ways_of(load), 1);
+    gmt_format_decimal(other, ways_of(store), 1);
+    if (isnan(ways_of(store)))
+        return gmt_text(analysis, "shared loads conflict %s-way", ways);
+    if (isnan(ways_of(load)))
+        return gmt_text(analysis, "shared stores conflict %s-way", other);
+    return gmt_text(analysis, "shared loads conflict %s-way, stores %s-way", ways, other);
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
@@ -33,7 +49,6 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double worst = fmax(ways_of(&load), ways_of(&store)), n = (double)class->launches;
     double wavefronts = gmt_known(load.wavefronts) + gmt_known(store.wavefronts);
     double ideal = gmt_known(load.ideal) + gmt_known(store.ideal);
-    char ways[GMT_FORMAT_BYTES], other[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
 
     if (!(worst >= GMT_CONFLICT_RATIO) || !(wavefronts > ideal))
         return;
@@ -54,10 +69,9 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "launches", "count", n);
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     gmt_finding_claim_class(analysis, finding, class);
-    finding->headline = gmt_text(
-        analysis, "shared loads conflict %s-way, stores %s-way; kernel time %s",
-        gmt_format_decimal(ways, ways_of(&load), 1), gmt_format_decimal(other, ways_of(&store), 1),
-        gmt_format_ns(time, class->total_ns));
+    gmt_finding_lines(analysis, finding, class, GMT_EXCESS_SHARED);
+    finding->headline = gmt_text(analysis, "%s%s", headline(analysis, &load, &store),
+                                 gmt_kernel_time(analysis, class));
     finding->sql = gmt_text(analysis,
                             "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64
                             " AND metric LIKE 'shared_%%'",
@@ -67,7 +81,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = "__shared__ float tile[32][32 + 1];";
     finding->method =
         isnan(gain.best_ns)
-            ? "not priced: no device time or no device model; ranked by excess"
+            ? gmt_unpriced(analysis)
             : "wavefronts over the rate of the calibrated bank family, beside the other "
               "memory work; time that it does not explain shrinks by the share of "
               "excess passes";

@@ -33,6 +33,12 @@ static bool same_site(const struct gmt_tl_copy *a, const struct gmt_tl_copy *b)
            a->direction == b->direction && a->host_class == b->host_class;
 }
 
+/* Without times: runs have twice the calls they need by definition; are they a part of all copies? */
+static bool is_worth_telling(const struct gmt_timeline *tl, const struct gmt_copy_site *site)
+{
+    return !tl->simulated || (double)site->copies >= GMT_EXCESS_SHARE * (double)tl->copy_count;
+}
+
 enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
                                        bool (*wants)(const struct gmt_analysis *analysis,
                                                      const struct gmt_run *run),
@@ -71,7 +77,7 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
             site.cost_ns += run->cost_ns;
             site.largest_bytes = fmax(site.largest_bytes, run->largest_bytes);
         }
-        if (site.runs > 0)
+        if (site.runs > 0 && is_worth_telling(analysis->timeline, &site))
             report(analysis, &site);
         for (size_t k = i; k < end; k++)
             mine[k] = false;
@@ -106,7 +112,8 @@ void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_sit
     gmt_finding_evidence(finding, "runs", "count", (double)site->runs);
     gmt_finding_evidence(finding, "bytes", "bytes", site->bytes);
     gmt_finding_evidence(finding, "largest_copy", "bytes", site->largest_bytes);
-    gmt_finding_evidence(finding, "time", "ns", site->cost_ns);
+    if (!tl->simulated)
+        gmt_finding_evidence(finding, "time", "ns", site->cost_ns);
     put_sql(analysis, copy, site->largest_bytes, finding);
     for (size_t i = 0; i < tl->copy_count; i++) {
         if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run])
@@ -125,6 +132,10 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
     double factor = two_d ? gmt_price_2d_factor(model, copy) : 1;
     double modelled_ns = 0, after_ns = 0;
 
+    if (analysis->timeline->simulated) {
+        finding->method = "n/a: no times (software device); calls and bytes are exact";
+        return;
+    }
     for (size_t i = 0; i < analysis->runs->count; i++) {
         const struct gmt_run *run = &analysis->runs->runs[i];
 

@@ -29,7 +29,9 @@ static const char explain_strided[] =
     "        mapping of threads to data makes them so.\n"
     "Fix     Let threadIdx.x run along the contiguous index; tile through shared memory.\n"
     "Limits  Counters are those of sampled launches. Broadcasts ask for more bytes than they\n"
-    "        touch and can hide strided accesses of the same kernel.\n";
+    "        touch and can hide strided accesses of the same kernel. Not so on the software\n"
+    "        device, which counts the ideal itself and names the lines; it has no times, so there\n"
+    "        excess sectors from 5 % of all sectors on are shown.\n";
 
 static const char explain_misaligned[] =
     "What    A warp's access that starts inside a sector touches one sector more than needed.\n"
@@ -40,6 +42,7 @@ static const char explain_misaligned[] =
     "        sectors, at most all of it. Below 3 % of the kernel's time, as on GPUs whose L1 "
     "serves\n"
     "        the neighbour's sector, it is a note; so it is where GM202 has the cause.\n"
+    "        Without times (software device) it is a note, too: less than twice the ideal.\n"
     "Fix     Round the base address up to 32 bytes (better 256); pad rows with cudaMallocPitch.\n"
     "Limits  Which of several arrays is misaligned is not told: see GM202.\n";
 
@@ -121,6 +124,9 @@ static struct gmt_finding *new_finding(struct gmt_analysis *analysis,
                             : subject.loads == NULL ? "store"
                                                     : "");
     gmt_finding_claim_class(analysis, finding, class);
+    gmt_finding_lines(analysis, finding, class,
+                      (subject.loads != NULL ? GMT_EXCESS_LOADS : 0u) |
+                          (subject.stores != NULL ? GMT_EXCESS_STORES : 0u));
     return finding;
 }
 
@@ -135,7 +141,7 @@ static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                                            : GMT_CONFIDENCE_MODELLED;
     if (isnan(gain.best_ns)) {
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
-        finding->method = "not priced: no device time or no device model; ranked by excess bytes";
+        finding->method = gmt_unpriced(analysis);
     } else if (gain.from_family) {
         finding->method = "kernel time minus that of the calibrated coalesced kernel for the same "
                           "useful bytes at this occupancy";
@@ -149,7 +155,7 @@ static const char *strided_headline(struct gmt_analysis *analysis, struct subjec
                                     const struct gmt_tl_class *class)
 {
     const struct gmt_access *access = subject.loads != NULL ? subject.loads : subject.stores;
-    char efficiency[GMT_FORMAT_BYTES], other[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
+    char efficiency[GMT_FORMAT_BYTES], other[GMT_FORMAT_BYTES];
     char ratio[GMT_FORMAT_BYTES], also[96] = "";
 
     if (subject.loads != NULL && subject.stores != NULL) {
@@ -160,11 +166,10 @@ static const char *strided_headline(struct gmt_analysis *analysis, struct subjec
         snprintf(also, sizeof(also), ", stores %s (%s x)", other, ratio);
     }
     gmt_format_percent(efficiency, 100 * access->bytes / (GMT_SECTOR_BYTES * access->sectors));
-    return gmt_text(analysis,
-                    "%s use %s of the sectors they touch (%s x the ideal)%s; kernel time %s",
+    return gmt_text(analysis, "%s use %s of the sectors they touch (%s x the ideal)%s%s",
                     subject.loads != NULL ? "loads" : "stores", efficiency,
                     gmt_format_decimal(ratio, gmt_access_ratio(access), 1), also,
-                    gmt_format_ns(time, class->total_ns));
+                    gmt_kernel_time(analysis, class));
 }
 
 static void put_strided_fix(struct gmt_finding *finding, struct subject subject)
@@ -272,20 +277,19 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
     struct subject subject = {is_misaligned(&load) ? &load : NULL,
                               is_misaligned(&store) ? &store : NULL};
     const struct gmt_access *access = subject.loads != NULL ? subject.loads : subject.stores;
-    char extra[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
+    char extra[GMT_FORMAT_BYTES];
 
     if (access == NULL)
         return;
     struct gmt_finding *finding = new_finding(analysis, class, subject);
     if (finding == NULL)
         return;
-    finding->headline = gmt_text(analysis,
-                                 "%s touch %s sectors per request more than needed; kernel time %s",
+    finding->headline = gmt_text(analysis, "%s touch %s sectors per request more than needed%s",
                                  subject.loads == NULL    ? "stores"
                                  : subject.stores == NULL ? "loads"
                                                           : "loads and stores",
                                  gmt_format_decimal(extra, excess(access) / access->requests, 2),
-                                 gmt_format_ns(time, class->total_ns));
+                                 gmt_kernel_time(analysis, class));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = "Start each array, and each row of it, at a multiple of 32 bytes; cudaMalloc "
                    "and cudaMallocPitch give 256 or more.";
@@ -302,7 +306,10 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
         if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns)
             finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
     } else {
-        finding->note_why = "not priced: no device time or no device model";
+        finding->method = gmt_unpriced(analysis);
+        finding->note_why = analysis->timeline->simulated
+                                ? "less than twice the ideal, and no times to tell its cost"
+                                : "not priced: no device time or no device model";
     }
     if (is_explained(analysis, finding))
         finding->note_why = "GM202 names and prices the pointer that is the cause";

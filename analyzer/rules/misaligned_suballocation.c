@@ -182,6 +182,8 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;
     price(analysis, finding, marked);
+    if (tl->simulated)
+        finding->method = gmt_unpriced(analysis);
     gmt_finding_emit(analysis, finding);
 }
 

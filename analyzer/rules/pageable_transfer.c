@@ -18,7 +18,9 @@ static const char explain[] =
     "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
     "        times of pinned copies of the same sizes, minus the calibrated cost of registering\n"
     "        each distinct host range once (at the lower end: of allocating it page-locked).\n"
-    "        Buffers used once rarely pay: then nothing is said.\n"
+    "        Buffers used once rarely pay: then nothing is said. Without times (software device)\n"
+    "        nothing is priced: shown are places with 5 % of all copied bytes whose buffers are\n"
+    "        copied at least twice on average; each byte passes the staging buffer for nothing.\n"
     "Fix     cudaMallocHost instead of malloc, or cudaHostRegister once for a buffer in use.\n"
     "Limits  Page-locked memory is scarce: pin what is reused. Two buffers that lived at the same\n"
     "        address one after the other count as one.\n";
@@ -98,12 +100,15 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
 {
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
     char count[GMT_FORMAT_BYTES];
+    const char *in = isnan(finding->cost_ns)
+                         ? ""
+                         : gmt_text(analysis, " in %s (%s)", gmt_format_ns(cost, finding->cost_ns),
+                                    gmt_format_rate(rate, bytes * 1e9 / finding->cost_ns));
 
-    finding->headline = gmt_text(
-        analysis, "%s %s cop%s of pageable memory moved %s in %s (%s)",
-        gmt_format_count(count, (double)n), gmt_direction_name(copy->direction),
-        n == 1 ? "y" : "ies", gmt_format_bytes(size, bytes), gmt_format_ns(cost, finding->cost_ns),
-        gmt_format_rate(rate, bytes * 1e9 / finding->cost_ns));
+    finding->headline = gmt_text(analysis, "%s %s cop%s of pageable memory moved %s%s",
+                                 gmt_format_count(count, (double)n),
+                                 gmt_direction_name(copy->direction), n == 1 ? "y" : "ies",
+                                 gmt_format_bytes(size, bytes), in);
     finding->method = "measured time minus the model's time of pinned copies of the same sizes, "
                       "minus the cost of registering the host buffers once";
     finding->effort = GMT_EFFORT_SMALL;
@@ -121,6 +126,45 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
         "AND direction = '%s' AND stack_id %s %" PRId64,
         gmt_direction_name(copy->direction), copy->call.stack_id > 0 ? "=" : "IS NOT",
         copy->call.stack_id);
+}
+
+static double host_bytes(const struct gmt_timeline *tl)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+
+        if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H)
+            sum += (double)copy->bytes;
+    }
+    return sum;
+}
+
+/* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
+static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_copy *copy = &tl->copies[members[0]];
+    struct pinning pin = pinning_cost(analysis, members, n);
+    double bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += (double)tl->copies[members[i]].bytes;
+    if (bytes < GMT_EXCESS_RATIO * pin.bytes || bytes < GMT_EXCESS_SHARE * host_bytes(tl))
+        return;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    if (finding == NULL)
+        return;
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->excess_bytes = bytes;
+    gmt_finding_evidence(finding, "copies", "count", (double)n);
+    gmt_finding_evidence(finding, "bytes", "bytes", bytes);
+    gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
+    gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
+    describe(analysis, finding, copy, n, bytes, pin.bytes);
+    finding->method = gmt_unpriced(analysis);
+    gmt_finding_emit(analysis, finding);
 }
 
 static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n)
@@ -210,7 +254,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
                 copy->direction != first->direction)
                 break;
         }
-        report_site(analysis, members + i, end - i);
+        (tl->simulated ? report_bytes : report_site)(analysis, members + i, end - i);
     }
     free(members);
     return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM104: an image copied row by row, where one 2-D copy does it. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "analyzer/rule.h"
 #include "analyzer/rules/copy_sites.h"
@@ -37,10 +38,11 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     gmt_finding_evidence(finding, "destination_pitch", "bytes", (double)run->dst_stride);
     gmt_finding_evidence(finding, "source_pitch", "bytes", (double)run->src_stride);
     finding->headline = gmt_text(
-        analysis, "%s rows of %s are copied %s one by one, in %zu run%s: %s",
+        analysis, "%s rows of %s are copied %s one by one, in %zu run%s%s%s",
         gmt_format_count(count, (double)site->copies), gmt_format_bytes(bytes, run->largest_bytes),
         gmt_direction_name(copy->direction), site->runs, site->runs == 1 ? "" : "s",
-        gmt_format_ns(cost, site->cost_ns));
+        isnan(site->cost_ns) ? "" : ": ",
+        isnan(site->cost_ns) ? "" : gmt_format_ns(cost, site->cost_ns));
     finding->method = "measured time of the row copies minus the model's time of one 2-D copy of "
                       "the same bytes per run";
     finding->effort = GMT_EFFORT_SMALL;

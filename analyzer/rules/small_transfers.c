@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM101: many small copies in a row, which one copy would carry for the price of one. */
+#include <math.h>
+
 #include "analyzer/rule.h"
 #include "analyzer/rules/copy_sites.h"
 
@@ -28,12 +30,15 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     if (finding == NULL)
         return;
     gmt_copy_site_fill(analysis, site, finding);
+    const char *took = isnan(site->cost_ns)
+                           ? ", where one copy per run would do"
+                           : gmt_text(analysis, " took %s, %s each",
+                                      gmt_format_ns(cost, site->cost_ns),
+                                      gmt_format_ns(per, site->cost_ns / (double)site->copies));
     finding->headline = gmt_text(
-        analysis, "%s %s copies of %s or less in %zu run%s took %s, %s each",
+        analysis, "%s %s copies of %s or less in %zu run%s%s",
         gmt_format_count(count, (double)site->copies), gmt_direction_name(copy->direction),
-        gmt_format_bytes(bytes, site->largest_bytes), site->runs, site->runs == 1 ? "" : "s",
-        gmt_format_ns(cost, site->cost_ns),
-        gmt_format_ns(per, site->cost_ns / (double)site->copies));
+        gmt_format_bytes(bytes, site->largest_bytes), site->runs, site->runs == 1 ? "" : "s", took);
     finding->method = "measured time of the copies minus the time of one copy of all their bytes "
                       "per run, from the model's curve for such copies";
     finding->effort = GMT_EFFORT_MEDIUM;

@@ -2,8 +2,8 @@
 /*
  * The collector seam: who supplies device timestamps and kernel counters.
  *
- * CUPTI implements it (libtrace/cupti); the software device will. The hooks call it, it writes
- * records into the spool itself. Every function may be called from any thread; none prints, none
+ * CUPTI implements it (libtrace/cupti), and the software device (libtrace/simulated). The hooks call
+ * it, it writes records into the spool itself. Every function may be called from any thread; none prints, none
  * fails loudly: what is not to be had becomes a GMT_REC_CAPABILITY or GMT_REC_LOSS record.
  *
  * Measuring a launch: the launch hook asks `want` (a few ns; no lock) and, only if told a group,
@@ -38,17 +38,18 @@ struct gmt_collector_config {
                                     session changes and no range begins while there is one */
     void (*enter)(void);         /* around calls into CUPTI: driver calls made inside are not */
     void (*leave)(void);         /*   recorded (the hooks' re-entry guard) */
+    uint32_t (*allocation_at)(uint64_t address); /* gmt_alloc.id that holds it, 0 = none known */
 };
 
 /* Per kernel class state that the collector keeps; allocated zeroed by the caller, who looks the
  * class up anyway, and never freed. */
 struct gmt_collector_class {
-    uint32_t id;                      /* gmt_kernel_class.id */
-    uint32_t kernel;                  /* gmt_kernel.id */
-    const char *kernel_name;          /* mangled; lives as long as the process */
-    bool never;                       /* name or kind forbids measuring (NCCL, cooperative) */
-    _Atomic uint32_t measured[4];     /* indexed by enum gmt_counter_group */
-    _Atomic uint64_t cost_ns[4];      /* what measuring a launch cost last, by group */
+    uint32_t id;             /* gmt_kernel_class.id */
+    uint32_t kernel;         /* gmt_kernel.id */
+    const char *kernel_name; /* mangled; lives as long as the process */
+    bool never;              /* name or kind forbids measuring (NCCL, cooperative) */
+    _Atomic uint32_t measured[GMT_GROUP_SIMULATED + 1]; /* indexed by enum gmt_counter_group */
+    _Atomic uint64_t cost_ns[4];      /* what measuring a launch cost last, by group of CUPTI's */
     _Atomic uint64_t retry_ns;        /* the budget forbids measuring it until then */
     _Atomic uint64_t launches;        /* seen so far */
     struct gmt_collector_class *next; /* the collector's list of known classes */
@@ -59,14 +60,17 @@ struct gmt_launch_site {
     void *stream;  /* CUstream as given */
     struct gmt_collector_class *cls;
     uint32_t launch_seq;
-    bool unsafe; /* a hang-safety rule applies: do not measure */
+    bool unsafe;    /* a hang-safety rule applies: do not measure */
+    bool capturing; /* it goes into a graph and does not run now */
 };
 
 struct gmt_collector_ops {
     const char *name;
+    bool survives_fork; /* a forked child may start it anew */
 
     /* After the first successful cuInit, before any context is used. Starts timestamps. Returns 0
-     * or negative errno; after an error no other function is called. */
+     * or negative errno; after an error no other function is called. -ENODEV: this driver is
+     * none of its, another implementation may be asked. */
     int (*start)(const struct gmt_collector_config *config);
 
     /* A context was seen for the first time; `id` is its gmt_context.id. */
@@ -103,5 +107,11 @@ struct gmt_collector_ops {
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */
 const struct gmt_collector_ops *gmt_cupti_collector(void);
+
+/* That of the software device, which the driver in use must be. */
+const struct gmt_collector_ops *gmt_sim_collector(void);
+
+/* Whether it is: writes the capability "software_device" then. */
+bool gmt_sim_note_device(void *(*real_symbol)(const char *name));
 
 #endif

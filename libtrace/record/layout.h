@@ -20,7 +20,9 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 1u
+#define GMT_SPOOL_VERSION 2u
+#define GMT_SPOOL_OLDEST_VERSION \
+    1u /* still read: 2 added record types 31 to 33 and a counter group */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -60,6 +62,9 @@ enum gmt_rec_type {
     GMT_REC_DEVICE_OP = 28,    /* side + gmt_device_op: one CUPTI activity record */
     GMT_REC_COUNTERS = 29,     /* side + gmt_counters: values measured for one launch */
     GMT_REC_EXIT = 30,         /* side: the process ended through exit(); nothing else to say */
+    GMT_REC_INSTRUCTION = 31,  /* side + gmt_instruction: counts of one instruction of a launch */
+    GMT_REC_FOOTPRINT = 32,    /* side + gmt_footprint: what a launch touched of an allocation */
+    GMT_REC_RACE = 33,         /* side + gmt_race: two accesses of a launch that race */
 };
 
 /* Families of driver calls; stored with each entry point's name. */
@@ -118,9 +123,10 @@ enum gmt_args_state {
 /* Counter groups; a launch is measured by at most one. */
 enum gmt_counter_group {
     GMT_GROUP_NONE = 0,
-    GMT_GROUP_PATCHED,  /* software-patched: bytes asked, sectors, shared wavefronts: exact */
-    GMT_GROUP_HARDWARE, /* occupancy, DRAM and L2 traffic, cycles */
-    GMT_GROUP_SPILL,    /* local memory and constant cache */
+    GMT_GROUP_PATCHED,   /* software-patched: bytes asked, sectors, shared wavefronts: exact */
+    GMT_GROUP_HARDWARE,  /* occupancy, DRAM and L2 traffic, cycles */
+    GMT_GROUP_SPILL,     /* local memory and constant cache */
+    GMT_GROUP_SIMULATED, /* counted by the software device: exact for the PTX it executed */
 };
 
 /* Bits of gmt_call.flags. */
@@ -378,6 +384,77 @@ struct gmt_counters { /* followed by `count` struct gmt_counter_value */
 };
 enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };
 
+/* What an instruction of a simulated launch is, after what its lanes turned out to touch. */
+enum gmt_site_kind {
+    GMT_SITE_OTHER = 0,
+    GMT_SITE_GLOBAL_LOAD,
+    GMT_SITE_GLOBAL_STORE,
+    GMT_SITE_GLOBAL_ATOMIC,
+    GMT_SITE_LOCAL_LOAD,
+    GMT_SITE_LOCAL_STORE,
+    GMT_SITE_SHARED_LOAD,
+    GMT_SITE_SHARED_STORE,
+    GMT_SITE_SHARED_ATOMIC,
+    GMT_SITE_CONSTANT_LOAD,
+    GMT_SITE_ASYNC_COPY,
+    GMT_SITE_BARRIER,
+    GMT_SITE_BRANCH,
+    GMT_SITE_GENERIC, /* one instruction touched several spaces */
+    GMT_SITE_KINDS
+};
+
+/* Counts of one instruction over all warps of one launch; text: function (mangled), opcode, source
+ * file or "". Members that mean nothing for the kind are 0. */
+struct gmt_instruction {
+    struct gmt_side_head head;
+    uint32_t launch_seq;
+    uint32_t kernel_class;
+    uint32_t site; /* index among the instructions of the kernel */
+    uint32_t line; /* source, 0 = unknown, likewise the column */
+    uint32_t column;
+    uint32_t ptx_line;
+    uint32_t width;      /* bytes per lane, 0 = no memory instruction */
+    uint32_t max_degree; /* shared: most distinct words in one bank in one pass */
+    uint64_t executed;   /* times a warp issued it */
+    uint64_t lanes;      /* active lanes */
+    uint64_t requests;   /* executed with at least one active lane */
+    uint64_t bytes;      /* lanes x width */
+    uint64_t sectors;    /* of 32 bytes */
+    uint64_t ideal_sectors;
+    uint64_t lines;      /* of 128 bytes */
+    uint64_t wavefronts; /* passes through shared memory */
+    uint64_t ideal_wavefronts;
+    uint64_t
+        addresses; /* constant: distinct ones; barrier: idle lanes; branch: times it diverged */
+    uint8_t kind;  /* enum gmt_site_kind */
+    uint8_t reserved[7];
+};
+
+struct gmt_footprint { /* text: name of a module's variable, else "" */
+    struct gmt_side_head head;
+    uint32_t launch_seq;
+    uint32_t kernel_class;
+    uint32_t alloc; /* gmt_alloc.id, 0 = none: a module's variable */
+    uint32_t reserved;
+    uint64_t address;
+    uint64_t bytes;      /* of the allocation */
+    uint64_t read_bytes; /* distinct, in whole sectors; likewise written */
+    uint64_t write_bytes;
+    uint64_t read_traffic_bytes; /* sectors of all requests */
+    uint64_t write_traffic_bytes;
+};
+
+/* Lanes of different warps on one word of shared memory, one of them storing, no barrier between.
+ * Text: opcode and source file of the one, then of the other. */
+struct gmt_race {
+    struct gmt_side_head head;
+    uint32_t launch_seq;
+    uint32_t kernel_class;
+    uint32_t line[2]; /* source, 0 = unknown */
+    uint32_t ptx_line[2];
+    uint64_t count;
+};
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* The same instant on both clocks. The library writes one when the spool is made and whenever it
@@ -441,6 +518,9 @@ static_assert(sizeof(struct gmt_launch) == 64, "launch payload is one slot");
 static_assert(sizeof(struct gmt_launch_arg) == 16, "four arguments per slot");
 static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
+static_assert(sizeof(struct gmt_instruction) == 136, "instruction counts");
+static_assert(sizeof(struct gmt_footprint) == 80, "footprint");
+static_assert(sizeof(struct gmt_race) == 48, "race");
 static_assert(sizeof(struct gmt_chunk_header) == 64, "chunk header is one slot");
 static_assert(sizeof(struct gmt_control) == 4096, "control file is one page");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");

@@ -139,6 +139,49 @@ int gmt_database_open(const char *path, sqlite3 **db)
     return error;
 }
 
+/* Run the statements of all tables and views that `model` has and `db` has not. */
+static int make_missing(sqlite3 *db, sqlite3 *model)
+{
+    sqlite3_stmt *rows;
+    int error = 0;
+    if (sqlite3_prepare_v2(model, "SELECT sql, name FROM sqlite_master WHERE sql IS NOT NULL", -1,
+                           &rows, NULL) != SQLITE_OK) {
+        return gmt_database_error(model);
+    }
+    while (error == 0 && sqlite3_step(rows) == SQLITE_ROW) {
+        char sql[160];
+        int64_t found;
+        (void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name = '%s'",
+                       (const char *)sqlite3_column_text(rows, 1));
+        error = gmt_database_integer(db, sql, 0, &found);
+        if (error == 0 && found == 0) {
+            error = gmt_database_exec(db, (const char *)sqlite3_column_text(rows, 0));
+        }
+    }
+    sqlite3_finalize(rows);
+    return error;
+}
+
+int gmt_database_upgrade(sqlite3 *db)
+{
+    char sql[64];
+    int64_t version;
+    sqlite3 *model = NULL;
+    int error = gmt_database_integer(db, "PRAGMA user_version", 0, &version);
+    if (error != 0 || version >= GMT_TRACE_USER_VERSION) {
+        return error;
+    }
+    error = open_file(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &model);
+    if (error == 0 && (error = gmt_database_exec(model, gmt_schema_sql)) == 0 &&
+        (error = gmt_database_exec(db, "BEGIN")) == 0 && (error = make_missing(db, model)) == 0) {
+        (void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; COMMIT;",
+                       GMT_TRACE_USER_VERSION);
+        error = gmt_database_exec(db, sql);
+    }
+    (void)sqlite3_close(model);
+    return error;
+}
+
 void gmt_database_close(sqlite3 *db)
 {
     if (db == NULL) {

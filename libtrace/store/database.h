@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 #define GMT_TRACE_APPLICATION_ID 0x676d7472 /* "gmtr" */
-#define GMT_TRACE_USER_VERSION 1
+/* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
+ * earlier versions are read as they are: what reads those tables asks for them first. */
+#define GMT_TRACE_USER_VERSION 2
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];
@@ -26,6 +28,9 @@ int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db);
 
 /* Open an existing trace for writing. */
 int gmt_database_open(const char *path, sqlite3 **db);
+
+/* Bring a trace that an earlier version began to this schema: what it lacks is made, empty. */
+int gmt_database_upgrade(sqlite3 *db);
 
 /* Close; statements must be finalized. NULL is fine. */
 void gmt_database_close(sqlite3 *db);

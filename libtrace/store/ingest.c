@@ -45,6 +45,9 @@ static const struct family families[] = {
     [GMT_REC_DEVICE_OP] = {sizeof(struct gmt_device_op), gmt_ingest_device_op},
     [GMT_REC_COUNTERS] = {sizeof(struct gmt_counters), gmt_ingest_counters},
     [GMT_REC_EXIT] = {sizeof(struct gmt_side_head), gmt_ingest_exit},
+    [GMT_REC_INSTRUCTION] = {sizeof(struct gmt_instruction), gmt_ingest_instruction},
+    [GMT_REC_FOOTPRINT] = {sizeof(struct gmt_footprint), gmt_ingest_footprint},
+    [GMT_REC_RACE] = {sizeof(struct gmt_race), gmt_ingest_race},
 };
 
 int gmt_ingest_open(sqlite3 *db, struct gmt_timebase *time, struct gmt_ingest **out)

@@ -126,6 +126,9 @@ int gmt_ingest_capability(struct gmt_ingest *ingest, const struct gmt_spool_reco
 int gmt_ingest_loss_record(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_device_op(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_counters(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_exit(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 
 /* stream.id of a call's stream at a time; the row is made if there is none. */

@@ -91,6 +91,7 @@ const char *gmt_name_group(unsigned group)
         [GMT_GROUP_PATCHED] = "patched",
         [GMT_GROUP_HARDWARE] = "hardware",
         [GMT_GROUP_SPILL] = "spill",
+        [GMT_GROUP_SIMULATED] = "simulated",
     };
     return GMT_LOOK_UP(names, group, NULL);
 }
@@ -112,6 +113,26 @@ const char *gmt_name_op_kind(unsigned kind)
         [GMT_OP_MEMSET] = "memset",
     };
     return GMT_LOOK_UP(names, kind, NULL);
+}
+
+const char *gmt_name_site_kind(unsigned kind)
+{
+    static const char *const names[] = {
+        [GMT_SITE_GLOBAL_LOAD] = "global_load",
+        [GMT_SITE_GLOBAL_STORE] = "global_store",
+        [GMT_SITE_GLOBAL_ATOMIC] = "global_atomic",
+        [GMT_SITE_LOCAL_LOAD] = "local_load",
+        [GMT_SITE_LOCAL_STORE] = "local_store",
+        [GMT_SITE_SHARED_LOAD] = "shared_load",
+        [GMT_SITE_SHARED_STORE] = "shared_store",
+        [GMT_SITE_SHARED_ATOMIC] = "shared_atomic",
+        [GMT_SITE_CONSTANT_LOAD] = "constant_load",
+        [GMT_SITE_ASYNC_COPY] = "async_copy",
+        [GMT_SITE_BARRIER] = "barrier",
+        [GMT_SITE_BRANCH] = "branch",
+        [GMT_SITE_GENERIC] = "generic",
+    };
+    return GMT_LOOK_UP(names, kind, "other");
 }
 
 const char *gmt_name_capability_state(unsigned state)

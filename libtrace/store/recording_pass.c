@@ -68,7 +68,7 @@ static int open_or_create(struct gmt_recording *recording)
     int error = gmt_database_open(recording->output, &recording->db);
     int ours = error == 0 ? is_ours(recording) : error == -EBADMSG ? 0 : error;
     if (ours != 0) {
-        return ours < 0 ? ours : 0;
+        return ours < 0 ? ours : gmt_database_upgrade(recording->db);
     }
     gmt_database_close(recording->db);
     recording->db = NULL;

@@ -122,7 +122,7 @@ CREATE TABLE launch (
     cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,   -- NULL: no cluster
     dynamic_shared_bytes INTEGER,
     graph      INTEGER,                  -- CUgraphExec handle for kind 'graph'
-    measured   TEXT CHECK (measured IN ('patched','hardware','spill')),  -- NULL: not measured
+    measured   TEXT CHECK (measured IN ('patched','hardware','spill','simulated')),  -- NULL: not measured
     no_activity INTEGER NOT NULL,        -- 1: device timestamps were off, no device_op will exist
     arguments  TEXT NOT NULL CHECK (arguments IN ('unknown','complete','truncated')),
     argument_set_id INTEGER,             -- launch_argument.set_id; NULL: none or unknown
@@ -194,8 +194,8 @@ CREATE TABLE kernel_class (              -- launches with the same kernel, grid,
 CREATE TABLE metric (                    -- rows of libtrace/metrics.def that occur in this trace
     id      INTEGER PRIMARY KEY,
     name    TEXT NOT NULL,               -- short name used by rules: 'global_load_sectors'
-    source_name TEXT NOT NULL,           -- name in CUPTI
-    grp     TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill')),
+    source_name TEXT NOT NULL,           -- name in CUPTI; '' = only the software device counts it
+    grp     TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill','simulated')),
     unit    TEXT NOT NULL,
     meaning TEXT NOT NULL
 );
@@ -207,8 +207,60 @@ CREATE TABLE kernel_counters (
     metric_id INTEGER NOT NULL REFERENCES metric(id),
     value     REAL,                      -- of that one launch
     source    TEXT NOT NULL CHECK (source IN ('hardware','patched','simulated')),
-    grp       TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill')),
+    grp       TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill','simulated')),
     samples   INTEGER NOT NULL           -- launches the value was taken over
+);
+
+-- Software device only. Counts of each instruction that a launch executed, over all its warps: of the
+-- first launches of each class (option counter_samples). NULL: means nothing for this kind.
+CREATE TABLE instruction (
+    id        INTEGER PRIMARY KEY,
+    launch_seq INTEGER NOT NULL,         -- launch.seq
+    class_id  INTEGER NOT NULL,
+    site      INTEGER NOT NULL,          -- index among the instructions of the kernel
+    function_id INTEGER REFERENCES string(id),   -- the device function it stands in, mangled
+    opcode_id INTEGER REFERENCES string(id),     -- PTX opcode with modifiers: 'ld.global.v4.f32'
+    file_id   INTEGER REFERENCES string(id), line INTEGER, column INTEGER,  -- source, from .loc
+    ptx_line  INTEGER,
+    width     INTEGER,                   -- bytes per lane
+    kind      TEXT NOT NULL CHECK (kind IN ('other','global_load','global_store','global_atomic',
+              'local_load','local_store','shared_load','shared_store','shared_atomic','constant_load',
+              'async_copy','barrier','branch','generic')),   -- after the memory that was touched;
+                                         -- generic: several spaces by one instruction
+    executed  INTEGER NOT NULL,          -- times a warp issued it
+    lanes     INTEGER NOT NULL,          -- active lanes, summed
+    requests  INTEGER,                   -- executed with at least one active lane
+    bytes     INTEGER,                   -- asked for: lanes x width
+    sectors   INTEGER, ideal_sectors INTEGER,    -- of 32 bytes
+    lines     INTEGER,                   -- of 128 bytes
+    wavefronts INTEGER, ideal_wavefronts INTEGER,   -- passes through shared memory
+    max_degree INTEGER,                  -- most distinct words in one bank in one pass
+    addresses INTEGER,                   -- constant_load: distinct addresses, summed over requests;
+                                         -- barrier: lanes idle at it; branch: times it diverged
+    source    TEXT NOT NULL CHECK (source IN ('simulated'))
+);
+
+-- Software device only, of the same launches: what each of them touched of an allocation.
+CREATE TABLE kernel_footprint (
+    id        INTEGER PRIMARY KEY,
+    launch_seq INTEGER NOT NULL, class_id INTEGER NOT NULL,
+    allocation_id INTEGER,               -- allocation.id or host_allocation.id; NULL: a variable
+    name      TEXT,                      -- of a variable of the module
+    address   INTEGER NOT NULL, bytes INTEGER NOT NULL,       -- of the allocation
+    read_bytes INTEGER NOT NULL, write_bytes INTEGER NOT NULL,   -- distinct, in whole sectors
+    read_traffic_bytes INTEGER NOT NULL, write_traffic_bytes INTEGER NOT NULL -- sectors of all requests
+);
+
+-- Software device only, of the same launches: lanes of different warps on one word of shared memory, at
+-- least one of them storing, and no barrier between.
+CREATE TABLE race (
+    id        INTEGER PRIMARY KEY,
+    launch_seq INTEGER NOT NULL, class_id INTEGER NOT NULL,
+    first_opcode_id INTEGER REFERENCES string(id), first_file_id INTEGER REFERENCES string(id),
+    first_line INTEGER, first_ptx_line INTEGER,
+    second_opcode_id INTEGER REFERENCES string(id), second_file_id INTEGER REFERENCES string(id),
+    second_line INTEGER, second_ptx_line INTEGER,
+    count     INTEGER NOT NULL
 );
 
 CREATE TABLE device_op (                 -- CUPTI activity records, joined to host calls by call_id
@@ -320,3 +372,43 @@ SELECT c.id AS class_id, k.id AS kernel_id, k.name AS kernel, k.registers, k.sta
        (SELECT o.mean / 100.0 FROM v_counter o WHERE o.class_id = c.id
            AND o.metric = 'achieved_occupancy_percent') AS achieved_occupancy
 FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;
+
+-- One row per instruction of a class, means over the launches it was counted in; its excess work
+-- and what part of the kernel's excess that is.
+CREATE VIEW v_instruction AS
+SELECT i.class_id, k.name AS kernel, i.site, fn.text AS function, op.text AS opcode, fi.text AS file,
+       i.line, i.column, i.ptx_line, i.width, i.kind, count(*) AS launches,
+       avg(i.executed) AS executed, avg(i.lanes) AS lanes, avg(i.requests) AS requests,
+       avg(i.bytes) AS bytes, avg(i.sectors) AS sectors, avg(i.ideal_sectors) AS ideal_sectors,
+       avg(i.lines) AS lines, avg(i.wavefronts) AS wavefronts,
+       avg(i.ideal_wavefronts) AS ideal_wavefronts, max(i.max_degree) AS max_degree,
+       avg(i.addresses) AS addresses,
+       avg(i.sectors - i.ideal_sectors) AS excess_sectors,
+       avg(i.wavefronts - i.ideal_wavefronts) AS excess_wavefronts,
+       sum(i.sectors - i.ideal_sectors) * 1.0 / nullif(t.excess_sectors, 0) AS sector_share,
+       sum(i.wavefronts - i.ideal_wavefronts) * 1.0 / nullif(t.excess_wavefronts, 0) AS wavefront_share
+FROM instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
+JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
+             sum(wavefronts - ideal_wavefronts) AS excess_wavefronts
+      FROM instruction GROUP BY class_id) t ON t.class_id = i.class_id
+LEFT JOIN string fn ON fn.id = i.function_id LEFT JOIN string op ON op.id = i.opcode_id
+LEFT JOIN string fi ON fi.id = i.file_id
+GROUP BY i.class_id, i.site, i.kind;
+
+-- What launches of a class touched of an allocation. reread: how often each sector read was read.
+CREATE VIEW v_footprint AS
+SELECT f.launch_seq, f.class_id, k.name AS kernel, f.allocation_id,
+       CASE WHEN f.name IS NOT NULL THEN 'variable' ELSE coalesce(a.kind, h.kind) END AS kind, f.name,
+       f.address, f.bytes, f.read_bytes, f.write_bytes, f.read_traffic_bytes, f.write_traffic_bytes,
+       f.read_traffic_bytes * 1.0 / nullif(f.read_bytes, 0) AS reread,
+       f.write_traffic_bytes * 1.0 / nullif(f.write_bytes, 0) AS rewritten
+FROM kernel_footprint f JOIN kernel_class c ON c.id = f.class_id JOIN kernel k ON k.id = c.kernel_id
+LEFT JOIN allocation a ON a.id = f.allocation_id LEFT JOIN host_allocation h ON h.id = f.allocation_id;
+
+CREATE VIEW v_race AS
+SELECT r.launch_seq, r.class_id, k.name AS kernel, r.count,
+       o1.text AS first_opcode, f1.text AS first_file, r.first_line, r.first_ptx_line,
+       o2.text AS second_opcode, f2.text AS second_file, r.second_line, r.second_ptx_line
+FROM race r JOIN kernel_class c ON c.id = r.class_id JOIN kernel k ON k.id = c.kernel_id
+LEFT JOIN string o1 ON o1.id = r.first_opcode_id LEFT JOIN string f1 ON f1.id = r.first_file_id
+LEFT JOIN string o2 ON o2.id = r.second_opcode_id LEFT JOIN string f2 ON f2.id = r.second_file_id;

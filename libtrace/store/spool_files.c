@@ -47,7 +47,9 @@ static int check_control(const struct gmt_control *control)
     if (control->byte_order != GMT_SPOOL_BYTE_ORDER) {
         return -EILSEQ;
     }
-    return control->version == GMT_SPOOL_VERSION ? 0 : -EPROTONOSUPPORT;
+    return control->version >= GMT_SPOOL_OLDEST_VERSION && control->version <= GMT_SPOOL_VERSION
+               ? 0
+               : -EPROTONOSUPPORT;
 }
 
 int gmt_spool_control_map(const char *directory, struct gmt_control **control, int *fd)

@@ -214,8 +214,9 @@ static void map_chunk(struct gmt_spool_reader *reader, struct chunk *chunk)
             chunk->status = GMT_CHUNK_FINISHED;
             chunk->changed = true;
         }
-    } else if (magic != GMT_CHUNK_MAGIC || header->version != GMT_SPOOL_VERSION ||
-               chunk->offset < sizeof(*header) || chunk->offset % GMT_SLOT_BYTES != 0) {
+    } else if (magic != GMT_CHUNK_MAGIC || header->version < GMT_SPOOL_OLDEST_VERSION ||
+               header->version > GMT_SPOOL_VERSION || chunk->offset < sizeof(*header) ||
+               chunk->offset % GMT_SLOT_BYTES != 0) {
         stop(reader, chunk, &reader->corrupt);
     }
 }

@@ -69,9 +69,10 @@ bool gmt_symbol_is_runtime(const char *path, const char *symbol)
             return true;
         }
     }
-    /* nvcc's stub of a kernel: _Z..__device_stub__... */
+    /* nvcc's stub of a kernel, _Z..__device_stub__..., and what it calls in headers of CUDA 13. */
     return is_cuda_name(symbol) || is_header_wrapper(symbol) ||
-           (starts_with(symbol, "_Z") && strstr(symbol, "__device_stub__") != NULL);
+           (starts_with(symbol, "_Z") && (strstr(symbol, "__device_stub__") != NULL ||
+                                          strstr(symbol, "__cudaLaunchKernel_helper") != NULL));
 }
 
 /* string.id of a text, 0 for NULL. */

@@ -149,6 +149,17 @@ static void check_parts(void)
     }
 }
 
+static void check_software_device(void)
+{
+    char folder[PATH_MAX];
+    if (gmt_launcher_software_device(folder, sizeof(folder)) == 0) {
+        say(GOOD, "no GPU?",
+            "gmtrace --device sim ./app executes PTX on the CPU and counts exactly (%s)", folder);
+    } else {
+        say(LIMITED, "no GPU?", "the software device is not installed: nothing runs without a GPU");
+    }
+}
+
 /* Traces go to the working folder unless told otherwise: can a spool live there? */
 static void check_folder(void)
 {
@@ -180,6 +191,7 @@ int gmt_launcher_doctor(void)
     check_cupti();
     check_counter_permission();
     check_parts();
+    check_software_device();
     check_folder();
     say(GOOD, "clock", "%s",
         gmt_clock_uses_tsc ? "invariant TSC"

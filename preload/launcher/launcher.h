@@ -3,6 +3,7 @@
 #ifndef GMT_PRELOAD_LAUNCHER_H
 #define GMT_PRELOAD_LAUNCHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,16 @@ int gmt_launcher_run(char *const argv[]);
 /* `gmtrace doctor`: print what works here and what does not. Returns 0, or 1 when recording itself
  * would fail. */
 int gmt_launcher_doctor(void);
+
+/* Has the user asked for the software device? (Not for it, or for a GPU: false.) */
+bool gmt_launcher_wants_software_device(void);
+/* The folder of its libraries; -ENOENT when it is not installed. */
+int gmt_launcher_software_device(char *folder, size_t bytes);
+/* Make a program that is to be executed in this process find it. `preload` gets what has to be
+ * preloaded for that, or stays as it is. Refuses, and says why, what could not run on it. */
+struct gmt_program;
+int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
+                                     char *preload, size_t bytes);
 
 /* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME). */
 void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program);

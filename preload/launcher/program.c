@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a program and reads its ELF headers. Any file may be given: every offset is checked. */
+/* Finds a program and tells what its ELF file says about it. */
 #include "preload/launcher/program.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
@@ -13,11 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct image {
-    const char *data;
-    size_t bytes;
-    Elf64_Ehdr header;
-};
+#include "preload/launcher/elf_image.h"
 
 /* The file that execvp would take; "" if none. */
 static void find_program(const char *name, char path[static PATH_MAX])
@@ -39,106 +34,32 @@ static void find_program(const char *name, char path[static PATH_MAX])
     path[0] = '\0';
 }
 
-/* The `bytes` bytes at `offset` of the file, or NULL when they are not in it. */
-static const char *part(const struct image *image, uint64_t offset, uint64_t bytes)
-{
-    return offset <= image->bytes && bytes <= image->bytes - offset ? image->data + offset : NULL;
-}
-
-static bool segment_at(const struct image *image, unsigned index, Elf64_Phdr *segment)
-{
-    uint64_t offset = image->header.e_phoff + (uint64_t)index * sizeof(*segment);
-    const char *at = image->header.e_phoff <= image->bytes ? part(image, offset, sizeof(*segment))
-                                                           : NULL;
-    if (index >= image->header.e_phnum || at == NULL) {
-        return false;
-    }
-    memcpy(segment, at, sizeof(*segment));
-    return true;
-}
-
-static bool find_segment(const struct image *image, Elf64_Word type, Elf64_Phdr *segment)
-{
-    for (unsigned i = 0; segment_at(image, i, segment); i++) {
-        if (segment->p_type == type) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What the loader would have at `address`, up to the end of what the file holds of that segment. */
-static const char *loaded(const struct image *image, uint64_t address, size_t *bytes)
-{
-    Elf64_Phdr segment;
-    for (unsigned i = 0; segment_at(image, i, &segment); i++) {
-        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
-            address - segment.p_vaddr < segment.p_filesz &&
-            part(image, segment.p_offset, segment.p_filesz) != NULL) {
-            *bytes = segment.p_filesz - (address - segment.p_vaddr);
-            return image->data + segment.p_offset + (address - segment.p_vaddr);
-        }
-    }
-    return NULL;
-}
-
-/* The `skip`-th entry with that tag of the dynamic section. */
-static bool dynamic_value(const struct image *image, Elf64_Sxword tag, size_t skip, uint64_t *value)
-{
-    Elf64_Phdr segment;
-    if (!find_segment(image, PT_DYNAMIC, &segment) ||
-        part(image, segment.p_offset, segment.p_filesz) == NULL) {
-        return false;
-    }
-    Elf64_Dyn entry;
-    for (uint64_t at = 0; at + sizeof(entry) <= segment.p_filesz; at += sizeof(entry)) {
-        memcpy(&entry, image->data + segment.p_offset + at, sizeof(entry));
-        if (entry.d_tag == DT_NULL) {
-            break;
-        }
-        if (entry.d_tag == tag && skip-- == 0) {
-            *value = entry.d_un.d_val;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The ASan runtime must be the first library of a process: put before ours, it is. */
-static void find_asan(const struct image *image, char *asan, size_t bytes)
+static void find_asan(const struct gmt_elf *image, char *asan, size_t bytes)
 {
     static const char prefix[] = "libasan.so";
-    uint64_t strings_at, name_at;
-    size_t available = 0;
-    const char *strings = dynamic_value(image, DT_STRTAB, 0, &strings_at)
-                              ? loaded(image, strings_at, &available)
-                              : NULL;
-    for (size_t i = 0; strings != NULL && dynamic_value(image, DT_NEEDED, i, &name_at); i++) {
-        if (name_at >= available) {
-            continue;
-        }
-        const char *name = strings + name_at;
-        size_t length = strnlen(name, available - name_at);
-        if (length < available - name_at && length < bytes &&
-            strncmp(name, prefix, sizeof(prefix) - 1) == 0) {
-            memcpy(asan, name, length + 1);
+    const char *name;
+    for (size_t i = 0; (name = gmt_elf_dynamic_text(image, DT_NEEDED, i)) != NULL; i++) {
+        if (strncmp(name, prefix, sizeof(prefix) - 1) == 0 && strlen(name) < bytes) {
+            (void)snprintf(asan, bytes, "%s", name);
             return;
         }
     }
 }
 
-static struct gmt_program look_at(const struct image *image)
+static struct gmt_program look_at(const struct gmt_elf *image, const char *path)
 {
     struct gmt_program program = {0};
     Elf64_Phdr segment;
     uint64_t flags = 0;
-    if (!find_segment(image, PT_INTERP, &segment)) {
+    if (!gmt_elf_segment(image, PT_INTERP, &segment)) {
         /* The dynamic loader itself is no position-independent executable and does preload. */
-        (void)dynamic_value(image, DT_FLAGS_1, 0, &flags);
+        (void)gmt_elf_dynamic(image, DT_FLAGS_1, 0, &flags);
         program.is_static = image->header.e_type == ET_EXEC ||
                             (image->header.e_type == ET_DYN && (flags & DF_1_PIE) != 0);
     }
     find_asan(image, program.asan, sizeof(program.asan));
+    gmt_program_look_for_cuda(image, path, &program.cuda);
     return program;
 }
 
@@ -157,7 +78,7 @@ struct gmt_program gmt_program_look(const char *name)
         close(fd);
         return program;
     }
-    struct image image = {.bytes = (size_t)status.st_size};
+    struct gmt_elf image = {.bytes = (size_t)status.st_size};
     void *data = mmap(NULL, image.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (data == MAP_FAILED) {
@@ -168,7 +89,7 @@ struct gmt_program gmt_program_look(const char *name)
     if (memcmp(image.header.e_ident, ELFMAG, SELFMAG) == 0 &&
         image.header.e_ident[EI_CLASS] == ELFCLASS64 &&
         image.header.e_phentsize == sizeof(Elf64_Phdr)) {
-        program = look_at(&image);
+        program = look_at(&image, path);
     }
     munmap(data, image.bytes);
     return program;

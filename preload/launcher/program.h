@@ -5,13 +5,28 @@
 
 #include <stdbool.h>
 
+/* What matters to the software device; programs without device code of their own have no traits. */
+struct gmt_program_cuda {
+    bool has_code;       /* device code was compiled into it */
+    bool has_ptx;        /* some of it as PTX text */
+    bool static_runtime; /* the CUDA runtime is in the program itself */
+    bool finds_other; /* its DT_RPATH, which outweighs LD_LIBRARY_PATH, leads to another runtime */
+    char runtime[64]; /* the shared runtime it needs, "libcudart.so.13", or "" */
+};
+
 struct gmt_program {
     bool is_static; /* no dynamic loader: LD_PRELOAD has no effect */
     char asan[64];  /* file name of the ASan runtime it needs, or "" */
+    struct gmt_program_cuda cuda;
 };
 
 /* Look at the file that execvp would take for `name`. Scripts, files of other machines and files
  * that cannot be read have no traits: all fields are false or empty. */
 struct gmt_program gmt_program_look(const char *name);
+
+/* A part of it: `path` is the file behind the image. */
+struct gmt_elf;
+void gmt_program_look_for_cuda(const struct gmt_elf *image, const char *path,
+                               struct gmt_program_cuda *cuda);
 
 #endif

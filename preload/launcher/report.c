@@ -75,7 +75,10 @@ static void print_capabilities(sqlite3 *db)
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(db,
                            "SELECT name, state, coalesce(detail, ''), coalesce(remedy, '') FROM "
-                           "capability WHERE state IN ('missing', 'partial') ORDER BY name",
+                           "capability WHERE state IN ('missing', 'partial') "
+                           /* Nobody who asks for the software device expects them. */
+                           "AND NOT (name = 'hardware_counters' AND EXISTS (SELECT 1 FROM "
+                           "capability WHERE name = 'software_device')) ORDER BY name",
                            -1, &statement, NULL) == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *remedy = (const char *)sqlite3_column_text(statement, 3);

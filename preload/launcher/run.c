@@ -58,7 +58,7 @@ static int check_output(const char *pattern)
 
 static int prepare_environment(const char *program, uint64_t now_ns)
 {
-    char library[PATH_MAX], preload[PATH_MAX * 2], run[32];
+    char library[PATH_MAX], preload[PATH_MAX * 5], device[PATH_MAX * 2 + 64] = "", run[32];
     if (gmt_launcher_part("../lib/libgmtrace.so", library, sizeof(library)) != 0) {
         (void)fprintf(stderr, "gmtrace: libgmtrace.so is missing: it belongs into ../lib beside "
                               "gmtrace; install again\n");
@@ -71,9 +71,15 @@ static int prepare_environment(const char *program, uint64_t now_ns)
                       "it and there will be no trace; link it dynamically\n",
                       program);
     }
+    int error = gmt_launcher_wants_software_device()
+                    ? gmt_launcher_use_software_device(program, &traits, device, sizeof(device))
+                    : 0;
+    if (error != 0) {
+        return error;
+    }
     const char *before = getenv("LD_PRELOAD");
-    (void)snprintf(preload, sizeof(preload), "%s%s%s%s%s", traits.asan,
-                   traits.asan[0] != '\0' ? ":" : "", library,
+    (void)snprintf(preload, sizeof(preload), "%s%s%s%s%s%s%s", traits.asan,
+                   traits.asan[0] != '\0' ? ":" : "", library, device[0] != '\0' ? ":" : "", device,
                    before != NULL && before[0] != '\0' ? ":" : "", before != NULL ? before : "");
     (void)snprintf(run, sizeof(run), "%llu", (unsigned long long)now_ns);
     return setenv("LD_PRELOAD", preload, 1) != 0 || setenv("GMTRACE_RUN", run, 1) != 0 ? -errno : 0;

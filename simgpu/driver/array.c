@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA arrays of the software device, stored row by row, and the linear copies to and from them. */
-#include "simgpu/driver/driver.h"
-
+/* CUDA arrays, stored row by row, and the linear copies to and from them. */
 #include <stdlib.h>
+
+#include "simgpu/driver/driver.h"
 
 static size_t format_bytes(CUarray_format format)
 {
@@ -26,6 +26,16 @@ static size_t array_bytes(const struct sim_array *array)
     return array->row_bytes * rows * slices;
 }
 
+/* A depth wants a height; the bytes must be a number. */
+static bool size_ok(const CUDA_ARRAY3D_DESCRIPTOR *shape)
+{
+    size_t bytes = format_bytes(shape->Format) * shape->NumChannels;
+    return (shape->Depth == 0 || shape->Height != 0) &&
+           !__builtin_mul_overflow(bytes, shape->Width, &bytes) &&
+           !__builtin_mul_overflow(bytes, shape->Height != 0 ? shape->Height : 1, &bytes) &&
+           !__builtin_mul_overflow(bytes, shape->Depth != 0 ? shape->Depth : 1, &bytes);
+}
+
 CUresult sim_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
     const CUDA_ARRAY3D_DESCRIPTOR *shape = pAllocateArray;
@@ -33,10 +43,16 @@ CUresult sim_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR 
         (shape->NumChannels != 1 && shape->NumChannels != 2 && shape->NumChannels != 4)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (!size_ok(shape)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (shape->Flags != 0) { /* layers, cube maps, surfaces: of textures */
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     if (sim_current() == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    struct sim_array *array = sim_object_new(SIM_ARRAY, sizeof *array);
+    struct sim_array *array = sim_object_new(SIM_ARRAY, sizeof *array, sim_current());
     if (array == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -66,12 +82,14 @@ CUresult sim_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAl
 
 CUresult sim_cuArrayDestroy(CUarray hArray)
 {
-    if (!sim_object_is(hArray, SIM_ARRAY)) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    sim_work_stop();
+    bool is = sim_object_is(hArray, SIM_ARRAY);
+    if (is) {
+        free(((struct sim_array *)hArray)->data);
+        sim_object_delete(hArray, SIM_ARRAY);
     }
-    free(((struct sim_array *)hArray)->data);
-    sim_object_delete(hArray, SIM_ARRAY);
-    return CUDA_SUCCESS;
+    sim_work_resume();
+    return is ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult sim_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
@@ -116,16 +134,15 @@ static CUresult move(void *dst, const void *src, size_t bytes, CUstream stream, 
     if (dst == NULL || src == NULL) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUresult safe = blocking ? sim_capture_safe() : CUDA_SUCCESS;
     struct sim_node node = {
         .kind = SIM_NODE_COPY,
         .copy = {.dst = dst, .src = src, .width = bytes, .height = 1, .depth = 1}};
-    return safe != CUDA_SUCCESS ? safe : sim_submit(stream, &node);
+    return sim_submit(stream, &node, blocking);
 }
 
 static void *device(CUdeviceptr address, size_t bytes)
 {
-    return sim_memory_covers((uintptr_t)address, bytes) ? (void *)address : NULL;
+    return sim_heap_covers((uintptr_t)address, bytes) ? (void *)address : NULL;
 }
 
 CUresult sim_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost,

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Initialization and the devices of the software device: SIMGPU_DEVICES of them (default 2). */
-#include "simgpu/driver/driver.h"
-
+/* Initialization and the devices: SIMGPU_DEVICES of them, all alike. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "simgpu/driver/driver.h"
+
 /* 0 = cuInit not called yet; otherwise 1, or 2 in a child forked after it. */
 static int driver_state;
 
-static void mark_forked(void)
+static void in_child(void)
 {
     if (driver_state == 1) {
         driver_state = 2;
     }
+    sim_after_fork();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, mark_forked);
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+/* What kernels printed last. A forked child's copy of it is the parent's to print. */
+__attribute__((destructor)) static void print_the_rest(void)
+{
+    if (sim_call_allowed() == CUDA_SUCCESS) {
+        sim_print_flush();
+    }
 }
 
 CUresult sim_call_allowed(void)
@@ -32,6 +41,9 @@ CUresult sim_cuInit(unsigned int Flags)
 {
     if (Flags != 0) {
         return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (sim_device_count() == 0) {
+        return CUDA_ERROR_NO_DEVICE;
     }
     int none = 0;
     __atomic_compare_exchange_n(&driver_state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -47,16 +59,22 @@ CUresult sim_cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-static int device_count(void)
+int sim_device_count(void)
 {
-    const char *text = getenv("SIMGPU_DEVICES");
-    int count = text != NULL ? atoi(text) : 2;
-    return count < 0 ? 0 : count > SIM_MAX_DEVICES ? SIM_MAX_DEVICES : count;
+    static atomic_int counted; /* + 1, 0 = not yet */
+    int count = atomic_load_explicit(&counted, memory_order_relaxed) - 1;
+    if (count < 0) {
+        const char *text = getenv("SIMGPU_DEVICES");
+        long asked = text != NULL && text[0] != '\0' ? strtol(text, NULL, 10) : 1;
+        count = asked < 0 ? 0 : asked > SIM_MAX_DEVICES ? SIM_MAX_DEVICES : (int)asked;
+        atomic_store_explicit(&counted, count + 1, memory_order_relaxed);
+    }
+    return count;
 }
 
 bool sim_device_valid(CUdevice device)
 {
-    return device >= 0 && device < device_count();
+    return device >= 0 && device < sim_device_count();
 }
 
 /* Every query of a device: refuse a NULL result or an unknown device. */
@@ -81,7 +99,7 @@ CUresult sim_cuDeviceGetCount(int *count)
     if (count == NULL) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    *count = device_count();
+    *count = sim_device_count();
     return CUDA_SUCCESS;
 }
 
@@ -89,16 +107,17 @@ CUresult sim_cuDeviceGetName(char *name, int len, CUdevice dev)
 {
     CUresult result = check(name, dev);
     if (result == CUDA_SUCCESS && len > 0) {
-        snprintf(name, (size_t)len, "Stand-in GPU");
+        (void)snprintf(name, (size_t)len, "gmtrace software device");
     }
     return result;
 }
 
+/* The same in every process: the ordinal in the last byte. */
 CUresult sim_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
     CUresult result = check(uuid, dev);
     if (result == CUDA_SUCCESS) {
-        memcpy(uuid->bytes, "software device driver", sizeof uuid->bytes);
+        memcpy(uuid->bytes, "gmtrace simgpu\0", sizeof uuid->bytes - 1);
         uuid->bytes[15] = (char)dev;
     }
     return result;
@@ -113,7 +132,7 @@ CUresult sim_cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     CUresult result = check(bytes, dev);
     if (result == CUDA_SUCCESS) {
-        *bytes = sim_memory_limit();
+        *bytes = sim_heap_limit();
     }
     return result;
 }
@@ -122,56 +141,22 @@ CUresult sim_cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
 {
     CUresult result = check(bytes, dev);
     if (result == CUDA_SUCCESS) {
-        size_t limit = sim_memory_limit();
+        size_t limit = sim_heap_limit();
         *bytes = (unsigned)(limit < UINT32_MAX ? limit : UINT32_MAX);
     }
     return result;
 }
 
-/* Those of a Hopper board, as far as programs and gmtrace ask for them. */
 static const struct {
     CUdevice_attribute attribute;
     int value;
-} device_attributes[] = {
-    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-    {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
-    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
-    {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
-    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
-    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
-    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024},
-    {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64},
-    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647},
-    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535},
-    {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
-    {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
-    {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, 32},
-    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 65536},
-    {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, 65536},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 233472},
-    {CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, 1024},
-    {CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY, 65536},
-    {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 50 << 20},
-    {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1980000},
-    {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 2619000},
-    {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 5120},
-    {CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, 3},
-    {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 1},
-    {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
-    {CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2147483647},
-    {CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 1},
-    {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
-    {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
-    {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
-    {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 1},
-    {CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 1},
-    {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
-    {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
-    {CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED, 1},
-    {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1},
+} attributes[] = {
+#define ATTRIBUTE(name, value) {CU_DEVICE_ATTRIBUTE_##name, value},
+#include "simgpu/driver/attributes.def"
+#undef ATTRIBUTE
 };
+_Static_assert(sizeof attributes / sizeof attributes[0] == CU_DEVICE_ATTRIBUTE_MAX - 1,
+               "one row for each attribute");
 
 CUresult sim_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
@@ -182,10 +167,9 @@ CUresult sim_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice d
     if (attrib <= 0 || attrib >= CU_DEVICE_ATTRIBUTE_MAX) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    *pi = attrib == CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID ? dev : 0;
-    for (size_t i = 0; i < sizeof device_attributes / sizeof device_attributes[0]; i++) {
-        if (device_attributes[i].attribute == attrib) {
-            *pi = device_attributes[i].value;
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        if (attributes[i].attribute == attrib) {
+            *pi = attrib == CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID ? dev : attributes[i].value;
         }
     }
     return CUDA_SUCCESS;
@@ -193,13 +177,37 @@ CUresult sim_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice d
 
 CUresult sim_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
-    CUresult result = check(minor, dev);
-    if (result == CUDA_SUCCESS && major == NULL) {
-        result = CUDA_ERROR_INVALID_VALUE;
-    }
+    CUresult result = major == NULL ? CUDA_ERROR_INVALID_VALUE : check(minor, dev);
     if (result == CUDA_SUCCESS) {
-        *major = 9;
-        *minor = 0;
+        *major = SIM_COMPUTE_MAJOR;
+        *minor = SIM_COMPUTE_MINOR;
+    }
+    return result;
+}
+
+CUresult sim_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
+{
+    CUresult result = check(prop, dev);
+    if (result == CUDA_SUCCESS) {
+        *prop = (CUdevprop){.maxThreadsPerBlock = 1024,
+                            .maxThreadsDim = {1024, 1024, 64},
+                            .maxGridSize = {2147483647, 65535, 65535},
+                            .sharedMemPerBlock = SIM_DEFAULT_SHARED_BYTES,
+                            .totalConstantMemory = 65536,
+                            .SIMDWidth = 32,
+                            .memPitch = 2147483647,
+                            .regsPerBlock = 65536,
+                            .textureAlign = 512};
+    }
+    return result;
+}
+
+CUresult sim_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUdevice dev)
+{
+    CUresult result = (unsigned)type >= CU_EXEC_AFFINITY_TYPE_MAX ? CUDA_ERROR_INVALID_VALUE
+                                                                  : check(pi, dev);
+    if (result == CUDA_SUCCESS) {
+        *pi = 0;
     }
     return result;
 }
@@ -208,18 +216,25 @@ CUresult sim_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     CUresult result = check(pciBusId, dev);
     if (result == CUDA_SUCCESS && len > 0) {
-        snprintf(pciBusId, (size_t)len, "0000:01:%02x.0", (unsigned)dev);
+        (void)snprintf(pciBusId, (size_t)len, "0000:01:%02x.0", (unsigned)dev);
     }
     return result;
 }
 
 CUresult sim_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 {
-    unsigned device;
-    if (dev == NULL || pciBusId == NULL || sscanf(pciBusId, "%*x:01:%x.0", &device) != 1) {
+    unsigned domain = 0, bus, device;
+    if (dev == NULL || pciBusId == NULL) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    return sim_cuDeviceGet(dev, (int)device);
+    /* With or without the domain, as the driver takes it. */
+    if (sscanf(pciBusId, "%x:%x:%x", &domain, &bus, &device) != 3 &&
+        (domain = 0, sscanf(pciBusId, "%x:%x", &bus, &device)) != 2) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return domain != 0 || bus != 1 || device >= (unsigned)sim_device_count()
+               ? CUDA_ERROR_INVALID_DEVICE
+               : sim_cuDeviceGet(dev, (int)device);
 }
 
 CUresult sim_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
@@ -232,54 +247,6 @@ CUresult sim_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice pe
         *canAccessPeer = dev != peerDev;
     }
     return result;
-}
-
-/* ---- errors ---- */
-
-static const struct {
-    CUresult code;
-    const char *name, *text;
-} error_texts[] = {
-    {CUDA_SUCCESS, "CUDA_SUCCESS", "no error"},
-    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
-    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-    {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", "file not found"},
-    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-    {CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
-     "operation not permitted when stream is capturing"},
-};
-
-static CUresult error_text(CUresult error, const char **out, bool name)
-{
-    if (out == NULL) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    for (size_t i = 0; i < sizeof error_texts / sizeof error_texts[0]; i++) {
-        if (error_texts[i].code == error) {
-            *out = name ? error_texts[i].name : error_texts[i].text;
-            return CUDA_SUCCESS;
-        }
-    }
-    *out = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult sim_cuGetErrorName(CUresult error, const char **pStr)
-{
-    return error_text(error, pStr, true);
-}
-
-CUresult sim_cuGetErrorString(CUresult error, const char **pStr)
-{
-    return error_text(error, pStr, false);
 }
 
 CUresult sim_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)

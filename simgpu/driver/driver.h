@@ -1,25 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the software device share: objects, the address registry, the calling thread.
+ * What the files of the driver part share: objects, memory, contexts, streams, the calling thread.
  *
- * Device memory is host memory. Work on a stream is done before the call returns, or recorded when
- * the stream is being captured. Calls made before cuInit, in a child forked after it, or without a
- * current context fail as the driver's documentation says.
+ * Device memory is host memory and its addresses are host addresses. Work on a stream is done before
+ * the call returns, or recorded when the stream is being captured. Calls made before cuInit, in a
+ * child forked after it, or without a current context fail as the driver's documentation says.
+ *
+ * Locks, in the order in which they are taken: work (work.c: readers do work, writers free what work
+ * may use), launch (work.c), library (library.c), primary (primary.c), registry (registry.h). No user
+ * code is called with one held.
  */
 #ifndef SIMGPU_DRIVER_DRIVER_H
 #define SIMGPU_DRIVER_DRIVER_H
 
 #define __CUDA_API_VERSION_INTERNAL /* every version of every function under its exported name */
 #include <cuda.h>
+#include <cudaProfiler.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_VERSION 13000
+#include "simgpu/exec/exec.h"
+
+#define SIM_VERSION 13000 /* CUDA 13.0 */
+#define SIM_COMPUTE_MAJOR 9
+#define SIM_COMPUTE_MINOR 0
+#define SIM_MULTIPROCESSORS 132
+#define SIM_MAX_SHARED_BYTES 232448 /* per block, after opting in */
+#define SIM_DEFAULT_SHARED_BYTES 49152
+#define SIM_ASSUMED_REGISTERS 32 /* per thread: PTX does not say, ptxas does */
 #define SIM_MAX_DEVICES 8
-#define SIM_MAX_PARAMS 256
 #define SIM_CONTEXT_DEPTH 16
+#define SIM_PRIORITY_LEAST 0
+#define SIM_PRIORITY_GREATEST (-5)
 
 enum sim_kind {
     SIM_NOTHING = 0,
@@ -27,19 +42,21 @@ enum sim_kind {
     SIM_MEM_MANAGED = 0x2,
     SIM_MEM_PINNED = 0x4,
     SIM_MEM_REGISTERED = 0x8,
-    SIM_CONTEXT = 0x10,
-    SIM_STREAM = 0x20,
-    SIM_EVENT = 0x40,
-    SIM_MODULE = 0x80,
-    SIM_LIBRARY = 0x100,
-    SIM_FUNCTION = 0x200,
-    SIM_KERNEL = 0x400, /* an array of them, in struct sim_library */
-    SIM_POOL = 0x800,
-    SIM_ARRAY = 0x1000,
-    SIM_GRAPH = 0x2000,
-    SIM_GRAPH_EXEC = 0x4000,
+    SIM_MEM_GLOBAL = 0x10, /* a module's variable */
+    SIM_CONTEXT = 0x20,
+    SIM_STREAM = 0x40,
+    SIM_EVENT = 0x80,
+    SIM_IMAGE = 0x100,
+    SIM_LIBRARY = 0x200,
+    SIM_FUNCTION = 0x400, /* an array of them, in struct sim_image */
+    SIM_KERNEL = 0x800,   /* an array of struct sim_library_kernel, in struct sim_library */
+    SIM_POOL = 0x1000,
+    SIM_ARRAY = 0x2000,
+    SIM_GRAPH = 0x4000,
+    SIM_GRAPH_EXEC = 0x8000,
+    SIM_LINK = 0x10000,
 };
-#define SIM_ANY_DEVICE_MEMORY (SIM_MEM_DEVICE | SIM_MEM_MANAGED)
+#define SIM_ANY_DEVICE_MEMORY (SIM_MEM_DEVICE | SIM_MEM_MANAGED | SIM_MEM_GLOBAL)
 #define SIM_ANY_HOST_MEMORY (SIM_MEM_PINNED | SIM_MEM_REGISTERED)
 
 /* An address range the driver has handed out: memory, or the object behind a handle. */
@@ -48,17 +65,23 @@ struct sim_range {
     size_t bytes;
     enum sim_kind kind;
     unsigned flags;
-    struct sim_context *context;
+    uint32_t id; /* counts up, never used twice by memory */
+    CUdevice device;
+    struct sim_context *context; /* owner, NULL = the process */
+    struct sim_mempool *pool;    /* of stream-ordered allocations */
+    const char *name;            /* of module variables */
+    bool is_const;
     size_t mapped_bytes; /* obtained by mmap rather than malloc */
+    struct {             /* cuMemAdvise, cuMemPrefetchAsync: kept per allocation */
+        bool read_mostly;
+        CUmemLocation preferred, prefetched;
+        unsigned accessed_by; /* bit set of devices */
+    } advice;
 };
 
-struct sim_context {
-    CUdevice device;
-    unsigned flags;
-    unsigned retained; /* primary contexts: reference count */
-    bool primary;
-    unsigned long long id;
-};
+struct sim_graph;
+struct sim_event;
+struct sim_image;
 
 struct sim_stream {
     struct sim_context *context;
@@ -67,40 +90,68 @@ struct sim_stream {
     unsigned long long id;
     CUstreamCaptureMode mode;
     struct sim_graph *capture; /* graph being recorded, NULL = not capturing */
+    bool is_origin;            /* began the capture; the others joined it by waiting for an event */
+    struct sim_stream *next_captured;
 };
 
-struct sim_param {
-    size_t offset, bytes;
+struct sim_context {
+    CUdevice device;
+    unsigned flags;
+    unsigned retained; /* primary contexts: reference count */
+    bool primary;
+    unsigned long long id;
+    CUfunc_cache cache_config;
+    size_t limits[CU_LIMIT_MAX];
+    _Atomic unsigned peers; /* bit set of devices whose memory kernels of this context may touch */
+    atomic_int fault;       /* CUresult of the kernel that failed, 0 = none */
+    atomic_bool fault_seen; /* a synchronizing call has reported it: now every call does */
+    struct sim_stream legacy;
+    struct sim_map map; /* what kernels may touch; map.c */
+    size_t map_capacity;
+    uint64_t map_generation;
 };
 
+/* CUfunction: a kernel of a module as loaded in one context. */
 struct sim_function {
-    char name[256];
+    struct sim_image *image;
+    const struct sim_kernel *kernel;
+    const struct sim_kernel_info *info;
+    const struct ptx_function *ptx;
+    unsigned index; /* in its image */
+    int max_dynamic_bytes, carveout;
+    unsigned registers;
+    bool syncs_grid; /* reads the registers by which cooperative groups find the grid's barrier */
+};
+
+/* CUmodule: PTX loaded in one context; a library has one for each context that uses it. */
+struct sim_image {
     struct sim_module *module;
-    struct sim_param params[SIM_MAX_PARAMS];
-    unsigned param_count;
-    size_t param_bytes;
-    int static_shared_bytes, local_bytes, max_threads, max_dynamic_shared_bytes;
-};
-
-struct sim_global {
-    char name[256];
-    char *data;
-    size_t bytes;
-};
-
-struct sim_module {
+    struct sim_context *context; /* NULL: of a library, and no context has used it yet */
+    struct sim_library *library;
+    struct sim_image *next; /* of the library */
     struct sim_function *functions;
-    unsigned function_count;
+    unsigned function_count, target; /* 90: the PTX is for sm_90 */
     struct sim_global *globals;
-    unsigned global_count;
+    size_t global_count;
+};
+
+struct sim_managed; /* library.c */
+
+/* CUlibrary and CUkernel. */
+struct sim_library_kernel {
+    struct sim_library *library;
+    unsigned index;
+    int max_dynamic_bytes[SIM_MAX_DEVICES]; /* as set for each device, 0 = not set */
 };
 
 struct sim_library {
-    struct sim_module *module;
-    struct sim_kernel {
-        struct sim_function *function;
-        struct sim_library *library;
-    } * kernels; /* one per function of the module */
+    char *ptx;
+    size_t ptx_bytes;
+    struct sim_image *images;
+    struct sim_library_kernel *kernels;
+    unsigned kernel_count;
+    struct sim_managed *managed; /* one per global of the images, empty where it is not managed */
+    size_t managed_count;
 };
 
 struct sim_array {
@@ -115,6 +166,7 @@ struct sim_copy {
     const char *src;
     size_t dst_pitch, dst_slice, src_pitch, src_slice;
     size_t width, height, depth;
+    bool dst_known, src_known; /* must lie in memory the driver knows */
 };
 
 struct sim_set {
@@ -123,28 +175,37 @@ struct sim_set {
     unsigned element_bytes, value;
 };
 
-struct sim_launch {
+/* A launch that has been checked, with its parameters behind it. */
+struct sim_call {
     struct sim_function *function;
-    unsigned grid[3], block[3], dynamic_shared_bytes;
-    unsigned char params[4096];
+    unsigned grid[3], block[3], dynamic_bytes;
+    struct sim_event *completion; /* recorded when it has run, or NULL */
+    size_t param_bytes;
+    unsigned char params[];
 };
 
 struct sim_node {
-    enum { SIM_NODE_COPY, SIM_NODE_SET, SIM_NODE_LAUNCH, SIM_NODE_HOST } kind;
+    enum { SIM_NODE_COPY, SIM_NODE_SET, SIM_NODE_CALL, SIM_NODE_HOST, SIM_NODE_VALUE } kind;
     union {
         struct sim_copy copy;
         struct sim_set set;
-        struct sim_launch *launch;
+        struct sim_call *call;
         struct {
             CUhostFn call;
             void *data;
         } host;
+        struct {
+            CUdeviceptr address;
+            uint64_t value;
+            unsigned bytes;
+        } value;
     };
 };
 
 struct sim_graph {
     struct sim_node *nodes;
     size_t count, capacity;
+    struct sim_stream *captured; /* streams that record into it */
 };
 
 /* The calling thread. */
@@ -155,51 +216,106 @@ struct sim_thread {
     struct sim_stream default_stream;
     int unsafe_captures; /* captures begun here in a mode that forbids unsafe calls */
     CUstreamCaptureMode capture_mode;
+    bool in_graph; /* launching a graph: its kernels are not counted one by one */
 };
 extern _Thread_local struct sim_thread sim_thread;
 
-/* registry.c */
-void *sim_object_new(enum sim_kind kind, size_t bytes);
+/* objects.c: the live objects behind handles. `context`: deleted with it, NULL = never. */
+void *sim_object_new(enum sim_kind kind, size_t bytes, struct sim_context *context);
 bool sim_object_is(const void *object, unsigned kinds);
-bool sim_object_delete(void *object, unsigned kinds);
-/* Delete the object with this context at the latest. */
-void sim_object_own(const void *object, struct sim_context *context);
 /* True if `address` is the start of an element of an object that is an array of such elements. */
 bool sim_object_element(const void *address, enum sim_kind kind, size_t element_bytes);
-CUresult sim_memory_new(enum sim_kind kind, size_t bytes, unsigned flags, bool low, void **out);
-CUresult sim_memory_register(void *start, size_t bytes, unsigned flags);
-/* Make a malloc'ed block device memory: globals of modules. */
-bool sim_memory_adopt(void *start, size_t bytes);
-CUresult sim_memory_delete(uintptr_t start, unsigned kinds);
-bool sim_memory_find(uintptr_t address, struct sim_range *range);
-/* True if [address, address + bytes) is device memory, or bytes is 0. */
-bool sim_memory_covers(uintptr_t address, size_t bytes);
-size_t sim_memory_used(void);
-size_t sim_memory_limit(void);
-/* Free what the destroyed context owned. */
-void sim_context_release(struct sim_context *context);
+bool sim_object_delete(void *object, unsigned kinds);
+void sim_object_own(const void *object, struct sim_context *context);
+/* Delete what the context owns. Work lock held for writing. */
+void sim_objects_release(struct sim_context *context);
 
-/* context.c */
+/* heap.c: memory. `low`: below 4 GiB. `pool` may be NULL. Frees wait for work that runs. */
+CUresult sim_heap_allocate(enum sim_kind kind, size_t bytes, unsigned flags, bool low,
+                           struct sim_mempool *pool, void **out);
+CUresult sim_heap_register(void *start, size_t bytes, unsigned flags);
+CUresult sim_heap_free(uintptr_t start, unsigned kinds);
+/* Make storage that somebody else frees known as memory, and unknown again. */
+bool sim_heap_adopt(const struct sim_range *range);
+void sim_heap_disown(uintptr_t start);
+bool sim_heap_find(uintptr_t address, struct sim_range *range);
+/* True if [address, address + bytes) is memory the driver knows, or bytes is 0. */
+bool sim_heap_covers(uintptr_t address, size_t bytes);
+/* Change the advice of managed memory that holds [address, address + bytes); false if none does. */
+bool sim_heap_advise(uintptr_t address, size_t bytes, void (*change)(struct sim_range *, void *),
+                     void *data);
+size_t sim_heap_used(CUdevice device);
+size_t sim_heap_limit(void);
+void sim_heap_release(struct sim_context *context);
+
+/* map.c: what kernels of a context may touch. Launch lock held. NULL: no memory. */
+const struct sim_map *sim_map_of(struct sim_context *context);
+bool sim_range_accessible(const struct sim_range *range, CUdevice device, unsigned peers);
+void sim_map_changed(void); /* peer access or a pool's access is another now */
+
+/* context.c, settings.c, primary.c; sim_fault* in work.c */
+struct sim_context *sim_context_new(CUdevice device, unsigned flags, bool primary);
+void sim_context_delete(struct sim_context *context);
+struct sim_context *sim_current(void);
+/* The error of the context's kernel: from the first synchronizing call on, before that 0. */
+CUresult sim_fault(struct sim_context *context, bool synchronizing);
+void sim_fault_set(struct sim_context *context, CUresult error);
+/* True if some context's error has been reported: look before calling. */
+bool sim_faults_seen(void);
+bool sim_faulted(struct sim_context *context);
+void sim_fault_forget(struct sim_context *context);
+void sim_limits_default(struct sim_context *context);
+size_t sim_stack_bytes(const struct sim_context *context);
+
+/* device.c */
 CUresult sim_call_allowed(void);
 bool sim_device_valid(CUdevice device);
-struct sim_context *sim_current(void);
+int sim_device_count(void);
+
+/* stream.c, event.c, capture.c */
 CUresult sim_stream_of(CUstream handle, struct sim_stream **stream);
 /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED while this thread captures in a mode that forbids the call. */
 CUresult sim_capture_safe(void);
+CUresult sim_capture_join(struct sim_stream *stream, struct sim_graph *graph);
+void sim_capture_drop(struct sim_stream *stream);
+void sim_capture_end(struct sim_graph *graph);
+void sim_event_record(struct sim_event *event, struct sim_graph *capture);
 
-/* graph.c: do the work now, or record it when the stream is being captured. */
-CUresult sim_submit(CUstream handle, const struct sim_node *node);
-void sim_graph_add(struct sim_graph *graph, const struct sim_node *node);
+/* work.c: do the work now, or record it when the stream is being captured. A blocking call reports
+ * what went wrong before it and prints what kernels have printed. */
+CUresult sim_submit(CUstream handle, const struct sim_node *node, bool blocking);
+CUresult sim_synchronize(struct sim_context *context);
+void sim_work_begin(void);
+void sim_work_end(void);
+void sim_work_stop(void); /* wait for all work, and keep new work waiting */
+void sim_work_resume(void);
 
-/* launch.c: run the few kernels that are built in; all others do nothing. */
-void sim_kernel_run(const struct sim_launch *launch);
+/* graph.c */
+CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node);
 
-/* module.c: the function a CUfunction, or a CUkernel cast to one, names; NULL if neither. */
-struct sim_function *sim_function_of(CUfunction handle);
+/* launch.c: run a checked call in `context`. Work lock held for reading. */
+CUresult sim_call_run(const struct sim_call *call, struct sim_context *context);
 
-/* ptx.c */
-CUresult sim_module_parse(const char *text, struct sim_module **module);
-void sim_module_free(struct sim_module *module);
+/* counting.c: the calling thread's record of its last launch. Launch lock held, but for forget. */
+bool sim_looking_for_races(void);
+struct sim_counts *sim_counting_begin(void); /* emptied, to be filled; NULL: do not count */
+void sim_counting_end(const struct sim_kernel *kernel); /* it has been filled */
+void sim_counting_forget(void);
+
+/* image.c: work lock held for writing, or nobody knows the image yet. */
+void sim_image_free(struct sim_image *image);
+
+/* module.c: the function a CUfunction names, or a CUkernel cast to one in `context`; NULL if neither. */
+struct sim_function *sim_function_of(CUfunction handle, struct sim_context *context);
+
+/* pool.c: Registry locked. */
+bool sim_mempool_take(struct sim_mempool *pool, size_t bytes);
+void sim_mempool_give(struct sim_mempool *pool, size_t bytes);
+bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device);
+CUdevice sim_mempool_device(const struct sim_mempool *pool);
+
+/* errors.c: one line on standard error, "gmtrace software device: ...". */
+void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* exports.c */
 CUresult sim_enter(unsigned id, bool per_thread);

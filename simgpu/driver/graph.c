@@ -1,82 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doing work at once or recording it, and graphs made of what was recorded (software device driver). */
-#include "simgpu/driver/driver.h"
-
+/* Graphs: lists of what was recorded, in the order in which it was, and launching them. */
 #include <stdlib.h>
 #include <string.h>
 
-static void run_copy(const struct sim_copy *copy)
-{
-    for (size_t z = 0; z < copy->depth; z++) {
-        for (size_t y = 0; y < copy->height; y++) {
-            memmove(copy->dst + z * copy->dst_slice + y * copy->dst_pitch,
-                    copy->src + z * copy->src_slice + y * copy->src_pitch, copy->width);
-        }
-    }
-}
+#include "simgpu/driver/driver.h"
 
-static void run_set(const struct sim_set *set)
-{
-    for (size_t y = 0; y < set->height; y++) {
-        char *row = set->dst + y * set->pitch;
-        for (size_t x = 0; x < set->width; x++) {
-            memcpy(row + x * set->element_bytes, &set->value, set->element_bytes);
-        }
-    }
-}
-
-static void run_node(const struct sim_node *node)
-{
-    switch (node->kind) {
-    case SIM_NODE_COPY: run_copy(&node->copy); break;
-    case SIM_NODE_SET: run_set(&node->set); break;
-    case SIM_NODE_LAUNCH: sim_kernel_run(node->launch); break;
-    case SIM_NODE_HOST: node->host.call(node->host.data); break;
-    }
-}
-
-void sim_graph_add(struct sim_graph *graph, const struct sim_node *node)
+CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node)
 {
     if (graph->count == graph->capacity) {
         size_t capacity = graph->capacity != 0 ? graph->capacity * 2 : 16;
         struct sim_node *grown = realloc(graph->nodes, capacity * sizeof *grown);
         if (grown == NULL) {
-            abort(); /* a test machine without memory for a node has nothing to test */
+            return CUDA_ERROR_OUT_OF_MEMORY;
         }
         graph->nodes = grown;
         graph->capacity = capacity;
     }
     struct sim_node kept = *node;
-    if (node->kind == SIM_NODE_LAUNCH) {
-        kept.launch = malloc(sizeof *kept.launch);
-        if (kept.launch == NULL) {
-            abort();
+    if (node->kind == SIM_NODE_CALL) {
+        size_t bytes = sizeof *kept.call + node->call->param_bytes;
+        kept.call = malloc(bytes);
+        if (kept.call == NULL) {
+            return CUDA_ERROR_OUT_OF_MEMORY;
         }
-        *kept.launch = *node->launch;
+        memcpy(kept.call, node->call, bytes);
     }
     graph->nodes[graph->count++] = kept;
-}
-
-CUresult sim_submit(CUstream handle, const struct sim_node *node)
-{
-    struct sim_stream *stream;
-    CUresult result = sim_stream_of(handle, &stream);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    if (stream->capture != NULL) {
-        sim_graph_add(stream->capture, node);
-    } else {
-        run_node(node);
-    }
     return CUDA_SUCCESS;
 }
 
 static void clear(struct sim_graph *graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
-        if (graph->nodes[i].kind == SIM_NODE_LAUNCH) {
-            free(graph->nodes[i].launch);
+        if (graph->nodes[i].kind == SIM_NODE_CALL) {
+            free(graph->nodes[i].call);
         }
     }
     free(graph->nodes);
@@ -87,6 +44,7 @@ static CUresult destroy(void *handle, enum sim_kind kind)
     if (!sim_object_is(handle, kind)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    sim_capture_end(handle);
     clear(handle);
     sim_object_delete(handle, kind);
     return CUDA_SUCCESS;
@@ -97,7 +55,7 @@ CUresult sim_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
     if (phGraph == NULL || flags != 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    *phGraph = sim_object_new(SIM_GRAPH, sizeof(struct sim_graph));
+    *phGraph = sim_object_new(SIM_GRAPH, sizeof(struct sim_graph), NULL);
     return *phGraph != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
@@ -127,12 +85,16 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGrap
         return CUDA_ERROR_INVALID_VALUE;
     }
     const struct sim_graph *graph = (const struct sim_graph *)hGraph;
-    struct sim_graph *exec = sim_object_new(SIM_GRAPH_EXEC, sizeof *exec);
+    struct sim_graph *exec = sim_object_new(SIM_GRAPH_EXEC, sizeof *exec, NULL);
     if (exec == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     for (size_t i = 0; i < graph->count; i++) {
-        sim_graph_add(exec, &graph->nodes[i]);
+        CUresult result = sim_graph_add(exec, &graph->nodes[i]);
+        if (result != CUDA_SUCCESS) {
+            (void)destroy(exec, SIM_GRAPH_EXEC);
+            return result;
+        }
     }
     *phGraphExec = (CUgraphExec)exec;
     return CUDA_SUCCESS;
@@ -181,14 +143,17 @@ CUresult sim_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 {
     CUresult result = sim_cuGraphUpload(hGraph, hStream);
     const struct sim_graph *exec = (const struct sim_graph *)hGraph;
+    sim_counting_forget();
+    sim_thread.in_graph = true;
     for (size_t i = 0; result == CUDA_SUCCESS && i < exec->count; i++) {
-        result = sim_submit(hStream, &exec->nodes[i]);
+        result = sim_submit(hStream, &exec->nodes[i], false);
     }
+    sim_thread.in_graph = false;
     return result;
 }
 
 CUresult sim_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
 {
     struct sim_node node = {.kind = SIM_NODE_HOST, .host = {.call = fn, .data = userData}};
-    return fn == NULL ? CUDA_ERROR_INVALID_VALUE : sim_submit(hStream, &node);
+    return fn == NULL ? CUDA_ERROR_INVALID_VALUE : sim_submit(hStream, &node, false);
 }

@@ -1,28 +1,164 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel launches of the software device: checked, then run if the kernel is one of the built-in. */
-#include "simgpu/driver/driver.h"
-
-#include <stdio.h>
+/* Kernel launches: checking a configuration, gathering parameters, running, and what comes of a fault. */
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The parameters as one block of bytes, from the array of pointers or from the `extra` buffer. */
-static CUresult gather(const struct sim_function *function, void **params, void **extra,
-                       unsigned char *out, size_t out_bytes)
+#include "simgpu/driver/library.h"
+
+/* A configuration as asked for. */
+struct config {
+    unsigned grid[3], block[3], dynamic_bytes;
+    CUstream stream;
+    bool cooperative;
+    CUevent event; /* recorded when the kernel has run */
+};
+
+/* ---- running ---- */
+
+static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a kernel's end means; the others are not the context's end. */
+static CUresult fault_of(enum sim_status status)
 {
-    if (function->param_bytes > out_bytes) {
-        return CUDA_ERROR_INVALID_VALUE;
+    switch (status) {
+    case SIM_ILLEGAL_ADDRESS: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case SIM_MISALIGNED_ADDRESS: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case SIM_ILLEGAL_INSTRUCTION: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case SIM_ASSERT: return CUDA_ERROR_ASSERT;
+    case SIM_DEADLOCK: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    default: return CUDA_ERROR_LAUNCH_FAILED;
     }
-    if (params != NULL) {
-        for (unsigned i = 0; i < function->param_count; i++) {
-            if (params[i] == NULL) {
-                return CUDA_ERROR_INVALID_VALUE;
-            }
-            memcpy(out + function->params[i].offset, params[i], function->params[i].bytes);
+}
+
+static enum sim_status run(const struct sim_call *call, struct sim_context *context,
+                           struct sim_error *error)
+{
+    static uint64_t grids;
+    const struct sim_map *map = sim_map_of(context);
+    if (map == NULL) {
+        return SIM_OUT_OF_MEMORY;
+    }
+    struct sim_counts *counts = sim_counting_begin();
+    struct sim_launch launch = {
+        .kernel = call->function->kernel,
+        .dynamic_shared_bytes = call->dynamic_bytes,
+        .params = call->params,
+        .map = map,
+        .stack_bytes = sim_stack_bytes(context),
+        .grid_id = ++grids,
+        .count = counts != NULL,
+        .check_races = counts != NULL && sim_looking_for_races(),
+    };
+    memcpy(launch.grid, call->grid, sizeof launch.grid);
+    memcpy(launch.block, call->block, sizeof launch.block);
+    enum sim_status status = sim_run(&launch, counts, error);
+    if (status == SIM_OK && counts != NULL) {
+        sim_counting_end(call->function->kernel);
+    }
+    return status;
+}
+
+CUresult sim_call_run(const struct sim_call *call, struct sim_context *context)
+{
+    struct sim_error error = {.text = ""};
+    /* A graph may outlive the modules its kernels come from. */
+    if (!sim_object_element(call->function, SIM_FUNCTION, sizeof *call->function) ||
+        call->param_bytes != call->function->info->param_bytes) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&launch_lock);
+    enum sim_status status = run(call, context, &error);
+    pthread_mutex_unlock(&launch_lock);
+    if (status == SIM_OK) {
+        if (sim_object_is(call->completion, SIM_EVENT)) {
+            sim_event_record(call->completion, NULL);
         }
         return CUDA_SUCCESS;
     }
+    if (error.text[0] != '\0') {
+        sim_say("%s", error.text);
+    }
+    if (status == SIM_OUT_OF_MEMORY || status == SIM_OUT_OF_RESOURCES) {
+        return status == SIM_OUT_OF_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY
+                                           : CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    }
+    sim_fault_set(context, fault_of(status));
+    return CUDA_SUCCESS; /* as on hardware, it is found when somebody waits */
+}
+
+/* ---- checking ---- */
+
+static bool shape_ok(const struct config *config, const struct sim_function *function)
+{
+    static const unsigned most_blocks[3] = {INT32_MAX, 65535, 65535};
+    static const unsigned most_threads[3] = {1024, 1024, 64};
+    unsigned long long threads = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned required = function->ptx != NULL ? function->ptx->required_threads[i] : 0;
+        if (config->grid[i] == 0 || config->grid[i] > most_blocks[i] || config->block[i] == 0 ||
+            config->block[i] > most_threads[i] || (required != 0 && config->block[i] != required)) {
+            return false;
+        }
+        threads *= config->block[i];
+    }
+    return threads <= function->info->max_threads_per_block &&
+           config->dynamic_bytes <= (unsigned)function->max_dynamic_bytes;
+}
+
+static CUresult not_supported(const struct sim_function *function, const char *what)
+{
+    sim_say("kernel %s: %s is not supported", function->info->name, what);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* All blocks must be resident at once; a barrier over the grid would need them to run so, too. */
+static CUresult cooperative_ok(const struct config *config, struct sim_function *function)
+{
+    int blocks;
+    unsigned threads = config->block[0] * config->block[1] * config->block[2];
+    CUresult result = sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, (CUfunction)function, (int)threads, config->dynamic_bytes);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    unsigned long long grid = (unsigned long long)config->grid[0] * config->grid[1] *
+                              config->grid[2];
+    if (grid > (unsigned long long)blocks * SIM_MULTIPROCESSORS) {
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    }
+    return function->syncs_grid ? not_supported(function, "a barrier over the whole grid")
+                                : CUDA_SUCCESS;
+}
+
+static CUresult check(const struct config *config, struct sim_function *function)
+{
+    if (!shape_ok(config, function)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (function->info->needs_cluster) {
+        return not_supported(function, "a launch with clusters");
+    }
+    return config->cooperative ? cooperative_ok(config, function) : CUDA_SUCCESS;
+}
+
+/* ---- parameters ---- */
+
+/* As one block of bytes, from the array of pointers or from the `extra` buffer. */
+static CUresult gather(const struct sim_kernel_info *info, void **params, void **extra,
+                       unsigned char *out)
+{
     const void *buffer = NULL;
     size_t bytes = 0;
+    if (params != NULL) {
+        for (unsigned i = 0; i < info->param_count; i++) {
+            if (params[i] == NULL) {
+                return CUDA_ERROR_INVALID_VALUE;
+            }
+            memcpy(out + info->params[i].offset, params[i], info->params[i].bytes);
+        }
+        return CUDA_SUCCESS;
+    }
     for (size_t i = 0; extra != NULL && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
         if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
             buffer = extra[i + 1];
@@ -32,58 +168,72 @@ static CUresult gather(const struct sim_function *function, void **params, void 
             return CUDA_ERROR_INVALID_VALUE;
         }
     }
-    if (function->param_count != 0 && (buffer == NULL || bytes < function->param_bytes)) {
+    if (info->param_count != 0 && (buffer == NULL || bytes < info->param_bytes)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (buffer != NULL) {
-        memcpy(out, buffer, function->param_bytes);
+    if (info->param_count != 0) {
+        memcpy(out, buffer, info->param_bytes);
     }
     return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction f, const unsigned grid[3], const unsigned block[3],
-                       unsigned shared, CUstream stream, void **params, void **extra)
+/* In the context of the stream: a CUkernel is loaded there at need, a CUfunction must be its own. */
+static CUresult function_for(CUfunction handle, CUstream stream, struct sim_function **function)
 {
-    struct sim_function *function = sim_function_of(f);
-    if (function == NULL) {
-        return CUDA_ERROR_INVALID_HANDLE;
+    struct sim_stream *found;
+    CUresult result = sim_stream_of(stream, &found);
+    if (result != CUDA_SUCCESS) {
+        return result;
     }
-    if (params != NULL && extra != NULL) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    unsigned long long threads = (unsigned long long)block[0] * block[1] * block[2];
-    if (threads == 0 || threads > (unsigned)function->max_threads || block[2] > 64 ||
-        grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || grid[1] > 65535 || grid[2] > 65535 ||
-        shared > (unsigned)function->max_dynamic_shared_bytes) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    struct sim_launch made = {.function = function, .dynamic_shared_bytes = shared};
-    memcpy(made.grid, grid, sizeof made.grid);
-    memcpy(made.block, block, sizeof made.block);
-    CUresult result = gather(function, params, extra, made.params, sizeof made.params);
-    struct sim_node node = {.kind = SIM_NODE_LAUNCH, .launch = &made};
-    return result != CUDA_SUCCESS ? result : sim_submit(stream, &node);
+    *function = sim_function_of(handle, found->context);
+    return *function != NULL && (*function)->image->context == found->context
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_HANDLE;
 }
+
+static CUresult launch(CUfunction f, const struct config *config, void **params, void **extra)
+{
+    struct sim_function *function;
+    sim_counting_forget();
+    CUresult result = function_for(f, config->stream, &function);
+    if (result == CUDA_SUCCESS) {
+        result = params != NULL && extra != NULL ? CUDA_ERROR_INVALID_VALUE
+                                                 : check(config, function);
+    }
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    struct sim_call *call = calloc(1, sizeof *call + function->info->param_bytes);
+    if (call == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    call->function = function;
+    call->dynamic_bytes = config->dynamic_bytes;
+    call->completion = (struct sim_event *)config->event;
+    call->param_bytes = function->info->param_bytes;
+    memcpy(call->grid, config->grid, sizeof call->grid);
+    memcpy(call->block, config->block, sizeof call->block);
+    result = gather(function->info, params, extra, call->params);
+    if (result == CUDA_SUCCESS) {
+        struct sim_node node = {.kind = SIM_NODE_CALL, .call = call};
+        result = sim_submit(config->stream, &node, false);
+    }
+    free(call);
+    return result;
+}
+
+/* ---- entry points ---- */
 
 CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
                             unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
                             unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
                             void **kernelParams, void **extra)
 {
-    const unsigned grid[3] = {gridDimX, gridDimY, gridDimZ};
-    const unsigned block[3] = {blockDimX, blockDimY, blockDimZ};
-    return launch(f, grid, block, sharedMemBytes, hStream, kernelParams, extra);
-}
-
-CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
-                              void **extra)
-{
-    if (config == NULL || (config->numAttrs != 0 && config->attrs == NULL)) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};
-    const unsigned block[3] = {config->blockDimX, config->blockDimY, config->blockDimZ};
-    return launch(f, grid, block, config->sharedMemBytes, config->hStream, kernelParams, extra);
+    struct config config = {.grid = {gridDimX, gridDimY, gridDimZ},
+                            .block = {blockDimX, blockDimY, blockDimZ},
+                            .dynamic_bytes = sharedMemBytes,
+                            .stream = hStream};
+    return launch(f, &config, kernelParams, extra);
 }
 
 CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
@@ -92,65 +242,61 @@ CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsi
                                        unsigned int sharedMemBytes, CUstream hStream,
                                        void **kernelParams)
 {
-    int blocks;
-    unsigned threads = blockDimX * blockDimY * blockDimZ;
-    CUresult result = sim_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, (int)threads,
-                                                                      sharedMemBytes);
-    if (result == CUDA_SUCCESS &&
-        (unsigned long long)gridDimX * gridDimY * gridDimZ > (unsigned long long)blocks * 132) {
-        result = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    }
-    return result != CUDA_SUCCESS
-               ? result
-               : sim_cuLaunchKernel(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY,
-                                    blockDimZ, sharedMemBytes, hStream, kernelParams, NULL);
+    struct config config = {.grid = {gridDimX, gridDimY, gridDimZ},
+                            .block = {blockDimX, blockDimY, blockDimZ},
+                            .dynamic_bytes = sharedMemBytes,
+                            .stream = hStream,
+                            .cooperative = true};
+    return launch(f, &config, kernelParams, NULL);
 }
 
-/* ---- built-in kernels: parameters as declared in client_kernels.h ---- */
-
-static void vector_add(const struct sim_launch *launch)
+static bool is_one_block(unsigned x, unsigned y, unsigned z)
 {
-    struct {
-        float *out;
-        const float *a, *b;
-        uint32_t count;
-    } p;
-    memcpy(&p, launch->params, sizeof p);
-    uint64_t threads = (uint64_t)launch->grid[0] * launch->block[0];
-    for (uint64_t i = 0; i < p.count && i < threads; i++) {
-        p.out[i] = p.a[i] + p.b[i];
-    }
+    return x <= 1 && y <= 1 && z <= 1;
 }
 
-/* One struct parameter that holds a pointer: for launches whose pointers are not whole parameters. */
-static void scale(const struct sim_launch *launch)
+/* Attributes that only say how fast or in which order are taken and do nothing. */
+static CUresult apply(const CUlaunchAttribute *attribute, struct config *config)
 {
-    struct {
-        float factor;
-        uint32_t count;
-        float *data;
-    } p;
-    memcpy(&p, launch->params, sizeof p);
-    for (uint32_t i = 0; i < p.count; i++) {
-        p.data[i] *= p.factor;
-    }
-}
-
-static const struct {
-    const char *name;
-    size_t param_bytes;
-    void (*run)(const struct sim_launch *launch);
-} built_in[] = {
-    {"vector_add", 28, vector_add},
-    {"scale", 16, scale},
-};
-
-void sim_kernel_run(const struct sim_launch *launch)
-{
-    for (size_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++) {
-        if (strcmp(built_in[i].name, launch->function->name) == 0 &&
-            launch->function->param_bytes == built_in[i].param_bytes) {
-            built_in[i].run(launch);
+    const CUlaunchAttributeValue *value = &attribute->value;
+    switch (attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: config->cooperative = value->cooperative != 0; break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+        if (!is_one_block(value->clusterDim.x, value->clusterDim.y, value->clusterDim.z)) {
+            sim_say("a launch with clusters of %u x %u x %u blocks is not supported",
+                    value->clusterDim.x, value->clusterDim.y, value->clusterDim.z);
+            return CUDA_ERROR_NOT_SUPPORTED;
         }
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        config->event = value->programmaticEvent.event;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        config->event = value->launchCompletionEvent.event;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        sim_say("graph nodes that kernels update are not supported");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default: break;
     }
+    return (unsigned)attribute->id < CU_LAUNCH_ATTRIBUTE_MAX ? CUDA_SUCCESS
+                                                             : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult sim_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams,
+                              void **extra)
+{
+    if (config == NULL || (config->numAttrs != 0 && config->attrs == NULL)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    struct config asked = {.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+                           .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+                           .dynamic_bytes = config->sharedMemBytes,
+                           .stream = config->hStream};
+    CUresult result = CUDA_SUCCESS;
+    for (unsigned i = 0; result == CUDA_SUCCESS && i < config->numAttrs; i++) {
+        result = apply(&config->attrs[i], &asked);
+    }
+    return result != CUDA_SUCCESS ? result : launch(f, &asked, kernelParams, extra);
 }

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams, events and stream capture of the software device. */
+/* Streams: what is queued on one is done, or recorded, before the call returns. */
 #include "simgpu/driver/driver.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#define LEGACY_ID 1
+#define PER_THREAD_ID 2
 
-struct sim_event {
-    unsigned flags;
-    bool recorded;
-    uint64_t recorded_ns;
-};
-
-static unsigned long long last_stream_id = 2;
-static struct sim_stream legacy_streams[SIM_MAX_DEVICES];
+static unsigned long long last_stream_id = PER_THREAD_ID;
 
 /* 0: the legacy or the thread's default stream, by the entry point; 1 and 2: one of them by name. */
 CUresult sim_stream_of(CUstream handle, struct sim_stream **stream)
@@ -27,10 +19,10 @@ CUresult sim_stream_of(CUstream handle, struct sim_stream **stream)
     if (current == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    *stream = own ? &sim_thread.default_stream : &legacy_streams[current->device];
+    *stream = own ? &sim_thread.default_stream : &current->legacy;
     if (own) {
         (*stream)->context = current;
-        (*stream)->id = 2;
+        (*stream)->id = PER_THREAD_ID;
     }
     return CUDA_SUCCESS;
 }
@@ -40,16 +32,19 @@ CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, 
     if (phStream == NULL || flags > CU_STREAM_NON_BLOCKING) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (sim_current() == NULL) {
+    struct sim_context *context = sim_current();
+    if (context == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    struct sim_stream *stream = sim_object_new(SIM_STREAM, sizeof *stream);
+    struct sim_stream *stream = sim_object_new(SIM_STREAM, sizeof *stream, context);
     if (stream == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    stream->context = sim_current();
+    stream->context = context;
     stream->flags = flags;
-    stream->priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    stream->priority = priority > SIM_PRIORITY_LEAST      ? SIM_PRIORITY_LEAST
+                       : priority < SIM_PRIORITY_GREATEST ? SIM_PRIORITY_GREATEST
+                                                          : priority;
     stream->id = __atomic_add_fetch(&last_stream_id, 1, __ATOMIC_RELAXED);
     *phStream = (CUstream)stream;
     return CUDA_SUCCESS;
@@ -62,6 +57,10 @@ CUresult sim_cuStreamCreate(CUstream *phStream, unsigned int Flags)
 
 CUresult sim_cuStreamDestroy_v2(CUstream hStream)
 {
+    if (!sim_object_is(hStream, SIM_STREAM)) {
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    sim_capture_drop((struct sim_stream *)hStream);
     return sim_object_delete(hStream, SIM_STREAM) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -74,25 +73,17 @@ CUresult sim_cuStreamSynchronize(CUstream hStream)
 {
     struct sim_stream *stream;
     CUresult result = sim_stream_of(hStream, &stream);
-    return result != CUDA_SUCCESS    ? result
-           : stream->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                     : sim_capture_safe();
+    if (result == CUDA_SUCCESS) {
+        result = stream->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                         : sim_capture_safe();
+    }
+    return result != CUDA_SUCCESS ? result : sim_synchronize(stream->context);
 }
 
+/* Nothing is ever left to do, but an error may be waiting to be told. */
 CUresult sim_cuStreamQuery(CUstream hStream)
 {
     return sim_cuStreamSynchronize(hStream);
-}
-
-CUresult sim_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
-{
-    struct sim_stream *stream;
-    CUresult result = sim_stream_of(hStream, &stream);
-    if (result == CUDA_SUCCESS && !sim_object_is(hEvent, SIM_EVENT)) {
-        result = CUDA_ERROR_INVALID_HANDLE;
-    }
-    return result == CUDA_SUCCESS && Flags > CU_EVENT_WAIT_EXTERNAL ? CUDA_ERROR_INVALID_VALUE
-                                                                    : result;
 }
 
 CUresult sim_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
@@ -120,7 +111,7 @@ CUresult sim_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
     struct sim_stream *stream;
     CUresult result = pctx == NULL ? CUDA_ERROR_INVALID_VALUE : sim_stream_of(hStream, &stream);
     if (result == CUDA_SUCCESS) {
-        *pctx = (CUcontext)(stream->context != NULL ? stream->context : sim_current());
+        *pctx = (CUcontext)stream->context;
     }
     return result;
 }
@@ -138,7 +129,7 @@ CUresult sim_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
     struct sim_stream *stream;
     CUresult result = streamId == NULL ? CUDA_ERROR_INVALID_VALUE : sim_stream_of(hStream, &stream);
     if (result == CUDA_SUCCESS) {
-        *streamId = stream->id != 0 ? stream->id : 1;
+        *streamId = stream->id;
     }
     return result;
 }
@@ -163,217 +154,66 @@ CUresult sim_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, vo
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     if (result == CUDA_SUCCESS) {
-        callback(hStream, CUDA_SUCCESS, userData);
+        sim_print_flush();
+        callback(hStream, (CUresult)atomic_load(&stream->context->fault), userData);
     }
     return result;
 }
 
-/* ---- events ---- */
+/* ---- attributes: kept nowhere, since nothing depends on them ---- */
 
-CUresult sim_cuEventCreate(CUevent *phEvent, unsigned int Flags)
-{
-    if (phEvent == NULL || Flags > 7) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (sim_current() == NULL) {
-        return CUDA_ERROR_INVALID_CONTEXT;
-    }
-    struct sim_event *event = sim_object_new(SIM_EVENT, sizeof *event);
-    if (event == NULL) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    event->flags = Flags;
-    *phEvent = (CUevent)event;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuEventDestroy_v2(CUevent hEvent)
-{
-    return sim_object_delete(hEvent, SIM_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult sim_cuEventDestroy(CUevent hEvent)
-{
-    return sim_cuEventDestroy_v2(hEvent);
-}
-
-CUresult sim_cuEventRecord(CUevent hEvent, CUstream hStream)
+CUresult sim_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr,
+                                  const CUstreamAttrValue *param)
 {
     struct sim_stream *stream;
-    CUresult result = sim_stream_of(hStream, &stream);
-    if (result != CUDA_SUCCESS || !sim_object_is(hEvent, SIM_EVENT)) {
-        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_HANDLE;
-    }
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    struct sim_event *event = (struct sim_event *)hEvent;
-    event->recorded_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-    event->recorded = true;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
-{
-    return flags > CU_EVENT_RECORD_EXTERNAL ? CUDA_ERROR_INVALID_VALUE
-                                            : sim_cuEventRecord(hEvent, hStream);
-}
-
-CUresult sim_cuEventQuery(CUevent hEvent)
-{
-    return sim_object_is(hEvent, SIM_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-CUresult sim_cuEventSynchronize(CUevent hEvent)
-{
-    return sim_cuEventQuery(hEvent);
-}
-
-CUresult sim_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-    const struct sim_event *start = (struct sim_event *)hStart;
-    const struct sim_event *end = (struct sim_event *)hEnd;
-    if (pMilliseconds == NULL) {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    if (!sim_object_is(start, SIM_EVENT) || !sim_object_is(end, SIM_EVENT) || !start->recorded ||
-        !end->recorded || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING)) {
-        return CUDA_ERROR_INVALID_HANDLE;
-    }
-    *pMilliseconds = (float)((double)(int64_t)(end->recorded_ns - start->recorded_ns) * 1e-6);
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-    return sim_cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd);
-}
-
-/* ---- capture ---- */
-
-static CUresult begin_capture(CUstream hStream, struct sim_graph *into, CUstreamCaptureMode mode)
-{
-    struct sim_stream *stream;
-    CUresult result = sim_stream_of(hStream, &stream);
+    CUresult result = param == NULL ? CUDA_ERROR_INVALID_VALUE : sim_stream_of(hStream, &stream);
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    bool legacy = hStream == CU_STREAM_LEGACY || (hStream == NULL && !sim_thread.per_thread);
-    if (legacy || stream->capture != NULL) {
-        return legacy ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_ERROR_ILLEGAL_STATE;
+    switch (attr) {
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: stream->priority = param->priority; return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
     }
-    CUgraph graph = (CUgraph)into;
-    if (into == NULL) {
-        result = sim_cuGraphCreate(&graph, 0);
-    }
-    if (result == CUDA_SUCCESS) {
-        stream->capture = (struct sim_graph *)graph;
-        stream->mode = mode;
-        sim_thread.unsafe_captures += mode != CU_STREAM_CAPTURE_MODE_RELAXED;
-    }
-    return result;
 }
 
-CUresult sim_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
-{
-    return begin_capture(hStream, NULL, mode);
-}
+/* ---- values written in stream order ---- */
 
-/* Nodes run in the order in which they were added, so dependencies need not be kept. */
-CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
-                                         const CUgraphNode *dependencies,
-                                         const CUgraphEdgeData *dependencyData,
-                                         size_t numDependencies, CUstreamCaptureMode mode)
+static CUresult write_value(CUstream stream, CUdeviceptr address, uint64_t value, unsigned bytes,
+                            unsigned flags)
 {
-    (void)dependencyData;
-    return !sim_object_is(hGraph, SIM_GRAPH) || (dependencies == NULL && numDependencies != 0)
-               ? CUDA_ERROR_INVALID_VALUE
-               : begin_capture(hStream, (struct sim_graph *)hGraph, mode);
-}
-
-CUresult sim_cuStreamBeginCapture(CUstream hStream)
-{
-    return sim_cuStreamBeginCapture_v2(hStream, CU_STREAM_CAPTURE_MODE_GLOBAL);
-}
-
-CUresult sim_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
-{
-    struct sim_stream *stream;
-    CUresult result = sim_stream_of(hStream, &stream);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    if (stream->capture == NULL || phGraph == NULL) {
-        return phGraph == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_STATE;
-    }
-    *phGraph = (CUgraph)stream->capture;
-    stream->capture = NULL;
-    sim_thread.unsafe_captures -= stream->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                       cuuint64_t *id_out, CUgraph *graph_out,
-                                       const CUgraphNode **dependencies_out,
-                                       const CUgraphEdgeData **edgeData_out,
-                                       size_t *numDependencies_out)
-{
-    struct sim_stream *stream;
-    CUresult result = captureStatus_out == NULL ? CUDA_ERROR_INVALID_VALUE
-                                                : sim_stream_of(hStream, &stream);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
-    *captureStatus_out = stream->capture != NULL ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                                                 : CU_STREAM_CAPTURE_STATUS_NONE;
-    if (stream->capture == NULL) {
-        return CUDA_SUCCESS; /* the other results are only written during a capture */
-    }
-    if (id_out != NULL) {
-        *id_out = (cuuint64_t)(uintptr_t)stream->capture;
-    }
-    if (graph_out != NULL) {
-        *graph_out = (CUgraph)stream->capture;
-    }
-    if (dependencies_out != NULL) {
-        *dependencies_out = NULL;
-    }
-    if (edgeData_out != NULL) {
-        *edgeData_out = NULL;
-    }
-    if (numDependencies_out != NULL) {
-        *numDependencies_out = 0;
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult sim_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                       cuuint64_t *id_out, CUgraph *graph_out,
-                                       const CUgraphNode **dependencies_out,
-                                       size_t *numDependencies_out)
-{
-    return sim_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out,
-                                         dependencies_out, NULL, numDependencies_out);
-}
-
-CUresult sim_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
-                                    cuuint64_t *id_out)
-{
-    return sim_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, NULL, NULL, NULL,
-                                         NULL);
-}
-
-CUresult sim_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
-{
-    return sim_cuStreamGetCaptureInfo(hStream, captureStatus, NULL);
-}
-
-CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    if (mode == NULL) {
+    if (address % bytes != 0 || flags > CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER ||
+        !sim_heap_covers((uintptr_t)address, bytes)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUstreamCaptureMode previous = sim_thread.capture_mode;
-    sim_thread.capture_mode = *mode;
-    *mode = previous;
-    return CUDA_SUCCESS;
+    struct sim_node node = {.kind = SIM_NODE_VALUE,
+                            .value = {.address = address, .value = value, .bytes = bytes}};
+    return sim_submit(stream, &node, false);
+}
+
+CUresult sim_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                     unsigned int flags)
+{
+    return write_value(stream, addr, value, sizeof value, flags);
+}
+
+CUresult sim_cuStreamWriteValue32(CUstream stream, CUdeviceptr addr, cuuint32_t value,
+                                  unsigned int flags)
+{
+    return write_value(stream, addr, value, sizeof value, flags);
+}
+
+CUresult sim_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                     unsigned int flags)
+{
+    return write_value(stream, addr, value, sizeof value, flags);
+}
+
+CUresult sim_cuStreamWriteValue64(CUstream stream, CUdeviceptr addr, cuuint64_t value,
+                                  unsigned int flags)
+{
+    return write_value(stream, addr, value, sizeof value, flags);
 }

@@ -37,7 +37,7 @@ struct sim_site_counts {
     uint64_t executed; /* times a warp issued it, also with no lane active by predicate */
     uint64_t lanes;    /* active lanes, summed */
     uint64_t requests; /* of memory instructions: executed with at least one active lane */
-    uint64_t bytes;    /* bytes asked for: lanes x width */
+    uint64_t bytes;    /* distinct bytes asked for, per request: what CUPTI's counters call bytes */
     uint64_t sectors;  /* global, local, atomics: 32-byte sectors touched */
     uint64_t
         ideal_sectors;   /* fewest sectors that the active lanes' bytes would fill: see count.h */
@@ -73,6 +73,7 @@ struct sim_footprint {
     uint64_t
         read_traffic; /* sectors of all requests: read_traffic / read_sectors = re-read factor */
     uint64_t write_traffic;
+    const char *name; /* sim_region.name: of a module's variable; NULL = an allocation */
 };
 
 /* A shared-memory race: two lanes of different warps, one of them storing, no barrier between. */

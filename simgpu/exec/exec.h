@@ -118,6 +118,8 @@ struct sim_launch {
     unsigned workers;   /* threads to use, 0 = all processors (SIMGPU_THREADS) */
     bool count;         /* fill `counts` */
     bool check_races;   /* look for shared-memory races */
+    uint64_t
+        instruction_limit; /* warp-level instructions of the launch, 0 = none; beyond: SIM_DEADLOCK */
 };
 
 /*

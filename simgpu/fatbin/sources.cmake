@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-set(sim_fatbin_sources )
+set(sim_fatbin_sources fatbin.c)

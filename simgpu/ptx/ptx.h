@@ -92,7 +92,8 @@ struct ptx_variable {
     bool is_external;   /* declared, defined elsewhere: `extern .shared` = dynamic shared memory */
     bool is_visible;
     bool is_managed; /* .attribute(.managed) */
-    uint32_t index;  /* module scope: in ptx_module.variables; function scope: in its own list */
+    uint32_t index;  /* module scope: in ptx_module.variables; function scope: in its own list
+                        (params, returns or locals); a function's PTX_REG: of its register */
     const struct ptx_function *function; /* scope it is declared in, NULL = module */
     const uint8_t *init;                 /* `bytes` bytes, or NULL = zero */
     const struct ptx_relocation *relocations;
@@ -114,6 +115,7 @@ enum ptx_operand_kind {
     PTX_OPERAND_TABLE,     /* .branchtargets / .calltargets: table */
     PTX_OPERAND_PROTOTYPE, /* .callprototype: prototype */
     PTX_OPERAND_SINK,      /* _ */
+    PTX_OPERAND_PART,      /* r.b0, r.h1 (video instructions): special = "b0", items[0] = r */
 };
 
 struct ptx_operand {
@@ -188,7 +190,7 @@ struct ptx_function {
     uint32_t max_threads[3];      /* .maxntid, 0 = not given */
     uint32_t required_threads[3]; /* .reqntid */
     uint32_t min_blocks, max_registers;
-    bool needs_cluster; /* .reqnctapercluster, .explicitcluster, .maxclusterrank */
+    bool needs_cluster; /* .reqnctapercluster (but 1,1,1), .explicitcluster, .blocksareclusters */
 };
 
 struct ptx_module {
@@ -227,9 +229,9 @@ const char *ptx_file_path(const struct ptx_module *module, uint32_t key); /* NUL
  * (first instruction of the immediate post-dominator of its block), or PTX_NO_RECONVERGENCE where
  * they meet only when the function returns. Only entries of instructions that can branch are set.
  * `out` has instruction_count entries. Returns 0 or -ENOMEM.
+ * Paths on which threads end (exit, trap) do not keep the others from meeting: see flow.c.
  * Source: W. Fung et al., "Dynamic Warp Formation", MICRO 2007 (immediate post-dominator
- * reconvergence); dominators by K. Cooper, T. Harvey, K. Kennedy, "A Simple, Fast Dominance
- * Algorithm", 2001.
+ * reconvergence).
  */
 #define PTX_NO_RECONVERGENCE UINT32_MAX
 int ptx_reconvergence(const struct ptx_function *function, uint32_t *out);

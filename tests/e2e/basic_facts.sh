@@ -65,4 +65,4 @@ equal "syncs" "context
 event
 stream" "$(q "SELECT DISTINCT kind FROM sync ORDER BY kind")"
 equal "times" 0 "$(q "SELECT count(*) FROM transfer WHERE end_ns < begin_ns OR begin_ns <= 0")"
-equal "device" "Stand-in GPU|9|0" "$(q "SELECT name, compute_major, compute_minor FROM device WHERE id = 0")"
+equal "device" "gmtrace software device|9|0" "$(q "SELECT name, compute_major, compute_minor FROM device WHERE id = 0")"

@@ -17,6 +17,7 @@ check() {
 }
 
 export GMTRACE_COLLECT=standard
+export SIMGPU_INTERFACE=0 # a driver like any other, that CUPTI does not take
 for scenario in basic "threads 16" "exit_thread 4" fork_late late_free; do
     read -ra words <<<"$scenario"
     name=${words[0]}

@@ -105,32 +105,8 @@ finished() {
     fail "$db was not finished"
 }
 
-# `api count` of all calls in the trace, sorted. A batch copy is one call.
-trace_calls() {
-    sql "$1" "
-        SELECT a.name || ' ' || count(*) FROM (
-            SELECT api_id FROM transfer WHERE batch IS NULL OR batch = 0
-            UNION ALL SELECT api_id FROM memset
-            UNION ALL SELECT api_id FROM launch
-            UNION ALL SELECT api_id FROM sync
-            UNION ALL SELECT api_id FROM api_call
-            UNION ALL SELECT api_id FROM allocation
-            UNION ALL SELECT free_api_id FROM allocation WHERE free_api_id IS NOT NULL
-            UNION ALL SELECT api_id FROM host_allocation
-            UNION ALL SELECT free_api_id FROM host_allocation WHERE free_api_id IS NOT NULL
-        ) c JOIN api a ON a.id = c.api_id GROUP BY a.name" | sort
-}
-
-# The families whose every call must be in the trace, from the hook table; look-ups move nothing.
-recorded_apis() {
-    sed -nE 's/^GMT_HOOK\((\w+), (ALLOC|TRANSFER|MEMSET|LAUNCH|SYNC|MODULE|STREAM),.*/\1/p' \
-        "$GMT_SOURCE/preload/hooks.def" | grep -vx cuLibraryGetKernel | sort
-}
-
-# `api count` of what the driver was called for, of those families.
-driver_calls() {
-    "$GMT_BUILD/bin/simcounts" "$1" | sort | join - <(recorded_apis)
-}
+# shellcheck source=tests/e2e/calls.sh
+source "$GMT_SOURCE/tests/e2e/calls.sh"
 
 # Every call the driver saw is in the trace, and no other.
 all_calls_recorded() {

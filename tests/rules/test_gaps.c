@@ -72,3 +72,26 @@ Test(gaps, name_kernels_shortly)
         cr_assert_str_eq(gmt_short_kernel_name(&arena, rows[i].mangled), rows[i].name);
     gmt_arena_free(&arena);
 }
+
+Test(gaps, say_what_the_software_device_does_not_count)
+{
+    struct gmt_fixture fixture;
+
+    analyze(
+        &fixture,
+        "INSERT INTO capability VALUES ('software_device', 'ok', NULL, NULL, NULL);"
+        "INSERT INTO metric VALUES (100, 'mixed_space_requests', '', 'simulated', '-', '-'),"
+        "(15, 'async_copy_instructions', '', 'simulated', '-', '-');"
+        "INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples)"
+        " VALUES (1, 1, 100, 5, 'simulated', 'simulated', 1),"
+        " (1, 1, 15, 5, 'simulated', 'simulated', 1);"
+        "INSERT INTO launch (id, api_id, begin_ns, end_ns, result, capturing, kind, seq, "
+        "no_activity, arguments) VALUES (999999, 3, 1, 2, 0, 0, 'graph', 99, 1, 'unknown')");
+    const struct gmt_report *report = &fixture.report;
+    cr_assert_eq(report->gap_count, 2, "async copies are counted: %zu", report->gap_count);
+    cr_assert_str_eq(report->gaps[0].what, "counters");
+    cr_assert_not_null(strstr(report->gaps[0].why, "1 kernel class with single instructions"));
+    cr_assert_str_eq(report->gaps[1].why,
+                     "1 launch of graphs: the kernels in them are not counted");
+    gmt_fixture_free(&fixture);
+}

@@ -119,6 +119,8 @@ Test(symbolize, tells_the_runtime_from_the_user)
     cr_expect(gmt_symbol_is_runtime("/home/me/app", "__cudaLaunchKernel"));
     cr_expect(gmt_symbol_is_runtime("/home/me/app", "_ZL10cudaMallocIfE9cudaErrorPPT_m"));
     cr_expect(gmt_symbol_is_runtime("/home/me/app", "_Z26__device_stub__Z5blendPfS_PfS_"));
+    cr_expect(gmt_symbol_is_runtime(
+        "/home/me/app", "_ZL25__cudaLaunchKernel_helperP9CUkern_st4dim3S1_PPvmP11CUstream_st"));
     cr_expect_not(gmt_symbol_is_runtime("/home/me/app", "_Z9cudaCheck9cudaError"));
     cr_expect_not(gmt_symbol_is_runtime("/home/me/app", "cuda_setup"));
     cr_expect_not(gmt_symbol_is_runtime("/home/me/app", "main"));

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the software device knows of single instructions: the lines behind a finding, and races. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "analyzer/analysis.h"
+#include "analyzer/query.h"
+
+enum { LINES = 5 }; /* that a finding names */
+
+/* Kinds of instructions, and what of their work is in excess, in bytes. */
+static const struct {
+    unsigned excess; /* enum gmt_excess */
+    const char *kinds, *bytes;
+} parts[] = {
+    {GMT_EXCESS_LOADS, "'global_load'", "32.0 * (sectors - ideal_sectors)"},
+    {GMT_EXCESS_STORES, "'global_store'", "32.0 * (sectors - ideal_sectors)"},
+    {GMT_EXCESS_SHARED, "'shared_load', 'shared_store'", "128.0 * (wavefronts - ideal_wavefronts)"},
+    {GMT_EXCESS_LOCAL, "'local_load', 'local_store'", "32.0 * sectors"},
+};
+
+static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int64_t class_id)
+{
+    const char *sql = NULL;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if ((parts[i].excess & excess) == 0)
+            continue;
+        const char *one = gmt_text(analysis,
+                                   "SELECT file, line, ptx_line, opcode, %s AS bytes "
+                                   "FROM v_instruction WHERE class_id = %" PRId64
+                                   " AND kind IN (%s)",
+                                   parts[i].bytes, class_id, parts[i].kinds);
+
+        sql = sql == NULL ? one : gmt_text(analysis, "%s UNION ALL %s", sql, one);
+    }
+    return sql;
+}
+
+void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                       const struct gmt_tl_class *class, unsigned excess)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_arena *arena = analysis->report->arena;
+    struct gmt_query query;
+    double total = 0;
+
+    if (finding == NULL || !tl->has_instructions)
+        return;
+    const char *all = union_of(analysis, excess, class->id);
+    if (all == NULL)
+        return;
+    /* One source line is often several instructions: unrolled, or inlined in several places. */
+    const char *sql = gmt_text(analysis,
+                               "SELECT file, line, min(ptx_line), opcode, sum(bytes) AS bytes "
+                               "FROM (%s) WHERE bytes > 0 "
+                               "GROUP BY file, line, CASE WHEN file IS NULL THEN ptx_line END "
+                               "ORDER BY 5 DESC, file, line",
+                               all);
+    if (sql == NULL)
+        return;
+    int rc = gmt_query_open(&query, tl->db, sql);
+    while (rc == 0 && gmt_query_next(&query)) {
+        double bytes = gmt_query_real(&query, 4);
+
+        total += bytes;
+        if (finding->line_count == LINES)
+            continue;
+        struct gmt_finding_line *line = GMT_PUSH(arena, finding->lines, finding->line_count);
+        if (line == NULL)
+            break;
+        *line = (struct gmt_finding_line){.file = gmt_query_text(&query, 0, arena),
+                                          .line = gmt_query_int(&query, 1),
+                                          .ptx_line = gmt_query_int(&query, 2),
+                                          .opcode = gmt_query_text(&query, 3, arena),
+                                          .excess_bytes = bytes};
+    }
+    gmt_query_close(&query, rc);
+    for (size_t i = 0; i < finding->line_count; i++)
+        finding->lines[i].share = finding->lines[i].excess_bytes / total;
+}
+
+static void read_line(struct gmt_query *query, int column, struct gmt_arena *arena,
+                      struct gmt_finding_line *line)
+{
+    *line = (struct gmt_finding_line){.opcode = gmt_query_text(query, column, arena),
+                                      .file = gmt_query_text(query, column + 1, arena),
+                                      .line = gmt_query_int(query, column + 2),
+                                      .ptx_line = gmt_query_int(query, column + 3),
+                                      .excess_bytes = NAN,
+                                      .share = NAN};
+}
+
+void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    struct gmt_query query;
+
+    if (!tl->has_instructions)
+        return;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT kernel, first_opcode, first_file, first_line, first_ptx_line, second_opcode, "
+        "second_file, second_line, second_ptx_line, sum(count) FROM v_race GROUP BY kernel, "
+        "first_file, first_line, first_ptx_line, second_file, second_line, second_ptx_line "
+        "ORDER BY 10 DESC, kernel, first_line");
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct gmt_race_row *row = GMT_PUSH(report->arena, report->races, report->race_count);
+
+        if (row == NULL)
+            break;
+        row->kernel = gmt_query_text(&query, 0, report->arena);
+        read_line(&query, 1, report->arena, &row->first);
+        read_line(&query, 5, report->arena, &row->second);
+        row->count = gmt_query_real(&query, 9);
+    }
+    gmt_query_close(&query, rc);
+}

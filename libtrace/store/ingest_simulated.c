@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the software device counted of a launch -> rows of instruction, kernel_footprint and race. */
+#include "libtrace/store/ingest_internal.h"
+#include "libtrace/store/names.h"
+
+#define BIT(kind) (1u << GMT_SITE_##kind)
+#define GLOBAL (BIT(GLOBAL_LOAD) | BIT(GLOBAL_STORE) | BIT(GLOBAL_ATOMIC))
+#define LOCAL (BIT(LOCAL_LOAD) | BIT(LOCAL_STORE))
+#define SHARED (BIT(SHARED_LOAD) | BIT(SHARED_STORE) | BIT(SHARED_ATOMIC))
+#define BOTH (BIT(ASYNC_COPY) | BIT(GENERIC))
+
+/* Kinds of instructions for which a count has a meaning. */
+enum {
+    MEMORY = GLOBAL | LOCAL | SHARED | BOTH | BIT(CONSTANT_LOAD),
+    SECTORS = GLOBAL | LOCAL | BOTH,
+    WAVEFRONTS = SHARED | BOTH,
+    ADDRESSES = BIT(CONSTANT_LOAD) | BIT(BARRIER) | BIT(BRANCH),
+};
+
+static void put_if(struct gmt_binder *row, unsigned kinds, unsigned kind, uint64_t value)
+{
+    if (kind < GMT_SITE_KINDS && (kinds >> kind & 1u) != 0) {
+        gmt_put_unsigned(row, value);
+    } else {
+        gmt_put_null(row);
+    }
+}
+
+/* string.id of the next text; 0 for an empty one. */
+static int intern_next(struct gmt_ingest *ingest, struct gmt_text_cursor *texts, int64_t *id)
+{
+    struct gmt_text text = gmt_texts_next(texts);
+    *id = 0;
+    return text.bytes != 0 ? gmt_ingest_string(ingest, text, id) : 0;
+}
+
+static void put_counts(struct gmt_binder *row, const struct gmt_instruction *counts)
+{
+    unsigned kind = counts->kind;
+    gmt_put_unsigned(row, counts->executed);
+    gmt_put_unsigned(row, counts->lanes);
+    put_if(row, MEMORY, kind, counts->requests);
+    put_if(row, MEMORY, kind, counts->bytes);
+    put_if(row, SECTORS, kind, counts->sectors);
+    put_if(row, SECTORS, kind, counts->ideal_sectors);
+    put_if(row, SECTORS, kind, counts->lines);
+    put_if(row, WAVEFRONTS, kind, counts->wavefronts);
+    put_if(row, WAVEFRONTS, kind, counts->ideal_wavefronts);
+    put_if(row, WAVEFRONTS, kind, counts->max_degree);
+    put_if(row, ADDRESSES, kind, counts->addresses);
+}
+
+int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_instruction *counts = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*counts));
+    int64_t ids[3];
+    for (size_t i = 0; i < 3; i++) {
+        int error = intern_next(ingest, &texts, &ids[i]);
+        if (error != 0) {
+            return error;
+        }
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_INSTRUCTION);
+    gmt_put_unsigned(&row, counts->launch_seq);
+    gmt_put_unsigned(&row, counts->kernel_class);
+    gmt_put_unsigned(&row, counts->site);
+    for (size_t i = 0; i < 3; i++) {
+        gmt_put_or_null(&row, (uint64_t)ids[i]);
+    }
+    gmt_put_or_null(&row, counts->line);
+    gmt_put_or_null(&row, counts->column);
+    gmt_put_or_null(&row, counts->ptx_line);
+    gmt_put_or_null(&row, counts->width);
+    gmt_put_name(&row, gmt_name_site_kind(counts->kind));
+    put_counts(&row, counts);
+    return gmt_ingest_step(&row);
+}
+
+int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_footprint *footprint = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*footprint));
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_FOOTPRINT);
+    gmt_put_unsigned(&row, footprint->launch_seq);
+    gmt_put_unsigned(&row, footprint->kernel_class);
+    gmt_put_or_null(&row, footprint->alloc);
+    gmt_put_text_or_null(&row, gmt_texts_next(&texts));
+    gmt_put_unsigned(&row, footprint->address);
+    gmt_put_unsigned(&row, footprint->bytes);
+    gmt_put_unsigned(&row, footprint->read_bytes);
+    gmt_put_unsigned(&row, footprint->write_bytes);
+    gmt_put_unsigned(&row, footprint->read_traffic_bytes);
+    gmt_put_unsigned(&row, footprint->write_traffic_bytes);
+    return gmt_ingest_step(&row);
+}
+
+int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_race *race = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*race));
+    int64_t ids[4];
+    for (size_t i = 0; i < 4; i++) {
+        int error = intern_next(ingest, &texts, &ids[i]);
+        if (error != 0) {
+            return error;
+        }
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_RACE);
+    gmt_put_unsigned(&row, race->launch_seq);
+    gmt_put_unsigned(&row, race->kernel_class);
+    for (size_t i = 0; i < 2; i++) {
+        gmt_put_or_null(&row, (uint64_t)ids[2 * i]);
+        gmt_put_or_null(&row, (uint64_t)ids[2 * i + 1]);
+        gmt_put_or_null(&row, race->line[i]);
+        gmt_put_or_null(&row, race->ptx_line[i]);
+    }
+    gmt_put_unsigned(&row, race->count);
+    return gmt_ingest_step(&row);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an ELF file tells about the CUDA in it: where its runtime comes from, whether it carries PTX. */
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload/launcher/elf_image.h"
+#include "preload/launcher/program.h"
+
+#define FATBIN_MAGIC 0xba55ed50u
+#define KIND_PTX 1u
+
+/* A fat binary: this, then entries. Layout as read from what nvcc 13 writes. */
+struct fatbin {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes; /* of the entries */
+};
+struct entry {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t bytes; /* padded, behind the header */
+};
+
+static bool entries_have_ptx(const char *at, size_t bytes)
+{
+    struct entry entry;
+    while (bytes >= sizeof(entry)) {
+        memcpy(&entry, at, sizeof(entry));
+        if (entry.kind == KIND_PTX) {
+            return true;
+        }
+        if (entry.header_bytes < sizeof(entry) || entry.header_bytes > bytes ||
+            entry.bytes > bytes - entry.header_bytes) {
+            return false;
+        }
+        at += entry.header_bytes + entry.bytes;
+        bytes -= entry.header_bytes + (size_t)entry.bytes;
+    }
+    return false;
+}
+
+/* The section holds one fat binary after another, with padding between. */
+static bool section_has_ptx(const char *data, size_t bytes)
+{
+    struct fatbin head;
+    for (size_t at = 0; at + sizeof(head) <= bytes; at += 8) {
+        memcpy(&head, data + at, sizeof(head));
+        if (head.magic != FATBIN_MAGIC || head.header_bytes < sizeof(head) ||
+            head.header_bytes > bytes - at) {
+            continue;
+        }
+        size_t room = bytes - at - head.header_bytes;
+        size_t inside = head.bytes < room ? (size_t)head.bytes : room;
+        if (entries_have_ptx(data + at + head.header_bytes, inside)) {
+            return true;
+        }
+        at += (head.header_bytes + inside) / 8 * 8 - 8;
+    }
+    return false;
+}
+
+static bool has_file(const char *folder, size_t length, const char *origin, const char *file)
+{
+    static const char *const names[] = {"$ORIGIN", "${ORIGIN}"};
+    char path[PATH_MAX * 2];
+    for (size_t i = 0; i < 2; i++) {
+        size_t used = strlen(names[i]);
+        if (length >= used && strncmp(folder, names[i], used) == 0) {
+            (void)snprintf(path, sizeof(path), "%s%.*s/%s", origin, (int)(length - used),
+                           folder + used, file);
+            return access(path, F_OK) == 0;
+        }
+    }
+    (void)snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, file);
+    return access(path, F_OK) == 0;
+}
+
+/* DT_RPATH is searched before LD_LIBRARY_PATH, unless there is a DT_RUNPATH, too. */
+static bool finds_other(const struct gmt_elf *image, const char *program, const char *runtime)
+{
+    const char *folders = gmt_elf_dynamic_text(image, DT_RPATH, 0);
+    char real[PATH_MAX];
+    if (folders == NULL || gmt_elf_dynamic_text(image, DT_RUNPATH, 0) != NULL ||
+        realpath(program, real) == NULL) {
+        return false;
+    }
+    const char *origin = dirname(real);
+    for (const char *at = folders; *at != '\0';) {
+        size_t length = strcspn(at, ":");
+        if (has_file(at, length, origin, runtime) || has_file(at, length, origin, "libcuda.so.1")) {
+            return true;
+        }
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+void gmt_program_look_for_cuda(const struct gmt_elf *image, const char *path,
+                               struct gmt_program_cuda *cuda)
+{
+    static const char prefix[] = "libcudart.so.";
+    size_t bytes = 0;
+    const char *name, *code = gmt_elf_section(image, ".nv_fatbin", &bytes);
+    cuda->has_code = code != NULL && bytes > 0;
+    cuda->has_ptx = cuda->has_code && section_has_ptx(code, bytes);
+    cuda->static_runtime = cuda->has_code && !gmt_elf_imports(image, "__cudaRegisterFatBinary");
+    for (size_t i = 0; (name = gmt_elf_dynamic_text(image, DT_NEEDED, i)) != NULL; i++) {
+        if (strncmp(name, prefix, sizeof(prefix) - 1) == 0) {
+            (void)snprintf(cuda->runtime, sizeof(cuda->runtime), "%s", name);
+            cuda->finds_other = finds_other(image, path, name);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stream capture: what is queued on the streams that take part goes into a graph instead of being done. */
+#include <pthread.h>
+
+#include "simgpu/driver/driver.h"
+
+static pthread_mutex_t capture_lock = PTHREAD_MUTEX_INITIALIZER; /* the lists of captured streams */
+
+CUresult sim_capture_safe(void)
+{
+    return sim_thread.unsafe_captures > 0 &&
+                   sim_thread.capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED
+               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+               : CUDA_SUCCESS;
+}
+
+static CUresult capture_begin(struct sim_stream *stream, struct sim_graph *graph)
+{
+    pthread_mutex_lock(&capture_lock);
+    bool busy = stream->capture != NULL || graph->captured != NULL;
+    if (!busy) {
+        stream->capture = graph;
+        stream->is_origin = true;
+        stream->next_captured = NULL;
+        graph->captured = stream;
+    }
+    pthread_mutex_unlock(&capture_lock);
+    return busy ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS;
+}
+
+CUresult sim_capture_join(struct sim_stream *stream, struct sim_graph *graph)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&capture_lock);
+    if (!sim_object_is(graph, SIM_GRAPH) || graph->captured == NULL) {
+        result = CUDA_ERROR_CAPTURED_EVENT; /* that capture has ended */
+    } else if (stream->capture == NULL) {
+        stream->capture = graph;
+        stream->next_captured = graph->captured;
+        graph->captured = stream;
+    } else if (stream->capture != graph) {
+        result = CUDA_ERROR_STREAM_CAPTURE_MERGE;
+    }
+    pthread_mutex_unlock(&capture_lock);
+    return result;
+}
+
+/* The capture goes on without this stream, if it is not the one it began in. */
+void sim_capture_drop(struct sim_stream *stream)
+{
+    pthread_mutex_lock(&capture_lock);
+    if (stream->capture != NULL) {
+        struct sim_stream **at = &stream->capture->captured;
+        while (*at != NULL && *at != stream) {
+            at = &(*at)->next_captured;
+        }
+        if (*at == stream) {
+            *at = stream->next_captured;
+        }
+        stream->capture = NULL;
+    }
+    pthread_mutex_unlock(&capture_lock);
+}
+
+void sim_capture_end(struct sim_graph *graph)
+{
+    pthread_mutex_lock(&capture_lock);
+    for (struct sim_stream *stream = graph->captured, *next; stream != NULL; stream = next) {
+        next = stream->next_captured;
+        stream->capture = NULL;
+        stream->is_origin = false;
+        stream->next_captured = NULL;
+    }
+    graph->captured = NULL;
+    pthread_mutex_unlock(&capture_lock);
+}
+
+static CUresult begin_capture(CUstream hStream, struct sim_graph *into, CUstreamCaptureMode mode)
+{
+    struct sim_stream *stream;
+    CUresult result = sim_stream_of(hStream, &stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if ((unsigned)mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    bool legacy = hStream == CU_STREAM_LEGACY || (hStream == NULL && !sim_thread.per_thread);
+    if (legacy || stream->capture != NULL) {
+        return legacy ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_ERROR_ILLEGAL_STATE;
+    }
+    CUgraph graph = (CUgraph)into;
+    if (into == NULL) {
+        result = sim_cuGraphCreate(&graph, 0);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = capture_begin(stream, (struct sim_graph *)graph);
+    }
+    if (result == CUDA_SUCCESS) {
+        stream->mode = mode;
+        sim_thread.unsafe_captures += mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    }
+    return result;
+}
+
+CUresult sim_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return begin_capture(hStream, NULL, mode);
+}
+
+/* Nodes run in the order in which they were added, so dependencies need not be kept. */
+CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
+                                         const CUgraphNode *dependencies,
+                                         const CUgraphEdgeData *dependencyData,
+                                         size_t numDependencies, CUstreamCaptureMode mode)
+{
+    (void)dependencyData;
+    return !sim_object_is(hGraph, SIM_GRAPH) || (dependencies == NULL && numDependencies != 0)
+               ? CUDA_ERROR_INVALID_VALUE
+               : begin_capture(hStream, (struct sim_graph *)hGraph, mode);
+}
+
+CUresult sim_cuStreamBeginCapture(CUstream hStream)
+{
+    return sim_cuStreamBeginCapture_v2(hStream, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
+
+CUresult sim_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
+{
+    struct sim_stream *stream;
+    CUresult result = sim_stream_of(hStream, &stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if (stream->capture == NULL || phGraph == NULL) {
+        return phGraph == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_ILLEGAL_STATE;
+    }
+    if (!stream->is_origin) {
+        return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    }
+    *phGraph = (CUgraph)stream->capture;
+    sim_thread.unsafe_captures -= stream->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    sim_capture_end(stream->capture);
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                       cuuint64_t *id_out, CUgraph *graph_out,
+                                       const CUgraphNode **dependencies_out,
+                                       const CUgraphEdgeData **edgeData_out,
+                                       size_t *numDependencies_out)
+{
+    struct sim_stream *stream;
+    CUresult result = captureStatus_out == NULL ? CUDA_ERROR_INVALID_VALUE
+                                                : sim_stream_of(hStream, &stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    *captureStatus_out = stream->capture != NULL ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                 : CU_STREAM_CAPTURE_STATUS_NONE;
+    if (stream->capture == NULL) {
+        return CUDA_SUCCESS; /* the other results are only written during a capture */
+    }
+    if (id_out != NULL) {
+        *id_out = (cuuint64_t)(uintptr_t)stream->capture;
+    }
+    if (graph_out != NULL) {
+        *graph_out = (CUgraph)stream->capture;
+    }
+    if (dependencies_out != NULL) {
+        *dependencies_out = NULL;
+    }
+    if (edgeData_out != NULL) {
+        *edgeData_out = NULL;
+    }
+    if (numDependencies_out != NULL) {
+        *numDependencies_out = 0;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                       cuuint64_t *id_out, CUgraph *graph_out,
+                                       const CUgraphNode **dependencies_out,
+                                       size_t *numDependencies_out)
+{
+    return sim_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out,
+                                         dependencies_out, NULL, numDependencies_out);
+}
+
+CUresult sim_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out,
+                                    cuuint64_t *id_out)
+{
+    return sim_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, NULL, NULL, NULL,
+                                         NULL);
+}
+
+CUresult sim_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    return sim_cuStreamGetCaptureInfo(hStream, captureStatus, NULL);
+}
+
+/* Nodes run in the order in which they were added, whatever they are said to depend on. */
+CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
+                                                  const CUgraphEdgeData *dependencyData,
+                                                  size_t numDependencies, unsigned int flags)
+{
+    struct sim_stream *stream;
+    (void)dependencyData;
+    if ((dependencies == NULL && numDependencies != 0) ||
+        flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUresult result = sim_stream_of(hStream, &stream);
+    return result == CUDA_SUCCESS && stream->capture == NULL ? CUDA_ERROR_ILLEGAL_STATE : result;
+}
+
+CUresult sim_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,
+                                               size_t numDependencies, unsigned int flags)
+{
+    return sim_cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, NULL, numDependencies,
+                                                    flags);
+}
+
+CUresult sim_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    if (mode == NULL || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUstreamCaptureMode previous = sim_thread.capture_mode;
+    sim_thread.capture_mode = *mode;
+    *mode = previous;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory pools: what was allocated from each, and which devices may touch it. Nothing is kept back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simgpu/driver/registry.h"
+
+struct sim_mempool {
+    CUdevice device;
+    _Atomic unsigned access; /* bit set of devices */
+    size_t most;             /* bytes, 0 = no limit but the device's */
+    cuuint64_t release_threshold, used, used_high;
+    int reuse[3]; /* the three REUSE attributes, in their order */
+    bool is_default, is_destroyed;
+};
+
+static struct sim_mempool *default_pools[SIM_MAX_DEVICES];
+static struct sim_mempool *current_pools[SIM_MAX_DEVICES]; /* NULL = the default one */
+
+bool sim_mempool_take(struct sim_mempool *pool, size_t bytes)
+{
+    if (pool->most != 0 && bytes > pool->most - pool->used) {
+        return false;
+    }
+    pool->used += bytes;
+    pool->used_high = pool->used > pool->used_high ? pool->used : pool->used_high;
+    return true;
+}
+
+/* A destroyed pool goes with its last allocation. */
+void sim_mempool_give(struct sim_mempool *pool, size_t bytes)
+{
+    pool->used -= bytes;
+    if (pool->is_destroyed && pool->used == 0) {
+        free(pool);
+    }
+}
+
+bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device)
+{
+    return (atomic_load(&pool->access) >> device & 1) != 0;
+}
+
+static struct sim_mempool *pool_of(CUmemoryPool handle)
+{
+    return sim_object_is(handle, SIM_POOL) ? (struct sim_mempool *)handle : NULL;
+}
+
+static struct sim_mempool *pool_new(CUdevice device, size_t most)
+{
+    struct sim_mempool *pool = sim_object_new(SIM_POOL, sizeof *pool, NULL);
+    if (pool != NULL) {
+        pool->device = device;
+        pool->access = 1u << device;
+        pool->most = most;
+        pool->reuse[0] = pool->reuse[1] = pool->reuse[2] = 1;
+    }
+    return pool;
+}
+
+CUresult sim_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
+{
+    if (pool == NULL || poolProps == NULL ||
+        poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+        return CUDA_ERROR_NOT_SUPPORTED; /* pools of host memory, pools shared with others */
+    }
+    if (!sim_device_valid(poolProps->location.id)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    *pool = (CUmemoryPool)pool_new(poolProps->location.id, poolProps->maxSize);
+    return *pool != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    struct sim_mempool *gone = pool_of(pool);
+    struct sim_range range;
+    if (gone == NULL || gone->is_default) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    pthread_mutex_lock(&sim_registry.lock);
+    bool is = sim_tree_remove(&sim_registry.objects, (uintptr_t)gone, &range);
+    if (is) {
+        if (current_pools[gone->device] == gone) {
+            current_pools[gone->device] = NULL;
+        }
+        gone->is_destroyed = true;
+        if (gone->used == 0) {
+            free(gone);
+        }
+    }
+    pthread_mutex_unlock(&sim_registry.lock);
+    return is ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- attributes ---- */
+
+static int *reuse_of(struct sim_mempool *pool, CUmemPool_attribute attribute)
+{
+    int index = (int)attribute - (int)CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES;
+    return index >= 0 && index < 3 ? &pool->reuse[index] : NULL;
+}
+
+/* High-water marks can be set to zero only, and start again from what is in use. */
+static CUresult set_number(struct sim_mempool *pool, CUmemPool_attribute attribute,
+                           cuuint64_t value)
+{
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->release_threshold = value; return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        if (value != 0) {
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+        pool->used_high = pool->used;
+        return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+static CUresult get_number(const struct sim_mempool *pool, CUmemPool_attribute attribute,
+                           cuuint64_t *value)
+{
+    switch (attribute) {
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: *value = pool->release_threshold; return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: *value = pool->used; return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: *value = pool->used_high; return CUDA_SUCCESS;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult sim_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    struct sim_mempool *found = pool_of(pool);
+    if (value == NULL || found == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&sim_registry.lock);
+    int *reuse = reuse_of(found, attr);
+    if (reuse != NULL) {
+        memcpy(reuse, value, sizeof *reuse);
+    } else {
+        cuuint64_t number;
+        memcpy(&number, value, sizeof number);
+        result = set_number(found, attr, number);
+    }
+    pthread_mutex_unlock(&sim_registry.lock);
+    return result;
+}
+
+CUresult sim_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    struct sim_mempool *found = pool_of(pool);
+    if (value == NULL || found == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&sim_registry.lock);
+    const int *reuse = reuse_of(found, attr);
+    cuuint64_t number = 0;
+    if (reuse != NULL) {
+        memcpy(value, reuse, sizeof *reuse);
+    } else {
+        result = get_number(found, attr, &number);
+        if (result == CUDA_SUCCESS) {
+            memcpy(value, &number, sizeof number);
+        }
+    }
+    pthread_mutex_unlock(&sim_registry.lock);
+    return result;
+}
+
+CUresult sim_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
+{
+    (void)minBytesToKeep; /* freed memory is never kept */
+    return pool_of(pool) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- access ---- */
+
+CUresult sim_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    struct sim_mempool *found = pool_of(pool);
+    if (found == NULL || (map == NULL && count != 0)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    unsigned access = atomic_load(&found->access);
+    for (size_t i = 0; i < count; i++) {
+        if (map[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+            !sim_device_valid(map[i].location.id)) {
+            return CUDA_ERROR_INVALID_DEVICE;
+        }
+        unsigned bit = 1u << map[i].location.id;
+        if (map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+            access |= bit;
+        } else if (map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+                   map[i].location.id != found->device) {
+            access &= ~bit;
+        } else {
+            return CUDA_ERROR_INVALID_VALUE; /* the pool's own device always has access */
+        }
+    }
+    atomic_store(&found->access, access);
+    sim_map_changed();
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
+                                CUmemLocation *location)
+{
+    const struct sim_mempool *pool = pool_of(memPool);
+    if (flags == NULL || pool == NULL || location == NULL ||
+        location->type != CU_MEM_LOCATION_TYPE_DEVICE || !sim_device_valid(location->id)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *flags = sim_mempool_reaches(pool, location->id) ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                     : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    return CUDA_SUCCESS;
+}
+
+/* ---- the pools of devices ---- */
+
+CUresult sim_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+    if (pool_out == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (!sim_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&making);
+    if (default_pools[dev] == NULL) {
+        default_pools[dev] = pool_new(dev, 0);
+        if (default_pools[dev] != NULL) {
+            default_pools[dev]->is_default = true;
+        }
+    }
+    *pool_out = (CUmemoryPool)default_pools[dev];
+    pthread_mutex_unlock(&making);
+    return *pool_out != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult sim_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    if (pool != NULL && sim_device_valid(dev)) {
+        pthread_mutex_lock(&sim_registry.lock);
+        struct sim_mempool *current = current_pools[dev];
+        pthread_mutex_unlock(&sim_registry.lock);
+        if (current != NULL) {
+            *pool = (CUmemoryPool)current;
+            return CUDA_SUCCESS;
+        }
+    }
+    return sim_cuDeviceGetDefaultMemPool(pool, dev);
+}
+
+CUresult sim_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+    struct sim_mempool *found = pool_of(pool);
+    if (!sim_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    if (found == NULL || found->device != dev) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    pthread_mutex_lock(&sim_registry.lock);
+    current_pools[dev] = found;
+    pthread_mutex_unlock(&sim_registry.lock);
+    return CUDA_SUCCESS;
+}
+
+static CUresult location_check(const CUmemLocation *location, CUmemAllocationType type)
+{
+    return location == NULL || type != CU_MEM_ALLOCATION_TYPE_PINNED ? CUDA_ERROR_INVALID_VALUE
+           : location->type != CU_MEM_LOCATION_TYPE_DEVICE           ? CUDA_ERROR_NOT_SUPPORTED
+                                                                     : CUDA_SUCCESS;
+}
+
+CUresult sim_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location,
+                                    CUmemAllocationType type)
+{
+    CUresult result = location_check(location, type);
+    return result != CUDA_SUCCESS ? result : sim_cuDeviceGetDefaultMemPool(pool_out, location->id);
+}
+
+CUresult sim_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
+{
+    CUresult result = location_check(location, type);
+    return result != CUDA_SUCCESS ? result : sim_cuDeviceGetMemPool(pool, location->id);
+}
+
+CUresult sim_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
+{
+    CUresult result = location_check(location, type);
+    return result != CUDA_SUCCESS ? result : sim_cuDeviceSetMemPool(location->id, pool);
+}
+
+/* ---- allocations in stream order: made and freed at once, refused inside a capture ---- */
+
+static CUresult allocate_on(CUstream handle, size_t bytes, CUmemoryPool pool, CUdeviceptr *dptr)
+{
+    struct sim_stream *stream;
+    void *start;
+    CUresult result = dptr == NULL ? CUDA_ERROR_INVALID_VALUE : sim_stream_of(handle, &stream);
+    if (result == CUDA_SUCCESS && stream->capture != NULL) {
+        result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    if (result == CUDA_SUCCESS && pool == NULL) {
+        result = sim_cuDeviceGetMemPool(&pool, stream->context->device);
+    }
+    if (result == CUDA_SUCCESS) {
+        struct sim_mempool *found = pool_of(pool);
+        result = found == NULL ? CUDA_ERROR_INVALID_VALUE
+                               : sim_heap_allocate(SIM_MEM_DEVICE, bytes, 0, false, found, &start);
+    }
+    if (result == CUDA_SUCCESS) {
+        *dptr = (CUdeviceptr)start;
+    }
+    return result;
+}
+
+CUdevice sim_mempool_device(const struct sim_mempool *pool)
+{
+    return pool->device;
+}
+
+CUresult sim_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    return allocate_on(hStream, bytesize, NULL, dptr);
+}
+
+CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+                                     CUstream hStream)
+{
+    return pool == NULL ? CUDA_ERROR_INVALID_VALUE : allocate_on(hStream, bytesize, pool, dptr);
+}
+
+CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
+{
+    struct sim_stream *stream;
+    CUresult result = sim_stream_of(hStream, &stream);
+    if (result != CUDA_SUCCESS || dptr == 0) {
+        return result;
+    }
+    return stream->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                   : sim_heap_free((uintptr_t)dptr, SIM_MEM_DEVICE);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doing work at once or recording it, waiting for it, and what becomes of a context it went wrong in. */
+#include <pthread.h>
+#include <string.h>
+
+#include "simgpu/driver/driver.h"
+
+/* Writers first: a program that keeps all its threads copying must still be able to free. */
+static pthread_rwlock_t work_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static atomic_int faults_seen; /* contexts whose error has been reported */
+
+void sim_work_begin(void)
+{
+    pthread_rwlock_rdlock(&work_lock);
+}
+
+void sim_work_end(void)
+{
+    pthread_rwlock_unlock(&work_lock);
+}
+
+void sim_work_stop(void)
+{
+    pthread_rwlock_wrlock(&work_lock);
+}
+
+void sim_work_resume(void)
+{
+    pthread_rwlock_unlock(&work_lock);
+}
+
+/* ---- faults ---- */
+
+bool sim_faults_seen(void)
+{
+    return atomic_load_explicit(&faults_seen, memory_order_relaxed) != 0;
+}
+
+bool sim_faulted(struct sim_context *context)
+{
+    return atomic_load(&context->fault) != CUDA_SUCCESS;
+}
+
+CUresult sim_fault(struct sim_context *context, bool synchronizing)
+{
+    int fault = atomic_load(&context->fault);
+    if (fault == CUDA_SUCCESS) {
+        return CUDA_SUCCESS;
+    }
+    if (synchronizing && !atomic_exchange(&context->fault_seen, true)) {
+        atomic_fetch_add(&faults_seen, 1);
+    }
+    return atomic_load(&context->fault_seen) ? (CUresult)fault : CUDA_SUCCESS;
+}
+
+void sim_fault_set(struct sim_context *context, CUresult error)
+{
+    int none = CUDA_SUCCESS;
+    atomic_compare_exchange_strong(&context->fault, &none, (int)error);
+}
+
+void sim_fault_forget(struct sim_context *context)
+{
+    if (atomic_load(&context->fault_seen)) {
+        atomic_fetch_sub(&faults_seen, 1);
+    }
+}
+
+CUresult sim_synchronize(struct sim_context *context)
+{
+    sim_print_flush();
+    return sim_fault(context, true);
+}
+
+/* ---- nodes ---- */
+
+/* Memory may have been freed since a graph was recorded. */
+static bool side_known(const char *start, size_t pitch, size_t slice, const struct sim_copy *copy)
+{
+    size_t bytes = (copy->depth - 1) * slice + (copy->height - 1) * pitch + copy->width;
+    return sim_heap_covers((uintptr_t)start, bytes);
+}
+
+static CUresult run_copy(const struct sim_copy *copy)
+{
+    if (copy->width == 0 || copy->height == 0 || copy->depth == 0) {
+        return CUDA_SUCCESS;
+    }
+    if ((copy->dst_known && !side_known(copy->dst, copy->dst_pitch, copy->dst_slice, copy)) ||
+        (copy->src_known && !side_known(copy->src, copy->src_pitch, copy->src_slice, copy))) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    for (size_t z = 0; z < copy->depth; z++) {
+        for (size_t y = 0; y < copy->height; y++) {
+            memmove(copy->dst + z * copy->dst_slice + y * copy->dst_pitch,
+                    copy->src + z * copy->src_slice + y * copy->src_pitch, copy->width);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+static void set_row(char *row, const struct sim_set *set)
+{
+    if (set->element_bytes == 1) {
+        memset(row, (int)(set->value & 0xff), set->width);
+        return;
+    }
+    for (size_t x = 0; x < set->width; x++) {
+        memcpy(row + x * set->element_bytes, &set->value, set->element_bytes);
+    }
+}
+
+static CUresult run_set(const struct sim_set *set)
+{
+    size_t bytes = (set->height - 1) * set->pitch + set->width * set->element_bytes;
+    if (!sim_heap_covers((uintptr_t)set->dst, bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    for (size_t y = 0; y < set->height; y++) {
+        set_row(set->dst + y * set->pitch, set);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_value(const struct sim_node *node)
+{
+    if (!sim_heap_covers((uintptr_t)node->value.address, node->value.bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (node->value.bytes == sizeof(uint64_t)) {
+        __atomic_store_n((uint64_t *)node->value.address, node->value.value, __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n((uint32_t *)node->value.address, (uint32_t)node->value.value,
+                         __ATOMIC_RELEASE);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult run_node(const struct sim_node *node, struct sim_context *context)
+{
+    CUresult result = CUDA_SUCCESS;
+    if (node->kind == SIM_NODE_HOST) { /* user code: no lock */
+        node->host.call(node->host.data);
+        return CUDA_SUCCESS;
+    }
+    sim_work_begin();
+    switch (node->kind) {
+    case SIM_NODE_COPY: result = run_copy(&node->copy); break;
+    case SIM_NODE_SET: result = run_set(&node->set); break;
+    case SIM_NODE_CALL: result = sim_call_run(node->call, context); break;
+    case SIM_NODE_VALUE: result = run_value(node); break;
+    default: break;
+    }
+    sim_work_end();
+    return result;
+}
+
+CUresult sim_submit(CUstream handle, const struct sim_node *node, bool blocking)
+{
+    struct sim_stream *stream;
+    CUresult result = blocking ? sim_capture_safe() : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS) {
+        result = sim_stream_of(handle, &stream);
+    }
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if (stream->capture != NULL) {
+        return sim_graph_add(stream->capture, node);
+    }
+    if (sim_faulted(stream->context)) { /* nothing runs any more */
+        return sim_fault(stream->context, blocking);
+    }
+    result = run_node(node, stream->context);
+    if (blocking) {
+        sim_print_flush();
+    }
+    return result;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding: each PTX instruction becomes an operation, by the first family that knows its opcode. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simgpu/exec/decode.h"
+#include "simgpu/exec/path.h"
+#include "simgpu/exec/warp.h"
+
+static const sim_family families[] = {
+#define SIM_FAMILY(name) sim_decode_##name,
+#include "simgpu/exec/families.def"
+#undef SIM_FAMILY
+};
+
+/* ---- what families ask ---------------------------------------------------------------------- */
+
+enum sim_decode_result sim_decode_refuse(struct sim_decoder *decoder, const char *format, ...)
+{
+    if (!decoder->failed) {
+        va_list arguments;
+
+        va_start(arguments, format);
+        vsnprintf(decoder->refusal, sizeof(decoder->refusal), format, arguments);
+        va_end(arguments);
+        decoder->failed = true;
+    }
+    return SIM_UNSUPPORTED;
+}
+
+bool sim_decode_failed(const struct sim_decoder *decoder)
+{
+    return decoder->failed;
+}
+
+void *sim_decode_alloc(struct sim_decoder *decoder, size_t bytes)
+{
+    void *memory = sim_arena_alloc(&decoder->module->arena, bytes != 0 ? bytes : 1);
+
+    if (memory == NULL) {
+        decoder->no_memory = decoder->failed = true;
+    }
+    return memory;
+}
+
+const struct ptx_function *sim_decode_function(const struct sim_decoder *decoder)
+{
+    return decoder->code->ptx;
+}
+
+bool sim_has(const struct ptx_instruction *instruction, const char *word)
+{
+    for (uint32_t i = 0; i < instruction->modifier_count; i++) {
+        if (strcmp(instruction->modifiers[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum ptx_type sim_type(const struct ptx_instruction *instruction, unsigned n)
+{
+    for (uint32_t i = 0; i < instruction->modifier_count; i++) {
+        const enum ptx_type type = ptx_type_of(instruction->modifiers[i]);
+
+        if (type != PTX_NO_TYPE && n-- == 0) {
+            return type;
+        }
+    }
+    return PTX_NO_TYPE;
+}
+
+/* ---- variables ------------------------------------------------------------------------------ */
+
+static bool index_in(const struct ptx_variable *variable, const struct ptx_variable *list,
+                     uint32_t count, uint32_t *index)
+{
+    if (list == NULL || variable < list || variable >= list + count) {
+        return false;
+    }
+    *index = (uint32_t)(variable - list);
+    return true;
+}
+
+static bool local_index(const struct sim_code *code, const struct ptx_variable *variable,
+                        uint32_t *index)
+{
+    *index = variable->index;
+    return variable->index < code->ptx->local_count &&
+           code->ptx->locals[variable->index] == variable;
+}
+
+const struct sim_param_slot *sim_decode_param(struct sim_decoder *decoder,
+                                              const struct ptx_variable *variable)
+{
+    const struct sim_code *code = decoder->code;
+    uint32_t i;
+
+    if (index_in(variable, code->ptx->params, code->ptx->param_count, &i)) {
+        return code->ptx->is_entry ? NULL : &code->param_slots[i];
+    }
+    if (index_in(variable, code->ptx->returns, code->ptx->return_count, &i)) {
+        return &code->return_slots[i];
+    }
+    return local_index(code, variable, &i) ? &code->local_params[i] : NULL;
+}
+
+uint64_t sim_decode_offset(struct sim_decoder *decoder, const struct ptx_variable *variable)
+{
+    const struct sim_code *code = decoder->code;
+    const struct sim_kernel *kernel = decoder->kernel;
+    uint32_t i;
+
+    variable = sim_variable_definition(decoder->module, variable);
+    if (variable == NULL) {
+        return 0;
+    }
+    if (variable->space == PTX_SHARED && variable->is_external) {
+        return kernel->dynamic_at;
+    }
+    if (index_in(variable, code->ptx->params, code->ptx->param_count, &i)) {
+        return code->ptx->is_entry ? kernel->info.params[i].offset : 0;
+    }
+    if (variable->function != NULL) {
+        return local_index(code, variable, &i) ? code->local_offsets[i] : 0;
+    }
+    if (variable->space == PTX_SHARED) {
+        const uint64_t offset = kernel->shared_offsets[variable->index];
+
+        return offset != SIM_NOT_LAID_OUT ? offset : 0;
+    }
+    i = decoder->module->global_of[variable->index];
+    return i != UINT32_MAX ? (uint64_t)(uintptr_t)decoder->module->globals[i].data : 0;
+}
+
+uint64_t sim_local_reserve(struct sim_decoder *decoder, uint64_t bytes, uint64_t align)
+{
+    const uint64_t at = (decoder->code->local_bytes + align - 1) & ~(align - 1);
+
+    decoder->code->local_bytes = (at + bytes + SIM_CALL_BYTES - 1) &
+                                 ~(uint64_t)(SIM_CALL_BYTES - 1);
+    return at;
+}
+
+/* ---- laying out a frame --------------------------------------------------------------------- */
+
+static void use_registers(struct sim_decoder *decoder, const struct ptx_operand *operand)
+{
+    if (operand->kind == PTX_OPERAND_REGISTER) {
+        decoder->register_at[operand->reg] = 1;
+    }
+    for (uint32_t i = 0; operand->items != NULL && i < operand->count; i++) {
+        use_registers(decoder, &operand->items[i]);
+    }
+    if (operand->kind == PTX_OPERAND_ADDRESS && operand->items != NULL && operand->count == 0) {
+        use_registers(decoder, operand->items);
+    }
+}
+
+static uint32_t formal_register(const struct ptx_function *function, const char *name)
+{
+    for (uint32_t i = 0; i < function->register_count; i++) {
+        if (strcmp(function->registers[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void use_formals(struct sim_decoder *decoder, const struct ptx_variable *formals,
+                        uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (formals[i].space == PTX_REG) {
+            const uint32_t reg = formal_register(decoder->code->ptx, formals[i].name);
+
+            if (reg != UINT32_MAX) {
+                decoder->register_at[reg] = 1;
+            }
+        }
+    }
+}
+
+static unsigned register_bytes(const struct ptx_register *reg)
+{
+    const unsigned bytes = ptx_types[reg->type].bytes;
+
+    return bytes == 0 ? 0 : bytes <= 2 ? 2 : bytes;
+}
+
+/* Only registers that the code names have a place. */
+static void place_registers(struct sim_decoder *decoder)
+{
+    const struct ptx_function *ptx = decoder->code->ptx;
+
+    for (uint32_t i = 0; i < ptx->instruction_count; i++) {
+        const struct ptx_instruction *instruction = &ptx->instructions[i];
+
+        for (uint32_t k = 0; k < instruction->operand_count; k++) {
+            use_registers(decoder, &instruction->operands[k]);
+        }
+        if (instruction->guarded) {
+            decoder->register_at[instruction->guard] = 1;
+        }
+    }
+    use_formals(decoder, ptx->params, ptx->is_entry ? 0 : ptx->param_count);
+    use_formals(decoder, ptx->returns, ptx->return_count);
+    decoder->code->registers_at = (uint32_t)decoder->image_bytes;
+    for (uint32_t i = 0; i < ptx->register_count; i++) {
+        if (decoder->register_at[i] != 0) {
+            const unsigned bytes = register_bytes(&ptx->registers[i]);
+
+            decoder->register_at[i] = sim_frame_reserve(
+                decoder, bytes == 0 ? sizeof(uint32_t) : (size_t)bytes * SIM_LANES);
+        }
+    }
+    decoder->code->registers_bytes = (uint32_t)(decoder->image_bytes - decoder->code->registers_at);
+}
+
+static struct sim_param_slot param_slot(struct sim_decoder *decoder,
+                                        const struct ptx_variable *variable)
+{
+    struct sim_param_slot slot = {.bytes = 16};
+
+    if (variable->bytes > SIM_MAX_PARAM_BYTES) {
+        sim_decode_refuse(decoder, "parameter %s of %zu bytes", variable->name, variable->bytes);
+        return slot;
+    }
+    slot.bytes = ((uint32_t)variable->bytes + 15) & ~15u;
+    slot.bytes = slot.bytes != 0 ? slot.bytes : 16;
+    slot.frame_offset = sim_frame_reserve(decoder, (size_t)slot.bytes * SIM_LANES);
+    return slot;
+}
+
+static int place_formals(struct sim_decoder *decoder, const struct ptx_variable *formals,
+                         uint32_t count, struct sim_param_slot **slots,
+                         struct sim_lane_slot **lanes)
+{
+    *slots = sim_decode_alloc(decoder, count * sizeof(**slots));
+    *lanes = sim_decode_alloc(decoder, count * sizeof(**lanes));
+    if (*slots == NULL || *lanes == NULL) {
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t reg = formals[i].space == PTX_REG
+                                 ? formal_register(decoder->code->ptx, formals[i].name)
+                                 : UINT32_MAX;
+
+        if (reg != UINT32_MAX) {
+            const unsigned bytes = register_bytes(&decoder->code->ptx->registers[reg]);
+
+            (*lanes)[i] = (struct sim_lane_slot){decoder->register_at[reg], bytes, bytes};
+        } else {
+            (*slots)[i] = param_slot(decoder, &formals[i]);
+            (*lanes)[i] = (struct sim_lane_slot){(*slots)[i].frame_offset, (*slots)[i].bytes,
+                                                 (uint32_t)formals[i].bytes};
+        }
+    }
+    return 0;
+}
+
+static int place_params(struct sim_decoder *decoder)
+{
+    struct sim_code *code = decoder->code;
+    const struct ptx_function *ptx = code->ptx;
+
+    code->local_params = sim_decode_alloc(decoder, ptx->local_count * sizeof(*code->local_params));
+    if (code->local_params == NULL ||
+        place_formals(decoder, ptx->params, ptx->is_entry ? 0 : ptx->param_count,
+                      &code->param_slots, &code->params) != 0 ||
+        place_formals(decoder, ptx->returns, ptx->return_count, &code->return_slots,
+                      &code->returns) != 0) {
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < ptx->local_count; i++) {
+        if (ptx->locals[i]->space == PTX_PARAM) {
+            code->local_params[i] = param_slot(decoder, ptx->locals[i]);
+        }
+    }
+    return 0;
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+static const struct sim_op *run_refused(struct sim_warp *warp, const struct sim_op *op,
+                                        uint32_t mask)
+{
+    return sim_warp_fault(warp, op, mask, SIM_ILLEGAL_INSTRUCTION,
+                          "%s: not supported by the software device", (const char *)op->more);
+}
+
+static const struct sim_op *run_fresh(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
+{
+    const struct sim_fresh_op *fresh = &warp->code->fresh[op->index];
+
+    for (uint32_t i = 0; i < fresh->count; i++) {
+        sim_special_fill(warp, &fresh->specials[i], warp->frame);
+    }
+    return fresh->run(warp, op, mask);
+}
+
+static void make_fresh(struct sim_decoder *decoder, struct sim_op *op)
+{
+    struct sim_code *code = decoder->code;
+    const size_t bytes = decoder->fresh_count * sizeof(decoder->fresh[0]);
+
+    if (code->fresh == NULL) {
+        code->fresh = sim_decode_alloc(decoder,
+                                       ((size_t)code->op_count + 1) * sizeof(*code->fresh));
+    }
+    struct sim_special_slot *specials = sim_decode_alloc(decoder, bytes);
+    if (code->fresh == NULL || specials == NULL) {
+        return;
+    }
+    memcpy(specials, decoder->fresh, bytes);
+    code->fresh[op->index] = (struct sim_fresh_op){
+        .run = op->run, .specials = specials, .count = decoder->fresh_count};
+    op->run = run_fresh;
+}
+
+static void refuse(struct sim_decoder *decoder, struct sim_op *op)
+{
+    const size_t bytes = strlen(decoder->refusal) + 1;
+    char *text = sim_decode_alloc(decoder, bytes);
+
+    if (text != NULL) {
+        memcpy(text, decoder->refusal, bytes);
+        op->run = run_refused;
+        op->more = text;
+    }
+}
+
+static void place_guard(struct sim_decoder *decoder, const struct ptx_instruction *instruction,
+                        struct sim_op *op)
+{
+    op->guard = SIM_ONES_AT;
+    op->guard_flip = 0;
+    if (!instruction->guarded) {
+        return;
+    }
+    const struct ptx_register *reg = &decoder->code->ptx->registers[instruction->guard];
+    if (ptx_types[reg->type].kind != PTX_KIND_PREDICATE) {
+        sim_decode_refuse(decoder, "guard %s, which is no predicate", reg->name);
+        return;
+    }
+    op->guard = decoder->register_at[instruction->guard];
+    op->guard_flip = instruction->guard_negated ? SIM_FULL_MASK : 0;
+}
+
+static void decode_instruction(struct sim_decoder *decoder, uint32_t index)
+{
+    const struct ptx_instruction *instruction = &decoder->code->ptx->instructions[index];
+    struct sim_op op = {.run = NULL};
+    enum sim_decode_result result = SIM_NOT_MINE;
+
+    decoder->instruction = index;
+    decoder->failed = false;
+    decoder->fresh_count = 0;
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]) && result == SIM_NOT_MINE; i++) {
+        op = (struct sim_op){.run = NULL};
+        result = families[i](decoder, instruction, &op);
+    }
+    if (result == SIM_NOT_MINE) {
+        sim_decode_refuse(decoder, "instruction %s", instruction->opcode);
+    } else if (result == SIM_UNSUPPORTED || op.run == NULL) {
+        sim_decode_refuse(decoder, "this form of %s", instruction->opcode);
+    }
+    op.index = index;
+    place_guard(decoder, instruction, &op);
+    if (decoder->failed) {
+        refuse(decoder, &op);
+    } else if (decoder->fresh_count != 0) {
+        make_fresh(decoder, &op);
+    }
+    decoder->code->ops[index] = op;
+}
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static int take_lists(struct sim_decoder *decoder)
+{
+    struct sim_code *code = decoder->code;
+
+    code->image = sim_decode_alloc(decoder, decoder->image_bytes);
+    code->specials = sim_decode_alloc(decoder, decoder->special_count * sizeof(*code->specials));
+    code->local_addresses = sim_decode_alloc(decoder, decoder->local_address_count *
+                                                          sizeof(*code->local_addresses));
+    if (decoder->no_memory) {
+        return -ENOMEM;
+    }
+    memcpy(code->image, decoder->image, decoder->image_bytes);
+    if (decoder->special_count != 0) {
+        memcpy(code->specials, decoder->specials, decoder->special_count * sizeof(*code->specials));
+    }
+    if (decoder->local_address_count != 0) {
+        memcpy(code->local_addresses, decoder->local_addresses,
+               decoder->local_address_count * sizeof(*code->local_addresses));
+    }
+    code->special_count = (uint32_t)decoder->special_count;
+    code->local_address_count = (uint32_t)decoder->local_address_count;
+    code->frame_bytes = (uint32_t)decoder->image_bytes;
+    return 0;
+}
+
+/* A frame that is too large refuses the function as a whole, at its first instruction. */
+static void decode_body(struct sim_decoder *decoder)
+{
+    struct sim_code *code = decoder->code;
+
+    sim_frame_reserve(decoder, SIM_FRAME_START);
+    memset(decoder->image + SIM_ONES_AT, 0xff, sizeof(uint32_t));
+    place_registers(decoder);
+    if (place_params(decoder) != 0) {
+        return;
+    }
+    const bool too_large = decoder->failed;
+    for (uint32_t i = 0; i < code->op_count && !decoder->no_memory; i++) {
+        decode_instruction(decoder, i);
+        if (i == 0 && too_large) {
+            sim_decode_refuse(decoder, "a function with this many registers or parameters");
+            code->ops[0] = (struct sim_op){.guard = SIM_ONES_AT};
+            refuse(decoder, &code->ops[0]);
+        }
+    }
+    code->ops[code->op_count] = (struct sim_op){
+        .run = sim_run_return, .index = code->op_count, .guard = SIM_ONES_AT};
+}
+
+static int decode_function(struct sim_kernel *kernel, struct sim_code *code)
+{
+    struct sim_decoder decoder = {.code = code, .kernel = kernel, .module = kernel->module};
+    const struct ptx_function *ptx = code->ptx;
+    int rc = -ENOMEM;
+
+    code->op_count = ptx->instruction_count;
+    code->ops = sim_decode_alloc(&decoder, ((size_t)code->op_count + 1) * sizeof(*code->ops));
+    decoder.register_at = calloc((size_t)ptx->register_count + 1, sizeof(*decoder.register_at));
+    decoder.meet = malloc(((size_t)ptx->instruction_count + 1) * sizeof(*decoder.meet));
+    if (code->ops == NULL || decoder.register_at == NULL || decoder.meet == NULL ||
+        ptx_reconvergence(ptx, decoder.meet) != 0) {
+        goto out;
+    }
+    decode_body(&decoder);
+    rc = decoder.no_memory ? -ENOMEM : take_lists(&decoder);
+out:
+    free(decoder.register_at);
+    free(decoder.meet);
+    free(decoder.image);
+    free(decoder.constants);
+    free(decoder.specials);
+    free(decoder.local_addresses);
+    return rc;
+}
+
+int sim_kernel_decode(struct sim_kernel *kernel)
+{
+    kernel->stack_bytes = 0;
+    for (uint32_t i = 0; i < kernel->code_count; i++) {
+        const int rc = decode_function(kernel, &kernel->codes[i]);
+
+        if (rc != 0) {
+            return rc;
+        }
+        /* No chain of calls without recursion needs more than all functions together. */
+        kernel->stack_bytes += kernel->codes[i].local_bytes + SIM_CALL_BYTES;
+    }
+    return 0;
+}

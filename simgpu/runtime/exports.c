@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The exported functions of the runtime API: all expanded from functions.def and forwards.def. */
+#include "simgpu/runtime/runtime.h"
+
+#define DEFINE(symbol, need, per_thread, params, call) \
+    SIM_EXPORT cudaError_t CUDARTAPI symbol params \
+    { \
+        cudaError_t entered = sim_enter(SIM_NEED_##need, per_thread); \
+        return sim_leave(entered != cudaSuccess ? entered : call); \
+    }
+
+#define SIM_FN(name, need, params, args) DEFINE(name, need, false, params, sim_##name args)
+#define SIM_FN_PTDS(name, need, params, args) \
+    DEFINE(name, need, false, params, sim_##name args) \
+    DEFINE(name##_ptds, need, true, params, sim_##name args)
+#define SIM_FN_PTSZ(name, need, params, args) \
+    DEFINE(name, need, false, params, sim_##name args) \
+    DEFINE(name##_ptsz, need, true, params, sim_##name args)
+#include "simgpu/runtime/functions.def"
+
+#define SIM_FORWARD(name, need, params, call) \
+    DEFINE(name, need, false, params, sim_error(SIM_CU->call))
+#define SIM_FORWARD_PTSZ(name, need, params, call) \
+    DEFINE(name, need, false, params, sim_error(SIM_CU->call)) \
+    DEFINE(name##_ptsz, need, true, params, sim_error(SIM_CU->call))
+#include "simgpu/runtime/forwards.def"
+
+/* Neither an error of its own nor an initialization: these only look at what other calls left. */
+
+SIM_EXPORT cudaError_t CUDARTAPI cudaPeekAtLastError(void)
+{
+    cudaError_t sticky = sim_sticky(sim_thread.device);
+    return sticky != cudaSuccess ? sticky : sim_thread.last_error;
+}
+
+SIM_EXPORT cudaError_t CUDARTAPI cudaGetLastError(void)
+{
+    cudaError_t error = cudaPeekAtLastError();
+    sim_thread.last_error = cudaSuccess;
+    return error;
+}

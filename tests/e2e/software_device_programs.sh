@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gmtrace --device sim and programs that the software device cannot run, or that would not find it.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+unset GMTRACE_COLLECT
+gmtrace=$GMT_BUILD/bin/gmtrace
+programs=$GMT_BUILD/tests/e2e/programs
+[ -x "$programs/no_ptx" ] || skip "the programs are not built (no nvcc)"
+tiny=(--size 512 --frames 1)
+
+# refuses PROGRAM LINE: status 125, nothing on standard output, that line alone on standard error, no trace.
+refuses() {
+    run refused "$gmtrace" --device sim -o refused.db "$1"
+    equal "status of $1" 125 "$(cat refused.status)"
+    equal "output of $1" "" "$(cat refused.out)"
+    equal "message about $1" "gmtrace: $1: $2" "$(cat refused.err)"
+    [ ! -e refused.db ] || fail "a trace of $1"
+}
+refuses "$GMT_BUILD/bin/pipeline_slow" "static CUDA runtime: rebuild with nvcc -cudart shared"
+refuses "$programs/no_ptx" "no PTX: rebuild with -gencode arch=compute_90,code=compute_90"
+
+# Found on PATH as well as by its name.
+PATH=$GMT_BUILD/bin:$PATH run by_name "$gmtrace" --device sim -o by_name.db pipeline_slow
+equal "status of a program on PATH" 125 "$(cat by_name.status)"
+
+# Without gmtrace the device itself says it, in one line.
+LD_LIBRARY_PATH=$SIM_LIB run bare "$programs/no_ptx"
+equal "lines about missing PTX" 1 "$(grep -c 'PTX' bare.err)"
+[ "$(cat bare.status)" != 0 ] || fail "a program without PTX succeeds"
+
+# DT_RPATH leads to another runtime: the device is found all the same.
+readelf -d "$programs/pipeline_with_rpath" | grep -q RPATH || fail "the program has no DT_RPATH"
+run rpath "$gmtrace" --device sim -o rpath.db "$programs/pipeline_with_rpath" "${tiny[@]}" --check
+equal "status with DT_RPATH" 0 "$(cat rpath.status)"
+equal "check with DT_RPATH" "check ok" "$(tail -1 rpath.out)"
+finished rpath.db
+equal "launches with DT_RPATH" 7 "$(sql rpath.db "SELECT count(*) FROM launch WHERE measured = 'simulated'")"
+
+# The variable is as good as the option; a shell in between, too.
+GMTRACE_DEVICE=sim run shell "$gmtrace" -o shell.%e.db \
+    sh -c '"$@"' sh "$GMT_BUILD/bin/pipeline_slow_shared" "${tiny[@]}"
+equal "status through a shell" 0 "$(cat shell.status)"
+finished shell.pipeline_slow_shared.db
+equal "the option is in the trace" 1 \
+    "$(sql shell.pipeline_slow_shared.db "SELECT count(*) FROM process WHERE options LIKE '%device=sim%'")"
+
+# Counters off: no counts, and the trace says so; light: the same, and it is known as the device's.
+run off "$gmtrace" --device sim --counters off -o off.db "$GMT_BUILD/bin/pipeline_slow_shared" "${tiny[@]}"
+finished off.db
+equal "counters, switched off" "0|off" \
+    "$(sql off.db "SELECT (SELECT count(*) FROM kernel_counters), state FROM capability WHERE name = 'counters'")"
+run light "$gmtrace" --device sim --collect light -o light.db "$GMT_BUILD/bin/pipeline_slow_shared" "${tiny[@]}"
+finished light.db
+equal "a light trace is known as the device's" ok \
+    "$(sql light.db "SELECT state FROM capability WHERE name = 'software_device'")"
+"$GMT_BUILD/bin/gmanalyze" light.db >light.txt 2>&1 || fail "gmanalyze light.db"
+grep -q 'no times' light.txt || fail "host times of the software device are shown as if they were a GPU's"
+
+equal "status of a bad device" 125 "$(run bad "$gmtrace" --device tpu true; cat bad.status)"
+"$gmtrace" doctor >doctor.txt 2>&1 || true
+grep -q -- '--device sim' doctor.txt || fail "doctor does not mention the software device"

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every rule on traces of the software device: exact counts, and nothing that looks like a time. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/writers.h"
+#include "tests/rules/fixture.h"
+
+static void load(struct gmt_fixture *fixture, const char *rule, const char *which)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "fixtures/%s_%s", rule, which);
+    gmt_fixture_load(fixture, name);
+    char *sql = gmt_fixture_read(GMT_SOURCE_DIR "/tests/rules/simulated.sql");
+    cr_assert_not_null(sql);
+    gmt_fixture_sql(fixture, sql);
+    free(sql);
+}
+
+/* What a rule does about the program that is bad for it. */
+enum answer { FINDS, NOTES, CANNOT };
+
+static const struct {
+    const char *rule;
+    enum answer answer;
+} rows[] = {
+    {"GM101", FINDS}, {"GM102", FINDS}, {"GM104", FINDS}, {"GM201", FINDS},
+    {"GM202", FINDS}, {"GM301", FINDS}, {"GM303", NOTES}, /* its excess is below twice the ideal */
+    {"GM306", FINDS}, {"GM310", FINDS}, {"GM401", FINDS}, {"GM501", CANNOT},
+};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static struct criterion_test_params every_row(void)
+{
+    static size_t index[ROWS];
+
+    for (size_t i = 0; i < ROWS; i++)
+        index[i] = i;
+    return cr_make_param_array(size_t, index, ROWS);
+}
+
+static void check_priceless(const struct gmt_finding *f)
+{
+    cr_assert(isnan(f->saving.low_ns) && isnan(f->saving.best_ns) && isnan(f->saving.high_ns));
+    cr_assert(isnan(f->saving.share));
+    cr_assert(isnan(f->cost_ns), "%s costs %g ns", f->rule, f->cost_ns);
+    cr_assert_eq(f->claim_count, 0);
+    cr_assert_leq(f->severity, GMT_SEVERITY_MEDIUM);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
+    cr_assert_not_null(strstr(f->method, "n/a: no times"), "%s: %s", f->rule, f->method);
+    cr_assert_null(strstr(f->headline, "kernel time"), "%s", f->headline);
+    cr_assert_null(strstr(f->headline, "–"), "%s", f->headline);
+    for (size_t i = 0; i < f->evidence_count; i++)
+        cr_assert(strcmp(f->evidence[i].unit, "ns") != 0 || isnan(f->evidence[i].value),
+                  "%s: %s is a time", f->rule, f->evidence[i].name);
+}
+
+ParameterizedTestParameters(simulated, answers_without_times)
+{
+    return every_row();
+}
+
+ParameterizedTest(size_t *parameter, simulated, answers_without_times)
+{
+    const char *rule = rows[*parameter].rule;
+    enum answer answer = rows[*parameter].answer;
+    struct gmt_fixture fixture;
+
+    load(&fixture, rule, "positive");
+    gmt_fixture_analyze(&fixture, rule);
+    const struct gmt_report *report = &fixture.report;
+    cr_assert_eq(report->finding_count, answer == FINDS, "%s: %zu findings", rule,
+                 report->finding_count);
+    for (size_t i = 0; i < report->finding_count; i++)
+        check_priceless(&report->findings[i]);
+    if (answer == NOTES)
+        cr_assert_eq(report->note_count, 1);
+    if (answer == CANNOT) {
+        cr_assert_eq(report->rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
+        cr_assert_str_eq(report->rules[0].why, "no hardware (software device)");
+    }
+    if (answer == FINDS)
+        gmt_fixture_sql(&fixture, report->findings[0].sql);
+    gmt_fixture_free(&fixture);
+}
+
+ParameterizedTestParameters(simulated, are_silent_on_the_good_twin)
+{
+    return every_row();
+}
+
+ParameterizedTest(size_t *parameter, simulated, are_silent_on_the_good_twin)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, rows[*parameter].rule, "negative");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s: %s", rows[*parameter].rule,
+                 fixture.report.findings[0].headline);
+    gmt_fixture_free(&fixture);
+}
+
+Test(simulated, no_rule_is_forgotten)
+{
+    cr_assert_eq(ROWS, gmt_rule_count);
+    for (size_t i = 0; i < ROWS; i++)
+        cr_assert_not_null(gmt_rule_find(rows[i].rule));
+}
+
+/* The same ratios beside a kernel that does far more of such work, and does it well. */
+Test(simulated, small_parts_of_all_work_are_not_shown)
+{
+    static const char *const too_little[] = {"GM301", "GM310", "GM401", "GM306"};
+
+    for (size_t i = 0; i < sizeof(too_little) / sizeof(too_little[0]); i++) {
+        struct gmt_fixture fixture;
+
+        load(&fixture, too_little[i], "positive");
+        gmt_fixture_sql(
+            &fixture,
+            "INSERT INTO kernel (id, name, mangled) VALUES (9, 'large', 'large');"
+            "INSERT INTO kernel_class (id, kernel_id) VALUES (9, 9);"
+            "INSERT INTO launch (id, api_id, begin_ns, end_ns, result, capturing, kind, "
+            "seq, class_id, no_activity, arguments) "
+            "VALUES (999999, 3, 90000000, 90001000, 0, 0, 'kernel', 99, 9, 1, 'unknown');"
+            "INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, "
+            "grp, samples) SELECT 99, 9, id, 1e12, 'simulated', 'simulated', 1 "
+            "FROM metric WHERE name LIKE '%sectors' OR name LIKE '%wavefronts' OR name "
+            "LIKE '%requests'; UPDATE kernel_counters SET value = 32e12 WHERE class_id = 9 "
+            "AND metric_id IN (SELECT id FROM metric WHERE name LIKE '%bytes');");
+        gmt_fixture_analyze(&fixture, too_little[i]);
+        cr_assert_eq(fixture.report.finding_count, 0, "%s", too_little[i]);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+/* The device counts the ideal itself: broadcasts ask for more bytes than they touch. */
+Test(simulated, believe_the_ideal_that_was_counted)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "GM301", "negative");
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO metric VALUES (80, 'global_load_ideal_sectors', '', 'simulated', "
+                    "'sectors', '-');"
+                    "INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, "
+                    "grp, samples) VALUES (1, 1, 80, 4000000, 'simulated', 'simulated', 1)");
+    gmt_fixture_analyze(&fixture, "GM301");
+    cr_assert_eq(fixture.report.finding_count, 1, "ten times the ideal, which bytes / 32 hides");
+    gmt_fixture_free(&fixture);
+}
+
+static const char instructions[] =
+    "INSERT INTO string VALUES (50, '/src/kernels/work.cu'), (51, 'ld.global.f32'), "
+    "(52, 'st.shared.f32');"
+    "INSERT INTO instruction (launch_seq, class_id, site, opcode_id, file_id, line, ptx_line, "
+    "kind, "
+    "executed, lanes, sectors, ideal_sectors, wavefronts, ideal_wavefronts, source) VALUES "
+    "(1, 1, 4, 51, 50, 42, 10, 'global_load', 9, 9, 900, 100, NULL, NULL, 'simulated'),"
+    "(1, 1, 5, 51, 50, 42, 11, 'global_load', 9, 9, 200, 100, NULL, NULL, 'simulated'),"
+    "(1, 1, 6, 51, NULL, NULL, 12, 'global_load', 9, 9, 200, 100, NULL, NULL, 'simulated'),"
+    "(1, 1, 7, 51, 50, 44, 13, 'global_load', 9, 9, 100, 100, NULL, NULL, 'simulated'),"
+    "(1, 1, 8, 52, 50, 45, 14, 'shared_store', 9, 9, NULL, NULL, 99, 9, 'simulated')";
+
+Test(simulated, name_the_source_lines)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "GM301", "positive");
+    gmt_fixture_sql(&fixture, instructions);
+    gmt_fixture_analyze(&fixture, "GM301");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    cr_assert_eq(f->line_count, 2, "neither ideal loads nor shared memory");
+    cr_assert_str_eq(gmt_line_label(&fixture.arena, &f->lines[0]), "work.cu:42");
+    cr_assert_float_eq(f->lines[0].share, 0.9, 1e-9);
+    cr_assert_float_eq(f->lines[0].excess_bytes, 900 * 32, 1e-9);
+    cr_assert_str_eq(gmt_line_label(&fixture.arena, &f->lines[1]), "PTX line 12");
+    gmt_fixture_free(&fixture);
+}
+
+static char *render(struct gmt_fixture *fixture, const char *format)
+{
+    struct gmt_writer_options options = {.top = 10};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    cr_assert_eq(gmt_writer_find(format)->write(&fixture->report, &options, out), 0);
+    fclose(out);
+    return text;
+}
+
+Test(simulated, reports_say_what_they_are)
+{
+    static const struct {
+        const char *format, *badge, *saving, *line;
+    } formats[] = {
+        {"text", "software device: exact counts, no times", "n/a: no times", "work.cu:42"},
+        {"html", "software device: exact counts, no times", "n/a: no times", "work.cu:42"},
+        {"json", "\"software\": true", "\"best_ns\": null", "\"/src/kernels/work.cu\""},
+    };
+    struct gmt_fixture fixture;
+
+    load(&fixture, "GM301", "positive");
+    gmt_fixture_sql(&fixture, instructions);
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO race (launch_seq, class_id, first_opcode_id, first_file_id, "
+                    "first_line, second_opcode_id, second_file_id, second_line, count) "
+                    "VALUES (1, 1, 52, 50, 61, 51, 50, 63, 31)");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert(isnan(fixture.report.wall_ns) && isnan(fixture.report.copy_ns) &&
+              isnan(fixture.report.combined.best_ns));
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        char *text = render(&fixture, formats[i].format);
+
+        cr_assert_not_null(strstr(text, formats[i].badge), "%s", formats[i].format);
+        cr_assert_not_null(strstr(text, formats[i].saving), "%s", formats[i].format);
+        cr_assert_not_null(strstr(text, formats[i].line), "%s", formats[i].format);
+        cr_assert_not_null(strstr(text, i < 2 ? "work.cu:61" : "\"line\": 61"), "%s: the race",
+                           formats[i].format);
+        free(text);
+    }
+    gmt_fixture_free(&fixture);
+}

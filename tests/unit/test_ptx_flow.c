@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where threads that part meet again, in every shape of control flow. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/unit/ptx_fixture.h"
+
+#define NEVER PTX_NO_RECONVERGENCE
+
+/* The meeting point of instruction `at`; bodies here write one instruction a statement. */
+static uint32_t meeting_point(const char *body, uint32_t at)
+{
+    struct ptx_module *module;
+    const struct ptx_function *kernel = gmt_ptx_kernel(body, &module);
+    uint32_t *meet = calloc(kernel->instruction_count + 1, sizeof(*meet));
+    uint32_t result;
+
+    cr_assert_eq(ptx_reconvergence(kernel, meet), 0);
+    cr_assert_lt(at, kernel->instruction_count);
+    result = meet[at];
+    free(meet);
+    ptx_free(module);
+    return result;
+}
+
+Test(ptx_flow, if_and_else_meet_behind)
+{
+    cr_expect_eq(meeting_point("@%p1 bra L; membar.cta; L: ret;", 0), 2);
+    cr_expect_eq(meeting_point("@%p1 bra E; membar.cta; bra J; E: membar.gl; J: ret;", 0), 4);
+}
+
+Test(ptx_flow, loop_meets_behind_its_end)
+{
+    cr_expect_eq(meeting_point("L: membar.cta; @%p1 bra L; ret;", 1), 2);
+    /* continue and break */
+    const char *body = "H: @%p1 bra C; @%p2 bra B; membar.cta; C: @%p3 bra H; B: ret;";
+
+    cr_expect_eq(meeting_point(body, 0), 4);
+    cr_expect_eq(meeting_point(body, 1), 4);
+    cr_expect_eq(meeting_point(body, 3), 4);
+}
+
+Test(ptx_flow, nested_branches_meet_inside)
+{
+    const char *body = "@%p1 bra E; @%p2 bra A; membar.cta; A: bra J; E: @%p3 bra F; membar.gl;"
+                       "F: membar.sys; J: ret;";
+
+    cr_expect_eq(meeting_point(body, 0), 7);
+    cr_expect_eq(meeting_point(body, 1), 3);
+    cr_expect_eq(meeting_point(body, 4), 6);
+}
+
+Test(ptx_flow, switch_meets_behind_all_cases)
+{
+    const char *body = "@%p1 bra D; brx.idx %r1, T; A: bra J; B: membar.cta; bra J; D: bra J;"
+                       "T: .branchtargets A, B, D, B; J: ret;";
+
+    cr_expect_eq(meeting_point(body, 0), 6);
+    cr_expect_eq(meeting_point(body, 1), 6);
+    /* All targets the same. */
+    cr_expect_eq(meeting_point("brx.idx %r1, T; A: ret; T: .branchtargets A, A;", 0), 1);
+}
+
+Test(ptx_flow, threads_that_leave_do_not_keep_others_apart)
+{
+    /* A guarded exit, an exit and a trap inside an "if": those that stay meet behind it. */
+    cr_expect_eq(meeting_point("@%p1 bra L; @%p2 exit; membar.cta; L: ret;", 0), 3);
+    cr_expect_eq(meeting_point("@%p1 bra L; @%p2 bra M; exit; M: membar.cta; L: ret;", 0), 4);
+    cr_expect_eq(meeting_point("@%p1 bra L; @%p2 bra M; trap; M: membar.cta; L: exit;", 0), 4);
+    cr_expect_eq(meeting_point("@%p1 bra L; @%p2 ret; membar.cta; L: ret;", 0), 3);
+    /* Two returns: nobody comes behind. */
+    cr_expect_eq(meeting_point("@%p1 bra L; ret; L: membar.cta; ret;", 0), NEVER);
+    cr_expect_eq(meeting_point("@%p1 bra L; membar.cta; L:", 0), NEVER);
+}
+
+Test(ptx_flow, functions_return_to_a_caller_that_goes_on)
+{
+    struct ptx_module *module = gmt_ptx_module(
+        ".func f(.param .b32 x) { .reg .pred p, q; @p bra L; @q ret; membar.cta; L: ret; }");
+    uint32_t meet[4];
+
+    cr_assert_eq(ptx_reconvergence(module->functions[0], meet), 0);
+    cr_expect_eq(meet[0], NEVER); /* at the return */
+    ptx_free(module);
+}
+
+Test(ptx_flow, irreducible_loop_has_a_meeting_point)
+{
+    const char *body = "@%p1 bra B; A: membar.cta; @%p2 bra C; B: membar.gl; @%p3 bra A; C: ret;";
+
+    cr_expect_eq(meeting_point(body, 0), 5);
+    cr_expect_eq(meeting_point(body, 2), 5);
+    cr_expect_eq(meeting_point(body, 4), 5);
+}
+
+Test(ptx_flow, infinite_loops_and_unreachable_code_are_no_trouble)
+{
+    cr_expect_eq(meeting_point("A: @%p1 bra B; membar.cta; B: bra A;", 0), 2);
+    cr_expect_eq(meeting_point("A: @%p1 bra B; membar.cta; B: @%p2 exit; bra A;", 0), 2);
+    cr_expect_eq(meeting_point("@%p1 bra F; A: bra A; F: membar.cta; ret; @%p2 bra F;", 0), 2);
+    cr_expect_eq(meeting_point("bra L; @%p1 bra L; membar.cta; L: ret;", 1), 3);
+}
+
+enum { NODES = 24 };
+
+/* By definition: what is on every way from a node to the end. Bit NODES is the end. */
+static uint32_t slow_meeting_point(const unsigned *targets, unsigned at)
+{
+    uint32_t after[NODES + 1];
+    bool changed = true;
+
+    for (unsigned i = 0; i < NODES; i++)
+        after[i] = UINT32_MAX;
+    after[NODES] = 1U << NODES;
+    while (changed) {
+        changed = false;
+        for (unsigned i = NODES; i-- > 0;) {
+            uint32_t now = 1U << i | (after[i + 1] & after[targets[i]]);
+
+            changed = changed || now != after[i];
+            after[i] = now;
+        }
+    }
+    after[at] &= ~(1U << at);
+    /* The nearest: the one whose own followers are all the others. */
+    for (unsigned i = 0; i <= NODES; i++) {
+        if (i != at && (after[at] >> i & 1) != 0 && (after[i] | 1U << i) == after[at])
+            return i;
+    }
+    return NEVER;
+}
+
+Test(ptx_flow, agrees_with_the_definition_on_random_graphs)
+{
+    srand(1);
+    for (unsigned round = 0; round < 500; round++) {
+        char body[NODES * 32], *at = body;
+        unsigned targets[NODES];
+
+        for (unsigned i = 0; i < NODES; i++) {
+            targets[i] = (unsigned)rand() % (NODES + 1);
+            at += sprintf(at, "L%u: @%%p1 bra L%u;", i, targets[i]);
+        }
+        sprintf(at, "L%u: ret;", NODES);
+        for (unsigned i = 0; i < NODES; i++)
+            cr_assert_eq(meeting_point(body, i), slow_meeting_point(targets, i), "%u: %s", i, body);
+    }
+}
+
+/* Every block branches far ahead or back: the shapes that make simple algorithms quadratic. */
+Test(ptx_flow, hundred_thousand_branches_take_no_time)
+{
+    enum { COUNT = 100000 };
+    char *body = malloc(COUNT * 64), *at = body;
+    struct timespec start, end;
+
+    for (unsigned i = 0; i < COUNT; i++) {
+        unsigned target = i % 2 == 0 ? i + COUNT / 2 : i * 7919U % COUNT;
+
+        at += sprintf(at, "L%u: @%%p%u bra L%u;", i, i % 10, target < COUNT ? target : COUNT);
+    }
+    sprintf(at, "L%u: ret;", COUNT);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    cr_expect_eq(meeting_point(body, COUNT - 1), COUNT);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    cr_expect_lt(end.tv_sec - start.tv_sec, 10);
+    free(body);
+}
