@@ -1,202 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A block from its first instruction to its last: its warps take turns. */
-#include <string.h>
-
+/* A block: its warps take turns, until all threads have exited or none can go on. */
 #include "simgpu/exec/path.h"
 #include "simgpu/exec/run.h"
 
-enum { PORTION = 1 << 16 };          /* instructions between looks at whether to stop */
-#define LATE_PORTIONS (UINT64_C(64)) /* that an earlier block may still take after a fault */
+/* Rounds in which warps do nothing but spin or sleep, until other blocks are given a chance. */
+enum { IDLE_ROUNDS = 4 };
 
-/* Two operations at a time would do; a plain population count is slow without the instruction. */
-static inline uint32_t lanes_of(uint32_t mask)
+/* Threads that wait at joins go on without those that do not come. */
+static bool release_joins(struct sim_block *block)
 {
-    if (mask == SIM_FULL_MASK) {
-        return SIM_LANES;
-    }
-    mask -= (mask >> 1) & 0x55555555u;
-    mask = (mask & 0x33333333u) + ((mask >> 2) & 0x33333333u);
-    return (((mask + (mask >> 4)) & 0x0F0F0F0Fu) * 0x01010101u) >> 24;
-}
-
-/*
- * The running path until it comes to `stop` or has used up `*budget` (returns the place), or a handler
- * has taken it elsewhere (returns NULL).
- */
-static const struct sim_op *execute(struct sim_warp *warp, const struct sim_op *op,
-                                    const struct sim_op *stop, uint64_t *budget)
-{
-    const uint8_t *const frame = warp->frame;
-    struct sim_site_counts *const sites = warp->sites;
-    const uint32_t active = warp->active;
-    uint64_t left = *budget;
-
-    while (op != stop && left != 0) {
-        const uint32_t guard = *(const uint32_t *)(const void *)(frame + op->guard);
-        const uint32_t mask = active & (guard ^ op->guard_flip);
-
-        left--;
-        if (sites != NULL) {
-            sites[op->index].executed++;
-            sites[op->index].lanes += lanes_of(mask);
-        }
-        if (mask == 0) {
-            op++;
-            continue;
-        }
-        op = op->run(warp, op, mask);
-        if (op == NULL) {
-            break;
-        }
-    }
-    *budget = left;
-    return op;
-}
-
-/* ---- whether to go on ----------------------------------------------------------------------- */
-
-static void take_portion(struct sim_runner *runner, uint64_t block)
-{
-    struct sim_run *run = runner->run;
-    uint64_t portion = PORTION;
-
-    if (run->launch->instruction_limit != 0) {
-        uint64_t left = atomic_load(&run->instructions_left);
-
-        do {
-            portion = left < PORTION ? left : PORTION;
-        } while (!atomic_compare_exchange_weak(&run->instructions_left, &left, left - portion));
-        if (portion == 0) {
-            sim_run_fail(run, block, SIM_DEADLOCK, "instruction limit of %llu reached",
-                         (unsigned long long)run->launch->instruction_limit);
-            runner->stopped = true;
-        }
-    }
-    runner->budget = portion;
-    const uint64_t fault = atomic_load(&run->fault_block);
-    if (fault != SIM_NO_FAULT && (fault <= block || runner->late_portions++ >= LATE_PORTIONS)) {
-        runner->stopped = true;
-    }
-}
-
-/* ---- warps ---------------------------------------------------------------------------------- */
-
-static void start_warp(struct sim_warp *warp)
-{
-    struct sim_schedule *schedule = sim_schedule_of(warp);
-    const struct sim_code *code = &sim_runner_of(warp)->run->kernel->codes[0];
-
-    schedule->started = true;
-    warp->code = code; /* for what faults say */
-    warp->active = warp->live;
-    schedule->frame = sim_frame_new(warp, code->ops, code, 0);
-    struct sim_path *path = schedule->frame != NULL ? sim_path_new(warp, code->ops, warp->live)
-                                                    : NULL;
-    warp->code = NULL;
-    if (path != NULL) {
-        path->op = code->ops;
-        path->frame = schedule->frame;
-        sim_path_ready_last(warp, path);
-    }
-}
-
-/* Until no path is ready, or one has given way to other warps. */
-static void run_warp(struct sim_warp *warp)
-{
-    struct sim_runner *runner = sim_runner_of(warp);
-
-    runner->yielded = false;
-    warp->path = NULL;
-    while (!runner->stopped && !runner->yielded) {
-        struct sim_path *path = warp->path != NULL ? warp->path : sim_path_next(warp);
-
-        if (path == NULL) {
-            break;
-        }
-        sim_path_enter(warp, path);
-        const struct sim_op *op = execute(warp, path->op, path->stop, &runner->budget);
-        if (op == NULL) {
-            continue; /* a handler has said who goes on: warp->path */
-        }
-        path->op = op;
-        if (op == path->stop) {
-            warp->path = sim_path_arrive(warp, path);
-        } else {
-            take_portion(runner, warp->block->number);
-        }
-    }
-}
-
-static bool is_over(const struct sim_schedule *schedule)
-{
-    return schedule->started && schedule->ready == NULL && schedule->waiting == NULL;
-}
-
-/* One turn. False if the warp could do nothing. */
-static bool turn(struct sim_warp *warp)
-{
-    struct sim_schedule *schedule = sim_schedule_of(warp);
-
-    if (!schedule->started) {
-        start_warp(warp);
-    }
-    if (schedule->ready == NULL) {
-        return false;
-    }
-    run_warp(warp);
-    while (schedule->exited && schedule->waiting != NULL && sim_gather_retry(warp)) {
-        schedule->exited = true; /* there may be more of them */
-    }
-    if (is_over(schedule) && schedule->frame != NULL) {
-        sim_frame_free(warp, schedule->frame);
-        schedule->frame = NULL;
-    }
-    return true;
-}
-
-/* ---- blocks --------------------------------------------------------------------------------- */
-
-static void begin_block(struct sim_runner *runner, uint64_t number)
-{
-    const struct sim_run *run = runner->run;
-    struct sim_resident *resident = runner->resident;
-    struct sim_block *block = &resident->block;
-    const uint32_t *grid = run->launch->grid;
-
-    memset(resident->schedules, 0, run->warps_per_block * sizeof(resident->schedules[0]));
-    memset(resident->barriers, 0, sizeof(resident->barriers));
-    memset(resident->shared, 0, run->shared_bytes);
-    block->number = number;
-    block->index[0] = (uint32_t)(number % grid[0]);
-    block->index[1] = (uint32_t)(number / grid[0] % grid[1]);
-    block->index[2] = (uint32_t)(number / grid[0] / grid[1]);
-    block->barrier_epoch = 0;
-    for (uint32_t i = 0; i < run->warps_per_block; i++) {
-        const uint32_t threads = run->threads_per_block - i * SIM_LANES;
-
-        resident->warps[i] = (struct sim_warp){
-            .live = threads >= SIM_LANES ? SIM_FULL_MASK : (UINT32_C(1) << threads) - 1,
-            .number = i,
-            .block = block,
-            .worker = &runner->worker,
-            .local = resident->local + (size_t)i * SIM_LANES * run->stack_bytes,
-            .local_stride = run->stack_bytes,
-        };
-    }
-}
-
-/* No warp can do anything: let threads that wait at joins go on alone, or give up. */
-static void unlock(struct sim_runner *runner)
-{
-    struct sim_block *block = &runner->resident->block;
     bool released = false;
-    char text[200];
 
     for (uint32_t i = 0; i < block->warp_count; i++) {
         block->warps[i].path = NULL;
         released |= sim_join_release_early(&block->warps[i]);
     }
-    for (uint32_t i = 0; i < block->warp_count && !released; i++) {
+    return released;
+}
+
+static void tell_deadlock(struct sim_block *block)
+{
+    char text[200];
+
+    for (uint32_t i = 0; i < block->warp_count; i++) {
         struct sim_warp *warp = &block->warps[i];
         struct sim_path *path = sim_schedule_of(warp)->waiting;
 
@@ -210,39 +36,49 @@ static void unlock(struct sim_runner *runner)
     }
 }
 
-static void run_block(struct sim_runner *runner)
+struct round {
+    bool live;    /* threads are left */
+    bool ran;     /* some warp could do something */
+    bool working; /* and it was more than spinning */
+};
+
+static struct round run_round(struct sim_runner *runner, struct sim_resident *resident)
 {
-    struct sim_resident *resident = runner->resident;
     const uint32_t warps = resident->block.warp_count;
-    bool live = true;
+    struct round round = {false, false, false};
 
-    while (live && !runner->stopped) {
-        bool ran = false;
+    for (uint32_t i = 0; i < warps && !runner->stopped; i++) {
+        const bool ran = sim_warp_turn(&resident->warps[i]);
 
-        live = false;
-        for (uint32_t i = 0; i < warps && !runner->stopped; i++) {
-            ran |= turn(&resident->warps[i]);
-        }
-        for (uint32_t i = 0; i < warps; i++) {
-            live |= !is_over(&resident->schedules[i]);
-        }
-        if (live && !ran && !runner->stopped) {
-            unlock(runner);
-        }
+        round.ran |= ran;
+        round.working |= ran && !resident->schedules[i].spinning;
     }
+    for (uint32_t i = 0; i < warps; i++) {
+        round.live |= !sim_schedule_is_over(&resident->schedules[i]);
+    }
+    return round;
 }
 
-void sim_runner_work(struct sim_runner *runner)
+bool sim_block_run(struct sim_runner *runner, struct sim_resident *resident)
 {
-    struct sim_run *run = runner->run;
+    unsigned idle = 0;
 
     while (!runner->stopped) {
-        const uint64_t number = atomic_fetch_add(&run->next_block, 1);
+        const struct round round = run_round(runner, resident);
 
-        if (number >= run->blocks || number > atomic_load(&run->fault_block)) {
-            break;
+        if (!round.live) {
+            return true;
         }
-        begin_block(runner, number);
-        run_block(runner);
+        idle = round.working ? 0 : idle + 1;
+        if (runner->stopped || (!round.ran && release_joins(&resident->block))) {
+            continue;
+        }
+        if (!round.ran) {
+            tell_deadlock(&resident->block);
+        } else if (idle >= IDLE_ROUNDS) {
+            release_joins(&resident->block);
+            return false;
+        }
     }
+    return false;
 }

@@ -149,9 +149,8 @@ static const struct sim_op *run_sleep(struct sim_warp *warp, const struct sim_op
 
     (void)mask;
     path->op = op + 1;
-    sim_path_ready_last(warp, path);
-    warp->path = NULL;
-    sim_runner_of(warp)->yielded = true;
+    sim_schedule_of(warp)->spinning = true;
+    sim_path_give_way(warp, path);
     return NULL;
 }
 

@@ -204,6 +204,7 @@ int sim_memory_footprints(struct sim_memory *const *memories, size_t count,
             .write_sectors = writes.sectors,
             .read_traffic = reads.traffic,
             .write_traffic = writes.traffic,
+            .name = map->regions[i].name,
         };
     }
     *footprints = all;

@@ -18,10 +18,12 @@
 struct sim_format {
     unsigned fraction_bits;
     int least_exponent, greatest_exponent; /* of normal numbers */
-    uint32_t greatest;                     /* encoding of the greatest finite number */
+    uint64_t greatest;                     /* encoding of the greatest finite number */
     bool has_infinity;
 };
 
+#define SIM_FORMAT_f64 ((struct sim_format){52, -1022, 1023, 0x7fefffffffffffff, true})
+#define SIM_FORMAT_f32 ((struct sim_format){23, -126, 127, 0x7f7fffff, true})
 #define SIM_FORMAT_f16 ((struct sim_format){10, -14, 15, 0x7bff, true})
 #define SIM_FORMAT_bf16 ((struct sim_format){7, -126, 127, 0x7f7f, true})
 #define SIM_FORMAT_tf32 ((struct sim_format){10, -126, 127, 0x3fbff, true})
@@ -49,40 +51,55 @@ static inline bool sim_overflows(bool negative, unsigned mode)
            (mode == SIM_RP && !negative);
 }
 
-/* Magnitude of `value`, not NaN, in `format` (its lowest bits); `satfinite`: never infinite. */
-static inline uint32_t sim_narrow(double value, struct sim_format format, unsigned mode,
-                                  bool satfinite)
+/*
+ * Magnitude, in `format`, of significand * 2^(exponent - 63); the significand's highest bit is set.
+ * `satfinite`: never infinite.
+ */
+static inline uint64_t sim_narrow_scaled(uint64_t significand, int exponent, bool negative,
+                                         struct sim_format format, unsigned mode, bool satfinite)
 {
-    const uint64_t bits = sim_bits64(value);
-    const bool negative = bits >> 63;
-    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-    uint64_t significand = bits & 0xfffffffffffff;
-    if (exponent == 1024) /* infinite */
-        return satfinite || !format.has_infinity ? format.greatest : format.greatest + 1;
-    if (exponent == -1023)
-        exponent = -1022;
-    else
-        significand |= UINT64_C(1) << 52;
     if (exponent > format.greatest_exponent + 1)
         exponent = format.greatest_exponent + 1;
     const int scale = exponent > format.least_exponent ? exponent : format.least_exponent;
-    int shift = 52 - (int)format.fraction_bits + (scale - exponent);
-    shift = shift > 60 ? 60 : shift;
-    uint64_t kept = significand >> shift;
-    const uint64_t rest = significand & ((UINT64_C(1) << shift) - 1);
+    int shift = 63 - (int)format.fraction_bits + (scale - exponent);
+    if (shift > 64) { /* less than half of the least number: only its being there counts */
+        shift = 64;
+        significand = 1;
+    }
+    uint64_t kept = shift < 64 ? significand >> shift : 0;
+    const uint64_t rest = shift < 64 ? significand & ((UINT64_C(1) << shift) - 1) : significand;
     kept += sim_rounds_up(kept, rest, UINT64_C(1) << (shift - 1), negative, mode);
-    const uint32_t code = ((uint32_t)(scale - format.least_exponent) << format.fraction_bits) +
-                          (uint32_t)kept;
+    const uint64_t code = ((uint64_t)(scale - format.least_exponent) << format.fraction_bits) +
+                          kept;
     if (code <= format.greatest)
         return code;
     return satfinite || !sim_overflows(negative, mode) ? format.greatest : format.greatest + 1;
+}
+
+/* Magnitude of `value`, not NaN, in `format`. */
+static inline uint64_t sim_narrow(double value, struct sim_format format, unsigned mode,
+                                  bool satfinite)
+{
+    const uint64_t bits = sim_bits64(value);
+    const int exponent = (int)(bits >> 52 & 0x7ff);
+    uint64_t significand = bits << 11;
+    if (exponent == 0x7ff)
+        return satfinite || !format.has_infinity ? format.greatest : format.greatest + 1;
+    if (significand == 0 && exponent == 0)
+        return 0;
+    if (exponent != 0)
+        return sim_narrow_scaled(significand | UINT64_C(1) << 63, exponent - 1023, bits >> 63,
+                                 format, mode, satfinite);
+    const int zeros = __builtin_clzll(significand);
+    return sim_narrow_scaled(significand << zeros, -1022 - zeros, bits >> 63, format, mode,
+                             satfinite);
 }
 
 static inline uint16_t sim_to_half(double value, unsigned mode)
 {
     if (value != value)
         return SIM_NAN16;
-    const uint32_t sign = (uint32_t)(sim_bits64(value) >> 48 & 0x8000);
+    const uint64_t sign = sim_bits64(value) >> 48 & 0x8000;
     return (uint16_t)(sign | sim_narrow(value, SIM_FORMAT_f16, mode, false));
 }
 
@@ -90,7 +107,7 @@ static inline uint16_t sim_to_bfloat(double value, unsigned mode)
 {
     if (value != value)
         return SIM_NAN16;
-    const uint32_t sign = (uint32_t)(sim_bits64(value) >> 48 & 0x8000);
+    const uint64_t sign = sim_bits64(value) >> 48 & 0x8000;
     return (uint16_t)(sign | sim_narrow(value, SIM_FORMAT_bf16, mode, false));
 }
 

@@ -49,7 +49,8 @@ struct sim_path {
     uint32_t taking;   /* lanes that take part in what is waited for (guards may exclude some) */
     uint32_t members;  /* gathering: lanes waited for */
     uint32_t patience; /* backward branches until the path gives way to others */
-    uint32_t spins;    /* times it was seen to spin */
+    uint32_t spins;    /* times in a row it was seen to spin */
+    uint32_t rests;    /* times it has given way */
     uint64_t turns;    /* backward branches while others wait for it, over all slices */
     uint64_t print;    /* hash of its registers when last looked at */
     const struct sim_op *print_at;
@@ -61,7 +62,8 @@ struct sim_schedule {
     struct sim_path *waiting;
     struct sim_frame *frame; /* of the kernel; NULL: not started, or all threads have exited */
     bool started;
-    bool exited; /* lanes have exited since waiting paths were looked at */
+    bool spinning; /* its last turn ended in a path that spins or sleeps */
+    bool exited;   /* lanes have exited since waiting paths were looked at */
 };
 
 /* Backward branches before a path lets others run, and before one that has spun is looked at. */
@@ -115,6 +117,8 @@ struct sim_path *sim_path_part(struct sim_warp *warp, const struct sim_op *op, u
 /* wait.c: called at a backward branch to `target` when the path's patience is used up. */
 const struct sim_op *sim_path_tired(struct sim_warp *warp, const struct sim_op *op,
                                     const struct sim_op *target);
+/* `path`, the running one, lets the other warps run first. */
+void sim_path_give_way(struct sim_warp *warp, struct sim_path *path);
 /* A gathering path that can go on because lanes have exited; false if there is none. */
 bool sim_gather_retry(struct sim_warp *warp);
 const struct sim_op *sim_run_warp_sync(struct sim_warp *warp, const struct sim_op *op,

@@ -42,7 +42,8 @@ struct sim_run;
 struct sim_runner {
     struct sim_worker worker; /* first: handlers see this */
     struct sim_run *run;
-    struct sim_resident *resident;
+    struct sim_resident **residents; /* blocks under way, then spare ones */
+    uint32_t resident_count, live_count;
     struct sim_runner_code *codes;
     struct sim_path *free_paths;
     struct sim_join *free_joins;
@@ -87,12 +88,20 @@ static inline struct sim_schedule *sim_schedule_of(const struct sim_warp *warp)
     return &sim_resident_of(warp->block)->schedules[warp->number];
 }
 
-/* block.c: take blocks until there are none left. */
+/* worker.c: take blocks until there are none left. */
 void sim_runner_work(struct sim_runner *runner);
+/* block.c: run a block until it is over (true), or only waits for other blocks (false), or the launch
+ * has ended for this worker. */
+bool sim_block_run(struct sim_runner *runner, struct sim_resident *resident);
+/* turn.c: one turn. False if the warp could do nothing. */
+bool sim_warp_turn(struct sim_warp *warp);
+bool sim_schedule_is_over(const struct sim_schedule *schedule);
 
 /* runner.c */
 int sim_runner_begin(struct sim_runner *runner, struct sim_run *run, unsigned number);
 void sim_runner_end(struct sim_runner *runner); /* the launch; what can be reused is kept */
+/* Room for a block, the `index`-th at the same time; NULL without memory. */
+struct sim_resident *sim_runner_resident(struct sim_runner *runner, uint32_t index);
 /* Counts of a function, made at its first use; NULL when not counting. */
 struct sim_site_counts *sim_runner_sites(struct sim_warp *warp, const struct sim_code *code);
 

@@ -59,17 +59,8 @@ static int begin_local(struct sim_resident *resident, size_t bytes)
     return 0;
 }
 
-static int begin_resident(struct sim_runner *runner)
+static int begin_resident(const struct sim_run *run, struct sim_resident *resident)
 {
-    const struct sim_run *run = runner->run;
-    struct sim_resident *resident = runner->resident;
-
-    if (resident == NULL) {
-        resident = runner->resident = calloc(1, sizeof(*resident));
-        if (resident == NULL) {
-            return -ENOMEM;
-        }
-    }
     if (begin_shared(resident, run->shared_bytes) != 0 ||
         begin_local(resident, (size_t)run->warps_per_block * SIM_LANES * run->stack_bytes) != 0) {
         return -ENOMEM;
@@ -83,6 +74,41 @@ static int begin_resident(struct sim_runner *runner)
         .threads = run->threads_per_block,
     };
     return 0;
+}
+
+struct sim_resident *sim_runner_resident(struct sim_runner *runner, uint32_t index)
+{
+    if (index == runner->resident_count) {
+        struct sim_resident **grown = realloc(runner->residents,
+                                              (index + 1) * sizeof(*runner->residents));
+
+        if (grown == NULL) {
+            return NULL;
+        }
+        runner->residents = grown;
+        grown[index] = calloc(1, sizeof(*grown[index]));
+        if (grown[index] == NULL) {
+            return NULL;
+        }
+        runner->resident_count++;
+    }
+    return begin_resident(runner->run, runner->residents[index]) == 0 ? runner->residents[index]
+                                                                      : NULL;
+}
+
+/* One block's room is kept for the next launch. */
+static void free_residents(struct sim_runner *runner)
+{
+    while (runner->resident_count > 1) {
+        struct sim_resident *resident = runner->residents[--runner->resident_count];
+
+        free(resident->shared);
+        if (resident->local != NULL) {
+            munmap(resident->local, resident->local_capacity);
+        }
+        free(resident);
+    }
+    runner->live_count = 0;
 }
 
 static const struct sim_map no_map; /* between launches: the last one's is its caller's */
@@ -111,8 +137,7 @@ int sim_runner_begin(struct sim_runner *runner, struct sim_run *run, unsigned nu
         runner->worker.printer = sim_printer_new();
     }
     runner->codes = calloc(run->kernel->code_count, sizeof(*runner->codes));
-    if (runner->codes == NULL || runner->worker.printer == NULL || begin_memory(runner) != 0 ||
-        begin_resident(runner) != 0) {
+    if (runner->codes == NULL || runner->worker.printer == NULL || begin_memory(runner) != 0) {
         return -ENOMEM;
     }
     return 0;
@@ -138,6 +163,7 @@ void sim_runner_end(struct sim_runner *runner)
         runner->free_paths = NULL;
         runner->free_joins = NULL;
     }
+    free_residents(runner);
     if (runner->worker.memory != NULL) {
         sim_memory_reset(runner->worker.memory, &no_map, false);
     }

@@ -7,8 +7,9 @@ list(APPEND sim_exec_sources
 # Core: modules, decoding, paths, blocks, workers, control flow, printing.
 list(APPEND sim_exec_sources
     arena.c barrier.c block.c call.c control.c decode.c fault.c half_bits.c layout.c module.c operand.c
-    path.c peek.c pool.c print.c printed.c refused.c run.c runner.c site.c special.c wait.c)
+    path.c peek.c pool.c print.c printed.c refused.c run.c runner.c site.c special.c turn.c wait.c worker.c)
 
 # Arithmetic: handlers are compiled twice, the second time for processors with AVX2.
 list(APPEND sim_exec_sources
-    compare.c floating.c floating_avx2.c form.c half.c integer.c integer_avx2.c move.c move_avx2.c)
+    compare.c convert.c convert_avx2.c convert_number.c exchange.c floating.c floating_avx2.c
+    form.c half.c integer.c integer_avx2.c move.c move_avx2.c)

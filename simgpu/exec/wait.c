@@ -12,7 +12,11 @@
 #include "simgpu/exec/path.h"
 #include "simgpu/exec/run.h"
 
-enum { PROBES = 8 };             /* turns a spinning loop may take to come back to the same state */
+enum {
+    PROBES = 8, /* turns a spinning loop may take to come back to the same state */
+    SPINS = 4,  /* times a path is seen to spin before those that wait for it are let go */
+    RESTS = 16, /* times a path gives way before it is looked at without need */
+};
 #define SIM_LONG_LOOP (1u << 22) /* turns after which it is let go even if its registers change */
 
 /* ---- gathering ------------------------------------------------------------------------------ */
@@ -186,37 +190,54 @@ static bool is_spinning(struct sim_path *path, const struct sim_op *op)
     return path->print == print && path->print_at == op;
 }
 
+/* Look at the registers now: always where others wait, else now and then. */
+static bool is_time_to_look(struct sim_path *path, bool waited_for)
+{
+    return waited_for || path->probes != 0 || path->spins != 0 || ++path->rests % RESTS == 0;
+}
+
+static void let_others_go(struct sim_warp *warp, struct sim_path *path)
+{
+    sim_join_release_early(warp);
+    sim_runner_of(warp)->nervous = true;
+    path->spins = 0;
+    path->turns = 0;
+}
+
 const struct sim_op *sim_path_tired(struct sim_warp *warp, const struct sim_op *op,
                                     const struct sim_op *target)
 {
     struct sim_path *path = warp->path;
     struct sim_runner *runner = sim_runner_of(warp);
-    bool let_go = false;
+    const bool waited_for = others_wait(path);
+    bool spinning = false;
 
     path->op = target;
-    if (others_wait(path)) {
-        const bool spinning = is_spinning(path, op);
-
+    if (is_time_to_look(path, waited_for)) {
+        spinning = is_spinning(path, op);
         path->turns += path->probes == PROBES ? SIM_PATIENCE : 1;
-        if (!spinning && path->probes != 0 && path->turns < SIM_LONG_LOOP) {
+        if (!spinning && path->probes != 0) {
             path->patience = 1;
             return target; /* look again at the next branch */
         }
-        if (spinning || path->turns >= SIM_LONG_LOOP) {
-            /* Whoever is to end the wait may just need its turn: give it one before letting go. */
-            let_go = path->spins++ != 0 || runner->nervous || path->turns >= SIM_LONG_LOOP;
-        }
+        path->probes = 0;
+        path->spins = spinning ? path->spins + 1 : 0;
     }
-    path->probes = 0;
-    if (let_go) {
-        sim_join_release_early(warp);
-        runner->nervous = true;
-        path->spins = 0;
-        path->turns = 0;
+    /* Whoever is to end the wait may just need its turn: give it some before letting go. */
+    if (waited_for &&
+        (path->turns >= SIM_LONG_LOOP || (spinning && (path->spins >= SPINS || runner->nervous)))) {
+        let_others_go(warp, path);
+    } else {
+        sim_schedule_of(warp)->spinning = spinning;
     }
-    path->patience = runner->nervous ? SIM_SHORT_PATIENCE : SIM_PATIENCE;
+    path->patience = spinning || runner->nervous ? SIM_SHORT_PATIENCE : SIM_PATIENCE;
+    sim_path_give_way(warp, path);
+    return NULL;
+}
+
+void sim_path_give_way(struct sim_warp *warp, struct sim_path *path)
+{
     sim_path_ready_last(warp, path);
     warp->path = NULL;
-    runner->yielded = true;
-    return NULL;
+    sim_runner_of(warp)->yielded = true;
 }

@@ -2,6 +2,8 @@
 /* Launching kernels: what <<<>>> becomes, and the API's own launches. */
 #include "simgpu/runtime/runtime.h"
 
+#include <pthread.h>
+
 /* ---- the configuration between <<< and >>>, kept until the stub asks for it ------------------- */
 
 /* Not 0: the launch is left out. Arguments that launch kernels themselves make this a stack. */
@@ -53,21 +55,30 @@ struct sim_limits {
     unsigned block[3], grid[3], threads;
 };
 
+static void read_limits(int device, struct sim_limits *limits)
+{
+    for (int i = 0; i < 3; i++) {
+        limits->block[i] = (unsigned)sim_device_attribute(device,
+                                                          CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+        limits->grid[i] = (unsigned)sim_device_attribute(device,
+                                                         CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+    }
+    limits->threads = (unsigned)sim_device_attribute(device,
+                                                     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+}
+
 static const struct sim_limits *limits_of(int device)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct sim_limits known[SIM_MAX_DEVICES];
     struct sim_limits *limits = &known[device];
     if (!__atomic_load_n(&limits->ready, __ATOMIC_ACQUIRE)) {
-        /* Threads that meet here write the same values. */
-        for (int i = 0; i < 3; i++) {
-            limits->block[i] = (unsigned)sim_device_attribute(
-                device, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
-            limits->grid[i] = (unsigned)sim_device_attribute(
-                device, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+        pthread_mutex_lock(&lock);
+        if (!limits->ready) {
+            read_limits(device, limits);
+            __atomic_store_n(&limits->ready, 1, __ATOMIC_RELEASE);
         }
-        limits->threads = (unsigned)sim_device_attribute(device,
-                                                         CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-        __atomic_store_n(&limits->ready, 1, __ATOMIC_RELEASE);
+        pthread_mutex_unlock(&lock);
     }
     return limits;
 }

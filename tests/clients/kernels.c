@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PTX of driverclient's kernels: valid on a real driver too; the software device runs them natively. */
+/* The PTX of driverclient's kernels: valid on a real driver too. */
 #include "client.h"
 
 const char client_ptx[] =

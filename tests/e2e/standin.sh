@@ -25,3 +25,13 @@ equal "blocks that fit" "3 blocks of 30 MiB" "$(cat oom.out)"
 missing=$(comm -23 <(sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/hooks.def" | sort) \
     <(nm -D --defined-only "$SIM_LIB/libcuda.so.1" | awk '{ print $3 }' | sort))
 equal "hooked functions the software device lacks" "" "$missing"
+
+# What cuda.h declares is exported, so that a program linked with the driver starts: what is not
+# supported says so when it is called.
+if declared=$(echo '#include <cuda.h>' | "${CC:-cc}" -E -P -x c -D__CUDA_API_VERSION_INTERNAL \
+    -I"${CUDA_HOME:-/usr/local/cuda}/include" - 2>/dev/null); then
+    missing=$(comm -23 <(tr '\n' ' ' <<<"$declared" | grep -oE 'CUresult +cu[A-Z]\w+ *\(' |
+        grep -oE 'cu[A-Z]\w+' | sort -u) \
+        <(nm -D --defined-only "$SIM_LIB/libcuda.so.1" | awk '{ print $3 }' | sort))
+    equal "declared functions the software device lacks" "" "$missing"
+fi

@@ -36,7 +36,8 @@ static void replace(struct work *work, size_t at, size_t removed, const uint8_t 
         count = sizeof(piece);
     if (work->bytes - removed + count > GMT_FUZZ_MAX_BYTES)
         return;
-    memcpy(piece, with, count); /* it may lie in what is moved */
+    if (count != 0)
+        memcpy(piece, with, count); /* it may lie in what is moved */
     memmove(work->data + at + count, work->data + at + removed, work->bytes - at - removed);
     memcpy(work->data + at, piece, count);
     work->bytes += count - removed;
@@ -236,7 +237,7 @@ size_t gmt_fuzz_mutate(const struct gmt_fuzz_corpus *corpus, uint64_t *state, ui
     struct work work = {.corpus = corpus, .state = state, .data = out};
     const struct gmt_fuzz_input *input = &corpus->inputs[below(&work, corpus->count)];
     bool is_text = memchr(input->data, 0, input->bytes) == NULL;
-    size_t rounds = (size_t)1 << below(&work, 4);
+    size_t rounds = (size_t)1 << below(&work, 1 + below(&work, 4)); /* mostly few */
 
     memcpy(out, input->data, input->bytes);
     work.bytes = input->bytes;

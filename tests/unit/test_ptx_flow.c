@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where threads that part meet again, in every shape of control flow. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "tests/unit/ptx_fixture.h"
 
@@ -101,70 +99,4 @@ Test(ptx_flow, infinite_loops_and_unreachable_code_are_no_trouble)
     cr_expect_eq(meeting_point("A: @%p1 bra B; membar.cta; B: @%p2 exit; bra A;", 0), 2);
     cr_expect_eq(meeting_point("@%p1 bra F; A: bra A; F: membar.cta; ret; @%p2 bra F;", 0), 2);
     cr_expect_eq(meeting_point("bra L; @%p1 bra L; membar.cta; L: ret;", 1), 3);
-}
-
-enum { NODES = 24 };
-
-/* By definition: what is on every way from a node to the end. Bit NODES is the end. */
-static uint32_t slow_meeting_point(const unsigned *targets, unsigned at)
-{
-    uint32_t after[NODES + 1];
-    bool changed = true;
-
-    for (unsigned i = 0; i < NODES; i++)
-        after[i] = UINT32_MAX;
-    after[NODES] = 1U << NODES;
-    while (changed) {
-        changed = false;
-        for (unsigned i = NODES; i-- > 0;) {
-            uint32_t now = 1U << i | (after[i + 1] & after[targets[i]]);
-
-            changed = changed || now != after[i];
-            after[i] = now;
-        }
-    }
-    after[at] &= ~(1U << at);
-    /* The nearest: the one whose own followers are all the others. */
-    for (unsigned i = 0; i <= NODES; i++) {
-        if (i != at && (after[at] >> i & 1) != 0 && (after[i] | 1U << i) == after[at])
-            return i;
-    }
-    return NEVER;
-}
-
-Test(ptx_flow, agrees_with_the_definition_on_random_graphs)
-{
-    srand(1);
-    for (unsigned round = 0; round < 500; round++) {
-        char body[NODES * 32], *at = body;
-        unsigned targets[NODES];
-
-        for (unsigned i = 0; i < NODES; i++) {
-            targets[i] = (unsigned)rand() % (NODES + 1);
-            at += sprintf(at, "L%u: @%%p1 bra L%u;", i, targets[i]);
-        }
-        sprintf(at, "L%u: ret;", NODES);
-        for (unsigned i = 0; i < NODES; i++)
-            cr_assert_eq(meeting_point(body, i), slow_meeting_point(targets, i), "%u: %s", i, body);
-    }
-}
-
-/* Every block branches far ahead or back: the shapes that make simple algorithms quadratic. */
-Test(ptx_flow, hundred_thousand_branches_take_no_time)
-{
-    enum { COUNT = 100000 };
-    char *body = malloc(COUNT * 64), *at = body;
-    struct timespec start, end;
-
-    for (unsigned i = 0; i < COUNT; i++) {
-        unsigned target = i % 2 == 0 ? i + COUNT / 2 : i * 7919U % COUNT;
-
-        at += sprintf(at, "L%u: @%%p%u bra L%u;", i, i % 10, target < COUNT ? target : COUNT);
-    }
-    sprintf(at, "L%u: ret;", COUNT);
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    cr_expect_eq(meeting_point(body, COUNT - 1), COUNT);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    cr_expect_lt(end.tv_sec - start.tv_sec, 10);
-    free(body);
 }

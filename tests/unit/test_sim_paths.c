@@ -214,3 +214,28 @@ Test(sim_paths, long_loops_of_few_lanes_keep_the_others_waiting)
     cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1, "nobody was let go early");
     sim_try_end(trial);
 }
+
+/* All blocks of the grid wait for each other: each adds one and spins until all have. */
+Test(sim_paths, blocks_may_wait_for_blocks_that_begin_after_them)
+{
+    struct sim_try *trial = sim_try_new(SIM_HEAD SIM_KERNEL(
+        "k",
+        "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra WAIT;\n"
+        "atom.global.add.u32 %r2, [%rd1], 1;\nmov.u32 %r4, %nctaid.x;\n"
+        "SPIN: ld.volatile.global.u32 %r3, [%rd1];\nsetp.lt.u32 %p2, %r3, %r4;\n@%p2 bra SPIN;\n"
+        "WAIT: bar.sync 0;\nld.volatile.global.u32 %r3, [%rd1];\n"
+        "mov.u32 %r5, %ctaid.x;\nmad.lo.u32 %r5, %r5, 64, %r1;\nmul.wide.u32 %rd4, %r5, 4;\n"
+        "add.u64 %rd4, %rd4, %rd1;\nst.global.u32 [%rd4+4], %r3;\nret;\n"));
+
+    trial->launch.block[0] = 64;
+    trial->launch.grid[0] = 40;
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        trial->launch.workers = workers;
+        memset(trial->out, 0, sizeof(trial->out));
+        sim_try_ok(trial, "k");
+        for (uint32_t i = 0; i < 40 * 64; i++) {
+            cr_assert_eq(trial->out[i + 1], 40, "%u: %u", i, trial->out[i + 1]);
+        }
+    }
+    sim_try_end(trial);
+}

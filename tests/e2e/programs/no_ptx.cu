@@ -13,6 +13,9 @@ int main()
     cudaError_t error = cudaMalloc(&out, 32 * sizeof(int));
     if (error == cudaSuccess) {
         fill<<<1, 32>>>(out);
+        error = cudaGetLastError();
+    }
+    if (error == cudaSuccess) {
         error = cudaMemcpy(&last, out + 31, sizeof(last), cudaMemcpyDeviceToHost);
     }
     printf("%s %d\n", cudaGetErrorName(error), last);

@@ -7,9 +7,9 @@
 #include <cuda_fp16.h>
 
 /*
- * The reference: values of both formats are exact in long double, whose 64 bits hold their sums,
- * products and fused products exactly or, where operands lie far apart, far from a tie; so that one
- * rounding, to nearest and ties to even, gives the format's result.
+ * The reference: values of both formats and their products are exact in long double; sums that are
+ * not are rounded to odd, so that rounding once more, to nearest and ties to even, gives the format's
+ * result.
  */
 struct format {
     int fraction_bits, exponent_bits;
@@ -54,6 +54,18 @@ static uint16_t encode(long double value, format f)
     /* Adding the units carries into the exponent where they overflow. */
     long bits = ((biased - 1) << f.fraction_bits) + units;
     return (uint16_t)(sign | (bits >= infinity ? infinity : bits));
+}
+
+/* The sum to 64 bits; where that is not exact, the neighbour whose last bit is set. */
+static long double sum_to_odd(long double a, long double b)
+{
+    long double sum = a + b, of_b = sum - a, lost = (a - (sum - of_b)) + (b - of_b);
+    uint64_t significand;
+
+    memcpy(&significand, &sum, sizeof(significand));
+    if (std::isfinite(sum) && lost != 0 && significand % 2 == 0)
+        sum = std::nextafter(sum, lost > 0 ? (long double)INFINITY : -(long double)INFINITY);
+    return sum;
 }
 
 /* NaNs are all alike: CUDA's are 0x7fff, others are possible. */
@@ -117,10 +129,10 @@ static void wanted_scalars(uint16_t *o, uint16_t a, uint16_t b, int i, format f)
     long double x = decode(a, f), y = decode(b, f);
     bool nan = std::isnan(x) || std::isnan(y);
 
-    o[0] = encode(x + y, f);
-    o[1] = encode(x - y, f);
+    o[0] = encode(sum_to_odd(x, y), f);
+    o[1] = encode(sum_to_odd(x, -y), f);
     o[2] = encode(x * y, f);
-    o[3] = encode(x * y + x, f);
+    o[3] = encode(sum_to_odd(x * y, x), f);
     o[4] = (uint16_t)(a ^ 0x8000);
     o[5] = (uint16_t)(a & 0x7fff);
     /* Of a number and a NaN, the number; -0 below +0. */

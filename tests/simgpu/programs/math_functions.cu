@@ -94,7 +94,8 @@ static long double rcbrt(long double x)
 
 static long double erfcx(long double x)
 {
-    return std::exp(x * x) * std::erfc(x);
+    /* Far out, before exp overflows: 1 / (x sqrt(pi)), to 1 / (2 x^2) of its value. */
+    return x > 100 ? 1 / (x * std::sqrt(pi)) : std::exp(x * x) * std::erfc(x);
 }
 
 static long double normcdf(long double x)

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The handlers of convert_lanes.h for processors with AVX2. */
+#define SIM_AVX2 1
+#include "simgpu/exec/convert_lanes.h"
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
