@@ -60,7 +60,7 @@ struct gmt_bench {
 
 /* What one launch of a variant does, computed from the launch shape. Zero = none of it. */
 struct gmt_work {
-    double bytes_asked; /* global bytes that the lanes load and store */
+    double bytes_asked; /* global bytes that requests ask for; what lanes share counts once */
     double load_requests;
     double load_sectors;
     double store_requests;

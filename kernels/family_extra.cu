@@ -119,7 +119,9 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant, stru
     double requests = (double)thread_count(bench, variant) / 32;
     double lanes = variant->kernel == GMT_KERNEL_lanes ? variant->parameter : 32;
 
-    work->bytes_asked = requests * lanes * 2 * sizeof(float);
+    double loaded = variant->kernel == GMT_KERNEL_broadcast ? 1 : lanes; /* words of a request */
+
+    work->bytes_asked = requests * (loaded + lanes) * sizeof(float);
     work->load_requests = requests;
     work->load_sectors = requests * variant->sectors_per_request;
     work->store_requests = requests;

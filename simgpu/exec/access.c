@@ -101,6 +101,7 @@ static const char *what_of(const struct sim_access *access)
 static bool misaligned(struct sim_warp *warp, const struct sim_op *op,
                        const struct sim_access *access)
 {
+    const uint64_t window = sim_window_of((enum ptx_space)access->space);
     unsigned lane = sim_first_lane(access->mask);
 
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
@@ -108,14 +109,10 @@ static bool misaligned(struct sim_warp *warp, const struct sim_op *op,
         if ((access->address[lane] & (access->width - 1)) != 0)
             break;
     }
+    const unsigned long long at = access->address[lane] + window;
     sim_warp_fault(warp, op, 1u << lane, SIM_MISALIGNED_ADDRESS,
                    "%s of %u bytes at address 0x%llx, which is not a multiple of %u",
-                   what_of(access), access->width,
-                   (unsigned long long)(access->address[lane] +
-                                        (access->space == PTX_GLOBAL
-                                             ? 0
-                                             : sim_window_of((enum ptx_space)access->space))),
-                   access->width);
+                   what_of(access), access->width, at, access->width);
     return false;
 }
 
@@ -211,25 +208,42 @@ static bool check_map(struct sim_warp *warp, const struct sim_op *op, struct sim
 }
 
 /* Shared and local memory and parameters: addresses are offsets, below `limit`. */
+static bool all_below(const struct sim_access *access, uint64_t limit)
+{
+    const unsigned lead = sim_first_lane(access->mask);
+    uint64_t bytes = access->width;
+    bool out = false;
+
+    if (access->shape == SIM_SHAPE_UNIT)
+        bytes *= (unsigned)__builtin_popcount(access->mask);
+    if (bytes > limit)
+        return false;
+    if (access->shape != SIM_SHAPE_ANY)
+        return access->address[lead] <= limit - bytes;
+    SIM_FOR_LANES(access->mask, i, out |= access->address[i] > limit - bytes);
+    return !out;
+}
+
 static bool check_window(struct sim_warp *warp, const struct sim_op *op,
                          const struct sim_access *access, uint64_t limit, const char *what)
 {
-    const uint64_t last = limit - access->width; /* wraps when nothing fits */
+    unsigned lane = sim_first_lane(access->mask);
 
+    if (all_below(access, limit))
+        return true;
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
-        const unsigned i = sim_first_lane(left);
-        if (access->width <= limit && access->address[i] <= last)
-            continue;
-        sim_warp_fault(warp, op, 1u << i, SIM_ILLEGAL_ADDRESS,
-                       "%s of %u bytes: %s address 0x%llx is outside the %llu bytes of %s",
-                       what_of(access), access->width, what, (unsigned long long)access->address[i],
-                       (unsigned long long)limit,
-                       access->space == PTX_SHARED  ? "shared memory that the block has"
-                       : access->space == PTX_LOCAL ? "local memory that the thread has"
-                                                    : "the kernel's parameters");
-        return false;
+        lane = sim_first_lane(left);
+        if (access->width > limit || access->address[lane] > limit - access->width)
+            break;
     }
-    return true;
+    sim_warp_fault(warp, op, 1u << lane, SIM_ILLEGAL_ADDRESS,
+                   "%s of %u bytes: %s address 0x%llx is outside the %llu bytes of %s",
+                   what_of(access), access->width, what, (unsigned long long)access->address[lane],
+                   (unsigned long long)limit,
+                   access->space == PTX_SHARED  ? "shared memory that the block has"
+                   : access->space == PTX_LOCAL ? "local memory that the thread has"
+                                                : "the kernel's parameters");
+    return false;
 }
 
 static bool check_offsets(struct sim_warp *warp, const struct sim_op *op, struct sim_access *access)
@@ -271,6 +285,19 @@ bool sim_access_check(struct sim_warp *warp, const struct sim_op *op, struct sim
     return mapped ? check_map(warp, op, access) : check_offsets(warp, op, access);
 }
 
+static bool look_for_races(struct sim_warp *warp, const struct sim_op *op,
+                           const struct sim_access *access)
+{
+    struct sim_memory *memory = warp->worker->memory;
+
+    if (memory->races == NULL)
+        memory->races = sim_races_new();
+    if (memory->races != NULL && sim_races_note(memory->races, warp, op, access) == 0)
+        return true;
+    sim_warp_fault(warp, op, access->mask, SIM_OUT_OF_MEMORY, "no memory to look for races");
+    return false;
+}
+
 bool sim_access_next(struct sim_warp *warp, const struct sim_op *op, struct sim_access *access,
                      enum ptx_space space)
 {
@@ -283,5 +310,7 @@ bool sim_access_next(struct sim_warp *warp, const struct sim_op *op, struct sim_
         return false;
     const bool counted = sim_access_count(warp, op, access);
     access->is_later = 1;
+    if (access->space == PTX_SHARED && warp->worker->launch->check_races)
+        return counted && look_for_races(warp, op, access);
     return counted;
 }

@@ -32,6 +32,7 @@ struct sim_access {
     uint8_t space;        /* enum ptx_space that was found */
     uint8_t uses;         /* bit set of enum sim_use */
     uint8_t is_atomic;
+    uint8_t is_strong; /* volatile or stronger: how threads wait for each other */
     uint8_t is_async;  /* half of an async copy */
     uint8_t is_bypass; /* ... of 16 bytes past L1 */
     uint8_t is_split;  /* lanes touch several regions of the map */
@@ -39,7 +40,8 @@ struct sim_access {
 };
 
 /* Flags of struct sim_op for instructions with an address; the family's own bits are below. */
-#define SIM_ADDRESS_32 (1u << 31) /* the address register has 32 bits */
+#define SIM_ADDRESS_32 (1u << 31)    /* the address register has 32 bits */
+#define SIM_ACCESS_STRONG (1u << 30) /* volatile, relaxed, acquire, release, mmio */
 
 static inline unsigned sim_first_lane(uint32_t mask)
 {
@@ -77,6 +79,7 @@ static inline void sim_access_begin(struct sim_access *access, const struct sim_
     access->uses = (uint8_t)uses;
     access->is_atomic = uses == (SIM_USE_READ | SIM_USE_WRITE);
     access->is_async = access->is_bypass = 0;
+    access->is_strong = (op->flags & SIM_ACCESS_STRONG) != 0;
     access->is_later = 0;
 }
 

@@ -92,7 +92,8 @@ static void copy_lanes(const struct sim_access *access, const uint64_t *from, ui
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const unsigned i = sim_first_lane(left);
         uint8_t *to = sim_access_at(access, i);
-        memcpy(to, (const void *)(uintptr_t)from[i], bytes[i]);
+        if (bytes[i] != 0)
+            memcpy(to, (const void *)(uintptr_t)from[i], bytes[i]);
         memset(to + bytes[i], 0, access->width - bytes[i]);
     }
 }
@@ -110,7 +111,7 @@ static const struct sim_op *run_async_copy(struct sim_warp *warp, const struct s
                               copy->from_offset);
     access.width = copy->bytes;
     access.uses = SIM_USE_READ;
-    access.is_atomic = access.is_later = 0;
+    access.is_atomic = access.is_strong = access.is_later = 0;
     access.is_async = 1;
     access.is_bypass = copy->passes_l1;
     if (!check_source(warp, op, &access, reading, partial, bytes))

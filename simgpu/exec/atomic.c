@@ -28,7 +28,7 @@ static const struct sim_op *run_atomic(struct sim_warp *warp, const struct sim_o
     access.width = (uint32_t)atomic->vector * atomic->bytes;
     access.uses = SIM_USE_READ | SIM_USE_WRITE;
     access.is_atomic = 1;
-    access.is_async = access.is_bypass = access.is_later = 0;
+    access.is_async = access.is_bypass = access.is_strong = access.is_later = 0;
     do {
         if (!sim_access_next(warp, op, &access, (enum ptx_space)atomic->space))
             return NULL;

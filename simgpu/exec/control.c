@@ -192,7 +192,7 @@ static enum sim_decode_result decode_branch_index(struct sim_decoder *decoder,
     }
     targets->count = table->count;
     targets->index = sim_source(decoder, instruction, 0, PTX_U32);
-    targets->ops = sim_decode_alloc(decoder, table->count * sizeof(*targets->ops));
+    targets->ops = sim_decode_alloc(decoder, table->count * sizeof(void *));
     for (uint32_t i = 0; targets->ops != NULL && i < table->count; i++) {
         if (table->labels[i] > decoder->code->op_count) {
             return sim_decode_refuse(decoder, "brx.idx to something other than a label");

@@ -48,6 +48,14 @@ struct sim_decoder {
 uint32_t sim_decode_carry(struct sim_decoder *decoder);
 /* Bytes of frame, 64-byte aligned; 0 after a refusal. */
 uint32_t sim_frame_reserve(struct sim_decoder *decoder, size_t bytes);
+/* A lane array (`bytes` is 2, 4, 8 or 16) or predicate (0) with this value; SIM_NOWHERE if refused. */
+uint32_t sim_frame_constant(struct sim_decoder *decoder, uint64_t low, uint64_t high,
+                            unsigned bytes);
+/* Lanes are stored in 2, 4, 8 or 16 bytes. */
+unsigned sim_storage_bytes(unsigned bytes);
+uint64_t sim_narrowed(uint64_t value, unsigned bytes); /* the low `bytes` bytes */
+/* frame.c: registers and parameters of the function; 0 or -ENOMEM. */
+int sim_frame_lay_out(struct sim_decoder *decoder);
 /* Own local memory of the function, `align` a power of two: offset from its local_base. */
 uint64_t sim_local_reserve(struct sim_decoder *decoder, uint64_t bytes, uint64_t align);
 /* A double as f16 or bf16, rounded to nearest even. */

@@ -154,6 +154,16 @@ static int64_t total_offset(const struct ptx_operand *address)
                : address->offset;
 }
 
+static bool is_strong(const struct ptx_instruction *instruction)
+{
+    static const char *const words[] = {"volatile", "relaxed", "acquire", "release", "mmio"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (sim_has(instruction, words[i]))
+            return true;
+    return false;
+}
+
 enum sim_decode_result sim_decode_load_store(struct sim_decoder *decoder,
                                              const struct ptx_instruction *instruction, bool stores,
                                              struct sim_op *op)
@@ -178,6 +188,8 @@ enum sim_decode_result sim_decode_load_store(struct sim_decoder *decoder,
     if (!sim_decode_address(decoder, address, op))
         return SIM_UNSUPPORTED;
     op->memory.space = (uint8_t)space;
+    if (is_strong(instruction))
+        op->flags |= SIM_ACCESS_STRONG;
     op->run = stores ? run_store : run_load;
     return SIM_DECODED;
 }

@@ -14,12 +14,14 @@
 static void forget_touched(struct sim_memory *memory)
 {
     if (memory->touched != NULL)
-        for (size_t i = 0; i < memory->map->count; i++) {
+        for (size_t i = 0; i < memory->touched_count; i++) {
             free(memory->touched[i].reads.words);
             free(memory->touched[i].writes.words);
         }
     free(memory->touched);
     memory->touched = NULL;
+    sim_races_free(memory->races);
+    memory->races = NULL;
 }
 
 int sim_memory_reset(struct sim_memory *memory, const struct sim_map *map, bool count)
@@ -31,6 +33,7 @@ int sim_memory_reset(struct sim_memory *memory, const struct sim_map *map, bool 
     if (!count || map->count == 0)
         return 0;
     memory->touched = calloc(map->count, sizeof *memory->touched);
+    memory->touched_count = map->count;
     if (memory->touched != NULL)
         return 0;
     memory->count = false;
@@ -57,6 +60,19 @@ void sim_memory_free(struct sim_memory *memory)
         return;
     forget_touched(memory);
     free(memory);
+}
+
+int sim_memory_races(struct sim_memory *const *memories, size_t count, struct sim_race **races,
+                     size_t *race_count)
+{
+    int error = 0;
+
+    *races = NULL;
+    *race_count = 0;
+    for (size_t i = 0; i < count && error == 0; i++)
+        if (memories[i]->races != NULL)
+            error = sim_races_collect(memories[i]->races, races, race_count);
+    return error;
 }
 
 /* Index of the last region that begins at or below `address`, or SIM_NO_REGION. */

@@ -22,6 +22,10 @@ int sim_memory_reset(struct sim_memory *memory, const struct sim_map *map, bool 
 int sim_memory_footprints(struct sim_memory *const *memories, size_t count,
                           struct sim_footprint **footprints, size_t *footprint_count);
 
+/* The races that the workers found together; 0 or -ENOMEM. `races` is malloc'ed, the caller's. */
+int sim_memory_races(struct sim_memory *const *memories, size_t count, struct sim_race **races,
+                     size_t *race_count);
+
 /* Where storage outside global memory lies, for the memory family: kernel parameters of the launch,
  * function parameters and return values (in the frame, 32 x bytes: lane i at offset + i * bytes). */
 struct sim_param_slot {

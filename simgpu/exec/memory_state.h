@@ -5,6 +5,7 @@
 
 #include "simgpu/exec/access.h"
 #include "simgpu/exec/count.h"
+#include "simgpu/exec/race.h"
 
 #define SIM_RECENT_REGIONS 64u /* a power of two */
 #define SIM_NO_REGION UINT32_MAX
@@ -25,7 +26,9 @@ struct sim_memory {
     bool count;
     uint32_t recent[SIM_RECENT_REGIONS]; /* by instruction: index of the region it touched last */
     struct sim_touched *touched;         /* one per region, NULL when not counting */
-    struct sim_lines lines;              /* scratch */
+    size_t touched_count;
+    struct sim_lines lines;  /* scratch */
+    struct sim_races *races; /* NULL: not looked for */
 };
 
 /* Index of the region that holds `address`, or SIM_NO_REGION. */

@@ -1,153 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operands: every kind becomes a place in the frame that handlers read lanes from. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "simgpu/exec/decode.h"
 #include "simgpu/exec/warp.h"
 
-/* ---- the frame ------------------------------------------------------------------------------ */
-
-uint32_t sim_frame_reserve(struct sim_decoder *decoder, size_t bytes)
-{
-    const size_t at = decoder->image_bytes;
-
-    bytes = (bytes + 63) & ~(size_t)63;
-    if (bytes > SIM_MAX_FRAME || at + bytes > SIM_MAX_FRAME) {
-        sim_decode_refuse(decoder, "a function with more than %u MiB of registers and constants",
-                          SIM_MAX_FRAME >> 20);
-        return SIM_NOWHERE;
-    }
-    if (at + bytes > decoder->image_capacity) {
-        size_t capacity = decoder->image_capacity != 0 ? decoder->image_capacity : 16384;
-
-        while (capacity < at + bytes) {
-            capacity *= 2;
-        }
-        uint8_t *grown = realloc(decoder->image, capacity);
-        if (grown == NULL) {
-            decoder->no_memory = decoder->failed = true;
-            return SIM_NOWHERE;
-        }
-        decoder->image = grown;
-        decoder->image_capacity = capacity;
-    }
-    memset(decoder->image + at, 0, bytes);
-    decoder->image_bytes = at + bytes;
-    return (uint32_t)at;
-}
-
-uint32_t sim_scratch(struct sim_decoder *decoder, size_t bytes)
-{
-    return sim_frame_reserve(decoder, bytes);
-}
-
-uint32_t sim_decode_carry(struct sim_decoder *decoder)
-{
-    if (decoder->carry == 0) {
-        decoder->carry = sim_frame_reserve(decoder, sizeof(uint32_t));
-    }
-    return decoder->carry;
-}
-
-/* ---- constants ------------------------------------------------------------------------------ */
-
-static void fill_lanes(uint8_t *at, uint64_t low, uint64_t high, unsigned bytes)
-{
-    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
-        memcpy(at + (size_t)lane * bytes, &low, bytes < 8 ? bytes : 8);
-        if (bytes == 16) {
-            memcpy(at + (size_t)lane * bytes + 8, &high, 8);
-        }
-    }
-}
-
-static size_t hash_of(uint64_t low, uint64_t high, unsigned bytes)
-{
-    uint64_t hash = (low ^ (high * 31) ^ bytes) * UINT64_C(0x9E3779B97F4A7C15);
-
-    return (size_t)(hash ^ (hash >> 29));
-}
-
-static struct sim_constant_key *find_constant(struct sim_constant_key *table, size_t capacity,
-                                              uint64_t low, uint64_t high, unsigned bytes)
-{
-    size_t at = hash_of(low, high, bytes) & (capacity - 1);
-
-    while (table[at].offset != 0 &&
-           (table[at].low != low || table[at].high != high || table[at].bytes != bytes)) {
-        at = (at + 1) & (capacity - 1);
-    }
-    return &table[at];
-}
-
-static int grow_constants(struct sim_decoder *decoder)
-{
-    const size_t capacity = decoder->constant_capacity != 0 ? decoder->constant_capacity * 2 : 64;
-    struct sim_constant_key *table = calloc(capacity, sizeof(*table));
-
-    if (table == NULL) {
-        decoder->no_memory = decoder->failed = true;
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < decoder->constant_capacity; i++) {
-        const struct sim_constant_key *old = &decoder->constants[i];
-
-        if (old->offset != 0) {
-            *find_constant(table, capacity, old->low, old->high, old->bytes) = *old;
-        }
-    }
-    free(decoder->constants);
-    decoder->constants = table;
-    decoder->constant_capacity = capacity;
-    return 0;
-}
-
-/* `bytes` is 2, 4, 8, 16, or 0 for a predicate. */
-static uint32_t constant(struct sim_decoder *decoder, uint64_t low, uint64_t high, unsigned bytes)
-{
-    if (decoder->constant_count * 2 >= decoder->constant_capacity && grow_constants(decoder) != 0) {
-        return SIM_NOWHERE;
-    }
-    struct sim_constant_key *key = find_constant(decoder->constants, decoder->constant_capacity,
-                                                 low, high, bytes);
-    if (key->offset != 0) {
-        return key->offset;
-    }
-    const uint32_t at = sim_frame_reserve(decoder, bytes == 0 ? sizeof(uint32_t)
-                                                              : (size_t)bytes * SIM_LANES);
-    if (at == SIM_NOWHERE) {
-        return SIM_NOWHERE;
-    }
-    if (bytes == 0) {
-        const uint32_t word = low != 0 ? SIM_FULL_MASK : 0;
-
-        memcpy(decoder->image + at, &word, sizeof(word));
-    } else {
-        fill_lanes(decoder->image + at, low, high, bytes);
-    }
-    *key = (struct sim_constant_key){low, high, bytes, at};
-    decoder->constant_count++;
-    return at;
-}
-
-/* Lanes are stored in 2, 4, 8 or 16 bytes. */
-static unsigned storage_bytes(unsigned bytes)
-{
-    return bytes <= 2 ? 2 : bytes <= 4 ? 4 : bytes <= 8 ? 8 : 16;
-}
-
-static uint64_t narrowed(uint64_t value, unsigned bytes)
-{
-    return bytes >= 8 ? value : value & ((UINT64_C(1) << (8 * bytes)) - 1);
-}
-
-uint32_t sim_constant(struct sim_decoder *decoder, uint64_t value, unsigned bytes)
-{
-    return constant(decoder, bytes == 0 ? value : narrowed(value, bytes), 0,
-                    bytes == 0 ? 0 : storage_bytes(bytes));
-}
+/* ---- immediates ----------------------------------------------------------------------------- */
 
 static uint32_t integer_constant(struct sim_decoder *decoder, uint64_t value,
                                  const struct ptx_type_info *type)
@@ -157,13 +16,13 @@ static uint32_t integer_constant(struct sim_decoder *decoder, uint64_t value,
         return SIM_NOWHERE;
     }
     if (type->kind == PTX_KIND_PREDICATE) {
-        return constant(decoder, value != 0, 0, 0);
+        return sim_frame_constant(decoder, value != 0, 0, 0);
     }
-    const unsigned bytes = storage_bytes(type->bytes);
+    const unsigned bytes = sim_storage_bytes(type->bytes);
     /* A negative number keeps its sign in 16-byte registers. */
     const uint64_t high = bytes == 16 && (int64_t)value < 0 ? UINT64_MAX : 0;
 
-    return constant(decoder, narrowed(value, type->bytes), high, bytes);
+    return sim_frame_constant(decoder, sim_narrowed(value, type->bytes), high, bytes);
 }
 
 static uint32_t float_constant(struct sim_decoder *decoder, const struct ptx_operand *operand,
@@ -182,8 +41,8 @@ static uint32_t float_constant(struct sim_decoder *decoder, const struct ptx_ope
         single = (float)value;
     }
     switch (type) {
-    case PTX_F16: return constant(decoder, sim_half_bits(value), 0, 2);
-    case PTX_BF16: return constant(decoder, sim_bfloat_bits(value), 0, 2);
+    case PTX_F16: return sim_frame_constant(decoder, sim_half_bits(value), 0, 2);
+    case PTX_BF16: return sim_frame_constant(decoder, sim_bfloat_bits(value), 0, 2);
     default: break;
     }
     const struct ptx_type_info *info = &ptx_types[type];
@@ -203,7 +62,7 @@ static uint32_t float_constant(struct sim_decoder *decoder, const struct ptx_ope
         sim_decode_refuse(decoder, "a floating-point number where a .%s is needed", info->spelling);
         return SIM_NOWHERE;
     }
-    return constant(decoder, bits, 0, info->bytes);
+    return sim_frame_constant(decoder, bits, 0, info->bytes);
 }
 
 /* ---- special registers ---------------------------------------------------------------------- */
@@ -252,7 +111,7 @@ static uint32_t special_operand(struct sim_decoder *decoder, const struct ptx_op
                           ptx_types[type].spelling);
         return SIM_NOWHERE;
     }
-    const unsigned bytes = is_predicate ? 0 : storage_bytes(ptx_types[type].bytes);
+    const unsigned bytes = is_predicate ? 0 : sim_storage_bytes(ptx_types[type].bytes);
     const uint32_t at = special_slot(decoder, special, bytes);
     if (at != SIM_NOWHERE && sim_special_is_fresh(special) &&
         decoder->fresh_count < sizeof(decoder->fresh) / sizeof(decoder->fresh[0])) {
@@ -352,8 +211,8 @@ static uint32_t variable_address(struct sim_decoder *decoder, const struct ptx_o
         sim_decode_refuse(decoder, "the address of the call parameter %s", variable->name);
         return SIM_NOWHERE;
     }
-    return constant(decoder, narrowed(sim_decode_offset(decoder, variable) + plus, bytes), 0,
-                    bytes);
+    return sim_frame_constant(
+        decoder, sim_narrowed(sim_decode_offset(decoder, variable) + plus, bytes), 0, bytes);
 }
 
 /* ---- the seam ------------------------------------------------------------------------------- */
@@ -365,7 +224,7 @@ static uint32_t register_source(struct sim_decoder *decoder, const struct ptx_op
     const struct ptx_type_info *has = &ptx_types[reg->type], *wanted = &ptx_types[type];
 
     if ((has->kind == PTX_KIND_PREDICATE) != (wanted->kind == PTX_KIND_PREDICATE) ||
-        storage_bytes(has->bytes) < storage_bytes(wanted->bytes)) {
+        sim_storage_bytes(has->bytes) < sim_storage_bytes(wanted->bytes)) {
         sim_decode_refuse(decoder, "register %s (.%s) where a .%s is needed", reg->name,
                           has->spelling, wanted->spelling);
         return SIM_NOWHERE;
@@ -436,5 +295,5 @@ unsigned sim_operand_bytes(const struct sim_decoder *decoder, const struct ptx_o
         return 0;
     }
     const enum ptx_type type = decoder->code->ptx->registers[operand->reg].type;
-    return ptx_types[type].bytes != 0 ? storage_bytes(ptx_types[type].bytes) : 0;
+    return ptx_types[type].bytes != 0 ? sim_storage_bytes(ptx_types[type].bytes) : 0;
 }

@@ -160,7 +160,11 @@ static int merge(const struct sim_run *run, unsigned workers, struct sim_counts 
     counts->blocks = run->blocks;
     counts->warps = run->blocks * run->warps_per_block;
     counts->threads = run->blocks * run->threads_per_block;
-    return sim_memory_footprints(memories, count, &counts->footprints, &counts->footprint_count);
+    if (sim_memory_footprints(memories, count, &counts->footprints, &counts->footprint_count) !=
+        0) {
+        return -ENOMEM;
+    }
+    return sim_memory_races(memories, count, &counts->races, &counts->race_count);
 }
 
 void sim_counts_clear(struct sim_counts *counts)

@@ -79,8 +79,7 @@ static int begin_resident(const struct sim_run *run, struct sim_resident *reside
 struct sim_resident *sim_runner_resident(struct sim_runner *runner, uint32_t index)
 {
     if (index == runner->resident_count) {
-        struct sim_resident **grown = realloc(runner->residents,
-                                              (index + 1) * sizeof(*runner->residents));
+        struct sim_resident **grown = realloc(runner->residents, (index + 1) * sizeof(void *));
 
         if (grown == NULL) {
             return NULL;

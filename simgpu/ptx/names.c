@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t hash_of(const char *text, size_t length)
+static uint32_t hash_of(const struct ptx_names *names, const char *text, size_t length)
 {
-    uint64_t hash = UINT64_C(0x9e3779b97f4a7c15) ^ length;
+    uint64_t hash = names->seed ^ length;
 
     for (size_t i = 0; i < length; i++) {
         hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0xff51afd7ed558ccd);
@@ -21,6 +21,8 @@ int ptx_names_init(struct ptx_names *names, struct ptx_arena *arena)
 {
     *names = (struct ptx_names){.arena = arena, .bucket_count = 1024};
     names->buckets = calloc(names->bucket_count, sizeof(struct ptx_atom *));
+    /* Where memory lies differs from run to run: nobody can prepare words that all collide. */
+    names->seed = (uint64_t)(uintptr_t)names->buckets * UINT64_C(0x9e3779b97f4a7c15);
     return names->buckets != NULL ? 0 : -ENOMEM;
 }
 
@@ -43,7 +45,7 @@ static struct ptx_atom *find(const struct ptx_names *names, const char *text, si
 
 struct ptx_atom *ptx_names_find(const struct ptx_names *names, const char *text, size_t length)
 {
-    return find(names, text, length, hash_of(text, length));
+    return find(names, text, length, hash_of(names, text, length));
 }
 
 /* Twice the buckets; without memory the chains grow instead. */
@@ -72,7 +74,7 @@ static void grow(struct ptx_names *names)
 
 struct ptx_atom *ptx_names_add(struct ptx_names *names, const char *text, size_t length)
 {
-    uint32_t hash = hash_of(text, length);
+    uint32_t hash = hash_of(names, text, length);
     struct ptx_atom *atom = find(names, text, length, hash);
 
     if (atom != NULL || length > UINT32_MAX)

@@ -55,6 +55,7 @@ struct ptx_names {
     struct ptx_arena *arena;
     struct ptx_atom **buckets;
     size_t bucket_count, count;
+    uint64_t seed; /* of the hash */
 };
 
 int ptx_names_init(struct ptx_names *names, struct ptx_arena *arena);

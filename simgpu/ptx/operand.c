@@ -209,7 +209,7 @@ static void parse_name(struct ptx_parser *parser)
     struct ptx_symbol *symbol = name != NULL ? ptx_resolve(parser, name) : NULL;
     struct ptx_operand *operand;
 
-    if (parser->failed)
+    if (name == NULL || parser->failed)
         return;
     if (symbol == NULL && name->text[0] == '%') {
         parse_special(parser, name);

@@ -41,7 +41,7 @@ static const char usage[] =
 
 static int open_input(const char *path)
 {
-    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int file = path != NULL ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
 
     if (file < 0) {
         perror(path);

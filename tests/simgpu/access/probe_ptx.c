@@ -7,19 +7,18 @@
 
 /* How a width is spelled. */
 struct spelling {
-    unsigned width;
+    unsigned width, registers;
     const char *type;      /* with the vector: "v4.u32" */
     const char *reg;       /* register type */
     const char *from, *to; /* operand lists of two sets of registers */
     const char *integer;   /* type of an atomic addition, NULL = none */
-    unsigned registers;
 };
 static const struct spelling spellings[] = {
-    {1, "u8", "b16", "%v0", "%w0", NULL, 1},
-    {2, "u16", "b16", "%v0", "%w0", NULL, 1},
-    {4, "u32", "b32", "%v0", "%w0", "u32", 1},
-    {8, "u64", "b64", "%v0", "%w0", "u64", 1},
-    {16, "v4.u32", "b32", "{%v0, %v1, %v2, %v3}", "{%w0, %w1, %w2, %w3}", NULL, 4},
+    {1, 1, "u8", "b16", "%v0", "%w0", NULL},
+    {2, 1, "u16", "b16", "%v0", "%w0", NULL},
+    {4, 1, "u32", "b32", "%v0", "%w0", "u32"},
+    {8, 1, "u64", "b64", "%v0", "%w0", "u64"},
+    {16, 4, "v4.u32", "b32", "{%v0, %v1, %v2, %v3}", "{%w0, %w1, %w2, %w3}", NULL},
 };
 
 /* All kernels begin alike: %d1 buffer, %r2 own offset, %d5 buffer + offset, %p1 own bit of the mask. */

@@ -32,17 +32,20 @@ void device_counts_switch(int on)
 int device_counts_take(struct device_counts *counts)
 {
     const struct sim_counts *last = interface->last_launch();
+    size_t site_count = 0;
+    const struct sim_site_info *sites = interface->last_sites(&site_count);
 
     memset(counts, 0, sizeof(*counts));
-    if (last == NULL)
+    if (last == NULL || sites == NULL || site_count != last->site_count)
         return -ENODATA;
     for (size_t i = 0; i < last->site_count; i++) {
         const struct sim_site_counts *site = &last->sites[i];
-        struct sim_site_counts *sum =
-            &counts->kind[site->kind < SIM_SITE_KINDS ? site->kind : SIM_SITE_OTHER];
+        const unsigned kind = site->kind < SIM_SITE_KINDS ? site->kind : SIM_SITE_OTHER;
+        struct sim_site_counts *sum = &counts->kind[kind];
 
         counts->executed += site->executed;
         counts->lanes += site->lanes;
+        counts->lane_bytes[kind] += site->lanes * sites[i].width;
         sum->executed += site->executed;
         sum->lanes += site->lanes;
         sum->requests += site->requests;

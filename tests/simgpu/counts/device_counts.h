@@ -12,8 +12,9 @@ extern "C" {
 /* Sums over all sites of one kind (enum sim_site_kind), and over all sites. */
 struct device_counts {
     struct sim_site_counts kind[SIM_SITE_KINDS];
-    uint64_t executed; /* warp-level instructions */
-    uint64_t lanes;    /* lane-level instructions */
+    uint64_t lane_bytes[SIM_SITE_KINDS]; /* lanes x width, where `bytes` counts shared bytes once */
+    uint64_t executed;                   /* warp-level instructions */
+    uint64_t lanes;                      /* lane-level instructions */
 };
 
 /* Finds the software device among the loaded libraries and has it count. 0 or -ENODEV. */

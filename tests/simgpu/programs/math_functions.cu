@@ -94,8 +94,7 @@ static long double rcbrt(long double x)
 
 static long double erfcx(long double x)
 {
-    /* Far out, before exp overflows: 1 / (x sqrt(pi)), to 1 / (2 x^2) of its value. */
-    return x > 100 ? 1 / (x * std::sqrt(pi)) : std::exp(x * x) * std::erfc(x);
+    return std::isinf(x) && x > 0 ? 0 : std::exp(x * x) * std::erfc(x); /* there, inf times 0 */
 }
 
 static long double normcdf(long double x)
