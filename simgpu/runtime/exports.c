@@ -29,13 +29,14 @@
 
 SIM_EXPORT cudaError_t CUDARTAPI cudaPeekAtLastError(void)
 {
-    cudaError_t sticky = sim_sticky(sim_thread.device);
-    return sticky != cudaSuccess ? sticky : sim_thread.last_error;
+    return sim_thread.last_error;
 }
 
+/* After a fault, too, the error is given once (seen on an H200, CUDA 13.0); the next call that enters
+ * the device finds it again. */
 SIM_EXPORT cudaError_t CUDARTAPI cudaGetLastError(void)
 {
-    cudaError_t error = cudaPeekAtLastError();
+    cudaError_t error = sim_thread.last_error;
     sim_thread.last_error = cudaSuccess;
     return error;
 }

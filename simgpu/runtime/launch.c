@@ -2,8 +2,6 @@
 /* Launching kernels: what <<<>>> becomes, and the API's own launches. */
 #include "simgpu/runtime/runtime.h"
 
-#include <pthread.h>
-
 /* ---- the configuration between <<< and >>>, kept until the stub asks for it ------------------- */
 
 /* Not 0: the launch is left out. Arguments that launch kernels themselves make this a stack. */
@@ -48,58 +46,10 @@ SIM_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *functio
     return cudaSuccess;
 }
 
-/* ---- the device's limits -------------------------------------------------------------------- */
-
-struct sim_limits {
-    int ready; /* the rest is valid */
-    unsigned block[3], grid[3], threads;
-};
-
-static void read_limits(int device, struct sim_limits *limits)
+/* The shape is the driver's to judge, as with NVIDIA's runtime: cudaErrorInvalidValue (seen on an
+ * H200, CUDA 13.0). Only what the driver's narrower parameter cannot hold is refused here. */
+static cudaError_t check(size_t shared_bytes)
 {
-    for (int i = 0; i < 3; i++) {
-        limits->block[i] = (unsigned)sim_device_attribute(device,
-                                                          CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
-        limits->grid[i] = (unsigned)sim_device_attribute(device,
-                                                         CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
-    }
-    limits->threads = (unsigned)sim_device_attribute(device,
-                                                     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-}
-
-static const struct sim_limits *limits_of(int device)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static struct sim_limits known[SIM_MAX_DEVICES];
-    struct sim_limits *limits = &known[device];
-    if (!__atomic_load_n(&limits->ready, __ATOMIC_ACQUIRE)) {
-        pthread_mutex_lock(&lock);
-        if (!limits->ready) {
-            read_limits(device, limits);
-            __atomic_store_n(&limits->ready, 1, __ATOMIC_RELEASE);
-        }
-        pthread_mutex_unlock(&lock);
-    }
-    return limits;
-}
-
-static bool within(dim3 size, const unsigned most[3])
-{
-    return size.x != 0 && size.y != 0 && size.z != 0 && size.x <= most[0] && size.y <= most[1] &&
-           size.z <= most[2];
-}
-
-static cudaError_t check(dim3 grid, dim3 block, size_t shared_bytes)
-{
-    int device = sim_current_device();
-    if (device < 0 || device >= SIM_MAX_DEVICES) {
-        return cudaErrorInvalidDevice;
-    }
-    const struct sim_limits *limits = limits_of(device);
-    if (!within(grid, limits->grid) || !within(block, limits->block) ||
-        (uint64_t)block.x * block.y * block.z > limits->threads) {
-        return cudaErrorInvalidConfiguration;
-    }
     return shared_bytes > UINT32_MAX ? cudaErrorInvalidValue : cudaSuccess;
 }
 
@@ -111,7 +61,7 @@ cudaError_t sim_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, 
     CUkernel kernel;
     cudaError_t error = sim_kernel_of(func, &kernel);
     if (error == cudaSuccess) {
-        error = check(gridDim, blockDim, sharedMem);
+        error = check(sharedMem);
     }
     return error != cudaSuccess
                ? error
@@ -144,7 +94,7 @@ cudaError_t sim_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3
     CUkernel kernel;
     cudaError_t error = sim_kernel_of(func, &kernel);
     if (error == cudaSuccess) {
-        error = check(gridDim, blockDim, sharedMem);
+        error = check(sharedMem);
     }
     return error != cudaSuccess
                ? error
@@ -170,7 +120,7 @@ static cudaError_t driver_config(const cudaLaunchConfig_t *config, CUlaunchConfi
         .attrs = (CUlaunchAttribute *)config->attrs,
         .numAttrs = config->numAttrs,
     };
-    return check(config->gridDim, config->blockDim, config->dynamicSmemBytes);
+    return check(config->dynamicSmemBytes);
 }
 
 cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)

@@ -86,12 +86,12 @@ void sim_program_launch_shapes(sim_check &check)
 
     /* Shapes that no device takes; the error does not stay. */
     where<<<1, 1025>>>(none.device);
-    SIM_REFUSED(check, cudaErrorInvalidConfiguration, cudaGetLastError());
+    SIM_REFUSED(check, cudaErrorInvalidValue, cudaGetLastError());
     where<<<dim3(1, 65536), 1>>>(none.device);
-    SIM_REFUSED(check, cudaErrorInvalidConfiguration, cudaGetLastError());
+    SIM_REFUSED(check, cudaErrorInvalidValue, cudaGetLastError());
     where<<<1, dim3(1, 1, 65)>>>(none.device);
-    SIM_REFUSED(check, cudaErrorInvalidConfiguration, cudaGetLastError());
+    SIM_REFUSED(check, cudaErrorInvalidValue, cudaGetLastError());
     where<<<0, 1>>>(none.device);
-    SIM_REFUSED(check, cudaErrorInvalidConfiguration, cudaGetLastError());
+    SIM_REFUSED(check, cudaErrorInvalidValue, cudaGetLastError());
     SIM_REFUSED(check, cudaSuccess, cudaGetLastError());
 }

@@ -84,14 +84,14 @@ Test(launches, of_impossible_shapes_are_refused)
 {
     unsigned *device;
     expect_success(cudaMalloc((void **)&device, sizeof result));
-    expect_error(cudaErrorInvalidConfiguration, launch_fill(device, 1, COUNT, 0));
-    expect_error(cudaErrorInvalidConfiguration, launch_fill(device, 1, COUNT, 1025));
+    expect_error(cudaErrorInvalidValue, launch_fill(device, 1, COUNT, 0));
+    expect_error(cudaErrorInvalidValue, launch_fill(device, 1, COUNT, 1025));
     dim3 one = {1, 1, 1};
-    expect_error(cudaErrorInvalidConfiguration,
+    expect_error(cudaErrorInvalidValue,
                  cudaLaunchKernel(wild_stub, (dim3){1, 65536, 1}, one, NULL, 0, NULL));
-    expect_error(cudaErrorInvalidConfiguration,
+    expect_error(cudaErrorInvalidValue,
                  cudaLaunchKernel(wild_stub, one, (dim3){1, 1, 65}, NULL, 0, NULL));
-    expect_error(cudaErrorInvalidConfiguration,
+    expect_error(cudaErrorInvalidValue,
                  cudaLaunchKernel(wild_stub, one, (dim3){32, 32, 2}, NULL, 0, NULL));
     expect_error(cudaErrorInvalidValue, cudaLaunchKernel(wild_stub, one, one, NULL, 1 << 20, NULL));
     expect_error(cudaErrorInvalidValue, cudaGetLastError());
@@ -135,9 +135,10 @@ Test(faults, stay_until_the_device_is_reset, .init = program_register)
     expect_success(launch_wild()); /* found when somebody waits, as on hardware */
     expect_error(cudaErrorIllegalAddress, cudaDeviceSynchronize());
     expect_error(cudaErrorIllegalAddress, cudaMalloc(&memory, 16));
-    expect_error(cudaErrorIllegalAddress, cudaGetLastError());
-    expect_error(cudaErrorIllegalAddress, cudaGetLastError());
     expect_error(cudaErrorIllegalAddress, cudaPeekAtLastError());
+    expect_error(cudaErrorIllegalAddress, cudaGetLastError());
+    expect_success(cudaGetLastError());
+    expect_error(cudaErrorIllegalAddress, cudaDeviceSynchronize());
     expect_success(cudaDeviceReset());
     expect_success(cudaGetLastError());
     expect_success(cudaMalloc(&memory, 16));
