@@ -23,8 +23,9 @@
 #define WORKING_SET_MOST ((size_t)1 << 30)
 
 static const struct gmt_family *const families[] = {
-    &gmt_family_offset,    &gmt_family_stride, &gmt_family_bank,
-    &gmt_family_occupancy, &gmt_family_extra,  &gmt_family_rate,
+#define GMT_ROW(name) &gmt_family_##name,
+    GMT_FAMILIES(GMT_ROW)
+#undef GMT_ROW
 };
 
 const struct gmt_family *gmt_family_find(const char *name)

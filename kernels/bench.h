@@ -89,12 +89,9 @@ struct gmt_family {
     int (*work)(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work);
 };
 
-extern const struct gmt_family gmt_family_offset;
-extern const struct gmt_family gmt_family_stride;
-extern const struct gmt_family gmt_family_bank;
-extern const struct gmt_family gmt_family_occupancy;
-extern const struct gmt_family gmt_family_extra;
-extern const struct gmt_family gmt_family_rate;
+#define GMT_ROW(name) extern const struct gmt_family gmt_family_##name;
+GMT_FAMILIES(GMT_ROW)
+#undef GMT_ROW
 
 /* NULL for an unknown name. */
 const struct gmt_family *gmt_family_find(const char *name);

@@ -308,7 +308,8 @@ enum sim_decode_result sim_decode_half(struct sim_decoder *decoder,
     while (pattern < sizeof(patterns) / sizeof(patterns[0]) &&
            !sim_form_matches(patterns[pattern], text))
         pattern++;
-    while (row < sizeof(rows) / sizeof(rows[0]) && strcmp(rows[row].opcode, instruction->opcode))
+    while (row < sizeof(rows) / sizeof(rows[0]) &&
+           strcmp(rows[row].opcode, instruction->opcode) != 0)
         row++;
     if (pattern == sizeof(patterns) / sizeof(patterns[0]) || row == sizeof(rows) / sizeof(rows[0]))
         return SIM_NOT_MINE;

@@ -95,7 +95,7 @@ static uint32_t equals(const struct sim_warp *warp, const struct sim_op *op, uns
 static const struct sim_op *run_match_any(struct sim_warp *warp, const struct sim_op *op,
                                           uint32_t mask)
 {
-    uint32_t found[SIM_LANES], *d = SIM_AT(warp->frame, op->dst, uint32_t);
+    uint32_t found[SIM_LANES] = {0}, *d = SIM_AT(warp->frame, op->dst, uint32_t);
     FOR_GROUPS(warp, op, mask, group, {
         for (uint32_t rest = group.lanes; rest != 0;) {
             const uint32_t same = equals(warp, op, (unsigned)__builtin_ctz(rest),

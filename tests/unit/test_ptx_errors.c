@@ -64,7 +64,10 @@ Test(ptx_errors, deep_nesting_is_refused_not_followed)
         memcpy(text, starts[i], start);
         gmt_ptx_refused(text, 1, "deep");
     }
+    static const char entry[] = ".entry k() ";
+
     memset(text, '{', sizeof(text) - 1);
-    memcpy(text, ".entry k() ", 11);
+    for (size_t i = 0; entry[i] != '\0'; i++)
+        text[i] = entry[i];
     gmt_ptx_refused(text, 1, "braces in one another");
 }

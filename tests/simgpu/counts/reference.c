@@ -21,8 +21,9 @@
 #define MEASURED_MOST 2048
 
 static const struct gmt_family *const families[] = {
-    &gmt_family_offset,    &gmt_family_stride, &gmt_family_bank,
-    &gmt_family_occupancy, &gmt_family_extra,  &gmt_family_rate,
+#define GMT_ROW(name) &gmt_family_##name,
+    GMT_FAMILIES(GMT_ROW)
+#undef GMT_ROW
 };
 
 /* ---- what was recorded on a GPU ----------------------------------------------------------------- */
