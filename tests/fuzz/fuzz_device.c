@@ -31,7 +31,7 @@ const char *__asan_default_options(void)
 
 static const char usage[] =
     "usage: fuzz_device [--corpus DIR] [--seconds N] [--seed S] [--keep DIR] [--input FILE]\n"
-    "       fuzz_device --replay DIR_OR_FILE\n"
+    "       fuzz_device --replay DIR_OR_FILE [--keep DIR]\n"
     "  --corpus DIR    inputs to start from (tests/fuzz/corpus)\n"
     "  --seconds N     how long (10)\n"
     "  --seed S        of the random numbers (1)\n"
@@ -104,10 +104,25 @@ static void fuzz(const struct options *options, struct gmt_fuzz_corpus *corpus, 
     }
 }
 
-static void replay(const struct gmt_fuzz_corpus *corpus, int file)
+static int by_size(const void *a, const void *b)
 {
-    for (size_t i = 0; i < corpus->count; i++)
+    const struct gmt_fuzz_input *x = a, *y = b;
+
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* With --keep and coverage, the short ones first: what is kept reaches all code that the inputs do. */
+static void replay(const struct options *options, const struct gmt_fuzz_corpus *corpus, int file)
+{
+    if (options->keep != NULL)
+        qsort(corpus->inputs, corpus->count, sizeof(*corpus->inputs), by_size);
+    for (size_t i = 0; i < corpus->count; i++) {
+        const uint32_t before = gmt_fuzz_coverage();
+
         execute(file, corpus->inputs[i].data, corpus->inputs[i].bytes);
+        if (gmt_fuzz_is_new() && gmt_fuzz_coverage() > before)
+            keep(options, corpus->inputs[i].data, corpus->inputs[i].bytes);
+    }
 }
 
 static struct options parse_options(int argc, char **argv)
@@ -152,7 +167,7 @@ int main(int argc, char **argv)
     if (freopen("/dev/null", "we", stdout) == NULL) /* what kernels print */
         return 2;
     if (options.replay != NULL)
-        replay(&corpus, file);
+        replay(&options, &corpus, file);
     else
         fuzz(&options, &corpus, file);
     alarm(0);
