@@ -8,7 +8,7 @@
 /* What matters to the software device; programs without device code of their own have no traits. */
 struct gmt_program_cuda {
     bool has_code;       /* device code was compiled into it */
-    bool has_ptx;        /* some of it as PTX text */
+    unsigned ptx_target; /* lowest target of its PTX text, 90 = compute_90; 0: none */
     bool static_runtime; /* the CUDA runtime is in the program itself */
     bool finds_other; /* its DT_RPATH, which outweighs LD_LIBRARY_PATH, leads to another runtime */
     char runtime[64]; /* the shared runtime it needs, "libcudart.so.13", or "" */

@@ -23,28 +23,32 @@ struct entry {
     uint16_t kind, version;
     uint32_t header_bytes;
     uint64_t bytes; /* padded, behind the header */
+    uint32_t compressed_bytes, options_at;
+    uint16_t ptx_minor, ptx_major;
+    uint32_t target; /* 90 = compute capability 9.0 */
 };
 
-static bool entries_have_ptx(const char *at, size_t bytes)
+/* The lowest target that there is PTX for, 0: none; `lowest` is what was found before. */
+static unsigned entries_target(const char *at, size_t bytes, unsigned lowest)
 {
     struct entry entry;
     while (bytes >= sizeof(entry)) {
         memcpy(&entry, at, sizeof(entry));
-        if (entry.kind == KIND_PTX) {
-            return true;
+        if (entry.kind == KIND_PTX && (lowest == 0 || entry.target < lowest)) {
+            lowest = entry.target;
         }
         if (entry.header_bytes < sizeof(entry) || entry.header_bytes > bytes ||
             entry.bytes > bytes - entry.header_bytes) {
-            return false;
+            return lowest;
         }
         at += entry.header_bytes + entry.bytes;
         bytes -= entry.header_bytes + (size_t)entry.bytes;
     }
-    return false;
+    return lowest;
 }
 
 /* The section holds one fat binary after another, with padding between. */
-static bool section_has_ptx(const char *data, size_t bytes)
+static unsigned section_target(const char *data, size_t bytes, unsigned lowest)
 {
     struct fatbin head;
     for (size_t at = 0; at + sizeof(head) <= bytes; at += 8) {
@@ -55,12 +59,10 @@ static bool section_has_ptx(const char *data, size_t bytes)
         }
         size_t room = bytes - at - head.header_bytes;
         size_t inside = head.bytes < room ? (size_t)head.bytes : room;
-        if (entries_have_ptx(data + at + head.header_bytes, inside)) {
-            return true;
-        }
+        lowest = entries_target(data + at + head.header_bytes, inside, lowest);
         at += (head.header_bytes + inside) / 8 * 8 - 8;
     }
-    return false;
+    return lowest;
 }
 
 static bool has_file(const char *folder, size_t length, const char *origin, const char *file)
@@ -103,10 +105,17 @@ void gmt_program_look_for_cuda(const struct gmt_elf *image, const char *path,
                                struct gmt_program_cuda *cuda)
 {
     static const char prefix[] = "libcudart.so.";
-    size_t bytes = 0;
-    const char *name, *code = gmt_elf_section(image, ".nv_fatbin", &bytes);
-    cuda->has_code = code != NULL && bytes > 0;
-    cuda->has_ptx = cuda->has_code && section_has_ptx(code, bytes);
+    /* With -rdc=true the second holds what was compiled, the first what was linked of it. */
+    static const char *const sections[] = {".nv_fatbin", "__nv_relfatbin"};
+    const char *name;
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        size_t bytes = 0;
+        const char *code = gmt_elf_section(image, sections[i], &bytes);
+        if (code != NULL && bytes > 0) {
+            cuda->has_code = true;
+            cuda->ptx_target = section_target(code, bytes, cuda->ptx_target);
+        }
+    }
     cuda->static_runtime = cuda->has_code && !gmt_elf_imports(image, "__cudaRegisterFatBinary");
     for (size_t i = 0; (name = gmt_elf_dynamic_text(image, DT_NEEDED, i)) != NULL; i++) {
         if (strncmp(name, prefix, sizeof(prefix) - 1) == 0) {

@@ -11,6 +11,7 @@
 
 #define FOLDER "../libexec/gmtrace/simgpu"
 #define RUNTIME "libcudart.so.13"
+#define COMPUTE_CAPABILITY 90 /* of the software device */
 
 bool gmt_launcher_wants_software_device(void)
 {
@@ -33,8 +34,15 @@ static const char *obstacle(const struct gmt_program *program, char *text, size_
     if (cuda->static_runtime) {
         return "static CUDA runtime: rebuild with nvcc -cudart shared";
     }
-    if (cuda->has_code && !cuda->has_ptx) {
+    if (cuda->has_code && cuda->ptx_target == 0) {
         return "no PTX: rebuild with -gencode arch=compute_90,code=compute_90";
+    }
+    if (cuda->ptx_target > COMPUTE_CAPABILITY) {
+        (void)snprintf(text, bytes,
+                       "PTX for compute_%u only: rebuild with -gencode "
+                       "arch=compute_90,code=compute_90",
+                       cuda->ptx_target);
+        return text;
     }
     if (cuda->runtime[0] != '\0' && strcmp(cuda->runtime, RUNTIME) != 0) {
         (void)snprintf(text, bytes,

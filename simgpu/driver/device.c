@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Initialization and the devices: SIMGPU_DEVICES of them, all alike. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,12 @@ CUresult sim_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice pe
 
 CUresult sim_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
+    static atomic_bool said;
     (void)pExportTableId;
+    if (!atomic_exchange(&said, true)) {
+        sim_say("cuGetExportTable is not supported; a static CUDA runtime needs it: rebuild with "
+                "nvcc -cudart shared");
+    }
     if (ppExportTable != NULL) {
         *ppExportTable = NULL;
     }

@@ -315,6 +315,15 @@ bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device);
 CUdevice sim_mempool_device(const struct sim_mempool *pool);
 
 /* errors.c: one line on standard error, "gmtrace software device: ...". */
+/* patience.c: one line on standard error when a kernel has run for a minute (SIMGPU_NOTICE_S). */
+struct sim_patience {
+    const char *kernel;
+    long until_s; /* CLOCK_MONOTONIC_COARSE; 0: never */
+    atomic_bool said;
+};
+void sim_patience_begin(struct sim_patience *patience, const char *kernel);
+void sim_patience_look(void *patience); /* any thread */
+
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* exports.c */

@@ -46,11 +46,9 @@ static CUresult refuse(const struct sim_jit *jit, CUresult result, const char *t
 
 /* ---- images ---- */
 
-static CUresult no_ptx(const struct sim_jit *jit)
+static CUresult no_ptx(const struct sim_jit *jit, const char *text)
 {
     static atomic_bool said;
-    static const char text[] = "this program carries no PTX: rebuild with -gencode "
-                               "arch=compute_90,code=compute_90 (or any -arch with PTX)";
     jit_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, text);
     if (!atomic_exchange(&said, true)) {
         sim_say("%s", text);
@@ -66,7 +64,12 @@ CUresult sim_image_ptx(const void *image, size_t bytes, const struct sim_jit *ji
     }
     switch (fatbin_ptx(image, bytes, COMPUTE_CAPABILITY, ptx, ptx_bytes)) {
     case FATBIN_OK: return CUDA_SUCCESS;
-    case FATBIN_NO_PTX: return no_ptx(jit);
+    case FATBIN_NO_PTX:
+        return no_ptx(jit, "this program carries no PTX: rebuild with -gencode "
+                           "arch=compute_90,code=compute_90 (or any -arch with PTX)");
+    case FATBIN_LATER_PTX:
+        return no_ptx(jit, "this program's PTX is for other devices than compute_90: rebuild with "
+                           "-gencode arch=compute_90,code=compute_90");
     case FATBIN_DAMAGED:
         return refuse(jit, CUDA_ERROR_INVALID_IMAGE, "the fat binary of this program is damaged");
     case FATBIN_NO_MEMORY: return CUDA_ERROR_OUT_OF_MEMORY;

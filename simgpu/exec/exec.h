@@ -120,6 +120,8 @@ struct sim_launch {
     bool check_races;   /* look for shared-memory races */
     uint64_t
         instruction_limit; /* warp-level instructions of the launch, 0 = none; beyond: SIM_DEADLOCK */
+    void (*progress)(void *argument); /* NULL, or called now and then by each worker, at once too */
+    void *progress_argument;
 };
 
 /*

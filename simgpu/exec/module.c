@@ -73,8 +73,11 @@ static int find_globals(struct sim_module *module, struct sim_error *error)
         const struct ptx_variable *found = sim_variable_definition(module, variable);
 
         if (variable->space != PTX_SHARED && (found == NULL || found->is_external)) {
-            snprintf(error->text, sizeof(error->text), "unresolved external variable %s",
-                     variable->name);
+            snprintf(
+                error->text, sizeof(error->text),
+                "unresolved external variable %s (device code is not linked across files: build "
+                "without -rdc=true)",
+                variable->name);
             return -ENOENT;
         }
         module->global_of[i] = UINT32_MAX;

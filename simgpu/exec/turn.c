@@ -73,6 +73,9 @@ static void take_portion(struct sim_runner *runner, uint64_t block)
         }
     }
     runner->budget = portion;
+    if (run->launch->progress != NULL) {
+        run->launch->progress(run->launch->progress_argument);
+    }
     const uint64_t fault = atomic_load(&run->fault_block);
     if (fault != SIM_NO_FAULT && (fault <= block || runner->late_portions++ >= LATE_PORTIONS)) {
         runner->stopped = true;

@@ -185,6 +185,11 @@ static const struct row {
             {"vote<,.sync>.any.pred", run_vote_any, PTX_PRED, PTX_PRED, false},
             {"vote<,.sync>.uni.pred", run_vote_uni, PTX_PRED, PTX_PRED, false},
             {"vote<,.sync>.ballot.b32", run_vote_ballot, PTX_B32, PTX_PRED, false},
+            /* ptxas takes this order too, and CUB writes it. */
+            {"vote.all.sync.pred", run_vote_all, PTX_PRED, PTX_PRED, false},
+            {"vote.any.sync.pred", run_vote_any, PTX_PRED, PTX_PRED, false},
+            {"vote.uni.sync.pred", run_vote_uni, PTX_PRED, PTX_PRED, false},
+            {"vote.ballot.sync.b32", run_vote_ballot, PTX_B32, PTX_PRED, false},
             {"activemask.b32", run_activemask, PTX_B32, PTX_NO_TYPE, false},
             {"match.any.sync.b32", run_match_any, PTX_B32, PTX_B32, false},
             {"match.any.sync.b64", run_match_any, PTX_B32, PTX_B64, false},

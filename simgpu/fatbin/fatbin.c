@@ -146,6 +146,7 @@ static enum fatbin_result read_container(const unsigned char *at, size_t bytes, 
 {
     struct entry best = {0}, entry;
     unsigned best_fitness = 0;
+    bool any_ptx = false;
     size_t header;
     uint64_t left;
 
@@ -162,6 +163,7 @@ static enum fatbin_result read_container(const unsigned char *at, size_t bytes, 
 
         if (result != FATBIN_OK)
             return result;
+        any_ptx = any_ptx || entry.kind == KIND_PTX;
         if (fitness(&entry, sm) > best_fitness) {
             best = entry;
             best_fitness = fitness(&entry, sm);
@@ -169,7 +171,9 @@ static enum fatbin_result read_container(const unsigned char *at, size_t bytes, 
         at += entry.header_bytes + entry.payload_bytes;
         left -= entry.header_bytes + entry.payload_bytes;
     }
-    return best_fitness != 0 ? entry_text(&best, ptx, ptx_bytes) : FATBIN_NO_PTX;
+    if (best_fitness != 0)
+        return entry_text(&best, ptx, ptx_bytes);
+    return any_ptx ? FATBIN_LATER_PTX : FATBIN_NO_PTX;
 }
 
 /* PTX begins with a directive or a comment, after blanks. */

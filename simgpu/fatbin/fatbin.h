@@ -28,7 +28,8 @@
 enum fatbin_result {
     FATBIN_OK = 0,
     FATBIN_NOT_AN_IMAGE, /* none of the forms above */
-    FATBIN_NO_PTX,       /* machine code only, or PTX for later devices only */
+    FATBIN_NO_PTX,       /* machine code only */
+    FATBIN_LATER_PTX,    /* PTX for later devices only, or for other members of a family */
     FATBIN_DAMAGED,      /* lengths or compressed data do not fit together */
     FATBIN_NO_MEMORY,
 };

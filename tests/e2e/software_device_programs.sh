@@ -20,6 +20,8 @@ refuses() {
 }
 refuses "$GMT_BUILD/bin/pipeline_slow" "static CUDA runtime: rebuild with nvcc -cudart shared"
 refuses "$programs/no_ptx" "no PTX: rebuild with -gencode arch=compute_90,code=compute_90"
+refuses "$programs/later_ptx" \
+    "PTX for compute_100 only: rebuild with -gencode arch=compute_90,code=compute_90"
 
 # Found on PATH as well as by its name.
 PATH=$GMT_BUILD/bin:$PATH run by_name "$gmtrace" --device sim -o by_name.db pipeline_slow
@@ -29,6 +31,22 @@ equal "status of a program on PATH" 125 "$(cat by_name.status)"
 LD_LIBRARY_PATH=$SIM_LIB run bare "$programs/no_ptx"
 equal "lines about missing PTX" 1 "$(grep -c 'PTX' bare.err)"
 [ "$(cat bare.status)" != 0 ] || fail "a program without PTX succeeds"
+
+LD_LIBRARY_PATH=$SIM_LIB run later "$programs/later_ptx"
+equal "lines about later PTX" 1 "$(grep -c 'for other devices than compute_90' later.err)"
+LD_LIBRARY_PATH=$SIM_LIB run static "$GMT_BUILD/bin/pipeline_slow"
+equal "lines about a static runtime" 1 "$(grep -c 'rebuild with nvcc -cudart shared' static.err)"
+
+# A kernel that waits for the host cannot end: it is named.
+LD_LIBRARY_PATH=$SIM_LIB SIMGPU_NOTICE_S=1 "$programs/endless" 2>endless.err &
+endless=$!
+for _ in $(seq 600); do
+    [ -s endless.err ] && break
+    sleep 0.1
+done
+kill -KILL "$endless"
+wait "$endless" || true
+equal "lines about a kernel that waits for the host" 1 "$(grep -c 'kernel .*wait_for.* still runs' endless.err)"
 
 # DT_RPATH leads to another runtime: the device is found all the same.
 readelf -d "$programs/pipeline_with_rpath" | grep -q RPATH || fail "the program has no DT_RPATH"

@@ -109,3 +109,12 @@ Test(fatbin, machine_code_alone_is_no_ptx)
     cr_expect_eq(fatbin_ptx(image, bytes, 90, &ptx, &ptx_bytes), FATBIN_NO_PTX);
     free(image);
 }
+
+Test(fatbin, ptx_for_later_devices_is_told_from_none)
+{
+    size_t bytes, ptx_bytes;
+    char *image = load("plain", &bytes), *ptx;
+
+    cr_expect_eq(fatbin_ptx(image, bytes, 30, &ptx, &ptx_bytes), FATBIN_LATER_PTX);
+    free(image);
+}
