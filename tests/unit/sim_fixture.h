@@ -26,7 +26,7 @@ struct sim_try {
     struct sim_error error;
     enum sim_status status;
     _Alignas(16) uint32_t out[SIM_TRY_WORDS]; /* zero at first, kept between runs */
-    uint32_t n;                  /* the second parameter */
+    uint32_t n;                               /* the second parameter */
     struct sim_map map;
     struct sim_region regions[16];
     struct {
