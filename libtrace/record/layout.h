@@ -294,7 +294,7 @@ struct gmt_kernel { /* text: name as the driver gives it (mangled) */
     struct gmt_side_head head;
     uint64_t handle;
     uint32_t id;
-    int32_t registers;           /* per thread; -1 = unknown, likewise below */
+    int32_t registers;           /* per thread; -1 = unknown (software device), likewise below */
     int32_t static_shared_bytes; /* per block */
     int32_t local_bytes;         /* per thread */
     int32_t constant_bytes;

@@ -176,7 +176,8 @@ CREATE TABLE kernel (
     id        INTEGER PRIMARY KEY,
     name      TEXT NOT NULL,             -- demangled
     mangled   TEXT NOT NULL,
-    registers INTEGER, static_shared_bytes INTEGER, local_bytes INTEGER, constant_bytes INTEGER,
+    registers INTEGER,                   -- per thread; NULL on the software device: see ptxas -v
+    static_shared_bytes INTEGER, local_bytes INTEGER, constant_bytes INTEGER,
     max_threads_per_block INTEGER, max_dynamic_shared_bytes INTEGER,
     binary_version INTEGER, ptx_version INTEGER, parameter_count INTEGER
 );
@@ -187,8 +188,9 @@ CREATE TABLE kernel_class (              -- launches with the same kernel, grid,
     grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,
     cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,
     dynamic_shared_bytes INTEGER,
-    max_blocks_per_sm     INTEGER,       -- resident blocks, by the driver's occupancy function
-    theoretical_occupancy REAL           -- resident warps / maximum warps, 0..1
+    max_blocks_per_sm     INTEGER,       -- resident blocks, by the driver's occupancy function; NULL on
+                                         -- the software device, which does not know the registers
+    theoretical_occupancy REAL           -- resident warps / maximum warps, 0..1; NULL likewise
 );
 
 CREATE TABLE metric (                    -- rows of libtrace/metrics.def that occur in this trace

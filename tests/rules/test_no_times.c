@@ -105,6 +105,27 @@ ParameterizedTest(size_t *parameter, simulated, are_silent_on_the_good_twin)
     gmt_fixture_free(&fixture);
 }
 
+/* What needs registers is not known, which is not 0. */
+Test(simulated, registers_are_not_known)
+{
+    struct gmt_fixture fixture;
+    bool found = false;
+
+    load(&fixture, "GM306", "positive");
+    gmt_fixture_analyze(&fixture, NULL);
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        if (strcmp(f->evidence[i].name, "registers") != 0)
+            continue;
+        found = true;
+        cr_expect(isnan(f->evidence[i].value), "%g", f->evidence[i].value);
+    }
+    cr_expect(found);
+    cr_assert_gt(fixture.report.kernel_count, 0);
+    cr_expect(isnan(fixture.report.kernels[0].theoretical_occupancy));
+    gmt_fixture_free(&fixture);
+}
+
 Test(simulated, no_rule_is_forgotten)
 {
     cr_assert_eq(ROWS, gmt_rule_count);
