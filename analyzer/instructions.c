@@ -27,7 +27,8 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
         if ((parts[i].excess & excess) == 0)
             continue;
         const char *one = gmt_text(analysis,
-                                   "SELECT file, line, ptx_line, opcode, %s AS bytes "
+                                   "SELECT file, line, caller_file, caller_line, ptx_line, "
+                                   "opcode, %s AS bytes "
                                    "FROM v_instruction WHERE class_id = %" PRId64
                                    " AND kind IN (%s)",
                                    parts[i].bytes, class_id, parts[i].kinds);
@@ -35,6 +36,20 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
         sql = sql == NULL ? one : gmt_text(analysis, "%s UNION ALL %s", sql, one);
     }
     return sql;
+}
+
+/* From `column` on: opcode, file, line, caller's file and line, PTX line. */
+static void read_line(struct gmt_query *query, int column, struct gmt_arena *arena,
+                      struct gmt_finding_line *line)
+{
+    *line = (struct gmt_finding_line){.opcode = gmt_query_text(query, column, arena),
+                                      .file = gmt_query_text(query, column + 1, arena),
+                                      .line = gmt_query_int(query, column + 2),
+                                      .caller_file = gmt_query_text(query, column + 3, arena),
+                                      .caller_line = gmt_query_int(query, column + 4),
+                                      .ptx_line = gmt_query_int(query, column + 5),
+                                      .excess_bytes = NAN,
+                                      .share = NAN};
 }
 
 void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
@@ -50,18 +65,20 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
     const char *all = union_of(analysis, excess, class->id);
     if (all == NULL)
         return;
-    /* One source line is often several instructions: unrolled, or inlined in several places. */
-    const char *sql = gmt_text(analysis,
-                               "SELECT file, line, min(ptx_line), opcode, sum(bytes) AS bytes "
-                               "FROM (%s) WHERE bytes > 0 "
-                               "GROUP BY file, line, CASE WHEN file IS NULL THEN ptx_line END "
-                               "ORDER BY 5 DESC, file, line",
-                               all);
+    /* One source line is often several instructions: unrolled, or inlined more than once. */
+    const char *sql = gmt_text(
+        analysis,
+        "SELECT opcode, file, line, caller_file, caller_line, min(ptx_line), "
+        "sum(bytes) FROM (%s) WHERE bytes > 0 "
+        "GROUP BY file, line, caller_file, caller_line, "
+        "CASE WHEN file IS NULL THEN ptx_line END "
+        "ORDER BY 7 DESC, file, line, caller_file, caller_line",
+        all);
     if (sql == NULL)
         return;
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
-        double bytes = gmt_query_real(&query, 4);
+        double bytes = gmt_query_real(&query, 6);
 
         total += bytes;
         if (finding->line_count == LINES)
@@ -69,26 +86,12 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
         struct gmt_finding_line *line = GMT_PUSH(arena, finding->lines, finding->line_count);
         if (line == NULL)
             break;
-        *line = (struct gmt_finding_line){.file = gmt_query_text(&query, 0, arena),
-                                          .line = gmt_query_int(&query, 1),
-                                          .ptx_line = gmt_query_int(&query, 2),
-                                          .opcode = gmt_query_text(&query, 3, arena),
-                                          .excess_bytes = bytes};
+        read_line(&query, 0, arena, line);
+        line->excess_bytes = bytes;
     }
     gmt_query_close(&query, rc);
     for (size_t i = 0; i < finding->line_count; i++)
         finding->lines[i].share = finding->lines[i].excess_bytes / total;
-}
-
-static void read_line(struct gmt_query *query, int column, struct gmt_arena *arena,
-                      struct gmt_finding_line *line)
-{
-    *line = (struct gmt_finding_line){.opcode = gmt_query_text(query, column, arena),
-                                      .file = gmt_query_text(query, column + 1, arena),
-                                      .line = gmt_query_int(query, column + 2),
-                                      .ptx_line = gmt_query_int(query, column + 3),
-                                      .excess_bytes = NAN,
-                                      .share = NAN};
 }
 
 void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)
@@ -99,10 +102,12 @@ void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)
         return;
     int rc = gmt_query_open(
         &query, tl->db,
-        "SELECT kernel, first_opcode, first_file, first_line, first_ptx_line, second_opcode, "
-        "second_file, second_line, second_ptx_line, sum(count) FROM v_race GROUP BY kernel, "
-        "first_file, first_line, first_ptx_line, second_file, second_line, second_ptx_line "
-        "ORDER BY 10 DESC, kernel, first_line");
+        "SELECT kernel, first_opcode, first_file, first_line, first_caller_file, "
+        "first_caller_line, "
+        "first_ptx_line, second_opcode, second_file, second_line, second_caller_file, "
+        "second_caller_line, second_ptx_line, sum(count) FROM v_race GROUP BY kernel, first_file, "
+        "first_line, first_ptx_line, second_file, second_line, second_ptx_line "
+        "ORDER BY 14 DESC, kernel, first_line");
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_race_row *row = GMT_PUSH(report->arena, report->races, report->race_count);
 
@@ -110,8 +115,8 @@ void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)
             break;
         row->kernel = gmt_query_text(&query, 0, report->arena);
         read_line(&query, 1, report->arena, &row->first);
-        read_line(&query, 5, report->arena, &row->second);
-        row->count = gmt_query_real(&query, 9);
+        read_line(&query, 7, report->arena, &row->second);
+        row->count = gmt_query_real(&query, 13);
     }
     gmt_query_close(&query, rc);
 }

@@ -84,7 +84,8 @@ struct gmt_tl_allocation {
 struct gmt_tl_class {
     int64_t id;
     char *name;
-    int64_t registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
+    int64_t registers; /* per thread; 0: unknown */
+    int64_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
     int64_t grid[3], block[3], max_blocks_per_sm; /* the latter 0: unknown */
     double theoretical_occupancy;                 /* 0..1, NAN */
     double footprint_bytes;      /* of all allocations that its launches got pointers into; NAN */

@@ -16,7 +16,8 @@ static _Atomic bool present;
 static void note(const char *what)
 {
     char detail[128];
-    if (gmt_options.counters == GMT_COUNTERS_ON) {
+    /* The software device has run a launch to its end when the driver call returns: nothing hangs. */
+    if (gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software) {
         return;
     }
     if (!atomic_exchange_explicit(&present, true, memory_order_relaxed)) {
@@ -47,7 +48,7 @@ bool gmt_hazards_present(void)
         {"cuMemPoolImport", "memory of other processes (cuMemPoolImport...)"},
         {"cuMulticast", "multicast memory"},
     };
-    if (gmt_options.counters == GMT_COUNTERS_ON) {
+    if (gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software) {
         return false;
     }
     for (size_t i = 0; !present && i < sizeof(uncovered) / sizeof(uncovered[0]); i++) {
@@ -109,10 +110,21 @@ CALLBACK(cuStreamAddCallback_ptsz, GMT_CALL_PER_THREAD)
 WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync, 0)
 WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync_ptsz, GMT_CALL_PER_THREAD)
 
-HAZARD(cuIpcOpenMemHandle_v2, "memory of other processes (cuIpcOpenMemHandle)",
-       (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags), (address, handle, flags),
-       NULL, 0)
-HAZARD(cuIpcOpenEventHandle, "events of other processes (cuIpcOpenEventHandle)",
-       (CUevent * event, CUipcEventHandle handle), (event, handle), NULL, 0)
-HAZARD(cuCtxEnablePeerAccess, "peer access between devices (cuCtxEnablePeerAccess)",
-       (CUcontext peer, unsigned flags), (peer, flags), NULL, 0)
+/* What such a call opens can be used only when it has returned, and not at all if it failed. */
+#define OPENS(SYMBOL, WHAT, PARAMETERS, ARGUMENTS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, note_opened(&site, WHAT))
+
+static void note_opened(const struct gmt_site *site, const char *what)
+{
+    if (site->result == CUDA_SUCCESS) {
+        note(what);
+    }
+    gmt_site_record(GMT_REC_CALL, site, 0);
+}
+
+OPENS(cuIpcOpenMemHandle_v2, "memory of other processes (cuIpcOpenMemHandle)",
+      (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags), (address, handle, flags))
+OPENS(cuIpcOpenEventHandle, "events of other processes (cuIpcOpenEventHandle)",
+      (CUevent * event, CUipcEventHandle handle), (event, handle))
+OPENS(cuCtxEnablePeerAccess, "peer access between devices (cuCtxEnablePeerAccess)",
+      (CUcontext peer, unsigned flags), (peer, flags))

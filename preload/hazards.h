@@ -7,7 +7,8 @@
 
 /* Measuring a launch holds its caller until the kernel is done. True once the program has used
  * anything that could make a kernel wait for that caller, another rank or process: waits on values,
- * host functions, external semaphores, IPC, peer access. Written to the trace when first seen. */
+ * host functions, external semaphores, IPC, peer access. Written to the trace when first seen. Never
+ * true on the software device, which measures without holding anybody. */
 bool gmt_hazards_present(void);
 
 /* Decide from the environment: several ranks. Called when recording starts. */

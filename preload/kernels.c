@@ -170,7 +170,8 @@ static struct gmt_kernel_info *describe(CUfunction handle, uint32_t id)
     struct gmt_kernel record = {
         .handle = (uint64_t)(uintptr_t)handle,
         .id = id,
-        .registers = info->registers,
+        /* The software device answers with an assumption (PTX has no registers of a GPU). */
+        .registers = gmt_driver_is_software ? -1 : info->registers,
         .static_shared_bytes = attribute(f, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
         .local_bytes = attribute(f, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
         .constant_bytes = attribute(f, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
@@ -273,7 +274,9 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
     }
     if (is_new) {
         int blocks = -1;
-        if (gmt_driver.cuOccupancyMaxActiveBlocksPerMultiprocessor == NULL ||
+        /* The software device's answer rests on a number of registers that it does not know. */
+        if (gmt_driver_is_software ||
+            gmt_driver.cuOccupancyMaxActiveBlocksPerMultiprocessor == NULL ||
             gmt_driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                 &blocks, kernel->function, (int)(block[0] * block[1] * block[2]),
                 dynamic_shared_bytes) != CUDA_SUCCESS) {

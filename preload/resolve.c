@@ -8,10 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "libtrace/record/collector.h"
 #include "preload/hook.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
 struct gmt_driver gmt_driver;
+bool gmt_driver_is_software;
 _Thread_local __attribute__((tls_model("initial-exec"))) unsigned gmt_hook_depth;
 
 /* Used by dlsym.S. */
@@ -181,6 +183,7 @@ void gmt_driver_load(void)
     memcpy(&gmt_driver.symbol, &found, sizeof(found));
 #include "preload/driver.def"
 #undef GMT_DRIVER
+    gmt_driver_is_software = gmt_sim_note_device(gmt_real_symbol);
 }
 
 /* ---- the door that cudart takes ------------------------------------------------------------- */

@@ -30,9 +30,11 @@ struct gmt_driver {
 #undef GMT_DRIVER
 };
 extern struct gmt_driver gmt_driver;
+extern bool gmt_driver_is_software; /* it is the software device's */
 /* In a forked child: another thread may have held the lock. */
 void gmt_resolve_reset(void);
-/* Fill gmt_driver; called once when recording starts. */
+/* Fill gmt_driver and gmt_driver_is_software, which the trace is told; called once when recording
+ * starts. */
 void gmt_driver_load(void);
 
 /* Names requested by the program without a hook for them (uncovered.c). */

@@ -173,7 +173,6 @@ static const struct gmt_collector_ops *choose_collector(const struct gmt_collect
 
 static void start_collector(void)
 {
-    (void)gmt_sim_note_device(gmt_real_symbol);
     if (gmt_options.collect == GMT_COLLECT_LIGHT) {
         gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "collect=light",
                              "GMTRACE_COLLECT=standard");

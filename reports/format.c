@@ -247,12 +247,22 @@ const char *gmt_provenance_name(enum gmt_provenance provenance)
     return names[provenance];
 }
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)
 {
     if (line->file == NULL || line->line <= 0)
         return gmt_arena_text(arena, "PTX line %" PRId64, line->ptx_line);
-    const char *slash = strrchr(line->file, '/');
-    return gmt_arena_text(arena, "%s:%" PRId64, slash != NULL ? slash + 1 : line->file, line->line);
+    const char *file = last_part(line->file);
+    if (line->caller_file == NULL)
+        return gmt_arena_text(arena, "%s:%" PRId64, file, line->line);
+    return gmt_arena_text(arena, "%s:%" PRId64 ", inlined at %s:%" PRId64, file, line->line,
+                          last_part(line->caller_file), line->caller_line);
 }
 
 const char *gmt_match_name(enum gmt_provenance provenance)

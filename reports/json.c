@@ -89,10 +89,12 @@ static json_t *of_parts(const struct gmt_finding *f)
 
 static json_t *of_line(const struct gmt_finding_line *line)
 {
-    return json_pack("{so, so, so, so}", "file", text(line->file), "line",
-                     line->line > 0 ? json_integer(line->line) : json_null(), "ptx_line",
-                     line->ptx_line > 0 ? json_integer(line->ptx_line) : json_null(), "opcode",
-                     text(line->opcode));
+    return json_pack("{so, so, so, so, so, so}", "file", text(line->file), "line",
+                     line->line > 0 ? json_integer(line->line) : json_null(), "caller_file",
+                     text(line->caller_file), "caller_line",
+                     line->caller_line > 0 ? json_integer(line->caller_line) : json_null(),
+                     "ptx_line", line->ptx_line > 0 ? json_integer(line->ptx_line) : json_null(),
+                     "opcode", text(line->opcode));
 }
 
 static json_t *of_lines(const struct gmt_finding *f)

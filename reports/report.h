@@ -71,6 +71,9 @@ enum { GMT_EVIDENCE_MAX = 16 };
 struct gmt_finding_line {
     const char *file; /* NULL: the kernel was compiled without line information */
     int64_t line, ptx_line;
+    const char
+        *caller_file; /* the outermost call that the line was inlined at; NULL: not inlined */
+    int64_t caller_line;
     const char *opcode;
     double excess_bytes, share; /* per launch; of the finding's excess in this kernel, 0..1 */
 };

@@ -63,7 +63,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "share_of_memory_instructions", "percent", 100 * share);
     gmt_finding_evidence(finding, "local_sectors", "sectors", sectors);
     gmt_finding_evidence(finding, "local_bytes_per_thread", "bytes", (double)class->local_bytes);
-    gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
+    gmt_finding_evidence(finding, "registers", "count",
+                         class->registers > 0 ? (double)class->registers : NAN);
     gmt_finding_evidence(finding, "launches", "count", n);
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     gmt_finding_claim_class(analysis, finding, class);

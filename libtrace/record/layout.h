@@ -294,7 +294,7 @@ struct gmt_kernel { /* text: name as the driver gives it (mangled) */
     struct gmt_side_head head;
     uint64_t handle;
     uint32_t id;
-    int32_t registers;           /* per thread; -1 = unknown, likewise below */
+    int32_t registers;           /* per thread; -1 = unknown (software device), likewise below */
     int32_t static_shared_bytes; /* per block */
     int32_t local_bytes;         /* per thread */
     int32_t constant_bytes;
@@ -404,7 +404,8 @@ enum gmt_site_kind {
 };
 
 /* Counts of one instruction over all warps of one launch; text: function (mangled), opcode, source
- * file or "". Members that mean nothing for the kind are 0. */
+ * file or "", file of the caller that the line was inlined into or "". Members that mean nothing for
+ * the kind are 0. */
 struct gmt_instruction {
     struct gmt_side_head head;
     uint32_t launch_seq;
@@ -427,7 +428,8 @@ struct gmt_instruction {
     uint64_t
         addresses; /* constant: distinct ones; barrier: idle lanes; branch: times it diverged */
     uint8_t kind;  /* enum gmt_site_kind */
-    uint8_t reserved[7];
+    uint8_t reserved[3];
+    uint32_t caller_line; /* where `line` was inlined: the outermost call; 0 = not inlined */
 };
 
 struct gmt_footprint { /* text: name of a module's variable, else "" */
@@ -445,13 +447,14 @@ struct gmt_footprint { /* text: name of a module's variable, else "" */
 };
 
 /* Lanes of different warps on one word of shared memory, one of them storing, no barrier between.
- * Text: opcode and source file of the one, then of the other. */
+ * Text: opcode, source file and caller's file of the one, then of the other. */
 struct gmt_race {
     struct gmt_side_head head;
     uint32_t launch_seq;
     uint32_t kernel_class;
     uint32_t line[2]; /* source, 0 = unknown */
     uint32_t ptx_line[2];
+    uint32_t caller_line[2]; /* as in gmt_instruction */
     uint64_t count;
 };
 
@@ -520,7 +523,7 @@ static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_instruction) == 136, "instruction counts");
 static_assert(sizeof(struct gmt_footprint) == 80, "footprint");
-static_assert(sizeof(struct gmt_race) == 48, "race");
+static_assert(sizeof(struct gmt_race) == 56, "race");
 static_assert(sizeof(struct gmt_chunk_header) == 64, "chunk header is one slot");
 static_assert(sizeof(struct gmt_control) == 4096, "control file is one page");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");

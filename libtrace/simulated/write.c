@@ -68,9 +68,11 @@ static void write_site(const struct gmt_simulated_launch *launch, size_t index)
         .ideal_wavefronts = counts->ideal_wavefronts,
         .addresses = counts->addresses,
         .kind = counts->kind,
+        .caller_line = info->caller_line,
     };
-    (void)gmt_spool_side(GMT_REC_INSTRUCTION, &record, sizeof(record),
-                         (const char *[]){info->function, info->opcode, info->file}, 3);
+    (void)gmt_spool_side(
+        GMT_REC_INSTRUCTION, &record, sizeof(record),
+        (const char *[]){info->function, info->opcode, info->file, info->caller_file}, 4);
 }
 
 static void write_footprint(const struct gmt_simulated_launch *launch,
@@ -104,11 +106,13 @@ static void write_race(const struct gmt_simulated_launch *launch, const struct s
         .kernel_class = launch->kernel_class,
         .line = {first->line, second->line},
         .ptx_line = {first->ptx_line, second->ptx_line},
+        .caller_line = {first->caller_line, second->caller_line},
         .count = race->count,
     };
     (void)gmt_spool_side(GMT_REC_RACE, &record, sizeof(record),
-                         (const char *[]){first->opcode, first->file, second->opcode, second->file},
-                         4);
+                         (const char *[]){first->opcode, first->file, first->caller_file,
+                                          second->opcode, second->file, second->caller_file},
+                         6);
 }
 
 void gmt_simulated_write_details(const struct gmt_simulated_launch *launch)

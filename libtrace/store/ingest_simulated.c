@@ -54,8 +54,8 @@ int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_rec
 {
     const struct gmt_instruction *counts = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*counts));
-    int64_t ids[3];
-    for (size_t i = 0; i < 3; i++) {
+    int64_t ids[4];
+    for (size_t i = 0; i < 4; i++) {
         int error = intern_next(ingest, &texts, &ids[i]);
         if (error != 0) {
             return error;
@@ -70,6 +70,8 @@ int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_rec
     }
     gmt_put_or_null(&row, counts->line);
     gmt_put_or_null(&row, counts->column);
+    gmt_put_or_null(&row, (uint64_t)ids[3]);
+    gmt_put_or_null(&row, counts->caller_line);
     gmt_put_or_null(&row, counts->ptx_line);
     gmt_put_or_null(&row, counts->width);
     gmt_put_name(&row, gmt_name_site_kind(counts->kind));
@@ -99,8 +101,8 @@ int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *re
 {
     const struct gmt_race *race = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*race));
-    int64_t ids[4];
-    for (size_t i = 0; i < 4; i++) {
+    int64_t ids[6];
+    for (size_t i = 0; i < 6; i++) {
         int error = intern_next(ingest, &texts, &ids[i]);
         if (error != 0) {
             return error;
@@ -110,9 +112,11 @@ int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *re
     gmt_put_unsigned(&row, race->launch_seq);
     gmt_put_unsigned(&row, race->kernel_class);
     for (size_t i = 0; i < 2; i++) {
-        gmt_put_or_null(&row, (uint64_t)ids[2 * i]);
-        gmt_put_or_null(&row, (uint64_t)ids[2 * i + 1]);
+        gmt_put_or_null(&row, (uint64_t)ids[3 * i]);
+        gmt_put_or_null(&row, (uint64_t)ids[3 * i + 1]);
         gmt_put_or_null(&row, race->line[i]);
+        gmt_put_or_null(&row, (uint64_t)ids[3 * i + 2]);
+        gmt_put_or_null(&row, race->caller_line[i]);
         gmt_put_or_null(&row, race->ptx_line[i]);
     }
     gmt_put_unsigned(&row, race->count);

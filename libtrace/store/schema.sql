@@ -176,7 +176,8 @@ CREATE TABLE kernel (
     id        INTEGER PRIMARY KEY,
     name      TEXT NOT NULL,             -- demangled
     mangled   TEXT NOT NULL,
-    registers INTEGER, static_shared_bytes INTEGER, local_bytes INTEGER, constant_bytes INTEGER,
+    registers INTEGER,                   -- per thread; NULL on the software device: see ptxas -v
+    static_shared_bytes INTEGER, local_bytes INTEGER, constant_bytes INTEGER,
     max_threads_per_block INTEGER, max_dynamic_shared_bytes INTEGER,
     binary_version INTEGER, ptx_version INTEGER, parameter_count INTEGER
 );
@@ -187,8 +188,9 @@ CREATE TABLE kernel_class (              -- launches with the same kernel, grid,
     grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,
     cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,
     dynamic_shared_bytes INTEGER,
-    max_blocks_per_sm     INTEGER,       -- resident blocks, by the driver's occupancy function
-    theoretical_occupancy REAL           -- resident warps / maximum warps, 0..1
+    max_blocks_per_sm     INTEGER,       -- resident blocks, by the driver's occupancy function; NULL on
+                                         -- the software device, which does not know the registers
+    theoretical_occupancy REAL           -- resident warps / maximum warps, 0..1; NULL likewise
 );
 
 CREATE TABLE metric (                    -- rows of libtrace/metrics.def that occur in this trace
@@ -220,7 +222,10 @@ CREATE TABLE instruction (
     site      INTEGER NOT NULL,          -- index among the instructions of the kernel
     function_id INTEGER REFERENCES string(id),   -- the device function it stands in, mangled
     opcode_id INTEGER REFERENCES string(id),     -- PTX opcode with modifiers: 'ld.global.v4.f32'
-    file_id   INTEGER REFERENCES string(id), line INTEGER, column INTEGER,  -- source, from .loc
+    file_id   INTEGER REFERENCES string(id), line INTEGER, column INTEGER,  -- source, from .loc: the
+                                         -- innermost line outside CUDA's and C++'s own headers
+    caller_file_id INTEGER REFERENCES string(id), caller_line INTEGER,  -- where that line was inlined:
+                                         -- the outermost call; NULL: it was not
     ptx_line  INTEGER,
     width     INTEGER,                   -- bytes per lane
     kind      TEXT NOT NULL CHECK (kind IN ('other','global_load','global_store','global_atomic',
@@ -257,9 +262,11 @@ CREATE TABLE race (
     id        INTEGER PRIMARY KEY,
     launch_seq INTEGER NOT NULL, class_id INTEGER NOT NULL,
     first_opcode_id INTEGER REFERENCES string(id), first_file_id INTEGER REFERENCES string(id),
-    first_line INTEGER, first_ptx_line INTEGER,
+    first_line INTEGER, first_caller_file_id INTEGER REFERENCES string(id), first_caller_line INTEGER,
+    first_ptx_line INTEGER,
     second_opcode_id INTEGER REFERENCES string(id), second_file_id INTEGER REFERENCES string(id),
-    second_line INTEGER, second_ptx_line INTEGER,
+    second_line INTEGER, second_caller_file_id INTEGER REFERENCES string(id), second_caller_line INTEGER,
+    second_ptx_line INTEGER,
     count     INTEGER NOT NULL
 );
 
@@ -377,7 +384,7 @@ FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;
 -- and what part of the kernel's excess that is.
 CREATE VIEW v_instruction AS
 SELECT i.class_id, k.name AS kernel, i.site, fn.text AS function, op.text AS opcode, fi.text AS file,
-       i.line, i.column, i.ptx_line, i.width, i.kind, count(*) AS launches,
+       i.line, i.column, cf.text AS caller_file, i.caller_line, i.ptx_line, i.width, i.kind, count(*) AS launches,
        avg(i.executed) AS executed, avg(i.lanes) AS lanes, avg(i.requests) AS requests,
        avg(i.bytes) AS bytes, avg(i.sectors) AS sectors, avg(i.ideal_sectors) AS ideal_sectors,
        avg(i.lines) AS lines, avg(i.wavefronts) AS wavefronts,
@@ -392,7 +399,7 @@ JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
              sum(wavefronts - ideal_wavefronts) AS excess_wavefronts
       FROM instruction GROUP BY class_id) t ON t.class_id = i.class_id
 LEFT JOIN string fn ON fn.id = i.function_id LEFT JOIN string op ON op.id = i.opcode_id
-LEFT JOIN string fi ON fi.id = i.file_id
+LEFT JOIN string fi ON fi.id = i.file_id LEFT JOIN string cf ON cf.id = i.caller_file_id
 GROUP BY i.class_id, i.site, i.kind;
 
 -- What launches of a class touched of an allocation. reread: how often each sector read was read.
@@ -407,8 +414,12 @@ LEFT JOIN allocation a ON a.id = f.allocation_id LEFT JOIN host_allocation h ON 
 
 CREATE VIEW v_race AS
 SELECT r.launch_seq, r.class_id, k.name AS kernel, r.count,
-       o1.text AS first_opcode, f1.text AS first_file, r.first_line, r.first_ptx_line,
-       o2.text AS second_opcode, f2.text AS second_file, r.second_line, r.second_ptx_line
+       o1.text AS first_opcode, f1.text AS first_file, r.first_line, c1.text AS first_caller_file,
+       r.first_caller_line, r.first_ptx_line,
+       o2.text AS second_opcode, f2.text AS second_file, r.second_line, c2.text AS second_caller_file,
+       r.second_caller_line, r.second_ptx_line
 FROM race r JOIN kernel_class c ON c.id = r.class_id JOIN kernel k ON k.id = c.kernel_id
 LEFT JOIN string o1 ON o1.id = r.first_opcode_id LEFT JOIN string f1 ON f1.id = r.first_file_id
-LEFT JOIN string o2 ON o2.id = r.second_opcode_id LEFT JOIN string f2 ON f2.id = r.second_file_id;
+LEFT JOIN string o2 ON o2.id = r.second_opcode_id LEFT JOIN string f2 ON f2.id = r.second_file_id
+LEFT JOIN string c1 ON c1.id = r.first_caller_file_id
+LEFT JOIN string c2 ON c2.id = r.second_caller_file_id;

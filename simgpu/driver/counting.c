@@ -70,12 +70,20 @@ struct sim_counts *sim_counting_begin(void)
     return &own->counts;
 }
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 static void say_site(const struct sim_site_info *site, char *out, size_t bytes)
 {
-    const char *slash = site->file != NULL ? strrchr(site->file, '/') : NULL;
-    if (site->file != NULL) {
-        (void)snprintf(out, bytes, "%s at %s:%u", site->opcode,
-                       slash != NULL ? slash + 1 : site->file, site->line);
+    if (site->caller_file != NULL && site->file != NULL) {
+        (void)snprintf(out, bytes, "%s at %s:%u, inlined at %s:%u,", site->opcode,
+                       last_part(site->file), site->line, last_part(site->caller_file),
+                       site->caller_line);
+    } else if (site->file != NULL) {
+        (void)snprintf(out, bytes, "%s at %s:%u", site->opcode, last_part(site->file), site->line);
     } else {
         (void)snprintf(out, bytes, "%s at PTX line %u", site->opcode, site->ptx_line);
     }

@@ -30,7 +30,7 @@
 #define SIM_MULTIPROCESSORS 132
 #define SIM_MAX_SHARED_BYTES 232448 /* per block, after opting in */
 #define SIM_DEFAULT_SHARED_BYTES 49152
-#define SIM_ASSUMED_REGISTERS 32 /* per thread: PTX does not say, ptxas does */
+#define SIM_ASSUMED_REGISTERS 32 /* per thread: ptxas knows; with 32 they never limit occupancy */
 #define SIM_MAX_DEVICES 8
 #define SIM_CONTEXT_DEPTH 16
 #define SIM_PRIORITY_LEAST 0

@@ -56,8 +56,10 @@ struct sim_site_counts {
 struct sim_site_info {
     const char *function; /* mangled */
     const char *opcode;   /* "ld.global.v4.u32": opcode with modifiers */
-    const char *file;     /* source file from .loc, NULL = unknown */
+    const char *file;     /* source file as ptx_place_of() tells, NULL = unknown */
     uint32_t line, column;
+    const char *caller_file; /* outermost call that the line was inlined at, NULL = not inlined */
+    uint32_t caller_line;
     uint32_t ptx_line;
     uint32_t width; /* bytes per lane of memory instructions, else 0 */
     uint8_t kind;   /* enum sim_site_kind as written */

@@ -77,13 +77,12 @@ static void add_place(struct line *line, const struct sim_warp *warp, const stru
     add(line, ": ");
     add_instruction(line, ptx, instruction);
     add(line, " at PTX line %u", instruction->line);
-    if (instruction->loc != 0 && instruction->loc < ptx->loc_count) {
-        const struct ptx_loc *loc = &ptx->locs[instruction->loc];
-        const char *path = ptx_file_path(ptx, loc->file);
-
-        if (path != NULL) {
-            add(line, ", %s:%u", path, loc->line);
-        }
+    const struct ptx_place place = ptx_place_of(ptx, instruction);
+    if (place.file != NULL) {
+        add(line, ", %s:%u", place.file, place.line);
+    }
+    if (place.caller_file != NULL) {
+        add(line, ", inlined at %s:%u", place.caller_file, place.caller_line);
     }
     add(line, ": ");
 }

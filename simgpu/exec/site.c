@@ -146,16 +146,16 @@ static char *write_name(char *to, const struct ptx_instruction *instruction)
 static struct sim_site_info site_of(const struct sim_code *code,
                                     const struct ptx_instruction *instruction, const char *name)
 {
-    const struct ptx_module *ptx = code->kernel->module->ptx;
-    const bool known = instruction->loc < ptx->loc_count && instruction->loc != 0;
-    const struct ptx_loc *loc = known ? &ptx->locs[instruction->loc] : NULL;
+    const struct ptx_place place = ptx_place_of(code->kernel->module->ptx, instruction);
 
     return (struct sim_site_info){
         .function = code->ptx->name,
         .opcode = name,
-        .file = loc != NULL ? ptx_file_path(ptx, loc->file) : NULL,
-        .line = loc != NULL ? loc->line : 0,
-        .column = loc != NULL ? loc->column : 0,
+        .file = place.file,
+        .line = place.line,
+        .column = place.column,
+        .caller_file = place.caller_file,
+        .caller_line = place.caller_line,
         .ptx_line = instruction->line,
         .width = width_of(instruction),
         .kind = (uint8_t)sim_site_kind_of(instruction),

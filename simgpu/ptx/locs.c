@@ -28,6 +28,7 @@ void ptx_parse_file(struct ptx_parser *parser)
     ptx_next(parser);
     if (file == NULL)
         return;
+    file->order = (uint32_t)parser->files.count;
     file->key = (uint32_t)ptx_constant_unsigned(parser, UINT32_MAX, "file number");
     if (parser->token.kind != PTX_TOKEN_STRING) {
         ptx_fail_unexpected(parser, "a path");

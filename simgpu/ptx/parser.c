@@ -336,6 +336,8 @@ struct ptx_module *ptx_parse(const char *text, size_t bytes, struct ptx_error *e
     parse_module(&parser);
     if (!parser.failed)
         settle_module(&parser);
+    if (!parser.failed)
+        ptx_resolve_places(parser.module);
     free_arrays(&parser);
     if (parser.failed) {
         ptx_free(parser.module);
@@ -378,13 +380,4 @@ const struct ptx_variable *ptx_find_variable(const struct ptx_module *module, co
     const struct ptx_symbol *symbol = find_symbol(module, name);
 
     return symbol != NULL && symbol->kind == PTX_SYMBOL_VARIABLE ? symbol->variable : NULL;
-}
-
-const char *ptx_file_path(const struct ptx_module *module, uint32_t key)
-{
-    for (uint32_t i = 0; i < module->file_count; i++) {
-        if (module->files[i].key == key)
-            return module->files[i].path;
-    }
-    return NULL;
 }

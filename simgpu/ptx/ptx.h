@@ -63,11 +63,16 @@ struct ptx_loc {
     uint32_t line, column;
     uint32_t inlined_at;          /* index of the call site's ptx_loc, 0 = not inlined */
     const char *inlined_function; /* mangled name of the function that was inlined, or NULL */
+    uint32_t shown;  /* index of the location that a user is shown for this one: ptx_place_of */
+    uint32_t caller; /* index of the outermost call that this was inlined at; its own if at none */
+    bool is_library; /* in a header of a library: ptx_path_is_library */
 };
 
 struct ptx_file {
     uint32_t key;
+    uint32_t order; /* among the .file directives: the first with a key counts */
     const char *path;
+    bool is_library; /* ptx_path_is_library(path) */
 };
 
 /* A place in a variable's initial value that holds an address, known when memory is laid out. */
@@ -200,7 +205,7 @@ struct ptx_module {
     char target[32]; /* "sm_90" */
     unsigned target_sm;
     unsigned address_bytes;
-    struct ptx_file *files;
+    struct ptx_file *files; /* sorted by key */
     uint32_t file_count;
     struct ptx_loc *locs;
     uint32_t loc_count;
@@ -223,6 +228,29 @@ void ptx_free(struct ptx_module *module);
 const struct ptx_function *ptx_find_function(const struct ptx_module *module, const char *name);
 const struct ptx_variable *ptx_find_variable(const struct ptx_module *module, const char *name);
 const char *ptx_file_path(const struct ptx_module *module, uint32_t key); /* NULL if unknown */
+
+/* The source line to name for an instruction. */
+struct ptx_place {
+    const char *file; /* NULL = unknown */
+    uint32_t line, column;
+    const char
+        *caller_file; /* where that line was inlined: the outermost call; NULL = not inlined */
+    uint32_t caller_line;
+};
+
+/*
+ * Of the lines that an instruction stands for, those inlined into each other: the innermost that is
+ * not a library's (ptx_path_is_library), the innermost of all where every one is. So atomicAdd() is
+ * named by the line that calls it, and a function of the user's own by its line and its caller's.
+ */
+struct ptx_place ptx_place_of(const struct ptx_module *module,
+                              const struct ptx_instruction *instruction);
+
+/*
+ * Is this a header of the CUDA toolkit or of the C++ library, as its path tells? The one place where
+ * that is decided; the rules are a table, place.c.
+ */
+bool ptx_path_is_library(const char *path);
 
 /*
  * For each instruction: the index of the instruction where threads that part at it meet again

@@ -219,6 +219,28 @@ int scenario_signals(long n)
     return 0;
 }
 
+int scenario_peer(long n)
+{
+    CUcontext own = client_start(), other;
+    CUdeviceptr memory;
+    CUfunction function;
+    CUmodule module;
+    CUdevice device;
+    expect("peer access to itself", cu.cuCtxEnablePeerAccess(own, 0));
+    if (n > 0) {
+        CHECK(cu.cuDeviceGet(&device, (int)n));
+        CHECK(cu.cuDevicePrimaryCtxRetain(&other, device));
+        CHECK(cu.cuCtxEnablePeerAccess(other, 0));
+    }
+    CHECK(cu.cuMemAlloc(&memory, 64));
+    CHECK(cu.cuModuleLoadData(&module, client_ptx));
+    CHECK(cu.cuModuleGetFunction(&function, module, "touch"));
+    void *params[] = {&memory};
+    CHECK(cu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL));
+    CHECK(cu.cuCtxSynchronize());
+    return 0;
+}
+
 int scenario_nothing(long n)
 {
     printf("nothing %ld\n", n);

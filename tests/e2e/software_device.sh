@@ -82,6 +82,9 @@ equal "transpose: shared stores, one pass each" "$warps.0" "$(mean transpose_unp
 equal "transpose: conflict degree" 32.0 "$(mean transpose_unpadded shared_conflict_degree)"
 equal "metrics of hardware" "" "$(q "SELECT name FROM metric WHERE name LIKE '%occupancy%' OR name LIKE 'dram%' OR name LIKE 'l2%'")"
 
+equal "what registers would decide" "0|0" "$(q "SELECT (SELECT count(*) FROM kernel WHERE registers IS NOT NULL),
+    (SELECT count(*) FROM kernel_class WHERE max_blocks_per_sm IS NOT NULL OR theoretical_occupancy IS NOT NULL)")"
+
 # ---- instructions name the right lines ----
 # line PATTERN: number of the one line of the source that has it.
 line() { grep -nF "$1" "$GMT_SOURCE/examples/pipeline/pipeline_slow.cu" | cut -d: -f1; }

@@ -74,6 +74,7 @@ static void check_locs(const struct ptx_module *module)
         const struct ptx_loc *loc = &module->locs[i];
 
         REQUIRE(loc->inlined_at == 0 || loc->inlined_at < i);
+        REQUIRE(loc->shown <= i && loc->caller <= i);
         REQUIRE(loc->inlined_function == NULL || strlen(loc->inlined_function) < UINT32_MAX);
     }
 }

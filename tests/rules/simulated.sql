@@ -5,6 +5,8 @@ INSERT INTO capability VALUES
     ('software_device', 'ok', NULL, 'kernels were executed on the CPU by the software device', NULL),
     ('timestamps', 'off', NULL, 'software device: it states no times', NULL);
 UPDATE device SET name = 'gmtrace software device', uuid = NULL, driver_version = NULL;
+UPDATE kernel SET registers = NULL;
+UPDATE kernel_class SET max_blocks_per_sm = NULL, theoretical_occupancy = NULL;
 UPDATE launch SET device_start_ns = NULL, device_end_ns = NULL, no_activity = 1,
                   measured = CASE WHEN measured IS NOT NULL THEN 'simulated' END;
 UPDATE transfer SET device_start_ns = NULL, device_end_ns = NULL;

@@ -105,6 +105,27 @@ ParameterizedTest(size_t *parameter, simulated, are_silent_on_the_good_twin)
     gmt_fixture_free(&fixture);
 }
 
+/* What needs registers is not known, which is not 0. */
+Test(simulated, registers_are_not_known)
+{
+    struct gmt_fixture fixture;
+    bool found = false;
+
+    load(&fixture, "GM306", "positive");
+    gmt_fixture_analyze(&fixture, NULL);
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        if (strcmp(f->evidence[i].name, "registers") != 0)
+            continue;
+        found = true;
+        cr_expect(isnan(f->evidence[i].value), "%g", f->evidence[i].value);
+    }
+    cr_expect(found);
+    cr_assert_gt(fixture.report.kernel_count, 0);
+    cr_expect(isnan(fixture.report.kernels[0].theoretical_occupancy));
+    gmt_fixture_free(&fixture);
+}
+
 Test(simulated, no_rule_is_forgotten)
 {
     cr_assert_eq(ROWS, gmt_rule_count);
@@ -157,10 +178,9 @@ Test(simulated, believe_the_ideal_that_was_counted)
 
 static const char instructions[] =
     "INSERT INTO string VALUES (50, '/src/kernels/work.cu'), (51, 'ld.global.f32'), "
-    "(52, 'st.shared.f32');"
+    "(52, 'st.shared.f32'), (53, '/src/get.h');"
     "INSERT INTO instruction (launch_seq, class_id, site, opcode_id, file_id, line, ptx_line, "
-    "kind, "
-    "executed, lanes, sectors, ideal_sectors, wavefronts, ideal_wavefronts, source) VALUES "
+    "kind, executed, lanes, sectors, ideal_sectors, wavefronts, ideal_wavefronts, source) VALUES "
     "(1, 1, 4, 51, 50, 42, 10, 'global_load', 9, 9, 900, 100, NULL, NULL, 'simulated'),"
     "(1, 1, 5, 51, 50, 42, 11, 'global_load', 9, 9, 200, 100, NULL, NULL, 'simulated'),"
     "(1, 1, 6, 51, NULL, NULL, 12, 'global_load', 9, 9, 200, 100, NULL, NULL, 'simulated'),"
@@ -181,6 +201,33 @@ Test(simulated, name_the_source_lines)
     cr_assert_float_eq(f->lines[0].share, 0.9, 1e-9);
     cr_assert_float_eq(f->lines[0].excess_bytes, 900 * 32, 1e-9);
     cr_assert_str_eq(gmt_line_label(&fixture.arena, &f->lines[1]), "PTX line 12");
+    gmt_fixture_free(&fixture);
+}
+
+/* get.h:2 in lines 70 and 71 of work.cu; the former twice, unrolled. */
+static const char inlined[] =
+    "INSERT INTO instruction (launch_seq, class_id, site, opcode_id, file_id, line, "
+    "caller_file_id, caller_line, ptx_line, kind, executed, lanes, sectors, ideal_sectors, source) "
+    "VALUES (1, 1, 9, 51, 53, 2, 50, 70, 20, 'global_load', 9, 9, 900, 100, 'simulated'),"
+    "(1, 1, 10, 51, 53, 2, 50, 70, 21, 'global_load', 9, 9, 900, 100, 'simulated'),"
+    "(1, 1, 11, 51, 53, 2, 50, 71, 22, 'global_load', 9, 9, 500, 100, 'simulated')";
+
+Test(simulated, tell_apart_the_calls_of_an_inlined_line)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "GM301", "positive");
+    gmt_fixture_sql(&fixture, instructions);
+    gmt_fixture_sql(&fixture, inlined);
+    gmt_fixture_analyze(&fixture, "GM301");
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    cr_assert_eq(f->line_count, 4);
+    cr_assert_str_eq(gmt_line_label(&fixture.arena, &f->lines[0]),
+                     "get.h:2, inlined at work.cu:70");
+    cr_assert_float_eq(f->lines[0].excess_bytes, 1600 * 32, 1e-9);
+    cr_assert_str_eq(gmt_line_label(&fixture.arena, &f->lines[2]),
+                     "get.h:2, inlined at work.cu:71");
+    cr_assert_float_eq(f->lines[2].excess_bytes, 400 * 32, 1e-9);
     gmt_fixture_free(&fixture);
 }
 
@@ -209,6 +256,7 @@ Test(simulated, reports_say_what_they_are)
 
     load(&fixture, "GM301", "positive");
     gmt_fixture_sql(&fixture, instructions);
+    gmt_fixture_sql(&fixture, inlined);
     gmt_fixture_sql(&fixture,
                     "INSERT INTO race (launch_seq, class_id, first_opcode_id, first_file_id, "
                     "first_line, second_opcode_id, second_file_id, second_line, count) "
@@ -222,6 +270,8 @@ Test(simulated, reports_say_what_they_are)
         cr_assert_not_null(strstr(text, formats[i].badge), "%s", formats[i].format);
         cr_assert_not_null(strstr(text, formats[i].saving), "%s", formats[i].format);
         cr_assert_not_null(strstr(text, formats[i].line), "%s", formats[i].format);
+        cr_assert_not_null(strstr(text, i < 2 ? "inlined at work.cu:71" : "\"caller_line\": 71"),
+                           "%s: the caller", formats[i].format);
         cr_assert_not_null(strstr(text, i < 2 ? "work.cu:61" : "\"line\": 61"), "%s: the race",
                            formats[i].format);
         free(text);

@@ -52,10 +52,11 @@ static void write_kernel(void)
 
 static void write_instruction(struct gmt_instruction counts, const char *opcode, const char *file)
 {
+    const char *caller = counts.caller_line != 0 ? "main.cu" : "";
     counts.kernel_class = 3;
     counts.executed = counts.executed != 0 ? counts.executed : 1;
     gmt_fixture_side(&fixture, 0, GMT_REC_INSTRUCTION, &counts, sizeof(counts), "_Z4workPf", opcode,
-                     file, NULL);
+                     file, caller, NULL);
 }
 
 Test(ingest_simulated, stores_instructions_and_shows_their_share_of_the_excess)
@@ -72,6 +73,7 @@ Test(ingest_simulated, stores_instructions_and_shows_their_share_of_the_excess)
         write_instruction((struct gmt_instruction){.launch_seq = seq,
                                                    .site = 1,
                                                    .line = 8,
+                                                   .caller_line = 31,
                                                    .wavefronts = 32,
                                                    .ideal_wavefronts = 1,
                                                    .max_degree = 32,
@@ -94,6 +96,10 @@ Test(ingest_simulated, stores_instructions_and_shows_their_share_of_the_excess)
     expect_text("SELECT kernel || ' ' || file || ':' || line || ' ' || opcode FROM v_instruction "
                 "WHERE site = 0",
                 "work(float*) k.cu:7 ld.global.f32");
+    expect_text("SELECT caller_file || ':' || caller_line FROM v_instruction WHERE site = 1",
+                "main.cu:31");
+    expect("SELECT count(*) FROM v_instruction WHERE caller_file IS NULL AND caller_line IS NULL",
+           3);
     expect("SELECT excess_sectors FROM v_instruction WHERE site = 0", 110); /* mean of 60, 160 */
     expect("SELECT round(sector_share * 340) FROM v_instruction WHERE site = 0", 220);
     expect("SELECT wavefront_share FROM v_instruction WHERE site = 1", 1);
@@ -115,13 +121,14 @@ Test(ingest_simulated, stores_footprints_and_races)
                                       .bytes = 4096,
                                       .read_bytes = 1024,
                                       .read_traffic_bytes = 8192};
-    struct gmt_race race = {.launch_seq = 1, .kernel_class = 3, .line = {7, 9}, .count = 31};
+    struct gmt_race race = {
+        .launch_seq = 1, .kernel_class = 3, .line = {7, 9}, .caller_line = {0, 40}, .count = 31};
     write_kernel();
     gmt_fixture_side(&fixture, 0, GMT_REC_FOOTPRINT, &footprint, sizeof(footprint), "", NULL);
     footprint.alloc = 0;
     gmt_fixture_side(&fixture, 0, GMT_REC_FOOTPRINT, &footprint, sizeof(footprint), "table", NULL);
-    gmt_fixture_side(&fixture, 0, GMT_REC_RACE, &race, sizeof(race), "st.shared.u32", "k.cu",
-                     "ld.shared.u32", "k.cu", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_RACE, &race, sizeof(race), "st.shared.u32", "k.cu", "",
+                     "ld.shared.u32", "k.h", "k.cu", NULL);
     ingest();
     expect("SELECT allocation_id FROM kernel_footprint WHERE name IS NULL", 5);
     expect("SELECT allocation_id FROM kernel_footprint WHERE name = 'table'", INT64_MIN);
@@ -129,9 +136,11 @@ Test(ingest_simulated, stores_footprints_and_races)
     expect("SELECT rewritten FROM v_footprint WHERE allocation_id = 5", INT64_MIN);
     expect_text("SELECT kind FROM v_footprint WHERE name = 'table'", "variable");
     expect_text(
-        "SELECT kernel || ' ' || first_opcode || ' ' || first_line || ' ' || second_line || "
-        "' ' || count FROM v_race",
-        "work(float*) st.shared.u32 7 9 31");
+        "SELECT kernel || ' ' || first_opcode || ' ' || first_file || first_line || ' ' || "
+        "second_opcode || ' ' || second_file || second_line || ' ' || second_caller_file || "
+        "second_caller_line || ' ' || count FROM v_race "
+        "WHERE first_caller_file IS NULL AND first_caller_line IS NULL",
+        "work(float*) st.shared.u32 k.cu7 ld.shared.u32 k.h9 k.cu40 31");
 }
 
 Test(ingest_simulated, marks_the_counters_and_the_launch)

@@ -189,6 +189,10 @@ Test(sim_control, traps_tell_where)
                  SIM_TRAP,
                  "trap: kernel `k`, block (0,0,0) thread (35,0,0): @%p trap; at PTX line 12, "
                  "dir/some.cu:42: trap");
+    expect_fault(".version 8.5\n.target sm_90\n.address_size 64\n"
+                 ".visible .entry k()\n{\n.loc 2 2 1, inlined_at 1 31 5\n"
+                 "trap;\nret;\n}\n.file 1 \"dir/a.cu\"\n.file 2 \"dir/inl.h\"\n",
+                 SIM_TRAP, "PTX line 7, dir/inl.h:2, inlined at dir/a.cu:31: trap");
     expect_fault(SIM_HEAD SIM_KERNEL("k", "brkpt;\nret;\n"), SIM_BREAKPOINT, "breakpoint");
 }
 
@@ -198,6 +202,12 @@ Test(sim_control, unsupported_instructions_are_named)
         SIM_HEAD SIM_KERNEL("k", "tex.2d.v4.f32.f32 {%r2,%r3,%r4,%r5}, [%rd4, {%r6,%r7}];\nret;\n"),
         SIM_ILLEGAL_INSTRUCTION,
         "tex.2d.v4.f32.f32 (textures): not supported by the software device");
+    expect_fault(
+        SIM_HEAD SIM_KERNEL(
+            "k", ".loc 3 9 5, inlined_at 1 26 5\n"
+                 "setmaxnreg.inc.sync.aligned.u32 240;\nret;\n") ".file 1 \"a.cu\"\n.file 3 "
+                                                                 "\"/usr/include/crt/mma.hpp\"\n",
+        SIM_ILLEGAL_INSTRUCTION, ", a.cu:26: setmaxnreg");
     expect_fault(SIM_HEAD ".extern .func missing();\n" SIM_KERNEL("k", "call.uni missing;\nret;\n"),
                  SIM_ILLEGAL_INSTRUCTION,
                  "call of missing, which has no body in this module: not supported");

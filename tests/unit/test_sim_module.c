@@ -153,6 +153,32 @@ Test(sim_module, sites_say_what_each_instruction_is)
     sim_try_end(trial);
 }
 
+Test(sim_module, sites_name_the_line_outside_libraries_and_its_caller)
+{
+    struct sim_try *trial = sim_try_new(
+        ".version 8.5\n.target sm_90\n.address_size 64\n"
+        ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %rd<4>;\n"
+        ".loc 1 7 3\n.loc 3 107 5, inlined_at 1 7 3\n"
+        "ld.param.u64 %rd1, [out];\n"
+        ".loc 2 2 1, inlined_at 1 31 3\nret;\n}\n"
+        ".file 1 \"a.cu\"\n.file 2 \"inl.h\"\n.file 3 \"/usr/include/atomics.h\"\n");
+    size_t count;
+    const struct sim_site_info *sites = sim_kernel_sites(sim_module_kernel(trial->module, 0),
+                                                         &count);
+
+    cr_assert_eq(count, 2);
+    cr_expect_str_eq(sites[0].file, "a.cu");
+    cr_expect_eq(sites[0].line, 7);
+    cr_expect_eq(sites[0].column, 3);
+    cr_expect_null(sites[0].caller_file);
+    cr_expect_eq(sites[0].caller_line, 0);
+    cr_expect_str_eq(sites[1].file, "inl.h");
+    cr_expect_eq(sites[1].line, 2);
+    cr_expect_str_eq(sites[1].caller_file, "a.cu");
+    cr_expect_eq(sites[1].caller_line, 31);
+    sim_try_end(trial);
+}
+
 static void expect_refusal(const char *ptx, const char *text)
 {
     struct ptx_error ptx_error;

@@ -13,7 +13,12 @@ enum { LOAD, COLUMN_STORE, SHARED, BRANCH, NEVER, SITES };
 
 static struct sim_site_info infos[SITES] = {
     [LOAD] = {.function = "k", .opcode = "ld.global.f32", .file = "k.cu", .line = 7, .width = 4},
-    [COLUMN_STORE] = {.function = "k", .opcode = "st.global.f32", .file = "k.cu", .line = 9},
+    [COLUMN_STORE] = {.function = "k",
+                      .opcode = "st.global.f32",
+                      .file = "k.h",
+                      .line = 9,
+                      .caller_file = "k.cu",
+                      .caller_line = 31},
     [SHARED] = {.function = "k", .opcode = "ld.shared.f32", .file = "k.cu", .line = 8},
     [BRANCH] = {.function = "k", .opcode = "bra", .ptx_line = 40},
     [NEVER] = {.function = "k", .opcode = "trap"},
@@ -49,7 +54,7 @@ static struct sim_footprint footprints[] = {
     {.base = 0x1000, .bytes = 1024, .read_sectors = 32, .read_traffic = 64},
     {.base = 0x9000, .bytes = 64, .write_sectors = 2, .write_traffic = 2, .name = "table"},
 };
-static struct sim_race races[] = {{.first_site = SHARED, .second_site = LOAD, .count = 5}};
+static struct sim_race races[] = {{.first_site = SHARED, .second_site = COLUMN_STORE, .count = 5}};
 static struct sim_counts counts = {.sites = sites,
                                    .site_count = SITES,
                                    .footprints = footprints,
@@ -273,7 +278,10 @@ Test(simulated, names_executed_instructions_footprints_and_races_of_the_first_la
     cr_expect_eq(instructions[1].sectors, 256);
     cr_expect_eq(instructions[1].kind, GMT_SITE_GLOBAL_STORE);
     cr_expect_eq(instructions[3].ptx_line, 40);
-    cr_expect_not_null(strstr(texts, "k|st.global.f32|k.cu|"));
+    cr_expect_not_null(strstr(texts, "k|ld.global.f32|k.cu||"));
+    cr_expect_not_null(strstr(texts, "k|st.global.f32|k.h|k.cu|"));
+    cr_expect_eq(instructions[0].caller_line, 0);
+    cr_expect_eq(instructions[1].caller_line, 31);
     cr_expect_eq(touched[0].alloc, 12);
     cr_expect_eq(touched[0].read_bytes, 1024);
     cr_expect_eq(touched[0].read_traffic_bytes, 2048);
@@ -281,7 +289,10 @@ Test(simulated, names_executed_instructions_footprints_and_races_of_the_first_la
     cr_expect_not_null(strstr(texts, "|table|"));
     cr_expect_eq(race.count, 5);
     cr_expect_eq(race.line[0], 8);
-    cr_expect_eq(race.line[1], 7);
+    cr_expect_eq(race.line[1], 9);
+    cr_expect_eq(race.caller_line[0], 0);
+    cr_expect_eq(race.caller_line[1], 31);
+    cr_expect_not_null(strstr(texts, "ld.shared.f32|k.cu||st.global.f32|k.h|k.cu|"));
     launch(ops, 2, false, &counts);
     launch(ops, 3, false, &counts);
     cr_expect_eq(records[GMT_REC_INSTRUCTION], 2 * (SITES - 1));

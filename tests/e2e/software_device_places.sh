@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Source lines of the software device: the user's own, not those of the toolkit's headers, and of a function
+# that was inlined also the line that calls it; in the trace, in reports and in messages.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+unset GMTRACE_COLLECT
+gmtrace=$GMT_BUILD/bin/gmtrace
+program=$GMT_BUILD/tests/e2e/programs/places
+[ -x "$program" ] || skip "the programs are not built (no nvcc)"
+
+# line FILE PATTERN: "FILE:number" of the one line that ends in the comment PATTERN.
+line() { echo "$1:$(grep -n "// $2\$" "$GMT_SOURCE/tests/e2e/programs/$1" | cut -d: -f1)"; }
+load=$(line places.h "strided load") first=$(line places.cu "first call") second=$(line places.cu "second call")
+
+run places "$gmtrace" --device sim -o places.db "$program"
+equal "result" cudaSuccess "$(cat places.out)"
+finished places.db
+last() { echo "replace($1, rtrim($1, replace($1, '/', '')), '')"; }
+q() { sql places.db "$1"; }
+equal "the inlined loads" "$load $first
+$load $second" "$(q "SELECT $(last file) || ':' || line || ' ' || $(last caller_file) || ':' || caller_line
+    FROM v_instruction WHERE kind = 'global_load' ORDER BY caller_line")"
+equal "the atomic is the caller's" "$(line places.cu "a header of the toolkit")||" \
+    "$(q "SELECT $(last file) || ':' || line, caller_file, caller_line FROM v_instruction WHERE opcode LIKE 'atom%' OR opcode LIKE 'red%'")"
+equal "lines of the toolkit" 0 "$(q "SELECT count(*) FROM v_instruction WHERE file NOT LIKE '%/places.%'")"
+
+"$GMT_BUILD/bin/gmanalyze" places.db -o places.json >places.txt 2>analyze.err || fail "gmanalyze"
+for call in "$first" "$second"; do
+    grep -q "$load, inlined at $call, ld.global" places.txt || fail "the report does not name $load in $call"
+done
+python3 - places.json "${first#*:}" "${second#*:}" <<'END' || fail "the report in JSON names other lines"
+import json, sys
+lines = [l for f in json.load(open(sys.argv[1]))["findings"] for l in f["lines"]]
+assert sorted(l["caller_line"] for l in lines) == [int(n) for n in sys.argv[2:]], lines
+assert all(l["file"].endswith("/places.h") and l["caller_file"].endswith("/places.cu") for l in lines), lines
+END
+
+# says CASE TEXT: the one line on standard error has it.
+says() {
+    LD_LIBRARY_PATH=$SIM_LIB run "$1" "$program" "$1"
+    equal "lines about $1" 1 "$(wc -l <"$1.err")"
+    grep -qF -- "$2" "$1.err" || fail "$1: '$2' is not said"
+}
+fault=$(line places.cu fault)
+says faulty "/$load, inlined at $GMT_SOURCE/tests/e2e/programs/$fault: "
+says refused "/$(line places.cu refused): wmma.load"
