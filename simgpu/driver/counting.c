@@ -141,9 +141,7 @@ static const struct sim_site_info *last_sites(size_t *site_count)
     return record != NULL ? record->sites : NULL;
 }
 
-__attribute__((visibility("default"))) const struct simgpu_interface *simgpu_interface(void);
-
-const struct simgpu_interface *simgpu_interface(void)
+__attribute__((visibility("default"))) const struct simgpu_interface *simgpu_interface(void)
 {
     static const struct simgpu_interface interface = {.version = SIMGPU_INTERFACE_VERSION,
                                                       .bytes = sizeof interface,

@@ -296,6 +296,10 @@ CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node);
 /* launch.c: run a checked call in `context`. Work lock held for reading. */
 CUresult sim_call_run(const struct sim_call *call, struct sim_context *context);
 
+/* counting.c: simgpu/simgpu.h; NULL where the device is not to be known as what it is. */
+struct simgpu_interface;
+const struct simgpu_interface *simgpu_interface(void);
+
 /* counting.c: the calling thread's record of its last launch. Launch lock held, but for forget. */
 bool sim_looking_for_races(void);
 struct sim_counts *sim_counting_begin(void); /* emptied, to be filled; NULL: do not count */
