@@ -48,15 +48,19 @@ bool gmt_calibrate_possible(const char *device_uuid)
     return found;
 }
 
-int gmt_calibrate_run(char *message, size_t bytes)
+int gmt_calibrate_run(const char *device_uuid, char *message, size_t bytes)
 {
-    char path[4096];
-    char name[] = "gmcalibrate", quick[] = "--quick";
-    char *const arguments[] = {name, quick, NULL};
+    char path[4096], device[128];
+    char name[] = "gmcalibrate", quick[] = "--quick", force[] = "--force";
+    /* Without a UUID: device 0. A cached model that served would not have led here. */
+    char *const arguments[] = {name, quick, force, device_uuid != NULL ? device : NULL, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status = 0;
 
+    if (device_uuid != NULL)
+        snprintf(device, sizeof(device), "--device=%s%s",
+                 strncasecmp(device_uuid, "GPU-", 4) == 0 ? "" : "GPU-", device_uuid);
     if (gmt_path_program(name, path, sizeof(path)) == NULL) {
         snprintf(message, bytes, "gmcalibrate was found neither beside gmanalyze nor in PATH");
         return -ENOENT;

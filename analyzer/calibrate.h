@@ -11,8 +11,9 @@ enum gmt_calibrate { GMT_CALIBRATE_AUTO, GMT_CALIBRATE_NOW, GMT_CALIBRATE_NEVER 
 /* Whether the GPU with that UUID is in this machine, as /proc/driver/nvidia says. */
 bool gmt_calibrate_possible(const char *device_uuid);
 
-/* Runs `gmcalibrate --quick`, which fills the cache; its output goes to stderr. 0; -ENOENT: there
- * is no such program; -ECHILD: it failed. The reason is in message. */
-int gmt_calibrate_run(char *message, size_t bytes);
+/* Runs `gmcalibrate --quick --force` for that device (NULL: the first one), which fills the cache; its
+ * output goes to stderr. 0; -ENOENT: there is no such program; -ECHILD: it failed. The reason is in
+ * message. */
+int gmt_calibrate_run(const char *device_uuid, char *message, size_t bytes);
 
 #endif

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/device_model_parse.h"
+
 enum { GMT_MODEL_VERSION_READ = 1 };
 
 static double number_of(const json_t *object, const char *key)
 {
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    return gmt_model_number(object, key);
 }
 
 static const char *text_of(struct gmt_model *model, const json_t *object, const char *key)
@@ -30,8 +30,8 @@ static int compare_points(const void *a, const void *b)
     return (x->x > y->x) - (x->x < y->x);
 }
 
-static void read_curve(struct gmt_model *model, const json_t *array, const char *x_key,
-                       const char *y_key, const char *spread_key, struct gmt_model_curve *curve)
+void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const char *x_key,
+                          const char *y_key, const char *spread_key, struct gmt_model_curve *curve)
 {
     size_t i;
     json_t *entry;
@@ -52,53 +52,6 @@ static void read_curve(struct gmt_model *model, const json_t *array, const char 
     }
     if (curve->n > 1)
         qsort(curve->points, curve->n, sizeof(*curve->points), compare_points);
-}
-
-static void read_copies(struct gmt_model *model, const json_t *transfers)
-{
-    static const char *const directions[] = {"h2d", "d2h"};
-    static const char *const hosts[] = {"pageable", "pinned"};
-    static const char *const modes[] = {"sync", "async"};
-
-    for (size_t d = 0; d < 2; d++) {
-        for (size_t h = 0; h < GMT_HOSTS; h++) {
-            for (size_t m = 0; m < GMT_MODES; m++) {
-                char name[64];
-
-                snprintf(name, sizeof(name), "%s_%s_%s", directions[d], hosts[h], modes[m]);
-                const json_t *entry = json_object_get(transfers, name);
-                struct gmt_model_curve *curve = &model->copy[d][h][m];
-
-                read_curve(model, json_object_get(entry, "points"), "bytes", "median_ns",
-                           "spread_ns", curve);
-                curve->half_bandwidth_bytes = number_of(entry, "half_bandwidth_bytes");
-                model->copy_2d_factor[d][h][m] = NAN;
-            }
-        }
-    }
-}
-
-/* Entries of "batches" name the kind of copy themselves. */
-static void read_batch(struct gmt_model *model, const json_t *entry)
-{
-    const char *direction = json_string_value(json_object_get(entry, "direction"));
-    const char *host = json_string_value(json_object_get(entry, "class"));
-    const char *mode = json_string_value(json_object_get(entry, "mode"));
-
-    if (direction == NULL || host == NULL || mode == NULL)
-        return;
-    size_t d = strcmp(direction, "d2h") == 0, h = strcmp(host, "pinned") == 0,
-           m = strcmp(mode, "async") == 0;
-    const json_t *points = json_object_get(entry, "points");
-    if (points != NULL) {
-        read_curve(model, points, "bytes", "median_ns", "spread_ns", &model->back_to_back[d][h][m]);
-        return;
-    }
-    double bytes = number_of(entry, "rows") * number_of(entry, "row_bytes");
-    double flat_ns = gmt_curve_at(&model->copy[d][h][m], bytes);
-    double factor = number_of(entry, "copy_2d_ns") / flat_ns;
-    if (isfinite(factor) && factor > 0)
-        model->copy_2d_factor[d][h][m] = factor;
 }
 
 static double rate_of(const json_t *rates, const char *key)
@@ -146,43 +99,38 @@ static void read_family(struct gmt_model *model, const json_t *rows,
 static void read_everything(struct gmt_model *model, const json_t *root)
 {
     const json_t *device = json_object_get(root, "device");
-    const json_t *costs = json_object_get(root, "costs");
     const json_t *rates = json_object_get(root, "rates");
     const json_t *families = json_object_get(root, "families");
-    const char *name;
-    json_t *batch;
-    struct {
-        const char *name;
-        struct gmt_model_curve *curve;
-    } const cost_curves[] = {{"malloc_free", &model->malloc_free},
-                             {"malloc_async_free_async", &model->malloc_async_free_async},
-                             {"pin_unpin", &model->pin_unpin},
-                             {"register_unregister", &model->register_unregister}};
 
     model->device_name = text_of(model, device, "name");
     model->device_uuid = text_of(model, device, "uuid");
     model->created = text_of(model, root, "created");
     model->noisy = json_is_true(json_object_get(root, "noisy"));
-    read_copies(model, json_object_get(root, "transfers"));
-    json_object_foreach(json_object_get(root, "batches"), name, batch)
-    {
-        read_batch(model, batch);
-    }
-    for (size_t i = 0; i < sizeof(cost_curves) / sizeof(cost_curves[0]); i++)
-        read_curve(model, json_object_get(json_object_get(costs, cost_curves[i].name), "points"),
-                   "bytes", "median_ns", "spread_ns", cost_curves[i].curve);
+    gmt_model_read_copies(model, root);
     model->dram_bytes_per_s = rate_of(rates, "dram_bytes_per_s");
     model->dram_copy_bytes_per_s = rate_of(rates, "dram_copy_bytes_per_s");
     model->dram_load_ns = rate_of(json_object_get(root, "latencies"), "dram_load_ns");
     model->l2_sectors_per_s = rate_of(rates, "l2_sectors_per_s");
     model->l1_sectors_per_s = rate_of(rates, "l1_sectors_per_s");
+    model->l1_strided_sectors_per_s = rate_of(rates, "l1_strided_sectors_per_s");
     model->shared_wavefronts_per_s = rate_of(rates, "shared_wavefronts_per_s");
-    read_curve(model, json_object_get(root, "occupancy_curve"), "occupancy",
-               "bandwidth_bytes_per_s", "spread", &model->occupancy);
+    gmt_model_read_curve(model, json_object_get(root, "occupancy_curve"), "occupancy",
+                         "bandwidth_bytes_per_s", "spread", &model->occupancy);
     read_family(model, json_object_get(families, "offset"), &model->offset);
     read_family(model, json_object_get(families, "stride"), &model->stride);
     read_family(model, json_object_get(families, "bank"), &model->bank);
     read_family(model, json_object_get(families, "occupancy"), &model->occupancies);
+    read_family(model, json_object_get(families, "launch_bound"), &model->launch_bound);
+    read_family(model, json_object_get(families, "block_size"), &model->block_size);
+    model->launch_queued_ns = rate_of(json_object_get(root, "costs"), "launch_queued_ns");
+    read_family(model, json_object_get(families, "store"), &model->store);
+    read_family(model, json_object_get(families, "stride_wide"), &model->stride_wide);
+    read_family(model, json_object_get(families, "gather"), &model->gather);
+    const json_t *access_costs = json_object_get(root, "access_costs");
+    model->constant_word_ns = rate_of(access_costs, "constant_word_ns");
+    model->spilled_word_ns = rate_of(access_costs, "spilled_word_ns");
+    model->local_pair_ns = rate_of(access_costs, "local_pair_ns");
+    model->divergent_pair_ns = rate_of(access_costs, "local_divergent_pair_ns");
 }
 
 int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, const char *origin,
@@ -237,11 +185,45 @@ double gmt_curve_at(const struct gmt_model_curve *curve, double x)
     if (curve->n == 1 || x <= curve->points[0].x)
         return curve->points[0].y;
     const struct gmt_model_point *a = &curve->points[segment_of(curve, x)], *b = a + 1;
-    double span = log(b->x) - log(a->x);
-    if (span <= 0)
+    if (!(b->x > a->x))
         return b->y;
-    double slope = (log(b->y) - log(a->y)) / span;
-    return exp(log(a->y) + slope * (log(x) - log(a->x)));
+    double slope = (b->y - a->y) / (b->x - a->x);
+    return x <= b->x ? a->y + slope * (x - a->x) : b->y + fmax(0, slope) * (x - b->x);
+}
+
+double gmt_curve_best_rate(const struct gmt_model_curve *curve)
+{
+    double best = NAN;
+
+    for (size_t i = 0; i < curve->n; i++)
+        best = fmax(best, curve->points[i].x / curve->points[i].y);
+    return best;
+}
+
+double gmt_curve_latency_bound(const struct gmt_model_curve *curve, double share)
+{
+    double rate = gmt_curve_best_rate(curve), below = NAN;
+
+    for (size_t i = 0; i < curve->n; i++) {
+        double x = curve->points[i].x;
+
+        if (x / rate > (1 - share) * curve->points[i].y)
+            break;
+        below = x;
+    }
+    if (isnan(below))
+        return NAN;
+    /* Between two points; time grows more slowly than size there, so one crossing. */
+    double above = below * 64;
+    for (int step = 0; step < 40; step++) {
+        double middle = sqrt(below * above);
+
+        if (middle / rate > (1 - share) * gmt_curve_at(curve, middle))
+            above = middle;
+        else
+            below = middle;
+    }
+    return below;
 }
 
 double gmt_curve_relative_spread(const struct gmt_model_curve *curve, double x)

@@ -59,7 +59,9 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
         gmt_model_free(model);
     }
     fprintf(stderr, "gmanalyze: calibrating this GPU (about 10 s, kept for later)\n");
-    rc = gmt_calibrate_run(message, sizeof(message));
+    /* A trace of another machine: what is here may be a board of the same name. */
+    const char *uuid = gmt_calibrate_possible(timeline->device.uuid) ? timeline->device.uuid : NULL;
+    rc = gmt_calibrate_run(uuid, message, sizeof(message));
     if (rc != 0)
         fprintf(stderr, "gmanalyze: not calibrated: %s\n", message);
     if (rc != 0 && now)

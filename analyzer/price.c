@@ -21,6 +21,21 @@ const struct gmt_model_curve *gmt_price_curve(const struct gmt_model *model,
     return curve->n > 0 ? curve : &of_mode[copy->blocking ? GMT_MODE_ASYNC : GMT_MODE_SYNC];
 }
 
+const struct gmt_model_curve *gmt_price_registered_curve(const struct gmt_model *model,
+                                                         const struct gmt_tl_copy *copy)
+{
+    size_t mode = copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC;
+
+    if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H) {
+        const struct gmt_model_curve *curve =
+            &model->copy[copy->direction][GMT_HOST_REGISTERED][mode];
+
+        if (curve->n > 0)
+            return curve;
+    }
+    return gmt_price_curve(model, copy, true);
+}
+
 const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
                                                   const struct gmt_tl_copy *copy)
 {
@@ -38,15 +53,38 @@ const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
     return gmt_price_curve(model, copy, pinned);
 }
 
-double gmt_price_2d_factor(const struct gmt_model *model, const struct gmt_tl_copy *copy)
+/* Which of the model's tables such a copy belongs to; false for other directions. */
+static bool place_of(const struct gmt_tl_copy *copy, size_t *host, size_t *mode)
 {
-    size_t host = copy->host_class == GMT_CLASS_PINNED ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
+    *host = copy->host_class == GMT_CLASS_PINNED ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
+    *mode = copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC;
+    return copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H;
+}
 
-    if (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H)
-        return 1;
-    double factor = model->copy_2d_factor[copy->direction][host]
-                                         [copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC];
-    return isfinite(factor) ? factor : 1;
+double gmt_price_batched(const struct gmt_model *model, const struct gmt_tl_copy *copy,
+                         double bytes)
+{
+    size_t host, mode;
+
+    return place_of(copy, &host, &mode)
+               ? gmt_curve_at(&model->batched[copy->direction][host][mode], bytes)
+               : NAN;
+}
+
+double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *copy,
+                    double width_bytes, double rows)
+{
+    bool pinned = copy->host_class == GMT_CLASS_PINNED;
+    double flat_ns = gmt_curve_at(gmt_price_curve(model, copy, pinned), width_bytes * rows);
+    size_t host, mode;
+
+    if (!place_of(copy, &host, &mode))
+        return flat_ns;
+    double factor = gmt_shapes_factor(&model->copy_2d[copy->direction][host][mode], width_bytes,
+                                      rows);
+    if (isnan(factor))
+        factor = model->copy_2d_factor[copy->direction][host][mode];
+    return isfinite(factor) ? factor * flat_ns : flat_ns;
 }
 
 double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
@@ -60,6 +98,17 @@ double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gm
 static double power(double t_ns)
 {
     return isfinite(t_ns) && t_ns > 0 ? pow(t_ns, GMT_OVERLAP_EXPONENT) : 0;
+}
+
+double gmt_price_after(double t_ns, double before_ns, double after_ns)
+{
+    const double p = GMT_OVERLAP_EXPONENT;
+
+    if (before_ns > t_ns)
+        return t_ns * after_ns / before_ns;
+    double hidden_ns = pow(pow(t_ns, p) - pow(before_ns, p) + pow(after_ns, p), 1 / p);
+    double bound = t_ns > 0 ? before_ns / t_ns : 0;
+    return bound * (t_ns - before_ns + after_ns) + (1 - bound) * hidden_ns;
 }
 
 double gmt_price_overlap(double a_ns, double b_ns)

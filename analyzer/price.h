@@ -9,11 +9,21 @@
 /* The model's curve for such copies (blocking or not), or NULL for directions it does not know. */
 const struct gmt_model_curve *gmt_price_curve(const struct gmt_model *model,
                                               const struct gmt_tl_copy *copy, bool pinned);
+/* The same for memory that cudaHostRegister has pinned; falls back on memory allocated pinned. */
+const struct gmt_model_curve *gmt_price_registered_curve(const struct gmt_model *model,
+                                                         const struct gmt_tl_copy *copy);
 /* The same for one copy among many, back to back; falls back on gmt_price_curve. */
 const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
                                                   const struct gmt_tl_copy *copy);
-/* Factor by which a 2-D copy is slower than a 1-D one of as many bytes; 1 when not measured. */
-double gmt_price_2d_factor(const struct gmt_model *model, const struct gmt_tl_copy *copy);
+/* Time of one such copy among many in one cudaMemcpyBatchAsync; NAN when not measured. */
+double gmt_price_batched(const struct gmt_model *model, const struct gmt_tl_copy *copy,
+                         double bytes);
+/*
+ * Time of one 2-D copy in place of such a copy per row: that of a 1-D copy of as many bytes times the
+ * factor that the calibration saw for the shape (for its one shape in older models; 1 without).
+ */
+double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *copy,
+                    double width_bytes, double rows);
 
 /* What a launch asks of each resource; NAN: not known. */
 struct gmt_work {
@@ -77,6 +87,14 @@ struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                     const struct gmt_tl_class *class, double occupancy,
                                     double occupancy_after);
 
+/*
+ * The least that one launch of the class takes for that work: what its resources take together at the
+ * model's rates. one_load: with one load in flight per thread at its occupancy. 0: no rate known.
+ */
+double gmt_price_floor_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                          const struct gmt_tl_class *class, const struct gmt_work *work,
+                          bool one_load);
+
 /* Share of the multiprocessors that the grid can use at all, 0..1. */
 double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gmt_tl_class *class);
 
@@ -90,18 +108,23 @@ struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt
                                  const struct gmt_tl_class *class, bool loads, bool stores);
 
 /*
- * Gain of one launch whose accesses start inside a sector, if they started at one. Loads: what an
- * offset of one element cost in the calibrated offset family, scaled by excess sectors. Stores have
- * no such family: half of their share of all sectors, at most all of it, at least nothing. A model
- * without the family: the resource model.
+ * Gain of one launch whose accesses start inside a sector, if they started at one: what an offset
+ * cost in the calibrated families offset (loads) and store (stores), scaled by excess sectors. A
+ * model without the latter: half of the excess stores' share of all sectors, at most all of it, at
+ * least nothing. A model without the former: the resource model.
  */
 struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
                                      const struct gmt_timeline *timeline,
                                      const struct gmt_tl_class *class);
 
-/* Gain of one launch without its local-memory accesses. */
+/*
+ * Gain of one launch without its local-memory accesses: loads or stores, whichever are more, times
+ * the cost of a spilled word, or of a word of an array: between the costs of lanes alike (4 sectors
+ * per request) and of lanes at different words (32). A model without them: gmt_price_repair, which
+ * otherwise only widens the interval.
+ */
 struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_timeline *timeline,
-                                const struct gmt_tl_class *class);
+                                const struct gmt_tl_class *class, bool spills);
 
 /* Gain of one launch without bank conflicts. */
 struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,
@@ -109,13 +132,84 @@ struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,
                                     const struct gmt_tl_class *class);
 
 /* Shared-memory accesses of one kind; ideal: as counted by the software device, else
- * max(requests, bytes / 128). */
+ * max(requests, bytes / 128), or what is measured where words of 16 bytes that lanes share would
+ * explain it: those take two passes. */
 struct gmt_shared_access {
     double wavefronts, ideal;
 };
 
 struct gmt_shared_access gmt_shared_loads(const struct gmt_tl_class *class);
 struct gmt_shared_access gmt_shared_stores(const struct gmt_tl_class *class);
+
+/*
+ * The calibrated family store: relative time that a relative excess sector of misaligned stores
+ * costs, mean of the variants; NAN without the family.
+ */
+double gmt_price_store_offset_cost(const struct gmt_model *model);
+
+/*
+ * Gain of one launch if its strided stores became ideal, by the family's time per stored byte at
+ * that ratio and at ratio 1: T' = T x good / bad where the kernel is as fast as the family or
+ * faster, see gmt_price_after where it is slower. NAN where no variant is alike.
+ */
+struct gmt_gain gmt_price_store_family(const struct gmt_model *model,
+                                       const struct gmt_tl_class *class);
+
+/* Reads of constants of one class, and the different words that they asked for; NAN: not measured. */
+struct gmt_constants {
+    double requests, words;
+};
+
+struct gmt_constants gmt_constants_of(const struct gmt_tl_class *class);
+
+/*
+ * Gain of one launch if each warp read one word, or as many as it likes from shared memory: excess
+ * words x the calibrated cost of one, see gmt_price_after.
+ */
+struct gmt_gain gmt_price_constants(const struct gmt_model *model,
+                                    const struct gmt_timeline *timeline,
+                                    const struct gmt_tl_class *class);
+
+/*
+ * Gain of one launch if global loads went through tiles of edge x edge words in shared memory: 1 /
+ * edge of them is left, and each of the old ones becomes a shared load. A request takes a pass of
+ * L1 (four sectors) even where it touches fewer; GMT_ADDRESS_INSTRUCTIONS for each global load go, as
+ * places in a tile are constants. The resource model, gmt_price_repair.
+ */
+struct gmt_gain gmt_price_tile(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                               const struct gmt_tl_class *class, double edge);
+
+/* Share of the load sectors that L1 serves, and that L2 serves, 0..1; NAN: not measured. */
+struct gmt_cached {
+    double l1, l2;
+};
+
+struct gmt_cached gmt_cached_loads(const struct gmt_tl_class *class);
+
+/*
+ * Scattered loads of words that are read again and again, and that caches serve: no stride, whose
+ * words are read once. Of words that are read once, what L2 did not hold comes from device memory.
+ */
+bool gmt_is_irregular(const struct gmt_timeline *timeline, const struct gmt_tl_class *class);
+
+/*
+ * Gain of one launch if its gathers ran in order: excess sectors x what one costs in the calibrated
+ * gather family, at the cache level that serves it; without that family gmt_price_access.
+ */
+struct gmt_gain gmt_price_gather(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                                 const struct gmt_tl_class *class);
+/* The same by the family alone; NAN without it, or where it is not known what serves the loads. */
+struct gmt_gain gmt_price_gather_family(const struct gmt_model *model,
+                                        const struct gmt_timeline *timeline,
+                                        const struct gmt_tl_class *class);
+
+/*
+ * What is left of T when work of before_ns becomes work of after_ns. Where the work overlaps with
+ * the rest that is (T^p - before^p + after^p)^(1/p), where the kernel waits for nothing else
+ * T - before + after: the latter with weight before / T. (The former alone makes a large rest of a
+ * small difference of T and before.) before_ns > T: T x after / before.
+ */
+double gmt_price_after(double t_ns, double before_ns, double after_ns);
 
 /* 0 for what was not measured. */
 static inline double gmt_known(double value)

@@ -5,6 +5,8 @@
 #include "analyzer/price.h"
 #include "analyzer/thresholds.h"
 
+enum { WARP_LANES = 32 };
+
 static const struct gmt_gain no_gain = {NAN, NAN, NAN, false};
 
 /* Relative time that an offset of one element costs per excess sector of loads; NAN: no family. */
@@ -62,6 +64,16 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
         return misaligned_by_resources(model, timeline, class, sectors, load_excess + store_excess);
     /* Shares of the time after the repair. */
     double loads = load.ideal > 0 ? cost * load_excess / load.ideal : 0;
+    double store_cost = gmt_price_store_offset_cost(model);
+    if (isfinite(store_cost) && store.ideal > 0) {
+        /* Both were measured: twice and half of it bound what another kernel makes of it. */
+        double both = loads + store_cost * store_excess / store.ideal;
+
+        gain.best_ns = t_ns * both / (1 + both);
+        gain.low_ns = gain.best_ns / 2;
+        gain.high_ns = 2 * gain.best_ns;
+        return gain;
+    }
     double best = loads + store_excess / sectors / 2;
     gain.best_ns = t_ns * best / (1 + best);
     gain.low_ns = t_ns * loads / (1 + loads) / 2;
@@ -70,8 +82,9 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
     return gain;
 }
 
-struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_timeline *timeline,
-                                const struct gmt_tl_class *class)
+static struct gmt_gain local_by_resources(const struct gmt_model *model,
+                                          const struct gmt_timeline *timeline,
+                                          const struct gmt_tl_class *class)
 {
     const double *c = class->counter;
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
@@ -104,12 +117,53 @@ struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_
     return gmt_price_repair(model, timeline, class, &repair);
 }
 
+/* Cost of a local load and store of a warp; NAN: not in the model. */
+static double local_pair_cost(const struct gmt_model *model, const struct gmt_tl_class *class,
+                              bool spills)
+{
+    const double *c = class->counter, alike = model->local_pair_ns;
+    /* Of the loads: an array is often filled by wide stores. 0: lanes at the same word; 1: each at
+     * another. */
+    double sectors = c[GMT_M_local_load_sectors] / c[GMT_M_local_load_requests];
+    double divergence = fmin(1, fmax(0, (gmt_known(sectors) - 4) / (WARP_LANES - 4)));
+
+    return spills ? model->spilled_word_ns
+                  : alike + divergence * fmax(0, model->divergent_pair_ns - alike);
+}
+
+struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                                const struct gmt_tl_class *class, bool spills)
+{
+    const double *c = class->counter;
+    struct gmt_gain gain = local_by_resources(model, timeline, class);
+    double pairs = fmax(gmt_known(c[GMT_M_local_load_requests]),
+                        gmt_known(c[GMT_M_local_store_requests]));
+    double cost = local_pair_cost(model, class, spills), t_ns = class->median_ns;
+
+    if (model->provenance == GMT_MODEL_NONE || !isfinite(gain.best_ns) || !isfinite(cost))
+        return gain;
+    double saved_ns = pairs * cost / gmt_price_busy_share(timeline, class);
+    /* The cost is a difference of times: what overlaps is out of it, as far as in the family. */
+    gain.best_ns = fmin(saved_ns, t_ns * (1 - GMT_MODEL_UNCERTAINTY));
+    gain.low_ns = fmin(gain.low_ns, t_ns - gmt_price_after(t_ns, gain.best_ns, 0));
+    gain.high_ns = fmin(t_ns, fmax(gain.high_ns, gain.best_ns));
+    gain.from_family = true;
+    return gain;
+}
+
 static struct gmt_shared_access shared_of(double wavefronts, double requests, double bytes,
                                           double ideal)
 {
     if (isfinite(ideal))
         return (struct gmt_shared_access){wavefronts, ideal};
-    return (struct gmt_shared_access){wavefronts, fmax(requests, bytes / GMT_WAVEFRONT_BYTES)};
+    /*
+     * The width is not known. Where requests ask for half of a pass at most, it may be a word of 16
+     * bytes that many lanes share: such a load takes two passes, and no conflict is to blame.
+     */
+    double least = bytes <= requests * GMT_WAVEFRONT_BYTES / 2 ? 2 * requests : requests;
+    double known = fmax(requests, bytes / GMT_WAVEFRONT_BYTES);
+    return (struct gmt_shared_access){
+        wavefronts, wavefronts <= GMT_SHARED_WIDE_DOUBT * least ? fmax(known, least) : known};
 }
 
 struct gmt_shared_access gmt_shared_loads(const struct gmt_tl_class *class)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyzer/price.h"
+#include "analyzer/price_launch.h"
 #include "analyzer/thresholds.h"
 
 /* Warp schedulers of a multiprocessor, each of which issues one instruction per cycle: Volta on. */
@@ -21,7 +22,10 @@ static double issue_time(const struct gmt_timeline *timeline, const struct gmt_t
     const double *c = class->counter;
     double slots = SCHEDULERS * (double)timeline->device.sm_count * c[GMT_M_sm_cycles_active];
 
-    return slots > 0 ? class->median_ns * fmin(1.0, c[GMT_M_instructions] / slots) : NAN;
+    /* fmin would take the other one for what was not measured. */
+    if (!(slots > 0) || isnan(c[GMT_M_instructions]))
+        return NAN;
+    return class->median_ns * fmin(1.0, c[GMT_M_instructions] / slots);
 }
 
 struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
@@ -138,8 +142,10 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
     if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) ||
         (!repair->unrated && !(at_most_ns > 0)))
         return (struct gmt_gain){NAN, NAN, NAN, false};
+    /* With n loads in flight, n times the bytes are under way: what is lost to latency shrinks so. */
     if (loads_per_thread(class) > GMT_SEVERAL_LOADS)
-        stream_ns = (after.dram_ns + slow_ns) / 2;
+        stream_ns = after.dram_ns +
+                    (slow_ns - after.dram_ns) / fmin(loads_per_thread(class), GMT_LOADS_IN_FLIGHT);
     double explained_ns = together(&before, fmax(before.dram_ns, stream_ns));
     double unexplained_ns = fmax(0, t_ns - explained_ns), waiting_ns = unexplained_ns;
     if (!repair->unrated)
@@ -180,4 +186,31 @@ struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                    (curve_ns + scaled_ns) / 2, least_ns);
     gain.from_family = true;
     return gain;
+}
+
+double gmt_price_floor_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                          const struct gmt_tl_class *class, const struct gmt_work *work,
+                          bool one_load)
+{
+    struct times times = times_of(model, class, gmt_price_busy_share(timeline, class), work);
+    double one_load_ns = gmt_known(work->dram_bytes * 1e9 / gmt_price_stream_rate(model, class));
+
+    return together(&times, one_load ? fmax(times.dram_ns, one_load_ns) : times.dram_ns);
+}
+
+struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                               const struct gmt_tl_class *class, bool spread)
+{
+    double busy = gmt_price_busy_share(timeline, class);
+    struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
+    struct gmt_work work = gmt_work_of_class(timeline, class);
+
+    if (isnan(work.dram_bytes))
+        work.dram_bytes = fmin(gmt_known(load.bytes) + gmt_known(store.bytes),
+                               class->footprint_bytes);
+    if (spread)
+        work.issue_ns *= busy;
+    struct times times = times_of(model, class, spread ? 1 : busy, &work);
+    return (struct gmt_roof){gmt_price_overlap(times.dram_ns, times.l2_ns),
+                             together(&times, times.dram_ns)};
 }

@@ -10,14 +10,35 @@
     X(gmt_rule_small_transfers) \
     X(gmt_rule_pageable_transfer) \
     X(gmt_rule_row_by_row_copy) \
+    X(gmt_rule_mapped_candidate) \
+    X(gmt_rule_mapped_misuse) \
     X(gmt_rule_allocation_churn) \
     X(gmt_rule_misaligned_suballocation) \
+    X(gmt_rule_unpitched_2d) \
     X(gmt_rule_strided_access) \
+    X(gmt_rule_transposed_mapping) \
     X(gmt_rule_misaligned_access) \
+    X(gmt_rule_aos_access) \
+    X(gmt_rule_unsuitable_type) \
     X(gmt_rule_local_memory) \
+    X(gmt_rule_divergent_constant) \
+    X(gmt_rule_re_read) \
+    X(gmt_rule_irregular_access) \
     X(gmt_rule_uncoalesced_store) \
     X(gmt_rule_bank_conflict) \
-    X(gmt_rule_low_occupancy)
+    X(gmt_rule_serialized_fill) \
+    X(gmt_rule_staged_unread) \
+    X(gmt_rule_shared_occupancy) \
+    X(gmt_rule_low_occupancy) \
+    X(gmt_rule_block_barrier) \
+    X(gmt_rule_partial_warp_block) \
+    X(gmt_rule_register_cliff) \
+    X(gmt_rule_small_grid_tail) \
+    X(gmt_rule_serial_small_kernels) \
+    X(gmt_rule_launch_bound) \
+    X(gmt_rule_split_kernels) \
+    X(gmt_rule_serial_kernel) \
+    X(gmt_rule_low_ilp)
 
 #define GMT_ROW(symbol) extern const struct gmt_rule symbol;
 GMT_RULES(GMT_ROW)

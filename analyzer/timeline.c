@@ -75,7 +75,8 @@ static int load_device(struct gmt_timeline *tl)
         &query, tl->db,
         "SELECT d.name, d.uuid, d.driver_version, d.compute_major, d.compute_minor, d.sm_count, "
         "d.memory_bytes, d.l2_bytes, d.max_threads_per_sm, d.registers_per_sm, "
-        "d.shared_bytes_per_sm, d.max_blocks_per_sm, d.reserved_shared_bytes_per_block "
+        "d.shared_bytes_per_sm, d.max_blocks_per_sm, d.reserved_shared_bytes_per_block, "
+        "d.shared_bytes_per_block_optin "
         "FROM device d ORDER BY d.id NOT IN (SELECT device_id FROM context "
         "WHERE device_id IS NOT NULL), d.id");
 
@@ -97,6 +98,7 @@ static int load_device(struct gmt_timeline *tl)
         device->shared_bytes_per_sm = gmt_query_int(&query, 10);
         device->max_blocks_per_sm = gmt_query_int(&query, 11);
         device->reserved_shared_bytes_per_block = gmt_query_int(&query, 12);
+        device->shared_bytes_per_block_optin = gmt_query_int(&query, 13);
     }
     return gmt_query_close(&query, rc);
 }

@@ -86,7 +86,9 @@ struct gmt_tl_class {
     char *name;
     int64_t registers; /* per thread; 0: unknown */
     int64_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+    int64_t max_threads_per_block;                /* as compiled for; 0: unknown */
     int64_t grid[3], block[3], max_blocks_per_sm; /* the latter 0: unknown */
+    int64_t cluster[3];                           /* 0: none */
     double theoretical_occupancy;                 /* 0..1, NAN */
     double footprint_bytes;      /* of all allocations that its launches got pointers into; NAN */
     double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
@@ -100,7 +102,7 @@ struct gmt_tl_device {
     char *name, *uuid, *driver_version;
     int64_t compute_major, compute_minor, sm_count, memory_bytes, l2_bytes;
     int64_t max_threads_per_sm, registers_per_sm, shared_bytes_per_sm, max_blocks_per_sm;
-    int64_t reserved_shared_bytes_per_block;
+    int64_t reserved_shared_bytes_per_block, shared_bytes_per_block_optin; /* 0: unknown */
 };
 
 struct gmt_tl_api {

@@ -173,7 +173,8 @@ static int load_classes(struct gmt_timeline *tl)
         &query, tl->db,
         "SELECT c.id, k.name, k.registers, k.static_shared_bytes, c.dynamic_shared_bytes, "
         "k.local_bytes, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, "
-        "c.max_blocks_per_sm, c.theoretical_occupancy "
+        "c.max_blocks_per_sm, c.theoretical_occupancy, c.cluster_x, c.cluster_y, c.cluster_z, "
+        "k.max_threads_per_block "
         "FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id ORDER BY c.id");
     while (rc == 0 && tl->class_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_class *class = &tl->classes[tl->class_count++];
@@ -187,9 +188,11 @@ static int load_classes(struct gmt_timeline *tl)
         for (int i = 0; i < 3; i++) {
             class->grid[i] = gmt_query_int(&query, 6 + i);
             class->block[i] = gmt_query_int(&query, 9 + i);
+            class->cluster[i] = gmt_query_int(&query, 14 + i);
         }
         class->max_blocks_per_sm = gmt_query_int(&query, 12);
         class->theoretical_occupancy = gmt_query_real(&query, 13);
+        class->max_threads_per_block = gmt_query_int(&query, 17);
         for (size_t i = 0; i < GMT_METRICS; i++)
             class->counter[i] = NAN;
         class->median_ns = class->total_ns = class->footprint_bytes = NAN;

@@ -7,6 +7,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/intervals.h"
+#include "analyzer/occupancy.h"
 #include "analyzer/price.h"
 
 /* Upper limits of the size classes of copies. */
@@ -144,8 +145,8 @@ static double efficiency(struct gmt_access access)
     return access.sectors > 0 ? 100 * access.bytes / (32 * access.sectors) : NAN;
 }
 
-static void fill_kernel(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
-                        struct gmt_kernel_row *row)
+static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
+                        const struct gmt_tl_class *class, struct gmt_kernel_row *row)
 {
     const double *c = class->counter;
     struct gmt_work work = gmt_work_of_class(tl, class);
@@ -169,6 +170,7 @@ static void fill_kernel(const struct gmt_timeline *tl, const struct gmt_tl_class
     row->theoretical_occupancy = class->theoretical_occupancy;
     row->local_share = local + others > 0 ? local / (local + others) : NAN;
     row->dram_bytes_per_s = work.dram_bytes * 1e9 / class->median_ns;
+    row->occupancy = gmt_occupancy_report(arena, tl, class);
 }
 
 static void fill_kernels(const struct gmt_timeline *tl, struct gmt_report *report)
@@ -188,7 +190,7 @@ static void fill_kernels(const struct gmt_timeline *tl, struct gmt_report *repor
                                                          : report->kernel_ns + class->total_ns;
         row = GMT_PUSH(report->arena, report->kernels, report->kernel_count);
         if (row != NULL)
-            fill_kernel(tl, class, row);
+            fill_kernel(report->arena, tl, class, row);
     }
     if (report->kernel_count > 1)
         qsort(report->kernels, report->kernel_count, sizeof(*report->kernels), compare_kernels);

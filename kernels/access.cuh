@@ -32,6 +32,32 @@ static __device__ __forceinline__ float4 gmt_load_vector(const float4 *p)
     return v;
 }
 
+static __device__ __forceinline__ float2 gmt_load_pair(const float2 *p)
+{
+    float2 v;
+
+    asm volatile("ld.global.ca.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(v.x), "=f"(v.y)
+                 : "l"(__cvta_generic_to_global(p)));
+    return v;
+}
+
+static __device__ __forceinline__ void gmt_store_pair(float2 *p, float2 v)
+{
+    asm volatile("st.global.v2.f32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(p)), "f"(v.x),
+                 "f"(v.y)
+                 : "memory");
+}
+
+/* Of a __constant__ variable, through the constant cache. */
+static __device__ __forceinline__ float gmt_load_constant(const float *p)
+{
+    float value;
+
+    asm volatile("ld.const.f32 %0, [%1];" : "=f"(value) : "l"(__cvta_generic_to_constant(p)));
+    return value;
+}
+
 /* Past L1, from L2. */
 static __device__ __forceinline__ float4 gmt_load_vector_l2(const float4 *p)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies in runs: many small ones against one large one, and row by row against one 2-D copy. */
+/*
+ * Copies in runs: many small ones against one large one and against one batch, and row by row
+ * against one 2-D copy.
+ */
+#include <errno.h>
 #include <jansson.h>
 
 #include "bench.h"
@@ -114,14 +118,51 @@ static int measure_rows(struct gmt_bench *bench, const struct batch *batch, bool
     return 0;
 }
 
-/* samples_ns of a point is the time per copy, merged_ns that of one copy of all the bytes. */
+/* The same copies in one call. -ENOTSUP: this driver has no such call, or not for this memory. */
+static int time_batch(struct gmt_bench *bench, const struct batch *batch, size_t bytes,
+                      double *elapsed_ns)
+{
+    unsigned char *host = batch->pinned ? bench->pinned : bench->pageable;
+    struct cudaMemcpyAttributes attributes = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
+    void *targets[COPIES];
+    const void *sources[COPIES];
+    size_t sizes[COPIES], first = 0;
+    int rc;
+
+    for (size_t i = 0; i < COPIES; i++) {
+        void *host_part = host + i * bytes, *device_part = bench->arena + i * bytes;
+
+        targets[i] = batch->to_device ? device_part : host_part;
+        sources[i] = batch->to_device ? host_part : device_part;
+        sizes[i] = bytes;
+    }
+    GMT_TRY(bench, cudaDeviceSynchronize());
+    uint64_t began = gmt_now_ns();
+    if (cudaMemcpyBatchAsync(targets, sources, sizes, COPIES, &attributes, &first, 1,
+                             bench->stream) != cudaSuccess) {
+        cudaGetLastError();
+        return -ENOTSUP;
+    }
+    GMT_TRY(bench, cudaStreamSynchronize(bench->stream));
+    *elapsed_ns = (double)(gmt_now_ns() - began);
+out:
+    return rc;
+}
+
+/*
+ * Of a point: samples_ns is the time per copy, merged_ns that of one copy of all the bytes, batch_ns
+ * that of all of them in one cudaMemcpyBatchAsync.
+ */
 static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_t bytes, bool keep)
 {
-    double run_ns = 0, merged_ns = 0;
+    double run_ns = 0, merged_ns = 0, batch_ns = 0;
     int rc = time_copies(bench, batch, COPIES, bytes, bytes, bytes, &run_ns);
 
     if (rc == 0)
         rc = time_copies(bench, batch, 1, COPIES * bytes, 0, 0, &merged_ns);
+    int batched = rc == 0 ? time_batch(bench, batch, bytes, &batch_ns) : rc;
+    if (rc == 0 && batched != -ENOTSUP)
+        rc = batched;
     if (rc != 0 || !keep)
         return rc;
     json_t *entry = gmt_raw_object(gmt_raw_object(bench->raw, "batches"), batch->run_name);
@@ -130,6 +171,8 @@ static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_
     json_t *point = gmt_raw_point(gmt_raw_array(entry, "points"), bytes);
     gmt_raw_sample(point, "samples_ns", run_ns / COPIES);
     gmt_raw_sample(point, "merged_ns", merged_ns);
+    if (batched == 0)
+        gmt_raw_sample(point, "batch_ns", batch_ns);
     return 0;
 }
 
@@ -152,5 +195,7 @@ int gmt_bench_batches(struct gmt_bench *bench)
         }
         gmt_progress_add(bench->progress, 1.0 / rounds, "copies in runs");
     }
+    if (rc == 0)
+        rc = gmt_bench_copies_2d(bench);
     return rc;
 }

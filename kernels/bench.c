@@ -17,9 +17,13 @@
 #define SAMPLES_FULL 21
 #define SAMPLES_QUICK 11
 #define SAMPLES_LEAST 10
-#define HURRY_AFTER_NS 7000000000ull /* of the 10 s that a run may take */
+#define BUDGET_FULL_NS 60000000000ull
+#define BUDGET_QUICK_NS 10000000000ull
+#define HURRY_AFTER_SHARE 0.7
+#define LONG_SAMPLE_NS 50e6 /* from here on a sample takes so long that its noise is small */
+#define SAMPLES_LONG 5
 #define WORKING_SET_LEAST ((size_t)16 << 20)
-#define WORKING_SET_USUAL ((size_t)256 << 20) /* the largest copies need it, whatever L2 holds */
+#define WORKING_SET_USUAL ((size_t)256 << 20) /* whatever L2 holds */
 #define WORKING_SET_MOST ((size_t)1 << 30)
 
 static const struct gmt_family *const families[] = {
@@ -72,11 +76,23 @@ void gmt_bench_note(struct gmt_bench *bench, const char *text)
 
 unsigned gmt_bench_samples(struct gmt_bench *bench)
 {
-    if (!bench->hurried && gmt_now_ns() - bench->began_ns > HURRY_AFTER_NS) {
+    double spent_ns = (double)(gmt_now_ns() - bench->began_ns);
+
+    if (!bench->hurried && spent_ns > HURRY_AFTER_SHARE * (double)bench->budget_ns) {
         bench->hurried = true;
         gmt_bench_note(bench, "slow machine: the later measurements have fewer samples");
     }
     return bench->hurried ? SAMPLES_LEAST : bench->sample_count;
+}
+
+unsigned gmt_bench_samples_of(struct gmt_bench *bench, double elapsed_ns)
+{
+    return elapsed_ns < LONG_SAMPLE_NS ? gmt_bench_samples(bench) : SAMPLES_LONG;
+}
+
+bool gmt_bench_too_late(const struct gmt_bench *bench, double work_ns)
+{
+    return (double)(gmt_now_ns() - bench->began_ns) + work_ns > (double)bench->budget_ns;
 }
 
 static size_t power_of_two_from(size_t bytes)
@@ -129,6 +145,7 @@ int gmt_bench_open(struct gmt_bench *bench, int device)
 
     bench->device = device;
     bench->sample_count = bench->quick ? SAMPLES_QUICK : SAMPLES_FULL;
+    bench->budget_ns = bench->quick ? BUDGET_QUICK_NS : BUDGET_FULL_NS;
     GMT_TRY(bench, cudaSetDevice(device));
     GMT_TRY(bench, cudaGetDeviceProperties(&bench->properties, device));
     bench->sm_count = (unsigned)bench->properties.multiProcessorCount;
@@ -143,9 +160,8 @@ out:
 
 void gmt_bench_close(struct gmt_bench *bench)
 {
+    gmt_bench_release_buffers(bench);
     cudaFree(bench->arena);
-    cudaFreeHost(bench->pinned);
-    free(bench->pageable);
     if (bench->stop != NULL)
         cudaEventDestroy(bench->stop);
     if (bench->start != NULL)
@@ -154,7 +170,7 @@ void gmt_bench_close(struct gmt_bench *bench)
         cudaStreamDestroy(bench->stream);
 }
 
-static json_t *work_json(const struct gmt_work *work)
+json_t *gmt_work_json(const struct gmt_work *work)
 {
     json_t *object = json_object();
     /*
@@ -177,6 +193,9 @@ static json_t *work_json(const struct gmt_work *work)
         {"shared_load_bytes", work->shared_load_bytes, false},
         {"ideal_wavefronts", work->ideal_wavefronts, false},
         {"local_load_requests", work->local_load_requests, false},
+        {"constant_requests", work->constant_requests, false},
+        {"constant_addresses", work->constant_addresses, false},
+        {"spilled_words", work->spilled_words, false},
         {"blocks_per_sm", work->blocks_per_sm, false},
         {"warps_per_sm", work->warps_per_sm, false},
         {"dependent_loads", work->dependent_loads, false},
@@ -228,7 +247,7 @@ static int collect_rows(struct gmt_bench *bench, const struct gmt_family *family
         json_t *row = json_object();
         json_object_set_new(row, "variant", json_string(variant->name));
         json_object_set_new(row, "parameter", json_integer((json_int_t)variant->parameter));
-        json_object_set_new(row, "work", work_json(&work));
+        json_object_set_new(row, "work", gmt_work_json(&work));
         json_object_set_new(row, "samples_ns", json_array());
         json_array_append_new(rows, row);
         variants[(*count)++] = variant;
@@ -262,40 +281,5 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
     }
 out:
     free(variants);
-    return rc;
-}
-
-int gmt_bench_once(struct gmt_bench *bench, const char *family_name, const char *name)
-{
-    const struct gmt_family *family = gmt_family_find(family_name);
-    bool all = strcmp(name, "all") == 0;
-    int rc = family->prepare != NULL ? family->prepare(bench) : 0;
-
-    for (size_t i = 0; rc == 0 && i < gmt_variant_count; i++) {
-        const struct gmt_variant *variant = &gmt_variants[i];
-        struct gmt_work work = {.bytes_asked = 0};
-
-        if (strcmp(variant->family, family_name) != 0 || (!all && strcmp(variant->name, name) != 0))
-            continue;
-        rc = family->work(bench, variant, &work);
-        if (rc == -ENOTSUP) {
-            printf("%s:%s: not on this device\n", family_name, variant->name);
-            rc = 0;
-            continue;
-        }
-        for (unsigned launch = 0; rc == 0 && launch < 2; launch++)
-            rc = family->launch(bench, variant);
-        if (rc == 0)
-            rc = gmt_bench_check(bench, cudaStreamSynchronize(bench->stream), variant->name);
-        if (rc == 0) {
-            json_t *expected = work_json(&work);
-            char *text = json_dumps(expected, JSON_COMPACT | JSON_REAL_PRECISION(6));
-
-            printf("%s:%s 2 launches of %s, each %s\n", family_name, variant->name,
-                   variant->kernel_name, text != NULL ? text : "?");
-            free(text);
-            json_decref(expected);
-        }
-    }
     return rc;
 }

@@ -18,7 +18,8 @@ extern "C" {
 #endif
 
 /* Weight of the transfers in the progress bar, where each other part is one unit. */
-#define GMT_TRANSFER_UNITS 14.0
+#define GMT_TRANSFER_UNITS 30.0
+#define GMT_COST_UNITS 5.0
 
 struct json_t;
 struct gmt_progress;
@@ -43,14 +44,21 @@ struct gmt_bench {
     unsigned char *arena;
     size_t working_set_bytes;
 
-    /* Host memory for transfers, touched. */
+    /* Memory for transfers, touched, of host_bytes each; far_* lie on the device. */
     unsigned char *pageable;
     unsigned char *pinned;
+    unsigned char *registered;
+    bool is_registered; /* registered is page-locked */
+    unsigned char *far_from;
+    unsigned char *far_to;
     size_t host_bytes;
+    unsigned char *mapped;      /* of family mapped: page-locked, in the device's address space */
+    unsigned char *mapped_copy; /* of family mapped: as much on the device */
 
     unsigned sample_count;
     bool quick;
-    bool hurried; /* the time budget is nearly spent: fewer samples from here on */
+    bool hurried;       /* the time budget is nearly spent: fewer samples from here on */
+    uint64_t budget_ns; /* what a run may take */
     uint64_t began_ns;
 
     struct json_t *raw;
@@ -70,7 +78,10 @@ struct gmt_work {
     double wavefronts; /* of the shared loads */
     double ideal_wavefronts;
     double local_load_requests;
-    double blocks_per_sm; /* of the occupancy family, 0 elsewhere */
+    double constant_requests;
+    double constant_addresses; /* different ones of each request, summed */
+    double spilled_words;      /* words of the frame, once for each round and warp */
+    double blocks_per_sm;      /* of the occupancy family, 0 elsewhere */
     double warps_per_sm;
     double occupancy;
     double dependent_loads; /* length of the chain in each thread */
@@ -112,6 +123,12 @@ uint64_t gmt_now_ns(void);
 /* Samples to take from here on; drops to the least once the time budget is nearly spent. */
 unsigned gmt_bench_samples(struct gmt_bench *bench);
 
+/* Samples of something that takes that long: fewer where even a few take seconds. */
+unsigned gmt_bench_samples_of(struct gmt_bench *bench, double elapsed_ns);
+
+/* Will this much more work overrun the budget? The caller then leaves it out and notes it. */
+bool gmt_bench_too_late(const struct gmt_bench *bench, double work_ns);
+
 /* Adds a sentence to the notes of the result, once. */
 void gmt_bench_note(struct gmt_bench *bench, const char *text);
 
@@ -124,19 +141,27 @@ void gmt_bench_close(struct gmt_bench *bench);
  */
 int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family);
 
-/* Launches variants twice and prints what their counters must show. name "all" = every one. */
-int gmt_bench_once(struct gmt_bench *bench, const char *family, const char *name);
+/* The counters of one launch as an object; what there is none of is left out. The caller owns it. */
+struct json_t *gmt_work_json(const struct gmt_work *work);
 
 /*
  * Host buffers, then copies over size, copies in runs, and the costs of calls. 0 or negative errno.
  */
 int gmt_bench_host_buffers(struct gmt_bench *bench);
+void gmt_bench_release_buffers(struct gmt_bench *bench);
 int gmt_bench_transfers(struct gmt_bench *bench);
 int gmt_bench_batches(struct gmt_bench *bench);
+int gmt_bench_copies_2d(struct gmt_bench *bench); /* a part of the batches */
 int gmt_bench_costs(struct gmt_bench *bench);
+
+/* Enqueues a kernel that reads (or writes) the memory once, 16 bytes per lane, coalesced. */
+cudaError_t gmt_launch_sweep(struct gmt_bench *bench, void *memory, size_t bytes, bool write);
 
 /* Enqueues a kernel that does nothing. */
 cudaError_t gmt_launch_empty(cudaStream_t stream);
+
+/* The same under a name of its own, gmt_mark: a boundary that a trace shows. */
+cudaError_t gmt_launch_mark(cudaStream_t stream);
 
 /*
  * Holds the stream for some 20 us, so that what is enqueued meanwhile runs without gaps: device

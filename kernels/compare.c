@@ -105,6 +105,47 @@ static const char *text_at(const json_t *model, const char *part, const char *ke
     return text != NULL ? text : "?";
 }
 
+/* "  knees at 256 B, 64 KiB": where the pieces of a curve begin, but for the first. */
+static void print_knees(const json_t *curve, FILE *out)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    size_t i;
+    json_t *piece;
+
+    json_array_foreach(json_object_get(curve, "pieces"), i, piece)
+    {
+        double size = json_number_value(json_object_get(piece, "from_bytes"));
+        size_t unit = 0;
+
+        for (; size >= 1024 && unit < 3; unit++)
+            size /= 1024;
+        if (i > 0)
+            fprintf(out, "%s%.3g %s", i == 1 ? "  knees at " : ", ", size, units[unit]);
+    }
+    fputc('\n', out);
+}
+
+/* Costs of calls at the largest size that was measured: what grows with it is dear there. */
+static void print_costs(const json_t *costs, FILE *out)
+{
+    const char *name;
+    json_t *cost;
+
+    json_object_foreach((json_t *)costs, name, cost)
+    {
+        const json_t *points = json_object_get(cost, "points");
+        const json_t *last = json_array_get(points, json_array_size(points) - 1);
+
+        if (last != NULL)
+            fprintf(out, "  %-23s %10.1f us for %.0f MiB\n", name,
+                    json_number_value(json_object_get(last, "median_ns")) / 1e3,
+                    json_number_value(json_object_get(last, "bytes")) / 1048576);
+        else if (points == NULL)
+            fprintf(out, "  %-23s %10.1f us\n", name,
+                    json_number_value(json_object_get(cost, "median")) / 1e3);
+    }
+}
+
 void gmt_model_summary(const json_t *model, FILE *out)
 {
     static const struct {
@@ -126,10 +167,12 @@ void gmt_model_summary(const json_t *model, FILE *out)
             text_at(model, "device", "uuid"), text_at(model, "device", "driver_version"));
     json_object_foreach(json_object_get(model, "transfers"), name, value)
     {
-        fprintf(out, "  %-20s %8.2f us + bytes / %7.2f GB/s\n", name,
+        fprintf(out, "  %-20s %8.2f us + bytes / %7.2f GB/s", name,
                 number_at(model, "transfers", name, "latency_ns") / 1e3,
                 number_at(model, "transfers", name, "bandwidth_bytes_per_s") / 1e9);
+        print_knees(value, out);
     }
+    print_costs(json_object_get(model, "costs"), out);
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         double median = number_at(model, "rates", rates[i].key, "median");
 
@@ -139,5 +182,7 @@ void gmt_model_summary(const json_t *model, FILE *out)
     json_array_foreach(json_object_get(model, "notes"), note, value)
         fprintf(out, "  note: %s\n", json_string_value(value));
     if (json_is_true(json_object_get(model, "noisy")))
-        fprintf(out, "  noisy: timings of the same kernel spread widely; is the GPU shared?\n");
+        fprintf(out,
+                "  noisy: timings of the same kernel spread widely: the GPU was busy or throttled; "
+                "calibrate again when it is idle\n");
 }

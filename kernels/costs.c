@@ -9,86 +9,95 @@
 
 #define WARM_UP_ROUNDS 2
 #define LAUNCHES 256
+#define PAGE_BYTES 4096
 
-static const size_t device_sizes[] = {256, 65536, 1 << 20, 16 << 20, 64 << 20};
-static const size_t host_sizes[] = {4096, 65536, 1 << 20, 16 << 20};
+#define DEVICE_SHARE 8 /* an allocation takes at most that part of the free memory */
+
+static const size_t sizes[] = {256,
+                               4096,
+                               65536,
+                               (size_t)1 << 20,
+                               (size_t)4 << 20,
+                               (size_t)16 << 20,
+                               (size_t)64 << 20,
+                               (size_t)256 << 20,
+                               (size_t)1 << 30};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A call that acquires and its opposite. */
+struct pair {
+    uint64_t began;
+    uint64_t between;
+    uint64_t ended;
+};
+
 /* Fields of a cost: acquire and release separately, and their sum in samples_ns. */
-static void keep_pair(struct gmt_bench *bench, const char *name, size_t bytes, uint64_t began,
-                      uint64_t between, uint64_t ended)
+static void keep_pair(struct gmt_bench *bench, const char *name, size_t bytes,
+                      const struct pair *pair)
 {
     json_t *costs = gmt_raw_object(bench->raw, "costs");
     json_t *point = gmt_raw_point(gmt_raw_array(costs, name), bytes);
 
-    gmt_raw_sample(point, "samples_ns", (double)(ended - began));
-    gmt_raw_sample(point, "acquire_ns", (double)(between - began));
-    gmt_raw_sample(point, "release_ns", (double)(ended - between));
+    gmt_raw_sample(point, "samples_ns", (double)(pair->ended - pair->began));
+    gmt_raw_sample(point, "acquire_ns", (double)(pair->between - pair->began));
+    gmt_raw_sample(point, "release_ns", (double)(pair->ended - pair->between));
 }
 
-static int malloc_free(struct gmt_bench *bench, size_t bytes, bool keep)
+static int malloc_free(struct gmt_bench *bench, size_t bytes, struct pair *pair)
 {
     void *memory = NULL;
-    uint64_t began, between;
     int rc;
 
     GMT_TRY(bench, cudaDeviceSynchronize());
-    began = gmt_now_ns();
+    pair->began = gmt_now_ns();
     GMT_TRY(bench, cudaMalloc(&memory, bytes));
-    between = gmt_now_ns();
+    pair->between = gmt_now_ns();
     GMT_TRY(bench, cudaFree(memory));
-    if (keep)
-        keep_pair(bench, "malloc_free", bytes, began, between, gmt_now_ns());
+    pair->ended = gmt_now_ns();
 out:
     return rc;
 }
 
-static int malloc_async_free_async(struct gmt_bench *bench, size_t bytes, bool keep)
+static int malloc_async_free_async(struct gmt_bench *bench, size_t bytes, struct pair *pair)
 {
     void *memory = NULL;
-    uint64_t began, between;
     int rc;
 
     GMT_TRY(bench, cudaDeviceSynchronize());
-    began = gmt_now_ns();
+    pair->began = gmt_now_ns();
     GMT_TRY(bench, cudaMallocAsync(&memory, bytes, bench->stream));
-    between = gmt_now_ns();
+    pair->between = gmt_now_ns();
     GMT_TRY(bench, cudaFreeAsync(memory, bench->stream));
-    if (keep)
-        keep_pair(bench, "malloc_async_free_async", bytes, began, between, gmt_now_ns());
+    pair->ended = gmt_now_ns();
 out:
     return rc;
 }
 
-static int pin_unpin(struct gmt_bench *bench, size_t bytes, bool keep)
+static int pin_unpin(struct gmt_bench *bench, size_t bytes, struct pair *pair)
 {
     void *memory = NULL;
-    uint64_t began, between;
     int rc;
 
-    began = gmt_now_ns();
+    pair->began = gmt_now_ns();
     GMT_TRY(bench, cudaMallocHost(&memory, bytes));
-    between = gmt_now_ns();
+    pair->between = gmt_now_ns();
     GMT_TRY(bench, cudaFreeHost(memory));
-    if (keep)
-        keep_pair(bench, "pin_unpin", bytes, began, between, gmt_now_ns());
+    pair->ended = gmt_now_ns();
 out:
     return rc;
 }
 
 /* Pages that are touched already, as those of a buffer in use are. */
-static int register_unregister(struct gmt_bench *bench, size_t bytes, bool keep)
+static int register_unregister(struct gmt_bench *bench, size_t bytes, struct pair *pair)
 {
-    uint64_t began, between;
     int rc;
 
-    began = gmt_now_ns();
+    pair->began = gmt_now_ns();
     GMT_TRY(bench, cudaHostRegister(bench->pageable, bytes, cudaHostRegisterDefault));
-    between = gmt_now_ns();
+    pair->between = gmt_now_ns();
     GMT_TRY(bench, cudaHostUnregister(bench->pageable));
-    if (keep)
-        keep_pair(bench, "register_unregister", bytes, began, between, gmt_now_ns());
+    pair->ended = gmt_now_ns();
 out:
     return rc;
 }
@@ -123,40 +132,54 @@ out:
     return rc;
 }
 
-/* Device sizes that fit: an eighth of what is free is left to allocations of this kind. */
-static int measure_device(struct gmt_bench *bench, size_t most_bytes, bool pools, bool keep)
+/* Costs that have a size, and the sizes that this machine has room for. */
+struct sized {
+    const char *name;
+    int (*once)(struct gmt_bench *bench, size_t bytes, struct pair *pair);
+    size_t least_bytes;
+    size_t most_bytes; /* 0: not at all */
+    unsigned samples[COUNT_OF(sizes)];
+};
+
+static int measure_sized(struct gmt_bench *bench, struct sized *cost, unsigned round)
 {
+    bool keep = round >= WARM_UP_ROUNDS;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < COUNT_OF(device_sizes); i++) {
-        if (device_sizes[i] > most_bytes)
-            break;
-        rc = malloc_free(bench, device_sizes[i], keep);
-        if (rc == 0 && pools)
-            rc = malloc_async_free_async(bench, device_sizes[i], keep);
+    for (size_t i = 0; rc == 0 && i < COUNT_OF(sizes); i++) {
+        struct pair pair = {.began = 0};
+
+        if (sizes[i] < cost->least_bytes || sizes[i] > cost->most_bytes ||
+            (keep && round - WARM_UP_ROUNDS >= cost->samples[i]))
+            continue;
+        rc = cost->once(bench, sizes[i], &pair);
+        if (rc == 0 && keep)
+            keep_pair(bench, cost->name, sizes[i], &pair);
+        else
+            cost->samples[i] = gmt_bench_samples_of(bench, (double)(pair.ended - pair.began));
     }
     return rc;
 }
 
-static int measure_host(struct gmt_bench *bench, bool registers, bool keep)
+static int measure_rounds(struct gmt_bench *bench, struct sized *costs, size_t count)
 {
+    unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < COUNT_OF(host_sizes); i++) {
-        if (host_sizes[i] > bench->host_bytes)
-            break;
-        rc = pin_unpin(bench, host_sizes[i], keep);
-        if (rc == 0 && registers)
-            rc = register_unregister(bench, host_sizes[i], keep);
+    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
+        for (size_t i = 0; rc == 0 && i < count; i++)
+            rc = measure_sized(bench, &costs[i], round);
+        if (rc == 0)
+            rc = launch_and_sync(bench, round >= WARM_UP_ROUNDS);
+        gmt_progress_add(bench->progress, GMT_COST_UNITS / rounds, "costs of calls");
     }
     return rc;
 }
 
 int gmt_bench_costs(struct gmt_bench *bench)
 {
-    unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
     cudaMemPool_t pool = NULL;
-    size_t free_bytes, total_bytes;
+    size_t free_bytes, total_bytes, most;
     uint64_t keep_all = UINT64_MAX;
     int has_pools = 0, registers = 0;
     int rc = gmt_bench_host_buffers(bench);
@@ -173,16 +196,19 @@ int gmt_bench_costs(struct gmt_bench *bench)
         GMT_TRY(bench, cudaDeviceGetDefaultMemPool(&pool, bench->device));
         GMT_TRY(bench, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
     }
-    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
-        bool keep = round >= WARM_UP_ROUNDS;
-
-        rc = measure_device(bench, free_bytes / 8, has_pools != 0, keep);
-        if (rc == 0)
-            rc = measure_host(bench, registers != 0, keep);
-        if (rc == 0)
-            rc = launch_and_sync(bench, keep);
-        gmt_progress_add(bench->progress, 1.0 / rounds, "costs of calls");
-    }
+    most = free_bytes / DEVICE_SHARE < bench->host_bytes ? free_bytes / DEVICE_SHARE
+                                                         : bench->host_bytes;
+    struct sized costs[] = {
+        {"malloc_free", malloc_free, sizes[0], most, {0}},
+        {"malloc_async_free_async", malloc_async_free_async, sizes[0], has_pools ? most : 0, {0}},
+        {"pin_unpin", pin_unpin, PAGE_BYTES, bench->host_bytes, {0}},
+        {"register_unregister",
+         register_unregister,
+         PAGE_BYTES,
+         registers && bench->is_registered ? bench->host_bytes : 0,
+         {0}},
+    };
+    rc = measure_rounds(bench, costs, COUNT_OF(costs));
     if (rc == 0 && has_pools) {
         GMT_TRY(bench, cudaDeviceSynchronize());
         GMT_TRY(bench, cudaMemPoolTrimTo(pool, 0));

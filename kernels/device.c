@@ -4,36 +4,16 @@
 
 #include <cuda_runtime.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "bench.h"
 #include "host.h"
 #include "model.h"
-
-int gmt_device_find(int device, char *message, size_t bytes)
-{
-    char driver[64] = "";
-    int count = 0;
-    cudaError_t status = cudaGetDeviceCount(&count);
-
-    if (status == cudaSuccess && device < count)
-        return 0;
-    if (status == cudaSuccess && count > 0)
-        snprintf(message, bytes, "no device %d: this machine has %d, counted from 0", device,
-                 count);
-    else if (gmt_driver_version(driver, sizeof(driver)) != 0)
-        snprintf(message, bytes, "no GPU to calibrate: no NVIDIA driver is loaded on this machine");
-    else if (status == cudaErrorInsufficientDriver)
-        snprintf(message, bytes,
-                 "driver %s cannot be used: libcuda.so.1 is missing or older than "
-                 "CUDA %d.%d",
-                 driver, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    else
-        snprintf(message, bytes, "no GPU to calibrate (driver %s): %s", driver,
-                 cudaGetErrorString(status));
-    return -ENODEV;
-}
 
 /* As nvidia-smi writes it. */
 static void format_uuid(const cudaUUID_t *uuid, char *text, size_t bytes)
@@ -46,6 +26,69 @@ static void format_uuid(const cudaUUID_t *uuid, char *text, size_t bytes)
         used += (size_t)snprintf(text + used, bytes - used, "%s%02x", dash,
                                  (unsigned)(unsigned char)uuid->bytes[i]);
     }
+}
+
+/* Why there is no device at all. */
+static void say_none(cudaError_t status, char *message, size_t bytes)
+{
+    char driver[64] = "";
+
+    if (gmt_driver_version(driver, sizeof(driver)) != 0)
+        snprintf(message, bytes, "no GPU to calibrate: no NVIDIA driver is loaded on this machine");
+    else if (status == cudaErrorInsufficientDriver)
+        snprintf(message, bytes,
+                 "driver %s cannot be used: libcuda.so.1 is missing or older than "
+                 "CUDA %d.%d",
+                 driver, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+    else
+        snprintf(message, bytes, "no GPU to calibrate (driver %s): %s", driver,
+                 cudaGetErrorString(status));
+}
+
+static int find_uuid(const char *name, int count, int *device, char *message, size_t bytes)
+{
+    for (int i = 0; i < count; i++) {
+        struct cudaDeviceProp properties;
+        char uuid[64];
+
+        if (cudaGetDeviceProperties(&properties, i) != cudaSuccess)
+            continue;
+        format_uuid(&properties.uuid, uuid, sizeof(uuid));
+        if (strcasecmp(uuid, name) == 0) {
+            *device = i;
+            return 0;
+        }
+    }
+    snprintf(message, bytes, "no device %s among the %d that CUDA shows here", name, count);
+    return -ENODEV;
+}
+
+int gmt_device_find(const char *name, int *device, char *message, size_t bytes)
+{
+    bool is_uuid = strncasecmp(name, "GPU-", 4) == 0;
+    char *end;
+    errno = 0;
+    long number = strtol(name, &end, 10);
+    int count = 0;
+
+    if (!is_uuid && (errno != 0 || end == name || *end != '\0' || number < 0 || number > INT_MAX)) {
+        snprintf(message, bytes, "--device wants a number or a UUID, not '%s'", name);
+        return -EINVAL;
+    }
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+        say_none(status, message, bytes);
+        return -ENODEV;
+    }
+    if (is_uuid)
+        return find_uuid(name, count, device, message, bytes);
+    if (number >= count) {
+        snprintf(message, bytes, "no device %ld: this machine has %d, counted from 0", number,
+                 count);
+        return -ENODEV;
+    }
+    *device = (int)number;
+    return 0;
 }
 
 static json_t *describe(int device)

@@ -8,8 +8,11 @@
 
 struct gmt_bench;
 
-/* 0, or -ENODEV with one line for people in message. */
-int gmt_device_find(int device, char *message, size_t bytes);
+/*
+ * The device that a text names: a number as CUDA counts, or a UUID ("GPU-..."). 0; -EINVAL: it is
+ * neither; -ENODEV: there is no such one; with one line for people in message.
+ */
+int gmt_device_find(const char *name, int *device, char *message, size_t bytes);
 
 /* The beginning of a raw document: format, versions, command, device. The caller owns it. */
 json_t *gmt_device_raw(int device, const char *tool_version, const char *command);

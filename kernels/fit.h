@@ -51,4 +51,35 @@ struct gmt_curve {
  */
 int gmt_fit_hockney(const struct gmt_curve_point *points, size_t n, struct gmt_curve *curve);
 
+#define GMT_PIECES_MOST 4
+
+/* A stretch of a curve between two sizes that were measured, both included. */
+struct gmt_piece {
+    double from_bytes;
+    double to_bytes;
+    double latency_ns;
+    double ns_per_byte; /* 0: time does not grow there */
+    double max_relative_error;
+};
+
+struct gmt_pieces {
+    struct gmt_piece pieces[GMT_PIECES_MOST];
+    size_t n;
+    /* Of the whole: t0 of the first piece, r of the last, and the worst of the errors. */
+    struct gmt_curve curve;
+};
+
+/*
+ * Hockney's model by pieces, time(n) = t0_k + n / r_k: drivers change their way of copying at some
+ * sizes (inline data, staging buffers, threads), and the curve has a knee or a jump there. For each
+ * number of pieces, the cuts that make the sum of squared relative errors least (R. Bellman, "On the
+ * approximation of curves by line segments using dynamic programming", Communications of the ACM 4,
+ * 1961), three points to a piece at least. A further piece is taken while the worst error is above
+ * 5 % and the piece halves the sum, so noise makes none. half_bandwidth_bytes is the least size at
+ * which half of the last piece's bandwidth is reached.
+ *
+ * Points ascend in size. Errors as above; -ENOMEM.
+ */
+int gmt_fit_pieces(const struct gmt_curve_point *points, size_t n, struct gmt_pieces *pieces);
+
 #endif

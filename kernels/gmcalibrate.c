@@ -13,6 +13,8 @@
 #include "device.h"
 #include "host.h"
 #include "model.h"
+#include "offline.h"
+#include "once.h"
 #include "progress.h"
 
 #ifndef GMT_VERSION
@@ -22,7 +24,6 @@
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 #define EXIT_NO_GPU 3
-#define CHECK_TOLERANCE 1e-4 /* files keep six digits of ratios, whole ns of times */
 
 enum {
     OPTION_QUICK = 256, /* beyond any character: long options only */
@@ -31,19 +32,27 @@ enum {
     OPTION_FAMILY,
     OPTION_VARIANT,
     OPTION_ONCE,
+    OPTION_LAUNCHES,
+    OPTION_ROUNDS,
     OPTION_CHECK,
+    OPTION_FIT,
+    OPTION_FORCE,
+    OPTION_SHOW,
 };
 
 struct options {
-    int device;
+    const char *device;
     bool quick;
     bool list;
     bool once;
     const char *output;
     const char *raw;
     const char *family;
-    const char *variant;
+    struct gmt_once variants; /* for --once */
     const char *check;
+    const char *fit;
+    bool force;
+    bool show;
     const char *model; /* to check against */
     char command[512];
 };
@@ -51,63 +60,109 @@ struct options {
 const char *argp_program_version = "gmcalibrate " GMT_VERSION;
 
 static const struct argp_option option_table[] = {
-    {"device", 'd', "N", 0, "Device to measure, as CUDA counts them (default 0)", 0},
-    {"quick", OPTION_QUICK, NULL, 0, "Half the samples and no copies above 64 MiB", 0},
+    {"device", 'd', "N", 0,
+     "Device to measure, as CUDA counts them, or its GPU-... UUID (default 0)", 0},
+    {"quick", OPTION_QUICK, NULL, 0, "Half the samples and no copies above 64 MiB, in 10 s", 0},
+    {"force", OPTION_FORCE, NULL, 0, "Measure although there is a cached model", 0},
+    {"show", OPTION_SHOW, NULL, 0, "Print the cached model, or MODEL, and measure nothing", 0},
     {"output", 'o', "FILE", 0, "Where the model goes; - is standard output (default: the cache)",
      0},
     {"raw", OPTION_RAW, "FILE", 0, "Also write every single timing", 0},
     {"list", OPTION_LIST, NULL, 0, "Print all variants with their expected counters", 0},
-    {"family", OPTION_FAMILY, "NAME", 0, "Measure this family only; output to - by default", 0},
-    {"variant", OPTION_VARIANT, "FAMILY:NAME", 0, "The variant for --once; NAME may be all", 0},
-    {"once", OPTION_ONCE, NULL, 0, "Launch --variant twice, untimed, print its counters", 0},
+    {"family", OPTION_FAMILY, "NAME", 0,
+     "Measure this family (or costs, batches, transfers) only; output to - by default", 0},
+    {"variant", OPTION_VARIANT, "FAMILY:NAME[,...]", 0,
+     "The variants for --once; FAMILY and NAME may be all", 0},
+    {"once", OPTION_ONCE, NULL, 0, "Launch --variant untimed, print its counters", 0},
+    {"launches", OPTION_LAUNCHES, "N", 0, "Launches of each variant under --once (default 2)", 0},
+    {"rounds", OPTION_ROUNDS, "N", 0, "Before them, all variants in turn, N times (default 0)", 0},
     {"check", OPTION_CHECK, "RAW", 0, "Refit from RAW and compare with MODEL (default: the cache)",
      0},
+    {"fit", OPTION_FIT, "RAW", 0, "Fit a model to the timings in RAW and write it to --output", 0},
     {0},
 };
+
+static const struct gmt_family *const families[] = {
+#define GMT_ROW(name) &gmt_family_##name,
+    GMT_FAMILIES(GMT_ROW)
+#undef GMT_ROW
+};
+
+enum { FAMILY_COUNT = sizeof(families) / sizeof(families[0]) };
+
+/* What is measured beside kernels. The largest copies come last. */
+static const struct part {
+    const char *name;
+    int (*measure)(struct gmt_bench *bench);
+} parts[] = {
+    {"costs", gmt_bench_costs},
+    {"batches", gmt_bench_batches},
+    {"transfers", gmt_bench_transfers},
+};
+
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+static bool is_part(const char *name)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (strcmp(parts[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static unsigned parse_count(const char *argument, const char *option, unsigned long most,
+                            struct argp_state *state)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long count = strtoul(argument, &end, 10);
+    if (errno != 0 || end == argument || *end != '\0' || argument[0] == '-' || count > most)
+        argp_error(state, "--%s wants a number up to %lu, not '%s'", option, most, argument);
+    return (unsigned)count;
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
-    char *end;
 
     switch (key) {
-    case 'd':
-        errno = 0;
-        long device = strtol(argument, &end, 10);
-        if (errno != 0 || end == argument || *end != '\0' || device < 0 || device > 1023)
-            argp_error(state, "--device wants a number, not '%s'", argument);
-        options->device = (int)device;
-        return 0;
+    case 'd': options->device = argument; return 0;
     case 'o': options->output = argument; return 0;
     case OPTION_QUICK: options->quick = true; return 0;
     case OPTION_RAW: options->raw = argument; return 0;
     case OPTION_LIST: options->list = true; return 0;
     case OPTION_FAMILY:
-        if (!gmt_family_known(argument))
+        if (!gmt_family_known(argument) && !is_part(argument))
             argp_error(state, "no family '%s' (see --list)", argument);
         options->family = argument;
         return 0;
-    case OPTION_VARIANT: options->variant = argument; return 0;
+    case OPTION_VARIANT: options->variants.wanted = argument; return 0;
     case OPTION_ONCE: options->once = true; return 0;
+    case OPTION_LAUNCHES:
+        options->variants.launches = parse_count(argument, "launches", 100000, state);
+        return 0;
+    case OPTION_ROUNDS:
+        options->variants.rounds = parse_count(argument, "rounds", 100000, state);
+        return 0;
     case OPTION_CHECK: options->check = argument; return 0;
+    case OPTION_FIT: options->fit = argument; return 0;
+    case OPTION_FORCE: options->force = true; return 0;
+    case OPTION_SHOW: options->show = true; return 0;
     case ARGP_KEY_ARG:
-        if (options->check == NULL || options->model != NULL)
+        if ((options->check == NULL && !options->show) || options->model != NULL)
             return ARGP_ERR_UNKNOWN;
         options->model = argument;
         return 0;
     case ARGP_KEY_END:
-        if ((options->variant != NULL) != options->once)
+        if ((options->variants.wanted != NULL) != options->once)
             argp_error(state, "--variant and --once go together");
+        if (options->fit != NULL && options->output == NULL)
+            argp_error(state, "--fit wants --output");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-static int fail(int status, const char *text, const char *detail)
-{
-    fprintf(stderr, "gmcalibrate: %s%s%s\n", text, detail != NULL ? ": " : "",
-            detail != NULL ? detail : "");
-    return status;
 }
 
 static void print_number(double value, const char *format, int width)
@@ -134,87 +189,20 @@ static void list_variants(void)
     }
 }
 
-static json_t *load(const char *path)
-{
-    json_error_t error;
-    json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-
-    if (document == NULL)
-        fprintf(stderr, "gmcalibrate: %s: %s\n", path, error.text);
-    return document;
-}
-
-static int device_cache_path(const json_t *model, char *path, size_t bytes)
-{
-    const json_t *device = json_object_get(model, "device");
-    const char *uuid = json_string_value(json_object_get(device, "uuid"));
-    const char *driver = json_string_value(json_object_get(device, "driver_version"));
-    const char *tool = json_string_value(json_object_get(model, "tool_version"));
-
-    if (uuid == NULL || driver == NULL || tool == NULL)
-        return -EINVAL;
-    return gmt_model_cache_path(uuid, driver, tool, path, bytes);
-}
-
-static int run_check(const struct options *options)
-{
-    char message[256], cached[PATH_MAX];
-    const char *path = options->model;
-    json_t *raw = load(options->check);
-    json_t *refitted = NULL;
-    json_t *model = NULL;
-    int status = EXIT_FAILED;
-
-    if (raw == NULL)
-        return EXIT_FAILED;
-    refitted = gmt_model_from_raw(raw, message, sizeof(message));
-    if (refitted == NULL) {
-        fail(EXIT_FAILED, options->check, message);
-        goto out;
-    }
-    if (path == NULL) {
-        if (device_cache_path(raw, cached, sizeof(cached)) != 0) {
-            fail(EXIT_FAILED, "no model named, and none can be looked up", NULL);
-            goto out;
-        }
-        path = cached;
-    }
-    model = load(path);
-    if (model == NULL)
-        goto out;
-    size_t differences = gmt_model_compare(refitted, model, CHECK_TOLERANCE, stdout);
-    if (differences == 0) {
-        printf("%s agrees with %s\n", path, options->check);
-        status = 0;
-    } else {
-        printf("%zu differences between %s and %s\n", differences, path, options->check);
-    }
-out:
-    json_decref(model);
-    json_decref(refitted);
-    json_decref(raw);
-    return status;
-}
-
-/* Everything, or one family. */
+/* Everything, or one family or part. */
 static int measure(struct gmt_bench *bench, const struct options *options)
 {
-    static const char *const order[] = {"offset", "stride", "bank", "occupancy", "extra", "rate"};
+    const char *only = options->family;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(order) / sizeof(order[0]); i++) {
-        if (options->family == NULL || strcmp(options->family, order[i]) == 0)
-            rc = gmt_bench_family(bench, gmt_family_find(order[i]));
+    for (size_t i = 0; rc == 0 && i < FAMILY_COUNT; i++) {
+        if (only == NULL || strcmp(only, families[i]->name) == 0)
+            rc = gmt_bench_family(bench, families[i]);
     }
-    if (options->family != NULL)
-        return rc;
-    /* The host buffers count as a part of the costs; the largest copies come last. */
-    if (rc == 0)
-        rc = gmt_bench_costs(bench);
-    if (rc == 0)
-        rc = gmt_bench_batches(bench);
-    if (rc == 0)
-        rc = gmt_bench_transfers(bench);
+    for (size_t i = 0; rc == 0 && i < PART_COUNT; i++) {
+        if (only == NULL || strcmp(only, parts[i].name) == 0)
+            rc = parts[i].measure(bench);
+    }
     return rc;
 }
 
@@ -223,110 +211,145 @@ static int write_document(const json_t *document, const char *path)
     int rc = gmt_json_write(document, path);
 
     if (rc != 0)
-        fail(EXIT_FAILED, path, strerror(-rc));
+        gmt_fail(EXIT_FAILED, path, strerror(-rc));
     return rc == 0 ? 0 : EXIT_FAILED;
 }
 
-static int finish(struct gmt_bench *bench, const struct options *options, const char *output)
+/* Where results go. raw: empty when the timings are not wanted. */
+struct outputs {
+    char model[PATH_MAX];
+    char raw[PATH_MAX];
+    bool is_cache;
+};
+
+static int finish(struct gmt_bench *bench, const struct outputs *outputs)
 {
     char message[256];
     json_t *model = gmt_model_from_raw(bench->raw, message, sizeof(message));
-    int status = options->raw != NULL ? write_document(bench->raw, options->raw) : 0;
+    int status = outputs->raw[0] != '\0' ? write_document(bench->raw, outputs->raw) : 0;
 
     if (model == NULL)
-        return fail(EXIT_FAILED, "cannot fit a model", message);
-    if (write_document(model, output) != 0)
+        return gmt_fail(EXIT_FAILED, "cannot fit a model", message);
+    if (write_document(model, outputs->model) != 0)
         status = EXIT_FAILED;
     if (status == 0) {
         gmt_model_summary(model, stderr);
-        fprintf(stderr, "gmcalibrate: %s written after %.1f s\n", output,
+        fprintf(stderr, "gmcalibrate: %s written after %.1f s\n", outputs->model,
                 (double)(gmt_now_ns() - bench->began_ns) * 1e-9);
     }
     json_decref(model);
     return status;
 }
 
-/* Before the seconds of measuring, not after: can the results be written? */
-static int choose_output(const struct options *options, const json_t *raw, char *path, size_t bytes)
+/* By default the cache, with the timings beside the model, so that the fit can be redone. */
+static int choose_outputs(const struct options *options, const json_t *raw, struct outputs *outputs)
 {
     const char *wanted = options->output;
-    int rc = 0;
 
+    *outputs = (struct outputs){.is_cache = false};
     if (wanted == NULL && options->family != NULL)
         wanted = "-";
-    if (wanted != NULL)
-        snprintf(path, bytes, "%s", wanted);
-    else
-        rc = device_cache_path(raw, path, bytes);
-    if (rc == -ENOENT)
-        return fail(EXIT_FAILED, "neither XDG_CACHE_HOME nor HOME is set: use --output FILE", NULL);
-    if (rc == 0 && strcmp(path, "-") != 0)
-        rc = gmt_path_prepare(path);
-    if (rc != 0) {
-        fprintf(stderr, "gmcalibrate: cannot write %s: %s (use --output FILE)\n", path,
-                strerror(-rc));
-        return EXIT_FAILED;
+    outputs->is_cache = wanted == NULL;
+    if (options->raw != NULL)
+        snprintf(outputs->raw, sizeof(outputs->raw), "%s", options->raw);
+    if (wanted != NULL) {
+        snprintf(outputs->model, sizeof(outputs->model), "%s", wanted);
+        return 0;
     }
-    if (options->raw != NULL && strcmp(options->raw, "-") != 0 &&
-        (rc = gmt_path_prepare(options->raw)) != 0)
-        return fail(EXIT_FAILED, options->raw, strerror(-rc));
+    int rc = gmt_cached_path(raw, outputs->model, sizeof(outputs->model));
+    if (rc == -ENOENT)
+        return gmt_fail(EXIT_FAILED, "neither XDG_CACHE_HOME nor HOME is set: use --output FILE",
+                        NULL);
+    if (rc != 0)
+        return gmt_fail(EXIT_FAILED, "no name for the cached model", strerror(-rc));
+    int stem = (int)(strlen(outputs->model) - strlen(".json"));
+    if (options->raw == NULL && snprintf(outputs->raw, sizeof(outputs->raw), "%.*s.raw.json", stem,
+                                         outputs->model) >= (int)sizeof(outputs->raw))
+        return gmt_fail(EXIT_FAILED, outputs->model, strerror(ENAMETOOLONG));
     return 0;
 }
 
-/*
- * Splits FAMILY:NAME. The name within text, or NULL unless both are in the table or the name is
- * "all".
- */
-static const char *variant_name(const char *text, char *family, size_t bytes)
+/* Before the seconds of measuring, not after: can the results be written? */
+static int prepare_outputs(const struct outputs *outputs)
 {
-    const char *colon = strchr(text, ':');
+    const char *const paths[] = {outputs->model, outputs->raw};
 
-    if (colon == NULL || (size_t)(colon - text) >= bytes)
-        return NULL;
-    snprintf(family, bytes, "%.*s", (int)(colon - text), text);
-    if (!gmt_family_known(family))
-        return NULL;
-    if (strcmp(colon + 1, "all") != 0 && gmt_variant_find(family, colon + 1) == NULL)
-        return NULL;
-    return colon + 1;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        int rc = paths[i][0] != '\0' && strcmp(paths[i], "-") != 0 ? gmt_path_prepare(paths[i]) : 0;
+
+        if (rc != 0) {
+            fprintf(stderr, "gmcalibrate: cannot write %s: %s (use --output FILE)\n", paths[i],
+                    strerror(-rc));
+            return EXIT_FAILED;
+        }
+    }
+    return 0;
+}
+
+/* Whether the cached model answers the call; *status is then what to exit with. */
+static bool answered_by_cache(const struct options *options, const struct outputs *outputs,
+                              int *status)
+{
+    bool current = gmt_cached_is_current(outputs->model, options->quick || options->show);
+
+    if (options->show && !current) {
+        *status = gmt_fail(EXIT_FAILED,
+                           "no model of this device, driver and version is cached; gmtrace "
+                           "calibrate makes one",
+                           NULL);
+        return true;
+    }
+    if (!options->show && (!outputs->is_cache || options->force || !current))
+        return false;
+    *status = gmt_offline_show(outputs->model);
+    if (!options->show)
+        fprintf(stderr, "gmcalibrate: nothing was measured: this model is up to date (--force "
+                        "measures again)\n");
+    return true;
 }
 
 static int run_device(const struct options *options)
 {
     struct gmt_bench bench = {.quick = options->quick, .began_ns = gmt_now_ns()};
     struct gmt_progress progress;
-    char output[PATH_MAX], line[256];
-    char family[32];
-    const char *variant = NULL;
+    struct outputs outputs;
+    char line[256];
     int status = EXIT_FAILED;
     int rc;
 
+    if (options->once && gmt_once_check(&bench, &options->variants) != 0)
+        return gmt_fail(EXIT_USAGE, bench.error, "no such variant (see --list)");
+    rc = gmt_device_find(options->device, &bench.device, line, sizeof(line));
+    if (rc != 0)
+        return gmt_fail(rc == -EINVAL ? EXIT_USAGE : EXIT_NO_GPU, line, NULL);
+    bench.raw = gmt_device_raw(bench.device, GMT_VERSION, options->command);
+    if (!options->once) {
+        status = choose_outputs(options, bench.raw, &outputs);
+        if (status != 0 || answered_by_cache(options, &outputs, &status))
+            goto out;
+        status = prepare_outputs(&outputs);
+        if (status != 0)
+            goto out;
+    }
+    status = EXIT_FAILED;
+    if (gmt_bench_open(&bench, bench.device) != 0) {
+        gmt_fail(EXIT_FAILED, bench.error, NULL);
+        goto out;
+    }
     if (options->once) {
-        variant = variant_name(options->variant, family, sizeof(family));
-        if (variant == NULL)
-            return fail(EXIT_USAGE, options->variant, "no such variant (see --list)");
-    }
-    if (gmt_device_find(options->device, line, sizeof(line)) != 0)
-        return fail(EXIT_NO_GPU, line, NULL);
-    bench.raw = gmt_device_raw(options->device, GMT_VERSION, options->command);
-    if (variant == NULL && choose_output(options, bench.raw, output, sizeof(output)) != 0)
-        goto out;
-    if (gmt_bench_open(&bench, options->device) != 0) {
-        fail(EXIT_FAILED, bench.error, NULL);
-        goto out;
-    }
-    if (variant != NULL) {
-        rc = gmt_bench_once(&bench, family, variant);
-        status = rc != 0 ? fail(EXIT_FAILED, bench.error, NULL) : 0;
+        rc = gmt_once_run(&bench, &options->variants);
+        status = rc != 0 ? gmt_fail(EXIT_FAILED, bench.error, NULL) : 0;
         goto out;
     }
     gmt_device_settings(&bench);
-    gmt_progress_begin(&progress, options->family != NULL ? 1 : 8 + GMT_TRANSFER_UNITS);
+    gmt_progress_begin(&progress, options->family != NULL
+                                      ? 1
+                                      : FAMILY_COUNT + 2 + GMT_COST_UNITS + GMT_TRANSFER_UNITS);
     bench.progress = &progress;
     rc = measure(&bench, options);
     gmt_progress_end(&progress);
     gmt_device_settings(&bench);
-    status = rc != 0 ? fail(EXIT_FAILED, bench.error, NULL) : finish(&bench, options, output);
+    status = rc != 0 ? gmt_fail(EXIT_FAILED, bench.error, NULL) : finish(&bench, &outputs);
 out:
     gmt_bench_close(&bench);
     json_decref(bench.raw);
@@ -349,11 +372,12 @@ int main(int argc, char **argv)
         .parser = parse_option,
         .args_doc = "[MODEL]",
         .doc =
-            "Measures this device with reference kernels and copies, in at most 10 s, and writes "
-            "its device model.\vExit status: 0; 1 failure, or a difference under --check; 2 "
+            "Measures this device with reference kernels and copies, in at most 60 s, and keeps "
+            "its device model where gmtrace and gmanalyze find it. A model that is there already "
+            "is shown.\vExit status: 0; 1 failure, or a difference under --check; 2 "
             "usage; 3 no usable GPU.",
     };
-    struct options options = {.device = 0};
+    struct options options = {.device = "0", .variants = {.launches = 2}};
 
     argp_err_exit_status = EXIT_USAGE;
     join_command(&options, argc, argv);
@@ -363,6 +387,10 @@ int main(int argc, char **argv)
         return 0;
     }
     if (options.check != NULL)
-        return run_check(&options);
+        return gmt_offline_check(options.check, options.model);
+    if (options.fit != NULL)
+        return gmt_offline_fit(options.fit, options.output);
+    if (options.show && options.model != NULL)
+        return gmt_offline_show(options.model);
     return run_device(&options);
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that help to measure: one that does nothing, one that holds the stream for a moment. */
+/* Kernels that help to measure: two that do nothing, one that holds the stream for a moment. */
 #include "bench.h"
 
 #define DELAY_CYCLES 40000 /* some 20 us: longer than it takes to enqueue two events and a kernel */
 
 __global__ void gmt_kernel_empty(void)
+{
+}
+
+__global__ void gmt_mark(void)
 {
 }
 
@@ -19,6 +23,12 @@ __global__ void gmt_kernel_delay(void)
 extern "C" cudaError_t gmt_launch_empty(cudaStream_t stream)
 {
     gmt_kernel_empty<<<1, 32, 0, stream>>>();
+    return cudaGetLastError();
+}
+
+extern "C" cudaError_t gmt_launch_mark(cudaStream_t stream)
+{
+    gmt_mark<<<1, 32, 0, stream>>>();
     return cudaGetLastError();
 }
 

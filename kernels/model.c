@@ -42,10 +42,15 @@ json_t *gmt_model_from_raw(const json_t *raw, char *message, size_t message_byte
 
     gmt_fit_noise(model, &noise);
     gmt_json_put(model, "transfers", transfers);
+    gmt_fit_copy_noise(model);
     gmt_json_put(model, "batches", batches);
     gmt_json_put(model, "costs", costs);
     gmt_json_put(model, "rates", gmt_fit_rates(raw_families));
     gmt_json_put(model, "latencies", gmt_fit_latencies(raw_families));
+    json_t *access_costs = gmt_fit_access_costs(raw_families);
+    if (json_object_size(access_costs) > 0) /* raw timings of earlier versions have none */
+        json_object_set(model, "access_costs", access_costs);
+    json_decref(access_costs);
     gmt_json_put(model, "occupancy_curve",
                  gmt_fit_occupancy(raw_families, GMT_KERNEL_occupancy_stream));
     gmt_json_put(model, "occupancy_curve_vector",

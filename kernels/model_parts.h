@@ -9,7 +9,7 @@
 #include "fit.h"
 #include "variants.h"
 
-#define GMT_NOISE_SERIES_MAX 256
+#define GMT_NOISE_SERIES_MAX 1024
 
 /* Relative spreads of the kernels seen so far. */
 struct gmt_noise {
@@ -40,9 +40,12 @@ json_t *gmt_fit_families(const json_t *raw, struct gmt_noise *noise, char *messa
 /* Each takes the raw families; what was not measured is absent. */
 json_t *gmt_fit_rates(const json_t *families);
 json_t *gmt_fit_latencies(const json_t *families);
+json_t *gmt_fit_access_costs(const json_t *families);
 json_t *gmt_fit_occupancy(const json_t *families, enum gmt_kernel kernel);
 
 /* Adds noisy and noise to the model. */
 void gmt_fit_noise(json_t *model, struct gmt_noise *noise);
+/* The same for the bus, from the model's own transfers; after gmt_fit_noise. */
+void gmt_fit_copy_noise(json_t *model);
 
 #endif

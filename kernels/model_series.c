@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Copies of pinned memory that are long enough for their latency not to count take the same time each
+ * time (on an idle H200 within 1 %), unless somebody else is on the bus.
+ */
+#define COPY_NOISE_BYTES 1048576
+#define COPY_NOISE_TYPICAL 0.05
+
 void gmt_json_put(json_t *object, const char *key, json_t *value)
 {
     json_object_set_new(object, key, value);
@@ -118,12 +125,36 @@ static json_t *summarized_points(const json_t *points)
     return array;
 }
 
+static json_t *rounded_or_null(bool known, double value)
+{
+    return known && isfinite(value) ? gmt_json_rounded(value) : json_null();
+}
+
+static json_t *pieces_json(const struct gmt_pieces *fit)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < fit->n; i++) {
+        const struct gmt_piece *piece = &fit->pieces[i];
+        json_t *object = json_object();
+
+        gmt_json_put(object, "from_bytes", gmt_json_rounded(piece->from_bytes));
+        gmt_json_put(object, "to_bytes", gmt_json_rounded(piece->to_bytes));
+        gmt_json_put(object, "latency_ns", gmt_json_rounded(piece->latency_ns));
+        gmt_json_put(object, "bandwidth_bytes_per_s",
+                     rounded_or_null(piece->ns_per_byte > 0, 1e9 / piece->ns_per_byte));
+        gmt_json_put(object, "max_relative_error", json_real(piece->max_relative_error));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 /* Adds the parameters of Hockney's model; nulls where the points do not allow a fit. */
 static void put_curve(json_t *object, const json_t *points)
 {
     size_t n = json_array_size(points);
     struct gmt_curve_point *fit_points = calloc(n + 1, sizeof(*fit_points));
-    struct gmt_curve curve;
+    struct gmt_pieces fit = {.n = 0};
     double peak = 0;
     int rc = -ENOMEM;
 
@@ -136,17 +167,18 @@ static void put_curve(json_t *object, const json_t *points)
             if (fit_points[i].time_ns > 0)
                 peak = fmax(peak, fit_points[i].bytes * 1e9 / fit_points[i].time_ns);
         }
-        rc = gmt_fit_hockney(fit_points, n, &curve);
+        rc = gmt_fit_pieces(fit_points, n, &fit);
     }
-    gmt_json_put(object, "latency_ns", rc == 0 ? gmt_json_rounded(curve.latency_ns) : json_null());
+    gmt_json_put(object, "latency_ns", rounded_or_null(rc == 0, fit.curve.latency_ns));
     gmt_json_put(object, "bandwidth_bytes_per_s",
-                 rc == 0 ? gmt_json_rounded(curve.bandwidth_bytes_per_s) : json_null());
+                 rounded_or_null(rc == 0, fit.curve.bandwidth_bytes_per_s));
     gmt_json_put(object, "half_bandwidth_bytes",
-                 rc == 0 ? gmt_json_rounded(curve.half_bandwidth_bytes) : json_null());
+                 rounded_or_null(rc == 0, fit.curve.half_bandwidth_bytes));
     gmt_json_put(object, "fit_max_relative_error",
-                 rc == 0 ? json_real(curve.max_relative_error) : json_null());
-    gmt_json_put(object, "peak_bandwidth_bytes_per_s",
-                 peak > 0 ? gmt_json_rounded(peak) : json_null());
+                 rc == 0 ? json_real(fit.curve.max_relative_error) : json_null());
+    gmt_json_put(object, "peak_bandwidth_bytes_per_s", rounded_or_null(peak > 0, peak));
+    if (rc == 0)
+        gmt_json_put(object, "pieces", pieces_json(&fit));
     free(fit_points);
 }
 
@@ -213,6 +245,7 @@ json_t *gmt_fit_costs(const json_t *raw)
 
             if (points != NULL) {
                 entry = json_object();
+                put_curve(entry, points);
                 gmt_json_put(entry, "points", points);
             }
         } else {
@@ -228,4 +261,35 @@ json_t *gmt_fit_costs(const json_t *raw)
         gmt_json_put(object, name, entry);
     }
     return object;
+}
+
+void gmt_fit_copy_noise(json_t *model)
+{
+    static const char *const quiet[] = {"h2d_pinned_sync", "h2d_pinned_async", "d2h_pinned_sync",
+                                        "d2h_pinned_async"};
+    json_t *noise = json_object_get(model, "noise"), *spreads = json_array();
+    struct gmt_stat typical;
+
+    for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+        const json_t *curve = json_object_get(json_object_get(model, "transfers"), quiet[i]);
+        size_t at;
+        json_t *point;
+
+        json_array_foreach(json_object_get(curve, "points"), at, point)
+        {
+            double median_ns = json_number_value(json_object_get(point, "median_ns"));
+            double spread_ns = json_number_value(json_object_get(point, "spread_ns"));
+
+            if (json_integer_value(json_object_get(point, "bytes")) >= COPY_NOISE_BYTES &&
+                median_ns > 0)
+                json_array_append_new(spreads, json_real(spread_ns / median_ns));
+        }
+    }
+    if (gmt_samples_stat(spreads, &typical) == 0) {
+        gmt_json_put(noise, "copies", json_integer((json_int_t)typical.n));
+        gmt_json_put(noise, "copies_typical_relative_spread", json_real(typical.median));
+        if (typical.median > COPY_NOISE_TYPICAL)
+            gmt_json_put(model, "noisy", json_true());
+    }
+    json_decref(spreads);
 }

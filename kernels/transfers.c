@@ -1,137 +1,196 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies over size: both directions, pageable and pinned, blocking and async, and within the
- * device.
+ * Times over size: copies in both directions from and to each kind of host memory, within the
+ * device and to another one, memset, and kernels that work on host memory through its mapping.
  */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "progress.h"
 #include "rawfile.h"
 
 #define SIZE_LEAST ((size_t)4)
-#define SIZE_STEP 4
-#define SIZE_MOST ((size_t)256 << 20)
-#define SIZE_MOST_QUICK ((size_t)64 << 20)
+#define SIZE_LARGE ((size_t)64 << 20) /* above it steps are wide: the curve is straight there */
+#define STEP 2
+#define STEP_LARGE 4
+#define STEP_QUICK 4
+#define WARM_UP_ROUNDS 2
 #define LARGE_BYTES ((size_t)16 << 20) /* one round of warm-up is enough from here on */
-#define PAGE_BYTES 4096
+#define SWEEP_LEAST ((size_t)16)       /* a kernel's access is that wide */
+#define SIZES_MOST 40
+
+enum place { PAGEABLE, PINNED, REGISTERED, DEVICE, OTHER_DEVICE };
+enum action { COPY, SET, SWEEP_READ, SWEEP_WRITE };
 
 struct curve {
     const char *name;
-    enum cudaMemcpyKind kind;
-    bool pinned;
+    enum place from;
+    enum place to;
     bool async;
     bool on_device_clock; /* also timed between device events */
+    enum action action;   /* SET and SWEEP_* work on `to` */
 };
 
 static const struct curve curves[] = {
-    {"h2d_pageable_sync", cudaMemcpyHostToDevice, false, false, false},
-    {"h2d_pinned_sync", cudaMemcpyHostToDevice, true, false, false},
-    {"h2d_pageable_async", cudaMemcpyHostToDevice, false, true, false},
-    {"h2d_pinned_async", cudaMemcpyHostToDevice, true, true, true},
-    {"d2h_pageable_sync", cudaMemcpyDeviceToHost, false, false, false},
-    {"d2h_pinned_sync", cudaMemcpyDeviceToHost, true, false, false},
-    {"d2h_pageable_async", cudaMemcpyDeviceToHost, false, true, false},
-    {"d2h_pinned_async", cudaMemcpyDeviceToHost, true, true, true},
-    {"d2d_async", cudaMemcpyDeviceToDevice, true, true, true},
+    {"h2d_pageable_sync", PAGEABLE, DEVICE, false, false, COPY},
+    {"h2d_pinned_sync", PINNED, DEVICE, false, false, COPY},
+    {"h2d_registered_sync", REGISTERED, DEVICE, false, false, COPY},
+    {"h2d_pageable_async", PAGEABLE, DEVICE, true, false, COPY},
+    {"h2d_pinned_async", PINNED, DEVICE, true, true, COPY},
+    {"h2d_registered_async", REGISTERED, DEVICE, true, false, COPY},
+    {"d2h_pageable_sync", DEVICE, PAGEABLE, false, false, COPY},
+    {"d2h_pinned_sync", DEVICE, PINNED, false, false, COPY},
+    {"d2h_registered_sync", DEVICE, REGISTERED, false, false, COPY},
+    {"d2h_pageable_async", DEVICE, PAGEABLE, true, false, COPY},
+    {"d2h_pinned_async", DEVICE, PINNED, true, true, COPY},
+    {"d2h_registered_async", DEVICE, REGISTERED, true, false, COPY},
+    {"d2d_async", DEVICE, DEVICE, true, true, COPY},
+    {"peer_async", DEVICE, OTHER_DEVICE, true, true, COPY},
+    {"memset_async", DEVICE, DEVICE, true, true, SET},
+    {"mapped_read", PINNED, PINNED, true, true, SWEEP_READ},
+    {"mapped_write", PINNED, PINNED, true, true, SWEEP_WRITE},
+    {"device_read", DEVICE, DEVICE, true, true, SWEEP_READ},
 };
 
-#define CURVE_COUNT (sizeof(curves) / sizeof(curves[0]))
+enum { CURVE_COUNT = sizeof(curves) / sizeof(curves[0]) };
 
-int gmt_bench_host_buffers(struct gmt_bench *bench)
+/* The second device, where there is one, and its end of peer copies. */
+struct peer {
+    int device; /* -1: none */
+    unsigned char *memory;
+};
+
+static int peer_open(struct gmt_bench *bench, struct peer *peer)
 {
-    size_t wanted = bench->quick ? SIZE_MOST_QUICK : SIZE_MOST;
-    long free_pages = sysconf(_SC_AVPHYS_PAGES);
-    long page_bytes = sysconf(_SC_PAGESIZE);
-    int rc = 0;
+    int devices = 0, direct = 0;
+    int rc;
 
-    if (bench->pinned != NULL)
+    *peer = (struct peer){.device = -1};
+    GMT_TRY(bench, cudaGetDeviceCount(&devices));
+    if (devices < 2)
         return 0;
-    bench->host_bytes = wanted;
-    if (bench->host_bytes > bench->working_set_bytes)
-        bench->host_bytes = bench->working_set_bytes;
-    while (free_pages > 0 && bench->host_bytes > PAGE_BYTES &&
-           bench->host_bytes > (size_t)free_pages * (size_t)page_bytes / 8)
-        bench->host_bytes /= 2;
-    while (cudaMallocHost((void **)&bench->pinned, bench->host_bytes) != cudaSuccess) {
-        cudaGetLastError();
-        bench->pinned = NULL;
-        bench->host_bytes /= 2;
-        if (bench->host_bytes < ((size_t)1 << 20)) {
-            rc = gmt_bench_check(bench, cudaErrorMemoryAllocation, "cudaMallocHost");
-            goto out;
-        }
-    }
-    if (posix_memalign((void **)&bench->pageable, PAGE_BYTES, bench->host_bytes) != 0) {
-        bench->pageable = NULL;
-        rc = gmt_bench_check(bench, cudaErrorMemoryAllocation, "posix_memalign");
-        goto out;
-    }
-    /* First touch is a cost of its own and no part of a copy. */
-    memset(bench->pageable, 1, bench->host_bytes);
-    memset(bench->pinned, 1, bench->host_bytes);
-    if (bench->host_bytes < wanted)
-        gmt_bench_note(bench, "little free memory: the largest copies were left out");
+    int other = bench->device == 0 ? 1 : 0;
+    GMT_TRY(bench, cudaDeviceCanAccessPeer(&direct, bench->device, other));
+    GMT_TRY(bench, cudaSetDevice(other));
+    /* A device that is full or held by others is no reason to fail: there is no such curve then. */
+    if (cudaMalloc((void **)&peer->memory, bench->host_bytes) == cudaSuccess)
+        peer->device = other;
+    cudaGetLastError();
+    GMT_TRY(bench, cudaSetDevice(bench->device));
+    if (direct)
+        cudaDeviceEnablePeerAccess(other, 0);
+    cudaGetLastError();
+    if (!direct && peer->device >= 0)
+        gmt_bench_note(bench, "peer copies are staged: the devices cannot access each other");
 out:
     return rc;
 }
 
-static void ends_of(const struct gmt_bench *bench, const struct curve *curve, void **target,
-                    const void **source)
+static void peer_close(struct gmt_bench *bench, struct peer *peer)
 {
-    unsigned char *host = curve->pinned ? bench->pinned : bench->pageable;
+    if (peer->device < 0)
+        return;
+    cudaSetDevice(peer->device);
+    cudaFree(peer->memory);
+    cudaSetDevice(bench->device);
+    cudaDeviceDisablePeerAccess(peer->device);
+    cudaGetLastError();
+    peer->device = -1;
+}
 
-    *source = curve->kind == cudaMemcpyHostToDevice ? host : bench->arena;
-    *target = curve->kind == cudaMemcpyDeviceToHost ? host : bench->arena;
-    if (curve->kind == cudaMemcpyDeviceToDevice)
-        *target = bench->arena + bench->working_set_bytes + GMT_ARENA_PAD_BYTES;
+static unsigned char *address_of(const struct gmt_bench *bench, const struct peer *peer,
+                                 enum place place, bool target)
+{
+    switch (place) {
+    case PAGEABLE: return bench->pageable;
+    case PINNED: return bench->pinned;
+    case REGISTERED: return bench->registered;
+    case DEVICE: return target ? bench->far_to : bench->far_from;
+    case OTHER_DEVICE: break;
+    }
+    return peer->memory;
+}
+
+static bool is_possible(const struct gmt_bench *bench, const struct peer *peer,
+                        const struct curve *curve, size_t bytes)
+{
+    bool is_sweep = curve->action == SWEEP_READ || curve->action == SWEEP_WRITE;
+
+    if (curve->from == REGISTERED || curve->to == REGISTERED)
+        return bench->is_registered;
+    if (curve->to == OTHER_DEVICE)
+        return peer->device >= 0;
+    if (is_sweep && curve->to == PINNED && !bench->properties.canMapHostMemory)
+        return false;
+    return !is_sweep || bytes >= SWEEP_LEAST;
+}
+
+/* As programs name it: cudaMemcpyDefault takes another path through the driver. */
+static enum cudaMemcpyKind kind_of(const struct curve *curve)
+{
+    if (curve->from == DEVICE)
+        return curve->to == DEVICE ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+    return cudaMemcpyHostToDevice;
+}
+
+static cudaError_t start(struct gmt_bench *bench, const struct peer *peer,
+                         const struct curve *curve, size_t bytes)
+{
+    void *target = address_of(bench, peer, curve->to, true);
+    const void *source = address_of(bench, peer, curve->from, false);
+
+    switch (curve->action) {
+    case SET: return cudaMemsetAsync(target, 0, bytes, bench->stream);
+    case SWEEP_READ: return gmt_launch_sweep(bench, target, bytes, false);
+    case SWEEP_WRITE: return gmt_launch_sweep(bench, target, bytes, true);
+    case COPY: break;
+    }
+    if (curve->to == OTHER_DEVICE)
+        return cudaMemcpyPeerAsync(target, peer->device, source, bench->device, bytes,
+                                   bench->stream);
+    if (curve->async)
+        return cudaMemcpyAsync(target, source, bytes, kind_of(curve), bench->stream);
+    return cudaMemcpy(target, source, bytes, kind_of(curve));
 }
 
 /*
- * Blocking copies: the time in the call. Async ones: from the call until the stream is idle, which
- * is when the data can be used, and beside it the time in the call alone.
+ * Blocking: the time in the call. Async: from the call until the stream is idle, which is when the
+ * data can be used, and beside it the time in the call alone.
  */
-static int copy_once(struct gmt_bench *bench, const struct curve *curve, size_t bytes,
-                     double *call_ns, double *elapsed_ns)
+static int time_once(struct gmt_bench *bench, const struct peer *peer, const struct curve *curve,
+                     size_t bytes, double *call_ns, double *elapsed_ns)
 {
-    const void *source;
-    void *target;
     uint64_t began, returned;
     int rc;
 
-    ends_of(bench, curve, &target, &source);
     GMT_TRY(bench, cudaDeviceSynchronize());
     began = gmt_now_ns();
-    if (curve->async) {
-        GMT_TRY(bench, cudaMemcpyAsync(target, source, bytes, curve->kind, bench->stream));
-        returned = gmt_now_ns();
+    rc = gmt_bench_check(bench, start(bench, peer, curve, bytes), curve->name);
+    if (rc != 0)
+        goto out;
+    returned = gmt_now_ns();
+    if (curve->async)
         GMT_TRY(bench, cudaStreamSynchronize(bench->stream));
-    } else {
-        GMT_TRY(bench, cudaMemcpy(target, source, bytes, curve->kind));
-        returned = gmt_now_ns();
-    }
     *elapsed_ns = (double)((curve->async ? gmt_now_ns() : returned) - began);
     *call_ns = (double)(returned - began);
 out:
     return rc;
 }
 
-static int copy_on_device_clock(struct gmt_bench *bench, const struct curve *curve, size_t bytes,
-                                double *device_ns)
+static int time_on_device_clock(struct gmt_bench *bench, const struct peer *peer,
+                                const struct curve *curve, size_t bytes, double *device_ns)
 {
-    const void *source;
-    void *target;
     float elapsed_ms;
     int rc;
 
-    ends_of(bench, curve, &target, &source);
     GMT_TRY(bench, gmt_launch_delay(bench->stream));
     GMT_TRY(bench, cudaEventRecord(bench->start, bench->stream));
-    GMT_TRY(bench, cudaMemcpyAsync(target, source, bytes, curve->kind, bench->stream));
+    rc = gmt_bench_check(bench, start(bench, peer, curve, bytes), curve->name);
+    if (rc != 0)
+        goto out;
     GMT_TRY(bench, cudaEventRecord(bench->stop, bench->stream));
     GMT_TRY(bench, cudaEventSynchronize(bench->stop));
     GMT_TRY(bench, cudaEventElapsedTime(&elapsed_ms, bench->start, bench->stop));
@@ -140,50 +199,98 @@ out:
     return rc;
 }
 
-/* One round: each curve once. Nothing is kept from a round of warm-up. */
-static int measure_round(struct gmt_bench *bench, size_t bytes, bool keep)
+/* One sample of one curve; elapsed_ns is the host's. */
+static int sample(struct gmt_bench *bench, const struct peer *peer, const struct curve *curve,
+                  size_t bytes, bool keep, double *elapsed_ns)
 {
+    double call_ns = 0, device_ns = 0;
+    int rc = time_once(bench, peer, curve, bytes, &call_ns, elapsed_ns);
+
+    if (rc == 0 && curve->on_device_clock)
+        rc = time_on_device_clock(bench, peer, curve, bytes, &device_ns);
+    if (rc != 0 || !keep)
+        return rc;
     json_t *all = gmt_raw_object(bench->raw, "transfers");
+    json_t *point = gmt_raw_point(gmt_raw_array(all, curve->name), bytes);
+    gmt_raw_sample(point, "samples_ns", *elapsed_ns);
+    if (curve->async)
+        gmt_raw_sample(point, "call_ns", call_ns);
+    if (curve->on_device_clock)
+        gmt_raw_sample(point, "device_ns", device_ns);
+    return 0;
+}
+
+/* All curves in turn within a round; those whose samples take long drop out early. */
+static int measure_size(struct gmt_bench *bench, const struct peer *peer, size_t bytes,
+                        double units)
+{
+    unsigned warm_up = bytes < LARGE_BYTES ? WARM_UP_ROUNDS : 1, rounds = warm_up + 1;
+    unsigned samples[CURVE_COUNT] = {0};
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < CURVE_COUNT; i++) {
-        const struct curve *curve = &curves[i];
-        double call_ns = 0, elapsed_ns = 0, device_ns = 0;
+    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
+        for (size_t i = 0; rc == 0 && i < CURVE_COUNT; i++) {
+            bool keep = round >= warm_up;
+            double elapsed_ns = 0;
 
-        rc = copy_once(bench, curve, bytes, &call_ns, &elapsed_ns);
-        if (rc == 0 && curve->on_device_clock)
-            rc = copy_on_device_clock(bench, curve, bytes, &device_ns);
-        if (rc != 0 || !keep)
-            continue;
-        json_t *point = gmt_raw_point(gmt_raw_array(all, curve->name), bytes);
-        gmt_raw_sample(point, "samples_ns", elapsed_ns);
-        if (curve->async)
-            gmt_raw_sample(point, "call_ns", call_ns);
-        if (curve->on_device_clock)
-            gmt_raw_sample(point, "device_ns", device_ns);
+            if (!is_possible(bench, peer, &curves[i], bytes) ||
+                (keep && round - warm_up >= samples[i]))
+                continue;
+            rc = sample(bench, peer, &curves[i], bytes, keep, &elapsed_ns);
+            if (keep)
+                continue;
+            samples[i] = gmt_bench_samples_of(bench, elapsed_ns);
+            if (warm_up + samples[i] > rounds)
+                rounds = warm_up + samples[i];
+        }
+        gmt_progress_add(bench->progress, units / rounds, "transfers");
     }
     return rc;
 }
 
+/* Ascending; the number of them. */
+static size_t sizes_of(const struct gmt_bench *bench, size_t *sizes)
+{
+    size_t count = 0;
+
+    for (size_t bytes = SIZE_LEAST; bytes <= bench->host_bytes && count < SIZES_MOST;) {
+        sizes[count++] = bytes;
+        bytes *= bench->quick ? STEP_QUICK : bytes < SIZE_LARGE ? STEP : STEP_LARGE;
+    }
+    return count;
+}
+
+/* What a size takes: all of its samples move some 10 GB/s on average, and none is below 20 us. */
+static double cost_ns(const struct gmt_bench *bench, size_t bytes)
+{
+    double once_ns = 20e3 + (double)bytes / 10;
+    double rounds = bytes < SIZE_LARGE * STEP_LARGE * STEP_LARGE ? bench->sample_count : 8;
+
+    return CURVE_COUNT * once_ns * rounds;
+}
+
 int gmt_bench_transfers(struct gmt_bench *bench)
 {
-    /* Time goes with the bytes: each size is worth about a quarter of the next larger one. */
     int rc = gmt_bench_host_buffers(bench);
-    double share;
+    size_t sizes[SIZES_MOST], count;
+    struct peer peer = {.device = -1};
+    double total_ns = 0;
 
+    if (rc == 0)
+        rc = peer_open(bench, &peer);
     if (rc != 0)
         return rc;
-    share = 0.75 * (double)SIZE_LEAST / (double)bench->host_bytes;
-    for (size_t bytes = SIZE_LEAST; rc == 0 && bytes <= bench->host_bytes; bytes *= SIZE_STEP) {
-        unsigned samples = gmt_bench_samples(bench);
-        unsigned warm_up = bytes < LARGE_BYTES ? 2 : 1;
-
-        for (unsigned round = 0; rc == 0 && round < warm_up + samples; round++) {
-            rc = measure_round(bench, bytes, round >= warm_up);
-            gmt_progress_add(bench->progress, GMT_TRANSFER_UNITS * share / (warm_up + samples),
-                             "transfers");
+    count = sizes_of(bench, sizes);
+    for (size_t i = 0; i < count; i++)
+        total_ns += cost_ns(bench, sizes[i]);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (gmt_bench_too_late(bench, cost_ns(bench, sizes[i]))) {
+            gmt_bench_note(bench, "slow machine: the largest copies were left out");
+            break;
         }
-        share *= SIZE_STEP;
+        rc = measure_size(bench, &peer, sizes[i],
+                          GMT_TRANSFER_UNITS * cost_ns(bench, sizes[i]) / total_ns);
     }
+    peer_close(bench, &peer);
     return rc;
 }

@@ -28,11 +28,15 @@ extern "C" {
  */
 #include "variants_access.h"
 #include "variants_launch.h"
+#include "variants_layout.h"
+#include "variants_mapped.h"
+#include "variants_memory.h"
 #include "variants_rate.h"
 #include "variants_shared.h"
 
 #define GMT_OF_ALL(kind, X) \
-    kind##_OF_ACCESS(X) kind##_OF_SHARED(X) kind##_OF_LAUNCH(X) kind##_OF_RATE(X)
+    kind##_OF_ACCESS(X) kind##_OF_LAUNCH(X) kind##_OF_LAYOUT(X) kind##_OF_MAPPED(X) \
+        kind##_OF_MEMORY(X) kind##_OF_RATE(X) kind##_OF_SHARED(X)
 #define GMT_FAMILIES(X) GMT_OF_ALL(GMT_FAMILIES, X)
 #define GMT_KERNELS(X) GMT_OF_ALL(GMT_KERNELS, X)
 #define GMT_VARIANTS(X) GMT_OF_ALL(GMT_VARIANTS, X)

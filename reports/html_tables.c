@@ -67,6 +67,8 @@ static void kernel_row(FILE *out, const struct gmt_kernel_row *k)
     gmt_html_text(out, k->name);
     fputs("</code>", out);
     gmt_html_element(out, "small", "", shape);
+    if (k->occupancy != NULL && k->occupancy->lift != NULL)
+        gmt_html_element(out, "small", "", k->occupancy->lift);
     fputs("</td>", out);
     gmt_html_number(out, gmt_format_count(text, (double)k->launches));
     gmt_html_number(out, gmt_format_ns(text, k->device_ns));

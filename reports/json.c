@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "reports/format.h"
+#include "reports/json_occupancy.h"
 #include "reports/writers.h"
 
 enum { GMT_JSON_VERSION = 1 };
@@ -193,6 +194,7 @@ static json_t *of_kernels(const struct gmt_report *r)
         json_object_set_new(json, "theoretical_occupancy", number(k->theoretical_occupancy));
         json_object_set_new(json, "local_share", number(k->local_share));
         json_object_set_new(json, "dram_bytes_per_s", number(k->dram_bytes_per_s));
+        json_object_set_new(json, "occupancy", gmt_json_occupancy(k->occupancy));
         json_array_append_new(array, json);
     }
     return array;

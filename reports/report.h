@@ -65,7 +65,7 @@ struct gmt_evidence {
     const char *unit; /* "ns", "bytes", "percent", "count", ...    */
     double value;
 };
-enum { GMT_EVIDENCE_MAX = 16 };
+enum { GMT_EVIDENCE_MAX = 20 };
 
 /* A source line that causes a part of what a finding is about. */
 struct gmt_finding_line {
@@ -141,6 +141,31 @@ struct gmt_transfer_row {
     double bytes, time_ns; /* sum of what the copies took; NAN: not known */
 };
 
+/* One what-if: with that value, so many blocks are resident on a multiprocessor. */
+struct gmt_report_step {
+    int64_t value, blocks;
+};
+
+/* What the occupancy calculator says of a kernel as it was launched. */
+struct gmt_report_occupancy {
+    const char *unknown; /* why nothing could be computed, or NULL; then all below is 0 or NAN */
+    int64_t blocks, warps, most_warps;   /* resident per multiprocessor; that it can hold  */
+    double theoretical, without_limiter; /* occupancy, 0..1                                */
+    const char *limiter;                 /* "shared", ..., NULL: all warps are resident    */
+    const char *const *limit_names;      /* of what limits blocks, ...                     */
+    const int64_t *limits;               /* ... and how many each allows; INT64_MAX: no bound */
+    size_t limit_count;
+    int64_t carveout_percent;              /* -1: the default      */
+    int64_t barriers;                      /* named by the kernel  */
+    int64_t best_block, best_grid;         /* 0: unknown           */
+    int64_t cluster_blocks, most_clusters; /* 1: no clusters       */
+    /* Steps by block size, registers per thread and shared memory per block. */
+    struct gmt_report_step *block_sizes, *registers, *shared_bytes;
+    size_t block_size_count, register_count, shared_count;
+    const char
+        *lift; /* one sentence: what limits it and what would lift that; NULL: nothing does */
+};
+
 struct gmt_kernel_row {
     const char *name;
     int64_t grid[3], block[3];
@@ -151,6 +176,7 @@ struct gmt_kernel_row {
     double achieved_occupancy, theoretical_occupancy; /* 0..1                 */
     double local_share;                               /* of memory instructions    */
     double dram_bytes_per_s;
+    const struct gmt_report_occupancy *occupancy; /* NULL: no memory */
 };
 
 /* Two accesses to one word of shared memory without a barrier between. */

@@ -89,6 +89,11 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
     occupancy(row, text, sizeof(text));
     gmt_text_cell(t, text, 10, true);
     fputc('\n', t->out);
+    if (row->occupancy == NULL || row->occupancy->lift == NULL)
+        return;
+    gmt_text_style(t, GMT_STYLE_DIM);
+    gmt_text_wrap(t, 4, "", row->occupancy->lift);
+    gmt_text_style(t, GMT_STYLE_PLAIN);
 }
 
 void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/price.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
@@ -13,9 +14,12 @@ static const char explain[] =
     "        cost time in every turn for memory that could be kept.\n"
     "Seen    At least 4 allocations of equal size from one line, each made after the one before\n"
     "        was freed. Stream-ordered allocations (cudaMallocAsync) are the repair, not meant.\n"
-    "Saving  The measured times of all the pairs but the first. What cudaFree waited for kernels\n"
-    "        that were still running is left out: something else would wait for them.\n"
-    "        The lower end is the calibrated cost of the same pairs on an idle device.\n"
+    "Saving  The measured times of all the pairs but the first, minus the calibrated times of the\n"
+    "        same pairs from a pool that keeps its memory (at the upper end minus nothing: one\n"
+    "        allocation before the loop). What cudaFree waited for kernels that were still "
+    "running\n"
+    "        is left out: something else would wait for them. The lower end takes the calibrated\n"
+    "        cost of the pairs on an idle device in place of the measured one.\n"
     "Fix     Allocate once before the loop; or cudaMallocAsync and cudaFreeAsync with a pool that\n"
     "        keeps its memory.\n"
     "Limits  Equal sizes only. The stall that cudaFree puts on other threads is not priced. On "
@@ -100,6 +104,10 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
     double saved = churn.alloc_ns + churn.free_ns;
     double idle = (double)(churn.pairs - 1) *
                   gmt_curve_at(&analysis->model->malloc_free, (double)a->bytes);
+    /* A model without pools has nothing to subtract: then it is the loop that has to go. */
+    double pool = gmt_known(
+        (double)(churn.pairs - 1) *
+        gmt_curve_at(&analysis->model->malloc_async_free_async, (double)a->bytes));
     finding->where = gmt_where_of_call(analysis, &a->call);
     finding->cost_ns = saved;
     gmt_finding_evidence(finding, "pairs", "count", (double)churn.pairs);
@@ -107,6 +115,8 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
     gmt_finding_evidence(finding, "allocating", "ns", churn.alloc_ns);
     gmt_finding_evidence(finding, "freeing", "ns", churn.free_ns);
     gmt_finding_evidence(finding, "waiting_in_free", "ns", churn.wait_ns);
+    if (pool > 0 && !tl->simulated)
+        gmt_finding_evidence(finding, "the_same_from_a_pool", "ns", pool);
     finding->headline = gmt_text(
         analysis, "%s are allocated and freed %s times%s%s",
         gmt_format_bytes(size, (double)a->bytes), gmt_format_count(count, (double)churn.pairs),
@@ -116,7 +126,8 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
                             "sum(free_end_ns - free_begin_ns) FROM allocation "
                             "WHERE bytes = %" PRId64 " AND stack_id %s %" PRId64,
                             a->bytes, a->call.stack_id > 0 ? "=" : "IS NOT", a->call.stack_id);
-    finding->method = "measured time of every pair but the first, without waiting for kernels";
+    finding->method = "measured time of every pair but the first, without waiting for kernels, "
+                      "minus the model's time of such pairs from a pool";
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(analysis,
                             "Allocate the %s once, before the loop, or use the stream-ordered "
@@ -125,7 +136,8 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
     finding->sketch = "cudaMallocAsync(&p, bytes, stream);  // from a pool that keeps memory\n"
                       "...\n"
                       "cudaFreeAsync(p, stream);            // no device-wide wait";
-    gmt_finding_saving(finding, isfinite(idle) ? fmin(idle, saved) : saved / 2, saved, saved);
+    gmt_finding_saving(finding, (isfinite(idle) ? fmin(idle, saved) : saved / 2) - pool,
+                       saved - pool, saved);
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     if (tl->simulated) {
         finding->method = "n/a: no times (software device); calls and bytes are exact";

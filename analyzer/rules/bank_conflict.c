@@ -12,7 +12,9 @@ static const char explain[] =
     "What    Shared memory has 32 banks of 4 bytes. Lanes that access different words of one bank\n"
     "        wait for each other: an n-way conflict takes n passes instead of one.\n"
     "Seen    Passes (wavefronts) of shared loads and stores, against max(requests, bytes / 128):\n"
-    "        wide accesses and broadcasts are no conflicts. From 1.25 times the ideal on.\n"
+    "        a full load of 8-byte words takes 2 passes, of 16-byte words 4, and lanes that share "
+    "a\n"
+    "        word ask for it once. From 1.25 times the ideal on.\n"
     "Saving  Wavefronts over the rate that the calibrated bank family reached, beside the work on\n"
     "        the other levels of memory, combined as (sum t^3)^(1/3). Time that this does not\n"
     "        explain shrinks by the share of passes that are excess; at the lower end of the\n"
@@ -20,25 +22,62 @@ static const char explain[] =
     "Fix     Pad the row by one word (tile[32][33]), or swizzle the index.\n"
     "Limits  Per kernel, not per instruction, except on the software device, which has no times:\n"
     "        there from twice the ideal and 5 % of all passes on. Accesses by TMA and LDGSTS are\n"
-    "        not counted.\n";
+    "        not counted. A 16-byte word that many lanes share takes two passes: two-way "
+    "conflicts\n"
+    "        of requests for 64 bytes or less look the same, and are taken for that.\n";
+
+enum { WARP_LANES = 32 };
 
 static double ways_of(const struct gmt_shared_access *shared)
 {
     return shared->ideal > 0 ? shared->wavefronts / shared->ideal : NAN;
 }
 
-static const char *headline(struct gmt_analysis *analysis, const struct gmt_shared_access *load,
+/* "4-way", "4.6-way on average"; the degree of the worst pass where the trace has it. */
+static const char *degree(struct gmt_analysis *analysis, double ways)
+{
+    char text[GMT_FORMAT_BYTES];
+    double whole = round(ways);
+
+    if (fabs(ways - whole) <= GMT_WHOLE_WAYS * whole)
+        return gmt_text(analysis, "%.0f-way", whole);
+    gmt_format_decimal(text, ways, 1);
+    return gmt_text(analysis, "%s-way on average", text);
+}
+
+/* " of 8-byte words" where full warps of them explain the bytes asked for, else "". */
+static const char *width(double bytes, double requests)
+{
+    static const struct {
+        double bytes;
+        const char *words;
+    } widths[] = {{8, " of 8-byte words"}, {16, " of 16-byte words"}};
+    double each = bytes / requests / WARP_LANES;
+
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        if (fabs(each - widths[i].bytes) <= GMT_WHOLE_WAYS * widths[i].bytes)
+            return widths[i].words;
+    }
+    return "";
+}
+
+static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                            const struct gmt_shared_access *load,
                             const struct gmt_shared_access *store)
 {
-    char ways[GMT_FORMAT_BYTES], other[GMT_FORMAT_BYTES];
+    const double *c = class->counter;
+    double load_ways = ways_of(load), store_ways = ways_of(store);
+    const char *loads = width(c[GMT_M_shared_load_bytes], c[GMT_M_shared_load_requests]);
+    const char *stores = width(c[GMT_M_shared_store_bytes], c[GMT_M_shared_store_requests]);
 
-    gmt_format_decimal(ways, ways_of(load), 1);
-    gmt_format_decimal(other, ways_of(store), 1);
-    if (isnan(ways_of(store)))
-        return gmt_text(analysis, "shared loads conflict %s-way", ways);
-    if (isnan(ways_of(load)))
-        return gmt_text(analysis, "shared stores conflict %s-way", other);
-    return gmt_text(analysis, "shared loads conflict %s-way, stores %s-way", ways, other);
+    /* One that is free of conflicts is not worth the reader's time. */
+    if (!(store_ways >= GMT_CONFLICT_RATIO))
+        return gmt_text(analysis, "shared loads%s conflict %s", loads, degree(analysis, load_ways));
+    if (!(load_ways >= GMT_CONFLICT_RATIO))
+        return gmt_text(analysis, "shared stores%s conflict %s", stores,
+                        degree(analysis, store_ways));
+    return gmt_text(analysis, "shared loads%s conflict %s, stores%s %s", loads,
+                    degree(analysis, load_ways), stores, degree(analysis, store_ways));
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
@@ -64,20 +103,24 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->excess_bytes = (wavefronts - ideal) * GMT_WAVEFRONT_BYTES * n;
     gmt_finding_evidence(finding, "load_ways", "ratio", ways_of(&load));
     gmt_finding_evidence(finding, "store_ways", "ratio", ways_of(&store));
+    gmt_finding_evidence(finding, "worst_degree", "ways",
+                         class->counter[GMT_M_shared_conflict_degree]);
     gmt_finding_evidence(finding, "wavefronts", "wavefronts", wavefronts);
     gmt_finding_evidence(finding, "ideal_wavefronts", "wavefronts", ideal);
     gmt_finding_evidence(finding, "launches", "count", n);
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     gmt_finding_claim_class(analysis, finding, class);
     gmt_finding_lines(analysis, finding, class, GMT_EXCESS_SHARED);
-    finding->headline = gmt_text(analysis, "%s%s", headline(analysis, &load, &store),
+    finding->headline = gmt_text(analysis, "%s%s", headline(analysis, class, &load, &store),
                                  gmt_kernel_time(analysis, class));
     finding->sql = gmt_text(analysis,
                             "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64
                             " AND metric LIKE 'shared_%%'",
                             class->id);
     finding->effort = GMT_EFFORT_SMALL;
-    finding->fix = "Pad each row of the tile by one word, so that a column spreads over all banks.";
+    finding->fix =
+        "Pad each row of the tile by one word (of the width accessed), or swizzle the index, so "
+        "that a column spreads over all banks.";
     finding->sketch = "__shared__ float tile[32][32 + 1];";
     finding->method =
         isnan(gain.best_ns)

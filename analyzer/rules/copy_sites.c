@@ -20,10 +20,10 @@ bool gmt_run_is_small(const struct gmt_analysis *analysis, const struct gmt_run 
     const struct gmt_tl_copy *copy = first_copy(analysis, run);
     const struct gmt_model_curve *curve = gmt_price_curve(analysis->model, copy,
                                                           copy->host_class == GMT_CLASS_PINNED);
-    double half = curve->half_bandwidth_bytes;
-    double limit = curve->n > 0 && half > 0 ? half * GMT_SMALL_OF_HALF_BANDWIDTH
-                                            : GMT_SMALL_BYTES_UNKNOWN;
+    double limit = gmt_curve_latency_bound(curve, GMT_SMALL_LATENCY_SHARE);
 
+    if (isnan(limit))
+        limit = GMT_SMALL_BYTES_UNKNOWN;
     return !gmt_run_is_rows(run) && run->largest_bytes <= limit;
 }
 
@@ -129,8 +129,7 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
     const struct gmt_model_curve *one = gmt_price_curve(model, copy,
                                                         copy->host_class == GMT_CLASS_PINNED);
     const struct gmt_model_curve *many = gmt_price_run_curve(model, copy);
-    double factor = two_d ? gmt_price_2d_factor(model, copy) : 1;
-    double modelled_ns = 0, after_ns = 0;
+    double modelled_ns = 0, after_ns = 0, batched_ns = 0;
 
     if (analysis->timeline->simulated) {
         finding->method = "n/a: no times (software device); calls and bytes are exact";
@@ -142,7 +141,10 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
         if (!site->wanted[i])
             continue;
         modelled_ns += (double)run->count * gmt_curve_at(many, run->bytes / (double)run->count);
-        after_ns += factor * gmt_curve_at(one, run->bytes);
+        after_ns += two_d ? gmt_price_2d(model, copy, run->largest_bytes, (double)run->count)
+                          : gmt_curve_at(one, run->bytes);
+        batched_ns += (double)run->count *
+                      gmt_price_batched(model, copy, run->bytes / (double)run->count);
     }
     /* Without a tracer the copies may cost what the model says: that bounds the saving. */
     double measured = site->cost_ns - after_ns, without = modelled_ns - after_ns;
@@ -151,6 +153,8 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
                     after_ns;
     gmt_finding_evidence(finding, "time_of_one_copy_per_run", "ns", after_ns);
     gmt_finding_evidence(finding, "modelled_time_of_the_copies", "ns", modelled_ns);
+    if (!two_d && isfinite(batched_ns))
+        gmt_finding_evidence(finding, "time_of_one_batch_per_run", "ns", batched_ns);
     gmt_finding_saving(finding, fmin(measured, without) - spread, measured,
                        fmax(measured, without) + spread);
     finding->confidence = gmt_confidence_of_model(model);

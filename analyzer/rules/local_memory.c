@@ -10,19 +10,22 @@
 
 static const char explain[] =
     "What    Local memory is device memory: spilled registers and arrays with an index known only\n"
-    "        at run time live there.\n"
+    "        at run time live there. Lanes at different indices of such an array touch a sector\n"
+    "        each, lanes at the same index four for all of them.\n"
     "Seen    Executed local loads and stores as a share of all memory instructions, from 5 % on.\n"
     "        Bytes per thread prove nothing: they may belong to a path that is never taken.\n"
-    "Saving  What remains takes its calibrated time on each level of memory. Of the time that the\n"
-    "        levels do not explain, the same share goes as of the memory instructions; at the\n"
-    "        lower end of the interval all of it stays.\n"
+    "        More than 16 sectors per request: an array, indexed differently in each lane. Else\n"
+    "        registers that stand at a limit of the compiler (a multiple of 8) speak for spills.\n"
+    "Saving  Loads (or stores, whichever are more) times what a local load and store cost in the\n"
+    "        calibrated spill family; were it hidden behind the rest of the kernel, as (sum\n"
+    "        t^3)^(1/3) has it, that is the lower end. The resource model widens the interval:\n"
+    "        what remains takes its calibrated time on each level of memory, and of the time that\n"
+    "        the levels do not explain, the share of local instructions goes, or none of it.\n"
     "Fix     Index arrays by constants (unroll the loops), or keep them in shared memory; for\n"
     "        spills: __launch_bounds__ or a larger -maxrregcount.\n"
-    "Limits  Whether a spill or an array is meant is not told here. The software device sees "
-    "arrays\n"
-    "        (spills are the assembler's work); without times, half of the instructions and 5 % "
-    "of\n"
-    "        all sectors must be local.\n";
+    "Limits  Spill or array is told by the registers, so it may be taken for the other. The\n"
+    "        software device sees arrays (spills are the assembler's work); without times, half\n"
+    "        of the instructions and 5 % of all sectors must be local.\n";
 
 static double sum_of(const struct gmt_tl_class *class, int a, int b)
 {
@@ -35,6 +38,102 @@ static bool is_excess(const struct gmt_tl_class *class, double share, double sec
 {
     return share >= 1 - 1 / GMT_EXCESS_RATIO &&
            sectors * (double)class->launches >= GMT_EXCESS_SHARE * all_sectors;
+}
+
+enum kind { SPILLS, ARRAY, DIVERGENT_ARRAY };
+
+static enum kind kind_of(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                         double local, double sectors)
+{
+    if (sectors / local >= GMT_LOCAL_DIVERGENT_SECTORS)
+        return DIVERGENT_ARRAY;
+    /* What the software device executes has not been through the assembler. */
+    if (analysis->timeline->simulated || class->registers < GMT_REGISTERS_HELD)
+        return ARRAY;
+    return class->registers % GMT_REGISTER_STEP == 0 || class->registers >= GMT_REGISTERS_MOST
+               ? SPILLS
+               : ARRAY;
+}
+
+/* In shared memory, word j of a thread beside word j of its neighbour: no conflicts. */
+static const char *shared_sketch(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    double threads = (double)class->block[0] * (double)class->block[1] * (double)class->block[2];
+    char bytes[GMT_FORMAT_BYTES];
+
+    return gmt_text(analysis,
+                    "__shared__ float values[%d][%d];  // %s per block\n"
+                    "values[j][threadIdx.x] = value;   // instead of values[j]",
+                    (int)(class->local_bytes / (int64_t)sizeof(float)), (int)threads,
+                    gmt_format_bytes(bytes, threads * (double)class->local_bytes));
+}
+
+/* Registers per thread with which one block of so many threads still runs. */
+static int registers_possible(const struct gmt_tl_device *device, int threads)
+{
+    int64_t most = threads > 0 ? device->registers_per_sm / threads : 0;
+
+    most -= most % GMT_REGISTER_STEP;
+    return most > 0 && most < GMT_REGISTERS_MOST ? (int)most : GMT_REGISTERS_MOST + 1;
+}
+
+static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                    const struct gmt_tl_class *class, enum kind kind)
+{
+    int threads = (int)(class->block[0] * class->block[1] * class->block[2]);
+
+    finding->effort = kind == SPILLS ? GMT_EFFORT_SMALL : GMT_EFFORT_MEDIUM;
+    if (kind == SPILLS) {
+        finding->fix = gmt_text(
+            analysis,
+            "%" PRId64
+            " registers do not hold what is live: allow more with __launch_bounds__ or a "
+            "larger -maxrregcount, or keep fewer values live (smaller unrolling, recomputing).",
+            class->registers);
+        finding->sketch = gmt_text(
+            analysis,
+            "__global__ void __launch_bounds__(%d) kernel(...)  // and no -maxrregcount: up to %d "
+            "registers",
+            threads, registers_possible(&analysis->timeline->device, threads));
+    } else if (kind == DIVERGENT_ARRAY) {
+        finding->fix =
+            "Each lane reads another word of its array, a sector each: keep the array in "
+            "shared memory, word j of all threads side by side.";
+        finding->sketch = shared_sketch(analysis, class);
+    } else {
+        finding->fix = "Index the array by constants (unroll the loop over it), or move it to "
+                       "shared memory; if it is spilled registers, raise their limit with "
+                       "__launch_bounds__.";
+        finding->sketch =
+            "#pragma unroll\nfor (int i = 0; i < N; i++)  // N known to the compiler\n"
+            "    sum += values[i];";
+    }
+}
+
+static const char *words_of(enum kind kind)
+{
+    static const char *const words[] = {"probably spilled registers", "probably an array",
+                                        "an array, each lane at another index"};
+
+    return words[kind];
+}
+
+static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                     const struct gmt_tl_class *class, enum kind kind)
+{
+    double n = (double)class->launches;
+    struct gmt_gain gain = gmt_price_local(analysis->model, analysis->timeline, class,
+                                           kind == SPILLS);
+
+    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
+                          : gain.from_family  ? gmt_confidence_of_model(analysis->model)
+                                              : GMT_CONFIDENCE_MODELLED;
+    finding->method = isnan(gain.best_ns) ? gmt_unpriced(analysis)
+                      : gain.from_family
+                          ? "local accesses times what they cost in the calibrated spill family"
+                          : "resource model of the remaining work; time that work does not explain "
+                            "shrinks by the share of memory instructions that are local";
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
@@ -52,7 +151,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     if (analysis->timeline->simulated && !is_excess(class, share, sectors, all_sectors))
         return;
-    struct gmt_gain gain = gmt_price_local(analysis->model, analysis->timeline, class);
+    enum kind kind = kind_of(analysis, class, local, sectors);
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -62,6 +161,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "local_instructions", "instructions", local);
     gmt_finding_evidence(finding, "share_of_memory_instructions", "percent", 100 * share);
     gmt_finding_evidence(finding, "local_sectors", "sectors", sectors);
+    gmt_finding_evidence(finding, "local_sectors_per_request", "ratio", sectors / local);
     gmt_finding_evidence(finding, "local_bytes_per_thread", "bytes", (double)class->local_bytes);
     gmt_finding_evidence(finding, "registers", "count",
                          class->registers > 0 ? (double)class->registers : NAN);
@@ -70,24 +170,16 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_claim_class(analysis, finding, class);
     gmt_finding_lines(analysis, finding, class, GMT_EXCESS_LOCAL);
     finding->headline = gmt_text(
-        analysis, "%s of the executed memory instructions are local (%s per thread)%s",
+        analysis, "%s of the executed memory instructions are local (%s per thread, %s)%s",
         gmt_format_percent(percent, 100 * share),
-        gmt_format_bytes(bytes, (double)class->local_bytes), gmt_kernel_time(analysis, class));
+        gmt_format_bytes(bytes, (double)class->local_bytes), words_of(kind),
+        gmt_kernel_time(analysis, class));
     finding->sql = gmt_text(analysis,
                             "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64
                             " AND (metric LIKE 'local_%%' OR metric LIKE '%%_requests')",
                             class->id);
-    finding->effort = GMT_EFFORT_MEDIUM;
-    finding->fix = "Index the array by constants (unroll the loop over it), or move it to shared "
-                   "memory; for spills raise the register limit with __launch_bounds__.";
-    finding->sketch = "#pragma unroll\nfor (int i = 0; i < N; i++)  // N known to the compiler\n"
-                      "    sum += values[i];";
-    finding->method = isnan(gain.best_ns)
-                          ? gmt_unpriced(analysis)
-                          : "resource model of the remaining work; time that work does not explain "
-                            "shrinks by the share of memory instructions that are local";
-    finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    put_fix(analysis, finding, class, kind);
+    put_gain(analysis, finding, class, kind);
     gmt_finding_emit(analysis, finding);
 }
 

@@ -12,7 +12,8 @@ static const char explain[] =
     "        addresses each advance by a constant distance, at least one of them more than the\n"
     "        row: two pitches.\n"
     "Saving  The measured times of the copies minus the calibrated time of one copy of all their\n"
-    "        bytes, times the factor by which the calibration saw a 2-D copy to be slower.\n"
+    "        bytes, times the factor by which the calibration saw a 2-D copy of that width and\n"
+    "        number of rows to be slower.\n"
     "Fix     The exact call is printed, with the width and the pitches that were seen.\n"
     "Limits  Rows that other kernels write between the copies are not noticed; a launch by the\n"
     "        same thread ends a run.\n";

@@ -48,7 +48,7 @@ __global__ void median_by_network(const float *__restrict__ in, float *__restric
     out[(size_t)y * size + x] = v[4];
 }
 
-/* Was GM501: no shared memory at all, full blocks, and eight independent loads per thread. */
+/* Was GM404: no shared memory at all, full blocks, and eight independent loads per thread. */
 __global__ void blur_in_registers(const float *__restrict__ in, float *__restrict__ out, int size)
 {
     const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);

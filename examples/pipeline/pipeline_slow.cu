@@ -50,7 +50,7 @@ __global__ void median_by_insertion(const float *in, float *out, int size, int t
 }
 
 /*
- * GM501: a ring of rows for the largest radius thinkable lets four blocks of two warps share a
+ * GM404: a ring of rows for the largest radius thinkable lets four blocks of two warps share a
  * multiprocessor, where one row is loaded at a time and there is nobody to hide its latency.
  */
 __global__ void blur_with_big_ring(const float *__restrict__ in, float *__restrict__ out, int size)

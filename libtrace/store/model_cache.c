@@ -94,7 +94,9 @@ static char *model_of_name(sqlite3 *db, const char *directory, const char *name)
     int count = scandir(directory, &entries, NULL, alphasort);
     for (int i = 0; i < count; i++) {
         const char *dot = strrchr(entries[i]->d_name, '.');
-        if (found == NULL && dot != NULL && strcmp(dot, ".json") == 0) {
+        /* Beside a model lie the timings that it was made from, which name the device, too. */
+        if (found == NULL && dot != NULL && strcmp(dot, ".json") == 0 &&
+            strstr(entries[i]->d_name, ".raw.") == NULL) {
             char *text = read_model(directory, entries[i]->d_name);
             if (text != NULL && is_model_of(db, text, name)) {
                 found = text;

@@ -34,7 +34,7 @@ sed -nE 's/^GMT_OPTION\(([^"]*"[^"]*"){1}[^"]*"([A-Z_]+)".*/\2/p' \
     }
 done
 
-for program in gmtrace gmanalyze; do
+for program in gmtrace gmanalyze gmcalibrate; do
     if [ -x "$GMT_BUILD/bin/$program" ]; then
         offered "$GMT_BUILD/bin/$program" >"$work/offered"
         documented "$GMT_MAN/man1/$program.1" >"$work/page"

@@ -22,15 +22,66 @@ Test(curve, gives_its_points_back)
         near(gmt_curve_at(&curve, points[i].x), points[i].y);
 }
 
-Test(curve, interpolates_on_logarithms)
+Test(curve, is_a_line_between_its_points)
 {
-    near(gmt_curve_at(&curve, 1000), sqrt(1000.0 * 10000.0));
+    near(gmt_curve_at(&curve, 1000), 1000 + 9000.0 * 900 / 9900);
+    near(gmt_curve_at(&curve, 505000), 505000);
 }
 
 Test(curve, is_latency_below_and_bandwidth_above)
 {
     near(gmt_curve_at(&curve, 1), 1000);
     near(gmt_curve_at(&curve, 10000000), 10000000);
+}
+
+/* Pinning, as recorded on an H200 up to 16 MiB: a power law would promise 79 ms for 1 GiB. */
+Test(curve, goes_on_as_a_line_above_its_points)
+{
+    static struct gmt_model_point pin[] = {{1048576, 500937, 0}, {16777216, 3804009, 0}};
+    static struct gmt_model_point falling[] = {{100, 50, 0}, {200, 40, 0}};
+    const struct gmt_model_curve pinning = {pin, 2, NAN}, odd = {falling, 2, NAN};
+
+    near(gmt_curve_at(&pinning, 1073741824), 3804009 + 63 * 16777216.0 * 3303072 / 15728640);
+    near(gmt_curve_at(&odd, 1000), 40);
+}
+
+Test(curve, knows_where_latency_is_most_of_the_time)
+{
+    /* 10 us + n / 50 GB/s: four fifths are latency up to n / 50 = 2.5 us. */
+    static struct gmt_model_point straight[] = {
+        {4, 10000.08, 0}, {65536, 11310.72, 0}, {1048576, 30971.52, 0}, {1e9, 20010000, 0}};
+    const struct gmt_model_curve line = {straight, 4, NAN};
+    double bound = gmt_curve_latency_bound(&line, 0.8);
+
+    cr_assert(fabs(bound / 125000 - 1) < 0.01, "%g", bound);
+    cr_assert(fabs(gmt_curve_best_rate(&line) / 50 - 1) < 0.001);
+}
+
+Test(price, of_registered_memory_is_that_of_pinned_memory_where_only_that_is_known)
+{
+    static struct gmt_model_point some[] = {{1048576, 25000, 0}}, other[] = {{1048576, 26000, 0}};
+    struct gmt_model model = {.provenance = GMT_MODEL_CALIBRATED};
+    struct gmt_tl_copy copy = {.direction = GMT_COPY_D2H, .blocking = true};
+
+    model.copy[1][GMT_HOST_PINNED][GMT_MODE_SYNC] = (struct gmt_model_curve){some, 1, NAN};
+    near(gmt_curve_at(gmt_price_registered_curve(&model, &copy), 1048576), 25000);
+    model.copy[1][GMT_HOST_REGISTERED][GMT_MODE_SYNC] = (struct gmt_model_curve){other, 1, NAN};
+    near(gmt_curve_at(gmt_price_registered_curve(&model, &copy), 1048576), 26000);
+}
+
+Test(shapes, are_interpolated_by_width_and_rows)
+{
+    static struct gmt_model_shape grid[] = {
+        {64, 32, 512, 4}, {64, 512, 512, 16}, {64, 512, 2048, 99}, {4000, 512, 4096, 1}};
+    const struct gmt_model_shapes shapes = {grid, 4}, none = {NULL, 0};
+
+    near(gmt_shapes_factor(&shapes, 64, 32), 4);
+    near(gmt_shapes_factor(&shapes, 64, 128), 8);
+    near(gmt_shapes_factor(&shapes, 64, 100000), 16);
+    near(gmt_shapes_factor(&shapes, 1, 512), 16);
+    near(gmt_shapes_factor(&shapes, sqrt(64 * 4000), 512), 4);
+    near(gmt_shapes_factor(&shapes, 1e6, 8), 1);
+    cr_assert(isnan(gmt_shapes_factor(&none, 64, 32)));
 }
 
 Test(curve, knows_nothing_when_empty)

@@ -65,7 +65,7 @@ Test(twin, shows_what_was_predicted_for_the_kernels)
     } rows[] = {{"GM306", "median_by_insertion", "median_by_network", 5},
                 {"GM301", "shade_by_column", "shade_by_row", 6},
                 {"GM401", "transpose_unpadded", "transpose_padded", 7},
-                {"GM501", "blur_with_big_ring", "blur_in_registers", 10},
+                {"GM404", "blur_with_big_ring", "blur_in_registers", 10},
                 {"GM202", "join_trail", "join_trail", 5}};
     struct gmt_fixture slow, fast;
 

@@ -155,15 +155,25 @@ Test(variants, every_row_names_a_measured_reference_and_explains_itself)
         cr_assert(row->doc[0] != '\0');
         cr_assert((row->quality == GMT_QUALITY_bad) == (row->rule != NULL), "%s", row->name);
         if (row->quality == GMT_QUALITY_bad)
-            cr_assert(reference->quality == GMT_QUALITY_good, "%s", row->name);
+            cr_assert(reference->quality != GMT_QUALITY_bad, "%s", row->name);
     }
+}
+
+/* Active lanes per request, on average: 32 but for these. */
+static double lanes_of(const struct gmt_variant *row)
+{
+    if (strcmp(row->family, "partial_warp") == 0)
+        return row->parameter / ceil(row->parameter / 32.0);
+    if (strcmp(row->name, "serial_thread") == 0 || strcmp(row->name, "fill_thread") == 0)
+        return 1;
+    return strcmp(row->name, "half_warp") == 0 ? 16 : 32;
 }
 
 Test(variants, efficiency_follows_from_sectors_and_width)
 {
     for (size_t i = 0; i < gmt_variant_count; i++) {
         const struct gmt_variant *row = &gmt_variants[i];
-        double lanes = strcmp(row->name, "half_warp") == 0 ? 16 : 32;
+        double lanes = lanes_of(row);
 
         if (row->efficiency_percent >= 0)
             NEAR(100 * lanes * row->width_bytes / (32 * row->sectors_per_request),

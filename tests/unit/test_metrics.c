@@ -19,7 +19,7 @@ static const struct {
     {"AD102", {"", "tma_instructions", "", ""}},
     {"GH100", {"", "", "", ""}},
     {"GB100", {"", "", "", ""}},
-    {"GB202", {"", "", "", ""}},
+    {"GB202", {"", "", "", "stalled_long_scoreboard"}},
 };
 #define CHIPS (sizeof(expected) / sizeof(expected[0]))
 

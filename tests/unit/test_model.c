@@ -12,6 +12,7 @@
 
 #include "host.h"
 #include "model.h"
+#include "offline.h"
 #include "rawfile.h"
 
 static char message[256];
@@ -86,6 +87,29 @@ Test(model, relative_time_and_rates_come_from_the_families)
     json_decref(raw);
 }
 
+Test(model, the_cost_of_an_access_is_a_difference_over_the_difference_of_work)
+{
+    json_t *raw = raw_document();
+
+    add_row(raw, "constant", "constant_1", json_pack("{s:i}", "constant_addresses", 1000000), 40e3,
+            0.01);
+    add_row(raw, "constant", "constant_32", json_pack("{s:i}", "constant_addresses", 32000000),
+            350e3, 0.01);
+    add_row(raw, "spill", "spill_none", json_object(), 90e3, 0.01);
+    add_row(raw, "spill", "spill_48", json_pack("{s:i}", "spilled_words", 500000), 80e3, 0.01);
+    json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+    cr_assert(model != NULL, "%s", message);
+    json_t *costs = json_object_get(model, "access_costs");
+    json_t *word = json_object_get(costs, "constant_word_ns");
+    cr_assert(fabs(number(word, "median") / 0.01 - 1) < 1e-9, "%g", number(word, "median"));
+    cr_assert(number(word, "n") > 10 && number(word, "spread") > 0);
+    json_t *spilled = json_object_get(costs, "spilled_word_ns");
+    cr_assert(number(spilled, "median") >= 0, "a faster bad one costs nothing, not less");
+    cr_assert(json_object_get(costs, "local_pair_ns") == NULL, "never measured");
+    json_decref(model);
+    json_decref(raw);
+}
+
 Test(model, where_full_occupancy_is_lower_the_fastest_step_is_the_reference)
 {
     json_t *raw = raw_document();
@@ -113,6 +137,24 @@ Test(model, a_shared_gpu_makes_a_noisy_model)
     cr_assert(json_is_true(json_object_get(model, "noisy")));
     json_decref(model);
     json_decref(raw);
+}
+
+Test(model, a_shared_bus_makes_a_noisy_model)
+{
+    for (int wobble = 0; wobble <= 20; wobble += 20) {
+        json_t *raw = raw_document();
+        json_t *points = gmt_raw_array(gmt_raw_object(raw, "transfers"), "h2d_pinned_async");
+
+        for (size_t bytes = 1 << 20; bytes <= 1 << 26; bytes *= 4) {
+            for (int i = -5; i <= 5; i++)
+                gmt_raw_sample(gmt_raw_point(points, bytes), "samples_ns",
+                               (double)bytes / 50 * (1 + wobble * i / 500.0));
+        }
+        json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+        cr_assert(json_is_true(json_object_get(model, "noisy")) == (wobble > 0));
+        json_decref(model);
+        json_decref(raw);
+    }
 }
 
 Test(model, foreign_newer_and_broken_raw_files_are_refused_with_a_line)
@@ -149,6 +191,32 @@ Test(model, comparing_finds_what_differs_and_only_that)
     json_object_set_new(other, "extra", json_true());
     cr_assert(gmt_model_compare(model, other, 1e-4, NULL) == 2);
     json_decref(other);
+    json_decref(model);
+    json_decref(raw);
+}
+
+Test(model, a_cached_one_is_current_unless_it_is_quick_or_foreign)
+{
+    char path[] = "/tmp/gmt_cached_XXXXXX";
+    json_t *raw = raw_document();
+    int file = mkstemp(path);
+
+    cr_assert(file >= 0);
+    close(file);
+    cr_assert(!gmt_cached_is_current(path, true), "an empty file");
+    cr_assert(!gmt_cached_is_current("/no/such/file", true));
+    add_curve(raw, "d2h_pageable_sync", 6000, 20);
+    json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+    cr_assert(gmt_json_write(model, path) == 0);
+    cr_assert(gmt_cached_is_current(path, false));
+    json_object_set_new(model, "quick", json_true());
+    cr_assert(gmt_json_write(model, path) == 0);
+    cr_assert(!gmt_cached_is_current(path, false));
+    cr_assert(gmt_cached_is_current(path, true));
+    json_object_set_new(model, "version", json_integer(GMT_MODEL_VERSION + 1));
+    cr_assert(gmt_json_write(model, path) == 0);
+    cr_assert(!gmt_cached_is_current(path, true));
+    unlink(path);
     json_decref(model);
     json_decref(raw);
 }

@@ -69,6 +69,13 @@ Test(model_cache, takes_one_of_the_same_name_else)
     expect("same name", "\"n\":2");
 }
 
+Test(model_cache, does_not_take_raw_timings_for_a_model)
+{
+    write_model("GPU-2-570.9-0.0.9.raw.json", "{\"device\":{\"name\":\"GPU X\"},\"n\":1}");
+    write_model("GPU-3-570.9-0.0.9.json", "{\"device\":{\"name\":\"GPU X\"},\"n\":3}");
+    expect("same name", "\"n\":3");
+}
+
 Test(model_cache, does_without_models_that_are_damaged_or_of_other_devices)
 {
     write_model("GPU-1-580.1-" GMT_VERSION ".json", "{\"device\":{\"name\":");

@@ -8,14 +8,15 @@ import time
 def run(session):
     model_path = session.out / "model.json"
     raw_path = session.out / "model.raw.json"
-    for mode in ("quick", "full"):
+    for mode, limit in (("quick", 10), ("full", 60)):
         start = time.monotonic()
         done = session.plain([session.build / "bin" / "gmcalibrate", "-o", model_path, "--raw",
                               raw_path] + (["--quick"] if mode == "quick" else []))
         took = time.monotonic() - start
         session.check(f"gmcalibrate ({mode}) succeeds", done.returncode == 0, done.stderr[-300:])
         session.note(f"{mode}_seconds", took, "s")
-        session.check(f"gmcalibrate ({mode}) takes at most 10 s", took <= 10, f"{took:.2f} s")
+        session.check(f"gmcalibrate ({mode}) takes at most {limit} s", took <= limit,
+                      f"{took:.2f} s")
     again = session.plain([session.build / "bin" / "gmcalibrate", "--check", raw_path, model_path])
     session.check("the fit can be redone from the raw timings", again.returncode == 0,
                   again.stdout[-200:] if again.returncode else "")

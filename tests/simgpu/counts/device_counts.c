@@ -29,6 +29,22 @@ void device_counts_switch(int on)
     interface->count(on);
 }
 
+static void add_site(struct sim_site_counts *sum, const struct sim_site_counts *site)
+{
+    sum->executed += site->executed;
+    sum->lanes += site->lanes;
+    sum->requests += site->requests;
+    sum->bytes += site->bytes;
+    sum->sectors += site->sectors;
+    sum->ideal_sectors += site->ideal_sectors;
+    sum->lines += site->lines;
+    sum->wavefronts += site->wavefronts;
+    sum->ideal_wavefronts += site->ideal_wavefronts;
+    sum->addresses += site->addresses;
+    if (site->max_degree > sum->max_degree)
+        sum->max_degree = site->max_degree;
+}
+
 int device_counts_take(struct device_counts *counts)
 {
     const struct sim_counts *last = interface->last_launch();
@@ -41,23 +57,21 @@ int device_counts_take(struct device_counts *counts)
     for (size_t i = 0; i < last->site_count; i++) {
         const struct sim_site_counts *site = &last->sites[i];
         const unsigned kind = site->kind < SIM_SITE_KINDS ? site->kind : SIM_SITE_OTHER;
-        struct sim_site_counts *sum = &counts->kind[kind];
 
         counts->executed += site->executed;
         counts->lanes += site->lanes;
         counts->lane_bytes[kind] += site->lanes * sites[i].width;
-        sum->executed += site->executed;
-        sum->lanes += site->lanes;
-        sum->requests += site->requests;
-        sum->bytes += site->bytes;
-        sum->sectors += site->sectors;
-        sum->ideal_sectors += site->ideal_sectors;
-        sum->lines += site->lines;
-        sum->wavefronts += site->wavefronts;
-        sum->ideal_wavefronts += site->ideal_wavefronts;
-        sum->addresses += site->addresses;
-        if (site->max_degree > sum->max_degree)
-            sum->max_degree = site->max_degree;
+        add_site(&counts->kind[kind], site);
     }
     return 0;
+}
+
+void device_counts_add(struct device_counts *sum, const struct device_counts *counts)
+{
+    sum->executed += counts->executed;
+    sum->lanes += counts->lanes;
+    for (unsigned kind = 0; kind < SIM_SITE_KINDS; kind++) {
+        sum->lane_bytes[kind] += counts->lane_bytes[kind];
+        add_site(&sum->kind[kind], &counts->kind[kind]);
+    }
 }

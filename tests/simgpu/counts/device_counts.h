@@ -23,6 +23,8 @@ int device_counts_begin(void);
 void device_counts_switch(int on);
 /* Counts of the last launch of this thread. 0, or -ENODATA if it has none. */
 int device_counts_take(struct device_counts *counts);
+/* Adds the counts of one launch to those of others. */
+void device_counts_add(struct device_counts *sum, const struct device_counts *counts);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Predicted gains of other launch shapes: block size, grid size, parallelism, kernels side by side. */
+#include "analyzer/price_launch.h"
+
+#include "analyzer/thresholds.h"
+
+enum { WARP_LANES = 32 };
+
+static const struct gmt_gain no_gain = {NAN, NAN, NAN, false};
+
+/* From times after the repair; the doubt of the model goes to both ends. */
+static struct gmt_gain gain_between(double t_ns, double low_after, double best_after,
+                                    double high_after)
+{
+    struct gmt_gain gain = {.from_family = false};
+    double doubt_ns = GMT_MODEL_UNCERTAINTY * t_ns;
+
+    if (isnan(t_ns) || isnan(best_after))
+        return no_gain;
+    gain.best_ns = fmax(0, t_ns - best_after);
+    gain.low_ns = fmax(0, fmin(gain.best_ns, t_ns - low_after) - doubt_ns);
+    gain.high_ns = fmin(t_ns, fmax(gain.best_ns, t_ns - high_after) + doubt_ns);
+    return gain;
+}
+
+/* The part that, combined with part_ns, takes t_ns: the inverse of gmt_price_overlap. */
+static double rest_of(double t_ns, double part_ns)
+{
+    double p = GMT_OVERLAP_EXPONENT;
+
+    return part_ns < t_ns ? pow(pow(t_ns, p) - pow(part_ns, p), 1 / p) : 0;
+}
+
+double gmt_price_block_start_ns(const struct gmt_model *model)
+{
+    double least_ns = NAN;
+
+    for (size_t i = 0; i < model->block_size.n; i++) {
+        const struct gmt_model_variant *v = &model->block_size.variants[i];
+        /* One load per warp; the parameter is threads per block. */
+        double blocks = v->load_requests / ceil(v->parameter / WARP_LANES);
+
+        least_ns = fmin(least_ns, v->median_ns / blocks);
+    }
+    return least_ns;
+}
+
+struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                      const struct gmt_tl_class *class,
+                                      const struct gmt_shape *shape)
+{
+    double t_ns = class->median_ns, in_use = shape->threads / (WARP_LANES * shape->warps);
+    struct gmt_roof roof = gmt_price_roof(model, tl, class, false);
+    double stream_ns = roof.device_ns *
+                       fmax(1, model->dram_bytes_per_s / gmt_price_stream_rate(model, class));
+    double issue_ns = gmt_known(gmt_work_of_class(tl, class).issue_ns);
+
+    if (isnan(stream_ns) || stream_ns > t_ns)
+        stream_ns = roof.device_ns;
+    stream_ns = fmin(t_ns, stream_ns);
+    double best_ns = gmt_price_overlap(stream_ns, in_use * rest_of(t_ns, stream_ns));
+    double high_ns = fmax(fmin(t_ns, roof.device_ns), in_use * t_ns);
+    if (shape->blocks * gmt_price_block_start_ns(model) >= GMT_AT_ROOF * t_ns)
+        best_ns = high_ns;
+    double low_ns = gmt_price_overlap(rest_of(t_ns, issue_ns), in_use * issue_ns);
+    return gain_between(t_ns, fmax(low_ns, best_ns), best_ns, fmin(high_ns, best_ns));
+}
+
+struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                    const struct gmt_tl_class *class, const struct gmt_shape *shape)
+{
+    double t_ns = class->median_ns;
+    struct gmt_roof roof = gmt_price_roof(model, tl, class, true);
+    double best_ns = gmt_price_overlap(t_ns * shape->waves, fmin(t_ns, roof.all_ns));
+    double least_ns = fmax(GMT_KERNEL_LEAST_NS, fmin(t_ns, roof.device_ns));
+
+    best_ns = fmin(t_ns, fmax(best_ns, GMT_KERNEL_LEAST_NS));
+    return gain_between(t_ns, (t_ns + best_ns) / 2, best_ns, fmin(best_ns, least_ns));
+}
+
+struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                  const struct gmt_tl_class *class, const struct gmt_shape *shape)
+{
+    double t_ns = class->median_ns;
+    double full = floor(shape->waves), part = shape->waves - full;
+    double bound = fmin(1, gmt_price_roof(model, tl, class, false).all_ns / t_ns);
+    double last = bound * ceil(part * shape->resident) / shape->resident + (1 - bound);
+    double loss_ns = t_ns * (last - part) / (full + last);
+    double most_ns = t_ns * (1 - part) / (full + 1);
+    double balance = class->counter[GMT_M_sm_cycles_active] /
+                     class->counter[GMT_M_sm_cycles_active_max];
+
+    if (!(part > 0))
+        return no_gain;
+    double best_ns = isnan(balance) ? loss_ns : fmin(most_ns, t_ns * fmax(0, 1 - balance));
+    return gain_between(t_ns, t_ns - fmin(loss_ns, best_ns), t_ns - best_ns,
+                        t_ns - fmax(most_ns, best_ns));
+}
+
+struct gmt_gain gmt_price_parallel(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                   const struct gmt_tl_class *class, const struct gmt_shape *shape)
+{
+    double t_ns = class->median_ns;
+    double most = (double)tl->device.sm_count * (double)tl->device.max_threads_per_sm;
+    double roof_ns = gmt_price_roof(model, tl, class, true).device_ns;
+
+    if (!(most > 0))
+        return no_gain;
+    double spread_ns = t_ns * shape->threads * shape->blocks / most;
+    double best_ns = fmin(t_ns, GMT_KERNEL_LEAST_NS + fmax(roof_ns, spread_ns));
+    struct gmt_gain gain = gain_between(t_ns, t_ns, best_ns, best_ns);
+
+    gain.low_ns = isnan(gain.best_ns) ? NAN : 0;
+    return gain;
+}
+
+struct gmt_gain gmt_price_side_by_side(const struct gmt_model *model, const struct gmt_row *row)
+{
+    double at_once = fmin(fmin(row->kernels, GMT_CONCURRENT_KERNELS), 1 / row->share);
+    double after_ns = fmax(row->total_ns / at_once, fmax(row->longest_ns, row->device_ns));
+
+    if (isfinite(model->launch_queued_ns))
+        after_ns = fmax(after_ns, row->longest_ns + model->launch_queued_ns * (row->kernels - 1));
+    after_ns = fmin(after_ns, row->total_ns);
+    return gain_between(row->total_ns, (row->total_ns + after_ns) / 2, after_ns, after_ns);
+}
+
+static double step_ns(const struct gmt_model *model, const char *name)
+{
+    const struct gmt_model_variant *variant = gmt_family_variant(&model->launch_bound, name);
+    const struct gmt_model_variant *loop = gmt_family_variant(&model->launch_bound, "launches");
+
+    /* The parameter of the loop is how many steps both take. */
+    return variant != NULL && loop != NULL ? variant->median_ns / loop->parameter : NAN;
+}
+
+double gmt_price_step_launched_ns(const struct gmt_model *model)
+{
+    return step_ns(model, "launches");
+}
+
+double gmt_price_step_in_graph_ns(const struct gmt_model *model)
+{
+    return step_ns(model, "graph");
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM511: few warps, each of which waits for one load at a time. */
+#include <math.h>
+
+#include "analyzer/price_launch.h"
+#include "analyzer/rules/launch_finding.h"
+#include "analyzer/thresholds.h"
+#include "reports/format.h"
+
+static const char explain[] =
+    "What    What hides the latency of memory is the number of loads in flight: warps x loads per\n"
+    "        warp. With few resident warps each must have several under way.\n"
+    "Seen    Kernels whose registers keep most warps away, whose threads have about one narrow "
+    "load\n"
+    "        in flight (requests per time x calibrated latency / resident warps, 0.4 to 1.3), and\n"
+    "        whose warps wait for loads at least half of their time, where that was counted.\n"
+    "Saving  Bandwidth is a function of the bytes in flight: four independent loads at this\n"
+    "        occupancy count as four times the occupancy on the calibrated curve with one load, "
+    "and\n"
+    "        waiting shrinks by as much, down to the roofs; the mean of both.\n"
+    "Fix     Unroll by four with the loads first, or load float4; or fewer registers (GM501).\n"
+    "Limits  Loads that depend on each other (lists, trees) look the same and cannot be unrolled.\n"
+    "        GM501 has kernels that anything but registers limits, GM503 those just above a "
+    "step.\n";
+
+static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_model *model = analysis->model;
+    struct gmt_shape shape = gmt_shape_of(tl, class);
+    double occupancy = gmt_shape_occupancy(class);
+    double as_if = fmin(1, GMT_UNROLLED_LOADS * occupancy);
+    double here = gmt_curve_linear(&model->occupancy, occupancy);
+    double there = gmt_curve_linear(&model->occupancy, as_if);
+    char has[GMT_FORMAT_BYTES], loads[GMT_FORMAT_BYTES];
+
+    if (class->launches == 0 || !gmt_shape_low_ilp(model, tl, class, &shape) ||
+        !(there >= GMT_OCCUPANCY_MIN_GAIN * here))
+        return;
+    double in_flight = gmt_shape_loads_in_flight(model, tl, class);
+    struct gmt_gain gain = gmt_price_occupancy(model, tl, class, occupancy, as_if);
+    struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
+    if (finding == NULL)
+        return;
+    gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
+    gmt_finding_evidence(finding, "achieved_occupancy", "percent", 100 * occupancy);
+    gmt_finding_evidence(finding, "loads_in_flight", "ratio", in_flight);
+    gmt_finding_evidence(finding, "waiting_for_loads", "percent",
+                         100 * gmt_shape_waiting(tl, class));
+    finding->headline = gmt_text(
+        analysis, "%s of the warps are resident (registers), with %s loads in flight each%s",
+        gmt_format_percent(has, 100 * occupancy), gmt_format_decimal(loads, in_flight, 1),
+        gmt_kernel_time(analysis, class));
+    finding->fix =
+        "Let each thread issue four independent loads before it uses the first: unroll, or "
+        "load float4. Fewer registers (__launch_bounds__) would admit more warps instead.";
+    finding->sketch = "float a[4];\n"
+                      "for (int j = 0; j < 4; j++) a[j] = in[i + j * step];   /* all under way */\n"
+                      "for (int j = 0; j < 4; j++) out[i + j * step] = f(a[j]);";
+    finding->method = "four loads count as three times the occupancy on the calibrated "
+                      "curve of bandwidth over occupancy";
+    gmt_launch_finding_emit(analysis, finding, class, gain);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    if (analysis->model->occupancy.n == 0)
+        return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
+    if (isnan(analysis->model->dram_load_ns))
+        return gmt_could_not(analysis, "the device model has no latency of a load");
+    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+        check(analysis, &analysis->timeline->classes[i]);
+    return GMT_OUTCOME_PASS;
+}
+
+extern const struct gmt_rule gmt_rule_low_ilp;
+const struct gmt_rule gmt_rule_low_ilp = {.id = "GM511",
+                                          .slug = "low-ilp",
+                                          .title = "Few warps, and one load at a time in each",
+                                          .category = "occupancy",
+                                          .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
+                                                   GMT_NEED_TIMES | GMT_NEED_PATCHED |
+                                                   GMT_NEED_MODEL,
+                                          .run = run,
+                                          .explain = explain};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of small independent kernels in one stream: what GM506 is about and others leave to it. */
+#ifndef GMT_ANALYZER_RULES_SMALL_ROWS_H
+#define GMT_ANALYZER_RULES_SMALL_ROWS_H
+
+#include "analyzer/launch_rows.h"
+#include "analyzer/price_launch.h"
+#include "analyzer/rule.h"
+
+/* Launches first .. first + n - 1 of rows->order. */
+struct gmt_small_row {
+    size_t first, n;
+    struct gmt_row sizes;
+};
+
+/* Calls found for each row of GMT_ROW_MIN_KERNELS kernels and more. */
+void gmt_small_rows_find(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
+                         void (*found)(struct gmt_analysis *analysis,
+                                       const struct gmt_launch_rows *rows,
+                                       const struct gmt_small_row *row, void *user),
+                         void *user);
+
+/*
+ * By class: whether most of its launches lie in such rows, so that streams are the repair and a
+ * larger grid is not, or run beside other kernels, so that nothing is idle for want of blocks. To be
+ * freed; NULL: no memory, or the trace cannot be read.
+ */
+bool *gmt_small_rows_classes(struct gmt_analysis *analysis);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predict DIRECTORY: writes docs/prediction.md to standard output, from recordings alone (what
+ * tests/bench/prediction/record collected on a GPU). The same recordings give the same bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pages.h"
+
+static int score_all(struct gmt_evidence_set *set, struct gmt_arena *arena,
+                     struct gmt_scores *scores, char *message, size_t bytes)
+{
+    size_t i;
+    json_t *row;
+    int rc = 0;
+
+    scores->rows = calloc(json_array_size(set->variants) + 1, sizeof(*scores->rows));
+    if (scores->rows == NULL)
+        return -1;
+    json_array_foreach(set->variants, i, row)
+    {
+        if (rc == 0 && gmt_is_loud(row))
+            rc = gmt_score_variant(set, row, arena, &scores->rows[scores->n++], message, bytes);
+    }
+    return rc;
+}
+
+static void print_head(FILE *out, const struct gmt_evidence_set *set)
+{
+    const json_t *machine = json_object_get(set->raw, "machine");
+    const char *gpu = gmt_text_of(machine, "gpu"), *driver = gmt_text_of(machine, "driver");
+    const char *date = gmt_text_of(machine, "date"), *ncu = gmt_text_of(machine, "ncu");
+
+    fputs("<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+          "<!-- Generated: `ninja prediction_page` after tests/bench/prediction/record. -->\n"
+          "# Predictions against measurements\n\n",
+          out);
+    fprintf(
+        out,
+        "%s, driver %s, Nsight Compute %s, %s. Everything below follows from the recordings in\n"
+        "`tests/data/prediction`; `ctest -R docs.prediction` checks that it does.\n\n",
+        gpu != NULL ? gpu : "unknown GPU", driver != NULL ? driver : "unknown",
+        ncu != NULL ? ncu : "unknown", date != NULL ? date : "undated");
+    fputs("* **Measured**: times of `gmcalibrate`, good and bad variants in turn, medians of 21.\n"
+          "  The gain is (bad - good) / bad, in per cent of the bad one's run time.\n"
+          "* **Predicted**: by `gmanalyze` from a trace of the bad variant alone, with a device "
+          "model\n"
+          "  that was fitted without the timings of the variant's whole family; †: only without "
+          "those of the\n"
+          "  same body, where the family is what the rule needs to be calibrated at all.\n"
+          "* **Error**: predicted minus measured, in points of run time. **Interval**: as stated.\n"
+          "* **ncu**: the largest estimated speedup that `ncu --set full` prints for the same "
+          "kernel;\n"
+          "  \"local\" where it has none for the whole kernel.\n\n",
+          out);
+}
+
+static int write_page(FILE *out, struct gmt_evidence_set *set, const struct gmt_scores *scores,
+                      char *message, size_t bytes)
+{
+    print_head(out, set);
+    fputs("## Summary\n\n", out);
+    gmt_page_summary(out, scores);
+    fputs("\n## Every pair\n\n", out);
+    gmt_page_pairs(out, scores);
+    fputs("\n## Loud list\n\nEach variant as a program of its own, with the complete model. ", out);
+    gmt_page_loud(out, scores);
+    fputs("\n## Quiet list\n\n", out);
+    int rc = gmt_page_quiet(out, set, message, bytes);
+    fputs("\n## Transfers and allocations\n\nPrograms of `transfer_pairs`: measured without a "
+          "tracer, predicted from the trace of the bad\none. Page-locking is part of what the good "
+          "one costs.\n\n",
+          out);
+    if (rc == 0)
+        rc = gmt_page_transfers(out, set, message, bytes);
+    fputs("\n## Repeatability\n\nThree calibrations in a row on the same board: largest minus "
+          "smallest, in per cent of the median.\n\n",
+          out);
+    gmt_page_repeat(out, set);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct gmt_evidence_set set;
+    struct gmt_arena arena = {0};
+    struct gmt_scores scores = {.n = 0};
+    char message[512] = "";
+
+    if (argc != 2) {
+        fputs("usage: predict DIRECTORY\n", stderr);
+        return 2;
+    }
+    int rc = gmt_evidence_load(&set, argv[1], message, sizeof(message));
+    if (rc == 0)
+        rc = score_all(&set, &arena, &scores, message, sizeof(message));
+    if (rc == 0)
+        rc = write_page(stdout, &set, &scores, message, sizeof(message));
+    if (rc != 0)
+        fprintf(stderr, "predict: %s\n", message);
+    free(scores.rows);
+    gmt_arena_free(&arena);
+    gmt_evidence_free(&set);
+    return rc != 0;
+}

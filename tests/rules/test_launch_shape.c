@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shapes of launches, and what a short last wave costs. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "analyzer/price_launch.h"
+
+/* 132 multiprocessors with two blocks of 1024 threads each: four waves and one block more. */
+Test(launch_shape, a_tail_costs_what_the_busiest_multiprocessor_does_alone)
+{
+    struct gmt_timeline tl = {.device = {.sm_count = 132,
+                                         .max_threads_per_sm = 2048,
+                                         .max_blocks_per_sm = 32,
+                                         .compute_major = 9,
+                                         .shared_bytes_per_sm = 233472,
+                                         .reserved_shared_bytes_per_block = 1024,
+                                         .registers_per_sm = 65536}};
+    struct gmt_tl_class class = {.grid = {4 * 264 + 1, 1, 1},
+                                 .block = {1024, 1, 1},
+                                 .max_blocks_per_sm = 2,
+                                 .registers = 32,
+                                 .theoretical_occupancy = 1,
+                                 .footprint_bytes = NAN,
+                                 .median_ns = 100e3};
+    struct gmt_model model = {.dram_bytes_per_s = 4e12,
+                              .dram_copy_bytes_per_s = NAN,
+                              .l2_sectors_per_s = 2e11,
+                              .l1_sectors_per_s = 4e11,
+                              .shared_wavefronts_per_s = 2e11};
+
+    for (size_t i = 0; i < GMT_METRICS; i++)
+        class.counter[i] = NAN;
+    struct gmt_shape shape = gmt_shape_of(&tl, &class);
+    cr_assert_float_eq(shape.waves, 4 + 1.0 / 264, 1e-12);
+    /* Nothing is known of its work: the last block takes as long as a wave. */
+    struct gmt_gain gain = gmt_price_no_tail(&model, &tl, &class, &shape);
+    cr_assert_float_eq(gain.best_ns, 100e3 * (1 - 1.0 / 264) / 5, 1);
+    /* Its instructions fill the schedulers: alone, it is twice as fast. */
+    class.counter[GMT_M_sm_cycles_active] = 1000;
+    class.counter[GMT_M_instructions] = 4 * 132 * 1000;
+    gain = gmt_price_no_tail(&model, &tl, &class, &shape);
+    cr_assert_float_eq(gain.best_ns, 100e3 * (0.5 - 1.0 / 264) / 4.5, 1);
+    /* Measured cycles go before the model. */
+    class.counter[GMT_M_sm_cycles_active_max] = 1080;
+    gain = gmt_price_no_tail(&model, &tl, &class, &shape);
+    cr_assert_float_eq(gain.best_ns, 100e3 * (1 - 1000.0 / 1080), 1);
+    cr_assert(gain.low_ns <= gain.best_ns && gain.best_ns <= gain.high_ns);
+}
+
+Test(launch_shape, steps_of_registers)
+{
+    struct gmt_timeline tl = {.device = {.sm_count = 132,
+                                         .max_threads_per_sm = 2048,
+                                         .max_blocks_per_sm = 32,
+                                         .compute_major = 9,
+                                         .shared_bytes_per_sm = 233472,
+                                         .reserved_shared_bytes_per_block = 1024,
+                                         .registers_per_sm = 65536}};
+    struct gmt_tl_class class = {.grid = {10000, 1, 1}, .block = {512, 1, 1}, .registers = 65};
+    struct gmt_shape shape = gmt_shape_of(&tl, &class);
+
+    cr_assert_eq(shape.resident, 1);
+    cr_assert_eq(shape.next_registers, 64);
+    cr_assert(gmt_shape_at_cliff(&class, &shape));
+    class.registers = 64;
+    shape = gmt_shape_of(&tl, &class);
+    cr_assert_eq(shape.resident, 2);
+    cr_assert_eq(shape.next_registers, 40);
+    cr_assert_not(gmt_shape_at_cliff(&class, &shape), "24 registers are more than a few");
+    class.registers = 128;
+    shape = gmt_shape_of(&tl, &class);
+    cr_assert_not(gmt_shape_at_cliff(&class, &shape));
+}
