@@ -85,8 +85,8 @@ Test(launches, without_a_calibrated_graph_half_of_the_gaps_is_a_guess_and_called
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
     cr_assert_eq(f->saving.low_ns, 0);
-    cr_assert_float_eq(f->saving.best_ns, 1999 * 3000 / 2, 1);
-    cr_assert_float_eq(f->saving.high_ns, 1999 * 3000, 1);
+    cr_assert_float_eq(f->saving.best_ns, 1999 * 3000 / 2.0, 1);
+    cr_assert_float_eq(f->saving.high_ns, 1999 * 3000.0, 1);
     gmt_fixture_free(&fixture);
 }
 
