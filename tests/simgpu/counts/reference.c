@@ -19,7 +19,7 @@
 #define WORKING_SET_BYTES ((size_t)1 << 20)
 #define MULTIPROCESSORS 2 /* of the launch shapes only */
 #define L2_BYTES (1 << 18)
-#define MEASURED_MOST 2048
+#define MEASURED_MOST 8192
 
 static const struct gmt_family *const families[] = {
 #define GMT_ROW(name) &gmt_family_##name,
