@@ -167,8 +167,6 @@
 #define GMT_SHARED_LATENCY_SHARE 0.7
 /* A fix that a reader has to believe: how much of the predicted gain is taken for certain. */
 #define GMT_SERIAL_CERTAIN 0.5
-/* Below half of the warps, a kernel that is at a roof anyway is worth a note, no finding. */
-#define GMT_OCCUPANCY_NOTE 0.5
 /* ---- shapes of launches ---- */
 
 /* Registers are given out by 8 per thread; a compiler finds as many again by __launch_bounds__. */

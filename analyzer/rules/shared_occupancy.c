@@ -180,7 +180,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (!is_limited(analysis, class, &l))
         return;
     const char *why = no_gain(&l);
-    if (why != NULL && l.now.occupancy >= GMT_OCCUPANCY_NOTE)
+    if (why != NULL && l.now.occupancy >= GMT_LOW_OCCUPANCY)
         return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)

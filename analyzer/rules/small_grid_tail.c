@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM504: grids that do not fill the device, and last waves that fill little of it. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyzer/price_launch.h"
 #include "analyzer/rules/launch_finding.h"
@@ -96,18 +95,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    if (analysis->timeline->device.sm_count <= 0)
-        return gmt_could_not(analysis,
-                             "the trace does not tell how many multiprocessors there are");
-    bool *in_rows = gmt_small_rows_classes(analysis);
-    if (in_rows == NULL)
-        return gmt_could_not(analysis, "the launches could not be read");
-    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
-        if (!in_rows[i])
-            check(analysis, &analysis->timeline->classes[i]);
-    }
-    free(in_rows);
-    return GMT_OUTCOME_PASS;
+    return gmt_check_outside_small_rows(analysis, check);
 }
 
 extern const struct gmt_rule gmt_rule_small_grid_tail;

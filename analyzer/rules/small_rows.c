@@ -87,7 +87,8 @@ static void count_launches(struct gmt_analysis *analysis, const struct gmt_launc
         counts[gmt_launch_rows_at(rows, i)->class_index]++;
 }
 
-bool *gmt_small_rows_classes(struct gmt_analysis *analysis)
+/* By class: whether it is left out. To be freed; NULL: no memory, or the trace cannot be read. */
+static bool *classes_in_rows(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     int64_t *counts = calloc(tl->class_count + 1, sizeof(*counts));
@@ -109,4 +110,22 @@ bool *gmt_small_rows_classes(struct gmt_analysis *analysis)
     gmt_launch_rows_free(&rows);
     free(counts);
     return most;
+}
+
+enum gmt_outcome gmt_check_outside_small_rows(struct gmt_analysis *analysis,
+                                              void (*check)(struct gmt_analysis *analysis,
+                                                            const struct gmt_tl_class *class))
+{
+    if (analysis->timeline->device.sm_count <= 0)
+        return gmt_could_not(analysis,
+                             "the trace does not tell how many multiprocessors there are");
+    bool *in_rows = classes_in_rows(analysis);
+    if (in_rows == NULL)
+        return gmt_could_not(analysis, "the launches could not be read");
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
+        if (!in_rows[i])
+            check(analysis, &analysis->timeline->classes[i]);
+    }
+    free(in_rows);
+    return GMT_OUTCOME_PASS;
 }

@@ -21,10 +21,12 @@ void gmt_small_rows_find(struct gmt_analysis *analysis, const struct gmt_launch_
                          void *user);
 
 /*
- * By class: whether most of its launches lie in such rows, so that streams are the repair and a
- * larger grid is not, or run beside other kernels, so that nothing is idle for want of blocks. To be
- * freed; NULL: no memory, or the trace cannot be read.
+ * The run of a rule about single grids: `check` is called for each class but those most of whose
+ * launches lie in such rows, where streams are the repair and a larger grid is not, or run beside
+ * other kernels, so that nothing is idle for want of blocks.
  */
-bool *gmt_small_rows_classes(struct gmt_analysis *analysis);
+enum gmt_outcome gmt_check_outside_small_rows(struct gmt_analysis *analysis,
+                                              void (*check)(struct gmt_analysis *analysis,
+                                                            const struct gmt_tl_class *class));
 
 #endif
