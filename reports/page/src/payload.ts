@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gmanalyze puts into the page, and how it is unpacked. docs/page.md describes the format;
+// reports/payload.c writes it.
+import type { Report } from './report';
+
+/** How the values of a column lie in the payload. */
+export type Encoding = 'u8' | 'u32' | 'f64' | 'varint' | 'delta' | 'string';
+
+export interface ColumnHead {
+  name: string;
+  encoding: Encoding;
+  /** Of the column's bytes behind the head. */
+  offset: number;
+  bytes: number;
+}
+
+export interface TableHead {
+  name: string;
+  rows: number;
+  columns: ColumnHead[];
+}
+
+export interface Thread {
+  tid: number;
+  name: string | null;
+}
+export interface Stream {
+  label: string;
+  device: number;
+  priority: number | null;
+}
+export interface Device {
+  name: string;
+  uuid: string | null;
+  compute_capability: string | null;
+  driver_version: string | null;
+  sm_count: number | null;
+  memory_bytes: number | null;
+  l2_bytes: number | null;
+}
+
+/** More events than a page can hold: neighbours of one lane and kind were merged. */
+export interface Detail {
+  events: number;
+  rows: number;
+  merged_below_ns: number;
+}
+
+export interface Head {
+  format: 'gmtrace-page';
+  version: 1;
+  /** The object of `gmanalyze --format json`. */
+  report: Report;
+  /** CLOCK_MONOTONIC of the first CUDA call: all times of the tables count from there. */
+  origin_ns: number;
+  /** Wall-clock time at the origin, ns since 1970; null: unknown. */
+  realtime_ns: number | null;
+  names: { api: string[]; kind: string[]; direction: string[]; host_class: string[]; allocation: string[] };
+  threads: Thread[];
+  streams: Stream[];
+  devices: Device[];
+  /** The device model, as gmcalibrate wrote it; null: none. */
+  model: Record<string, unknown> | null;
+  /** [begin, end] in ns from the origin, by fingerprint of the finding. */
+  claims: Record<string, [number, number][]>;
+  detail: Detail | null;
+  strings: string[];
+  /** The command line that makes this page again. */
+  reproduce: string;
+  tables: TableHead[];
+}
+
+/** Numbers: null is NaN. Strings: null is null. */
+export type Column = Float64Array | Uint8Array | Uint32Array | (string | null)[];
+
+export class Table {
+  readonly rows: number;
+  private readonly columns = new Map<string, Column>();
+
+  constructor(head: TableHead, body: Uint8Array, strings: string[]) {
+    this.rows = head.rows;
+    for (const column of head.columns) this.columns.set(column.name, decodeColumn(column, head.rows, body, strings));
+  }
+  /** The numbers of a column; all NaN where the payload has no such column. */
+  numbers(name: string): ArrayLike<number> {
+    const column = this.columns.get(name);
+    if (column === undefined || Array.isArray(column)) return new Float64Array(this.rows).fill(NaN);
+    return column;
+  }
+  strings(name: string): (string | null)[] {
+    const column = this.columns.get(name);
+    return Array.isArray(column) ? column : new Array<null>(this.rows).fill(null);
+  }
+}
+
+export interface Payload {
+  head: Head;
+  /** An empty table where the payload has none of that name. */
+  table(name: string): Table;
+}
+
+const MAGIC = 0x50544d47; // "GMTP"
+
+// Variable-length integers of 7 bits per byte, least significant first. Beyond 2^31 JavaScript's
+// shifts do not reach, so that multiplication takes over.
+function decodeVarints(bytes: Uint8Array, rows: number, running: boolean): Float64Array {
+  const values = new Float64Array(rows);
+  let at = 0;
+  let previous = 0;
+  for (let row = 0; row < rows; row++) {
+    let raw = 0;
+    let scale = 1;
+    let byte: number;
+    do {
+      byte = bytes[at++];
+      raw += (byte & 0x7f) * scale;
+      scale *= 128;
+    } while (byte >= 0x80);
+    if (raw === 0) {
+      values[row] = NaN;
+      continue;
+    }
+    raw -= 1; // 0 stands for null
+    const value = raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2; // zigzag
+    previous = running ? previous + value : value;
+    values[row] = previous;
+  }
+  if (at !== bytes.length) throw new Error('a column of the payload is damaged');
+  return values;
+}
+
+function decodeColumn(column: ColumnHead, rows: number, body: Uint8Array, strings: string[]): Column {
+  const bytes = body.subarray(column.offset, column.offset + column.bytes);
+  switch (column.encoding) {
+    case 'u8':
+      return bytes;
+    case 'u32':
+      return new Uint32Array(bytes.slice().buffer);
+    case 'f64':
+      return new Float64Array(bytes.slice().buffer);
+    case 'varint':
+      return decodeVarints(bytes, rows, false);
+    case 'delta':
+      return decodeVarints(bytes, rows, true);
+    case 'string':
+      return Array.from(decodeVarints(bytes, rows, false), (index) => (Number.isNaN(index) ? null : strings[index]));
+  }
+}
+
+/** The payload out of its unpacked bytes. Throws where they are none. */
+export function decodePayload(bytes: Uint8Array): Payload {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 8 || view.getUint32(0, true) !== MAGIC) throw new Error('this page holds no report');
+  const headBytes = view.getUint32(4, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + headBytes))) as Head;
+  const body = bytes.subarray(8 + headBytes);
+  const heads = new Map(head.tables.map((table) => [table.name, table]));
+  const decoded = new Map<string, Table>();
+  return {
+    head,
+    table(name) {
+      let table = decoded.get(name);
+      if (table === undefined) {
+        table = new Table(heads.get(name) ?? { name, rows: 0, columns: [] }, body, head.strings);
+        decoded.set(name, table);
+      }
+      return table;
+    },
+  };
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let i = 0; i < characters.length; i++) bytes[i] = characters.charCodeAt(i);
+  return bytes;
+}
+
+/** Unpacks what stands in the page: base64 of gzip. */
+export async function readPayload(element: HTMLElement): Promise<Payload> {
+  if (typeof DecompressionStream === 'undefined')
+    throw new Error('this browser is too old to unpack the report (no DecompressionStream)');
+  const packed = new Blob([fromBase64((element.textContent ?? '').trim())]);
+  const stream = packed.stream().pipeThrough(new DecompressionStream('gzip'));
+  return decodePayload(new Uint8Array(await new Response(stream).arrayBuffer()));
+}

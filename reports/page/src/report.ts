@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON report (docs/json.md) as the page reads it.
+
+export type Severity = 'high' | 'medium' | 'low' | 'note';
+
+export interface Saving {
+  low_ns: number | null;
+  best_ns: number | null;
+  high_ns: number | null;
+  share_of_wall: number | null;
+}
+export interface Frame {
+  function: string | null;
+  file: string | null;
+  line: number | null;
+  module: string | null;
+  offset: number;
+  runtime: boolean;
+}
+export interface Where {
+  label: string;
+  function: string | null;
+  file: string | null;
+  line: number | null;
+  module: string | null;
+  api: string | null;
+  kernel: string | null;
+  stack: Frame[];
+}
+export interface SourceLine {
+  file: string | null;
+  line: number | null;
+  caller_file: string | null;
+  caller_line: number | null;
+  ptx_line: number | null;
+  opcode: string | null;
+  excess_bytes: number | null;
+  share: number | null;
+}
+export interface Part {
+  label: string;
+  headline: string;
+  cost_ns: number | null;
+  best_ns: number | null;
+}
+export interface Finding {
+  rule: string;
+  slug: string;
+  title: string;
+  severity: Severity;
+  fingerprint: string;
+  headline: string;
+  where: Where;
+  evidence: Record<string, { value: number | null; unit: string }>;
+  sql: string | null;
+  cost_ns: number | null;
+  excess_bytes: number | null;
+  saving: Saving;
+  method: string;
+  confidence: 'measured' | 'calibrated' | 'modelled' | 'heuristic';
+  effort: 'small' | 'medium' | 'large';
+  fix: string;
+  sketch: string | null;
+  lines?: SourceLine[];
+  parts?: Part[];
+  note?: string | null;
+}
+export interface TransferRow {
+  direction: string;
+  host_class: string;
+  up_to_bytes: number | null;
+  count: number;
+  bytes: number;
+  time_ns: number | null;
+}
+export interface Occupancy {
+  unknown?: string;
+  blocks_per_multiprocessor?: number;
+  warps_per_multiprocessor?: number;
+  most_warps?: number;
+  theoretical?: number;
+  limiter?: string | null;
+  without_limiter?: number;
+  limits?: Record<string, number | null>;
+  best_block_size?: number;
+  best_grid?: number;
+  by_block_size?: Record<string, number>;
+  by_registers?: Record<string, number>;
+  by_shared_bytes?: Record<string, number>;
+}
+export interface KernelRow {
+  name: string;
+  grid: number[];
+  block: number[];
+  launches: number;
+  measured_launches: number;
+  device_ns: number | null;
+  share_of_wall: number | null;
+  load_efficiency_percent: number | null;
+  store_efficiency_percent: number | null;
+  shared_ways: number | null;
+  achieved_occupancy: number | null;
+  theoretical_occupancy: number | null;
+  local_share: number | null;
+  dram_bytes_per_s: number | null;
+  occupancy?: Occupancy | null;
+  registers?: number | null;
+  static_shared_bytes?: number | null;
+  dynamic_shared_bytes?: number | null;
+  local_bytes?: number | null;
+  /** Mean per launch by name of libtrace/metrics.def; only what was measured. */
+  counters?: Record<string, number>;
+}
+export interface RuleRow {
+  id: string;
+  slug: string;
+  title?: string;
+  outcome: 'pass' | 'fail' | 'not applicable' | 'could not check';
+  why: string | null;
+  findings: number;
+  notes: number;
+}
+export interface Gap {
+  what: string;
+  why: string;
+  remedy: string | null;
+}
+export interface Race {
+  kernel: string;
+  first: SourceLine;
+  second: SourceLine;
+  count: number;
+}
+export interface Report {
+  tool_version: string;
+  trace: string;
+  process: { command: string | null; exe: string | null; hostname: string | null; end_reason: string | null };
+  device: {
+    name: string | null;
+    uuid: string | null;
+    compute_capability: string | null;
+    driver_version: string | null;
+    software: boolean;
+  };
+  verdict: {
+    wall_ns: number | null;
+    gpu_busy_ns: number | null;
+    copy_ns: number | null;
+    kernel_ns: number | null;
+    peak_device_bytes: number | null;
+    allocations: number | null;
+    transfers: number;
+    launches: number;
+    measured_launches: number;
+    kernel_classes: number;
+    measured_classes: number;
+    combined_saving: Saving;
+  };
+  findings: Finding[];
+  notes: Finding[];
+  transfers: TransferRow[];
+  kernels: KernelRow[];
+  races: Race[];
+  rules: RuleRow[];
+  could_not_check: Gap[];
+  device_model: {
+    provenance: string;
+    match: string | null;
+    origin: string | null;
+    device: string | null;
+    created: string | null;
+    noisy: boolean;
+  };
+}
