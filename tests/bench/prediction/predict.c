@@ -69,8 +69,10 @@ static int write_page(FILE *out, struct gmt_evidence_set *set, const struct gmt_
     fputs("\n## Quiet list\n\n", out);
     int rc = gmt_page_quiet(out, set, message, bytes);
     fputs("\n## Transfers and allocations\n\nPrograms of `transfer_pairs`: measured without a "
-          "tracer, predicted from the trace of the bad\none. Page-locking is part of what the good "
-          "one costs.\n\n",
+          "tracer, predicted from the trace of the bad\none. Gains are shares of the run that they "
+          "come from: the measured one of the bad program's\ntime, the predicted one of its time "
+          "under the tracer, which is longer. Page-locking is part\nof what the good one "
+          "costs.\n\n",
           out);
     if (rc == 0)
         rc = gmt_page_transfers(out, set, message, bytes);
