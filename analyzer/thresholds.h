@@ -33,6 +33,8 @@
 #define GMT_MAPPED_MIN_BYTES 1048576.0
 /* Bytes asked for, or sectors, above the ideal by less than this still count as once and coalesced. */
 #define GMT_MAPPED_ONCE 1.25
+/* A stream that stands still for longer between a copy and a kernel waits for something else. */
+#define GMT_HANDOVER_MOST_NS 2e4
 
 /* ---- allocations ---- */
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/handover.h"
 #include "analyzer/price_mapped.h"
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
@@ -20,10 +21,13 @@ static const char explain[] =
     "        to it), each copy used by one launch at most, of one kernel that asks for at most "
     "1.25\n"
     "        times its buffers, in at most 1.25 times the sectors which that takes.\n"
-    "Saving  Copy plus kernel, minus the kernel on mapped memory: its own time and the calibrated\n"
-    "        time of going over mapped memory once, overlapped (lower end: one after the other;\n"
-    "        upper end: the longer of both). The device's own time of asynchronous copies is\n"
-    "        saved only where nothing else ran meanwhile: there the lower end is 0.\n"
+    "Saving  Copy plus kernel, and the time that the stream stands still between the two, minus "
+    "the\n"
+    "        kernel on mapped memory: its own time and the calibrated time of going over mapped\n"
+    "        memory once, overlapped (lower end: one after the other, and no standing still; "
+    "upper\n"
+    "        end: the longer of both). The device's own time of asynchronous copies is saved only\n"
+    "        where nothing else ran meanwhile: there the lower end is 0.\n"
     "Fix     Hand the pinned buffer to the kernel, without cudaMemcpy and without cudaMalloc.\n"
     "Limits  Pageable buffers are left to GM102: pinned first, then mapped. The counters tell of "
     "a\n"
@@ -41,6 +45,7 @@ struct buffer {
     bool other;       /* any other use: no candidate      */
     bool async;
     double bytes, cost_ns; /* of all copies */
+    double handover_ns;    /* of the stream, before and after each copy */
 };
 
 struct buffers {
@@ -63,7 +68,8 @@ static struct buffer *find(const struct buffers *buffers, int64_t id)
                    : bsearch(&key, buffers->rows, buffers->count, sizeof(key), compare_buffers);
 }
 
-static void add_copies(const struct gmt_timeline *tl, const struct buffers *buffers)
+static void add_copies(const struct gmt_timeline *tl, const struct buffers *buffers,
+                       const double *handovers)
 {
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
@@ -87,6 +93,7 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
         mine->async |= !copy->blocking;
         mine->bytes += (double)copy->bytes;
         mine->cost_ns += gmt_copy_cost_ns(tl, copy);
+        mine->handover_ns += handovers[i];
     }
 }
 
@@ -122,15 +129,20 @@ static void add_launches(const struct gmt_timeline *tl, const struct buffers *bu
 static struct buffers read_buffers(const struct gmt_timeline *tl)
 {
     struct buffers buffers = {calloc(tl->allocation_count + 1, sizeof(struct buffer)), 0};
+    double *handovers = calloc(tl->copy_count + 1, sizeof(*handovers));
 
-    if (buffers.rows == NULL)
-        return buffers;
+    if (buffers.rows == NULL || handovers == NULL || gmt_handovers(tl, handovers) != 0) {
+        free(buffers.rows);
+        free(handovers);
+        return (struct buffers){NULL, 0};
+    }
     for (size_t i = 0; i < tl->allocation_count; i++) {
         if (tl->allocations[i].kind == 'd' || tl->allocations[i].kind == 'a')
             buffers.rows[buffers.count++].id = tl->allocations[i].call.id;
     }
     qsort(buffers.rows, buffers.count, sizeof(*buffers.rows), compare_buffers);
-    add_copies(tl, &buffers);
+    add_copies(tl, &buffers, handovers);
+    free(handovers);
     add_launches(tl, &buffers);
     return buffers;
 }
@@ -225,8 +237,11 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
     bool in = buffer->in > 0;
     double copies = (double)(buffer->in + buffer->out), each = buffer->bytes / copies;
     enum gmt_mapped_direction direction = in ? GMT_MAPPED_READ : GMT_MAPPED_WRITE;
-    struct gmt_gain gain = gmt_price_without_copy(analysis->model, direction, class->median_ns,
-                                                  buffer->cost_ns / copies, each);
+    double cost_ns = buffer->cost_ns + buffer->handover_ns, t_ns = class->median_ns;
+    struct gmt_gain alone = gmt_price_without_copy(analysis->model, direction, t_ns,
+                                                   buffer->cost_ns / copies, each);
+    struct gmt_gain gain = gmt_price_without_copy(analysis->model, direction, t_ns,
+                                                  cost_ns / copies, each);
     struct gmt_finding *finding = NULL;
 
     if (!analysis->timeline->simulated && !(gain.best_ns > 0))
@@ -234,7 +249,7 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
     finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
-    finding->cost_ns = buffer->cost_ns;
+    finding->cost_ns = cost_ns;
     finding->excess_bytes = buffer->bytes;
     describe(analysis, finding, buffer, class);
     claim(analysis, finding, buffer);
@@ -244,14 +259,16 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
         return;
     }
     gmt_finding_evidence(finding, "kernel", "ns", class->median_ns);
+    if (buffer->handover_ns > 0)
+        gmt_finding_evidence(finding, "standing_still", "ns", buffer->handover_ns);
     gmt_finding_evidence(finding, "going_over_mapped_memory", "ns",
                          gmt_price_mapped_once(analysis->model, direction, each));
     finding->method =
         "copy and kernel as measured, minus the kernel overlapped with the model's time "
         "of going over mapped memory once";
     double launches = (double)buffer->launches;
-    gmt_finding_saving(finding, buffer->async ? 0 : gain.low_ns * launches, gain.best_ns * launches,
-                       gain.high_ns * launches);
+    gmt_finding_saving(finding, buffer->async ? 0 : alone.low_ns * launches,
+                       gain.best_ns * launches, gain.high_ns * launches);
     finding->confidence = gmt_confidence_of_model(analysis->model);
     gmt_finding_emit(analysis, finding);
 }

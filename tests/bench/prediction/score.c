@@ -102,6 +102,29 @@ static void read_prediction(const struct gmt_trial *trial, double run_ns, struct
     score->high = finding->saving.high_ns / run_ns;
 }
 
+/*
+ * Device time of all launches of a variant. Where copies belong to it, from the first of the copies
+ * and kernels to the last: they were queued one after the other.
+ */
+static double run_time(const struct gmt_trial *trial, const json_t *traced)
+{
+    const struct gmt_timeline *tl = &trial->timeline;
+    double begin_ns = INFINITY, end_ns = -INFINITY;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        begin_ns = fmin(begin_ns, (double)tl->copies[i].device_start_ns);
+        end_ns = fmax(end_ns, (double)tl->copies[i].device_end_ns);
+    }
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        begin_ns = fmin(begin_ns, (double)tl->launches[i].device_start_ns);
+        end_ns = fmax(end_ns, (double)tl->launches[i].device_end_ns);
+    }
+    if (tl->copy_count > 0)
+        return end_ns - begin_ns;
+    return gmt_number_of(json_object_get(traced, "time"), "median_ns") *
+           gmt_number_of(traced, "launches");
+}
+
 /* With a model that does not know the family, or the variants of the same body. */
 static int predict(struct gmt_evidence_set *set, const json_t *traced, double run_ns,
                    struct gmt_score *score, char *message, size_t bytes)
@@ -140,10 +163,10 @@ int gmt_score_variant(struct gmt_evidence_set *set, const json_t *row, struct gm
     const json_t *traced = gmt_evidence_find(set->traced, score->family, score->variant);
     if (traced == NULL)
         return 0;
-    double run_ns = gmt_number_of(json_object_get(traced, "time"), "median_ns") *
-                    gmt_number_of(traced, "launches");
+    double run_ns = NAN;
     int rc = gmt_trial_variant(&trial, set, traced, NULL, message, bytes);
     if (rc == 0) {
+        run_ns = run_time(&trial, traced);
         read_heard(&trial, arena, score);
         read_prediction(&trial, run_ns, score);
         score->own_best = score->best;

@@ -12,20 +12,27 @@
 #include "kernels/model.h"
 
 /*
- * The launches of one variant remain. What other variants did, and what set the scene, was no part
- * of the program that is judged. Allocations stay: kernels got pointers into them.
+ * The launches of one variant remain, and the copies between the launches before and after them,
+ * which are marks. What other variants did, and what set the scene, was no part of the program that
+ * is judged. Allocations stay: kernels got pointers into them.
  */
 static const char keep_only[] =
+    "DELETE FROM transfer WHERE begin_ns < (SELECT max(end_ns) FROM launch WHERE seq < %" PRId64
+    ") "
+    "OR begin_ns > (SELECT min(begin_ns) FROM launch WHERE seq > %" PRId64 ");"
     "DELETE FROM launch WHERE seq NOT BETWEEN %" PRId64 " AND %" PRId64 ";"
     "DELETE FROM kernel_class WHERE id NOT IN (SELECT class_id FROM launch WHERE class_id IS NOT "
     "NULL);"
     "DELETE FROM kernel_counters WHERE class_id NOT IN (SELECT id FROM kernel_class);"
-    "DELETE FROM device_op WHERE call_id IS NULL OR call_id NOT IN (SELECT id FROM launch);"
-    "DELETE FROM transfer; DELETE FROM memset;"
+    "DELETE FROM device_op WHERE call_id IS NULL OR call_id NOT IN (SELECT id FROM launch UNION "
+    "SELECT id FROM transfer);"
+    "DELETE FROM memset;"
     "DELETE FROM sync WHERE begin_ns < (SELECT min(begin_ns) FROM launch);"
     "DELETE FROM api_call WHERE begin_ns < (SELECT min(begin_ns) FROM launch);"
-    "UPDATE process SET start_ns = (SELECT min(begin_ns) FROM launch), end_ns = (SELECT "
-    "max(max(end_ns, coalesce(device_end_ns, end_ns))) FROM launch);";
+    "UPDATE process SET start_ns = (SELECT min(begin_ns) FROM (SELECT begin_ns FROM launch UNION "
+    "SELECT begin_ns FROM transfer)), end_ns = (SELECT max(max(end_ns, coalesce(device_end_ns, "
+    "end_ns))) FROM (SELECT end_ns, device_end_ns FROM launch UNION SELECT end_ns, device_end_ns "
+    "FROM transfer));";
 
 const char *gmt_text_of(const json_t *object, const char *key)
 {
@@ -198,7 +205,7 @@ static int prune(struct gmt_trial *trial, int64_t first_seq, int64_t last_seq, c
     char sql[sizeof(keep_only) + 64];
     char *error = NULL;
 
-    snprintf(sql, sizeof(sql), keep_only, first_seq, last_seq);
+    snprintf(sql, sizeof(sql), keep_only, first_seq, last_seq, first_seq, last_seq);
     if (sqlite3_exec(trial->db, sql, NULL, NULL, &error) == SQLITE_OK)
         return 0;
     snprintf(message, bytes, "%s", error);
