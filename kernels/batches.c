@@ -14,7 +14,6 @@
 #define ROW_BYTES 4000 /* 1000 floats */
 #define ROW_PITCH 4096
 #define COPIES 256
-#define WARM_UP_ROUNDS 2
 
 struct batch {
     const char *rows_name;
@@ -115,6 +114,7 @@ static int measure_rows(struct gmt_bench *bench, const struct batch *batch, bool
     json_object_set_new(entry, "device_pitch_bytes", json_integer(ROW_PITCH));
     gmt_raw_sample(entry, "row_copies_ns", rows_ns);
     gmt_raw_sample(entry, "copy_2d_ns", whole_ns);
+    gmt_raw_pass(entry, bench->pass);
     return 0;
 }
 
@@ -173,28 +173,36 @@ static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_
     gmt_raw_sample(point, "merged_ns", merged_ns);
     if (batched == 0)
         gmt_raw_sample(point, "batch_ns", batch_ns);
+    gmt_raw_pass(point, bench->pass);
     return 0;
+}
+
+static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
+{
+    struct gmt_repeats repeats = gmt_bench_repeats(bench, ROWS * ROW_BYTES);
+    unsigned rounds = repeats.warm_up + repeats.samples;
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < rounds; i++)
+        rc = measure_rows(bench, batch, i >= repeats.warm_up);
+    for (size_t j = 0; rc == 0 && j < RUN_SIZE_COUNT; j++) {
+        for (unsigned i = 0; rc == 0 && i < rounds; i++)
+            rc = measure_run(bench, batch, run_sizes[j], i >= repeats.warm_up);
+    }
+    gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / BATCH_COUNT, "copies in runs");
+    return rc;
 }
 
 int gmt_bench_batches(struct gmt_bench *bench)
 {
-    unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
     int rc = gmt_bench_host_buffers(bench);
 
     if (rc == 0 && bench->host_bytes < COPIES * run_sizes[RUN_SIZE_COUNT - 1]) {
         gmt_bench_note(bench, "little free memory: copies in runs were not measured");
         return 0;
     }
-    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
-        bool keep = round >= WARM_UP_ROUNDS;
-
-        for (size_t i = 0; rc == 0 && i < BATCH_COUNT; i++) {
-            rc = measure_rows(bench, &batches[i], keep);
-            for (size_t j = 0; rc == 0 && j < RUN_SIZE_COUNT; j++)
-                rc = measure_run(bench, &batches[i], run_sizes[j], keep);
-        }
-        gmt_progress_add(bench->progress, 1.0 / rounds, "copies in runs");
-    }
+    for (size_t i = 0; rc == 0 && i < BATCH_COUNT; i++)
+        rc = measure_batch(bench, &batches[i]);
     if (rc == 0)
         rc = gmt_bench_copies_2d(bench);
     return rc;

@@ -17,11 +17,13 @@
 #define SAMPLES_FULL 21
 #define SAMPLES_QUICK 11
 #define SAMPLES_LEAST 10
+#define PASSES_FULL 6
+#define PASSES_QUICK 5
+#define PASS_SAMPLES_FULL 5
+#define PASS_SAMPLES_QUICK 4
 #define BUDGET_FULL_NS 60000000000ull
 #define BUDGET_QUICK_NS 10000000000ull
 #define HURRY_AFTER_SHARE 0.7
-#define LONG_SAMPLE_NS 50e6 /* from here on a sample takes so long that its noise is small */
-#define SAMPLES_LONG 5
 #define WORKING_SET_LEAST ((size_t)16 << 20)
 #define WORKING_SET_USUAL ((size_t)256 << 20) /* whatever L2 holds */
 #define WORKING_SET_MOST ((size_t)1 << 30)
@@ -85,11 +87,6 @@ unsigned gmt_bench_samples(struct gmt_bench *bench)
     return bench->hurried ? SAMPLES_LEAST : bench->sample_count;
 }
 
-unsigned gmt_bench_samples_of(struct gmt_bench *bench, double elapsed_ns)
-{
-    return elapsed_ns < LONG_SAMPLE_NS ? gmt_bench_samples(bench) : SAMPLES_LONG;
-}
-
 bool gmt_bench_too_late(const struct gmt_bench *bench, double work_ns)
 {
     return (double)(gmt_now_ns() - bench->began_ns) + work_ns > (double)bench->budget_ns;
@@ -145,6 +142,8 @@ int gmt_bench_open(struct gmt_bench *bench, int device)
 
     bench->device = device;
     bench->sample_count = bench->quick ? SAMPLES_QUICK : SAMPLES_FULL;
+    bench->pass_count = bench->quick ? PASSES_QUICK : PASSES_FULL;
+    bench->pass_samples = bench->quick ? PASS_SAMPLES_QUICK : PASS_SAMPLES_FULL;
     bench->budget_ns = bench->quick ? BUDGET_QUICK_NS : BUDGET_FULL_NS;
     GMT_TRY(bench, cudaSetDevice(device));
     GMT_TRY(bench, cudaGetDeviceProperties(&bench->properties, device));
@@ -213,18 +212,21 @@ json_t *gmt_work_json(const struct gmt_work *work)
 static int time_launch(struct gmt_bench *bench, const struct gmt_family *family,
                        const struct gmt_variant *variant, double *elapsed_ns)
 {
+    unsigned launches = family->launches_timed > 0 ? family->launches_timed : 1;
     float elapsed_ms;
     int rc;
 
     GMT_TRY(bench, gmt_launch_delay(bench->stream));
     GMT_TRY(bench, cudaEventRecord(bench->start, bench->stream));
-    rc = family->launch(bench, variant);
-    if (rc != 0)
-        goto out;
+    for (unsigned i = 0; i < launches; i++) {
+        rc = family->launch(bench, variant);
+        if (rc != 0)
+            goto out;
+    }
     GMT_TRY(bench, cudaEventRecord(bench->stop, bench->stream));
     GMT_TRY(bench, cudaEventSynchronize(bench->stop));
     GMT_TRY(bench, cudaEventElapsedTime(&elapsed_ms, bench->start, bench->stop));
-    *elapsed_ns = (double)elapsed_ms * 1e6;
+    *elapsed_ns = (double)elapsed_ms * 1e6 / launches;
 out:
     return rc;
 }

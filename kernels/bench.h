@@ -17,9 +17,10 @@
 extern "C" {
 #endif
 
-/* Weight of the transfers in the progress bar, where each other part is one unit. */
-#define GMT_TRANSFER_UNITS 30.0
-#define GMT_COST_UNITS 5.0
+/* Shares of one pass in the progress bar, where a family of kernels is one unit. */
+#define GMT_COST_UNITS 12.0
+#define GMT_BATCH_UNITS 8.0
+#define GMT_TRANSFER_UNITS 20.0
 
 struct json_t;
 struct gmt_progress;
@@ -55,7 +56,10 @@ struct gmt_bench {
     unsigned char *mapped;      /* of family mapped: page-locked, in the device's address space */
     unsigned char *mapped_copy; /* of family mapped: as much on the device */
 
-    unsigned sample_count;
+    unsigned sample_count; /* of each kernel */
+    unsigned pass;         /* of what the host's clock times: 0 .. pass_count - 1 */
+    unsigned pass_count;
+    unsigned pass_samples; /* of each point in each pass */
     bool quick;
     bool hurried;       /* the time budget is nearly spent: fewer samples from here on */
     uint64_t budget_ns; /* what a run may take */
@@ -98,6 +102,7 @@ struct gmt_family {
     int (*prepare)(struct gmt_bench *bench);
     int (*launch)(struct gmt_bench *bench, const struct gmt_variant *variant);
     int (*work)(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work);
+    unsigned launches_timed; /* in each sample, which is their mean; 0: one */
 };
 
 #define GMT_ROW(name) extern const struct gmt_family gmt_family_##name;
@@ -123,8 +128,14 @@ uint64_t gmt_now_ns(void);
 /* Samples to take from here on; drops to the least once the time budget is nearly spent. */
 unsigned gmt_bench_samples(struct gmt_bench *bench);
 
-/* Samples of something that takes that long: fewer where even a few take seconds. */
-unsigned gmt_bench_samples_of(struct gmt_bench *bench, double elapsed_ns);
+/* How often a point is taken in a pass, back to back. */
+struct gmt_repeats {
+    unsigned warm_up; /* these do not count */
+    unsigned samples;
+};
+
+/* Of a point that moves, pins or allocates so many bytes, in the pass that goes on. */
+struct gmt_repeats gmt_bench_repeats(struct gmt_bench *bench, size_t bytes);
 
 /* Will this much more work overrun the budget? The caller then leaves it out and notes it. */
 bool gmt_bench_too_late(const struct gmt_bench *bench, double work_ns);
@@ -145,7 +156,8 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family);
 struct json_t *gmt_work_json(const struct gmt_work *work);
 
 /*
- * Host buffers, then copies over size, copies in runs, and the costs of calls. 0 or negative errno.
+ * Host buffers, then copies over size, copies in runs, and the costs of calls: one pass of each. 0 or
+ * negative errno.
  */
 int gmt_bench_host_buffers(struct gmt_bench *bench);
 void gmt_bench_release_buffers(struct gmt_bench *bench);

@@ -6,7 +6,6 @@
 #include "progress.h"
 #include "rawfile.h"
 
-#define WARM_UP_ROUNDS 1
 #define PITCH_ALIGNMENT 512 /* what cudaMallocPitch rounds to, or a multiple of it */
 #define BYTES_MOST ((size_t)16 << 20)
 
@@ -108,10 +107,25 @@ static int measure(struct gmt_bench *bench, const struct kind *kind, const struc
     json_t *point = point_of(gmt_raw_array(entry, "points"), shape);
     gmt_raw_sample(point, "samples_ns", whole_ns);
     gmt_raw_sample(point, "flat_ns", flat_ns);
+    gmt_raw_pass(point, bench->pass);
     return 0;
 }
 
-static int measure_kind(struct gmt_bench *bench, const struct kind *kind, bool keep)
+static int measure_shape(struct gmt_bench *bench, const struct kind *kind,
+                         const struct shape *shape)
+{
+    struct gmt_repeats repeats = gmt_bench_repeats(bench, shape->width * shape->height);
+    int rc = 0;
+
+    if (shape->width * shape->height > BYTES_MOST ||
+        shape->pitch * shape->height > bench->host_bytes)
+        return 0;
+    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++)
+        rc = measure(bench, kind, shape, i >= repeats.warm_up);
+    return rc;
+}
+
+static int measure_kind(struct gmt_bench *bench, const struct kind *kind)
 {
     int rc = 0;
 
@@ -120,11 +134,9 @@ static int measure_kind(struct gmt_bench *bench, const struct kind *kind, bool k
             for (size_t s = 0; rc == 0 && s < COUNT_OF(spacings); s++) {
                 size_t least = (widths[w] + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT *
                                PITCH_ALIGNMENT;
-                struct shape shape = {widths[w], heights[h], spacings[s] * least};
+                const struct shape shape = {widths[w], heights[h], spacings[s] * least};
 
-                if (shape.width * shape.height <= BYTES_MOST &&
-                    shape.pitch * shape.height <= bench->host_bytes)
-                    rc = measure(bench, kind, &shape, keep);
+                rc = measure_shape(bench, kind, &shape);
             }
         }
     }
@@ -133,13 +145,11 @@ static int measure_kind(struct gmt_bench *bench, const struct kind *kind, bool k
 
 int gmt_bench_copies_2d(struct gmt_bench *bench)
 {
-    unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
     int rc = 0;
 
-    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
-        for (size_t i = 0; rc == 0 && i < COUNT_OF(kinds); i++)
-            rc = measure_kind(bench, &kinds[i], round >= WARM_UP_ROUNDS);
-        gmt_progress_add(bench->progress, 1.0 / rounds, "2-D copies");
+    for (size_t i = 0; rc == 0 && i < COUNT_OF(kinds); i++) {
+        rc = measure_kind(bench, &kinds[i]);
+        gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / COUNT_OF(kinds), "2-D copies");
     }
     return rc;
 }

@@ -7,8 +7,8 @@
 #include "progress.h"
 #include "rawfile.h"
 
-#define WARM_UP_ROUNDS 2
 #define LAUNCHES 256
+#define KEPT_BYTES 256
 #define PAGE_BYTES 4096
 
 #define DEVICE_SHARE 8 /* an allocation takes at most that part of the free memory */
@@ -42,6 +42,7 @@ static void keep_pair(struct gmt_bench *bench, const char *name, size_t bytes,
     gmt_raw_sample(point, "samples_ns", (double)(pair->ended - pair->began));
     gmt_raw_sample(point, "acquire_ns", (double)(pair->between - pair->began));
     gmt_raw_sample(point, "release_ns", (double)(pair->ended - pair->between));
+    gmt_raw_pass(point, bench->pass);
 }
 
 static int malloc_free(struct gmt_bench *bench, size_t bytes, struct pair *pair)
@@ -102,9 +103,16 @@ out:
     return rc;
 }
 
+static void keep_call(struct gmt_bench *bench, const char *name, double time_ns)
+{
+    json_t *cost = gmt_raw_object(gmt_raw_object(bench->raw, "costs"), name);
+
+    gmt_raw_sample(cost, "samples_ns", time_ns);
+    gmt_raw_pass(cost, bench->pass);
+}
+
 static int launch_and_sync(struct gmt_bench *bench, bool keep)
 {
-    json_t *costs = gmt_raw_object(bench->raw, "costs");
     uint64_t began, launched, finished, synced, queued, drained;
     int rc;
 
@@ -122,13 +130,23 @@ static int launch_and_sync(struct gmt_bench *bench, bool keep)
     GMT_TRY(bench, cudaStreamSynchronize(bench->stream));
     drained = gmt_now_ns();
     if (keep) {
-        gmt_raw_sample(costs, "launch_ns", (double)(launched - began));
-        gmt_raw_sample(costs, "launch_wait_ns", (double)(finished - began));
-        gmt_raw_sample(costs, "sync_ns", (double)(synced - finished));
-        gmt_raw_sample(costs, "launch_queued_ns", (double)(queued - synced) / LAUNCHES);
-        gmt_raw_sample(costs, "launch_throughput_ns", (double)(drained - synced) / LAUNCHES);
+        keep_call(bench, "launch_ns", (double)(launched - began));
+        keep_call(bench, "launch_wait_ns", (double)(finished - began));
+        keep_call(bench, "sync_ns", (double)(synced - finished));
+        keep_call(bench, "launch_queued_ns", (double)(queued - synced) / LAUNCHES);
+        keep_call(bench, "launch_throughput_ns", (double)(drained - synced) / LAUNCHES);
     }
 out:
+    return rc;
+}
+
+static int measure_calls(struct gmt_bench *bench)
+{
+    struct gmt_repeats repeats = gmt_bench_repeats(bench, 0);
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++)
+        rc = launch_and_sync(bench, i >= repeats.warm_up);
     return rc;
 }
 
@@ -138,40 +156,33 @@ struct sized {
     int (*once)(struct gmt_bench *bench, size_t bytes, struct pair *pair);
     size_t least_bytes;
     size_t most_bytes; /* 0: not at all */
-    unsigned samples[COUNT_OF(sizes)];
 };
 
-static int measure_sized(struct gmt_bench *bench, struct sized *cost, unsigned round)
+static int measure_size(struct gmt_bench *bench, const struct sized *cost, size_t bytes)
 {
-    bool keep = round >= WARM_UP_ROUNDS;
+    struct gmt_repeats repeats = gmt_bench_repeats(bench, bytes);
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < COUNT_OF(sizes); i++) {
+    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++) {
         struct pair pair = {.began = 0};
 
-        if (sizes[i] < cost->least_bytes || sizes[i] > cost->most_bytes ||
-            (keep && round - WARM_UP_ROUNDS >= cost->samples[i]))
-            continue;
-        rc = cost->once(bench, sizes[i], &pair);
-        if (rc == 0 && keep)
-            keep_pair(bench, cost->name, sizes[i], &pair);
-        else
-            cost->samples[i] = gmt_bench_samples_of(bench, (double)(pair.ended - pair.began));
+        rc = cost->once(bench, bytes, &pair);
+        if (rc == 0 && i >= repeats.warm_up)
+            keep_pair(bench, cost->name, bytes, &pair);
     }
     return rc;
 }
 
-static int measure_rounds(struct gmt_bench *bench, struct sized *costs, size_t count)
+static int measure_all(struct gmt_bench *bench, const struct sized *costs, size_t count)
 {
-    unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
-    int rc = 0;
+    int rc = measure_calls(bench);
 
-    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
-        for (size_t i = 0; rc == 0 && i < count; i++)
-            rc = measure_sized(bench, &costs[i], round);
-        if (rc == 0)
-            rc = launch_and_sync(bench, round >= WARM_UP_ROUNDS);
-        gmt_progress_add(bench->progress, GMT_COST_UNITS / rounds, "costs of calls");
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        for (size_t j = 0; rc == 0 && j < COUNT_OF(sizes); j++) {
+            if (sizes[j] >= costs[i].least_bytes && sizes[j] <= costs[i].most_bytes)
+                rc = measure_size(bench, &costs[i], sizes[j]);
+        }
+        gmt_progress_add(bench->progress, GMT_COST_UNITS / (double)count, "costs of calls");
     }
     return rc;
 }
@@ -182,6 +193,7 @@ int gmt_bench_costs(struct gmt_bench *bench)
     size_t free_bytes, total_bytes, most;
     uint64_t keep_all = UINT64_MAX;
     int has_pools = 0, registers = 0;
+    void *kept = NULL;
     int rc = gmt_bench_host_buffers(bench);
 
     if (rc != 0)
@@ -196,23 +208,26 @@ int gmt_bench_costs(struct gmt_bench *bench)
         GMT_TRY(bench, cudaDeviceGetDefaultMemPool(&pool, bench->device));
         GMT_TRY(bench, cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all));
     }
+    /*
+     * The driver cuts small allocations out of a block, which it gives back with the last of them.
+     * A program has others alive, so that its loop does not make a block in every turn.
+     */
+    GMT_TRY(bench, cudaMalloc(&kept, KEPT_BYTES));
     most = free_bytes / DEVICE_SHARE < bench->host_bytes ? free_bytes / DEVICE_SHARE
                                                          : bench->host_bytes;
-    struct sized costs[] = {
-        {"malloc_free", malloc_free, sizes[0], most, {0}},
-        {"malloc_async_free_async", malloc_async_free_async, sizes[0], has_pools ? most : 0, {0}},
-        {"pin_unpin", pin_unpin, PAGE_BYTES, bench->host_bytes, {0}},
-        {"register_unregister",
-         register_unregister,
-         PAGE_BYTES,
-         registers && bench->is_registered ? bench->host_bytes : 0,
-         {0}},
+    const struct sized costs[] = {
+        {"malloc_free", malloc_free, sizes[0], most},
+        {"malloc_async_free_async", malloc_async_free_async, sizes[0], has_pools ? most : 0},
+        {"pin_unpin", pin_unpin, PAGE_BYTES, bench->host_bytes},
+        {"register_unregister", register_unregister, PAGE_BYTES,
+         registers && bench->is_registered ? bench->host_bytes : 0},
     };
-    rc = measure_rounds(bench, costs, COUNT_OF(costs));
+    rc = measure_all(bench, costs, COUNT_OF(costs));
     if (rc == 0 && has_pools) {
         GMT_TRY(bench, cudaDeviceSynchronize());
         GMT_TRY(bench, cudaMemPoolTrimTo(pool, 0));
     }
 out:
+    cudaFree(kept);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -37,6 +38,50 @@ int gmt_stat_of(double *samples, size_t n, struct gmt_stat *stat)
     stat->spread = percentile(samples, n, 0.9) - percentile(samples, n, 0.1);
     stat->n = n;
     return 0;
+}
+
+/* The samples of one pass, into a buffer with room for all of them; how many. */
+static size_t of_pass(const double *samples, const double *pass_of, size_t n, double pass,
+                      double *buffer)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (pass_of[i] <= pass && pass_of[i] >= pass)
+            buffer[count++] = samples[i];
+    }
+    return count;
+}
+
+int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, struct gmt_stat *stat)
+{
+    double *buffer = calloc(n + 1, sizeof(*buffer));
+    struct gmt_stat all, one;
+    double lowest = INFINITY, highest = 0;
+    int rc = -ENOMEM;
+
+    if (buffer == NULL)
+        return rc;
+    for (size_t i = 0; i < n; i++) {
+        size_t count = of_pass(samples, pass_of, n, pass_of[i], buffer);
+
+        rc = gmt_stat_of(buffer, count, &one);
+        if (rc != 0)
+            goto out;
+        lowest = fmin(lowest, one.median);
+        highest = fmax(highest, one.median);
+    }
+    memcpy(buffer, samples, n * sizeof(*buffer));
+    rc = gmt_stat_of(buffer, n, &all);
+    if (rc != 0)
+        goto out;
+    stat->median = lowest;
+    stat->spread = fmax(highest, percentile(buffer, n, 0.9)) -
+                   fmin(lowest, percentile(buffer, n, 0.1));
+    stat->n = n;
+out:
+    free(buffer);
+    return rc;
 }
 
 int gmt_stat_rate(double *samples_ns, size_t n, double work, struct gmt_stat *rate)

@@ -7,7 +7,10 @@
 
 #include <stddef.h>
 
-/* A measured quantity. The spread is the distance from the 10th to the 90th percentile. */
+/*
+ * A measured quantity. The spread is the distance from the 10th to the 90th percentile; of samples
+ * taken in passes see gmt_stat_passes.
+ */
 struct gmt_stat {
     double median;
     double spread;
@@ -20,6 +23,16 @@ struct gmt_stat {
  * 0, or -EINVAL when n is 0 or a sample is not finite or negative.
  */
 int gmt_stat_of(double *samples, size_t n, struct gmt_stat *stat);
+
+/*
+ * The same of samples that were taken in passes, pass_of[i] naming that of samples[i]: median is the
+ * lowest of the passes' medians. What slows a host for seconds at a time (a neighbour on the same
+ * core, a lower clock) only ever adds time, and moves the median of all samples from one run to the
+ * next; the lowest of several passes is met again. The spread covers what the passes differ by: from
+ * the 10th percentile of all samples, or the lowest median where that is less, to the 90th, or the
+ * highest median where that is more. Neither array is changed. Errors as above; -ENOMEM.
+ */
+int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, struct gmt_stat *stat);
 
 /*
  * Median and spread of work / time for n times in ns, in units of work per second. Sorts the

@@ -15,6 +15,7 @@
 #include "model.h"
 #include "offline.h"
 #include "once.h"
+#include "passes.h"
 #include "progress.h"
 
 #ifndef GMT_VERSION
@@ -62,7 +63,7 @@ const char *argp_program_version = "gmcalibrate " GMT_VERSION;
 static const struct argp_option option_table[] = {
     {"device", 'd', "N", 0,
      "Device to measure, as CUDA counts them, or its GPU-... UUID (default 0)", 0},
-    {"quick", OPTION_QUICK, NULL, 0, "Half the samples and no copies above 64 MiB, in 10 s", 0},
+    {"quick", OPTION_QUICK, NULL, 0, "Fewer samples and no copies above 64 MiB, in 10 s", 0},
     {"force", OPTION_FORCE, NULL, 0, "Measure although there is a cached model", 0},
     {"show", OPTION_SHOW, NULL, 0, "Print the cached model, or MODEL, and measure nothing", 0},
     {"output", 'o', "FILE", 0, "Where the model goes; - is standard output (default: the cache)",
@@ -81,35 +82,6 @@ static const struct argp_option option_table[] = {
     {"fit", OPTION_FIT, "RAW", 0, "Fit a model to the timings in RAW and write it to --output", 0},
     {0},
 };
-
-static const struct gmt_family *const families[] = {
-#define GMT_ROW(name) &gmt_family_##name,
-    GMT_FAMILIES(GMT_ROW)
-#undef GMT_ROW
-};
-
-enum { FAMILY_COUNT = sizeof(families) / sizeof(families[0]) };
-
-/* What is measured beside kernels. The largest copies come last. */
-static const struct part {
-    const char *name;
-    int (*measure)(struct gmt_bench *bench);
-} parts[] = {
-    {"costs", gmt_bench_costs},
-    {"batches", gmt_bench_batches},
-    {"transfers", gmt_bench_transfers},
-};
-
-#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
-
-static bool is_part(const char *name)
-{
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        if (strcmp(parts[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
 
 static unsigned parse_count(const char *argument, const char *option, unsigned long most,
                             struct argp_state *state)
@@ -134,7 +106,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_RAW: options->raw = argument; return 0;
     case OPTION_LIST: options->list = true; return 0;
     case OPTION_FAMILY:
-        if (!gmt_family_known(argument) && !is_part(argument))
+        if (!gmt_family_known(argument) && !gmt_part_known(argument))
             argp_error(state, "no family '%s' (see --list)", argument);
         options->family = argument;
         return 0;
@@ -187,23 +159,6 @@ static void list_variants(void)
         print_number(variant->ways, " %6g", 6);
         printf(" %-6s %s\n", variant->rule != NULL ? variant->rule : "-", variant->doc);
     }
-}
-
-/* Everything, or one family or part. */
-static int measure(struct gmt_bench *bench, const struct options *options)
-{
-    const char *only = options->family;
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < FAMILY_COUNT; i++) {
-        if (only == NULL || strcmp(only, families[i]->name) == 0)
-            rc = gmt_bench_family(bench, families[i]);
-    }
-    for (size_t i = 0; rc == 0 && i < PART_COUNT; i++) {
-        if (only == NULL || strcmp(only, parts[i].name) == 0)
-            rc = parts[i].measure(bench);
-    }
-    return rc;
 }
 
 static int write_document(const json_t *document, const char *path)
@@ -342,11 +297,9 @@ static int run_device(const struct options *options)
         goto out;
     }
     gmt_device_settings(&bench);
-    gmt_progress_begin(&progress, options->family != NULL
-                                      ? 1
-                                      : FAMILY_COUNT + 2 + GMT_COST_UNITS + GMT_TRANSFER_UNITS);
+    gmt_progress_begin(&progress, gmt_bench_units(&bench, options->family));
     bench.progress = &progress;
-    rc = measure(&bench, options);
+    rc = gmt_bench_measure(&bench, options->family);
     gmt_progress_end(&progress);
     gmt_device_settings(&bench);
     status = rc != 0 ? gmt_fail(EXIT_FAILED, bench.error, NULL) : finish(&bench, &outputs);

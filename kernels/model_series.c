@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rawfile.h"
+
 /*
  * Copies of pinned memory that are long enough for their latency not to count take the same time each
  * time (on an idle H200 within 1 %), unless somebody else is on the bus.
@@ -62,6 +64,25 @@ int gmt_samples_rate(const json_t *array, double work, struct gmt_stat *rate)
     return rc;
 }
 
+/* The same of a series of the object, which may say in which passes the samples were taken. */
+static int series_stat(const json_t *object, const json_t *series, struct gmt_stat *stat)
+{
+    size_t n, passes_n;
+    double *samples = samples_of(series, &n);
+    double *pass_of = samples_of(json_object_get(object, GMT_RAW_PASS), &passes_n);
+    int rc;
+
+    if (samples == NULL)
+        rc = -EINVAL;
+    else if (pass_of != NULL && passes_n == n)
+        rc = gmt_stat_passes(samples, pass_of, n, stat);
+    else
+        rc = gmt_stat_of(samples, n, stat);
+    free(samples);
+    free(pass_of);
+    return rc;
+}
+
 json_t *gmt_stat_json(const struct gmt_stat *stat)
 {
     json_t *object = json_object();
@@ -74,7 +95,8 @@ json_t *gmt_stat_json(const struct gmt_stat *stat)
 
 /*
  * The source object with every array of samples "<x>_ns" replaced by its median "<x>_ns" and its
- * spread "<x>_spread_ns"; "samples_ns" becomes median_ns, spread_ns and n. The rest is taken over.
+ * spread "<x>_spread_ns"; "samples_ns" becomes median_ns, spread_ns and n. The passes of the
+ * samples go into both and not into the result. The rest is taken over.
  * NULL where an array of samples is unusable.
  */
 static json_t *summarized(const json_t *source)
@@ -89,11 +111,13 @@ static json_t *summarized(const json_t *source)
         struct gmt_stat stat;
         char name[96];
 
+        if (strcmp(key, GMT_RAW_PASS) == 0)
+            continue;
         if (!json_is_array(value) || length <= 3 || strcmp(key + length - 3, "_ns") != 0) {
             json_object_set(object, key, value);
             continue;
         }
-        if (length > 64 || gmt_samples_stat(value, &stat) != 0) {
+        if (length > 64 || series_stat(source, value, &stat) != 0) {
             json_decref(object);
             return NULL;
         }
@@ -229,7 +253,10 @@ json_t *gmt_fit_batches(const json_t *raw)
     return object;
 }
 
-/* Costs are sets of points over size, or plain samples for what has no size. */
+/*
+ * Costs are sets of points over size, or a series for what has no size: in files of earlier
+ * versions without its passes, as a plain array.
+ */
 json_t *gmt_fit_costs(const json_t *raw)
 {
     json_t *object = json_object();
@@ -251,7 +278,10 @@ json_t *gmt_fit_costs(const json_t *raw)
         } else {
             struct gmt_stat stat;
 
-            if (gmt_samples_stat(cost, &stat) == 0)
+            const json_t *series = json_is_object(cost) ? json_object_get(cost, "samples_ns")
+                                                        : cost;
+
+            if (series_stat(cost, series, &stat) == 0)
                 entry = gmt_stat_json(&stat);
         }
         if (entry == NULL) {

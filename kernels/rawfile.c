@@ -34,6 +34,11 @@ json_t *gmt_raw_point(json_t *points, size_t bytes)
     return point;
 }
 
+void gmt_raw_pass(json_t *object, unsigned pass)
+{
+    json_array_append_new(gmt_raw_array(object, GMT_RAW_PASS), json_integer((json_int_t)pass));
+}
+
 void gmt_raw_sample(json_t *object, const char *series, double time_ns)
 {
     json_array_append_new(gmt_raw_array(object, series), json_integer(llround(time_ns)));

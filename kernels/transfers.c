@@ -17,9 +17,7 @@
 #define STEP 2
 #define STEP_LARGE 4
 #define STEP_QUICK 4
-#define WARM_UP_ROUNDS 2
-#define LARGE_BYTES ((size_t)16 << 20) /* one round of warm-up is enough from here on */
-#define SWEEP_LEAST ((size_t)16)       /* a kernel's access is that wide */
+#define SWEEP_LEAST ((size_t)16) /* a kernel's access is that wide */
 #define SIZES_MOST 40
 
 enum place { PAGEABLE, PINNED, REGISTERED, DEVICE, OTHER_DEVICE };
@@ -199,12 +197,12 @@ out:
     return rc;
 }
 
-/* One sample of one curve; elapsed_ns is the host's. */
+/* One sample of one curve. */
 static int sample(struct gmt_bench *bench, const struct peer *peer, const struct curve *curve,
-                  size_t bytes, bool keep, double *elapsed_ns)
+                  size_t bytes, bool keep)
 {
-    double call_ns = 0, device_ns = 0;
-    int rc = time_once(bench, peer, curve, bytes, &call_ns, elapsed_ns);
+    double elapsed_ns = 0, call_ns = 0, device_ns = 0;
+    int rc = time_once(bench, peer, curve, bytes, &call_ns, &elapsed_ns);
 
     if (rc == 0 && curve->on_device_clock)
         rc = time_on_device_clock(bench, peer, curve, bytes, &device_ns);
@@ -212,38 +210,35 @@ static int sample(struct gmt_bench *bench, const struct peer *peer, const struct
         return rc;
     json_t *all = gmt_raw_object(bench->raw, "transfers");
     json_t *point = gmt_raw_point(gmt_raw_array(all, curve->name), bytes);
-    gmt_raw_sample(point, "samples_ns", *elapsed_ns);
+    gmt_raw_sample(point, "samples_ns", elapsed_ns);
     if (curve->async)
         gmt_raw_sample(point, "call_ns", call_ns);
     if (curve->on_device_clock)
         gmt_raw_sample(point, "device_ns", device_ns);
+    gmt_raw_pass(point, bench->pass);
     return 0;
 }
 
-/* All curves in turn within a round; those whose samples take long drop out early. */
+static int measure_point(struct gmt_bench *bench, const struct peer *peer,
+                         const struct curve *curve, size_t bytes)
+{
+    struct gmt_repeats repeats = gmt_bench_repeats(bench, bytes);
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++)
+        rc = sample(bench, peer, curve, bytes, i >= repeats.warm_up);
+    return rc;
+}
+
 static int measure_size(struct gmt_bench *bench, const struct peer *peer, size_t bytes,
                         double units)
 {
-    unsigned warm_up = bytes < LARGE_BYTES ? WARM_UP_ROUNDS : 1, rounds = warm_up + 1;
-    unsigned samples[CURVE_COUNT] = {0};
     int rc = 0;
 
-    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
-        for (size_t i = 0; rc == 0 && i < CURVE_COUNT; i++) {
-            bool keep = round >= warm_up;
-            double elapsed_ns = 0;
-
-            if (!is_possible(bench, peer, &curves[i], bytes) ||
-                (keep && round - warm_up >= samples[i]))
-                continue;
-            rc = sample(bench, peer, &curves[i], bytes, keep, &elapsed_ns);
-            if (keep)
-                continue;
-            samples[i] = gmt_bench_samples_of(bench, elapsed_ns);
-            if (warm_up + samples[i] > rounds)
-                rounds = warm_up + samples[i];
-        }
-        gmt_progress_add(bench->progress, units / rounds, "transfers");
+    for (size_t i = 0; rc == 0 && i < CURVE_COUNT; i++) {
+        if (is_possible(bench, peer, &curves[i], bytes))
+            rc = measure_point(bench, peer, &curves[i], bytes);
+        gmt_progress_add(bench->progress, units / CURVE_COUNT, "transfers");
     }
     return rc;
 }
@@ -260,13 +255,12 @@ static size_t sizes_of(const struct gmt_bench *bench, size_t *sizes)
     return count;
 }
 
-/* What a size takes: all of its samples move some 10 GB/s on average, and none is below 20 us. */
-static double cost_ns(const struct gmt_bench *bench, size_t bytes)
+/* What a size takes in a pass: samples move some 10 GB/s on average, and none is below 20 us. */
+static double cost_ns(struct gmt_bench *bench, size_t bytes)
 {
-    double once_ns = 20e3 + (double)bytes / 10;
-    double rounds = bytes < SIZE_LARGE * STEP_LARGE * STEP_LARGE ? bench->sample_count : 8;
+    struct gmt_repeats repeats = gmt_bench_repeats(bench, bytes);
 
-    return CURVE_COUNT * once_ns * rounds;
+    return CURVE_COUNT * (20e3 + (double)bytes / 10) * (repeats.warm_up + repeats.samples);
 }
 
 int gmt_bench_transfers(struct gmt_bench *bench)
@@ -285,7 +279,9 @@ int gmt_bench_transfers(struct gmt_bench *bench)
         total_ns += cost_ns(bench, sizes[i]);
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (gmt_bench_too_late(bench, cost_ns(bench, sizes[i]))) {
-            gmt_bench_note(bench, "slow machine: the largest copies were left out");
+            gmt_bench_note(bench, bench->pass == 0
+                                      ? "slow machine: the largest copies were left out"
+                                      : "slow machine: the largest copies have fewer samples");
             break;
         }
         rc = measure_size(bench, &peer, sizes[i],

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of a calibration, and how often a point is taken in each pass. */
+#include "passes.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "quickest_cpu.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#define WARM_UP 3
+#define LARGE_BYTES ((size_t)4 << 20) /* once is enough to warm up from here on */
+/* A sample is long enough not to need others beside it, and warm pages stay so between passes. */
+#define HUGE_BYTES ((size_t)128 << 20)
+#define SAMPLES_HURRIED 2
+
+static const struct gmt_family *const families[] = {
+#define GMT_ROW(name) &gmt_family_##name,
+    GMT_FAMILIES(GMT_ROW)
+#undef GMT_ROW
+};
+
+/* What is measured beside kernels, with its share of the progress bar. */
+static const struct part {
+    const char *name;
+    int (*measure)(struct gmt_bench *bench);
+    double units;
+} parts[] = {
+    {"costs", gmt_bench_costs, GMT_COST_UNITS},
+    {"batches", gmt_bench_batches, GMT_BATCH_UNITS},
+    {"transfers", gmt_bench_transfers, GMT_TRANSFER_UNITS},
+};
+
+struct gmt_repeats gmt_bench_repeats(struct gmt_bench *bench, size_t bytes)
+{
+    unsigned samples = gmt_bench_samples(bench) < bench->sample_count ? SAMPLES_HURRIED
+                                                                      : bench->pass_samples;
+
+    if (bytes >= HUGE_BYTES)
+        return (struct gmt_repeats){bench->pass == 0 ? 1 : 0, 1};
+    return (struct gmt_repeats){bytes >= LARGE_BYTES ? 1 : WARM_UP, samples};
+}
+
+static bool is_wanted(const char *only, const char *name)
+{
+    return only == NULL || strcmp(only, name) == 0;
+}
+
+bool gmt_part_known(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        if (strcmp(parts[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+double gmt_bench_units(const struct gmt_bench *bench, const char *only)
+{
+    double units = 0;
+
+    for (size_t i = 0; i < COUNT_OF(families); i++)
+        units += is_wanted(only, families[i]->name);
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        if (is_wanted(only, parts[i].name))
+            units += parts[i].units * bench->pass_count;
+    }
+    return units;
+}
+
+static int measure_parts(struct gmt_bench *bench, const char *only)
+{
+    struct gmt_cpus cpus = {.moved = false};
+    int rc = gmt_cpus_take_quickest(bench, &cpus);
+
+    for (size_t i = 0; rc == 0 && i < COUNT_OF(parts); i++) {
+        if (is_wanted(only, parts[i].name))
+            rc = parts[i].measure(bench);
+    }
+    gmt_cpus_give_back(&cpus);
+    return rc;
+}
+
+int gmt_bench_measure(struct gmt_bench *bench, const char *only)
+{
+    bool timed_by_host = only == NULL || gmt_part_known(only);
+    size_t done = 0;
+    int rc = 0;
+
+    for (bench->pass = 0; rc == 0 && bench->pass < bench->pass_count; bench->pass++) {
+        /* A pass at either end, and as many families between any two. */
+        size_t until = COUNT_OF(families) * (bench->pass + 1) / (bench->pass_count - 1);
+
+        if (timed_by_host)
+            rc = measure_parts(bench, only);
+        for (; rc == 0 && done < until && done < COUNT_OF(families); done++) {
+            if (is_wanted(only, families[done]->name))
+                rc = gmt_bench_family(bench, families[done]);
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Samples that were taken in passes: what stands for them, and how a model is made of them. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+
+#include "fit.h"
+#include "model.h"
+#include "rawfile.h"
+
+static void near(double value, double expected)
+{
+    cr_assert(fabs(value - expected) <= 1e-9 * fabs(expected), "%g, not %g", value, expected);
+}
+
+Test(passes, the_quickest_one_stands_for_all_and_the_spread_for_the_others)
+{
+    const double samples[] = {15, 14, 16, 10, 11, 90, 13, 12, 14};
+    const double pass_of[] = {0, 0, 0, 1, 1, 1, 2, 2, 2};
+    struct gmt_stat stat;
+
+    cr_assert_eq(gmt_stat_passes(samples, pass_of, 9, &stat), 0);
+    near(stat.median, 11);
+    cr_assert_eq(stat.n, 9);
+    /* From below the lowest median to above the highest, which is 15. */
+    cr_assert(stat.spread > 15 - 11 && stat.spread < 90 - 10, "%g", stat.spread);
+}
+
+Test(passes, that_differ_by_more_than_their_samples_show_in_the_spread)
+{
+    const double samples[] = {10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 20};
+    const double pass_of[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    struct gmt_stat stat;
+
+    cr_assert_eq(gmt_stat_passes(samples, pass_of, 12, &stat), 0);
+    near(stat.median, 10);
+    near(stat.spread, 10);
+}
+
+Test(passes, without_samples_or_with_samples_that_are_no_times_are_refused)
+{
+    const double samples[] = {10, -1}, pass_of[] = {0, 1};
+    struct gmt_stat stat;
+
+    cr_assert_eq(gmt_stat_passes(samples, pass_of, 0, &stat), -EINVAL);
+    cr_assert_eq(gmt_stat_passes(samples, pass_of, 2, &stat), -EINVAL);
+}
+
+/* A point, and a cost without a size, measured three times in each of two passes. */
+static json_t *document(bool with_passes)
+{
+    json_t *raw = json_pack("{s:s, s:i}", "format", GMT_RAW_FORMAT, "version", GMT_MODEL_VERSION);
+    json_t *points = gmt_raw_array(gmt_raw_object(raw, "transfers"), "h2d_pinned_sync");
+    json_t *point = gmt_raw_point(points, 64);
+    json_t *launch = gmt_raw_object(gmt_raw_object(raw, "costs"), "launch_ns");
+
+    for (unsigned i = 0; i < 6; i++) {
+        double time_ns = (i < 3 ? 9000 : 6000) + 10.0 * i;
+
+        gmt_raw_sample(point, "samples_ns", time_ns);
+        gmt_raw_sample(point, "call_ns", time_ns / 2);
+        gmt_raw_sample(launch, "samples_ns", time_ns / 3);
+        if (with_passes) {
+            gmt_raw_pass(point, i / 3);
+            gmt_raw_pass(launch, i / 3);
+        }
+    }
+    return raw;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+Test(passes, of_every_series_of_a_point_make_its_model)
+{
+    char message[256];
+    json_t *raw = document(true);
+    json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+    cr_assert(model != NULL, "%s", message);
+    const json_t *curve = json_object_get(json_object_get(model, "transfers"), "h2d_pinned_sync");
+    const json_t *point = json_array_get(json_object_get(curve, "points"), 0);
+    const json_t *launch = json_object_get(json_object_get(model, "costs"), "launch_ns");
+
+    near(number_of(point, "median_ns"), 6040);
+    near(number_of(point, "call_ns"), 3020);
+    cr_assert(number_of(point, "spread_ns") >= 9010 - 6040);
+    near(number_of(point, "n"), 6);
+    cr_assert_null(json_object_get(point, GMT_RAW_PASS), "that is the raw file's");
+    near(number_of(launch, "median"), 2013);
+    json_decref(model);
+    json_decref(raw);
+}
+
+Test(passes, that_a_file_does_not_tell_of_make_one)
+{
+    char message[256];
+    json_t *raw = document(false);
+    json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+    cr_assert(model != NULL, "%s", message);
+    const json_t *curve = json_object_get(json_object_get(model, "transfers"), "h2d_pinned_sync");
+
+    near(number_of(json_array_get(json_object_get(curve, "points"), 0), "median_ns"),
+         (9000 + 6050) / 2.0);
+    json_decref(model);
+    json_decref(raw);
+}
