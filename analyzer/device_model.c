@@ -54,6 +54,34 @@ void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const ch
         qsort(curve->points, curve->n, sizeof(*curve->points), compare_points);
 }
 
+/* Bytes in flight per thread of the points of 16-byte loads, where 4-byte loads count as 1. */
+#define WIDE_LOADS 4.0
+
+static void read_occupancy(struct gmt_model *model, const json_t *root)
+{
+    const struct gmt_model_curve *narrow = &model->occupancy;
+    struct gmt_model_curve wide, *joined = &model->in_flight;
+
+    gmt_model_read_curve(model, json_object_get(root, "occupancy_curve"), "occupancy",
+                         "bandwidth_bytes_per_s", "spread", &model->occupancy);
+    gmt_model_read_curve(model, json_object_get(root, "occupancy_curve_vector"), "occupancy",
+                         "bandwidth_bytes_per_s", "spread", &wide);
+    joined->points = gmt_arena_alloc(&model->arena,
+                                     (narrow->n + wide.n + 1) * sizeof(*joined->points));
+    if (joined->points == NULL)
+        return;
+    for (size_t i = 0; i < narrow->n; i++)
+        joined->points[joined->n++] = narrow->points[i];
+    for (size_t i = 0; i < wide.n; i++) {
+        struct gmt_model_point point = wide.points[i];
+        const struct gmt_model_point *last = joined->n > 0 ? &joined->points[joined->n - 1] : NULL;
+
+        point.x *= WIDE_LOADS;
+        if (last == NULL || (point.x > last->x && point.y > last->y))
+            joined->points[joined->n++] = point;
+    }
+}
+
 static double rate_of(const json_t *rates, const char *key)
 {
     return number_of(json_object_get(rates, key), "median");
@@ -114,8 +142,7 @@ static void read_everything(struct gmt_model *model, const json_t *root)
     model->l1_sectors_per_s = rate_of(rates, "l1_sectors_per_s");
     model->l1_strided_sectors_per_s = rate_of(rates, "l1_strided_sectors_per_s");
     model->shared_wavefronts_per_s = rate_of(rates, "shared_wavefronts_per_s");
-    gmt_model_read_curve(model, json_object_get(root, "occupancy_curve"), "occupancy",
-                         "bandwidth_bytes_per_s", "spread", &model->occupancy);
+    read_occupancy(model, root);
     read_family(model, json_object_get(families, "offset"), &model->offset);
     read_family(model, json_object_get(families, "stride"), &model->stride);
     read_family(model, json_object_get(families, "bank"), &model->bank);
@@ -255,6 +282,30 @@ double gmt_curve_max(const struct gmt_model_curve *curve)
     for (size_t i = 0; i < curve->n; i++)
         best = fmax(best, curve->points[i].y);
     return best;
+}
+
+/* Where an ascending curve has the value y. */
+static double place_of(const struct gmt_model_curve *curve, double y)
+{
+    const struct gmt_model_point *p = curve->points;
+
+    if (y <= p[0].y)
+        return p[0].x * y / p[0].y;
+    for (size_t i = 1; i < curve->n; i++) {
+        if (y <= p[i].y)
+            return p[i - 1].x + (p[i].x - p[i - 1].x) * (y - p[i - 1].y) / (p[i].y - p[i - 1].y);
+    }
+    return p[curve->n - 1].x;
+}
+
+double gmt_curve_lifted(const struct gmt_model_curve *curve, double y, double factor)
+{
+    if (curve->n == 0 || isnan(y) || isnan(factor))
+        return NAN;
+    const struct gmt_model_point *first = &curve->points[0];
+    double x = factor * place_of(curve, y);
+    double lifted = x < first->x ? first->y * x / first->x : gmt_curve_linear(curve, x);
+    return fmax(y, lifted);
 }
 
 const struct gmt_model_variant *gmt_family_variant(const struct gmt_model_family *family,

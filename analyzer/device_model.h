@@ -73,6 +73,9 @@ struct gmt_model {
     double l1_strided_sectors_per_s;  /* hits of lanes in sectors of their own; NAN */
     double dram_load_ns;              /* latency of one load; NAN */
     struct gmt_model_curve occupancy; /* occupancy -> bytes per second */
+    /* Bytes in flight -> bytes per second. 1: a load of 4 bytes by every thread that the device holds;
+     * narrow loads as far as they go, 16-byte loads beyond. */
+    struct gmt_model_curve in_flight;
     struct gmt_model_family offset, stride, bank, occupancies, store, stride_wide, gather;
     struct gmt_model_family launch_bound, block_size;
     double launch_queued_ns; /* one launch call in a run of them; NAN */
@@ -131,6 +134,12 @@ double gmt_curve_relative_spread(const struct gmt_model_curve *curve, double x);
 /* Linear in x, clamped to both ends: for occupancy -> bandwidth. NAN for an empty curve. */
 double gmt_curve_linear(const struct gmt_model_curve *curve, double x);
 double gmt_curve_max(const struct gmt_model_curve *curve);
+/*
+ * The value where x is `factor` times what it is at the value y: what more bytes in flight make of a
+ * bandwidth, whatever keeps them in flight. Below the first point the curve is a line from the origin,
+ * as by Little's law with the latency of an idle device; never below y. NAN for an empty curve.
+ */
+double gmt_curve_lifted(const struct gmt_model_curve *curve, double y, double factor);
 
 /* The variant of a family whose name that is, or NULL. */
 const struct gmt_model_variant *gmt_family_variant(const struct gmt_model_family *family,

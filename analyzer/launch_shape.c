@@ -97,7 +97,7 @@ bool gmt_shape_low_ilp(const struct gmt_model *model, const struct gmt_timeline 
 struct gmt_position gmt_shape_position(const struct gmt_model *model, const struct gmt_timeline *tl,
                                        const struct gmt_tl_class *class, double after)
 {
-    const struct gmt_model_curve *curve = &model->occupancy;
+    const struct gmt_model_curve *curve = &model->in_flight;
     struct gmt_work work = gmt_work_of_class(tl, class);
     double bytes = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES);
     struct gmt_position p = {.achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100,
@@ -106,16 +106,16 @@ struct gmt_position gmt_shape_position(const struct gmt_model *model, const stru
                              .at_most = gmt_curve_max(curve)};
 
     p.here = gmt_curve_linear(curve, p.achieved);
-    p.there = gmt_curve_linear(curve, fmax(p.achieved, p.after));
+    p.there = gmt_curve_lifted(curve, p.rate, fmax(1, p.after / p.achieved));
     return p;
 }
 
 const char *gmt_shape_enough_warps(const struct gmt_position *p)
 {
-    if (p->rate >= GMT_AT_ROOF * p->at_most)
-        return "device memory is at its roof already: more warps would not help";
-    if (p->there < GMT_OCCUPANCY_MIN_GAIN * p->here)
-        return "the calibrated bandwidth is hardly higher with more warps";
+    if (p->there < GMT_OCCUPANCY_MIN_GAIN * p->rate)
+        return p->rate >= GMT_AT_ROOF * p->at_most
+                   ? "device memory is at its roof already: more warps would not help"
+                   : "the calibrated bandwidth is hardly higher with more warps";
     if (p->rate < GMT_MEMORY_BOUND_SHARE * p->here)
         return "it does not wait for memory: more warps would not help";
     return NULL;

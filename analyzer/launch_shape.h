@@ -48,11 +48,16 @@ double gmt_shape_waiting(const struct gmt_timeline *timeline, const struct gmt_t
 bool gmt_shape_low_ilp(const struct gmt_model *model, const struct gmt_timeline *timeline,
                        const struct gmt_tl_class *class, const struct gmt_shape *shape);
 
-/* What one launch gets now, and what the calibrated curve has for it, in bytes per second. */
+/*
+ * What one launch moves, and what the calibrated curve of bandwidth over bytes in flight makes of it,
+ * in bytes per second. Its own place on the curve is where the curve has its rate: a kernel with wide
+ * or several loads lies further up than its warps alone would put it.
+ */
 struct gmt_position {
-    double achieved, after;      /* occupancy, 0..1, now and after a fix */
-    double rate;                 /* what it moves beyond L1: the larger of L2 and device memory */
-    double here, there, at_most; /* by the curve: now, after the fix, anywhere */
+    double achieved, after; /* occupancy, 0..1, now and after a fix                        */
+    double rate;            /* what it moves beyond L1: the larger of L2 and device memory */
+    double here;            /* with one 4-byte load in flight per thread, as many warps    */
+    double there, at_most;  /* from its own place with more warps; anywhere                */
 };
 
 struct gmt_position gmt_shape_position(const struct gmt_model *model,

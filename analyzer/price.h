@@ -78,10 +78,17 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
                                  const struct gmt_tl_class *class, const struct gmt_repair *repair);
 
 /*
- * Time of one launch with `after` times the resident warps that it has. Waiting time shrinks with
- * the warps, down to the roofs of device memory, L2, L1 and issue; where the model has the curve of
- * bandwidth over occupancy, best is the mean of that and of what the curve promises.
+ * Gain of one launch with occupancy_after in place of occupancy, as a factor of its bytes in flight.
+ * Where the curve of bandwidth over bytes in flight has the launch's own rate is its place; from there
+ * the curve says what as many times the bytes make of it (gmt_curve_lifted). Only what L1, shared
+ * memory and the schedulers do not explain of the time shrinks so, (T^p - inside^p)^(1/p), p =
+ * GMT_OVERLAP_EXPONENT. low: as much of that as the launch moves of what narrow loads of as many warps
+ * move; high: the roofs of memory. A model without the curve: the time shrinks with the warps, down to
+ * the roofs.
  */
+#define GMT_OCCUPANCY_METHOD \
+    "as many times the bytes in flight, from the kernel's own place on the calibrated curve of " \
+    "bandwidth over bytes in flight; what the multiprocessors do themselves stays"
 struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class, double occupancy,

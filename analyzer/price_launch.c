@@ -78,6 +78,14 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct 
     return gain_between(t_ns, (t_ns + best_ns) / 2, best_ns, fmin(best_ns, least_ns));
 }
 
+/* Blocks whose threads hand each other words through shared memory: as a whole they are one job. */
+static bool shares_tiles(const struct gmt_tl_class *class)
+{
+    const double *c = class->counter;
+
+    return c[GMT_M_shared_load_requests] > 0 && c[GMT_M_barrier_stall_cycles] > 0;
+}
+
 struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gmt_timeline *tl,
                                   const struct gmt_tl_class *class, const struct gmt_shape *shape)
 {
@@ -93,6 +101,8 @@ struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gm
     if (!(part > 0))
         return no_gain;
     double best_ns = isnan(balance) ? loss_ns : fmin(most_ns, t_ns * fmax(0, 1 - balance));
+    if (shares_tiles(class))
+        return gain_between(t_ns, t_ns, t_ns - best_ns / 2, t_ns - fmax(most_ns, best_ns));
     return gain_between(t_ns, t_ns - fmin(loss_ns, best_ns), t_ns - best_ns,
                         t_ns - fmax(most_ns, best_ns));
 }

@@ -8,13 +8,14 @@
 
 /* What a launch's work takes at the calibrated rates; 0 where nothing is known of it. */
 struct gmt_roof {
-    double device_ns; /* device memory and L2, which all multiprocessors share */
+    double device_ns; /* device memory, L2 and the bus, which all multiprocessors share */
     double all_ns;    /* with L1, shared memory and issue                      */
 };
 
 /*
  * spread: as if the work of L1, shared memory and the schedulers lay on all multiprocessors. Device
- * memory that was not measured: the bytes asked for, once, and no more than the launch was given.
+ * memory that was not measured: the bytes asked for, once, and no more than the launch was given. Host
+ * memory that the launch was given goes over the bus once.
  */
 struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                const struct gmt_tl_class *class, bool spread);
@@ -46,7 +47,9 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model,
  * One launch whose last wave is short, with the same work in whole waves. A wave takes tau, the last
  * one tau x its blocks on the busiest multiprocessor / resident blocks where throughput binds, and
  * tau where latency does. Where cycles were counted, best is 1 - mean / most active cycles of the
- * multiprocessors; high: the last wave takes a full one's time.
+ * multiprocessors; high: the last wave takes a full one's time. Threads that share a tile cannot be
+ * spread over other blocks one by one: halving their blocks halves what the last wave leaves idle, so
+ * best is half as much then, and low nothing.
  */
 struct gmt_gain gmt_price_no_tail(const struct gmt_model *model,
                                   const struct gmt_timeline *timeline,

@@ -4,6 +4,7 @@
 
 #include "analyzer/price.h"
 #include "analyzer/price_launch.h"
+#include "analyzer/price_mapped.h"
 #include "analyzer/thresholds.h"
 
 /* Warp schedulers of a multiprocessor, each of which issues one instruction per cycle: Volta on. */
@@ -161,29 +162,34 @@ struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                     const struct gmt_tl_class *class, double occupancy,
                                     double occupancy_after)
 {
+    const double p = GMT_OVERLAP_EXPONENT;
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
+    double more = occupancy_after / occupancy;
     struct gmt_work work = gmt_work_of_class(timeline, class);
-    struct times times = times_of(model, class, busy, &work);
-    double roof_ns = fmin(t_ns, together(&times, times.dram_ns));
+    struct times times = times_of(model, class, busy, &work), memory = times, inside = times;
+    double moved = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / t_ns;
+    double here = gmt_curve_linear(&model->in_flight, occupancy);
+    double there = gmt_curve_lifted(&model->in_flight, moved, more);
+
     /* Those who rewrite a kernel for more warps often need fewer instructions, too. */
-    struct times memory = times;
     memory.issue_ns = 0;
     double least_ns = fmin(t_ns, together(&memory, memory.dram_ns));
-    double scaled_ns = fmin(t_ns, gmt_price_overlap(t_ns * occupancy / occupancy_after, roof_ns));
-    double moved = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / t_ns;
-    double here = gmt_curve_linear(&model->occupancy, occupancy);
-    double there = gmt_curve_linear(&model->occupancy, occupancy_after);
-
-    if (isnan(t_ns) || !(occupancy > 0) || !(occupancy_after >= occupancy))
+    if (isnan(t_ns) || !(occupancy > 0) || !(more >= 1))
         return (struct gmt_gain){NAN, NAN, NAN, false};
-    if (isnan(here) || isnan(there) || isnan(moved))
+    if (isnan(here) || isnan(there)) {
+        double roof_ns = fmin(t_ns, together(&times, times.dram_ns));
+        double scaled_ns = fmin(t_ns, gmt_price_overlap(t_ns / more, roof_ns));
+
         return gain_of(t_ns, (t_ns + scaled_ns) / 2, scaled_ns, least_ns);
-    /* Above the curve: the kernel keeps more loads in flight, and the curve promises less. */
-    double curve_ns = fmin(t_ns, t_ns * fmax(here, moved) / there);
+    }
+    /* What does not leave the multiprocessor takes as long as before, beside less waiting. */
+    inside.dram_ns = inside.l2_ns = 0;
+    double inside_ns = fmin(t_ns, together(&inside, 0));
+    double waiting_ns = pow(pow(t_ns, p) - pow(inside_ns, p), 1 / p);
+    double best_ns = gmt_price_overlap(waiting_ns * moved / there, inside_ns);
     /* Only what moves bytes follows the curve for certain. */
     double bound = fmin(1.0, moved / here);
-    struct gmt_gain gain = gain_of(t_ns, t_ns - (t_ns - curve_ns) * bound,
-                                   (curve_ns + scaled_ns) / 2, least_ns);
+    struct gmt_gain gain = gain_of(t_ns, t_ns - (t_ns - best_ns) * bound, best_ns, least_ns);
     gain.from_family = true;
     return gain;
 }
@@ -211,6 +217,8 @@ struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_t
     if (spread)
         work.issue_ns *= busy;
     struct times times = times_of(model, class, spread ? 1 : busy, &work);
-    return (struct gmt_roof){gmt_price_overlap(times.dram_ns, times.l2_ns),
-                             together(&times, times.dram_ns)};
+    double bus_ns = gmt_known(gmt_price_mapped_once(model, GMT_MAPPED_EITHER, class->mapped_bytes));
+    return (struct gmt_roof){
+        gmt_price_overlap(gmt_price_overlap(times.dram_ns, times.l2_ns), bus_ns),
+        gmt_price_overlap(together(&times, times.dram_ns), bus_ns)};
 }

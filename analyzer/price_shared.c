@@ -114,6 +114,30 @@ struct gmt_reread gmt_reread_of(const struct gmt_tl_class *class)
                                .requests = fmax(0, load.requests - fill)};
 }
 
+double gmt_bytes_to_read(const struct gmt_tl_class *class)
+{
+    double counted = class->counter[GMT_M_footprint_read_bytes];
+
+    return isfinite(counted) ? counted : class->footprint_bytes;
+}
+
+bool gmt_is_staged_unread(const struct gmt_tl_class *class, const struct gmt_reread *reread)
+{
+    const double *c = class->counter;
+    double loads = c[GMT_M_global_load_bytes];
+
+    if (!(reread->staged_bytes > 0) || !(loads > 0))
+        return false;
+    /* Others that read shared memory: bulk copies, and atomics where they are counted. */
+    if (c[GMT_M_tma_instructions] > 0 || c[GMT_M_shared_atomic_requests] > 0)
+        return false;
+    if (loads < 2 * gmt_bytes_to_read(class))
+        return false;
+    return gmt_known(c[GMT_M_shared_load_bytes]) <= GMT_STAGED_READ_SHARE * reread->staged_bytes &&
+           reread->bytes >= GMT_STAGED_REREAD * reread->staged_bytes &&
+           reread->staged_bytes >= GMT_STAGED_MIN_SHARE * loads;
+}
+
 struct gmt_gain gmt_price_unread(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class)
 {

@@ -47,6 +47,10 @@ struct gmt_reread {
     double staged_bytes, bytes, sectors, requests;
 };
 struct gmt_reread gmt_reread_of(const struct gmt_tl_class *class);
+/* Bytes that a launch can read at all: as counted, else what it was given; NAN: not known. */
+double gmt_bytes_to_read(const struct gmt_tl_class *class);
+/* Whether a tile is filled that is hardly read, while arrays are read again and again: GM403. */
+bool gmt_is_staged_unread(const struct gmt_tl_class *class, const struct gmt_reread *reread);
 
 /*
  * Gain of one launch if its warps were in `parts` times as many blocks, which wait each for itself.

@@ -91,6 +91,7 @@ struct gmt_tl_class {
     int64_t cluster[3];                           /* 0: none */
     double theoretical_occupancy;                 /* 0..1, NAN */
     double footprint_bytes;      /* of all allocations that its launches got pointers into; NAN */
+    double mapped_bytes;         /* of page-locked host memory among them; NAN: none */
     double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
     int64_t launches, measured, timed;
     double median_ns;    /* of launches that were not measured; NAN: no device time at all */

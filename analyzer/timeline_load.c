@@ -195,7 +195,8 @@ static int load_classes(struct gmt_timeline *tl)
         class->max_threads_per_block = gmt_query_int(&query, 17);
         for (size_t i = 0; i < GMT_METRICS; i++)
             class->counter[i] = NAN;
-        class->median_ns = class->total_ns = class->footprint_bytes = NAN;
+        class->median_ns = class->total_ns = NAN;
+        class->footprint_bytes = class->mapped_bytes = NAN;
     }
     return gmt_query_close(&query, rc);
 }
@@ -252,6 +253,27 @@ static int load_footprints(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+/* Host memory that a launch works on through its mapping, by its arguments; the largest of a class. */
+static int load_mapped(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT l.class_id, max(s.bytes) FROM (SELECT DISTINCT class_id, argument_set_id "
+        "FROM launch WHERE class_id IS NOT NULL AND result = 0) l JOIN (SELECT set_id, "
+        "sum(bytes) AS bytes FROM (SELECT DISTINCT a.set_id, h.id, h.bytes FROM launch_argument a "
+        "JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id) s "
+        "ON s.set_id = l.argument_set_id GROUP BY l.class_id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int32_t class = class_index(tl, gmt_query_int(&query, 0));
+
+        if (class >= 0 && gmt_query_real(&query, 1) > 0)
+            tl->classes[class].mapped_bytes = gmt_query_real(&query, 1);
+    }
+    return gmt_query_close(&query, rc);
+}
+
 int gmt_timeline_load_calls(struct gmt_timeline *tl)
 {
     int rc = load_copies(tl);
@@ -267,5 +289,7 @@ int gmt_timeline_load_kernels(struct gmt_timeline *tl)
         rc = load_counters(tl);
     if (rc == 0)
         rc = load_footprints(tl);
+    if (rc == 0)
+        rc = load_mapped(tl);
     return rc == 0 ? load_launches(tl) : rc;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/launch_shape.h"
 #include "analyzer/pattern.h"
 #include "analyzer/rule.h"
 #include "analyzer/rules/access_finding.h"
@@ -46,7 +47,8 @@ static const char explain_misaligned[] =
     "        family; without it half of their share of all sectors, at most all of it. Below 3 %\n"
     "        of the kernel's time, as on GPUs whose L1 serves the neighbour's sector, it is a "
     "note;\n"
-    "        so it is where GM202 has the cause.\n"
+    "        so it is where GM202 has the cause, and where warps were seen to wait for loads less\n"
+    "        than half of their time: other work hides then what a copy waits for.\n"
     "        Without times (software device) it is a note, too: less than twice the ideal.\n"
     "Fix     Round the base address up to 32 bytes (better 256); pad rows with cudaMallocPitch.\n"
     "Limits  Which of several arrays is misaligned is not told: see GM202.\n";
@@ -206,6 +208,9 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
                         "sectors");
     if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns)
         finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
+    else if (gmt_shape_waiting(analysis->timeline, class) < GMT_WAITING_SHARE)
+        finding->note_why = "its warps wait for loads less than half of their time: what more "
+                            "sectors cost is hidden behind other work";
     else if (isnan(gain.best_ns))
         finding->note_why = analysis->timeline->simulated
                                 ? "less than twice the ideal, and no times to tell its cost"

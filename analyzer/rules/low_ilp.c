@@ -14,10 +14,9 @@ static const char explain[] =
     "load\n"
     "        in flight (requests per time x calibrated latency / resident warps, 0.4 to 1.3), and\n"
     "        whose warps wait for loads at least half of their time, where that was counted.\n"
-    "Saving  Bandwidth is a function of the bytes in flight: four independent loads at this\n"
-    "        occupancy count as four times the occupancy on the calibrated curve with one load, "
-    "and\n"
-    "        waiting shrinks by as much, down to the roofs; the mean of both.\n"
+    "Saving  Bandwidth is a function of the bytes in flight: four independent loads keep three\n"
+    "        times as many there, on average, from the kernel's own place on the calibrated "
+    "curve.\n"
     "Fix     Unroll by four with the loads first, or load float4; or fewer registers (GM501).\n"
     "Limits  Loads that depend on each other (lists, trees) look the same and cannot be unrolled.\n"
     "        GM501 has kernels that anything but registers limits, GM503 those just above a "
@@ -29,13 +28,12 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     const struct gmt_model *model = analysis->model;
     struct gmt_shape shape = gmt_shape_of(tl, class);
     double occupancy = gmt_shape_occupancy(class);
-    double as_if = fmin(1, GMT_UNROLLED_LOADS * occupancy);
-    double here = gmt_curve_linear(&model->occupancy, occupancy);
-    double there = gmt_curve_linear(&model->occupancy, as_if);
+    double as_if = GMT_UNROLLED_LOADS * occupancy;
+    struct gmt_position position = gmt_shape_position(model, tl, class, as_if);
     char has[GMT_FORMAT_BYTES], loads[GMT_FORMAT_BYTES];
 
     if (class->launches == 0 || !gmt_shape_low_ilp(model, tl, class, &shape) ||
-        !(there >= GMT_OCCUPANCY_MIN_GAIN * here))
+        !(position.there >= GMT_OCCUPANCY_MIN_GAIN * position.rate))
         return;
     double in_flight = gmt_shape_loads_in_flight(model, tl, class);
     struct gmt_gain gain = gmt_price_occupancy(model, tl, class, occupancy, as_if);
@@ -57,14 +55,14 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = "float a[4];\n"
                       "for (int j = 0; j < 4; j++) a[j] = in[i + j * step];   /* all under way */\n"
                       "for (int j = 0; j < 4; j++) out[i + j * step] = f(a[j]);";
-    finding->method = "four loads count as three times the occupancy on the calibrated "
-                      "curve of bandwidth over occupancy";
+    finding->method = "four loads keep three times the bytes in flight; from the kernel's own "
+                      "place on the calibrated curve of bandwidth over bytes in flight";
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    if (analysis->model->occupancy.n == 0)
+    if (analysis->model->in_flight.n == 0)
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
     if (isnan(analysis->model->dram_load_ns))
         return gmt_could_not(analysis, "the device model has no latency of a load");

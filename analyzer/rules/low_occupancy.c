@@ -12,22 +12,22 @@
 static const char explain[] =
     "What    A multiprocessor hides the hundreds of cycles of a memory access behind other warps.\n"
     "        With few resident warps it waits.\n"
-    "Seen    Kernels whose achieved occupancy lies on the part of the calibrated curve, bandwidth\n"
-    "        over occupancy, where more occupancy gives at least 10 % more bandwidth, and whose\n"
-    "        own traffic is a good part of what that curve allows there. Kernels at 90 % of the\n"
-    "        calibrated roof, kernels that do not wait for memory, and those on the flat part of\n"
-    "        the curve are notes below half occupancy, and else left alone.\n"
-    "Saving  Between two answers. Waiting shrinks in proportion to the resident warps, down to "
-    "the\n"
-    "        roofs of device memory, L2, L1 and issue. And: time shrinks by the ratio of the "
-    "curve\n"
-    "        at both occupancies. The lower end lets only the traffic follow the curve, the upper\n"
-    "        end is the roof. The occupancy after the fix is what the next limiter allows.\n"
+    "Seen    Kernels whose traffic lies on the part of the calibrated curve, bandwidth over bytes\n"
+    "        in flight, where as many more of them as the next limiter allows warps give at least\n"
+    "        10 % more, and which move a quarter at least of what narrow loads of their warps "
+    "would.\n"
+    "        Others are notes below half occupancy, and else left alone.\n"
+    "Saving  Warps x loads of each are bytes in flight. The kernel's place on the curve is where\n"
+    "        the curve has its traffic; from there the curve tells what more warps bring. What "
+    "L1,\n"
+    "        shared memory and the schedulers explain of the time stays. The lower end lets only\n"
+    "        the traffic follow the curve, the upper end is the roof. The occupancy after the fix\n"
+    "        is what the next limiter allows.\n"
     "Fix     Depends on the limiter, which is named: shared memory, registers, block size. Grids\n"
     "        are GM504 and GM510, kernels just above a step of registers GM503, and GM511 has\n"
     "        those that need their registers and can issue more loads instead.\n"
-    "Limits  The curve has one load in flight per thread. A kernel with more needs fewer warps:\n"
-    "        then its traffic is above the curve and nothing is said.\n";
+    "Limits  A kernel with several or wide loads needs fewer warps: it lies further up on the "
+    "curve.\n";
 
 static const char *const fixes[GMT_OCCUPANCY_LIMITER_COUNT] = {
     [GMT_OCCUPANCY_SHARED] =
@@ -92,9 +92,7 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                             class->id);
     finding->effort = GMT_EFFORT_MEDIUM;
     finding->fix = fixes[shape->occupancy.limiter];
-    finding->method =
-        "waiting shrinks with the resident warps down to the calibrated roofs, or the "
-        "time by the curve of bandwidth over occupancy: the mean of both";
+    finding->method = GMT_OCCUPANCY_METHOD;
     finding->confidence = gmt_confidence_of_model(analysis->model);
     finding->note_why = gmt_shape_enough_warps(p);
     if (finding->note_why == NULL)
@@ -124,7 +122,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    if (analysis->model->occupancy.n == 0)
+    if (analysis->model->in_flight.n == 0)
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
     for (size_t i = 0; i < tl->class_count; i++)
         check(analysis, &tl->classes[i]);

@@ -52,40 +52,47 @@ static double sum_known(double a, double b)
     return isnan(b) ? a : a + b;
 }
 
-/* NULL where the trace cannot be read. */
-static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
+/* What launches really touched: on the software device, which counts it. */
+static size_t read_footprints(const struct gmt_timeline *tl, struct use *uses)
 {
-    static const char by_argument[] =
-        "SELECT l.class_id, max(s.bytes), NULL FROM (SELECT DISTINCT class_id, argument_set_id "
-        "FROM "
-        "launch WHERE class_id IS NOT NULL AND result = 0) l JOIN (SELECT set_id, sum(bytes) AS "
-        "bytes FROM (SELECT DISTINCT a.set_id, h.id, h.bytes FROM launch_argument a JOIN "
-        "host_allocation h ON h.id = a.allocation_id) GROUP BY set_id) s "
-        "ON s.set_id = l.argument_set_id GROUP BY l.class_id";
-    static const char by_footprint[] =
+    struct gmt_query query;
+    size_t count = 0;
+    int rc = gmt_query_open(
+        &query, tl->db,
         "SELECT class_id, avg(touched), avg(moved) FROM (SELECT f.class_id, f.launch_seq, "
         "sum(f.read_bytes + f.write_bytes) AS touched, "
         "sum(f.read_traffic_bytes + f.write_traffic_bytes) AS moved FROM kernel_footprint f "
         "JOIN host_allocation h ON h.id = f.allocation_id GROUP BY f.class_id, f.launch_seq) "
-        "GROUP BY class_id";
-    struct gmt_query query;
-    struct use *uses = calloc(tl->class_count + 1, sizeof(*uses));
-    int rc = gmt_query_open(&query, tl->db, tl->simulated ? by_footprint : by_argument);
+        "GROUP BY class_id");
 
-    *count = 0;
-    while (rc == 0 && uses != NULL && *count < tl->class_count && gmt_query_next(&query)) {
+    while (rc == 0 && count < tl->class_count && gmt_query_next(&query)) {
         const struct gmt_tl_class *class = class_of(tl, gmt_query_int(&query, 0));
-        struct use *use = &uses[*count];
 
-        if (class == NULL || !(gmt_query_real(&query, 1) > 0))
-            continue;
-        *use = (struct use){class, gmt_query_real(&query, 1), gmt_query_real(&query, 2)};
-        if (!tl->simulated)
-            use->traffic = GMT_SECTOR_BYTES * sum_known(class->counter[GMT_M_host_read_sectors],
-                                                        class->counter[GMT_M_host_write_sectors]);
-        (*count)++;
+        if (class != NULL && gmt_query_real(&query, 1) > 0)
+            uses[count++] = (struct use){class, gmt_query_real(&query, 1),
+                                         gmt_query_real(&query, 2)};
     }
     gmt_query_close(&query, rc);
+    return count;
+}
+
+/* NULL where there is not enough memory. */
+static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
+{
+    struct use *uses = calloc(tl->class_count + 1, sizeof(*uses));
+
+    *count = 0;
+    if (uses != NULL && tl->simulated)
+        *count = read_footprints(tl, uses);
+    for (size_t i = 0; uses != NULL && !tl->simulated && i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+
+        if (class->mapped_bytes > 0)
+            uses[(*count)++] = (struct use){
+                class, class->mapped_bytes,
+                GMT_SECTOR_BYTES * sum_known(class->counter[GMT_M_host_read_sectors],
+                                             class->counter[GMT_M_host_write_sectors])};
+    }
     return uses;
 }
 

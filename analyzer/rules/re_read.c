@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/price.h"
+#include "analyzer/price_shared.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
@@ -14,7 +14,9 @@ static const char explain[] =
     "        of the global loads.\n"
     "Seen    Bytes of the sectors that global loads touch against the size of the allocations\n"
     "        that the kernel was given (software device: the bytes that it really read), from 8\n"
-    "        on; loads in order, and fewer shared loads than global ones.\n"
+    "        on; loads in order, and fewer shared loads than global ones. Kernels that fill a "
+    "tile\n"
+    "        and leave it unread are GM403's.\n"
     "Saving  The time of the remaining loads on each level of memory and of the new shared loads,\n"
     "        by the calibrated rates, combined as (sum t^3)^(1/3), for the best tile that fits.\n"
     "        Of the time that this does not explain, the share of the loads that go goes; at the\n"
@@ -47,19 +49,15 @@ static struct best best_tile(const struct gmt_analysis *analysis, const struct g
     return best;
 }
 
-/* Bytes that there are to read; NAN: not known. */
-static double bytes_once(const struct gmt_tl_class *class)
-{
-    double counted = class->counter[GMT_M_footprint_read_bytes];
-
-    return isfinite(counted) ? counted : class->footprint_bytes;
-}
-
 static bool is_candidate(const struct gmt_tl_class *class, const struct gmt_access *load)
 {
     double shared = gmt_known(class->counter[GMT_M_shared_load_requests]);
+    struct gmt_reread reread = gmt_reread_of(class);
 
-    return load->sectors * GMT_SECTOR_BYTES >= GMT_REREAD_FACTOR * bytes_once(class) &&
+    /* It has its tile, and leaves it unread. */
+    if (gmt_is_staged_unread(class, &reread))
+        return false;
+    return load->sectors * GMT_SECTOR_BYTES >= GMT_REREAD_FACTOR * gmt_bytes_to_read(class) &&
            gmt_access_ratio(load) < GMT_STRIDED_RATIO && shared < load->requests;
 }
 
@@ -107,7 +105,7 @@ static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class, double all)
 {
     struct gmt_access load = gmt_access_of_loads(class);
-    double n = (double)class->launches, once = bytes_once(class);
+    double n = (double)class->launches, once = gmt_bytes_to_read(class);
     double read = load.sectors * GMT_SECTOR_BYTES;
     char times[GMT_FORMAT_BYTES], size[GMT_FORMAT_BYTES];
 
@@ -156,7 +154,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        known |= isfinite(bytes_once(class));
+        known |= isfinite(gmt_bytes_to_read(class));
         all += gmt_known(class->counter[GMT_M_global_load_sectors]) * GMT_SECTOR_BYTES *
                (double)class->launches;
     }

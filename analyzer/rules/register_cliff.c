@@ -12,9 +12,9 @@ static const char explain[] =
     "        the 65,536 registers of a multiprocessor; with 65 it is one.\n"
     "Seen    Kernels that registers alone keep from one more resident block, with at most 16\n"
     "        registers per thread above what would let it in.\n"
-    "Saving  As GM501, for that one block more: waiting shrinks with the resident warps down to\n"
-    "        the calibrated roofs, or the time by the curve of bandwidth over occupancy, the mean\n"
-    "        of both. Where the curve promises nothing it is a note.\n"
+    "Saving  As GM501, for that one block more: from the kernel's own place on the calibrated\n"
+    "        curve of bandwidth over bytes in flight. Where the curve promises nothing it is a "
+    "note.\n"
     "Fix     __launch_bounds__(threads, blocks) or __maxnreg__; shorter lifetimes of variables.\n"
     "Limits  Fewer registers can mean spills: see GM306 after the change.\n";
 
@@ -51,9 +51,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = gmt_text(analysis,
                                "__global__ void __launch_bounds__(%.0f, %.0f) kernel(...)",
                                shape.threads, shape.resident + 1);
-    finding->method =
-        "waiting shrinks with the resident warps down to the calibrated roofs, or the "
-        "time by the curve of bandwidth over occupancy: the mean of both";
+    finding->method = GMT_OCCUPANCY_METHOD;
     finding->note_why = gmt_shape_enough_warps(&position);
     if (finding->note_why != NULL)
         gain.low_ns = gain.best_ns = gain.high_ns = 0;
@@ -62,7 +60,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    if (analysis->model->occupancy.n == 0)
+    if (analysis->model->in_flight.n == 0)
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
     for (size_t i = 0; i < analysis->timeline->class_count; i++)
         check(analysis, &analysis->timeline->classes[i]);

@@ -16,23 +16,24 @@ static const char explain[] =
     "shared\n"
     "        memory, and how much L1, can be asked for per kernel: the carve-out.\n"
     "Seen    Shared memory is the tightest limit of resident blocks, by NVIDIA's occupancy\n"
-    "        functions; at the calibrated curve of bandwidth over occupancy, what the next limit\n"
-    "        allows gives at least 10 % more bandwidth, and the kernel's own traffic is a good "
-    "part\n"
-    "        of what the curve allows now. A carve-out is deduced where the driver allowed fewer\n"
-    "        blocks than shared memory explains.\n"
-    "Saving  As for GM501: waiting shrinks with the resident warps down to the roofs, or the time\n"
-    "        by the ratio of the curve at both occupancies; the mean of both.\n"
+    "        functions; on the calibrated curve of bandwidth over bytes in flight, as many blocks "
+    "as\n"
+    "        the next limit allows give at least 10 % more than the kernel moves now, and that is "
+    "a\n"
+    "        quarter at least of what narrow loads of as many warps move. A carve-out is deduced\n"
+    "        where the driver allowed fewer blocks than shared memory explains.\n"
+    "Saving  As for GM501: from its own place on that curve, with as many more bytes in flight as\n"
+    "        blocks; what the multiprocessors have to do themselves stays.\n"
     "Fix     A smaller tile: the sizes at which one more block fits are listed; or the carve-out.\n"
-    "Limits  A smaller tile may be read again more often, which is not priced. A kernel at 90 % "
-    "of\n"
-    "        the calibrated roof, or whose traffic is far below the curve, is a note at most.\n";
+    "Limits  A smaller tile may be read again more often, which is not priced. A kernel near the\n"
+    "        calibrated roof, or whose traffic is far below the curve, is a note at most.\n";
 
 /* Of the kernel at hand. */
 struct limit {
     struct gmt_occupancy now;
-    double achieved, after;         /* occupancy, 0..1                          */
-    double rate, here, there, roof; /* bytes per second: moved, curve now, then */
+    double achieved, after;         /* occupancy, 0..1                                       */
+    double more;                    /* resident blocks then / now                            */
+    double rate, here, there, roof; /* bytes per second: moved, as many narrow loads, then   */
     int64_t shared_bytes;           /* per block, static and dynamic            */
     int64_t blocks_after, bytes_after;
 };
@@ -52,7 +53,7 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
                        struct limit *l)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    const struct gmt_model_curve *curve = &analysis->model->occupancy;
+    const struct gmt_model_curve *curve = &analysis->model->in_flight;
     struct gmt_work work = gmt_work_of_class(tl, class);
 
     l->now = gmt_occupancy_of(tl, class, NULL);
@@ -60,7 +61,8 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
     l->after = l->now.without_limiter;
     l->rate = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / class->median_ns;
     l->here = gmt_curve_linear(curve, l->achieved);
-    l->there = gmt_curve_linear(curve, fmax(l->achieved, l->after));
+    l->more = fmax(1, l->after / l->now.occupancy);
+    l->there = gmt_curve_lifted(curve, l->rate, l->more);
     l->roof = gmt_curve_max(curve);
     l->shared_bytes = class->static_shared_bytes + class->dynamic_shared_bytes;
     if (l->now.unknown != NULL || !l->now.limited || l->now.limiter != GMT_OCCUPANCY_SHARED ||
@@ -77,13 +79,11 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
 /* Why it is not worth a change, or NULL. */
 static const char *no_gain(const struct limit *l)
 {
-    if (l->rate >= GMT_AT_ROOF * l->roof)
-        return "memory is as busy as it can be";
+    if (l->there < GMT_OCCUPANCY_MIN_GAIN * l->rate)
+        return l->rate >= GMT_AT_ROOF * l->roof ? "memory is as busy as it can be"
+                                                : "more warps would not give more bandwidth";
     if (l->rate < GMT_MEMORY_BOUND_SHARE * l->here)
         return "the kernel waits for something other than memory";
-    /* Above the curve: the kernel keeps more loads in flight than those that made it. */
-    if (l->there < GMT_OCCUPANCY_MIN_GAIN * fmax(l->here, l->rate))
-        return "more warps would not give more bandwidth";
     return NULL;
 }
 
@@ -186,7 +186,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (finding == NULL)
         return;
     struct gmt_gain gain = gmt_price_occupancy(analysis->model, analysis->timeline, class,
-                                               l.achieved, fmax(l.achieved, l.after));
+                                               l.achieved, l.achieved * l.more);
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->note_why = why;
@@ -199,9 +199,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             "WHERE class_id = %" PRId64,
                             class->id);
     advise(analysis, finding, class, &l);
-    finding->method =
-        "waiting shrinks with the resident warps down to the calibrated roofs, or the "
-        "time by the curve of bandwidth over occupancy: the mean of both";
+    finding->method = GMT_OCCUPANCY_METHOD;
     finding->confidence = gmt_confidence_of_model(analysis->model);
     if (why == NULL)
         gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
@@ -213,7 +211,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     const struct gmt_timeline *tl = analysis->timeline;
     bool used = false;
 
-    if (analysis->model->occupancy.n == 0)
+    if (analysis->model->in_flight.n == 0)
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];

@@ -21,11 +21,15 @@ static const char explain[] =
     "        kernel's work on all multiprocessors. Last wave: 1 - mean / most active cycles, as\n"
     "        counted; else the model of waves, in which a block alone on a multiprocessor is "
     "faster\n"
-    "        where throughput binds. Upper end: the last wave takes as long as a full one.\n"
+    "        where throughput binds. Upper end: the last wave takes as long as a full one. Half "
+    "of\n"
+    "        it where the threads of a block share tiles: smaller blocks are all that helps then.\n"
     "Fix     A grid of whole waves with a grid-stride loop; smaller blocks; less work per thread.\n"
     "Limits  Blocks count as equal. Kernels that mostly run beside those of other streams are "
     "left\n"
-    "        alone.\n";
+    "        alone, and so are those on a megabyte of mapped host memory and more: what they wait "
+    "for\n"
+    "        is the bus, however many blocks there are (GM112).\n";
 
 static const char sketch[] =
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);\n"
@@ -60,7 +64,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     bool small = shape.waves < 1 - GMT_TAIL_MIN_LOSS;
 
     if (class->launches == 0 || isnan(shape.waves) || shape.blocks < 2 ||
-        gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS))
+        gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS) ||
+        class->mapped_bytes >= GMT_MAPPED_MIN_BYTES)
         return;
     struct gmt_gain gain = small ? gmt_price_full_grid(model, tl, class, &shape)
                                  : gmt_price_no_tail(model, tl, class, &shape);

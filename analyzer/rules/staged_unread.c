@@ -24,31 +24,6 @@ static const char explain[] =
     "Limits  That both are the same array is a guess: the trace has sums per kernel. Matrix\n"
     "        instructions that read shared memory themselves are not counted.\n";
 
-/* Bytes that the kernel can read at all, as far as it is known; NAN. */
-static double footprint_of(const struct gmt_tl_class *class)
-{
-    double counted = class->counter[GMT_M_footprint_read_bytes];
-
-    return isfinite(counted) ? counted : class->footprint_bytes;
-}
-
-static bool is_unread(const struct gmt_tl_class *class, const struct gmt_reread *reread)
-{
-    const double *c = class->counter;
-    double loads = c[GMT_M_global_load_bytes];
-
-    if (!(reread->staged_bytes > 0) || !(loads > 0))
-        return false;
-    /* Others that read shared memory: bulk copies, and atomics where they are counted. */
-    if (c[GMT_M_tma_instructions] > 0 || c[GMT_M_shared_atomic_requests] > 0)
-        return false;
-    if (loads < 2 * footprint_of(class))
-        return false;
-    return gmt_known(c[GMT_M_shared_load_bytes]) <= GMT_STAGED_READ_SHARE * reread->staged_bytes &&
-           reread->bytes >= GMT_STAGED_REREAD * reread->staged_bytes &&
-           reread->staged_bytes >= GMT_STAGED_MIN_SHARE * loads;
-}
-
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                   double all_sectors)
 {
@@ -57,7 +32,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double n = (double)class->launches;
     char staged[GMT_FORMAT_BYTES], read[GMT_FORMAT_BYTES], again[GMT_FORMAT_BYTES];
 
-    if (!is_unread(class, &reread))
+    if (!gmt_is_staged_unread(class, &reread))
         return;
     struct gmt_gain gain = gmt_price_unread(analysis->model, analysis->timeline, class);
     if (isnan(gain.best_ns) && reread.sectors * n < GMT_EXCESS_SHARE * all_sectors)
@@ -73,7 +48,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "loaded", "bytes", c[GMT_M_global_load_bytes]);
     gmt_finding_evidence(finding, "loaded_again", "bytes", reread.bytes);
     gmt_finding_evidence(finding, "loads_again", "instructions", reread.requests);
-    gmt_finding_evidence(finding, "footprint", "bytes", footprint_of(class));
+    gmt_finding_evidence(finding, "footprint", "bytes", gmt_bytes_to_read(class));
     gmt_finding_evidence(finding, "launches", "count", n);
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     gmt_finding_claim_class(analysis, finding, class);
