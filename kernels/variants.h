@@ -19,12 +19,14 @@ extern "C" {
  *   kernel      body that runs, one of GMT_KERNELS
  *   parameter   what varies within the family: elements, words, blocks per multiprocessor, lanes
  *   width       bytes per lane of the access that is studied
- *   quality     good, bad, or neutral (neither: it is there to check counters)
+ *   quality     good, bad, or neutral (neither: a step between them, or there to check counters)
  *   reference   good variant whose time relative_time is measured against
  *   sectors     expected 32-byte sectors per global load request (a full warp, or what is active)
  *   efficiency  expected global load efficiency in %, bytes asked / (32 x sectors)
  *   ways        expected shared wavefronts / ideal wavefronts for that width; 1 is conflict-free
- *   rule        rule that should speak about the variant, or NULL
+ *   rule        bad: the rule that must have the first word about it. Others: the one that may speak,
+ *               because the access is so on purpose, or because more of what the family varies would
+ *               still help; NULL: none may
  */
 #include "variants_access.h"
 #include "variants_launch.h"

@@ -44,26 +44,30 @@
 #define GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, n, quality, rule, doc) \
     X(occupancy, body##_##n, body, n, width, quality, body##_16, sectors, 100, GMT_UNKNOWN, rule, \
       doc)
-#define GMT_VARIANTS_OCCUPANCY_STEPS(X, body, width, sectors, doc) \
+/* Up to the half of the warps more of them help at least by a tenth, but for loads as wide as four. */
+#define GMT_VARIANTS_OCCUPANCY_STEPS(X, body, width, sectors, q8, rule8, q12, rule12, doc) \
     GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 1, bad, "GM404", doc) \
     GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 2, bad, "GM404", doc) \
     GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 3, bad, "GM404", doc) \
     GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 4, bad, "GM404", doc) \
-    GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 6, neutral, NULL, doc) \
-    GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 8, neutral, NULL, doc) \
-    GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 12, neutral, NULL, doc) \
+    GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 6, bad, "GM404", doc) \
+    GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 8, q8, rule8, doc) \
+    GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 12, q12, rule12, doc) \
     GMT_VARIANTS_OCCUPANCY_BODY(X, body, width, sectors, 16, good, NULL, doc)
 #define GMT_VARIANTS_OCCUPANCY(X) \
-    GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_stream, 4, 4, "float copy, one load in flight") \
-    GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_vector, 16, 16, "float4 copy, one load in flight") \
-    GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_latency, 4, 4, "chain of dependent loads")
+    GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_stream, 4, 4, bad, "GM404", neutral, "GM404", \
+                                 "float copy, one load in flight") \
+    GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_vector, 16, 16, neutral, NULL, neutral, NULL, \
+                                 "float4 copy, one load in flight") \
+    GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_latency, 4, 4, bad, "GM404", bad, "GM404", \
+                                 "chain of dependent loads")
 
 /* parameter = registers per thread of the same float copy in blocks of 512 threads. */
 #define GMT_VARIANTS_REGISTERS(X) \
     X(registers, registers_32, registers, 32, 4, good, registers_32, 4, 100, GMT_UNKNOWN, NULL, \
       "float copy with 32 registers: four blocks of 512 threads are resident") \
-    X(registers, registers_64, registers, 64, 4, neutral, registers_64, 4, 100, GMT_UNKNOWN, NULL, \
-      "float copy with 64 registers: two blocks") \
+    X(registers, registers_64, registers, 64, 4, neutral, registers_32, 4, 100, GMT_UNKNOWN, \
+      "GM511", "float copy with 64 registers: two blocks, for which more loads would do") \
     X(registers, registers_65, registers, 65, 4, bad, registers_64, 4, 100, GMT_UNKNOWN, "GM503", \
       "float copy with just above 64 registers: one block") \
     X(registers, registers_128, registers, 128, 4, bad, registers_32, 4, 100, GMT_UNKNOWN, \
@@ -112,30 +116,33 @@
 
 /* parameter = eighths of a wave, a wave being all the blocks that are resident at once; 33 = four
  * waves and one block. The job is the same, its share per block differs. */
-#define GMT_VARIANTS_TAIL_BODY(X, body, doc) \
+#define GMT_VARIANTS_TAIL_BODY(X, body, half, half_rule, doc) \
     X(tail, body##_full, body, 32, 4, good, body##_full, 4, 100, GMT_UNKNOWN, NULL, \
       doc ", four full waves of blocks") \
     X(tail, body##_one_more, body, 33, 4, bad, body##_full, 4, 100, GMT_UNKNOWN, "GM504", \
       doc ", four waves and one block more") \
-    X(tail, body##_half_short, body, 28, 4, neutral, body##_full, 4, 100, GMT_UNKNOWN, NULL, \
+    X(tail, body##_half_short, body, 28, 4, half, body##_full, 4, 100, GMT_UNKNOWN, half_rule, \
       doc ", three waves and a half") \
     X(tail, body##_one_and_quarter, body, 10, 4, bad, body##_full, 4, 100, GMT_UNKNOWN, "GM504", \
       doc ", one wave and a quarter") \
     X(tail, body##_quarter, body, 2, 4, bad, body##_full, 4, 100, GMT_UNKNOWN, "GM504", \
       doc ", a quarter of a wave")
 #define GMT_VARIANTS_TAIL(X) \
-    GMT_VARIANTS_TAIL_BODY(X, tail_stream, "float copy") \
-    GMT_VARIANTS_TAIL_BODY(X, tail_compute, "four chains of multiply-adds")
+    GMT_VARIANTS_TAIL_BODY(X, tail_stream, bad, "GM504", "float copy") \
+    GMT_VARIANTS_TAIL_BODY(X, tail_compute, neutral, NULL, "four chains of multiply-adds")
 
-/* parameter = loads in flight per thread; one block of 8 warps per multiprocessor. */
+/*
+ * parameter = loads in flight per thread; one block of 8 warps per multiprocessor. Few warps with few
+ * loads need more of either: more warps is what GM501 asks for, where threads have several loads.
+ */
 #define GMT_VARIANTS_ILP(X) \
     X(ilp, ilp_1, ilp, 1, 4, bad, ilp_4, 4, 100, GMT_UNKNOWN, "GM511", \
       "float copy at low occupancy, one load in flight") \
-    X(ilp, ilp_2, ilp, 2, 4, neutral, ilp_4, 4, 100, GMT_UNKNOWN, NULL, \
+    X(ilp, ilp_2, ilp, 2, 4, neutral, ilp_4, 4, 100, GMT_UNKNOWN, "GM501", \
       "float copy at low occupancy, two loads in flight") \
-    X(ilp, ilp_4, ilp, 4, 4, neutral, ilp_4, 4, 100, GMT_UNKNOWN, NULL, \
+    X(ilp, ilp_4, ilp, 4, 4, neutral, ilp_4, 4, 100, GMT_UNKNOWN, "GM501", \
       "float copy at low occupancy, four independent loads") \
-    X(ilp, ilp_8, ilp, 8, 4, good, ilp_4, 4, 100, GMT_UNKNOWN, NULL, \
+    X(ilp, ilp_8, ilp, 8, 4, good, ilp_4, 4, 100, GMT_UNKNOWN, "GM501", \
       "float copy at low occupancy, eight independent loads")
 
 /* parameter = threads of the launch. The good twin is far below 20 us, in the nature of the thing. */

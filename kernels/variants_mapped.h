@@ -31,7 +31,7 @@
     X(mapped, mapped_stride_8, mapped_gather, 8, 4, bad, copied_stride_8, 32, 12.5, GMT_UNKNOWN, \
       "GM112", "mapped host memory, lanes 8 words (one sector) apart") \
     X(mapped, copied_stride_8, copied_gather, 8, 4, good, copied_stride_8, 32, 12.5, GMT_UNKNOWN, \
-      NULL, "pinned memory copied to the device, lanes 8 words apart there") \
+      "GM301", "pinned memory copied to the device, lanes 8 words apart there") \
     X(mapped, mapped_written, mapped_write, 1, 16, good, mapped_written, GMT_UNKNOWN, GMT_UNKNOWN, \
       GMT_UNKNOWN, NULL, "mapped host memory, written once and coalesced") \
     X(mapped, copied_written, copied_write, 1, 16, bad, mapped_written, GMT_UNKNOWN, GMT_UNKNOWN, \
@@ -39,6 +39,6 @@
     X(mapped, mapped_scattered_8, mapped_scatter, 8, 4, bad, copied_scattered_8, GMT_UNKNOWN, \
       GMT_UNKNOWN, GMT_UNKNOWN, "GM112", "mapped host memory, written 8 words apart") \
     X(mapped, copied_scattered_8, copied_scatter, 8, 4, good, copied_scattered_8, GMT_UNKNOWN, \
-      GMT_UNKNOWN, GMT_UNKNOWN, NULL, "written 8 words apart on the device, then copied back")
+      GMT_UNKNOWN, GMT_UNKNOWN, "GM310", "written 8 words apart on the device, then copied back")
 
 #endif

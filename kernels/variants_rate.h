@@ -18,7 +18,7 @@
       "float4 loads past L1 from a quarter of L2") \
     X(rate, l1_read, rate_l1, 1, 4, neutral, l1_read, 4, 100, GMT_UNKNOWN, NULL, \
       "coalesced loads of 16 KiB that stay in L1") \
-    X(rate, l1_strided, rate_l1, 8, 4, neutral, l1_read, 32, 12.5, GMT_UNKNOWN, NULL, \
+    X(rate, l1_strided, rate_l1, 8, 4, neutral, l1_read, 32, 12.5, GMT_UNKNOWN, "GM309", \
       "loads 8 words apart of 16 KiB that stay in L1")
 
 #define GMT_VARIANTS_OF_RATE(X) GMT_VARIANTS_RATE(X)

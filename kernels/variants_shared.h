@@ -114,20 +114,20 @@
 #define GMT_VARIANTS_CARVE(X) \
     X(carve, carve_48, carve, 48, 4, bad, carve_12, 4, 100, 1, "GM404", \
       "copy through 48 KiB a block") \
-    X(carve, carve_24, carve, 24, 4, neutral, carve_12, 4, 100, 1, NULL, \
+    X(carve, carve_24, carve, 24, 4, bad, carve_12, 4, 100, 1, "GM404", \
       "copy through 24 KiB a block") \
     X(carve, carve_12, carve, 12, 4, good, carve_12, 4, 100, 1, NULL, \
       "copy through 12 KiB a block") \
     X(carve, carve_12_small, carve_small, 12, 4, bad, carve_12, 4, 100, 1, "GM404", \
       "copy through 12 KiB a block, a carve-out of 64 KiB asked for")
 
-/* parameter = threads per block; 1024 are resident. */
+/* parameter = threads per block; 1024 are resident, held to half by shared memory in all variants. */
 #define GMT_VARIANTS_BARRIER(X) \
     X(barrier, barrier_1024, barrier, 1024, 16, bad, barrier_256, 16, 100, 1, "GM505", \
       "float4 swapped between barriers, one block per multiprocessor") \
-    X(barrier, barrier_512, barrier, 512, 16, neutral, barrier_256, 16, 100, 1, NULL, \
+    X(barrier, barrier_512, barrier, 512, 16, neutral, barrier_256, 16, 100, 1, "GM404", \
       "the same warps in two blocks") \
-    X(barrier, barrier_256, barrier, 256, 16, good, barrier_256, 16, 100, 1, NULL, \
+    X(barrier, barrier_256, barrier, 256, 16, good, barrier_256, 16, 100, 1, "GM404", \
       "the same warps in four blocks")
 
 #define GMT_VARIANTS_OF_SHARED(X) \

@@ -153,7 +153,8 @@ Test(variants, every_row_names_a_measured_reference_and_explains_itself)
         cr_assert(reference != NULL, "%s has no reference", row->name);
         cr_assert(gmt_variant_find(row->family, row->name) == row, "%s twice", row->name);
         cr_assert(row->doc[0] != '\0');
-        cr_assert((row->quality == GMT_QUALITY_bad) == (row->rule != NULL), "%s", row->name);
+        /* Of the others it is the rule that may speak. */
+        cr_assert(row->quality != GMT_QUALITY_bad || row->rule != NULL, "%s", row->name);
         if (row->quality == GMT_QUALITY_bad)
             cr_assert(reference->quality != GMT_QUALITY_bad, "%s", row->name);
     }

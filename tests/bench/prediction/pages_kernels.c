@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections about reference kernels: predicted gains, the loud list, the quiet list. */
+/* Sections about reference kernels: predicted gains, by family and by pair. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,101 +197,4 @@ void gmt_page_pairs(FILE *out, const struct gmt_scores *scores)
                 isnan(s->ncu) && isfinite(ncu) ? " (local)" : "",
                 gmt_percent(fabs(ncu - s->truth)));
     }
-}
-
-/* Whether a number of the text is that one. */
-static bool names_number(const char *text, double number)
-{
-    for (const char *at = text; at != NULL && (at = strpbrk(at, "0123456789")) != NULL;) {
-        char *end;
-        double value = strtod(at, &end);
-
-        if (value == number)
-            return true;
-        at = end;
-    }
-    return false;
-}
-
-static const char *heard_word(const struct gmt_score *score)
-{
-    switch (score->heard) {
-    case GMT_HEARD_TOP: return "top finding";
-    case GMT_HEARD_BELOW: return "finding, not the first";
-    case GMT_HEARD_NOTE: return "note";
-    case GMT_HEARD_NOT: return "nothing";
-    case GMT_HEARD_UNTRACED: break;
-    }
-    return "no trace";
-}
-
-void gmt_page_loud(FILE *out, const struct gmt_scores *scores)
-{
-    size_t heard = 0;
-
-    for (size_t i = 0; i < scores->n; i++)
-        heard += gmt_score_is_heard(&scores->rows[i]);
-    fprintf(out,
-            "%zu of %zu bad variants have their rule as the first finding, or as a note where the "
-            "measured gain is below %.0f %%.\n\n",
-            heard, scores->n, 100 * GMT_WORTH_A_FINDING);
-    fputs("| variant | rule | gain, % | said as | names | what it says "
-          "|\n|---|---|---|---|---|---|\n",
-          out);
-    for (size_t i = 0; i < scores->n; i++) {
-        const struct gmt_score *s = &scores->rows[i];
-        const char *reason = gmt_miss_reason("loud", s->family, s->variant);
-
-        bool below = s->heard == GMT_HEARD_BELOW;
-
-        fprintf(out, "| %s:%s | %s | %s | %s%s%s | %g: %s | %s", s->family, s->variant, s->rule,
-                gmt_percent(s->truth), heard_word(s), below ? " after " : "",
-                below ? s->top_rule : "", s->parameter,
-                names_number(s->headline, s->parameter) ? "yes" : "no",
-                s->headline != NULL ? s->headline : "-");
-        if (!gmt_score_is_heard(s))
-            fprintf(out, "; **missed**: %s",
-                    reason != NULL        ? reason
-                    : s->why != NULL      ? s->why
-                    : s->top_rule != NULL ? s->top_rule
-                                          : "not explained");
-        fputs(" |\n", out);
-    }
-}
-
-int gmt_page_quiet(FILE *out, struct gmt_evidence_set *set, char *message, size_t bytes)
-{
-    size_t quiet = 0, all = 0, i;
-    json_t *row;
-
-    fputs("| variant | findings | notes | first finding |\n|---|---|---|---|\n", out);
-    json_array_foreach(set->variants, i, row)
-    {
-        const char *family = gmt_text_of(row, "family"), *name = gmt_text_of(row, "variant");
-        const json_t *traced = gmt_evidence_find(set->traced, family, name);
-        struct gmt_trial trial;
-
-        if (strcmp(gmt_text_of(row, "quality"), "bad") == 0 || traced == NULL)
-            continue;
-        int rc = gmt_trial_variant(&trial, set, traced, NULL, message, bytes);
-        const struct gmt_report *report = &trial.report;
-        const struct gmt_finding *first = report->finding_count > 0 ? &report->findings[0] : NULL;
-        if (rc == 0) {
-            const char *reason = gmt_miss_reason("quiet", family, name);
-
-            all++;
-            quiet += first == NULL;
-            fprintf(out, "| %s:%s | %zu | %zu | %s %s%s%s |\n", family, name, report->finding_count,
-                    report->note_count, first != NULL ? first->rule : "",
-                    first != NULL ? first->headline : "",
-                    first != NULL && reason != NULL ? "; " : "",
-                    first != NULL && reason != NULL ? reason : "");
-        }
-        gmt_trial_free(&trial);
-        if (rc != 0)
-            return rc;
-    }
-    fprintf(out, "\n%zu of %zu good and neutral variants have no finding above a note.\n", quiet,
-            all);
-    return 0;
 }

@@ -12,6 +12,19 @@ bool gmt_is_loud(const json_t *row)
     return quality != NULL && strcmp(quality, "bad") == 0 && gmt_text_of(row, "rule") != NULL;
 }
 
+const struct gmt_finding *gmt_trial_unexpected(const struct gmt_trial *trial, const json_t *row)
+{
+    const char *may = gmt_text_of(row, "rule");
+
+    for (size_t i = 0; i < trial->report.finding_count; i++) {
+        const struct gmt_finding *finding = &trial->report.findings[i];
+
+        if (may == NULL || strcmp(finding->rule, may) != 0)
+            return finding;
+    }
+    return NULL;
+}
+
 static bool same_text(const json_t *a, const json_t *b, const char *key)
 {
     const char *x = gmt_text_of(a, key), *y = gmt_text_of(b, key);

@@ -35,6 +35,9 @@ struct gmt_score {
 int gmt_score_variant(struct gmt_evidence_set *set, const json_t *row, struct gmt_arena *arena,
                       struct gmt_score *score, char *message, size_t bytes);
 
+/* The first finding above a note of a rule that may not speak about the variant; NULL: none. */
+const struct gmt_finding *gmt_trial_unexpected(const struct gmt_trial *trial, const json_t *row);
+
 /* A bad variant that names the rule which should speak about it. */
 bool gmt_is_loud(const json_t *row);
 

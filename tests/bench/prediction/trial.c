@@ -96,6 +96,28 @@ static char *fit(const struct gmt_evidence_set *set, const struct gmt_left_out *
     return text;
 }
 
+/*
+ * The rows of a fitted model, family by family. What is said of a variant (quality, rule, reference)
+ * is the table's, whatever it was when the times were taken.
+ */
+static json_t *variants_of(const char *model)
+{
+    json_t *root = json_loads(model, 0, NULL), *variants = json_array(), *rows, *row;
+    const char *family;
+    size_t i;
+
+    json_object_foreach(json_object_get(root, "families"), family, rows)
+    {
+        json_array_foreach(rows, i, row)
+        {
+            json_object_set_new(row, "family", json_string(family));
+            json_array_append(variants, row);
+        }
+    }
+    json_decref(root);
+    return variants;
+}
+
 int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, char *message,
                       size_t bytes)
 {
@@ -107,16 +129,19 @@ int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, char 
     set->calibration = load(directory, "calibration_1.raw.json", message, bytes);
     if (set->calibration == NULL)
         return -EIO;
-    set->variants = json_object_get(set->raw, "variants");
     set->traced = json_object_get(set->raw, "traced");
     set->model = fit(set, NULL, message, bytes);
-    return set->model != NULL ? 0 : -EIO;
+    if (set->model == NULL)
+        return -EIO;
+    set->variants = variants_of(set->model);
+    return 0;
 }
 
 void gmt_evidence_free(struct gmt_evidence_set *set)
 {
     json_decref(set->raw);
     json_decref(set->calibration);
+    json_decref(set->variants);
     free(set->model);
     free(set->left);
     free(set->left_key);
