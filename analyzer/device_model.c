@@ -141,6 +141,7 @@ static void read_everything(struct gmt_model *model, const json_t *root)
     model->l2_sectors_per_s = rate_of(rates, "l2_sectors_per_s");
     model->l1_sectors_per_s = rate_of(rates, "l1_sectors_per_s");
     model->l1_strided_sectors_per_s = rate_of(rates, "l1_strided_sectors_per_s");
+    model->write_sectors_per_s = rate_of(rates, "write_sectors_per_s");
     model->shared_wavefronts_per_s = rate_of(rates, "shared_wavefronts_per_s");
     read_occupancy(model, root);
     read_family(model, json_object_get(families, "offset"), &model->offset);
@@ -155,9 +156,6 @@ static void read_everything(struct gmt_model *model, const json_t *root)
     read_family(model, json_object_get(families, "gather"), &model->gather);
     const json_t *access_costs = json_object_get(root, "access_costs");
     model->constant_word_ns = rate_of(access_costs, "constant_word_ns");
-    model->spilled_word_ns = rate_of(access_costs, "spilled_word_ns");
-    model->local_pair_ns = rate_of(access_costs, "local_pair_ns");
-    model->divergent_pair_ns = rate_of(access_costs, "local_divergent_pair_ns");
 }
 
 int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, const char *origin,

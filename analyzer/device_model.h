@@ -71,6 +71,7 @@ struct gmt_model {
     double dram_bytes_per_s, l2_sectors_per_s, l1_sectors_per_s, shared_wavefronts_per_s; /* NAN */
     double dram_copy_bytes_per_s;     /* read and written; NAN */
     double l1_strided_sectors_per_s;  /* hits of lanes in sectors of their own; NAN */
+    double write_sectors_per_s;       /* whole sectors that L2 takes in; NAN */
     double dram_load_ns;              /* latency of one load; NAN */
     struct gmt_model_curve occupancy; /* occupancy -> bytes per second */
     /* Bytes in flight -> bytes per second. 1: a load of 4 bytes by every thread that the device holds;
@@ -80,10 +81,7 @@ struct gmt_model {
     struct gmt_model_family launch_bound, block_size;
     double launch_queued_ns; /* one launch call in a run of them; NAN */
     /* ns of the whole device for one more of it in one warp, beyond the good twin; NAN. */
-    double constant_word_ns;  /* another word in a read of constants */
-    double spilled_word_ns;   /* stored and loaded once              */
-    double local_pair_ns;     /* local load and store, lanes alike   */
-    double divergent_pair_ns; /* ... each lane at another index      */
+    double constant_word_ns; /* another word in a read of constants */
 };
 
 /*

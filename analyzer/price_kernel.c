@@ -66,12 +66,13 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
     double loads = load.ideal > 0 ? cost * load_excess / load.ideal : 0;
     double store_cost = gmt_price_store_offset_cost(model);
     if (isfinite(store_cost) && store.ideal > 0) {
-        /* Both were measured: twice and half of it bound what another kernel makes of it. */
+        /* Both were measured, as copies. Kernels that write what they have just read pay more, but no
+         * more than the share of the excess among all sectors. */
         double both = loads + store_cost * store_excess / store.ideal;
 
         gain.best_ns = t_ns * both / (1 + both);
         gain.low_ns = gain.best_ns / 2;
-        gain.high_ns = 2 * gain.best_ns;
+        gain.high_ns = fmax(2 * gain.best_ns, t_ns * (load_excess + store_excess) / sectors);
         return gain;
     }
     double best = loads + store_excess / sectors / 2;
@@ -82,72 +83,85 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
     return gain;
 }
 
-static struct gmt_gain local_by_resources(const struct gmt_model *model,
-                                          const struct gmt_timeline *timeline,
-                                          const struct gmt_tl_class *class)
+/* Local accesses of a launch, all that its schedulers issue, and all other accesses to memory. */
+struct local {
+    double requests, others, sectors, global_sectors, instructions;
+};
+
+static struct local local_of(const struct gmt_tl_class *class)
 {
     const double *c = class->counter;
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
-    struct gmt_work work = gmt_work_of_class(timeline, class);
-    struct gmt_repair repair = {.before = work, .after = work, .most = work};
-    double local = gmt_known(c[GMT_M_local_load_requests]) +
-                   gmt_known(c[GMT_M_local_store_requests]);
-    double sectors = gmt_known(c[GMT_M_local_load_sectors]) +
-                     gmt_known(c[GMT_M_local_store_sectors]);
-    double others = gmt_known(load.requests) + gmt_known(store.requests) +
-                    gmt_known(c[GMT_M_shared_load_requests]) +
-                    gmt_known(c[GMT_M_shared_store_requests]);
-    double global = gmt_known(load.sectors) + gmt_known(store.sectors);
 
-    if (!(sectors > 0) || !(local > 0))
-        return no_gain;
-    repair.share = local / (local + others);
-    repair.requests = local + others;
-    repair.after.l1_sectors -= sectors;
-    /* The instructions around them (addresses, comparisons, loops) go in the same proportion. */
-    repair.after.issue_ns *= 1 - repair.share;
-    /* What passed L1 cannot be told apart: local lines take their share of it. */
-    repair.after.l2_sectors *= global / (global + sectors);
-    repair.after.dram_bytes = fmin(work.dram_bytes,
-                                   fmin(global * GMT_SECTOR_BYTES, class->footprint_bytes));
-    if (isnan(work.l2_sectors))
-        repair.most.l2_sectors = global + sectors;
-    if (isnan(work.dram_bytes))
-        repair.most.dram_bytes = (global + sectors) * GMT_SECTOR_BYTES;
-    return gmt_price_repair(model, timeline, class, &repair);
+    return (struct local){.requests = gmt_known(c[GMT_M_local_load_requests]) +
+                                      gmt_known(c[GMT_M_local_store_requests]),
+                          .others = gmt_known(load.requests) + gmt_known(store.requests) +
+                                    gmt_known(c[GMT_M_shared_load_requests]) +
+                                    gmt_known(c[GMT_M_shared_store_requests]),
+                          .sectors = gmt_known(c[GMT_M_local_load_sectors]) +
+                                     gmt_known(c[GMT_M_local_store_sectors]),
+                          .global_sectors = gmt_known(load.sectors) + gmt_known(store.sectors),
+                          .instructions = c[GMT_M_instructions]};
 }
 
-/* Cost of a local load and store of a warp; NAN: not in the model. */
-static double local_pair_cost(const struct gmt_model *model, const struct gmt_tl_class *class,
-                              bool spills)
+/* issue: share of the instructions that stays. weight: time of a sector written to L2 / of one read. */
+static struct gmt_gain without_local(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                     const struct gmt_tl_class *class, const struct local *local,
+                                     double issue, double weight)
 {
-    const double *c = class->counter, alike = model->local_pair_ns;
-    /* Of the loads: an array is often filled by wide stores. 0: lanes at the same word; 1: each at
-     * another. */
-    double sectors = c[GMT_M_local_load_sectors] / c[GMT_M_local_load_requests];
-    double divergence = fmin(1, fmax(0, (gmt_known(sectors) - 4) / (WARP_LANES - 4)));
+    const double *c = class->counter;
+    struct gmt_work work = gmt_work_of_class(tl, class);
+    struct gmt_repair repair = {.before = work, .after = work, .most = work};
 
-    return spills ? model->spilled_word_ns
-                  : alike + divergence * fmax(0, model->divergent_pair_ns - alike);
+    repair.share = local->requests / (local->requests + local->others);
+    repair.requests = local->requests + local->others;
+    repair.after.l1_sectors -= local->sectors;
+    repair.after.issue_ns *= issue;
+    /* L1 keeps nothing back that is written: local stores all reach L2. Of what is read there, local
+     * lines cannot be told apart: they take their share of it. */
+    double global = local->global_sectors / (local->global_sectors + local->sectors);
+    double writes = gmt_known(c[GMT_M_l2_write_sectors]);
+    double stores = gmt_known(c[GMT_M_local_store_sectors]);
+    repair.before.l2_sectors += (weight - 1) * writes;
+    repair.most.l2_sectors += (weight - 1) * writes;
+    repair.after.l2_sectors = gmt_known(c[GMT_M_l2_read_sectors]) * global +
+                              weight * fmax(0, writes - stores);
+    if (isnan(c[GMT_M_l2_read_sectors]) && isnan(c[GMT_M_l2_write_sectors]))
+        repair.after.l2_sectors = NAN;
+    repair.after.dram_bytes = fmin(
+        work.dram_bytes, fmin(local->global_sectors * GMT_SECTOR_BYTES, class->footprint_bytes));
+    if (isnan(work.l2_sectors))
+        repair.most.l2_sectors = local->global_sectors + local->sectors;
+    if (isnan(work.dram_bytes))
+        repair.most.dram_bytes = (local->global_sectors + local->sectors) * GMT_SECTOR_BYTES;
+    return gmt_price_repair(model, tl, class, &repair);
 }
 
 struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                 const struct gmt_tl_class *class, bool spills)
 {
-    const double *c = class->counter;
-    struct gmt_gain gain = local_by_resources(model, timeline, class);
-    double pairs = fmax(gmt_known(c[GMT_M_local_load_requests]),
-                        gmt_known(c[GMT_M_local_store_requests]));
-    double cost = local_pair_cost(model, class, spills), t_ns = class->median_ns;
+    struct local local = local_of(class);
+    double measured = model->l2_sectors_per_s / model->write_sectors_per_s;
+    double weight = isfinite(measured) ? fmax(1, measured) : 1;
 
-    if (model->provenance == GMT_MODEL_NONE || !isfinite(gain.best_ns) || !isfinite(cost))
-        return gain;
-    double saved_ns = pairs * cost / gmt_price_busy_share(timeline, class);
-    /* The cost is a difference of times: what overlaps is out of it, as far as in the family. */
-    gain.best_ns = fmin(saved_ns, t_ns * (1 - GMT_MODEL_UNCERTAINTY));
-    gain.low_ns = fmin(gain.low_ns, t_ns - gmt_price_after(t_ns, gain.best_ns, 0));
-    gain.high_ns = fmin(t_ns, fmax(gain.high_ns, gain.best_ns));
-    gain.from_family = true;
+    if (!(local.sectors > 0) || !(local.requests > 0))
+        return no_gain;
+    /*
+     * A spilled word costs its store and its load. An array takes along what was done to find its
+     * words, as those in registers are named by the instruction: from the accesses alone to all that
+     * is around them. Both are factors, so what is likely lies between their logarithms.
+     */
+    double alone = local.instructions > local.requests ? 1 - local.requests / local.instructions
+                                                       : 1;
+    double along = spills ? alone : fmin(alone, local.others / (local.requests + local.others));
+    struct gmt_gain least = without_local(model, timeline, class, &local, 1, 1);
+    struct gmt_gain gain = without_local(model, timeline, class, &local, sqrt(alone * along),
+                                         weight);
+    struct gmt_gain most = without_local(model, timeline, class, &local, along, weight);
+
+    gain.low_ns = fmin(gain.best_ns, least.low_ns);
+    gain.high_ns = fmax(gain.best_ns, most.high_ns);
+    gain.from_family = isfinite(measured);
     return gain;
 }
 

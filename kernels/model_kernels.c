@@ -187,6 +187,7 @@ json_t *gmt_fit_rates(const json_t *families)
     put_rate(rates, "l2_sectors_per_s", families, "rate", "l2_read", "load_sectors");
     put_rate(rates, "l1_sectors_per_s", families, "rate", "l1_read", "load_sectors");
     put_rate(rates, "l1_strided_sectors_per_s", families, "rate", "l1_strided", "load_sectors");
+    put_rate(rates, "write_sectors_per_s", families, "quiet", "fill16", "store_sectors");
     put_best_rate(rates, "shared_wavefronts_per_s", families, "bank", "wavefronts");
     return rates;
 }

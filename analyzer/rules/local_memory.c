@@ -16,11 +16,17 @@ static const char explain[] =
     "        Bytes per thread prove nothing: they may belong to a path that is never taken.\n"
     "        More than 16 sectors per request: an array, indexed differently in each lane. Else\n"
     "        registers that stand at a limit of the compiler (a multiple of 8) speak for spills.\n"
-    "Saving  Loads (or stores, whichever are more) times what a local load and store cost in the\n"
-    "        calibrated spill family; were it hidden behind the rest of the kernel, as (sum\n"
-    "        t^3)^(1/3) has it, that is the lower end. The resource model widens the interval:\n"
-    "        what remains takes its calibrated time on each level of memory, and of the time that\n"
-    "        the levels do not explain, the share of local instructions goes, or none of it.\n"
+    "Saving  L1 keeps back no local store: all go to L2, which takes sectors in at a calibrated "
+    "rate,\n"
+    "        about half of that of reading. What remains takes its calibrated time on each level "
+    "of\n"
+    "        memory, combined as (sum t^3)^(1/3), and of the time that the levels do not explain "
+    "the\n"
+    "        share of local instructions goes. Instructions: the loads and stores of spilled "
+    "words;\n"
+    "        with an array also some of those that find its words. The lower end takes L2 to "
+    "write\n"
+    "        as fast as it reads, and leaves all instructions and all that is not explained.\n"
     "Fix     Index arrays by constants (unroll the loops), or keep them in shared memory; for\n"
     "        spills: __launch_bounds__ or a larger -maxrregcount.\n"
     "Limits  Spill or array is told by the registers, so it may be taken for the other. The\n"
@@ -129,11 +135,13 @@ static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
                           : gain.from_family  ? gmt_confidence_of_model(analysis->model)
                                               : GMT_CONFIDENCE_MODELLED;
-    finding->method = isnan(gain.best_ns) ? gmt_unpriced(analysis)
-                      : gain.from_family
-                          ? "local accesses times what they cost in the calibrated spill family"
-                          : "resource model of the remaining work; time that work does not explain "
-                            "shrinks by the share of memory instructions that are local";
+    finding->method =
+        isnan(gain.best_ns) ? gmt_unpriced(analysis)
+        : gain.from_family
+            ? "local stores at the calibrated rate at which L2 takes sectors in; then "
+              "what the remaining work takes on each level of memory"
+            : "resource model of the remaining work; time that work does not explain "
+              "shrinks by the share of memory instructions that are local";
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,

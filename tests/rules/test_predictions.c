@@ -159,7 +159,7 @@ Test(predictions, of_occupancy_without_its_curve)
 
     load_model(&model);
     struct gmt_model_family family = model.occupancies;
-    model.occupancy.n = 0;
+    model.occupancy.n = model.in_flight.n = 0;
     for (size_t i = 0; i < family.n; i++) {
         const struct gmt_model_variant *v = &family.variants[i];
         const struct gmt_model_variant *good = gmt_family_variant(&family, v->reference);

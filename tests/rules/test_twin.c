@@ -66,7 +66,8 @@ Test(twin, shows_what_was_predicted_for_the_kernels)
                 {"GM301", "shade_by_column", "shade_by_row", 6},
                 {"GM401", "transpose_unpadded", "transpose_padded", 7},
                 {"GM404", "blur_with_big_ring", "blur_in_registers", 10},
-                {"GM202", "join_trail", "join_trail", 5}};
+                /* It writes what it has just read: dearer than the calibrated copies. */
+                {"GM202", "join_trail", "join_trail", 6}};
     struct gmt_fixture slow, fast;
 
     load_recording(&slow, "pipeline_slow");
