@@ -124,10 +124,28 @@ static void read_family(struct gmt_model *model, const json_t *rows,
     }
 }
 
+static void read_rates(struct gmt_model *model, const json_t *rates)
+{
+#define READ(key) model->key = rate_of(rates, #key);
+    READ(dram_bytes_per_s)
+    READ(dram_copy_bytes_per_s)
+    READ(dram_scattered_sectors_per_s)
+    READ(l2_sectors_per_s)
+    READ(l2_scattered_sectors_per_s)
+    READ(l1_sectors_per_s)
+    READ(l1_strided_sectors_per_s)
+    READ(partial_sectors_per_s)
+    READ(partial_pairs_per_s)
+    READ(partial_lines_per_s)
+    READ(write_sectors_per_s)
+    READ(shared_wavefronts_per_s)
+    READ(constant_words_per_s)
+#undef READ
+}
+
 static void read_everything(struct gmt_model *model, const json_t *root)
 {
     const json_t *device = json_object_get(root, "device");
-    const json_t *rates = json_object_get(root, "rates");
     const json_t *families = json_object_get(root, "families");
 
     model->device_name = text_of(model, device, "name");
@@ -135,14 +153,8 @@ static void read_everything(struct gmt_model *model, const json_t *root)
     model->created = text_of(model, root, "created");
     model->noisy = json_is_true(json_object_get(root, "noisy"));
     gmt_model_read_copies(model, root);
-    model->dram_bytes_per_s = rate_of(rates, "dram_bytes_per_s");
-    model->dram_copy_bytes_per_s = rate_of(rates, "dram_copy_bytes_per_s");
+    read_rates(model, json_object_get(root, "rates"));
     model->dram_load_ns = rate_of(json_object_get(root, "latencies"), "dram_load_ns");
-    model->l2_sectors_per_s = rate_of(rates, "l2_sectors_per_s");
-    model->l1_sectors_per_s = rate_of(rates, "l1_sectors_per_s");
-    model->l1_strided_sectors_per_s = rate_of(rates, "l1_strided_sectors_per_s");
-    model->write_sectors_per_s = rate_of(rates, "write_sectors_per_s");
-    model->shared_wavefronts_per_s = rate_of(rates, "shared_wavefronts_per_s");
     read_occupancy(model, root);
     read_family(model, json_object_get(families, "offset"), &model->offset);
     read_family(model, json_object_get(families, "stride"), &model->stride);

@@ -69,9 +69,13 @@ struct gmt_model {
     struct gmt_model_curve mapped_read, mapped_write, device_read;
     struct gmt_model_curve malloc_free, malloc_async_free_async, pin_unpin, register_unregister;
     double dram_bytes_per_s, l2_sectors_per_s, l1_sectors_per_s, shared_wavefronts_per_s; /* NAN */
-    double dram_copy_bytes_per_s;     /* read and written; NAN */
-    double l1_strided_sectors_per_s;  /* hits of lanes in sectors of their own; NAN */
-    double write_sectors_per_s;       /* whole sectors that L2 takes in; NAN */
+    double dram_copy_bytes_per_s;    /* read and written; NAN */
+    double l1_strided_sectors_per_s; /* hits of lanes in sectors of their own; NAN */
+    double write_sectors_per_s;      /* whole sectors that L2 takes in; NAN */
+    double dram_scattered_sectors_per_s, l2_scattered_sectors_per_s; /* single ones; NAN */
+    /* Partly written sectors: each one, each second one, one of each line; NAN. */
+    double partial_sectors_per_s, partial_pairs_per_s, partial_lines_per_s;
+    double constant_words_per_s;      /* different ones that a warp reads at once; NAN */
     double dram_load_ns;              /* latency of one load; NAN */
     struct gmt_model_curve occupancy; /* occupancy -> bytes per second */
     /* Bytes in flight -> bytes per second. 1: a load of 4 bytes by every thread that the device holds;

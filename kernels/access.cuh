@@ -69,6 +69,14 @@ static __device__ __forceinline__ float4 gmt_load_vector_l2(const float4 *p)
     return v;
 }
 
+static __device__ __forceinline__ float gmt_load_l2(const float *p)
+{
+    float value;
+
+    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(value) : "l"(__cvta_generic_to_global(p)));
+    return value;
+}
+
 static __device__ __forceinline__ void gmt_store(float *p, float value)
 {
     asm volatile("st.global.f32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "f"(value)

@@ -158,6 +158,12 @@ void gmt_model_summary(const json_t *model, FILE *out)
         {"l1_sectors_per_s", "L1, coalesced, G sectors/s"},
         {"l1_strided_sectors_per_s", "L1, strided, G sectors/s"},
         {"shared_wavefronts_per_s", "shared memory, G wavefronts/s"},
+        {"dram_scattered_sectors_per_s", "DRAM, scattered, G sectors/s"},
+        {"l2_scattered_sectors_per_s", "L2, scattered, G sectors/s"},
+        {"partial_sectors_per_s", "partly written, G sectors/s"},
+        {"partial_pairs_per_s", "... every second one, G sectors/s"},
+        {"partial_lines_per_s", "... one of a line, G sectors/s"},
+        {"constant_words_per_s", "different constants, G words/s"},
     };
     const char *name;
     json_t *value;

@@ -189,6 +189,16 @@ json_t *gmt_fit_rates(const json_t *families)
     put_rate(rates, "l1_strided_sectors_per_s", families, "rate", "l1_strided", "load_sectors");
     put_rate(rates, "write_sectors_per_s", families, "quiet", "fill16", "store_sectors");
     put_best_rate(rates, "shared_wavefronts_per_s", families, "bank", "wavefronts");
+    if (json_object_get(rates, "shared_wavefronts_per_s") == NULL)
+        put_best_rate(rates, "shared_wavefronts_per_s", families, "rate", "wavefronts");
+    put_rate(rates, "dram_scattered_sectors_per_s", families, "rate", "dram_scattered",
+             "load_sectors");
+    put_rate(rates, "l2_scattered_sectors_per_s", families, "rate", "l2_scattered", "load_sectors");
+    put_rate(rates, "partial_sectors_per_s", families, "rate", "partial_sectors", "store_sectors");
+    put_rate(rates, "partial_pairs_per_s", families, "rate", "partial_pairs", "store_sectors");
+    put_rate(rates, "partial_lines_per_s", families, "rate", "partial_lines", "store_sectors");
+    put_rate(rates, "constant_words_per_s", families, "rate", "constant_distinct",
+             "constant_addresses");
     return rates;
 }
 
