@@ -54,24 +54,29 @@ static size_t index_count(const struct gmt_bench *bench)
     return bench->working_set_bytes / 16 / sizeof(float);
 }
 
-/* Sectors of the table; 0: the one whose indices run in order. */
+/* The good variants take the words of a table in order, the bad ones anywhere. */
+static bool in_order(const struct gmt_variant *variant)
+{
+    return variant->quality == GMT_QUALITY_good;
+}
+
 static unsigned table_sectors(const struct gmt_bench *bench, const struct gmt_variant *variant)
 {
     size_t bytes = bench->working_set_bytes;
 
-    if (variant->parameter == 1)
-        return 0;
     if (variant->parameter != 0 && (size_t)variant->parameter * 1024 < bytes)
         bytes = (size_t)variant->parameter * 1024;
     return (unsigned)(bytes / 32);
 }
 
-/* Where the indices of a variant lie: in the order of the table of variants. */
+/* Where the indices of a variant lie: in the order of the table; those in order are all the same. */
 static unsigned *indices_of(const struct gmt_bench *bench, const struct gmt_variant *variant)
 {
     unsigned *all = (unsigned *)(bench->arena + bench->working_set_bytes + GMT_ARENA_PAD_BYTES);
     size_t before = 0;
 
+    if (in_order(variant))
+        return all;
     for (const struct gmt_variant *v = gmt_variant_find("gather", "gather_sorted"); v < variant;
          v++)
         before++;
@@ -95,7 +100,7 @@ static int prepare(struct gmt_bench *bench)
         if (variant->kernel != GMT_KERNEL_gather)
             continue;
         gmt_kernel_gather_indices<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
-            indices_of(bench, variant), table_sectors(bench, variant));
+            indices_of(bench, variant), in_order(variant) ? 0 : table_sectors(bench, variant));
         rc = gmt_bench_check(bench, cudaGetLastError(), "indices");
     }
     return rc;
@@ -104,10 +109,10 @@ static int prepare(struct gmt_bench *bench)
 static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 {
     size_t count = index_count(bench);
-    unsigned sectors = table_sectors(bench, variant);
-    /* In order: each warp reads GATHERS lines, each from another part of the source. */
-    unsigned step = sectors == 0 ? (unsigned)count : RANDOM_STEP;
-    unsigned mask = sectors == 0 ? ~0u : sectors * SECTOR_WORDS - 1;
+    unsigned words = table_sectors(bench, variant) * SECTOR_WORDS;
+    unsigned apart = words / GATHERS < count ? words / GATHERS : (unsigned)count;
+    /* In order: each warp reads GATHERS lines, each from another part of the table. */
+    unsigned step = in_order(variant) ? apart : RANDOM_STEP, mask = words - 1;
 
     gmt_kernel_gather<<<(unsigned)(count / BLOCK_THREADS), BLOCK_THREADS, 0, bench->stream>>>(
         (const float *)bench->arena, indices_of(bench, variant), target_of(bench), step, mask);
@@ -117,7 +122,7 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
 {
     double warps = (double)index_count(bench) / 32;
-    double sectors = table_sectors(bench, variant) == 0 ? 4 : 32; /* of one gather */
+    double sectors = in_order(variant) ? 4 : 32; /* of one gather */
 
     work->bytes_asked = warps * 32 * (1 + GATHERS + 1) * sizeof(float);
     work->load_requests = warps * (1 + GATHERS);

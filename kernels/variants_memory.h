@@ -91,24 +91,31 @@
     GMT_VARIANTS_STRIDE_WIDE16(X)
 
 /*
- * parameter = KiB of the table that is gathered from (0: all of the source; 1: in order). Nine loads,
- * one of them of the index: sectors = (4 + 8 * 32) / 9.
+ * parameter = KiB of the table that is gathered from (0: all of the source). Nine loads, one of them of
+ * the index: sectors = (4 + 8 * 32) / 9. Each has a twin that takes the words of the same table in order.
  */
 #define GMT_GATHER_SECTORS (260 / 9.0)
+#define GMT_VARIANTS_GATHER_RANDOM(X, size, kib, sorted, rule, doc) \
+    X(gather, gather_##size, gather, kib, 4, bad, sorted, GMT_GATHER_SECTORS, \
+      400 / GMT_GATHER_SECTORS, GMT_UNKNOWN, rule, doc)
+#define GMT_VARIANTS_GATHER_SORTED(X, name, kib, doc) \
+    X(gather, name, gather, kib, 4, good, name, 4, 100, GMT_UNKNOWN, NULL, doc)
 #define GMT_VARIANTS_GATHER(X) \
-    X(gather, gather_sorted, gather, 1, 4, good, gather_sorted, 4, 100, GMT_UNKNOWN, NULL, \
-      "gather whose indices run in order") \
-    X(gather, gather_32k, gather, 32, 4, bad, gather_sorted, GMT_GATHER_SECTORS, \
-      400 / GMT_GATHER_SECTORS, GMT_UNKNOWN, "GM309", \
-      "random gather from a table of 32 KiB, which L1 holds") \
-    X(gather, gather_1m, gather, 1024, 4, bad, gather_sorted, GMT_GATHER_SECTORS, \
-      400 / GMT_GATHER_SECTORS, GMT_UNKNOWN, "GM309", \
-      "random gather from a table of 1 MiB, which L2 holds") \
-    X(gather, gather_32m, gather, 32768, 4, bad, gather_sorted, GMT_GATHER_SECTORS, \
-      400 / GMT_GATHER_SECTORS, GMT_UNKNOWN, "GM301", \
-      "random gather from a table of 32 MiB, about what L2 holds") \
-    X(gather, gather_all, gather, 0, 4, bad, gather_sorted, GMT_GATHER_SECTORS, \
-      400 / GMT_GATHER_SECTORS, GMT_UNKNOWN, "GM301", "random gather from far more than L2 holds")
+    GMT_VARIANTS_GATHER_SORTED(X, gather_sorted, 0, "gather whose indices run in order") \
+    GMT_VARIANTS_GATHER_RANDOM(X, 32k, 32, gather_sorted_32k, "GM309", \
+                               "random gather from a table of 32 KiB, which L1 holds") \
+    GMT_VARIANTS_GATHER_RANDOM(X, 1m, 1024, gather_sorted_1m, "GM309", \
+                               "random gather from a table of 1 MiB, which L2 holds") \
+    GMT_VARIANTS_GATHER_RANDOM(X, 32m, 32768, gather_sorted_32m, "GM301", \
+                               "random gather from a table of 32 MiB, about what L2 holds") \
+    GMT_VARIANTS_GATHER_RANDOM(X, all, 0, gather_sorted, "GM301", \
+                               "random gather from far more than L2 holds") \
+    GMT_VARIANTS_GATHER_SORTED(X, gather_sorted_32k, 32, \
+                               "the words of a table of 32 KiB, again and again in order") \
+    GMT_VARIANTS_GATHER_SORTED(X, gather_sorted_1m, 1024, \
+                               "the words of a table of 1 MiB, again and again in order") \
+    GMT_VARIANTS_GATHER_SORTED(X, gather_sorted_32m, 32768, \
+                               "the words of a table of 32 MiB, again and again in order")
 
 /* parameter = different words that the lanes of a warp read at once. */
 #define GMT_VARIANTS_CONSTANT_WORDS(X, n, quality, rule, doc) \
