@@ -29,6 +29,9 @@ double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *cop
 struct gmt_work {
     double dram_bytes, l2_sectors, l1_sectors, shared_wavefronts;
     double issue_ns; /* time to issue its instructions at the clock of the run */
+    /* Least times where a level is not used as its rates were measured; 0 or NAN: no such accesses. */
+    double lone_dram_ns, lone_l2_ns, partial_ns;
+    double l1_requests; /* that the sectors of L1 belong to; 0: one rate for all sectors */
 };
 
 struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
@@ -44,6 +47,27 @@ struct gmt_access gmt_access_of_loads(const struct gmt_tl_class *class);
 struct gmt_access gmt_access_of_stores(const struct gmt_tl_class *class);
 /* Sectors per ideal sector; NAN when not measured or nothing was accessed. */
 double gmt_access_ratio(const struct gmt_access *access);
+
+/*
+ * Time of the stores of a launch if they write parts of sectors: at the calibrated rates for one
+ * sector, two and four to a line, as far as counters tell the lines. No more than the launch took; NAN
+ * where stores are not strided, or without those rates.
+ */
+double gmt_price_partial_ns(const struct gmt_model *model, const struct gmt_tl_class *class);
+
+/*
+ * Time of the loads of a launch if they take single sectors: of device memory, where each brought a
+ * second one along, and of L2. No more than the launch took; NAN where loads are not strided, or
+ * without those rates.
+ */
+void gmt_price_scattered_ns(const struct gmt_model *model, const struct gmt_tl_class *class,
+                            double *dram_ns, double *l2_ns);
+
+/*
+ * Bytes that device memory delivered only to fill up partly written sectors: what it delivered beyond
+ * the loads, no more than all sectors written; 0 where stores are ideal, or it was not measured.
+ */
+double gmt_price_fill_bytes(const struct gmt_tl_class *class);
 
 /* What a fix changes in a launch. */
 struct gmt_repair {
@@ -65,9 +89,11 @@ struct gmt_gain {
  * Predicted gain of one launch of the class.
  *
  * Each resource u takes t_u = work_u / rate_u; together they take (sum t_u^p)^(1/p) with
- * p = GMT_OVERLAP_EXPONENT. Bytes from device memory take at least their time at the roof, and with
- * one load in flight per thread what the calibrated curve of bandwidth over occupancy says; threads
- * with several loads lie between. What the resources do not explain of the measured time U is
+ * p = GMT_OVERLAP_EXPONENT; where a level is used as badly as it can be (single sectors, parts of
+ * sectors), its time is that of the work at the rates for that. Bytes from device memory take at least
+ * their time at the roof R, and with one 4-byte load in flight per thread the time C that the calibrated
+ * curve of bandwidth over occupancy gives. C^p - R^p = L^p is latency: with k times the bytes under way
+ * (wider loads, several loads) they take (R^p + (L / k)^p)^(1/p). What the resources do not explain of the measured time U is
  * - waiting for memory, up to GMT_MEMORY_SLACK times what all its work would take one after the
  *   other: it shrinks with the repaired work, and
  * - anything else: it stays.
@@ -102,6 +128,13 @@ double gmt_price_floor_ns(const struct gmt_model *model, const struct gmt_timeli
                           const struct gmt_tl_class *class, const struct gmt_work *work,
                           bool one_load);
 
+/*
+ * Time of L1, on all multiprocessors, for requests that touch so many sectors in all: of s sectors
+ * a + b (s - 4), from the calibrated rates of coalesced (s = 4) and of strided (s = 32) hits. One rate
+ * for all where requests are 0 or NAN, or in a model without the second. NAN without any.
+ */
+double gmt_price_l1_ns(const struct gmt_model *model, double requests, double sectors);
+
 /* Share of the multiprocessors that the grid can use at all, 0..1. */
 double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gmt_tl_class *class);
 
@@ -109,7 +142,7 @@ double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gm
  * Gain of one launch if loads (or stores, or both) became ideal. Where only loads are repaired and
  * the kernel streams from device memory like the stride family, its good twin asks for bytes as
  * fast as the family's reference does at this occupancy; time beyond the family's own worst for
- * that ratio stays. Otherwise gmt_price_repair.
+ * that ratio stays. Otherwise gmt_price_repair; ideal stores need no sector filled up before.
  */
 struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class, bool loads, bool stores);
@@ -174,7 +207,7 @@ struct gmt_constants gmt_constants_of(const struct gmt_tl_class *class);
 
 /*
  * Gain of one launch if each warp read one word, or as many as it likes from shared memory: excess
- * words x the calibrated cost of one, see gmt_price_after.
+ * words x the calibrated cost of one, else at the calibrated rate of them, see gmt_price_after.
  */
 struct gmt_gain gmt_price_constants(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,

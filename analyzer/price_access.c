@@ -77,7 +77,8 @@ static void fill_unknown(const struct gmt_tl_class *class, struct gmt_repair *re
     }
 }
 
-static struct gmt_repair repair_of(const struct gmt_timeline *timeline,
+static struct gmt_repair repair_of(const struct gmt_model *model,
+                                   const struct gmt_timeline *timeline,
                                    const struct gmt_tl_class *class, const struct gmt_access *load,
                                    const struct gmt_access *store, bool loads, bool stores)
 {
@@ -88,6 +89,12 @@ static struct gmt_repair repair_of(const struct gmt_timeline *timeline,
     double store_excess = stores ? gmt_known(store->sectors) - gmt_known(store->ideal) : 0;
     double sectors = gmt_known(load->sectors) + gmt_known(store->sectors);
 
+    if (loads)
+        gmt_price_scattered_ns(model, class, &repair.before.lone_dram_ns,
+                               &repair.before.lone_l2_ns);
+    if (stores)
+        repair.before.partial_ns = gmt_price_partial_ns(model, class);
+    repair.most = repair.before;
     repair.requests = gmt_known(load->requests) + gmt_known(store->requests);
     repair.after.l1_sectors -= load_excess + store_excess;
     if (loads) {
@@ -98,6 +105,7 @@ static struct gmt_repair repair_of(const struct gmt_timeline *timeline,
         shrink(&repair.after.l2_sectors, c[GMT_M_l2_write_sectors], store->ideal);
         shrink(&repair.after.dram_bytes, c[GMT_M_dram_write_bytes],
                store->ideal * GMT_SECTOR_BYTES);
+        repair.after.dram_bytes -= gmt_price_fill_bytes(class);
     }
     fill_unknown(class, &repair, sectors, sectors - load_excess - store_excess);
     /* Threads wait for loads, hardly for stores: loads count alone where only they are repaired. */
@@ -239,7 +247,7 @@ static bool is_scattered(const struct gmt_model *model, const struct gmt_tl_clas
 {
     double rate = class->counter[GMT_M_dram_read_bytes] * 1e9 / class->median_ns;
 
-    return model->gather.n > 0 && class->median_ns > GMT_SCATTERED_TIME * slowest_ns &&
+    return class->median_ns > GMT_SCATTERED_TIME * slowest_ns &&
            rate >= GMT_MEMORY_BOUND_SHARE * model->dram_bytes_per_s;
 }
 
@@ -258,7 +266,8 @@ static struct gmt_gain by_family(const struct gmt_model *model, const struct gmt
     double fastest = family.fastest_ns * asked, slowest = family.slowest_ns * asked;
     if (is_scattered(model, class, slowest)) {
         gain = gmt_price_gather_family(model, timeline, class);
-        if (isfinite(gain.best_ns))
+        /* Without that family: the resource model, if it has a rate for them. */
+        if (isfinite(gain.best_ns) || isfinite(model->dram_scattered_sectors_per_s))
             return gain;
     }
     double like_ns = fmin(t_ns, slowest * (1 + GMT_FAMILY_LIKE)); /* of it that is the family's */
@@ -296,6 +305,6 @@ struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt
         if (isfinite(gain.best_ns))
             return gain;
     }
-    struct gmt_repair repair = repair_of(timeline, class, &load, &store, loads, stores);
+    struct gmt_repair repair = repair_of(model, timeline, class, &load, &store, loads, stores);
     return gmt_price_repair(model, timeline, class, &repair);
 }

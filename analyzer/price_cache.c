@@ -24,6 +24,7 @@ struct gmt_gain gmt_price_tile(const struct gmt_model *model, const struct gmt_t
     repair.requests = load.requests;
     repair.before.l1_sectors = repair.most.l1_sectors = others + sectors;
     repair.after.l1_sectors = others + sectors / edge;
+    repair.after.l1_requests -= load.requests * (1 - 1 / edge);
     /* Each word is read from the tile as often as it was from global memory, and put there once. */
     repair.after.shared_wavefronts = gmt_known(work.shared_wavefronts) +
                                      load.requests * (1 + 1 / edge);
@@ -68,8 +69,11 @@ bool gmt_is_irregular(const struct gmt_timeline *timeline, const struct gmt_tl_c
 /* What an excess sector cost in a variant of the family, in ns of the whole device; NAN. */
 static double sector_cost(const struct gmt_model_family *family, const char *name)
 {
-    const struct gmt_model_variant *good = gmt_family_variant(family, "gather_sorted");
     const struct gmt_model_variant *bad = gmt_family_variant(family, name);
+    /* The same table in order; in older models, a larger one. */
+    const struct gmt_model_variant *good = bad != NULL && bad->reference != NULL
+                                               ? gmt_family_variant(family, bad->reference)
+                                               : NULL;
 
     if (good == NULL || bad == NULL || !(bad->sectors > good->sectors))
         return NAN;

@@ -32,11 +32,12 @@ static double misaligned_excess(const struct gmt_access *access)
 /* Without the family: what the excess sectors take at L1 and L2, beside a stream that stays. */
 static struct gmt_gain misaligned_by_resources(const struct gmt_model *model,
                                                const struct gmt_timeline *timeline,
-                                               const struct gmt_tl_class *class, double sectors,
-                                               double excess)
+                                               const struct gmt_tl_class *class, double requests,
+                                               double sectors, double excess)
 {
     double bytes = fmin((sectors - excess) * GMT_SECTOR_BYTES, class->footprint_bytes);
-    struct gmt_work work = {bytes, sectors, sectors, NAN, NAN};
+    struct gmt_work work = {
+        .dram_bytes = bytes, .l2_sectors = sectors, .l1_sectors = sectors, .l1_requests = requests};
     struct gmt_repair repair = {.before = work, .after = work, .most = work};
 
     repair.after.l1_sectors = repair.after.l2_sectors = sectors - excess;
@@ -61,7 +62,9 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
     if (isnan(t_ns) || !(sectors > 0))
         return no_gain;
     if (isnan(cost))
-        return misaligned_by_resources(model, timeline, class, sectors, load_excess + store_excess);
+        return misaligned_by_resources(model, timeline, class,
+                                       gmt_known(load.requests) + gmt_known(store.requests),
+                                       sectors, load_excess + store_excess);
     /* Shares of the time after the repair. */
     double loads = load.ideal > 0 ? cost * load_excess / load.ideal : 0;
     double store_cost = gmt_price_store_offset_cost(model);
@@ -116,6 +119,7 @@ static struct gmt_gain without_local(const struct gmt_model *model, const struct
     repair.share = local->requests / (local->requests + local->others);
     repair.requests = local->requests + local->others;
     repair.after.l1_sectors -= local->sectors;
+    repair.after.l1_requests -= local->requests;
     repair.after.issue_ns *= issue;
     /* L1 keeps nothing back that is written: local stores all reach L2. Of what is read there, local
      * lines cannot be told apart: they take their share of it. */
@@ -215,7 +219,10 @@ struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,
     repair.share = excess / (work.shared_wavefronts + global);
     repair.requests = work.shared_wavefronts + global;
     repair.unrated = isnan(model->shared_wavefronts_per_s);
-    repair.after.shared_wavefronts -= excess;
+    /* All of them where they were counted: fmax ignores a NAN. */
+    repair.before.shared_wavefronts = repair.most.shared_wavefronts = fmax(
+        work.shared_wavefronts, class->counter[GMT_M_lsu_wavefronts]);
+    repair.after.shared_wavefronts = repair.before.shared_wavefronts - excess;
     if (isnan(work.dram_bytes)) {
         repair.before.dram_bytes = fmin(bytes, class->footprint_bytes);
         repair.after.dram_bytes = repair.most.dram_bytes = repair.before.dram_bytes;

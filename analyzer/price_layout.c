@@ -8,23 +8,11 @@
 
 static const struct gmt_gain no_gain = {NAN, NAN, NAN, false};
 
-enum { COALESCED = 4, STRIDED = 32 }; /* sectors per request of the calibrated L1 rates */
 enum { SECTORS_OF_LINE = 4 };
 
-/* Time of L1 for requests that touch so many sectors in all. */
 static double l1_time(const struct gmt_model *model, double requests, double sectors)
 {
-    double coalesced_ns = COALESCED * 1e9 / model->l1_sectors_per_s;
-    double strided_ns = STRIDED * 1e9 / model->l1_strided_sectors_per_s;
-    double each = sectors / requests;
-
-    if (!(requests > 0))
-        return 0;
-    /* A model without the second rate: L1 has one rate for all. */
-    if (isnan(strided_ns))
-        return sectors * 1e9 / model->l1_sectors_per_s;
-    return requests * (coalesced_ns +
-                       (strided_ns - coalesced_ns) * (each - COALESCED) / (STRIDED - COALESCED));
+    return requests > 0 ? gmt_price_l1_ns(model, requests, sectors) : 0;
 }
 
 struct levels {

@@ -9,6 +9,8 @@
 
 /* Warp schedulers of a multiprocessor, each of which issues one instruction per cycle: Volta on. */
 enum { SCHEDULERS = 4, WARP_LANES = 32 };
+enum { COALESCED = 4, STRIDED = 32 }; /* sectors per request of the calibrated L1 rates */
+enum { CURVE_BYTES = 4 };             /* of the loads whose bandwidth over occupancy is known */
 
 static double sum_known(double a, double b)
 {
@@ -34,6 +36,7 @@ struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
 {
     const double *c = class->counter;
     double local = sum_known(c[GMT_M_local_load_sectors], c[GMT_M_local_store_sectors]);
+    double locals = sum_known(c[GMT_M_local_load_requests], c[GMT_M_local_store_requests]);
 
     return (struct gmt_work){
         .dram_bytes = sum_known(c[GMT_M_dram_read_bytes], c[GMT_M_dram_write_bytes]),
@@ -42,7 +45,9 @@ struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
             sum_known(c[GMT_M_global_load_sectors], c[GMT_M_global_store_sectors]), local),
         .shared_wavefronts = sum_known(c[GMT_M_shared_load_wavefronts],
                                        c[GMT_M_shared_store_wavefronts]),
-        .issue_ns = issue_time(timeline, class)};
+        .issue_ns = issue_time(timeline, class),
+        .l1_requests = sum_known(
+            sum_known(c[GMT_M_global_load_requests], c[GMT_M_global_store_requests]), locals)};
 }
 
 static double occupancy_of(const struct gmt_tl_class *class)
@@ -76,18 +81,53 @@ static double loads_per_thread(const struct gmt_tl_class *class)
     return class->counter[GMT_M_global_load_requests] / (blocks * ceil(threads / WARP_LANES));
 }
 
+double gmt_price_l1_ns(const struct gmt_model *model, double requests, double sectors)
+{
+    double coalesced_ns = COALESCED * 1e9 / model->l1_sectors_per_s;
+    double strided_ns = STRIDED * 1e9 / model->l1_strided_sectors_per_s;
+    double each = sectors / requests;
+
+    if (isnan(strided_ns) || !(requests > 0))
+        return sectors * 1e9 / model->l1_sectors_per_s;
+    return requests * (coalesced_ns +
+                       (strided_ns - coalesced_ns) * (each - COALESCED) / (STRIDED - COALESCED));
+}
+
+/*
+ * Time that so many bytes of device memory take with as many loads in flight per thread. Of the
+ * calibrated curve, which is that of one 4-byte load, what the roof does not explain is latency: wider
+ * or more loads have as many times the bytes under way, and take as much less of it.
+ */
+static double loaded_time(const struct gmt_model *model, const struct gmt_tl_class *class,
+                          double dram_bytes, double in_flight)
+{
+    struct gmt_access load = gmt_access_of_loads(class);
+    double wider = fmax(1, load.bytes / load.requests / WARP_LANES / CURVE_BYTES);
+    double narrow_ns = gmt_known(dram_bytes * 1e9 / gmt_price_stream_rate(model, class));
+    double roof_ns = fmin(narrow_ns, gmt_known(dram_bytes * 1e9 / dram_rate(model, class)));
+    double latency_ns = pow(pow(narrow_ns, GMT_OVERLAP_EXPONENT) -
+                                pow(roof_ns, GMT_OVERLAP_EXPONENT),
+                            1 / GMT_OVERLAP_EXPONENT);
+
+    return gmt_price_overlap(roof_ns, latency_ns / wider / in_flight);
+}
+
 /* Times of one launch's work on each resource; 0 where it is not known. */
 struct times {
-    double dram_ns, l2_ns, l1_ns, shared_ns, issue_ns;
+    double dram_ns, l2_ns, l1_ns, shared_ns, issue_ns, partial_ns;
 };
 
 static struct times times_of(const struct gmt_model *model, const struct gmt_tl_class *class,
                              double busy, const struct gmt_work *work)
 {
+    /* fmax ignores a NAN. */
     return (struct times){
-        .dram_ns = gmt_known(work->dram_bytes * 1e9 / dram_rate(model, class)),
-        .l2_ns = gmt_known(work->l2_sectors * 1e9 / model->l2_sectors_per_s),
-        .l1_ns = gmt_known(work->l1_sectors * 1e9 / (model->l1_sectors_per_s * busy)),
+        .dram_ns = fmax(gmt_known(work->dram_bytes * 1e9 / dram_rate(model, class)),
+                        work->lone_dram_ns),
+        .l2_ns = fmax(gmt_known(work->l2_sectors * 1e9 / model->l2_sectors_per_s),
+                      work->lone_l2_ns),
+        .partial_ns = gmt_known(work->partial_ns),
+        .l1_ns = gmt_known(gmt_price_l1_ns(model, work->l1_requests, work->l1_sectors) / busy),
         .shared_ns = gmt_known(work->shared_wavefronts * 1e9 /
                                (model->shared_wavefronts_per_s * busy)),
         .issue_ns = gmt_known(work->issue_ns)};
@@ -95,7 +135,8 @@ static struct times times_of(const struct gmt_model *model, const struct gmt_tl_
 
 static double together(const struct times *t, double dram_ns)
 {
-    double beyond = gmt_price_overlap(dram_ns, t->l2_ns);
+    /* The rates of partly written sectors have the bytes of device memory in them. */
+    double beyond = fmax(gmt_price_overlap(dram_ns, t->l2_ns), t->partial_ns);
     double inside = gmt_price_overlap(t->l1_ns, t->shared_ns);
 
     return gmt_price_overlap(gmt_price_overlap(beyond, inside), t->issue_ns);
@@ -112,8 +153,8 @@ static double memory_at_most(const struct gmt_model *model, const struct gmt_tim
                    WARP_LANES * occupancy_of(class);
     double waits_ns = repair->requests * model->dram_load_ns / warps;
 
-    return GMT_MEMORY_SLACK *
-           (t.dram_ns + t.l2_ns + t.l1_ns + t.shared_ns + (warps > 0 ? gmt_known(waits_ns) : 0));
+    return GMT_MEMORY_SLACK * (fmax(t.dram_ns + t.l2_ns, t.partial_ns) + t.l1_ns + t.shared_ns +
+                               (warps > 0 ? gmt_known(waits_ns) : 0));
 }
 
 static struct gmt_gain gain_of(double t_ns, double low_after, double best_after, double high_after)
@@ -134,19 +175,19 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
     struct times before = times_of(model, class, busy, &repair->before);
     struct times after = times_of(model, class, busy, &repair->after);
-    double one_load_ns = gmt_known(repair->after.dram_bytes * 1e9 /
-                                   gmt_price_stream_rate(model, class));
-    double slow_ns = fmax(after.dram_ns, one_load_ns), stream_ns = slow_ns;
+    double bytes = repair->after.dram_bytes,
+           slow_ns = fmax(after.dram_ns, loaded_time(model, class, bytes, 1));
+    double stream_ns = slow_ns;
 
     double at_most_ns = memory_at_most(model, timeline, class, repair, busy);
     /* A model without a rate for any of the work has no price for it. */
     if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) ||
         (!repair->unrated && !(at_most_ns > 0)))
         return (struct gmt_gain){NAN, NAN, NAN, false};
-    /* With n loads in flight, n times the bytes are under way: what is lost to latency shrinks so. */
     if (loads_per_thread(class) > GMT_SEVERAL_LOADS)
-        stream_ns = after.dram_ns +
-                    (slow_ns - after.dram_ns) / fmin(loads_per_thread(class), GMT_LOADS_IN_FLIGHT);
+        stream_ns = fmax(
+            after.dram_ns,
+            loaded_time(model, class, bytes, fmin(loads_per_thread(class), GMT_LOADS_IN_FLIGHT)));
     double explained_ns = together(&before, fmax(before.dram_ns, stream_ns));
     double unexplained_ns = fmax(0, t_ns - explained_ns), waiting_ns = unexplained_ns;
     if (!repair->unrated)
@@ -199,7 +240,7 @@ double gmt_price_floor_ns(const struct gmt_model *model, const struct gmt_timeli
                           bool one_load)
 {
     struct times times = times_of(model, class, gmt_price_busy_share(timeline, class), work);
-    double one_load_ns = gmt_known(work->dram_bytes * 1e9 / gmt_price_stream_rate(model, class));
+    double one_load_ns = loaded_time(model, class, work->dram_bytes, 1);
 
     return together(&times, one_load ? fmax(times.dram_ns, one_load_ns) : times.dram_ns);
 }

@@ -5,7 +5,7 @@
 #include "analyzer/occupancy.h"
 #include "analyzer/thresholds.h"
 
-enum { WARP_LANES = 32, GMT_LINE_SECTORS = 4 };
+enum { WARP_LANES = 32 };
 
 static const struct gmt_gain no_gain = {NAN, NAN, NAN, false};
 
@@ -82,8 +82,10 @@ struct gmt_gain gmt_price_fill(const struct gmt_model *model, const struct gmt_t
     /* Single lanes touch a sector for every word, and execute every instruction for it. */
     if (load.sectors > load.bytes / GMT_SECTOR_BYTES)
         after.l1_sectors -= load.sectors - load.bytes / GMT_SECTOR_BYTES;
-    if (load.requests > load.bytes / GMT_WAVEFRONT_BYTES)
+    if (load.requests > load.bytes / GMT_WAVEFRONT_BYTES) {
         after.issue_ns *= load.bytes / GMT_WAVEFRONT_BYTES / load.requests;
+        after.l1_requests -= load.requests - load.bytes / GMT_WAVEFRONT_BYTES;
+    }
     struct gmt_shared_access stores = gmt_shared_stores(class);
     double full = class->counter[GMT_M_shared_store_bytes] / GMT_WAVEFRONT_BYTES;
     if (stores.wavefronts > full)
@@ -155,9 +157,11 @@ struct gmt_gain gmt_price_unread(const struct gmt_model *model, const struct gmt
     repair.requests = requests;
     /* A hit in L1 goes through the same data stage as a shared load, a line at a time. */
     repair.before.l1_sectors -= reread.sectors;
+    repair.before.l1_requests -= reread.requests;
     repair.before.shared_wavefronts = gmt_known(work.shared_wavefronts) +
                                       fmax(reread.requests, reread.sectors / GMT_LINE_SECTORS);
     repair.after.l1_sectors -= reread.sectors;
+    repair.after.l1_requests -= reread.requests;
     /* Only the fill still has to come from L2. */
     double from_l2 = class->counter[GMT_M_l2_read_sectors] - reread.staged_bytes / GMT_SECTOR_BYTES;
     if (from_l2 > 0)
@@ -191,6 +195,7 @@ struct gmt_gain gmt_price_smaller_blocks(const struct gmt_model *model,
     double roof_ns = fmin(t_ns, gmt_price_floor_ns(model, timeline, class, &work, false));
     double left = (slowest_of(warps / parts) - 1) / (slowest_of(warps) - 1);
     double left_ns = t_ns * (1 - share) + t_ns * share * left;
-    double best_ns = t_ns - fmin(t_ns, gmt_price_overlap(left_ns, roof_ns));
+    /* Memory works on while warps wait: its time is in what is left. */
+    double best_ns = t_ns - fmin(t_ns, fmax(left_ns, roof_ns));
     return gain_of(t_ns, 0, best_ns, fmin(t_ns * share, t_ns - roof_ns));
 }

@@ -58,7 +58,8 @@ bool gmt_is_staged_unread(const struct gmt_tl_class *class, const struct gmt_rer
  * A barrier waits for the slowest of W warps. Where what they wait for before has an exponential
  * tail, as queues for memory have, the slowest takes H(W) times the mean, H(W) = 1 + 1/2 + .. + 1/W
  * (the expected largest of W such times): the others wait H(W) - 1 means for it. Of the time b x T
- * at barriers and fences, b x T x (H(W / parts) - 1) / (H(W) - 1) is left, down to the roofs.
+ * at barriers and fences, b x T x (H(W / parts) - 1) / (H(W) - 1) is left, down to the roofs: memory
+ * works on while warps wait, and its time is in what is left.
  * low: nothing; high: all of b x T.
  */
 struct gmt_gain gmt_price_smaller_blocks(const struct gmt_model *model,

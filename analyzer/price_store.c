@@ -93,6 +93,13 @@ struct gmt_constants gmt_constants_of(const struct gmt_tl_class *class)
                                   isfinite(counted) ? counted : c[GMT_M_constant_requests]};
 }
 
+/* ns of the whole device for one more word in a read of constants; NAN: not in the model. */
+static double word_cost(const struct gmt_model *model)
+{
+    return isfinite(model->constant_word_ns) ? model->constant_word_ns
+                                             : 1e9 / model->constant_words_per_s;
+}
+
 struct gmt_gain gmt_price_constants(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class)
@@ -100,11 +107,11 @@ struct gmt_gain gmt_price_constants(const struct gmt_model *model,
     struct gmt_constants constants = gmt_constants_of(class);
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
 
-    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || isnan(model->constant_word_ns) ||
+    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || isnan(word_cost(model)) ||
         !(constants.words > constants.requests))
         return no_gain;
-    double before_ns = constants.words * model->constant_word_ns / busy;
-    double after_ns = constants.requests * model->constant_word_ns / busy;
+    double before_ns = constants.words * word_cost(model) / busy;
+    double after_ns = constants.requests * word_cost(model) / busy;
     double doubt_ns = GMT_MODEL_UNCERTAINTY * t_ns;
     struct gmt_gain gain = {.from_family = true};
     gain.best_ns = t_ns - gmt_price_after(t_ns, before_ns, after_ns);

@@ -45,6 +45,8 @@
 #define GMT_SECTOR_BYTES 32
 /* One warp access of 4-byte words: what is smaller is a scalar, not an array. */
 #define GMT_ARRAY_MIN_BYTES 128
+/* Sectors of a line of L1, and of L2. */
+#define GMT_LINE_SECTORS 4.0
 /* What shared memory serves in one pass: 32 banks of 4 bytes. */
 #define GMT_WAVEFRONT_BYTES 128
 

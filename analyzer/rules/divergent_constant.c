@@ -13,7 +13,7 @@ static const char explain[] =
     "        for different words wait for each other: n words take n times as long as one.\n"
     "Seen    Requests to the indexed constant cache per constant load (LDC), from 1.5 on; on the\n"
     "        software device the different words themselves, from twice as many as loads on.\n"
-    "Saving  Excess words times what one costs in the calibrated constant family, the more\n"
+    "Saving  Excess words times what one costs in the calibration, the more\n"
     "        of the kernel's time they are, the less of it is taken to overlap with the rest. The\n"
     "        upper end has no overlap.\n"
     "Fix     Keep tables that lanes index differently in shared memory, or in global memory,\n"

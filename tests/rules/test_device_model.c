@@ -152,7 +152,7 @@ Test(model, with_nothing_in_it_prices_nothing)
     cr_assert_eq(gmt_model_parse(&model, text, strlen(text), "x", message, sizeof(message)), 0);
     struct gmt_tl_class class = class_of(1e6);
     struct gmt_timeline timeline = {.device = {.sm_count = 132, .max_threads_per_sm = 2048}};
-    struct gmt_work work = {1e9, 1e7, 1e7, NAN, NAN};
+    struct gmt_work work = {.dram_bytes = 1e9, .l2_sectors = 1e7, .l1_sectors = 1e7};
     struct gmt_repair repair = {work, work, work, 0.5, 1e6, false};
     cr_assert(isnan(gmt_price_repair(&model, &timeline, &class, &repair).best_ns));
     gmt_model_free(&model);
@@ -172,7 +172,7 @@ Test(price, keeps_the_term_that_the_fix_does_not_improve)
                               .occupancy = {occupancy_points, 2, NAN}};
     struct gmt_timeline timeline = {.device = {.sm_count = 132, .max_threads_per_sm = 2048}};
     struct gmt_tl_class class = class_of(542e3);
-    struct gmt_work bad = {2.416e9, NAN, NAN, NAN, NAN}, good = {0.537e9, NAN, NAN, NAN, NAN};
+    struct gmt_work bad = {.dram_bytes = 2.416e9}, good = {.dram_bytes = 0.537e9};
     struct gmt_repair repair = {bad, good, bad, 0.875, 4.2e6, false};
 
     class.counter[GMT_M_achieved_occupancy_percent] = 100;
@@ -195,7 +195,8 @@ Test(price, does_not_blame_memory_for_what_it_cannot_have_taken)
                               .dram_load_ns = 400};
     struct gmt_timeline timeline = {.device = {.sm_count = 132, .max_threads_per_sm = 2048}};
     struct gmt_tl_class class = class_of(1e6);
-    struct gmt_work bad = {NAN, 1e6, 1e6, NAN, NAN}, good = {NAN, 1.25e5, 1.25e5, NAN, NAN};
+    struct gmt_work bad = {.l2_sectors = 1e6, .l1_sectors = 1e6};
+    struct gmt_work good = {.l2_sectors = 1.25e5, .l1_sectors = 1.25e5};
     struct gmt_repair repair = {bad, good, bad, 0.875, 32e3, false};
 
     cr_assert_lt(gmt_price_repair(&model, &timeline, &class, &repair).best_ns, 0.05 * 1e6);
