@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page from top to bottom: title, contents, and one section after the other.
 import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Contents } from './frame/contents';
+import { Guard } from './frame/guard';
+import { Keys } from './frame/keys';
+import { Masthead } from './frame/masthead';
+import { Announcer } from './parts/say';
 import type { Payload } from './payload';
 import { About } from './sections/about';
 import { Calls } from './sections/calls';
@@ -11,15 +17,20 @@ import { Memory } from './sections/memory';
 import { Timeline } from './sections/timeline';
 import { Transfers } from './sections/transfers';
 import { Verdict } from './sections/verdict';
-import { go } from './state';
-import { getTheme, setTheme, useTheme, type Theme } from './theme';
+import { parseHash } from './state';
 
 export interface SectionProps {
   payload: Payload;
 }
 
+export interface SectionRow {
+  id: string;
+  title: string;
+  body: ComponentType<SectionProps>;
+}
+
 /** A new section is a row here and a file in sections/. */
-const SECTIONS: { id: string; title: string; body: ComponentType<SectionProps> }[] = [
+const SECTIONS: SectionRow[] = [
   { id: 'verdict', title: 'Verdict', body: Verdict },
   { id: 'findings', title: 'Findings', body: Findings },
   { id: 'timeline', title: 'Timeline', body: Timeline },
@@ -31,65 +42,53 @@ const SECTIONS: { id: string; title: string; body: ComponentType<SectionProps> }
   { id: 'about', title: 'About', body: About },
 ];
 
-const THEMES: Theme[] = ['system', 'light', 'dark'];
-
-function Masthead({ payload }: SectionProps) {
-  const { report } = payload.head;
-  const theme = useTheme();
-  const facts = [
-    report.device.name ?? 'no GPU recorded',
-    report.device.compute_capability && `compute ${report.device.compute_capability}`,
-    report.device.driver_version && `driver ${report.device.driver_version}`,
-    report.process.hostname,
-    report.trace,
-  ].filter(Boolean);
-  return (
-    <header class="masthead">
-      <p class="brand">gmtrace</p>
-      <h1>{report.process.command ?? report.trace}</h1>
-      <p class="dim">{facts.join(' · ')}</p>
-      {report.device.software && <p class="device">software device: exact counts, no times</p>}
-      <nav aria-label="Sections">
-        {SECTIONS.map(({ id, title }) => (
-          <a
-            href={`#${id}`}
-            onClick={(event) => {
-              event.preventDefault();
-              go(id);
-            }}
-          >
-            {title}
-          </a>
-        ))}
-        <label class="theme">
-          <span class="dim">Theme</span>
-          <select
-            value={getTheme()}
-            onChange={(event) => setTheme(event.currentTarget.value as Theme)}
-            data-theme-now={theme}
-          >
-            {THEMES.map((name) => (
-              <option value={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-      </nav>
-    </header>
-  );
+/** The browser looks for an element with the whole fragment as its id: the first word is meant. */
+function useFragment() {
+  useEffect(() => {
+    const jump = () => {
+      const { section, choices } = parseHash(location.hash);
+      // A link to one finding: the finding brings itself into sight.
+      if (section === 'findings' && choices.f !== undefined) return;
+      if (SECTIONS.some(({ id }) => id === section)) document.getElementById(section)?.scrollIntoView();
+    };
+    // Once the plots above have their height.
+    const frame = requestAnimationFrame(() => requestAnimationFrame(jump));
+    addEventListener('hashchange', jump);
+    return () => {
+      cancelAnimationFrame(frame);
+      removeEventListener('hashchange', jump);
+    };
+  }, []);
 }
 
 export function App({ payload }: SectionProps) {
+  useFragment();
   return (
     <>
+      <a
+        class="skip"
+        href="#findings"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('findings')?.focus();
+        }}
+      >
+        Skip to the findings
+      </a>
       <Masthead payload={payload} />
+      <Contents sections={SECTIONS} />
       <main>
         {SECTIONS.map(({ id, title, body: Body }) => (
-          <section id={id} aria-labelledby={`${id}-title`}>
+          <section id={id} aria-labelledby={`${id}-title`} tabIndex={-1}>
             <h2 id={`${id}-title`}>{title}</h2>
-            <Body payload={payload} />
+            <Guard title={title}>
+              <Body payload={payload} />
+            </Guard>
           </section>
         ))}
       </main>
+      <Keys sections={SECTIONS} />
+      <Announcer />
     </>
   );
 }

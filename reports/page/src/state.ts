@@ -35,9 +35,11 @@ function current() {
   return parseHash(location.hash);
 }
 
-function replace(section: string, choices: Choices) {
-  // Not a navigation: no entry in the history for every key stroke.
-  history.replaceState(null, '', formatHash(section, choices));
+function write(section: string, choices: Choices, jump: boolean) {
+  const hash = formatHash(section, choices);
+  // Only a jump is an entry in the history: "back" returns from it. A key stroke is none.
+  if (jump && hash !== location.hash) history.pushState(null, '', hash);
+  else history.replaceState(null, '', hash);
   for (const listener of [...listeners]) listener();
 }
 
@@ -55,14 +57,14 @@ export function getChoice(key: string): string | undefined {
   return current().choices[key];
 }
 
-/** Sets or, with undefined, forgets choices, all at once. */
-export function setChoices(changes: Record<string, string | undefined>, section?: string) {
+/** Sets or, with undefined, forgets choices, all at once; jump: "back" returns to how it was. */
+export function setChoices(changes: Record<string, string | undefined>, section?: string, jump = false) {
   const now = current();
   for (const [key, value] of Object.entries(changes)) {
     if (value === undefined) delete now.choices[key];
     else now.choices[key] = value;
   }
-  replace(section ?? now.section, now.choices);
+  write(section ?? now.section, now.choices, jump);
 }
 
 /** A choice and its setter; the fragment does not hold it while it is the fallback. */
@@ -78,6 +80,8 @@ export function useChoice(key: string, fallback: string): [string, (value: strin
 
 /** Goes to a section, keeping all choices and making some. */
 export function go(section: string, changes: Record<string, string | undefined> = {}) {
-  setChoices(changes, section);
-  document.getElementById(section)?.scrollIntoView();
+  setChoices(changes, section, true);
+  const element = document.getElementById(section);
+  element?.scrollIntoView();
+  element?.focus({ preventScroll: true }); // the next Tab goes on from there
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Light, dark or as the system has it; remembered where the browser lets a file remember.
+import { options } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -17,6 +18,7 @@ function remembered(): Theme {
 }
 
 let theme = remembered();
+let printing = false;
 
 function apply() {
   document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
@@ -24,7 +26,7 @@ function apply() {
 }
 
 export function isDark(): boolean {
-  return theme === 'dark' || (theme === 'system' && dark.matches);
+  return !printing && (theme === 'dark' || (theme === 'system' && dark.matches));
 }
 
 export function getTheme(): Theme {
@@ -47,7 +49,7 @@ export function color(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** Renders again when the theme changes. */
+/** Renders again when the theme changes; what is seen, "light" or "dark", for effects to depend on. */
 export function useTheme(): Theme {
   const [, again] = useState(0);
   useEffect(() => {
@@ -55,8 +57,19 @@ export function useTheme(): Theme {
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, []);
-  return theme;
+  return isDark() ? 'dark' : 'light';
 }
 
+/** Paper is white. Handlers must have drawn by the time that they return. */
+function onPrint(now: boolean) {
+  printing = now;
+  const later = options.debounceRendering;
+  options.debounceRendering = (draw) => draw();
+  apply();
+  options.debounceRendering = later;
+}
+
+addEventListener('beforeprint', () => onPrint(true));
+addEventListener('afterprint', () => onPrint(false));
 dark.addEventListener('change', apply);
 apply();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A frame around a plot by uPlot: as wide as its place, in the colours of the theme, and with its
 // data as a table for whoever cannot or does not want to read the picture.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTheme } from '../theme';
@@ -23,7 +23,7 @@ export function Plot<Row>({ id, title, height = 280, options, data, columns, row
   const place = useRef<HTMLDivElement>(null);
   const [asTable, setAsTable] = useState(false);
   const theme = useTheme();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = place.current;
     if (element === null) return;
     const plot = new uPlot({ ...options(), width: Math.max(240, element.clientWidth), height }, data, element);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the recording and its prices can be trusted, in a few words each, and where to read more.
+import type { Head } from '../../payload';
+import { counted } from '../../words';
+
+export interface Badge {
+  tone: 'good' | 'fair' | 'bad';
+  text: string;
+  /** Section it leads to. */
+  section: string;
+  help: string;
+}
+
+const GAPS_SHOWN = 4;
+
+function ofModel({ report: { device_model: model } }: Head): Badge[] {
+  const from = model.device === null ? '' : `: ${model.device}`;
+  const badges: Badge[] = [];
+  const put = (tone: Badge['tone'], text: string, help: string) =>
+    badges.push({ tone, text, section: 'about', help });
+  if (model.match === 'this board') put('good', 'calibrated on this board', `Prices come from measurements${from}`);
+  else if (model.match === 'another board' || model.match === 'shipped')
+    put('fair', 'calibrated on another board', `Prices come from measurements of a GPU of the same name${from}`);
+  else if (model.match === 'another GPU') put('bad', "priced as another GPU", `Prices come from another GPU${from}`);
+  else put('bad', 'no device model', 'Nothing could be priced with calibrated figures: run "gmtrace calibrate"');
+  if (model.noisy) put('bad', 'noisy calibration', 'The device was probably shared or throttled while it was measured');
+  return badges;
+}
+
+function ofKernels({ report: { verdict } }: Head): Badge[] {
+  const { kernel_classes: all, measured_classes: measured } = verdict;
+  if (all === 0) return [];
+  return [
+    {
+      tone: measured === all ? 'good' : measured > 0 ? 'fair' : 'bad',
+      text: `${measured} of ${counted(all, 'kernel class', 'kernel classes')} measured`,
+      section: 'kernels',
+      help: `${counted(verdict.measured_launches, 'launch', 'launches')} of ${verdict.launches.toLocaleString('en-US')} have counters`,
+    },
+  ];
+}
+
+function ofGaps({ report }: Head): Badge[] {
+  const gaps = report.could_not_check;
+  const rules = gaps.filter(({ what }) => /^GM\d/.test(what));
+  const rest = gaps.filter((gap) => !rules.includes(gap));
+  const badges: Badge[] = rest.slice(0, GAPS_SHOWN).map(({ what, why, remedy }) => ({
+    tone: 'bad',
+    text: `${what}: incomplete`,
+    section: 'checks',
+    help: remedy === null ? why : `${why}. ${remedy}`,
+  }));
+  if (rest.length > GAPS_SHOWN) {
+    const more = rest.length - GAPS_SHOWN;
+    badges.push({ tone: 'bad', text: `${more} more gaps`, section: 'checks', help: 'See the section on checks' });
+  }
+  if (rest.length === 0)
+    badges.push({ tone: 'good', text: 'nothing lost', section: 'checks', help: 'No record was lost, nothing was missing' });
+  if (rules.length > 0) {
+    const names = rules.map(({ what }) => what).join(', ');
+    badges.push({ tone: 'fair', text: `${counted(rules.length, 'rule')} not checked`, section: 'checks', help: names });
+  }
+  return badges;
+}
+
+const ENDS: Record<string, [string, string]> = {
+  killed: ['program was killed', 'The last moments before its end may be missing'],
+  exec: ['program replaced itself', 'The recording ends where it called exec'],
+  unknown: ['end not seen', 'How the program ended is not known'],
+};
+
+function ofEnd({ report }: Head): Badge[] {
+  const end = ENDS[report.process.end_reason ?? 'unknown'];
+  return end === undefined ? [] : [{ tone: 'bad', text: end[0], section: 'about', help: end[1] }];
+}
+
+function ofDetail({ detail }: Head): Badge[] {
+  if (detail === null || detail === undefined) return [];
+  const { events, rows } = detail;
+  const text = `${events.toLocaleString('en-US')} events drawn as ${rows.toLocaleString('en-US')}`;
+  return [{ tone: 'fair', text, section: 'timeline', help: 'Short neighbours of one kind were merged to keep the page small' }];
+}
+
+export function badges(head: Head): Badge[] {
+  return [ofModel, ofKernels, ofGaps, ofEnd, ofDetail].flatMap((of) => of(head));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run in one sentence, and its copies by direction and class of host memory.
+import { bytes, known, ns, share } from '../../format';
+import type { Report, TransferRow } from '../../report';
+import { counted, direction, hostClass } from '../../words';
+
+export interface CopyTotal {
+  direction: string;
+  host_class: string;
+  count: number;
+  bytes: number;
+  /** null where the time of any of them is not known. */
+  time_ns: number | null;
+}
+
+/** All size classes together; longest first, or most bytes where no times are known. */
+export function copyTotals(rows: TransferRow[]): CopyTotal[] {
+  const totals = new Map<string, CopyTotal>();
+  for (const row of rows) {
+    const key = `${row.direction} ${row.host_class}`;
+    const total = totals.get(key) ?? { ...row, count: 0, bytes: 0, time_ns: 0 };
+    total.count += row.count;
+    total.bytes += row.bytes;
+    total.time_ns = known(total.time_ns) && known(row.time_ns) ? total.time_ns + row.time_ns : null;
+    totals.set(key, total);
+  }
+  return [...totals.values()].sort((a, b) => (b.time_ns ?? 0) - (a.time_ns ?? 0) || b.bytes - a.bytes);
+}
+
+/** "from pageable host memory to the device" */
+export function way({ direction: name, host_class }: { direction: string; host_class: string }): string {
+  const memory = hostClass(host_class);
+  return memory === '' ? direction(name) : direction(name).replace('host', `${memory} host`);
+}
+
+/** What most of the time of copies (of their bytes, without times) has in common: the class of host memory. */
+function mostly(totals: CopyTotal[], timed: boolean): string {
+  const weight = (total: CopyTotal) => (timed ? (total.time_ns ?? 0) : total.bytes);
+  const all = totals.reduce((sum, total) => sum + weight(total), 0);
+  const classes = new Map<string, number>();
+  for (const total of totals)
+    classes.set(total.host_class, (classes.get(total.host_class) ?? 0) + weight(total));
+  const [name, most] = [...classes].sort((a, b) => b[1] - a[1])[0] ?? ['-', 0];
+  if (!(most / all > 0.5) || hostClass(name) === '') return '';
+  return `, ${most === all ? 'all' : share(most / all)} from or to ${hostClass(name)} memory`;
+}
+
+function device({ verdict, device: { software } }: Report): string {
+  if (software) return 'The software device counted the work exactly, but has no times';
+  const { wall_ns, gpu_busy_ns } = verdict;
+  if (!known(wall_ns)) return 'How long the run took is not known';
+  if (!known(gpu_busy_ns)) return `The run took ${ns(wall_ns)}`;
+  return `${share(gpu_busy_ns / wall_ns)} of ${ns(wall_ns)} the GPU was busy`;
+}
+
+function copies({ verdict, transfers }: Report): string {
+  const totals = copyTotals(transfers);
+  if (totals.length === 0) return 'nothing was copied';
+  if (known(verdict.copy_ns)) return `copies took ${ns(verdict.copy_ns)}${mostly(totals, true)}`;
+  const sum = totals.reduce((all, total) => all + total.bytes, 0);
+  return `copies moved ${bytes(sum)}${mostly(totals, false)}`;
+}
+
+function findings({ findings: list, verdict, device: { software } }: Report): string {
+  const { best_ns } = verdict.combined_saving;
+  const some = counted(list.length, 'finding');
+  if (list.length === 0)
+    return software
+      ? 'nothing that was checked does a noticeable part of its work for nothing'
+      : 'nothing that was checked would save a noticeable part of the run';
+  if (known(best_ns) && best_ns > 0) return `${some} would save about ${ns(best_ns)}`;
+  return software ? `${some}, ranked by work done for nothing` : `${some}, none of them priced`;
+}
+
+export function sentence(report: Report): string {
+  return `${[device(report), copies(report), findings(report)].join('; ')}.`;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the report's short names mean, in words for people.
+import type { Finding, Report, RuleRow, Severity } from './report';
+
+const DIRECTIONS: Record<string, string> = {
+  h2d: 'host → device',
+  d2h: 'device → host',
+  d2d: 'device → device',
+  h2h: 'host → host',
+  peer: 'device → other device',
+};
+
+export function direction(name: string): string {
+  return DIRECTIONS[name] ?? name;
+}
+
+const CLASSES: Record<string, string> = { '-': '', pinned: 'page-locked', unknown: 'of unknown kind' };
+
+export function hostClass(name: string): string {
+  return CLASSES[name] ?? name;
+}
+
+/** A mark beside the word, so that the colour is never alone. */
+export const SEVERITY_MARK: Record<Severity, string> = { high: '▲', medium: '◆', low: '●', note: '○' };
+export const SEVERITIES: Severity[] = ['high', 'medium', 'low', 'note'];
+
+export const OUTCOME_MARK: Record<RuleRow['outcome'], string> = {
+  fail: '▲',
+  pass: '✓',
+  'not applicable': '–',
+  'could not check': '?',
+};
+
+const CATEGORIES: [string, string][] = [
+  ['1', 'transfers'],
+  ['2', 'allocations'],
+  ['3', 'memory accesses of kernels'],
+  ['4', 'shared memory'],
+  ['5', 'launches and occupancy'],
+];
+
+/** Of a rule, by the hundreds of its id: "GM102" is about transfers. */
+export function category(rule: string): string {
+  return CATEGORIES.find(([digit]) => rule.startsWith(`GM${digit}`))?.[1] ?? 'other';
+}
+
+/** How sure the saving is. */
+export function confidence(report: Report, of: Finding['confidence']): string {
+  switch (of) {
+    case 'measured':
+      return 'measured: from times of this very run';
+    case 'calibrated':
+      return report.device_model.match === 'another board'
+        ? 'calibrated on another board of this GPU: priced with what reference kernels and copies took there'
+        : 'calibrated: priced with what reference kernels and copies took on this very board';
+    case 'modelled':
+      return 'modelled: priced with a model of the resources, or with the figures of a GPU elsewhere';
+    default:
+      return 'heuristic: a threshold was crossed; there is no price';
+  }
+}
+
+const EFFORTS: Record<string, string> = {
+  small: 'small: a line or two in one place',
+  medium: 'medium: a function is rewritten',
+  large: 'large: data layout or structure changes',
+};
+
+export function effort(name: string): string {
+  return EFFORTS[name] ?? name;
+}
+
+/** "1 copy", "2 copies". */
+export function counted(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load, makeFinding, makeReport } from './reports.mjs';
+
+const { copyTotals, sentence } = await load('sections/verdict/summary.ts');
+const { badges } = await load('sections/verdict/badges.ts');
+
+const row = (direction, host_class, bytes, time_ns, count = 1) => ({
+  direction, host_class, up_to_bytes: null, count, bytes, time_ns,
+});
+
+test('one sentence says how busy the GPU was, what copies took and what could be saved', () => {
+  const report = makeReport({
+    verdict: { copy_ns: 100e6, combined_saving: { low_ns: 1e6, best_ns: 50e6, high_ns: 60e6, share_of_wall: 0.05 } },
+    transfers: [row('h2d', 'pageable', 10, 95e6), row('d2h', 'pinned', 1000, 5e6)],
+    findings: [makeFinding()],
+  });
+  assert.equal(
+    sentence(report),
+    '25.0 % of 1.00 s the GPU was busy; copies took 100 ms, 95.0 % from or to pageable memory; ' +
+      '1 finding would save about 50.0 ms.',
+  );
+});
+
+test('what is not known is not said', () => {
+  const report = makeReport({ verdict: { gpu_busy_ns: null }, findings: [makeFinding(), makeFinding()] });
+  assert.equal(sentence(report), 'The run took 1.00 s; nothing was copied; 2 findings, none of them priced.');
+  assert.match(sentence(makeReport({ verdict: { wall_ns: null } })), /^How long the run took is not known; /);
+});
+
+test('the software device has bytes and no times', () => {
+  const report = makeReport({
+    device: { software: true },
+    verdict: { wall_ns: null, gpu_busy_ns: null },
+    transfers: [row('h2d', 'pageable', 3 << 20, null), row('d2d', '-', 1 << 20, null)],
+  });
+  assert.match(sentence(report), /no times; copies moved 4\.00 MiB, 75\.0 % from or to pageable memory; nothing/);
+});
+
+test('copies of one way are added up, and one unknown time makes their sum unknown', () => {
+  const totals = copyTotals([row('h2d', 'pinned', 5, 10, 2), row('h2d', 'pinned', 7, null, 3), row('d2h', 'pinned', 1, 4)]);
+  assert.deepEqual(
+    totals.map(({ direction, count, bytes, time_ns }) => [direction, count, bytes, time_ns]),
+    [['d2h', 1, 1, 4], ['h2d', 5, 12, null]],
+  );
+});
+
+test('badges tell losses from rules that could not run, and where the prices come from', () => {
+  const of = (report) => badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);
+  assert.deepEqual(of({}), ['good: calibrated on this board', 'good: nothing lost']);
+  assert.deepEqual(
+    of({
+      device_model: { match: 'shipped', noisy: true },
+      could_not_check: [
+        { what: 'recording', why: '3 records were dropped', remedy: null },
+        { what: 'GM505 block-barrier-idle', why: 'no counts', remedy: null },
+      ],
+      verdict: { kernel_classes: 4, measured_classes: 3 },
+      process: { end_reason: 'killed' },
+    }),
+    [
+      'fair: calibrated on another board',
+      'bad: noisy calibration',
+      'fair: 3 of 4 kernel classes measured',
+      'bad: recording: incomplete',
+      'fair: 1 rule not checked',
+      'bad: program was killed',
+    ],
+  );
+});
