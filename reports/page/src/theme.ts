@@ -29,6 +29,11 @@ export function isDark(): boolean {
   return !printing && (theme === 'dark' || (theme === 'system' && dark.matches));
 }
 
+/** True while the page is put on paper; who renders by it calls useTheme(). */
+export function isPrinting(): boolean {
+  return printing;
+}
+
 export function getTheme(): Theme {
   return theme;
 }

@@ -1,6 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
+// The findings as cards, with filters; what is too small to act on lies folded below.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SectionProps } from '../app';
+import { known, ns, share } from '../format';
+import { commonScale } from '../parts/bars';
+import type { Finding, Report } from '../report';
+import { setChoices, useChoice } from '../state';
+import { isPrinting, useTheme } from '../theme';
+import { counted } from '../words';
+import './findings.css';
+import { Card } from './findings/card';
+import { choose, isFiltering } from './findings/select';
+import { clearFilters, Toolbar, useWish } from './findings/toolbar';
+
+function Advice({ report }: { report: Report }) {
+  const { best_ns, low_ns, high_ns, share_of_wall } = report.verdict.combined_saving;
+  return (
+    <p class="advice">
+      <strong>Savings overlap; do not add them.</strong>{' '}
+      {known(best_ns) && best_ns > 0
+        ? `All findings together would save about ${ns(best_ns)} (between ${ns(low_ns)} and ${ns(high_ns)}), ${share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that may be off.`
+        : 'Each shows what it would bring alone.'}
+    </p>
+  );
+}
+
+/** Which cards are open; a finding that the URL asks for is opened and brought into sight. */
+function useOpen(findings: Finding[], shown: Finding[]) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [asked] = useChoice('f', '');
+  const mine = useRef(''); // opened here, by hand: already in sight
+  useEffect(() => {
+    if (asked === '' || asked === mine.current || !findings.some((f) => f.fingerprint === asked)) return;
+    if (!shown.some((f) => f.fingerprint === asked)) clearFilters();
+    setOpen((old) => new Set(old).add(asked));
+    let frame = requestAnimationFrame(() => {
+      frame = requestAnimationFrame(() => {
+        const card = document.getElementById(`f-${asked}`);
+        card?.scrollIntoView();
+        card?.querySelector<HTMLElement>('h3 button')?.focus({ preventScroll: true });
+      });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [asked]);
+  const toggle = (fingerprint: string) => {
+    const opening = !open.has(fingerprint);
+    const next = new Set(open);
+    if (opening) next.add(fingerprint);
+    else next.delete(fingerprint);
+    setOpen(next);
+    mine.current = opening ? fingerprint : '';
+    setChoices({ f: opening ? fingerprint : undefined }, 'findings');
+  };
+  return { open, setOpen, toggle, asked };
+}
 
 export function Findings({ payload }: SectionProps) {
-  return <p>{payload.head.report.trace}</p>;
+  const { report, claims } = payload.head;
+  const wish = useWish();
+  useTheme(); // renders again for paper, where all cards are open
+  const all = useMemo(() => [...report.findings, ...report.notes], [report]);
+  const findings = useMemo(() => choose(report.findings, wish, claims), [report, wish, claims]);
+  const notes = useMemo(() => choose(report.notes, wish, claims), [report, wish, claims]);
+  const { open, setOpen, toggle, asked } = useOpen(all, [...findings, ...notes]);
+  const [unfolded, setUnfolded] = useState(false);
+  const scale_ns = useMemo(() => commonScale(report.findings.map(({ saving }) => saving)), [report]);
+  const paper = isPrinting();
+  const cards = (list: Finding[]) =>
+    list.map((finding) => (
+      <Card
+        key={finding.fingerprint}
+        payload={payload}
+        finding={finding}
+        scale_ns={scale_ns}
+        open={paper || open.has(finding.fingerprint)}
+        onToggle={toggle}
+      />
+    ));
+  const anyOpen = findings.some(({ fingerprint }) => open.has(fingerprint));
+  return (
+    <>
+      {report.findings.length === 0 ? (
+        <p>No findings: nothing that was checked is worth a change. What was checked stands under Checks.</p>
+      ) : (
+        <>
+          <Advice report={report} />
+          <Toolbar findings={all} wish={wish} timed={Object.keys(claims).length > 0} />
+          <p class="filters-said">
+            <span class="dim" role="status">
+              {isFiltering(wish) ? `${findings.length} of ${counted(report.findings.length, 'finding')} and ${counted(notes.length, 'note')}` : counted(findings.length, 'finding')}
+            </span>{' '}
+            <button
+              type="button"
+              onClick={() => setOpen(anyOpen ? new Set() : new Set(findings.map(({ fingerprint }) => fingerprint)))}
+            >
+              {anyOpen ? 'Close all' : 'Open all'}
+            </button>
+          </p>
+        </>
+      )}
+      <div class="cards">{cards(findings)}</div>
+      {notes.length > 0 && (
+        <details
+          class="notes"
+          open={paper || unfolded || notes.some(({ fingerprint }) => fingerprint === asked)}
+          onToggle={(event) => setUnfolded(event.currentTarget.open)}
+        >
+          <summary>{counted(notes.length, 'note')}: seen, but too small to act on or not certain enough</summary>
+          <div class="cards">{cards(notes)}</div>
+        </details>
+      )}
+    </>
+  );
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an open finding shows: what to do, where, what it costs, how that is known, and the evidence.
+import type { ComponentChildren } from 'preact';
+import { base, bytes, evidence, known, ns, share } from '../../format';
+import { Code, CopyButton } from '../../parts/copy';
+import { Stack } from '../../parts/stack';
+import { Table, type TableColumn } from '../../parts/table';
+import type { Payload } from '../../payload';
+import type { Finding, Part, Report, SourceLine } from '../../report';
+import { formatHash, go } from '../../state';
+import { confidence, effort } from '../../words';
+import { Picture } from './picture';
+
+interface Props {
+  payload: Payload;
+  finding: Finding;
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Facts({ finding, report }: { finding: Finding; report: Report }) {
+  const { where, saving, cost_ns, excess_bytes } = finding;
+  const place = where.file === null ? null : `${where.file}${where.line === null ? '' : `:${where.line}`}`;
+  return (
+    <dl class="facts">
+      {place !== null && (
+        <Fact name="Place">
+          <code>{place}</code> <CopyButton what="the place" text={place} />
+        </Fact>
+      )}
+      {where.function !== null && <Fact name="Function"><code>{where.function}</code></Fact>}
+      {where.kernel !== null && <Fact name="Kernel"><code>{where.kernel}</code></Fact>}
+      {where.api !== null && <Fact name="Call"><code>{where.api}</code></Fact>}
+      {where.module !== null && <Fact name="Module"><code>{where.module}</code></Fact>}
+      <Fact name="Cost now">{ns(cost_ns)}</Fact>
+      {known(excess_bytes) && excess_bytes > 0 && <Fact name="Moved for nothing">{bytes(excess_bytes)}</Fact>}
+      <Fact name="Saving">
+        {known(saving.best_ns)
+          ? `about ${ns(saving.best_ns)} (between ${ns(saving.low_ns)} and ${ns(saving.high_ns)}), ${share(saving.share_of_wall)} of the run`
+          : 'not priced'}
+      </Fact>
+      {finding.method !== '' && finding.method !== null && <Fact name="Reckoned as">{finding.method}</Fact>}
+      <Fact name="Confidence">{confidence(report, finding.confidence)}</Fact>
+      <Fact name="Effort">{effort(finding.effort)}</Fact>
+      {finding.note && <Fact name="Only a note">{finding.note}</Fact>}
+    </dl>
+  );
+}
+
+interface EvidenceRow {
+  name: string;
+  value: number | null;
+  unit: string;
+}
+const EVIDENCE: TableColumn<EvidenceRow>[] = [
+  { key: 'name', title: 'What', value: ({ name }) => name, show: ({ name }) => name.replaceAll('_', ' ') },
+  { key: 'value', title: 'Value', numeric: true, value: ({ value }) => value, show: ({ value, unit }) => evidence(value, unit) },
+  { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
+];
+
+const PARTS: TableColumn<Part>[] = [
+  { key: 'label', title: 'Case', value: ({ label }) => label },
+  { key: 'headline', title: 'What was seen', value: ({ headline }) => headline },
+  { key: 'cost_ns', title: 'Cost', numeric: true, value: ({ cost_ns }) => cost_ns, show: ({ cost_ns }) => ns(cost_ns) },
+  { key: 'best_ns', title: 'Saving', numeric: true, value: ({ best_ns }) => best_ns, show: ({ best_ns }) => ns(best_ns) },
+];
+
+/** "main.cu:42, inlined at b.cu:7"; the line of the PTX where the source is not known. */
+export function lineLabel({ file, line, caller_file, caller_line, ptx_line }: SourceLine): string {
+  if (file === null) return ptx_line === null ? '?' : `PTX line ${ptx_line}`;
+  const from = caller_file === null ? '' : `, inlined at ${base(caller_file)}:${caller_line ?? '?'}`;
+  return `${base(file)}:${line ?? '?'}${from}`;
+}
+
+const LINES: TableColumn<SourceLine>[] = [
+  { key: 'line', title: 'Line', value: lineLabel },
+  { key: 'opcode', title: 'Instruction', value: ({ opcode }) => opcode },
+  { key: 'share', title: 'Share of the excess', numeric: true, value: (row) => row.share, show: (row) => share(row.share) },
+  { key: 'excess_bytes', title: 'Excess per launch', numeric: true, value: (row) => row.excess_bytes, show: (row) => bytes(row.excess_bytes) },
+];
+
+function Fold({ title, open, children }: { title: string; open?: boolean; children: ComponentChildren }) {
+  return (
+    <details open={open}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+function Actions({ payload: { head }, finding: { fingerprint, where } }: Props) {
+  const kernel = where.kernel === null ? -1 : head.report.kernels.findIndex(({ name }) => name === where.kernel);
+  const link = () => location.href.replace(/#.*$/s, '') + formatHash('findings', { f: fingerprint });
+  return (
+    <p class="actions">
+      {(head.claims[fingerprint]?.length ?? 0) > 0 && (
+        <button type="button" onClick={() => go('timeline', { 't.finding': fingerprint })}>
+          Show in timeline
+        </button>
+      )}
+      {kernel >= 0 && (
+        <button type="button" onClick={() => go('kernels', { 'k.open': String(kernel) })}>
+          Open the kernel
+        </button>
+      )}
+      <CopyButton what="the link to this finding" text={link} label="Copy link" />
+    </p>
+  );
+}
+
+export function Body({ payload, finding }: Props) {
+  const rows = Object.entries(finding.evidence).map(([name, { value, unit }]) => ({ name, value, unit }));
+  const id = `e.${finding.fingerprint}`;
+  const { lines = [], parts = [], where } = finding;
+  return (
+    <div class="finding-body">
+      <div>
+        <h4>What to do</h4>
+        <p>{finding.fix}</p>
+        {finding.sketch !== null && <Code what="the sketch" text={finding.sketch} />}
+        <Actions payload={payload} finding={finding} />
+        <Facts finding={finding} report={payload.head.report} />
+      </div>
+      <div>
+        <Picture payload={payload} finding={finding} />
+        {where.stack.length > 0 && (
+          <Fold title="Call stack, innermost call first" open={where.stack.some(({ runtime }) => !runtime)}>
+            <Stack frames={where.stack} />
+          </Fold>
+        )}
+        {lines.length > 0 && (
+          <Fold title={`Lines behind it (${lines.length})`} open>
+            <Table id={`${id}.lines`} caption="Lines behind the finding" columns={LINES} rows={lines} />
+          </Fold>
+        )}
+        {parts.length > 0 && (
+          <Fold title={`Cases in one place (${parts.length})`}>
+            <Table id={`${id}.parts`} caption="Cases that were put together" columns={PARTS} rows={parts} />
+          </Fold>
+        )}
+        {rows.length > 0 && (
+          <Fold title={`Evidence (${rows.length} values)`}>
+            <Table id={id} caption="Evidence" columns={EVIDENCE} rows={rows} />
+          </Fold>
+        )}
+        {finding.sql !== null && (
+          <Fold title="The query that gives these numbers">
+            <Code what="the query" text={finding.sql} />
+          </Fold>
+        )}
+      </div>
+    </div>
+  );
+}

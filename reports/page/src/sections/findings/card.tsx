@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// One finding: folded, what and where and how much; open, all that is known about it.
+import { bytes, known, ns, share } from '../../format';
+import { IntervalBar } from '../../parts/bars';
+import type { Payload } from '../../payload';
+import type { Finding } from '../../report';
+import { SEVERITY_MARK } from '../../words';
+import { Body } from './body';
+
+export interface CardProps {
+  payload: Payload;
+  finding: Finding;
+  /** What the full width of all interval bars stands for. */
+  scale_ns: number;
+  open: boolean;
+  onToggle: (fingerprint: string) => void;
+}
+
+function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: number; software: boolean }) {
+  const { saving, excess_bytes } = finding;
+  if (known(saving.best_ns))
+    return (
+      <div class="saving">
+        <b>{ns(saving.best_ns)}</b> <small>{known(saving.share_of_wall) && `${share(saving.share_of_wall)} of the run`}</small>
+        <IntervalBar saving={saving} scale_ns={scale_ns} />
+      </div>
+    );
+  return (
+    <div class="saving">
+      {known(excess_bytes) && excess_bytes > 0 ? (
+        <>
+          <b>{bytes(excess_bytes)}</b> <small>for nothing</small>
+        </>
+      ) : (
+        <small>{software ? 'no times' : 'not priced'}</small>
+      )}
+    </div>
+  );
+}
+
+/** Where to look: the line; for kernels their name. */
+function Place({ finding: { where } }: { finding: Finding }) {
+  const named = where.kernel ?? where.function;
+  return (
+    <p class="finding-place">
+      <code>{where.label}</code>
+      {named !== null && named !== where.label && (
+        <>
+          {' in '}
+          <code>{named}</code>
+        </>
+      )}
+    </p>
+  );
+}
+
+export function Card({ payload, finding, scale_ns, open, onToggle }: CardProps) {
+  const { fingerprint, severity } = finding;
+  const id = `f-${fingerprint}`;
+  const toggle = () => onToggle(fingerprint);
+  return (
+    <article class={`card finding ${severity}`} id={id} data-finding={fingerprint}>
+      {/* A larger target for the mouse; keys and readers of the screen have the button. */}
+      <div class="finding-head" onClick={toggle}>
+        <div class="finding-what">
+          <h3>
+            <button
+              type="button"
+              aria-expanded={open}
+              aria-controls={`${id}-body`}
+              onClick={(event) => {
+                event.stopPropagation();
+                toggle();
+              }}
+            >
+              <span class="fold" aria-hidden="true" />
+              {finding.title}
+            </button>
+          </h3>
+          <span class={`pill ${severity}`}>
+            <span aria-hidden="true">{SEVERITY_MARK[severity]}</span> {severity}
+          </span>
+          <small>{finding.rule}</small>
+        </div>
+        <Saving finding={finding} scale_ns={scale_ns} software={payload.head.report.device.software} />
+        <Place finding={finding} />
+        <p class="finding-headline">{finding.headline}</p>
+      </div>
+      <div id={`${id}-body`} hidden={!open}>
+        {open && <Body payload={payload} finding={finding} />}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finding's copies and the calibrated curves of their direction, as bandwidth over size.
+import { known } from '../../../format';
+import type { Curve, Model } from '../../../model';
+import type { Point } from '../../../parts/axes';
+import type { Payload } from '../../../payload';
+import type { Finding } from '../../../report';
+
+export interface CopyPlot {
+  direction: string;
+  curves: { name: string; points: Point[] }[];
+  /** x: bytes; y: bytes per second; n: copies. */
+  copies: (Point & { n: number })[];
+  /** With the repair, where it can be told. */
+  after: Point | null;
+}
+
+/** Kinds of sizes that are drawn one by one; more are put together by quarters of a power of two. */
+const MOST_SIZES = 80;
+
+function value(finding: Finding, name: string): number {
+  return finding.evidence[name]?.value ?? NaN;
+}
+
+/** Stacks that pass through the finding's place; empty: no stack tells. */
+function stacksAt(payload: Payload, { where }: Finding): Set<number> {
+  const frames = payload.table('frame');
+  const [files, modules] = [frames.strings('file'), frames.strings('module')];
+  const [lines, offsets] = [frames.numbers('line'), frames.numbers('offset')];
+  const user = where.stack.find(({ runtime }) => !runtime);
+  const here = new Set<number>();
+  for (let i = 0; i < frames.rows; i++) {
+    const byLine = where.file !== null && where.line !== null && files[i] === where.file && lines[i] === where.line;
+    if (byLine || (user !== undefined && modules[i] === user.module && offsets[i] === user.offset)) here.add(i);
+  }
+  const rows = payload.table('stack_frame');
+  const [stack, frame] = [rows.numbers('stack'), rows.numbers('frame')];
+  const found = new Set<number>();
+  for (let i = 0; i < rows.rows; i++) if (here.has(frame[i])) found.add(stack[i]);
+  return found;
+}
+
+type Span = [number, number];
+
+/** Ascending and apart. */
+function merged(spans: Span[]): Span[] {
+  const out: Span[] = [];
+  for (const [begin, end] of [...spans].sort((a, b) => a[0] - b[0])) {
+    const last = out[out.length - 1];
+    if (last !== undefined && begin <= last[1]) last[1] = Math.max(last[1], end);
+    else out.push([begin, end]);
+  }
+  return out;
+}
+
+function overlaps(spans: Span[], begin: number, end: number): boolean {
+  let [low, high] = [0, spans.length]; // the first that ends at or after begin
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle][1] < begin) low = middle + 1;
+    else high = middle;
+  }
+  return low < spans.length && spans[low][0] <= end;
+}
+
+interface Found {
+  direction: number;
+  blocking: boolean;
+  sizes: Map<number, { rates: number[]; n: number }>;
+}
+
+/** The copies that the finding claims, by size; of the direction that most of them have. */
+function copiesOf(payload: Payload, finding: Finding): Found | null {
+  const { names, claims } = payload.head;
+  const spans = merged(claims[finding.fingerprint] ?? []);
+  const calls = payload.table('call');
+  const column = (name: string) => calls.numbers(name);
+  const [kind, begin, host, start, device] = ['kind', 'begin', 'host_ns', 'device_start', 'device_ns'].map(column);
+  const [bytes, direction, blocking, stack, count] = ['bytes', 'direction', 'blocking', 'stack', 'count'].map(column);
+  const wanted = names.kind.indexOf('transfer');
+  const stacks = spans.length > 0 ? stacksAt(payload, finding) : new Set<number>();
+  const byDirection = new Map<number, Found & { all: number }>();
+  for (let i = 0; i < calls.rows && spans.length > 0; i++) {
+    if (kind[i] !== wanted || !(bytes[i] > 0)) continue;
+    // The work on the device may lie far behind its call.
+    const end = begin[i] + Math.max(host[i] || 0, (start[i] || 0) + (device[i] || 0));
+    if (!overlaps(spans, begin[i], end)) continue;
+    if (stacks.size > 0 && !stacks.has(stack[i])) continue;
+    const many = count[i] > 0 ? count[i] : 1;
+    const time = blocking[i] === 1 || !(device[i] > 0) ? host[i] : device[i];
+    const found = byDirection.get(direction[i]) ?? { direction: direction[i], blocking: blocking[i] === 1, sizes: new Map(), all: 0 };
+    byDirection.set(direction[i], found);
+    found.all += many;
+    if (!(time > 0)) continue;
+    const size = bytes[i] / many;
+    const entry = found.sizes.get(size) ?? { rates: [], n: 0 };
+    found.sizes.set(size, entry);
+    entry.n += many;
+    entry.rates.push((bytes[i] / time) * 1e9);
+  }
+  return [...byDirection.values()].sort((a, b) => b.all - a.all)[0] ?? null;
+}
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function pointsOf(sizes: Found['sizes']): CopyPlot['copies'] {
+  const coarse = sizes.size > MOST_SIZES;
+  const groups = new Map<number, { rates: number[]; n: number }>();
+  for (const [size, { rates, n }] of sizes) {
+    const key = coarse ? 2 ** (Math.round(4 * Math.log2(size)) / 4) : size;
+    const group = groups.get(key) ?? { rates: [], n: 0 };
+    groups.set(key, group);
+    group.n += n;
+    for (const rate of rates) group.rates.push(rate);
+  }
+  return [...groups].map(([x, { rates, n }]) => ({ x, y: median(rates), n })).sort((a, b) => a.x - b.x);
+}
+
+function curvePoints(curve: Curve | undefined): Point[] {
+  return (curve?.points ?? []).flatMap(({ bytes, median_ns }) =>
+    known(median_ns) && median_ns > 0 ? [{ x: bytes, y: (bytes / median_ns) * 1e9 }] : [],
+  );
+}
+
+function curvesOf(model: Model | null, direction: string, blocking: boolean): CopyPlot['curves'] {
+  const transfers = model?.transfers ?? {};
+  const mode = blocking ? 'sync' : 'async';
+  const keys: [string, string][] =
+    direction === 'd2d' || direction === 'peer'
+      ? [[`${direction}_async`, 'calibrated']]
+      : [[`${direction}_pinned_${mode}`, 'page-locked'], [`${direction}_pageable_${mode}`, 'pageable']];
+  return keys
+    .map(([key, name]) => ({ name, points: curvePoints(transfers[key]) }))
+    .filter(({ points }) => points.length > 0);
+}
+
+/** What the call says of the direction, where the copies themselves are not in the page. */
+function directionOf({ where, headline }: Finding): string | null {
+  const api = /(H|D)to(H|D)/.exec(where.api ?? '');
+  if (api !== null) return `${api[1]}2${api[2]}`.toLowerCase();
+  return /\b(h2d|d2h|d2d)\b/.exec(headline)?.[1] ?? null;
+}
+
+/** Sizes and time after the repair, from the evidence of GM102 and of GM101 and GM104. */
+function afterOf(finding: Finding): Point | null {
+  const [bytes, copies, runs] = ['bytes', 'copies', 'runs'].map((name) => value(finding, name));
+  const pinned = value(finding, 'pinned_time');
+  const merged = value(finding, 'time_of_one_copy_per_run');
+  if (bytes / copies > 0 && pinned > 0) return { x: bytes / copies, y: (bytes / pinned) * 1e9 };
+  if (bytes / runs > 0 && merged > 0) return { x: bytes / runs, y: (bytes / merged) * 1e9 };
+  return null;
+}
+
+/** null: nothing worth drawing is known. */
+export function copyPlot(payload: Payload, model: Model | null, finding: Finding): CopyPlot | null {
+  const found = copiesOf(payload, finding);
+  const direction = found !== null ? payload.head.names.direction[found.direction] : directionOf(finding);
+  if (direction === null || direction === undefined) return null;
+  let copies = found !== null ? pointsOf(found.sizes) : [];
+  if (copies.length === 0) {
+    const [bytes, count, time] = ['bytes', 'copies', 'time'].map((name) => value(finding, name));
+    if (bytes / count > 0 && time > 0) copies = [{ x: bytes / count, y: (bytes / time) * 1e9, n: count }];
+  }
+  const blocking = found?.blocking ?? !/Async/.test(finding.where.api ?? '');
+  const curves = curvesOf(model, direction, blocking);
+  if (copies.length === 0 || curves.length === 0) return null;
+  return { direction, curves, copies, after: afterOf(finding) };
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which findings are shown and in which order: what the reader wishes, as it stands in the URL.
+import { known } from '../../format';
+import type { Finding } from '../../report';
+import { category, SEVERITIES } from '../../words';
+
+/** Empty: any. */
+export interface Wish {
+  sort: string;
+  category: string;
+  rule: string;
+  severity: string;
+  kernel: string;
+  text: string;
+  /** ns from the first CUDA call: only findings with calls or launches in that time. */
+  from: string;
+  to: string;
+}
+
+export type Claims = Record<string, [number, number][]>;
+
+/** Keys of the URL: "f.rule". */
+export const WISH_KEYS: (keyof Wish)[] = ['sort', 'category', 'rule', 'severity', 'kernel', 'text', 'from', 'to'];
+export const SORTS: Record<string, string> = { saving: 'saving', severity: 'severity', place: 'place' };
+
+/** What a filter by choice looks at. */
+export const FACETS: { key: 'category' | 'rule' | 'severity' | 'kernel'; title: string; of: (f: Finding) => string }[] = [
+  { key: 'category', title: 'Category', of: ({ rule }) => category(rule) },
+  { key: 'rule', title: 'Rule', of: ({ rule }) => rule },
+  { key: 'severity', title: 'Severity', of: ({ severity }) => severity },
+  { key: 'kernel', title: 'Kernel', of: ({ where }) => where.kernel ?? '' },
+];
+
+function words({ rule, slug, title, headline, where, fix }: Finding): string {
+  const frames = where.stack.map((frame) => `${frame.function} ${frame.file}`);
+  return [rule, slug, title, headline, where.label, where.function, where.file, where.api, where.kernel, fix, ...frames]
+    .filter(Boolean)
+    .join(' ')
+    .toLowerCase();
+}
+
+function touches(claims: [number, number][] | undefined, from: number, to: number): boolean {
+  return (claims ?? []).some(([begin, end]) => begin <= to && end >= from);
+}
+
+function bound(text: string, open: number): number {
+  const value = Number(text);
+  return text === '' || Number.isNaN(value) ? open : value;
+}
+
+function wanted(finding: Finding, wish: Wish, claims: Claims): boolean {
+  if (FACETS.some(({ key, of }) => wish[key] !== '' && of(finding) !== wish[key])) return false;
+  if (wish.from !== '' || wish.to !== '') {
+    if (!touches(claims[finding.fingerprint], bound(wish.from, -Infinity), bound(wish.to, Infinity))) return false;
+  }
+  const needles = wish.text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (needles.length === 0) return true;
+  const text = words(finding);
+  return needles.every((needle) => text.includes(needle));
+}
+
+/** Largest saving first; what has no price behind it, by what was moved for nothing. */
+function bySaving(a: Finding, b: Finding): number {
+  const [x, y] = [a.saving.best_ns, b.saving.best_ns];
+  if (known(x) && known(y) && x !== y) return y - x;
+  if (known(x) !== known(y)) return known(x) ? -1 : 1;
+  return (b.excess_bytes ?? 0) - (a.excess_bytes ?? 0);
+}
+
+function bySeverity(a: Finding, b: Finding): number {
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || bySaving(a, b);
+}
+
+/** By file and line; what has no file behind it, by its label. */
+function byPlace(a: Finding, b: Finding): number {
+  const [x, y] = [a.where, b.where];
+  if ((x.file === null) !== (y.file === null)) return x.file === null ? 1 : -1;
+  return (
+    (x.file ?? x.label).localeCompare(y.file ?? y.label) || (x.line ?? 0) - (y.line ?? 0) || bySaving(a, b)
+  );
+}
+
+const ORDERS: Record<string, (a: Finding, b: Finding) => number> = {
+  saving: bySaving,
+  severity: bySeverity,
+  place: byPlace,
+};
+
+export function choose(findings: Finding[], wish: Wish, claims: Claims): Finding[] {
+  return findings.filter((finding) => wanted(finding, wish, claims)).sort(ORDERS[wish.sort] ?? bySaving);
+}
+
+/** The values of a facet with how many findings have each, most frequent first; none where all are alike. */
+export function valuesOf(findings: Finding[], of: (f: Finding) => string): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const finding of findings) {
+    const value = of(finding);
+    if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+}
+
+export function isFiltering(wish: Wish): boolean {
+  return WISH_KEYS.some((key) => key !== 'sort' && wish[key] !== '');
+}
