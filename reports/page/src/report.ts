@@ -134,7 +134,15 @@ export interface Race {
 export interface Report {
   tool_version: string;
   trace: string;
-  process: { command: string | null; exe: string | null; hostname: string | null; end_reason: string | null };
+  process: {
+    command: string | null;
+    exe: string | null;
+    hostname: string | null;
+    end_reason: string | null;
+    exit_status?: number | null;
+    working_directory?: string | null;
+    options?: Record<string, string | null>;
+  };
   device: {
     name: string | null;
     uuid: string | null;
@@ -163,6 +171,7 @@ export interface Report {
   races: Race[];
   rules: RuleRow[];
   could_not_check: Gap[];
+  capabilities?: { name: string; state: string; detail: string | null; remedy: string | null }[];
   device_model: {
     provenance: string;
     match: string | null;

@@ -16,6 +16,17 @@ export function powers(base: number): uPlot.Axis.Splits {
   };
 }
 
+/** Multiples of so many times a power of two, for bytes on a linear scale from 0. */
+export function multiples(least: number): uPlot.Axis.Splits {
+  return (_, __, min, max) => {
+    let step = least;
+    while (max / step > MOST_TICKS) step *= 2;
+    const ticks: number[] = [];
+    for (let tick = Math.ceil(min / step) * step; tick <= max; tick += step) ticks.push(tick);
+    return ticks;
+  };
+}
+
 /** "10 MB/s" for "10.0 MB/s". */
 function short(text: string): string {
   return text.replace(/\.0+(?= |$)/, '');

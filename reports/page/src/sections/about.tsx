@@ -1,6 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
+// How to read the page, how to make it again, what was recorded and with what, and the device model.
 import type { SectionProps } from '../app';
+import { bytes, count, known, NOTHING } from '../format';
+import { modelOf } from '../model';
+import { Code } from '../parts/copy';
+import type { Head } from '../payload';
+import { openKeys } from '../frame/keys';
+import './about.css';
+import { Facts, type Fact } from './about/facts';
+import { Licences } from './about/licences';
+import { ModelTables } from './about/model';
+
+function HowToRead() {
+  return (
+    <dl class="how">
+      <dt>Finding</dt>
+      <dd>
+        A place in the program where bytes move badly, what that costs on this GPU, and what to do. A kernel that runs at
+        the measured roof is no finding, whatever its ratios.
+      </dd>
+      <dt>Saving</dt>
+      <dd>
+        The time that this one repair would bring, with the interval it lies in: bar to the best guess, pale bar from
+        the lowest to the highest. Savings of different findings overlap, so their sum means nothing; the verdict counts
+        overlaps once.
+      </dd>
+      <dt>Confidence</dt>
+      <dd>
+        Measured: times of this run. Calibrated: reference kernels and copies on the same board. Modelled: a model of
+        the resources, or another board. Heuristic: a threshold, no price.
+      </dd>
+      <dt>– (en dash)</dt>
+      <dd>Not measured, which is never the same as 0.</dd>
+      <dt>Tables</dt>
+      <dd>A head sorts, words in the filter must all occur in a row, and CSV is copied in base units (ns, bytes).</dd>
+      <dt>Links</dt>
+      <dd>
+        What you choose stands in the address: "Copy link" gives whoever has this file the same view. Keys are listed
+        under{' '}
+        <button type="button" class="link" onClick={openKeys}>
+          ?
+        </button>
+        .
+      </dd>
+    </dl>
+  );
+}
+
+function code(text: string | null | undefined) {
+  return text === null || text === undefined || text === '' ? null : <code>{text}</code>;
+}
+
+function processFacts({ report, realtime_ns, threads }: Head): Fact[] {
+  const { process } = report;
+  const ended = [process.end_reason, known(process.exit_status) && `status ${process.exit_status}`].filter(Boolean);
+  return [
+    ['Command', code(process.command)],
+    ['Program', code(process.exe)],
+    ['Working directory', code(process.working_directory)],
+    ['Host', process.hostname],
+    ['First CUDA call', known(realtime_ns) ? new Date(realtime_ns / 1e6).toISOString() : null],
+    ['Ended by', ended.join(', ')],
+    ['Threads', threads.map(({ tid, name }) => `${name ?? NOTHING} (${tid})`).join(', ')],
+    ['Trace', code(report.trace)],
+    ['Analysed by', `gmanalyze ${report.tool_version}`],
+  ];
+}
+
+function DeviceFacts({ head }: { head: Head }) {
+  const { report, devices } = head;
+  const list = devices.length > 0 ? devices : [{ ...report.device, sm_count: null, memory_bytes: null, l2_bytes: null }];
+  return (
+    <>
+      {list.map((device) => (
+        <Facts
+          facts={[
+            ['Device', device.name],
+            ['UUID', code(device.uuid)],
+            ['Compute capability', device.compute_capability],
+            ['Driver', device.driver_version],
+            ['Multiprocessors', count(device.sm_count)],
+            ['Memory', bytes(device.memory_bytes)],
+            ['L2 cache', bytes(device.l2_bytes)],
+          ]}
+        />
+      ))}
+    </>
+  );
+}
 
 export function About({ payload }: SectionProps) {
-  return <p>{payload.head.report.trace}</p>;
+  const { head } = payload;
+  const { capabilities = [], process } = head.report;
+  const options = Object.entries(process.options ?? {}).map(([name, value]): Fact => [name.replaceAll('_', ' '), code(value)]);
+  return (
+    <>
+      <h3>How to read this page</h3>
+      <HowToRead />
+      <h3>Make this page again</h3>
+      <Code what="the command" text={head.reproduce} />
+      <h3>Recording</h3>
+      <Facts facts={processFacts(head)} />
+      {options.length > 0 && <h3>Options of the recording</h3>}
+      {options.length > 0 && <Facts facts={options} />}
+      {capabilities.length > 0 && <h3>What the recorder could do</h3>}
+      {capabilities.length > 0 && (
+        <Facts facts={capabilities.map(({ name, state, detail }) => [name, [state, detail].filter(Boolean).join(': ')])} />
+      )}
+      <h3>Device</h3>
+      <DeviceFacts head={head} />
+      <h3>Device model</h3>
+      <ModelTables model={modelOf(head)} report={head.report} />
+      <h3>Licences</h3>
+      <Licences />
+    </>
+  );
 }

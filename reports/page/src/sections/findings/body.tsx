@@ -59,10 +59,13 @@ interface EvidenceRow {
   value: number | null;
   unit: string;
 }
+/** Units that the value is shown with, or that say nothing to people. */
+const SAID = new Set(['ns', 'bytes', 'bytes_per_s', 'percent', 'count', 'ratio']);
+
 const EVIDENCE: TableColumn<EvidenceRow>[] = [
   { key: 'name', title: 'What', value: ({ name }) => name, show: ({ name }) => name.replaceAll('_', ' ') },
   { key: 'value', title: 'Value', numeric: true, value: ({ value }) => value, show: ({ value, unit }) => evidence(value, unit) },
-  { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
+  { key: 'unit', title: 'Unit', value: ({ unit }) => unit, show: ({ unit }) => (SAID.has(unit) ? '' : unit) },
 ];
 
 const PARTS: TableColumn<Part>[] = [

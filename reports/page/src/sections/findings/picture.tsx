@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import { bytes, count, decimal, percent, rate } from '../../format';
 import { modelOf } from '../../model';
-import { align, axis, powers, type Point } from '../../parts/axes';
+import { align, axis, multiples, powers, type Point } from '../../parts/axes';
 import { Plot, type LegendItem } from '../../parts/plot';
 import type { TableColumn } from '../../parts/table';
 import type { Payload } from '../../payload';
@@ -71,7 +71,7 @@ function SeriesPlot({ id, title, drawn, x, y }: Frame) {
     columns.push({ key: 'n', title: 'Copies', numeric: true, value: (row) => row.n, show: (row) => count(row.n) });
   const options = () => ({
     scales: { x: { time: false, ...x.scale }, y: { ...y.scale } },
-    axes: [axis(x.title, x.show, 32, x.splits), axis(y.title, y.show, 66, y.splits)],
+    axes: [axis(x.title, x.show, 32, x.splits), axis(y.title, y.show, 76, y.splits)],
     series: [{}, ...drawn.map(series)],
     cursor: { show: false },
   });
@@ -126,7 +126,13 @@ function Steps({ id, plot }: { id: string; plot: WhatIf }) {
       id={id}
       title={plot.title}
       drawn={drawn}
-      x={{ title: plot.axis, key: plot.what, show: plot.show }}
+      x={{
+        title: plot.axis,
+        key: plot.what,
+        show: plot.show,
+        scale: { range: (_, __, max) => [0, max] },
+        splits: multiples(plot.what === 'shared' ? 1024 : 32),
+      }}
       y={{ title: 'resident warps', key: 'percent', show: percent, scale: { range: [0, 105] } }}
     />
   );
