@@ -2,30 +2,40 @@
 // Packs a payload as reports/payload.c does, for tests of what reads it.
 import { gzipSync } from 'node:zlib';
 
-function varint(bytes, raw) {
-  let rest = BigInt(raw);
-  do {
-    const byte = Number(rest & 127n);
-    rest >>= 7n;
-    bytes.push(rest > 0n ? byte | 128 : byte);
-  } while (rest > 0n);
+// Numbers as long as they are exact, which is most of a million; BigInt for the rest.
+function varint(bytes, at, raw) {
+  let rest = raw;
+  while (rest >= 128) {
+    bytes[at++] = Number(typeof rest === 'bigint' ? rest & 127n : rest % 128) | 128;
+    rest = typeof rest === 'bigint' ? rest >> 7n : Math.floor(rest / 128);
+  }
+  bytes[at++] = Number(rest);
+  return at;
 }
 
 // null is 0, value v is zigzag(v) + 1.
 export function encodeVarints(values, running) {
-  const bytes = [];
+  const bytes = Buffer.alloc(values.length * 10);
+  let at = 0;
   let previous = 0n;
+  let previousNumber = 0;
   for (const value of values) {
     if (value === null || Number.isNaN(value)) {
-      bytes.push(0);
+      bytes[at++] = 0;
       continue;
     }
-    const now = BigInt(Math.round(value));
-    const step = running ? now - previous : now;
-    previous = now;
-    varint(bytes, (step >= 0n ? 2n * step : -2n * step - 1n) + 1n);
+    const now = Math.round(value);
+    const step = running ? now - previousNumber : now;
+    previousNumber = now;
+    if (Math.abs(step) < 2 ** 50 && Math.abs(now) < 2 ** 51)
+      at = varint(bytes, at, (step >= 0 ? 2 * step : -2 * step - 1) + 1);
+    else {
+      const exact = running ? BigInt(now) - previous : BigInt(now);
+      at = varint(bytes, at, (exact >= 0n ? 2n * exact : -2n * exact - 1n) + 1n);
+    }
+    if (running) previous = BigInt(now);
   }
-  return Buffer.from(bytes);
+  return bytes.subarray(0, at);
 }
 
 function encode(encoding, values, strings, index) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What colours and patterns mean: kinds of calls, and the kernels that take the most time.
+import { useEffect, useRef } from 'preact/hooks';
+import { shortKernel } from './events';
+import { colorOf, kernelLook, kindLook, kindTitle, patternOf } from './looks';
+import type { Model } from './model';
+import type { Palette } from './palette';
+
+const KERNELS = 10;
+
+interface Props {
+  model: Model;
+  palette: (ratio: number) => Palette;
+  /** Changes with the theme. */
+  theme: string;
+}
+
+function Swatch({ look, palette, theme }: Omit<Props, 'model'> & { look: number }) {
+  const place = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const canvas = place.current;
+    const context = canvas?.getContext('2d');
+    if (!canvas || !context) return;
+    const colors = palette(1);
+    const at = colorOf(look) - 1;
+    context.fillStyle = colors.fill[at];
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    const pattern = colors.patterns[colors.text[at] === '#000000' ? 'dark' : 'light'].get(patternOf(look));
+    if (pattern === undefined) return;
+    context.fillStyle = pattern;
+    context.fillRect(0, 0, canvas.width, canvas.height);
+  }, [look, theme]);
+  return <canvas ref={place} width={24} height={14} aria-hidden="true" />;
+}
+
+export function Legend({ model, palette, theme }: Props) {
+  const { events } = model;
+  const { names, report } = events.head;
+  const present = new Set(events.kind as Uint8Array);
+  const kinds = names.kind.filter((_, i) => present.has(i));
+  const kernels = [...new Map(report.kernels.map(({ name }) => [name, shortKernel(name)]))].slice(0, KERNELS);
+  const more = new Set(report.kernels.map(({ name }) => name)).size - kernels.length;
+  return (
+    <details class="t-legend">
+      <summary>Legend</summary>
+      <ul aria-label="Kinds of calls">
+        {kinds.map((kind) => (
+          <li>
+            <Swatch look={kindLook(kind)} palette={palette} theme={theme} /> {kindTitle(kind)}
+          </li>
+        ))}
+      </ul>
+      {kernels.length > 0 && (
+        <ul aria-label="Kernels">
+          {kernels.map(([name, short]) => (
+            <li title={name}>
+              <Swatch look={kernelLook(name)} palette={palette} theme={theme} /> {short}
+            </li>
+          ))}
+          {more > 0 && <li class="dim">and {more} more: their names stand in the blocks</li>}
+        </ul>
+      )}
+      <p class="dim">
+        Paler: only part of what a pixel stands for was in use. Lines go from a call to what the device did for it.
+      </p>
+    </details>
+  );
+}

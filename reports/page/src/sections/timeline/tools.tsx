@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buttons above the canvas, the sentence below it, and the hint about the wheel.
+import { useEffect, useState } from 'preact/hooks';
+import { count } from '../../format';
+import { lengthText, placeText } from './axis';
+import type { Model } from './model';
+import { lowerBound } from './sort';
+import type { View } from './view';
+
+interface ToolsProps {
+  view: View;
+  ranging: boolean;
+  onRanging: (on: boolean) => void;
+  onZoomTo: () => void;
+  onSum: () => void;
+}
+
+export function Tools({ view, ranging, onRanging, onZoomTo, onSum }: ToolsProps) {
+  const buttons: { text: string; title: string; press: () => void; pressed?: boolean }[] = [
+    { text: '+', title: 'Zoom in (W or +)', press: () => view.zoom(1 / 1.6) },
+    { text: '−', title: 'Zoom out (S or −)', press: () => view.zoom(1.6) },
+    { text: '‹', title: 'To the left (A)', press: () => view.pan(-0.4) },
+    { text: '›', title: 'To the right (D)', press: () => view.pan(0.4) },
+    { text: 'All', title: 'Show all (0 or Home)', press: () => view.all() },
+    { text: 'Selection', title: 'Zoom to the selection (F)', press: onZoomTo },
+    {
+      text: 'Range',
+      title: 'Drag selects a range (or Shift and drag)',
+      press: () => onRanging(!ranging),
+      pressed: ranging,
+    },
+    { text: 'Sum what is shown', title: 'Sums of all that is shown (R)', press: onSum },
+  ];
+  return (
+    <div class="t-buttons" role="toolbar" aria-label="Timeline">
+      {buttons.map(({ text, title, press, pressed }) => (
+        <button type="button" title={title} aria-label={title} aria-pressed={pressed} onClick={press}>
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const WAIT_MS = 300;
+
+/** Says what is shown once the view has come to rest: for all to read, and read out. */
+export function ShownText({
+  model,
+  view,
+  lanes,
+  onAllLanes,
+}: {
+  model: Model;
+  view: View;
+  lanes: number;
+  onAllLanes: () => void;
+}) {
+  const { events } = model;
+  const describe = () => {
+    // The room beside the extent is no time of the trace.
+    const [from, to] = [Math.max(view.from, model.from), Math.min(view.to, model.to)];
+    const text = (at: number) => placeText(at, to - from, events.byOrder);
+    const calls = lowerBound(events.begin, view.to, true) - lowerBound(events.begin, view.from);
+    return `${text(from)} to ${text(to)}: ${lengthText(to - from, events.byOrder)}, ${count(calls)} ${calls === 1 ? 'call begins' : 'calls begin'} in it.`;
+  };
+  const [said, say] = useState(describe);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ends = view.onChange(() => {
+      clearTimeout(timer);
+      timer = setTimeout(() => say(describe()), WAIT_MS);
+    });
+    say(describe());
+    return () => {
+      clearTimeout(timer);
+      ends();
+    };
+  }, [model, view]);
+  return (
+    <>
+      <p class="t-shown">
+        <span role="status">{said}</span>{' '}
+        {lanes < model.lanes.length && (
+          <button type="button" onClick={onAllLanes}>
+            {lanes} of {model.lanes.length} lanes are shown, those with the most events: show all
+          </button>
+        )}
+      </p>
+      <p id="t-keys" class="dim t-keys">
+        Click the lanes, then the wheel zooms; until then it scrolls the page, and Ctrl + wheel zooms. Drag or Shift +
+        wheel moves. Keys: W/S or ↑/↓ zoom, A/D or ←/→ move, 0 all, F to the selection, N/P next and previous call, R
+        sums, Esc lets go. Shift + drag selects a range. Touch: two fingers zoom, one moves sideways.
+      </p>
+    </>
+  );
+}
+
+const HINT_MS = 1500;
+
+export function Hint({ times }: { times: number }) {
+  const [on, setOn] = useState(false);
+  useEffect(() => {
+    if (times === 0) return;
+    setOn(true);
+    const timer = setTimeout(() => setOn(false), HINT_MS);
+    return () => clearTimeout(timer);
+  }, [times]);
+  return on ? <div class="t-hint">Click the lanes, or hold Ctrl, to zoom with the wheel</div> : null;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is under the pointer, in two lines beside it. The panel says the same to whoever uses keys.
+import { bytes, count, NOTHING, ns, rate } from '../../format';
+import { lengthText, placeText } from './axis';
+import type { Hit } from './blocks';
+import { apiOf, bandwidth, countOf, nameOf } from './events';
+import { usedAt } from './memory';
+import type { Model } from './model';
+
+export interface Hover {
+  hit: Hit;
+  x: number;
+  y: number;
+  /** The canvas is this wide, the view this long. */
+  width: number;
+  span: number;
+}
+
+function linesOf(model: Model, { hit, span }: Hover): string[] {
+  const { events } = model;
+  const { lane } = hit.placed;
+  const at = placeText(hit.time, span, events.byOrder);
+  if (lane.memory !== null) return [`${bytes(usedAt(lane.memory, hit.time))} in use`, `at ${at}`];
+  if (hit.row < 0) return [];
+  const { row } = hit;
+  const onHost = lane.kind === 'thread';
+  const length = onHost ? events.hostNs[row] : events.deviceNs[row];
+  const lines = [nameOf(events, row)];
+  const merged = countOf(events, row);
+  if (!events.byOrder) lines.push(`${onHost ? `${apiOf(events, row)}: ` : 'on the device: '}${ns(length)}`);
+  else lines.push(`${apiOf(events, row)}, ${placeText(row, 1, true)}`);
+  const speed = bandwidth(events, row);
+  if (!onHost && !Number.isNaN(speed)) lines.push(rate(speed));
+  if (onHost && !events.byOrder && !Number.isNaN(events.deviceBegin[row]))
+    lines.push(`on the device ${lengthText(events.deviceBegin[row] - events.begin[row], false)} later`);
+  if (merged > 1) lines.push(`${count(merged)} calls merged`);
+  if (hit.count > 1) lines.push(`the longest of ${count(hit.count)} here`);
+  return lines.map((line) => (line === '' ? NOTHING : line));
+}
+
+const WIDE = 300;
+
+export function Tooltip({ model, hover }: { model: Model; hover: Hover | null }) {
+  const lines = hover === null ? [] : linesOf(model, hover);
+  if (hover === null || lines.length === 0) return null;
+  const left = Math.max(0, Math.min(hover.x + 14, hover.width - WIDE));
+  return (
+    <div class="t-tooltip" style={{ left: `${left}px`, top: `${hover.y + 18}px` }} aria-hidden="true">
+      <strong>{lines[0].length > 160 ? `${lines[0].slice(0, 160)}…` : lines[0]}</strong>
+      {lines.slice(1).map((line) => (
+        <span>{line}</span>
+      ))}
+    </div>
+  );
+}
