@@ -96,6 +96,12 @@ export class Stacks {
     const place = this.place(frame);
     return name === null || name === undefined || name === place ? place : `${name} (${place})`;
   }
+  /** "main.cu:182 function": for narrow places, where the line tells more. */
+  placeFirst(frame: number): string {
+    const name = this.functions[frame];
+    const place = this.place(frame);
+    return name === null || name === undefined || name === place ? place : `${place} ${name}`;
+  }
   /** The user's line that made the call. */
   site(stack: number): string {
     const path = this.user(stack);
