@@ -2,6 +2,7 @@
 // Choices above a plot or a table; what is chosen stands in the URL.
 import type { ComponentChildren } from 'preact';
 import { useChoice } from '../state';
+import { DASHES, LineIcon, ShapeIcon } from './shapes';
 import './controls.css';
 
 export function Controls({ children }: { children: ComponentChildren }) {
@@ -61,4 +62,26 @@ export function useOff(id: string): [Set<string>, (name: string) => void] {
     set([...off].sort().join('.'));
   };
   return [off, toggle];
+}
+
+interface KeysProps {
+  label: string;
+  entries: { name: string; label: string; on: boolean; shape?: number; color?: number; dash?: number }[];
+  toggle: (name: string) => void;
+}
+
+/** A legend whose entries switch what they name. */
+export function Keys({ label, entries, toggle }: KeysProps) {
+  return (
+    <div class="keys" role="group" aria-label={label}>
+      <span class="dim">{label}</span>
+      {entries.map((entry) => (
+        <button type="button" aria-pressed={entry.on} onClick={() => toggle(entry.name)}>
+          {entry.shape !== undefined && <ShapeIcon index={entry.shape} />}
+          {entry.color !== undefined && <LineIcon color={entry.color} dash={DASHES[(entry.dash ?? 0) % DASHES.length]} />}
+          {entry.label}
+        </button>
+      ))}
+    </div>
+  );
 }

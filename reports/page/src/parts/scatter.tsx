@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points over curves, on linear or logarithmic axes, thinned (density.ts). The pointer and the arrow
+// keys go from mark to mark and say what it is; the marks can be had as a table.
+import { useMemo, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { color } from '../theme';
+import { logTicks, type Mark } from './density';
+import { Plot } from './plot';
+import { colorName, DASHES, trace } from './shapes';
+import type { TableColumn } from './table';
+import './scatter.css';
+
+export interface Curve {
+  label: string;
+  /** Index of its colour and of its dash. */
+  color: number;
+  dash: number;
+  points: [number, number][];
+}
+
+export interface AxisOf {
+  title: string;
+  log: boolean;
+  /** Of the ticks of a logarithmic axis. */
+  base?: number;
+  show: (value: number) => string;
+}
+
+export interface ScatterProps {
+  id: string;
+  title: string;
+  x: AxisOf;
+  y: AxisOf;
+  marks: Mark[];
+  curves: Curve[];
+  /** In the words of the trace: what the mark is. */
+  tell: (mark: Mark) => string;
+  columns: TableColumn<Mark>[];
+  onMark?: (mark: Mark) => void;
+  height?: number;
+}
+
+const REACH = 24; // pixels around the pointer
+
+const radiusOf = (mark: Mark) => Math.min(11, 3.5 + 0.7 * Math.log2(mark.count));
+
+function rangeOf(values: number[], log: boolean): [number, number] {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (!Number.isFinite(value) || (log && value <= 0)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (low > high) return log ? [1, 10] : [0, 1];
+  if (log) return [low / 1.6, high * 1.6];
+  const room = (high - Math.min(0, low)) * 0.06 || 1;
+  return [low < 0 ? low - room : 0, high + room];
+}
+
+/** All x of all curves, and each curve's y where it has one there. */
+export function align(curves: Curve[], xs: [number, number]): uPlot.AlignedData {
+  const all = [...new Set([...curves.flatMap(({ points }) => points.map(([x]) => x)), ...xs])].sort((a, b) => a - b);
+  const place = new Map(all.map((x, at) => [x, at]));
+  const series = curves.map(({ points }) => {
+    const values = new Array<number | null>(all.length).fill(null);
+    for (const [x, y] of points) values[place.get(x) as number] = y;
+    return values;
+  });
+  return [all, ...series] as uPlot.AlignedData;
+}
+
+function drawMarks(plot: uPlot, marks: Mark[]) {
+  const { ctx, bbox } = plot;
+  const ratio = devicePixelRatio;
+  const paths = new Map<number, Path2D>();
+  for (const mark of marks) {
+    let path = paths.get(mark.group);
+    if (path === undefined) paths.set(mark.group, (path = new Path2D()));
+    trace(path, mark.group, plot.valToPos(mark.x, 'x', true), plot.valToPos(mark.y, 'y', true), radiusOf(mark) * ratio);
+  }
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = ratio;
+  ctx.strokeStyle = color('--card');
+  for (const [group, path] of paths) {
+    ctx.fillStyle = color(colorName(group));
+    ctx.globalAlpha = 0.8;
+    ctx.fill(path);
+    ctx.globalAlpha = 1;
+    ctx.stroke(path);
+  }
+  ctx.restore();
+}
+
+function nearest(plot: uPlot, marks: Mark[], left: number, top: number): Mark | null {
+  let best: Mark | null = null;
+  let least = REACH * REACH;
+  for (const mark of marks) {
+    const dx = plot.valToPos(mark.x, 'x') - left;
+    const dy = plot.valToPos(mark.y, 'y') - top;
+    const distance = dx * dx + dy * dy;
+    if (distance < least) [least, best] = [distance, mark];
+  }
+  return best;
+}
+
+function axis(of: AxisOf, size: number): uPlot.Axis {
+  const line = { stroke: color('--line') };
+  return {
+    stroke: color('--dim'),
+    grid: line,
+    ticks: line,
+    label: of.title,
+    labelSize: 22,
+    size,
+    values: (_, ticks) => ticks.map(of.show),
+    ...(of.log && {
+      splits: (plot: uPlot, index: number, min: number, max: number) =>
+        logTicks(min, max, of.base ?? 10, Math.max(2, Math.floor((index === 0 ? plot.width / 90 : plot.height / 34)))),
+      filter: (_: uPlot, ticks: number[]) => ticks,
+    }),
+  };
+}
+
+function optionsOf({ x, y, marks, curves }: ScatterProps, xs: [number, number], ys: [number, number]) {
+  return {
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: false }, x: false, y: false },
+    scales: {
+      x: { time: false, distr: (x.log ? 3 : 1) as uPlot.Scale.Distr, range: xs },
+      y: { distr: (y.log ? 3 : 1) as uPlot.Scale.Distr, range: ys },
+    },
+    axes: [axis(x, 46), axis(y, 84)],
+    series: [
+      {},
+      ...curves.map((curve): uPlot.Series => ({
+        label: curve.label,
+        stroke: color(colorName(curve.color)),
+        width: 2,
+        dash: DASHES[curve.dash % DASHES.length],
+        spanGaps: true,
+        points: { show: false },
+      })),
+    ],
+    hooks: { draw: [(plot: uPlot) => drawMarks(plot, marks)], ready: [] as ((plot: uPlot) => void)[] },
+  };
+}
+
+// What follows the pointer and the keys inside one uPlot.
+function makeRing(plot: uPlot) {
+  const ring = document.createElement('div');
+  ring.className = 'scatter-ring';
+  ring.hidden = true;
+  plot.over.append(ring);
+  return (mark: Mark | null) => {
+    ring.hidden = mark === null;
+    if (mark === null) return;
+    ring.style.left = `${plot.valToPos(mark.x, 'x')}px`;
+    ring.style.top = `${plot.valToPos(mark.y, 'y')}px`;
+  };
+}
+
+/** The mark that an arrow key leads to: by x, or by y. */
+export function walk(marks: Mark[], from: Mark | null, key: string): Mark | null {
+  if (marks.length === 0) return null;
+  const upright = key === 'ArrowUp' || key === 'ArrowDown';
+  const order = upright ? [...marks].sort((a, b) => a.y - b.y || a.x - b.x) : marks;
+  if (from === null) return order[0];
+  const at = order.indexOf(from) + (key === 'ArrowRight' || key === 'ArrowUp' ? 1 : -1);
+  return order[Math.max(0, Math.min(order.length - 1, at))];
+}
+
+export function Scatter(props: ScatterProps) {
+  const { id, title, x, y, marks, curves, tell, columns, onMark, height = 340 } = props;
+  const [active, setActive] = useState<Mark | null>(null);
+  const ring = useRef<(mark: Mark | null) => void>(() => undefined);
+  const press = useRef(onMark);
+  press.current = onMark;
+  const xs = useMemo(() => rangeOf([...marks.map((m) => m.x), ...curves.flatMap((c) => c.points.map(([v]) => v))], x.log), [marks, curves, x.log]);
+  const ys = useMemo(() => rangeOf([...marks.map((m) => m.y), ...curves.flatMap((c) => c.points.map(([, v]) => v))], y.log), [marks, curves, y.log]);
+  const data = useMemo(() => align(curves, xs), [marks, curves, xs]);
+  const show = (mark: Mark | null) => {
+    setActive(mark);
+    ring.current(mark);
+  };
+  const options = () => {
+    const made = optionsOf(props, xs, ys);
+    made.hooks.ready.push((plot) => {
+      ring.current = makeRing(plot);
+      plot.over.addEventListener('mousemove', (event) => show(nearest(plot, marks, event.offsetX, event.offsetY)));
+      plot.over.addEventListener('click', (event) => {
+        const mark = nearest(plot, marks, event.offsetX, event.offsetY);
+        if (mark !== null) press.current?.(mark);
+      });
+    });
+    return made;
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
+    if (event.key === 'Enter' && active !== null) onMark?.(active);
+    else if (event.key.startsWith('Arrow')) show(walk(marks, active, event.key));
+    else return;
+    event.preventDefault();
+  };
+  const current = active !== null && marks.includes(active) ? active : null;
+  return (
+    <>
+      <div
+        class="scatter"
+        tabIndex={0}
+        role="group"
+        aria-label={`${title}: ${marks.length} marks. Arrow keys go from mark to mark${onMark ? ', Enter opens' : ''}.`}
+        onKeyDown={onKey}
+      >
+        <Plot id={id} title={title} height={height} options={options} data={data} columns={columns} rows={marks} />
+      </div>
+      <p class="scatter-tell" aria-live="polite">
+        {current === null ? (
+          <span class="dim">Point at a mark, or focus the plot and use the arrow keys.</span>
+        ) : (
+          tell(current)
+        )}
+      </p>
+    </>
+  );
+}
