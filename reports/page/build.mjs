@@ -24,6 +24,7 @@ const bundle = async () => {
     charset: 'utf8',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    loader: { '.def': 'text' },
     legalComments: 'none', // the licences of what is bundled stand in the page's last section
     logLevel: 'warning',
   });

@@ -6,7 +6,7 @@ import { pack } from './pack.mjs';
 
 export async function load(path) {
   const source = fileURLToPath(new URL(`../src/${path}`, import.meta.url));
-  const bundled = await build({ entryPoints: [source], bundle: true, write: false, format: 'esm' });
+  const bundled = await build({ entryPoints: [source], bundle: true, write: false, format: 'esm', loader: { '.def': 'text' } });
   return import(`data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0].contents).toString('base64')}`);
 }
 

@@ -19,6 +19,8 @@ export interface Mark {
   count: number;
   /** Index of the point that it lies at. */
   at: number;
+  /** In pixels; by its count where absent. */
+  radius?: number;
 }
 
 export interface Axes {

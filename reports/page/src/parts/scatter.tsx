@@ -42,7 +42,8 @@ export interface ScatterProps {
 
 const REACH = 24; // pixels around the pointer
 
-const radiusOf = (mark: Mark) => Math.min(11, 3.5 + 0.7 * Math.log2(mark.count));
+const radiusOf = (mark: Mark) => mark.radius ?? Math.min(11, 3.5 + 0.7 * Math.log2(mark.count));
+const OUTLINED = 60; // of one group: outlines of more would hide them
 
 function rangeOf(values: number[], log: boolean): [number, number] {
   let low = Infinity;
@@ -70,11 +71,13 @@ export function align(curves: Curve[], xs: [number, number]): uPlot.AlignedData 
   return [all, ...series] as uPlot.AlignedData;
 }
 
-function drawMarks(plot: uPlot, marks: Mark[]) {
+export function drawMarks(plot: uPlot, marks: Mark[]) {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   const paths = new Map<number, Path2D>();
+  const sizes = new Map<number, number>();
   for (const mark of marks) {
+    sizes.set(mark.group, (sizes.get(mark.group) ?? 0) + 1);
     let path = paths.get(mark.group);
     if (path === undefined) paths.set(mark.group, (path = new Path2D()));
     trace(path, mark.group, plot.valToPos(mark.x, 'x', true), plot.valToPos(mark.y, 'y', true), radiusOf(mark) * ratio);
@@ -90,7 +93,7 @@ function drawMarks(plot: uPlot, marks: Mark[]) {
     ctx.globalAlpha = 0.8;
     ctx.fill(path);
     ctx.globalAlpha = 1;
-    ctx.stroke(path);
+    if ((sizes.get(group) ?? 0) <= OUTLINED) ctx.stroke(path);
   }
   ctx.restore();
 }

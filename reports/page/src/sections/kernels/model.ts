@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels against what calibration says that this device can do.
+import { known } from '../../format';
+import type { Payload } from '../../payload';
+import type { Finding, KernelRow } from '../../report';
+
+export interface Roof {
+  id: 'dram' | 'l2' | 'l1';
+  title: string;
+  /** 32-byte sectors per second; NaN: not calibrated. */
+  rate: number;
+  /** Sectors that a launch moves there; NaN: not measured. */
+  sectors: (counters: Record<string, number>) => number;
+}
+
+export interface Kernel {
+  index: number;
+  row: KernelRow;
+  short: string;
+  shape: string;
+  /** ns of one launch, as the program runs untraced; NaN: no times. */
+  each: number;
+  findings: Finding[];
+  /** Of the calibrated rate, 0..1; NaN: not known. */
+  used: Record<'dram' | 'l2' | 'l1' | 'shared', number>;
+}
+
+type Rates = Record<string, { median?: number | null } | undefined>;
+
+function rateOf(model: Record<string, unknown> | null, ...names: string[]): number {
+  const rates = (model?.rates ?? {}) as Rates;
+  const found = names.map((name) => rates[name]?.median).filter(known);
+  return found.length > 0 ? Math.max(...found) : NaN;
+}
+
+/** The sum, not known where one of them is not. */
+const sum = (counters: Record<string, number>, ...names: string[]) =>
+  names.reduce((total, name) => total + (counters[name] ?? NaN), 0);
+
+export function roofsOf(model: Record<string, unknown> | null): Roof[] {
+  return [
+    {
+      id: 'dram',
+      title: 'device memory',
+      rate: rateOf(model, 'dram_bytes_per_s') / 32,
+      sectors: (c) => sum(c, 'dram_read_bytes', 'dram_write_bytes') / 32,
+    },
+    { id: 'l2', title: 'L2', rate: rateOf(model, 'l2_sectors_per_s'), sectors: (c) => sum(c, 'l2_read_sectors', 'l2_write_sectors') },
+    {
+      id: 'l1',
+      title: 'L1',
+      // Whichever way of hitting L1 moved more sectors.
+      rate: rateOf(model, 'l1_sectors_per_s', 'l1_strided_sectors_per_s'),
+      sectors: (c) => sum(c, 'global_load_sectors', 'global_store_sectors') + (c.local_load_sectors ?? 0) + (c.local_store_sectors ?? 0),
+    },
+  ];
+}
+
+/** "scale<float>(float*, int)" without its parameters and template arguments, for narrow places. */
+export function shortName(name: string): string {
+  let depth = 0;
+  let text = '';
+  for (let at = 0; at < name.length; at++) {
+    const letter = name[at];
+    if (name.startsWith('(anonymous namespace)', at)) {
+      at += '(anonymous namespace)'.length - 1;
+      if (name.startsWith('::', at + 1)) at += 2;
+      continue;
+    }
+    if (letter === '(' && depth === 0 && text !== '' && !text.endsWith('operator')) break;
+    if (letter === '<' && !/operator<?$/.test(text)) depth++;
+    else if (letter === '>' && depth > 0) depth--;
+    else if (depth === 0) text += letter;
+  }
+  // "void f" : the type that templates are demangled with
+  const words = text.trim().split(' ');
+  const last = words[words.length - 1];
+  return (text.includes('operator') ? text.trim() : last) || name;
+}
+
+export function kernelsOf(payload: Payload): Kernel[] {
+  const { report, model } = payload.head;
+  const roofs = roofsOf(model);
+  const shared = rateOf(model, 'shared_wavefronts_per_s');
+  const findings = new Map<string, Finding[]>();
+  for (const finding of [...report.findings, ...report.notes]) {
+    const name = finding.where.kernel;
+    if (name === null || name === undefined) continue;
+    const list = findings.get(name);
+    if (list === undefined) findings.set(name, [finding]);
+    else list.push(finding);
+  }
+  return report.kernels.map((row, index) => {
+    const counters = row.counters ?? {};
+    const each = known(row.device_ns) && row.launches > 0 && !report.device.software ? row.device_ns / row.launches : NaN;
+    const part = (work: number, rate: number) => (1e9 * work) / each / rate;
+    const [dram, l2, l1] = roofs.map((roof) => part(roof.sectors(counters), roof.rate));
+    return {
+      index,
+      row,
+      short: shortName(row.name),
+      shape: `${row.grid.join('×')} blocks of ${row.block.join('×')}`,
+      each,
+      findings: findings.get(row.name) ?? [],
+      used: { dram, l2, l1, shared: part(sum(counters, 'shared_load_wavefronts', 'shared_store_wavefronts'), shared) },
+    };
+  });
+}
+
+export interface RoofPoint {
+  kernel: Kernel;
+  /** Warp instructions per sector moved. */
+  intensity: number;
+  /** Warp instructions per second. */
+  rate: number;
+  /** Sectors per second / the calibrated rate. */
+  share: number;
+}
+
+/** Where kernels lie in the instruction roofline of one level; those without its counters or time are left out. */
+export function roofPoints(kernels: Kernel[], roof: Roof): RoofPoint[] {
+  return kernels.flatMap((kernel) => {
+    const counters = kernel.row.counters ?? {};
+    const sectors = roof.sectors(counters);
+    const instructions = counters.instructions ?? NaN;
+    if (!(sectors > 0 && instructions > 0 && kernel.each > 0)) return [];
+    const rate = (1e9 * instructions) / kernel.each;
+    return [{ kernel, intensity: instructions / sectors, rate, share: kernel.used[roof.id] }];
+  });
+}
+
+/** A roof over a range: the slope of a memory level up to the flat one of the issue rate. */
+export function roofLine(sectorRate: number, issue: number, from: number, to: number): [number, number][] {
+  const ridge = issue / sectorRate;
+  const end = ridge > 0 ? Math.min(to, ridge) : to;
+  return end > from ? [[from, from * sectorRate], [end, end * sectorRate]] : [];
+}
