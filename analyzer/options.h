@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of gmanalyze. */
+/* The command line of an analysis. */
 #ifndef GMT_ANALYZER_OPTIONS_H
 #define GMT_ANALYZER_OPTIONS_H
 
@@ -12,15 +12,7 @@
 
 enum { GMT_OPTIONS_MAX_LIST = 64 };
 
-/* Exit codes. */
-enum gmt_exit {
-    GMT_EXIT_OK = 0,
-    GMT_EXIT_GATE = 1,
-    GMT_EXIT_USAGE = 2,
-    GMT_EXIT_UNREADABLE = 3,
-    GMT_EXIT_INCOMPLETE = 4,
-};
-
+/* In the order of their words in options.def, as enum gmt_calibrate is. */
 enum gmt_fail_on { GMT_FAIL_NEVER, GMT_FAIL_HIGH, GMT_FAIL_MEDIUM, GMT_FAIL_ANY };
 
 struct gmt_output {

@@ -9,7 +9,7 @@ documented() {
 
 # argp's own options are not in the tables.
 offered() {
-    "$1" --help | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' | grep -oE -- '--[a-z][a-z-]*' |
+    "$@" --help | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' | grep -oE -- '--[a-z][a-z-]*' |
         grep -vxE -- '--(help|usage|version)' | sort -u
 }
 
@@ -34,7 +34,27 @@ sed -nE 's/^GMT_OPTION\(([^"]*"[^"]*"){1}[^"]*"([A-Z_]+)".*/\2/p' \
     }
 done
 
-for program in gmtrace gmanalyze gmcalibrate; do
+# The page of gmanalyze has a list per command; without a command's name it analyses.
+commands=$("$GMT_BUILD/bin/gmanalyze" help | sed -nE 's/^gmanalyze ([a-z]+) .*/\1/p')
+section() {
+    sed -nE "/^\.S[hs] $1( |\$)/,/^\.S[hs] /p" "$GMT_MAN/man1/gmanalyze.1" | sed '1!{/^\.S[hs] /d}'
+}
+section OPTIONS >"$work/section"
+documented "$work/section" >"$work/page"
+offered "$GMT_BUILD/bin/gmanalyze" >"$work/offered"
+same "gmanalyze --help and gmanalyze(1)" "$work/offered" "$work/page"
+for command in $commands; do
+    section "$command" >"$work/section"
+    [ -s "$work/section" ] || {
+        echo "FAIL: gmanalyze $command is not in gmanalyze(1)"
+        exit 1
+    }
+    { documented "$work/section" || true; } >"$work/page"
+    { offered "$GMT_BUILD/bin/gmanalyze" "$command" || true; } >"$work/offered"
+    same "gmanalyze $command --help and gmanalyze(1)" "$work/offered" "$work/page"
+done
+
+for program in gmtrace gmcalibrate; do
     if [ -x "$GMT_BUILD/bin/$program" ]; then
         offered "$GMT_BUILD/bin/$program" >"$work/offered"
         documented "$GMT_MAN/man1/$program.1" >"$work/page"

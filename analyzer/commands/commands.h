@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands of gmanalyze: what main dispatches to. A new one is a row in commands.def, a file
+ * beside this one, and its options' rows in options.def. */
+#ifndef GMT_ANALYZER_COMMANDS_H
+#define GMT_ANALYZER_COMMANDS_H
+
+#include <argp.h>
+
+/* Exit codes. */
+enum gmt_exit {
+    GMT_EXIT_OK = 0,
+    GMT_EXIT_GATE = 1,
+    GMT_EXIT_USAGE = 2,
+    GMT_EXIT_UNREADABLE = 3,
+    GMT_EXIT_INCOMPLETE = 4,
+};
+
+enum gmt_command_index {
+#define GMT_COMMAND(NAME, name, arguments, summary) GMT_COMMAND_##NAME,
+#include "analyzer/commands.def"
+#undef GMT_COMMAND
+    GMT_COMMANDS
+};
+
+/* The columns of options.def. */
+enum gmt_command_mask {
+#define GMT_COMMAND(NAME, name, arguments, summary) GMT_FOR_##NAME = 1 << GMT_COMMAND_##NAME,
+#include "analyzer/commands.def"
+#undef GMT_COMMAND
+};
+
+struct gmt_command {
+    const char *name, *arguments, *summary;
+    /* Takes the arguments from the command's own name on; returns the exit code. */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct gmt_command gmt_commands[GMT_COMMANDS];
+
+const struct gmt_command *gmt_command_find(const char *name); /* or NULL */
+
+/* Keys of options that have no letter. */
+enum gmt_option_key {
+    GMT_KEY_FIRST = 0x100,
+#define GMT_OPTION(field, flag, letter, commands, metavar, standard, help) GMT_KEY_##field,
+#include "analyzer/options.def"
+#undef GMT_OPTION
+};
+
+/*
+ * Parses a command's line with the rows of options.def that it takes. `doc` is what --help says
+ * behind the options, or NULL. Ends the process with GMT_EXIT_USAGE on a wrong line, with 0 after
+ * --help.
+ */
+void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const char *doc,
+                       int argc, char **argv, void *input);
+
+/* Index of word among the words of the metavar of the row with that key; refuses any other word. */
+int gmt_command_choice(struct argp_state *state, int key, const char *word);
+
+int gmt_command_analyze(int argc, char **argv);
+int gmt_command_help(int argc, char **argv);
+
+#endif
