@@ -60,7 +60,11 @@ static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
 
     if (result == NULL)
         return;
-    *result = (struct gmt_rule_result){.id = rule->id, .slug = rule->slug, .title = rule->title};
+    *result = (struct gmt_rule_result){.id = rule->id,
+                                       .slug = rule->slug,
+                                       .title = rule->title,
+                                       .category = rule->category,
+                                       .explain = rule->explain};
     analysis->rule = rule;
     analysis->result = result;
     const char *why = not_used(analysis->timeline, rule->needs);

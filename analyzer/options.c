@@ -28,7 +28,8 @@ static void add_output(struct gmt_options *options, const char *path, struct arg
     const struct gmt_writer *writer = dot != NULL ? gmt_writer_find_extension(dot + 1) : NULL;
 
     if (writer == NULL)
-        argp_error(state, "'%s': the name must end in .html, .json or .txt", path);
+        argp_error(state, "'%s': the name must end in .html, .json, .sarif, .md, .csv or .txt",
+                   path);
     if (options->output_count == GMT_OPTIONS_MAX_LIST)
         argp_error(state, "too many outputs");
     options->outputs[options->output_count++] = (struct gmt_output){path, writer};
@@ -76,6 +77,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'o': add_output(options, argument, state); return 0;
     case GMT_KEY_format: set_writer(options, argument, state); return 0;
     case GMT_KEY_top: set_top(options, argument, state); return 0;
+    case GMT_KEY_source_root: options->source_root = argument; return 0;
     case GMT_KEY_rule: add_rule(options->only, &options->only_count, argument, state); return 0;
     case GMT_KEY_skip_rule:
         add_rule(options->skip, &options->skip_count, argument, state);

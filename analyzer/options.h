@@ -32,6 +32,7 @@ struct gmt_options {
     enum gmt_fail_on fail_on;
     size_t top; /* 0: all */
     const char *model_file, *explain;
+    const char *source_root; /* NULL: to be found */
     bool list_rules, strict;
 };
 

@@ -122,7 +122,7 @@ struct gmt_finding {
 };
 
 struct gmt_rule_result {
-    const char *id, *slug, *title;
+    const char *id, *slug, *title, *category, *explain;
     enum gmt_outcome outcome;
     const char *why; /* could not check, not applicable */
     size_t findings, notes;

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct gmt_writer *const writers[] = {&gmt_writer_text, &gmt_writer_json,
-                                                   &gmt_writer_html};
+static const struct gmt_writer *const writers[] = {&gmt_writer_text,     &gmt_writer_json,
+                                                   &gmt_writer_html,     &gmt_writer_csv,
+                                                   &gmt_writer_markdown, &gmt_writer_sarif};
 enum { WRITERS = sizeof(writers) / sizeof(writers[0]) };
 
 const struct gmt_writer *gmt_writer_find(const char *name)

@@ -12,6 +12,7 @@
 struct gmt_writer_options {
     size_t top; /* findings to show in full, 0: all */
     bool color;
+    const char *source_root; /* folder that sources are named relative to; NULL: unknown */
 };
 
 struct gmt_writer {
@@ -22,7 +23,8 @@ struct gmt_writer {
                  FILE *out);
 };
 
-extern const struct gmt_writer gmt_writer_text, gmt_writer_json, gmt_writer_html;
+extern const struct gmt_writer gmt_writer_text, gmt_writer_json, gmt_writer_html, gmt_writer_csv,
+    gmt_writer_markdown, gmt_writer_sarif;
 
 const struct gmt_writer *gmt_writer_find(const char *name);                /* or NULL */
 const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or NULL */

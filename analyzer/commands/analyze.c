@@ -11,6 +11,7 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/open.h"
 #include "analyzer/options.h"
+#include "reports/source_path.h"
 #include "reports/writers.h"
 
 static void complain(const char *subject, const char *message)
@@ -73,8 +74,10 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
 
 static int write_outputs(const struct gmt_options *options, const struct gmt_report *report)
 {
-    struct gmt_writer_options style = {.top = options->top,
-                                       .color = gmt_writer_wants_color(STDOUT_FILENO)};
+    char *found = options->source_root == NULL ? gmt_source_root_find() : NULL;
+    const char *root = found != NULL ? found : options->source_root;
+    struct gmt_writer_options style = {
+        .top = options->top, .color = gmt_writer_wants_color(STDOUT_FILENO), .source_root = root};
     int rc = options->writer->write(report, &style, stdout);
 
     if (rc == 0 && fflush(stdout) != 0)
@@ -83,7 +86,7 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
         complain("standard output", strerror(-rc));
     for (size_t i = 0; i < options->output_count; i++) {
         const struct gmt_output *output = &options->outputs[i];
-        struct gmt_writer_options plain = {.top = 0};
+        struct gmt_writer_options plain = {.top = 0, .source_root = root};
         int result = gmt_writer_write_file(output->writer, report, &plain, output->path);
 
         if (result == 0) {
@@ -93,6 +96,7 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
         complain(output->path, strerror(-result));
         rc = result;
     }
+    free(found);
     return rc;
 }
 

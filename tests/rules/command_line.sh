@@ -10,20 +10,13 @@ trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
 cd "$work"
 export LC_ALL=C XDG_CACHE_HOME=$work/cache
 rules=$GMT_SOURCE/tests/rules
-constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
+# shellcheck source=tests/rules/traces.sh
+. "$rules/traces.sh"
 
 fail() {
     echo "FAIL: $*" >&2
     cat out err >&2
     exit 1
-}
-
-# make_trace FILE FIXTURE
-make_trace() {
-    { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
-      echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
-      cat "$GMT_SOURCE/libtrace/store/schema.sql" "$rules/common.sql" "$rules/$2.sql"
-    } | sqlite3 "$1"
 }
 
 # expect STATUS ARGUMENT...
@@ -81,6 +74,13 @@ head -1 page.html | grep -q DOCTYPE || fail "no page"
 grep -q gmtrace-report page.json || fail "no json"
 grep -q 'GM101 small-transfers' out || fail "-o took the summary away"
 
+expect 0 -o page.sarif -o page.md -o page.csv -o page.txt good.db
+for name in page.sarif page.md page.csv page.txt; do
+    [ -s "$name" ] || fail "no $name"
+done
+expect 0 --format sarif --source-root / good.db
+grep -q '"uriBaseId": "%SRCROOT%"' out || fail "no source below /"
+
 expect 1 --fail-on medium -o gate.json good.db
 [ -s gate.json ] || fail "a failed gate suppressed the output"
 expect 0 --fail-on high good.db
@@ -99,6 +99,7 @@ expect 2 --format pdf good.db
 expect 2 -o report.pdf good.db
 expect 2 --top many good.db
 expect 2 --format json good.db clean.db
+expect 2 --format sarif good.db clean.db
 expect 0 --list-rules
 grep -q '^GM101 ' out || fail "no list of rules"
 expect 0 --explain bank-conflict

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The findings as GitHub-flavoured markdown, short enough for a comment on a pull request. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/writers.h"
+
+/* A comment holds 65,536 characters; a finding in full seldom takes more than 2,000. */
+enum { MOST_SHOWN = 25 };
+
+/* Text of a trace as text: nothing in it becomes markup, a mention or a link. */
+static void plain(FILE *out, const char *text)
+{
+    char *clean = gmt_clean_copy(text != NULL ? text : "–");
+
+    for (const char *at = clean; at != NULL && *at != '\0'; at++) {
+        switch (*at) {
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '&': fputs("&amp;", out); break;
+        case '@': fputs("&#64;", out); break;
+        case '#': fputs("&#35;", out); break;
+        case ':':
+            /* "http://" is a link wherever it stands. */
+            fputs(at[1] == '/' ? "&#58;" : ":", out);
+            break;
+        default:
+            if (strchr("\\`*_{}[]|~$", *at) != NULL)
+                fputc('\\', out);
+            fputc(*at, out);
+        }
+    }
+    free(clean);
+}
+
+static size_t longest_run(const char *text, char wanted)
+{
+    size_t longest = 0, run = 0;
+
+    for (; *text != '\0'; text++) {
+        run = *text == wanted ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void repeat(FILE *out, char what, size_t n)
+{
+    while (n-- > 0)
+        fputc(what, out);
+}
+
+/*
+ * A code span. A cell of a table ends at every bar without a backslash before it, also within a span;
+ * two backslashes count as none.
+ */
+static void span(FILE *out, const char *text, bool cell)
+{
+    char *clean = gmt_clean_copy(text);
+    size_t slashes = 0;
+
+    if (clean == NULL)
+        return;
+    size_t ticks = longest_run(clean, '`') + 1;
+    repeat(out, '`', ticks);
+    /* Blanks keep ticks at the ends apart from the delimiters; both are dropped again. */
+    fputs(ticks > 1 ? " " : "", out);
+    for (const char *at = clean; *at != '\0'; at++) {
+        if (cell && *at == '|' && slashes % 2 == 0)
+            fputc('\\', out);
+        fputc(*at, out);
+        slashes = *at == '\\' ? slashes + 1 : 0;
+    }
+    fputs(ticks > 1 ? " " : "", out);
+    repeat(out, '`', ticks);
+    free(clean);
+}
+
+static void fence(FILE *out, const char *language, const char *code)
+{
+    size_t ticks = longest_run(code, '`') + 1;
+
+    ticks = ticks < 3 ? 3 : ticks;
+    repeat(out, '`', ticks);
+    fprintf(out, "%s\n", language);
+    for (const char *line = code; line != NULL && *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        char *copy = strndup(line, length);
+
+        if (copy != NULL)
+            gmt_print_clean(out, copy, 0);
+        free(copy);
+        fputc('\n', out);
+        line += length + (line[length] == '\n');
+    }
+    repeat(out, '`', ticks);
+    fputs("\n\n", out);
+}
+
+/* Kernels and places are names; "launched at" says that the place is not the kernel's own. */
+static void place(FILE *out, const struct gmt_where *w, bool cell)
+{
+    bool placed = w->kernel == NULL || strcmp(w->kernel, w->label) != 0;
+
+    if (w->kernel != NULL)
+        span(out, w->kernel, cell);
+    if (w->kernel != NULL && placed)
+        fputs(" launched at ", out);
+    if (placed)
+        span(out, w->label, cell);
+}
+
+static void saving(FILE *out, const struct gmt_report *r, const struct gmt_finding *f)
+{
+    char text[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+
+    if (isfinite(f->saving.best_ns))
+        fprintf(out, "%s (%s)", gmt_format_ns(text, f->saving.best_ns),
+                gmt_format_percent(share, 100 * f->saving.share));
+    else if (f->excess_bytes > 0)
+        fprintf(out, "%s moved for nothing", gmt_format_bytes(text, f->excess_bytes));
+    else
+        fputs(r->simulated ? GMT_SIMULATED_TIME : "not priced", out);
+}
+
+static void head(FILE *out, const struct gmt_report *r)
+{
+    char wall[GMT_FORMAT_BYTES], busy[GMT_FORMAT_BYTES], copies[GMT_FORMAT_BYTES];
+    char kernels[GMT_FORMAT_BYTES], peak[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+
+    fprintf(out, "### gmtrace: %zu finding%s", r->finding_count, r->finding_count == 1 ? "" : "s");
+    if (r->combined.best_ns > 0)
+        fprintf(out, ", together about %s (%s of the run)",
+                gmt_format_ns(wall, r->combined.best_ns),
+                gmt_format_percent(share, 100 * r->combined.share));
+    fputs("\n\n", out);
+    span(out, r->command != NULL ? r->command : r->trace_path, false);
+    fputs(" on ", out);
+    plain(out, r->device_name != NULL ? r->device_name : "no GPU");
+    fputs("\n\n", out);
+    if (r->simulated)
+        fputs("*" GMT_SIMULATED_BADGE "*\n\n", out);
+    fputs("| wall time | GPU busy | copies | kernels | peak device memory |\n"
+          "|---:|---:|---:|---:|---:|\n",
+          out);
+    fprintf(out, "| %s | %s | %s | %s | %s |\n\n", gmt_format_ns(wall, r->wall_ns),
+            gmt_format_percent(busy, 100 * r->gpu_busy_ns / r->wall_ns),
+            gmt_format_ns(copies, r->copy_ns), gmt_format_ns(kernels, r->kernel_ns),
+            gmt_format_bytes(peak, r->peak_device_bytes));
+}
+
+static void table(FILE *out, const struct gmt_report *r, size_t shown)
+{
+    fputs("| | severity | finding | where | saves |\n|---:|---|---|---|---:|\n", out);
+    for (size_t i = 0; i < shown; i++) {
+        const struct gmt_finding *f = &r->findings[i];
+
+        fprintf(out, "| %zu | %s | %s %s | ", i + 1, gmt_severity_name(f->severity), f->rule,
+                f->slug);
+        place(out, &f->where, true);
+        fputs(" | ", out);
+        saving(out, r, f);
+        fputs(" |\n", out);
+    }
+    if (shown < r->finding_count)
+        fprintf(out, "\n… and %zu smaller ones.\n", r->finding_count - shown);
+    if (r->finding_count > 1)
+        fputs("\nSavings overlap; do not add them.\n", out);
+    fputc('\n', out);
+}
+
+static void evidence(FILE *out, const struct gmt_finding *f)
+{
+    fputs("| evidence | value |\n|---|---:|\n", out);
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        const struct gmt_evidence *e = &f->evidence[i];
+        char text[GMT_FORMAT_BYTES];
+
+        if (strcmp(e->unit, "ns") == 0)
+            gmt_format_ns(text, e->value);
+        else if (strcmp(e->unit, "bytes") == 0)
+            gmt_format_bytes(text, e->value);
+        else if (strcmp(e->unit, "percent") == 0)
+            gmt_format_percent(text, e->value);
+        else if (e->value == floor(e->value))
+            gmt_format_count(text, e->value);
+        else
+            gmt_format_decimal(text, e->value, 2);
+        fputs("| ", out);
+        plain(out, e->name);
+        fprintf(out, " | %s |\n", text);
+    }
+    fputc('\n', out);
+}
+
+static void details(FILE *out, const struct gmt_report *r, const struct gmt_finding *f,
+                    size_t number)
+{
+    char low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
+
+    fprintf(out, "<details><summary>%zu. %s %s</summary>\n\n", number, f->rule, f->slug);
+    plain(out, f->headline);
+    fputs(".\n\n**Where** ", out);
+    place(out, &f->where, false);
+    fputs("\n\n", out);
+    for (size_t i = 0; i < f->line_count && i < 3; i++) {
+        fputs("- ", out);
+        span(out, gmt_line_label(r->arena, &f->lines[i]), false);
+        fprintf(out, ", %.0f %% of the excess\n", 100 * f->lines[i].share);
+    }
+    fputs(f->line_count > 0 ? "\n" : "", out);
+    fputs("**Saving** ", out);
+    if (isfinite(f->saving.best_ns))
+        fprintf(out, "%s to %s, %s: ", gmt_format_ns(low, f->saving.low_ns),
+                gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence));
+    plain(out, f->method);
+    fputs("\n\n", out);
+    if (f->evidence_count > 0)
+        evidence(out, f);
+    if (f->fix != NULL) {
+        fprintf(out, "**Fix** (%s effort) ", gmt_effort_name(f->effort));
+        plain(out, f->fix);
+        fputs("\n\n", out);
+    }
+    if (f->sketch != NULL)
+        fence(out, "cuda", f->sketch);
+    fputs("</details>\n\n", out);
+}
+
+static void gaps(FILE *out, const struct gmt_report *r)
+{
+    if (r->gap_count == 0)
+        return;
+    fputs("<details><summary>Could not check</summary>\n\n", out);
+    for (size_t i = 0; i < r->gap_count; i++) {
+        fputs("- ", out);
+        plain(out, r->gaps[i].what);
+        fputs(": ", out);
+        plain(out, r->gaps[i].why);
+        if (r->gaps[i].remedy != NULL) {
+            fputs(". ", out);
+            plain(out, r->gaps[i].remedy);
+        }
+        fputc('\n', out);
+    }
+    fputs("\n</details>\n\n", out);
+}
+
+static int write_markdown(const struct gmt_report *r, const struct gmt_writer_options *options,
+                          FILE *out)
+{
+    size_t shown = options->top > 0 && options->top < MOST_SHOWN ? options->top : MOST_SHOWN;
+
+    /* A line that says "one more" would take the place of one more. */
+    shown = shown + 1 < r->finding_count ? shown : r->finding_count;
+    head(out, r);
+    if (shown > 0)
+        table(out, r, shown);
+    for (size_t i = 0; i < shown; i++)
+        details(out, r, &r->findings[i], i + 1);
+    gaps(out, r);
+    fputs("<sub>gmtrace ", out);
+    plain(out, r->tool_version);
+    fputs("</sub>\n", out);
+    return ferror(out) ? -EIO : 0;
+}
+
+const struct gmt_writer gmt_writer_markdown = {
+    .name = "markdown", .extension = "md", .write = write_markdown};

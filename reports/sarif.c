@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The findings as SARIF 2.1.0: for code scanning and for editors. Times are in the property bags. */
+#include <ctype.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/format.h"
+#include "reports/json_values.h"
+#include "reports/source_path.h"
+#include "reports/writers.h"
+
+/* Readers of SARIF cut what is longer; the largest savings come first. */
+enum { MOST_RESULTS = 200 };
+
+static const char *const levels[] = {[GMT_SEVERITY_NOTE] = "note",
+                                     [GMT_SEVERITY_LOW] = "note",
+                                     [GMT_SEVERITY_MEDIUM] = "warning",
+                                     [GMT_SEVERITY_HIGH] = "error"};
+
+/* {"text": ...}, SARIF's shape of everything that people read. */
+static json_t *message(const char *text)
+{
+    return json_pack("{so}", "text", gmt_json_text(text != NULL ? text : ""));
+}
+
+/* A path as a URI: what RFC 3986 does not keep as it is becomes %XX. */
+static json_t *uri(const char *scheme, const char *path)
+{
+    char *clean = gmt_clean_copy(path), *text = NULL;
+    size_t bytes = 0;
+    FILE *out = clean != NULL ? open_memstream(&text, &bytes) : NULL;
+    json_t *json = NULL;
+
+    if (out != NULL) {
+        fputs(scheme, out);
+        for (const unsigned char *at = (const unsigned char *)clean; *at != '\0'; at++)
+            fprintf(out, isalnum(*at) || strchr("-._~/+", *at) != NULL ? "%c" : "%%%02X", *at);
+        if (fclose(out) == 0)
+            json = json_string(text);
+    }
+    free(text);
+    free(clean);
+    return json != NULL ? json : json_null();
+}
+
+static json_t *artifact(const struct gmt_writer_options *options, const char *file)
+{
+    const char *relative = gmt_source_relative(options->source_root, file);
+
+    if (relative != NULL)
+        return json_pack("{so, ss}", "uri", uri("", relative), "uriBaseId", "%SRCROOT%");
+    return json_pack("{so}", "uri", uri(file[0] == '/' ? "file://" : "", file));
+}
+
+static json_t *physical(const struct gmt_writer_options *options, const char *file, int64_t line)
+{
+    json_t *json = json_pack("{so}", "artifactLocation", artifact(options, file));
+
+    if (line > 0)
+        json_object_set_new(json, "region", json_pack("{sI}", "startLine", (json_int_t)line));
+    return json;
+}
+
+static json_t *logical(const struct gmt_where *w)
+{
+    const char *name = w->kernel != NULL ? w->kernel : w->function;
+    const char *kind = "function";
+
+    if (name == NULL) {
+        name = w->label;
+        kind = "module";
+    }
+    return json_pack("[{so, ss}]", "fullyQualifiedName", gmt_json_text(name), "kind", kind);
+}
+
+/* The line that causes the most, where lines are known; else where the call or launch stands. */
+static json_t *location(const struct gmt_writer_options *options, const struct gmt_finding *f)
+{
+    const struct gmt_where *w = &f->where;
+    const struct gmt_finding_line *line = f->line_count > 0 ? &f->lines[0] : NULL;
+    json_t *json = json_pack("{so}", "logicalLocations", logical(w));
+
+    if (line != NULL && line->file != NULL)
+        json_object_set_new(json, "physicalLocation", physical(options, line->file, line->line));
+    else if (w->file != NULL)
+        json_object_set_new(json, "physicalLocation", physical(options, w->file, w->line));
+    return json;
+}
+
+static void relate(json_t *array, const struct gmt_writer_options *options, const char *file,
+                   int64_t line, const char *what)
+{
+    json_array_append_new(array, json_pack("{so, so, so}", "id",
+                                           json_integer((json_int_t)json_array_size(array) + 1),
+                                           "physicalLocation", physical(options, file, line),
+                                           "message", message(what)));
+}
+
+/* The places that the first one leaves out: the launch, the lines of less weight. */
+static json_t *related(const struct gmt_writer_options *options, const struct gmt_finding *f)
+{
+    json_t *array = json_array();
+    bool by_line = f->line_count > 0 && f->lines[0].file != NULL;
+
+    if (by_line && f->where.file != NULL)
+        relate(array, options, f->where.file, f->where.line, "launched here");
+    for (size_t i = by_line ? 1 : 0; i < f->line_count; i++) {
+        const struct gmt_finding_line *line = &f->lines[i];
+        char text[64];
+
+        if (line->file == NULL)
+            continue;
+        snprintf(text, sizeof(text), "%.0f %% of the excess", 100 * line->share);
+        relate(array, options, line->file, line->line, text);
+    }
+    return array;
+}
+
+static json_t *stack(const struct gmt_writer_options *options, const struct gmt_where *w)
+{
+    json_t *frames = json_array();
+
+    for (size_t i = 0; i < w->stack_depth; i++) {
+        const struct gmt_report_frame *f = &w->stack[i];
+        json_t *place = json_object(), *frame;
+
+        if (f->file != NULL)
+            json_object_set_new(place, "physicalLocation", physical(options, f->file, f->line));
+        if (f->function != NULL)
+            json_object_set_new(place, "logicalLocations",
+                                json_pack("[{so, ss}]", "fullyQualifiedName",
+                                          gmt_json_text(f->function), "kind", "function"));
+        frame = json_pack("{so}", "location", place);
+        if (f->module != NULL)
+            json_object_set_new(frame, "module", gmt_json_text(f->module));
+        json_array_append_new(frames, frame);
+    }
+    return json_pack("[{so}]", "frames", frames);
+}
+
+static json_t *properties(const struct gmt_finding *f)
+{
+    json_t *json = json_pack(
+        "{ss, so, s{so, so, so, so}, ss, ss}", "severity", gmt_severity_name(f->severity),
+        "cost_ns", gmt_json_ns(f->cost_ns), "saving", "low_ns", gmt_json_ns(f->saving.low_ns),
+        "best_ns", gmt_json_ns(f->saving.best_ns), "high_ns", gmt_json_ns(f->saving.high_ns),
+        "share_of_wall", gmt_json_number(f->saving.share), "confidence",
+        gmt_confidence_name(f->confidence), "effort", gmt_effort_name(f->effort));
+    json_t *evidence = json_object();
+
+    json_object_set_new(json, "excess_bytes", gmt_json_number(f->excess_bytes));
+    json_object_set_new(json, "method", gmt_json_text(f->method));
+    for (size_t i = 0; i < f->evidence_count; i++)
+        json_object_set_new(evidence, f->evidence[i].name,
+                            json_pack("{so, ss}", "value", gmt_json_number(f->evidence[i].value),
+                                      "unit", f->evidence[i].unit));
+    json_object_set_new(json, "evidence", evidence);
+    return json;
+}
+
+/* "What was seen. Saves 1.2 ms (3.4 %). What to do." */
+static json_t *said(const struct gmt_finding *f)
+{
+    char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES], *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    json_t *json = NULL;
+
+    if (out == NULL)
+        return NULL;
+    fprintf(out, "%s.", f->headline);
+    if (isfinite(f->saving.best_ns))
+        fprintf(out, " Saves about %s (%s of the run).", gmt_format_ns(time, f->saving.best_ns),
+                gmt_format_percent(share, 100 * f->saving.share));
+    if (f->fix != NULL)
+        fprintf(out, " %s", f->fix);
+    if (fclose(out) == 0)
+        json = message(text);
+    free(text);
+    return json;
+}
+
+static json_t *result(const struct gmt_report *r, const struct gmt_writer_options *options,
+                      const struct gmt_finding *f)
+{
+    json_t *json = json_pack("{ss, ss, so, s[o], s{so}, so}", "ruleId", f->rule, "level",
+                             levels[f->severity], "message", said(f), "locations",
+                             location(options, f), "partialFingerprints", "gmtrace/v1",
+                             gmt_json_text(f->fingerprint), "properties", properties(f));
+    json_t *places = related(options, f);
+
+    for (size_t i = 0; i < r->rule_count; i++) {
+        if (strcmp(r->rules[i].id, f->rule) == 0)
+            json_object_set_new(json, "ruleIndex", json_integer((json_int_t)i));
+    }
+    if (json_array_size(places) > 0)
+        json_object_set(json, "relatedLocations", places);
+    json_decref(places);
+    if (f->where.stack_depth > 0)
+        json_object_set_new(json, "stacks", stack(options, &f->where));
+    return json;
+}
+
+/* The explanation is laid out in columns: as code it stays so. */
+static json_t *help(const char *explain)
+{
+    json_t *json = json_pack("{so}", "text", gmt_json_lines(explain));
+    size_t bytes = strlen(explain) + sizeof("```text\n```");
+    char *text = malloc(bytes);
+
+    if (text != NULL) {
+        snprintf(text, bytes, "```text\n%s```", explain);
+        json_object_set_new(json, "markdown", gmt_json_lines(text));
+    }
+    free(text);
+    return json;
+}
+
+static json_t *rules(const struct gmt_report *r)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < r->rule_count; i++) {
+        const struct gmt_rule_result *rule = &r->rules[i];
+
+        json_array_append_new(
+            array, json_pack("{ss, ss, so, so, s{ss}, s{s[ss]}}", "id", rule->id, "name",
+                             rule->slug, "shortDescription", message(rule->title), "help",
+                             help(rule->explain), "defaultConfiguration", "level", "warning",
+                             "properties", "tags", "performance", rule->category));
+    }
+    return array;
+}
+
+/* What could not be checked, as what the tool has to say about its own run. */
+static json_t *notifications(const struct gmt_report *r)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < r->gap_count; i++) {
+        const struct gmt_gap *gap = &r->gaps[i];
+        char *text = gmt_arena_text(r->arena, "Could not check %s: %s%s%s", gap->what, gap->why,
+                                    gap->remedy != NULL ? ". " : "",
+                                    gap->remedy != NULL ? gap->remedy : "");
+
+        json_array_append_new(array,
+                              json_pack("{ss, so}", "level", "note", "message", message(text)));
+    }
+    return array;
+}
+
+static json_t *run(const struct gmt_report *r, const struct gmt_writer_options *options)
+{
+    json_t *results = json_array();
+    size_t n = r->finding_count < MOST_RESULTS ? r->finding_count : MOST_RESULTS;
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(results, result(r, options, &r->findings[i]));
+    return json_pack("{s{s{ss, so, so}}, s{s{so}}, s[{sb, so}], so, s{so, so, so, sI}}", "tool",
+                     "driver", "name", "gmtrace", "version", gmt_json_text(r->tool_version),
+                     "rules", rules(r), "originalUriBaseIds", "%SRCROOT%", "description",
+                     message("The root of the repository"), "invocations", "executionSuccessful", 1,
+                     "toolExecutionNotifications", notifications(r), "results", results,
+                     "properties", "trace", gmt_json_text(r->trace_path), "device",
+                     gmt_json_text(r->device_name), "wall_ns", gmt_json_ns(r->wall_ns), "findings",
+                     (json_int_t)r->finding_count);
+}
+
+static int write_sarif(const struct gmt_report *r, const struct gmt_writer_options *options,
+                       FILE *out)
+{
+    json_t *root = json_pack(
+        "{ss, ss, s[o]}", "$schema",
+        "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
+        "version", "2.1.0", "runs", run(r, options));
+
+    if (root == NULL)
+        return -ENOMEM;
+    int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 ? 0 : -EIO;
+    if (rc == 0 && fputc('\n', out) == EOF)
+        rc = -EIO;
+    json_decref(root);
+    return rc;
+}
+
+const struct gmt_writer gmt_writer_sarif = {
+    .name = "sarif", .extension = "sarif", .write = write_sarif};

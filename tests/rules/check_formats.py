@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_formats.py SARIF-SCHEMA FOLDER: every report in the folder is what its format's rules want."""
+import csv
+import io
+import json
+import pathlib
+import re
+import sys
+
+import jsonschema
+
+failed = 0
+
+
+def fail(path, what):
+    global failed
+    failed += 1
+    print(f"FAIL: {path.name}: {what}")
+
+
+def validator(path):
+    schema = json.loads(pathlib.Path(path).read_text())
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema, format_checker=jsonschema.FormatChecker())
+
+
+def check_sarif(path, sarif):
+    log = json.loads(path.read_bytes().decode())
+    for error in sarif.iter_errors(log):
+        fail(path, f"{list(error.absolute_path)}: {error.message[:200]}")
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    if len(run["results"]) > 200:
+        fail(path, f"{len(run['results'])} results")
+    for result in run["results"]:
+        # What the schema cannot say.
+        if rules[result["ruleIndex"]]["id"] != result["ruleId"]:
+            fail(path, "ruleIndex names another rule")
+        if result["level"] not in ("error", "warning", "note"):
+            fail(path, f"level {result['level']}")
+        place = result["locations"][0].get("physicalLocation")
+        if place is None and not result["locations"][0].get("logicalLocations"):
+            fail(path, "a result without a place")
+        if place is not None:
+            where = place["artifactLocation"]
+            absolute = where["uri"].startswith("file:///")
+            if absolute == ("uriBaseId" in where) or not re.fullmatch(r"[!-~]+", where["uri"]):
+                fail(path, f"place {where}")
+        if not re.fullmatch(r"[0-9a-f]{16}", result["partialFingerprints"]["gmtrace/v1"]):
+            fail(path, "fingerprint")
+    for rule in rules:
+        if not rule["help"]["text"].startswith("What ") or "```" not in rule["help"]["markdown"]:
+            fail(path, f"{rule['id']} has no help")
+    return [result["partialFingerprints"]["gmtrace/v1"] for result in run["results"]]
+
+
+def check_csv(path):
+    raw = path.read_bytes()
+    text = raw.decode()
+    if text.count("\n") != text.count("\r\n"):
+        fail(path, "a line that ends without CR LF")
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    if any(len(row) != len(rows[0]) for row in rows):
+        fail(path, "rows of different lengths")
+    column = {name: i for i, name in enumerate(rows[0])}
+    for row in rows[1:]:
+        for name in column:
+            if name.endswith(("_ns", "_bytes")) or name in ("line", "rank"):
+                cell = row[column[name]]
+                if cell != "":
+                    float(cell)
+    return [row[column["fingerprint"]] for row in rows[1:] if row[column["severity"]] != "note"]
+
+
+def check_markdown(path):
+    text = path.read_bytes().decode()
+    outside = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", text)
+    if outside.count("<details>") != outside.count("</details>"):
+        fail(path, "details that do not end")
+    # Code spans hold anything; outside of them nothing of a trace may be markup.
+    prose = re.sub(r"(?s)(`+)(?!`).*?(?<!`)\1(?!`)", "", outside)
+    for pattern in (r"<script", r"(?<!\\)\|\s*`x`", r"https?://", r"(?<![`\w])@all"):
+        if re.search(pattern, prose):
+            fail(path, f"markup of a name: {pattern}")
+    for block in re.findall(r"(?m)(?:^\|.*\n)+", outside):
+        # A backslash takes the bar behind it out of the count.
+        cells = {sum(hit[1] is not None for hit in re.finditer(r"\\.|(\|)", line)) for line in block.splitlines()}
+        if len(cells) != 1:
+            fail(path, f"a table with rows of {cells} cells")
+    if len(text) > 65536:
+        fail(path, "too long for a comment")
+    if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text):
+        fail(path, "control characters")
+
+
+def main():
+    schema, folder = sys.argv[1:]
+    sarif, n = validator(schema), 0
+    # A validator that accepts everything would prove nothing.
+    if sarif.is_valid({"version": "2.1.0", "runs": [{"tool": {"driver": {}}}]}):
+        fail(pathlib.Path(schema), "accepts a tool without a name")
+    for path in sorted(pathlib.Path(folder).glob("*.sarif")):
+        n += 1
+        found = check_sarif(path, sarif)
+        listed = check_csv(path.with_suffix(".csv"))
+        check_markdown(path.with_suffix(".md"))
+        if found != listed[:200]:
+            fail(path, "the findings of SARIF and of CSV differ")
+    print(f"{n} reports in three formats, {failed} failures")
+    return 1 if failed or n == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Sourced: makes traces of the fixtures, and one whose names are as bad as names can be.
+: "${GMT_SOURCE:?}"
+
+constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
+
+# make_trace FILE FIXTURE
+make_trace() {
+    {
+        echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
+        echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
+        cat "$GMT_SOURCE/libtrace/store/schema.sql" "$GMT_SOURCE/tests/rules/common.sql" \
+            "$GMT_SOURCE/tests/rules/$2.sql"
+    } | sqlite3 "$1"
+}
+
+# A line of text with markup, quotes, control characters, and bytes that are no UTF-8.
+hostile="'<script>alert(1)</script> | \\| a\\\\|b \`x\` @all #1 http://a/ \"q\", \\' || char(9, 10, 27, 127) || CAST(x'ff80c3' AS TEXT)"
+
+# spoil FILE: gives everything that has a name a hostile one.
+spoil() {
+    sqlite3 "$1" "
+        UPDATE kernel SET name = $hostile || id, mangled = $hostile || id;
+        UPDATE OR IGNORE string SET text = $hostile || id;
+        UPDATE module SET path = '/' || $hostile || id;
+        UPDATE process SET command = $hostile, exe = $hostile, hostname = $hostile, cwd = $hostile;
+        UPDATE device SET name = $hostile;
+        UPDATE api SET runtime_name = $hostile;
+        UPDATE thread SET name = $hostile"
+}
