@@ -133,6 +133,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
             continue;
         run_rule(&analysis, rule);
     }
+    gmt_races_fill(timeline, report);
+    if (filter->kernels != NULL)
+        gmt_report_keep_kernels(report, filter->kernels);
     if (report->finding_count > 1)
         qsort(report->findings, report->finding_count, sizeof(*report->findings), compare_findings);
     if (report->note_count > 1)
@@ -147,7 +150,6 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     report->model_device = model->device_name;
     report->model_created = model->created;
     report->model_noisy = model->noisy;
-    gmt_races_fill(timeline, report);
     gmt_gaps_fill(timeline, model, report);
     if (rc == 0 && report->arena->failed)
         rc = -ENOMEM;

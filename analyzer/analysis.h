@@ -3,14 +3,17 @@
 #ifndef GMT_ANALYZER_ANALYSIS_H
 #define GMT_ANALYZER_ANALYSIS_H
 
+#include <regex.h>
+
 #include "analyzer/device_model.h"
 #include "analyzer/rule.h"
 #include "analyzer/timeline.h"
 
-/* Which rules run. `only` and `skip` hold ids or slugs. */
+/* Which rules run, and what of the report stays. `only` and `skip` hold ids or slugs. */
 struct gmt_rule_filter {
     const char *const *only, *const *skip;
     size_t only_count, skip_count;
+    const regex_t *kernels; /* names of the kernels to report on; NULL: all, and what is not one */
 };
 
 /*
@@ -23,6 +26,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
 /* Parts of it. */
 void gmt_races_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+void gmt_report_keep_kernels(struct gmt_report *report, const regex_t *kernels);
 void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
                    struct gmt_report *report);
 

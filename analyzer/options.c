@@ -50,6 +50,21 @@ static void set_top(struct gmt_options *options, const char *text, struct argp_s
         argp_error(state, "--top: '%s' is not a number", text);
 }
 
+static void set_kernel(struct gmt_options *options, const char *pattern, struct argp_state *state)
+{
+    char why[256];
+    int rc;
+
+    if (options->kernel != NULL)
+        argp_error(state, "--kernel: given twice; join the expressions with |");
+    rc = regcomp(&options->kernel_pattern, pattern, REG_EXTENDED | REG_NOSUB);
+    if (rc != 0) {
+        regerror(rc, &options->kernel_pattern, why, sizeof(why));
+        argp_error(state, "--kernel: '%s': %s", pattern, why);
+    }
+    options->kernel = &options->kernel_pattern;
+}
+
 static void set_explain(struct gmt_options *options, const char *name, struct argp_state *state)
 {
     if (gmt_rule_find(name) == NULL)
@@ -82,6 +97,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_skip_rule:
         add_rule(options->skip, &options->skip_count, argument, state);
         return 0;
+    case GMT_KEY_kernel: set_kernel(options, argument, state); return 0;
     case GMT_KEY_list_rules: options->list_rules = true; return 0;
     case GMT_KEY_explain: set_explain(options, argument, state); return 0;
     case GMT_KEY_calibrate:

@@ -3,6 +3,7 @@
 #ifndef GMT_ANALYZER_OPTIONS_H
 #define GMT_ANALYZER_OPTIONS_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,6 +34,8 @@ struct gmt_options {
     size_t top; /* 0: all */
     const char *model_file, *explain;
     const char *source_root; /* NULL: to be found */
+    const regex_t *kernel;   /* names of the kernels to report on; NULL: all */
+    regex_t kernel_pattern;  /* what `kernel` points to */
     bool list_rules, strict;
 };
 

@@ -9,6 +9,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/commands/commands.h"
+#include "analyzer/commands/rule_list.h"
 #include "analyzer/open.h"
 #include "analyzer/options.h"
 #include "reports/source_path.h"
@@ -17,23 +18,6 @@
 static void complain(const char *subject, const char *message)
 {
     fprintf(stderr, "gmanalyze: %s: %s\n", subject, message);
-}
-
-static int list_rules(void)
-{
-    for (size_t i = 0; i < gmt_rule_count; i++)
-        printf("%-6s %-26s %-15s %s\n", gmt_rules[i]->id, gmt_rules[i]->slug,
-               gmt_rules[i]->category, gmt_rules[i]->title);
-    return GMT_EXIT_OK;
-}
-
-static int explain_rule(const char *name)
-{
-    const struct gmt_rule *rule = gmt_rule_find(name);
-
-    printf("%s  %s: %s (%s)\n\n%s", rule->id, rule->slug, rule->title, rule->category,
-           rule->explain);
-    return GMT_EXIT_OK;
 }
 
 /* The model of the trace's GPU; measures it first where that is asked for or allowed. */
@@ -120,7 +104,7 @@ static int analyze_trace(const struct gmt_options *options, const char *path)
     struct gmt_model model = {.provenance = GMT_MODEL_NONE};
     struct gmt_report report = {.arena = &arena, .trace_path = path};
     struct gmt_rule_filter filter = {options->only, options->skip, options->only_count,
-                                     options->skip_count};
+                                     options->skip_count, options->kernel};
     sqlite3 *db = NULL;
     char message[512] = "";
     int status = GMT_EXIT_UNREADABLE;
@@ -174,9 +158,9 @@ int gmt_command_analyze(int argc, char **argv)
 
     gmt_options_parse(&options, argc, argv);
     if (options.list_rules)
-        return list_rules();
+        return gmt_rule_list(strcmp(options.writer->name, "json") == 0);
     if (options.explain != NULL)
-        return explain_rule(options.explain);
+        return gmt_rule_explain(options.explain);
     for (size_t i = 0; i < options.trace_count; i++)
         status = worse(status, analyze_trace(&options, options.traces[i]));
     return status;

@@ -3,7 +3,9 @@
 # gmanalyze's exit codes, outputs and one-line complaints, on synthetic traces; needs no recording.
 set -euo pipefail
 : "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3"; exit 77; }
+for tool in sqlite3 jq; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
 trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
@@ -69,6 +71,28 @@ expect 0 --skip-rule GM101 good.db
 ! grep -q 'GM101 small' out || fail "a skipped rule ran"
 expect 0 --rule small-transfers --format json good.db
 [ "$(grep -c '"outcome"' out)" = 1 ] || fail "more than one rule ran"
+expect 0 --list-rules --format json
+[ "$(jq length out)" = "$("$GMANALYZE" --list-rules | wc -l)" ] || fail "rules are missing in JSON"
+jq -e 'all(.[]; .id and .slug and .title and .category and .explain and (.needs | type == "array"))' out >/dev/null ||
+    fail "a rule without all fields"
+
+# --kernel: findings and rows of kernels that match, and nothing else.
+make_trace kernels.db fixtures/GM401_positive
+expect 0 --format json kernels.db
+jq -c '[.findings[].where.kernel, .kernels[].name] | unique' out >all
+[ "$(jq length all)" -gt 0 ] || fail "the trace has no kernel"
+name=$(jq -r '.[0]' all)
+expect 0 --kernel "^${name:0:3}" --format json kernels.db
+jq -e --arg name "${name:0:3}" '(.findings | length > 0) and
+    all(.findings[].where.kernel, .kernels[].name; startswith($name))' out >/dev/null || fail "--kernel keeps others"
+expect 1 --kernel "^${name:0:3}" --fail-on any kernels.db
+expect 0 --kernel 'no such kernel|neither' --fail-on any --format json kernels.db
+jq -e '.findings == [] and .notes == [] and .kernels == [] and all(.rules[]; .outcome != "fail") and
+    .verdict.combined_saving.best_ns == 0' out >/dev/null || fail "--kernel keeps what does not match"
+expect 0 --kernel . --fail-on any good.db # its findings are about copies
+expect 2 --kernel '(' good.db
+expect 2 --kernel a --kernel b good.db
+
 expect 0 -o page.html -o page.json good.db
 head -1 page.html | grep -q DOCTYPE || fail "no page"
 grep -q gmtrace-report page.json || fail "no json"
