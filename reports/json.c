@@ -10,6 +10,8 @@
 #include "reports/writers.h"
 
 enum { GMT_JSON_VERSION = 1 };
+/* Of docs/report.schema.json: the second number grows when fields are added. */
+#define GMT_JSON_SCHEMA_VERSION "1.0"
 
 static json_t *text(const char *value)
 {
@@ -244,9 +246,9 @@ static int write_json(const struct gmt_report *r, const struct gmt_writer_option
                       FILE *out)
 {
     (void)options;
-    json_t *root = json_pack("{ss, si, so, so}", "format", "gmtrace-report", "version",
-                             GMT_JSON_VERSION, "tool_version", text(r->tool_version), "trace",
-                             text(r->trace_path));
+    json_t *root = json_pack("{ss, si, ss, so, so}", "format", "gmtrace-report", "version",
+                             GMT_JSON_VERSION, "schema_version", GMT_JSON_SCHEMA_VERSION,
+                             "tool_version", text(r->tool_version), "trace", text(r->trace_path));
 
     if (root == NULL)
         return -ENOMEM;

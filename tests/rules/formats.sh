@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# SARIF, CSV and markdown of every fixture, of two recordings and of traces with hostile names are
-# valid: SARIF by the official schema.
+# JSON, SARIF, CSV and markdown of every fixture, of recordings and of traces with hostile names are
+# valid: SARIF by the official schema, JSON by the published one.
 set -euo pipefail
 : "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-command -v sqlite3 >/dev/null || { echo "skipped: no sqlite3"; exit 77; }
+for tool in sqlite3 jq; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
 python3 -c 'import jsonschema.validators' 2>/dev/null || { echo "skipped: no python3-jsonschema"; exit 77; }
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
@@ -14,10 +16,10 @@ export LC_ALL=C XDG_CACHE_HOME=$work/cache
 # shellcheck source=tests/rules/traces.sh
 . "$GMT_SOURCE/tests/rules/traces.sh"
 
-# report NAME: NAME.db in all three formats.
+# report NAME: NAME.db in all formats.
 report() {
     "$GMANALYZE" --calibrate never --model "$GMT_SOURCE/tests/rules/model.json" \
-        -o "$1.sarif" -o "$1.csv" -o "$1.md" "$1.db" >/dev/null 2>err || { cat err; exit 1; }
+        -o "$1.json" -o "$1.sarif" -o "$1.csv" -o "$1.md" "$1.db" >/dev/null 2>err || { cat err; exit 1; }
 }
 
 for fixture in "$GMT_SOURCE"/tests/rules/fixtures/*_positive.sql; do
@@ -32,6 +34,19 @@ for name in pipeline_slow pipeline_fast; do
     gunzip -c "$GMT_SOURCE/tests/data/$name.db.gz" >"$name.db"
     report "$name"
 done
+lines="INSERT INTO string VALUES (50, '/src/kernels/work.cu'), (51, 'ld.global.f32'), (53, '/src/get.h');
+    INSERT INTO instruction (launch_seq, class_id, site, opcode_id, file_id, line, caller_file_id,
+        caller_line, ptx_line, kind, executed, lanes, sectors, ideal_sectors, source) VALUES
+        (1, 1, 4, 51, 50, 42, NULL, NULL, 10, 'global_load', 9, 9, 900, 100, 'simulated'),
+        (1, 1, 5, 51, NULL, NULL, NULL, NULL, 11, 'global_load', 9, 9, 200, 100, 'simulated'),
+        (1, 1, 6, 51, 53, 2, 50, 70, 20, 'global_load', 9, 9, 500, 100, 'simulated');
+    INSERT INTO race (launch_seq, class_id, first_opcode_id, first_file_id, first_line, second_line, count)
+        VALUES (1, 1, 51, 50, 42, NULL, 3)"
+# Of the software device: lines, footprints, no times.
+make_trace simulated.db fixtures/GM301_positive
+sqlite3 simulated.db <"$GMT_SOURCE/tests/rules/simulated.sql"
+sqlite3 simulated.db "$lines"
+report simulated
 # Nothing but a process: no event of any kind.
 make_trace empty.db fixtures/GM101_negative
 sqlite3 empty.db 'DELETE FROM transfer; DELETE FROM launch; DELETE FROM allocation; DELETE FROM device_op'
@@ -40,4 +55,11 @@ grep -q '"uri": "examples/pipeline/pipeline_slow.cu"' pipeline_slow.sarif || {
     echo "FAIL: the pipeline's source is not named"
     exit 1
 }
+# The line that causes most of it comes first, the launch and the other lines are related.
+jq -e '.runs[0].results[0] | .locations[0].physicalLocation.region.startLine == 42 and
+    (.relatedLocations | length == 2)' simulated.sarif >/dev/null || {
+    echo "FAIL: SARIF places a finding elsewhere than its lines"
+    exit 1
+}
 python3 "$GMT_SOURCE/tests/rules/check_formats.py" "$GMT_SOURCE/tests/data/sarif-2.1.0.schema.json" .
+python3 "$GMT_SOURCE/tests/rules/check_report.py" "$GMT_SOURCE/docs/report.schema.json" ./*.json
