@@ -49,7 +49,7 @@ static struct gmt_tl_class class_of(double us)
 static struct gmt_tl_class copy_of(double us, double load_sectors, double store_sectors)
 {
     struct gmt_tl_class class = class_of(us);
-    double requests = (1 << 26) / 32, bytes = requests * 128;
+    double requests = 1 << 21, bytes = requests * 128;
 
     class.counter[GMT_M_global_load_requests] = class.counter[GMT_M_global_store_requests] =
         requests;
@@ -102,7 +102,7 @@ Test(rates, a_word_to_a_line_is_slower_than_a_word_to_a_sector)
     double sectors = requests * 32 * 1e9, previous_ns = 0;
 
     /* Counted by the software device: 8, 16 and 32 lines to a request. */
-    for (double lines = 8; lines <= 32; lines *= 2) {
+    for (int lines = 8; lines <= 32; lines *= 2) {
         class.counter[GMT_M_global_store_lines] = lines * requests;
         cr_expect_gt(gmt_price_partial_ns(&model, &class), previous_ns);
         previous_ns = gmt_price_partial_ns(&model, &class);
