@@ -170,13 +170,11 @@ struct gmt_gain gmt_price_rows(const struct gmt_model *model, const struct gmt_t
     struct levels levels = levels_of(model, timeline, class);
     double t_ns = class->median_ns, whole = ceil(pattern->row_bytes / GMT_DRAM_BYTES);
     double dram_ns = fmin(t_ns, levels.dram_bytes * 1e9 / roof(model));
-    double padded_ns = dram_ns * whole * GMT_DRAM_BYTES / pattern->row_bytes;
-    double longer_ns =
-        pow(power(t_ns) - power(dram_ns) + power(padded_ns), 1 / GMT_OVERLAP_EXPONENT) - t_ns;
+    double longer_ns = dram_ns * (whole * GMT_DRAM_BYTES / pattern->row_bytes - 1);
 
     if (isnan(gain.best_ns) || isnan(longer_ns))
         return gain;
     gain.best_ns = fmax(0, gain.best_ns - longer_ns);
-    gain.low_ns = fmax(0, gain.low_ns - longer_ns);
+    gain.low_ns = 0;
     return gain;
 }

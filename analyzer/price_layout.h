@@ -50,8 +50,9 @@ struct gmt_gain gmt_price_columns(const struct gmt_model *model,
 /*
  * Gain of one launch whose rows start inside sectors (ROWS), if they started at multiples of what
  * device memory hands out: gmt_price_misaligned, less what the padding costs. The bytes of device
- * memory, at its roof, grow with the row, rounded up to GMT_DRAM_BYTES:
- * (T^p - D^p + D'^p)^(1/p) - T.
+ * memory, at its roof, grow with the row, rounded up to GMT_DRAM_BYTES; nothing hides them, as those who
+ * wait for loads wait for these, too. low: 0, because the sector that a row's end shares with the next
+ * row is asked for by the same block, and may cost nothing.
  */
 struct gmt_gain gmt_price_rows(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                const struct gmt_tl_class *class, const struct gmt_pattern *pattern);
