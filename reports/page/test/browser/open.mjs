@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens reports in headless Chromium, and keeps account of whatever a page must not do: complain on the
+// console, fail, break its own policy, or ask for anything over a network.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const CANDIDATES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const root = resolve(import.meta.dirname, '../../../..');
+
+/** A folder that is gone when the tests end. */
+export const folder = mkdtempSync(join(tmpdir(), 'gmtrace-page-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** The page that gmanalyze writes of a recording: a .db, or a .db.gz below tests/data. */
+export function makePage(recording, ...options) {
+  const build = process.env.GMT_BUILD;
+  assert.ok(build, 'GMT_BUILD: the folder of a build, with bin/gmanalyze');
+  const name = recording.replace(/.*\//, '').replace(/\.db(\.gz)?$/, '');
+  const page = join(folder, `${name}.html`);
+  let trace = recording;
+  if (recording.endsWith('.gz')) {
+    trace = join(folder, `${name}.db`);
+    execFileSync('sh', ['-c', 'gunzip -c "$0" >"$1"', join(root, 'tests/data', recording), trace]);
+  }
+  execFileSync(join(build, 'bin/gmanalyze'), ['--calibrate', 'never', trace, '-o', page, ...options], { stdio: 'pipe' });
+  return page;
+}
+
+let browser;
+
+/** opened.faults: what the page did that it must not, in words. */
+export async function open(path, { width = 1280, height = 900, dark = false, hash = '', waiting = 30000 } = {}) {
+  if (browser === undefined) {
+    const executablePath = CANDIDATES.find((candidate) => candidate && existsSync(candidate));
+    assert.ok(executablePath, 'no Chromium found: scripts/setup installs it');
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  }
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await context.newPage();
+  const faults = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) faults.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(pathToFileURL(path).href)) faults.push(`request: ${request.url()}`);
+  });
+  page.setDefaultTimeout(10000);
+  await page.goto(pathToFileURL(path).href + hash);
+  await page.waitForSelector('html[data-ready]', { state: 'attached', timeout: waiting });
+  return { page, faults, context };
+}
+
+export async function close() {
+  await browser?.close();
+  browser = undefined;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report of a program that was recorded on an H200, in a real browser: every section, what a reader
+// does with it, and what a page must never do.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, describe, test } from 'node:test';
+import { close, makePage, open } from './open.mjs';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SECTIONS = ['verdict', 'findings', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'];
+const hashOf = (page) => page.evaluate(() => location.hash);
+
+let slow, fast, simulated;
+before(() => {
+  slow = makePage('pipeline_slow.db.gz');
+  fast = makePage('pipeline_fast.db.gz');
+  simulated = process.env.GMT_SIMULATED_DB ? makePage(process.env.GMT_SIMULATED_DB) : undefined;
+});
+after(close);
+
+// Everything that can be opened, so that what is hidden at first is looked at as well.
+async function openAll(page) {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+  });
+  for (const button of await page.getByRole('button', { name: 'Open all' }).all()) await button.click();
+}
+
+describe('every section', () => {
+  for (const theme of ['light', 'dark'])
+    test(`is there and not empty, ${theme}`, async () => {
+      const { page, faults, context } = await open(slow, { dark: theme === 'dark' });
+      for (const id of SECTIONS) {
+        const section = page.locator(`section#${id}`);
+        await section.scrollIntoViewIfNeeded();
+        const text = (await section.innerText()).replace(/\s+/g, ' ');
+        assert.ok(text.length > 60, `${id}: "${text}"`);
+        assert.equal(await section.getByRole('alert').count(), 0, `${id} failed: ${text}`);
+        const { width } = await section.boundingBox();
+        assert.ok(width > 600, `${id} is ${width} wide`);
+      }
+      assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+      assert.deepEqual(faults, []);
+      await context.close();
+    });
+
+  test('says of the repaired program that nothing was found', async () => {
+    const { page, faults, context } = await open(fast);
+    assert.equal(await page.locator('[data-finding]:not(details *)').count(), 0);
+    assert.match(await page.locator('#verdict').innerText(), /no findings?|nothing/i);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('states no time of a run on the software device', async () => {
+    assert.ok(simulated, 'GMT_SIMULATED_DB: a recording of the software device');
+    const { page, faults, context } = await open(simulated);
+    assert.match(await page.locator('header').first().innerText(), /software device/);
+    for (const id of ['verdict', 'kernels', 'transfers'])
+      assert.doesNotMatch(await page.locator(`section#${id}`).innerText(), /\d (ns|µs|ms|s)\b/, id);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+});
+
+describe('a reader', () => {
+  test('opens a finding by its link, and sees fix, evidence and stack', async () => {
+    const { page, context } = await open(slow);
+    const fingerprint = await page.locator('[data-finding]').first().getAttribute('data-finding');
+    await context.close();
+    const again = await open(slow, { hash: `#findings&f=${fingerprint}` });
+    const card = again.page.locator(`[data-finding="${fingerprint}"]`);
+    await openAll(again.page);
+    await again.page.waitForFunction((id) => {
+      const { top, bottom } = document.querySelector(`[data-finding="${id}"]`).getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    }, fingerprint);
+    const text = await card.innerText();
+    for (const word of ['cudaHostRegister', 'pipeline_slow.cu', 'SELECT', 'calibrated'])
+      assert.ok(text.toLowerCase().includes(word.toLowerCase()), `${word} in ${text}`);
+    assert.deepEqual(again.faults, []);
+    await again.context.close();
+  });
+
+  test('filters findings by category, and the link keeps it', async () => {
+    const { page, faults, context } = await open(slow);
+    const all = await page.locator('#findings [data-finding]').count();
+    const category = page.getByLabel('Category');
+    const value = await category.locator('option', { hasText: /transfer/i }).first().getAttribute('value');
+    await category.selectOption(value);
+    const few = await page.locator('#findings [data-finding]').count();
+    assert.ok(few > 0 && few < all, `${few} of ${all}`);
+    const hash = await hashOf(page);
+    await context.close();
+    const again = await open(slow, { hash });
+    assert.equal(await again.page.locator('#findings [data-finding]').count(), few);
+    assert.deepEqual([...faults, ...again.faults], []);
+    await again.context.close();
+  });
+
+  test('sorts kernels by a column, upwards and downwards, filters them, and copies them', async () => {
+    const { page, faults, context } = await open(slow);
+    const table = page.locator('#kernels table').first();
+    const header = table.getByRole('columnheader', { name: /Loads/ });
+    const column = await header.evaluate((cell) => cell.cellIndex);
+    const values = async () =>
+      (await table.locator(`tbody tr td:nth-child(${column + 1})`).allInnerTexts()).map(parseFloat).filter(Number.isFinite);
+    for (const direction of ['descending', 'ascending']) {
+      await header.getByRole('button').click();
+      assert.equal(await header.getAttribute('aria-sort'), direction);
+      const seen = await values();
+      assert.ok(seen.length >= 5);
+      assert.deepEqual(seen, [...seen].sort((a, b) => (direction === 'ascending' ? a - b : b - a)));
+    }
+    await page.locator('#kernels').getByRole('searchbox').first().fill('transpose');
+    assert.equal(await table.locator('tbody tr').count(), 1);
+    await page.locator('#kernels').getByRole('button', { name: /CSV/ }).first().click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(copied.trim().split('\r\n').length, 2);
+    assert.match(copied, /transpose_unpadded/);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test("opens a kernel's own page by link", async () => {
+    const { page, faults, context } = await open(slow, { hash: '#kernels&k.open=0' });
+    const text = await page.locator('#kernels').innerText();
+    assert.match(text, /median_by_insertion/);
+    assert.match(text, /local_load_requests|local load/i);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('zooms and moves the timeline by keys and wheel, and the link keeps the view', async () => {
+    const { page, faults, context } = await open(slow);
+    const canvas = page.getByRole('application', { name: /Timeline/ });
+    await canvas.scrollIntoViewIfNeeded();
+    const range = async () => {
+      await page.waitForTimeout(400);
+      const read = (key) => page.evaluate((k) => Number(new URLSearchParams(location.hash.replace(/^#(\w+(?=&|$))?&?/, '')).get(k)), key);
+      return (await read('t.to')) - (await read('t.from'));
+    };
+    await canvas.focus();
+    for (let i = 0; i < 4; i++) await page.keyboard.press('w');
+    const near = await range();
+    assert.ok(near > 0, 'the view is in the address');
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    for (let i = 0; i < 3; i++) await page.mouse.wheel(0, -240);
+    const nearer = await range();
+    assert.ok(nearer < near, `${nearer} < ${near}`);
+    const hash = await hashOf(page);
+    await page.keyboard.press('0');
+    await context.close();
+    const again = await open(slow, { hash });
+    await again.page.waitForTimeout(400);
+    const kept = /t\.from=([^&]*)/.exec(await hashOf(again.page))?.[1];
+    assert.equal(kept, /t\.from=([^&]*)/.exec(hash)[1]);
+    assert.deepEqual([...faults, ...again.faults], []);
+    await again.context.close();
+  });
+
+  test('finds calls on the timeline by name', async () => {
+    const { page, faults, context } = await open(slow);
+    await page.locator('#timeline').getByRole('searchbox').fill('transpose');
+    await page.waitForFunction(() => /\b64\b/.test(document.querySelector('#timeline').innerText));
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('chooses the dark theme, and it stays', async () => {
+    const { page, faults, context } = await open(slow);
+    await page.getByLabel('Theme').selectOption('dark');
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    await page.reload();
+    await page.waitForSelector('html[data-ready]', { state: 'attached' });
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('walks through the whole page with the Tab key alone, seeing where he is', async () => {
+    const { page, faults, context } = await open(fast);
+    const seen = new Set();
+    let last = '';
+    for (let i = 0; i < 400; i++) {
+      await page.keyboard.press('Tab');
+      const now = await page.evaluate(() => {
+        const element = document.activeElement;
+        if (element === document.body) return null;
+        const { outlineStyle, boxShadow } = getComputedStyle(element);
+        element.dataset.walked ??= String(Math.random());
+        return { id: element.dataset.walked, tag: element.tagName, section: element.closest('section')?.id ?? 'head',
+          visible: outlineStyle !== 'none' || boxShadow !== 'none', html: element.outerHTML.slice(0, 120) };
+      });
+      if (now === null) break;
+      assert.notEqual(now.id, last, `a trap: ${now.html}`);
+      assert.ok(now.visible, `no sign of the focus: ${now.html}`);
+      last = now.id;
+      seen.add(now.section);
+    }
+    for (const id of ['head', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'])
+      assert.ok(seen.has(id), `${id} was not reached: ${[...seen]}`);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+});
+
+describe('whoever reads it in another way', () => {
+  for (const [name, options] of [
+    ['light, 1280 wide', {}],
+    ['dark, 390 wide', { dark: true, width: 390, height: 844 }],
+  ])
+    test(`finds no fault by axe-core: names, contrast, roles (${name})`, async () => {
+      const { page, faults, context } = await open(slow, options);
+      await openAll(page);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() =>
+        globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }));
+      const found = violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`);
+      assert.deepEqual(found, []);
+      assert.deepEqual(faults, []);
+      await context.close();
+    });
+
+  test('hears a name for every control', async () => {
+    const { page, context } = await open(slow);
+    await openAll(page);
+    const session = await context.newCDPSession(page);
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    const roles = ['button', 'link', 'textbox', 'searchbox', 'combobox', 'slider', 'checkbox', 'radio', 'img', 'application', 'Canvas'];
+    const controls = nodes.filter(({ ignored, role }) => !ignored && roles.includes(role?.value));
+    assert.ok(controls.length > 60, `${controls.length} controls`);
+    const nameless = controls.filter(({ name }) => !name?.value?.trim());
+    assert.deepEqual(nameless.map(({ role, backendDOMNodeId }) => `${role.value} ${backendDOMNodeId}`), []);
+    await context.close();
+  });
+
+  for (const width of [390, 1280])
+    test(`need not scroll sideways at ${width} pixels`, async () => {
+      const { page, context } = await open(slow, { width, height: 844 });
+      await openAll(page);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${over} pixels too wide`);
+      await context.close();
+    });
+
+  test('gets the findings on paper', async () => {
+    const { page, context } = await open(slow);
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(await page.locator('#findings [data-finding]').first().isVisible());
+    assert.equal(await page.getByRole('navigation').first().isVisible(), false);
+    await context.close();
+  });
+});
