@@ -22,9 +22,10 @@ export function CopyButton({ what, text, label = 'Copy' }: CopyProps) {
   );
 }
 
-export function Code({ what, text }: { what: string; text: string }) {
+/** wrap: line breaks mean nothing in it. */
+export function Code({ what, text, wrap }: { what: string; text: string; wrap?: boolean }) {
   return (
-    <div class="code">
+    <div class={wrap ? 'code wrap' : 'code'}>
       <pre tabIndex={0} role="region" aria-label={what}>
         {text}
       </pre>

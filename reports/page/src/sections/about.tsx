@@ -98,7 +98,7 @@ export function About({ payload }: SectionProps) {
       <h3>How to read this page</h3>
       <HowToRead />
       <h3>Make this page again</h3>
-      <Code what="the command" text={head.reproduce} />
+      <Code what="the command" text={head.reproduce} wrap />
       <h3>Recording</h3>
       <Facts facts={processFacts(head)} />
       {options.length > 0 && <h3>Options of the recording</h3>}

@@ -104,7 +104,7 @@ export function Findings({ payload }: SectionProps) {
         <details
           class="notes"
           open={paper || unfolded || notes.some(({ fingerprint }) => fingerprint === asked)}
-          onToggle={(event) => setUnfolded(event.currentTarget.open)}
+          onToggle={(event) => isPrinting() || setUnfolded(event.currentTarget.open)}
         >
           <summary>{counted(notes.length, 'note')}: seen, but too small to act on or not certain enough</summary>
           <div class="cards">{cards(notes)}</div>

@@ -155,7 +155,7 @@ export function Body({ payload, finding }: Props) {
         )}
         {finding.sql !== null && (
           <Fold title="The query that gives these numbers">
-            <Code what="the query" text={finding.sql} />
+            <Code what="the query" text={finding.sql} wrap />
           </Fold>
         )}
       </div>

@@ -48,7 +48,7 @@ function Choice({ title, field, wish, options }: {
   return (
     <label>
       <span class="dim">{title}</span>
-      <select value={wish[field]} onChange={(event) => setWish({ [field]: event.currentTarget.value })}>
+      <select aria-label={title} value={wish[field]} onChange={(event) => setWish({ [field]: event.currentTarget.value })}>
         {options.map(([value, text]) => (
           <option value={value}>{text}</option>
         ))}
