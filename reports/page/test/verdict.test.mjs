@@ -49,11 +49,13 @@ test('copies of one way are added up, and one unknown time makes their sum unkno
 test('badges tell losses from rules that could not run, and where the prices come from', () => {
   const of = (report) => badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);
   assert.deepEqual(of({}), ['good: calibrated on this board', 'good: nothing lost']);
+  assert.deepEqual(of({ device: { software: true }, device_model: { match: null } })[0], 'fair: software device');
   assert.deepEqual(
     of({
       device_model: { match: 'shipped', noisy: true },
       could_not_check: [
         { what: 'recording', why: '3 records were dropped', remedy: null },
+        { what: 'kernel_timestamps', why: 'off: not asked for', remedy: null },
         { what: 'GM505 block-barrier-idle', why: 'no counts', remedy: null },
       ],
       verdict: { kernel_classes: 4, measured_classes: 3 },
@@ -64,6 +66,7 @@ test('badges tell losses from rules that could not run, and where the prices com
       'bad: noisy calibration',
       'fair: 3 of 4 kernel classes measured',
       'bad: recording: incomplete',
+      'fair: kernel timestamps: off',
       'fair: 1 rule not checked',
       'bad: program was killed',
     ],

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { useChoice } from '../state';
 import { copyText, toCsv, type Cell } from './csv';
+import { say } from './say';
 
 export interface TableColumn<Row> {
   /** Stable: in links and as the head of the CSV column. */
@@ -52,11 +53,17 @@ export function sortRows<Row>(rows: Row[], column: TableColumn<Row> | undefined,
     .map(({ row }) => row);
 }
 
+/** Meant for the row, and not for a control in it; then nothing else shall come of it. */
+function isPlain(event: Event): boolean {
+  if (event.target instanceof Element && event.target.closest('a, button, input, select') !== null) return false;
+  event.preventDefault();
+  return true;
+}
+
 export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowClass, onRow, limit = 100 }: Props<Row>) {
   const [order, setOrder] = useChoice(`${id}.sort`, sort);
   const [filter, setFilter] = useChoice(`${id}.filter`, '');
   const [all, setAll] = useState(false);
-  const [said, say] = useState('');
   const down = order.startsWith('-');
   const column = columns.find(({ key }) => key === order.replace(/^-/, ''));
   const shown = useMemo(() => {
@@ -76,7 +83,7 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
       columns.map(({ key }) => key),
       shown.map((row) => columns.map((c) => c.value(row))),
     );
-    say((await copyText(text)) ? `${shown.length} rows copied` : 'the browser does not let this page copy');
+    say((await copyText(text)) ? `Copied ${shown.length} rows` : 'The browser does not let this page copy');
   };
   const press = ({ key, numeric }: TableColumn<Row>) => {
     const first = numeric ? `-${key}` : key;
@@ -97,7 +104,7 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
           Copy CSV
         </button>
         <span class="dim" role="status">
-          {said || (shown.length < rows.length ? `${shown.length} of ${rows.length}` : `${rows.length} rows`)}
+          {shown.length < rows.length ? `${shown.length} of ${rows.length}` : rows.length === 1 ? '1 row' : `${rows.length} rows`}
         </span>
       </div>
       <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
@@ -124,7 +131,9 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
               <tr
                 key={rowKey?.(row) ?? index}
                 class={rowClass?.(row)}
-                onClick={onRow && (() => onRow(row))}
+                tabIndex={onRow ? 0 : undefined}
+                onClick={onRow && ((event) => isPlain(event) && onRow(row))}
+                onKeyDown={onRow && ((event) => (event.key === 'Enter' || event.key === ' ') && isPlain(event) && onRow(row))}
                 data-press={onRow ? 'yes' : undefined}
               >
                 {columns.map((c) => (

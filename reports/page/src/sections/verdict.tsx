@@ -2,14 +2,16 @@
 // The run at a glance: one sentence, the main figures on one scale, copies, and how good the recording is.
 import type { ComponentChildren } from 'preact';
 import type { SectionProps } from '../app';
-import { bytes, count, known, ns, rate, share } from '../format';
+import { bytes, count, known, NOTHING, ns, rate, share } from '../format';
 import { commonScale, IntervalBar, ShareBar } from '../parts/bars';
+import { CopyButton } from '../parts/copy';
+import { toCsv } from '../parts/csv';
 import type { Report } from '../report';
 import { go } from '../state';
 import { counted } from '../words';
 import './verdict.css';
 import { badges, type Badge } from './verdict/badges';
-import { copyTotals, sentence, way } from './verdict/summary';
+import { copyTotals, sentence, way, type CopyTotal } from './verdict/summary';
 
 interface Tile {
   title: string;
@@ -23,37 +25,57 @@ function part(value: number | null, wall: number | null): number | null {
   return known(value) && known(wall) && wall > 0 ? value / wall : null;
 }
 
+function memory({ verdict: v }: Report): Tile {
+  return {
+    title: 'Peak device memory',
+    value: bytes(v.peak_device_bytes),
+    note: known(v.allocations) ? counted(v.allocations, 'allocation') : '',
+    section: 'memory',
+  };
+}
+
+function gain({ verdict: v, findings }: Report): Tile {
+  const { combined_saving: saving, wall_ns } = v;
+  const title = 'Could be saved';
+  const section = 'findings';
+  if (!known(saving.best_ns) || saving.best_ns <= 0)
+    return { title, value: NOTHING, note: findings.length === 0 ? 'no findings' : 'the findings have no price', section };
+  return {
+    title,
+    value: `about ${ns(saving.best_ns)}`,
+    note: `${share(saving.share_of_wall)} of the run; ${ns(saving.low_ns)} to ${ns(saving.high_ns)}, overlaps counted once: not the sum of the findings`,
+    section,
+    bar: <IntervalBar saving={saving} scale_ns={wall_ns ?? commonScale([saving])} />,
+  };
+}
+
+/** Counts: the software device has no times. */
+function countedTiles(report: Report): Tile[] {
+  const { verdict: v, transfers, kernels } = report;
+  const moved = transfers.reduce((sum, row) => sum + row.bytes, 0);
+  return [
+    { title: 'Kernels', value: counted(v.launches, 'launch', 'launches'), note: counted(kernels.length, 'kernel class', 'kernel classes'), section: 'kernels' },
+    { title: 'Copies', value: bytes(moved), note: counted(v.transfers, 'copy', 'copies'), section: 'transfers' },
+    memory(report),
+  ];
+}
+
 function tiles(report: Report): Tile[] {
+  if (report.device.software) return countedTiles(report);
   const { verdict: v } = report;
   const timed = (title: string, value: number | null, note: string, section: string): Tile => {
     const of = part(value, v.wall_ns);
-    const text = of === null ? note : `${share(of)} of the run${note === '' ? '' : `, ${note}`}`;
+    const text = of === null ? note : `${share(of)} of the run, ${note}`;
     return { title, value: ns(value), note: text, section, bar: <ShareBar of={of} label={`${share(of)} of the run`} /> };
   };
-  const saving = v.combined_saving;
-  const saves = known(saving.best_ns) && saving.best_ns > 0;
+  const whole = <ShareBar of={known(v.wall_ns) ? 1 : null} label="the whole run" />;
   return [
-    { title: 'Run', value: ns(v.wall_ns), note: 'from the first CUDA call to the end', section: 'timeline', bar: <ShareBar of={known(v.wall_ns) ? 1 : null} label="the whole run" /> },
+    { title: 'Run', value: ns(v.wall_ns), note: 'from the first CUDA call to the end', section: 'timeline', bar: whole },
     timed('GPU busy', v.gpu_busy_ns, 'copies, fills and kernels', 'timeline'),
     timed('Kernels', v.kernel_ns, counted(v.launches, 'launch', 'launches'), 'kernels'),
     timed('Copies', v.copy_ns, counted(v.transfers, 'copy', 'copies'), 'transfers'),
-    {
-      title: 'Peak device memory',
-      value: bytes(v.peak_device_bytes),
-      note: known(v.allocations) ? counted(v.allocations, 'allocation') : '',
-      section: 'memory',
-    },
-    {
-      title: 'Could be saved',
-      value: saves ? `about ${ns(saving.best_ns)}` : '–',
-      note: saves
-        ? `${share(saving.share_of_wall)} of the run; ${ns(saving.low_ns)} to ${ns(saving.high_ns)}, overlaps counted once: not the sum of the findings`
-        : report.findings.length === 0
-          ? 'no findings'
-          : 'the findings have no price',
-      section: 'findings',
-      bar: saves && <IntervalBar saving={saving} scale_ns={v.wall_ns ?? commonScale([saving])} />,
-    },
+    memory(report),
+    gain(report),
   ];
 }
 
@@ -74,6 +96,14 @@ function Tiles({ report }: { report: Report }) {
   );
 }
 
+function csvOf(totals: CopyTotal[]): string {
+  const head: (keyof CopyTotal)[] = ['direction', 'host_class', 'count', 'bytes', 'time_ns'];
+  return toCsv(
+    head,
+    totals.map((row) => head.map((key) => row[key])),
+  );
+}
+
 function Copies({ report }: { report: Report }) {
   const totals = copyTotals(report.transfers);
   if (totals.length === 0) return null;
@@ -82,7 +112,10 @@ function Copies({ report }: { report: Report }) {
   const most = Math.max(...totals.map(weight));
   return (
     <table class="copies">
-      <caption>Copies by direction and host memory{timed ? '' : ' (bars: bytes; times are not known)'}</caption>
+      <caption>
+        Copies by direction and host memory{timed ? '' : ' (bars: bytes; times are not known)'}{' '}
+        <CopyButton what="copies by direction and host memory as CSV" text={() => csvOf(totals)} label="Copy CSV" />
+      </caption>
       <thead>
         <tr>
           <th scope="col">Direction</th>
@@ -131,6 +164,35 @@ function Badges({ list }: { list: Badge[] }) {
   );
 }
 
+const FIRST = 3;
+
+/** The largest findings in a line each. */
+function First({ report }: { report: Report }) {
+  const list = report.findings.slice(0, FIRST);
+  if (list.length === 0) return null;
+  const scale_ns = commonScale(list.map(({ saving }) => saving));
+  return (
+    <>
+      <h3 class="first-title">
+        Where to begin: {scale_ns > 0 ? 'the largest savings' : 'most work for nothing'}
+      </h3>
+      <ol class="first">
+        {list.map(({ fingerprint, title, where, saving, excess_bytes }) => (
+          <li>
+            <button type="button" class="tile" onClick={() => go('findings', { f: fingerprint })}>
+              <span class="first-what">
+                {title} <code>{where.label}</code>
+              </span>
+              <IntervalBar saving={saving} scale_ns={scale_ns} />
+              <b>{known(saving.best_ns) ? ns(saving.best_ns) : known(excess_bytes) && excess_bytes > 0 ? bytes(excess_bytes) : ''}</b>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
 export function Verdict({ payload }: SectionProps) {
   const { report } = payload.head;
   return (
@@ -138,6 +200,7 @@ export function Verdict({ payload }: SectionProps) {
       <p class="sentence">{sentence(report)}</p>
       <Badges list={badges(payload.head)} />
       <Tiles report={report} />
+      <First report={report} />
       <Copies report={report} />
     </>
   );

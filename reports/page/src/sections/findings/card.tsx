@@ -61,7 +61,7 @@ export function Card({ payload, finding, scale_ns, open, onToggle }: CardProps) 
   return (
     <article class={`card finding ${severity}`} id={id} data-finding={fingerprint}>
       {/* A larger target for the mouse; keys and readers of the screen have the button. */}
-      <div class="finding-head" onClick={toggle}>
+      <div class={open ? 'finding-head open' : 'finding-head'} onClick={toggle}>
         <div class="finding-what">
           <h3>
             <button

@@ -22,6 +22,8 @@ const DASH: Partial<Record<LegendItem['mark'], number[]>> = { dash: [8, 5], dot:
 interface Drawn {
   legend: LegendItem;
   points: (Point & { n?: number })[];
+  /** Drawn before them, but no value of its own. */
+  lead?: Point;
   paths?: uPlot.Series.PathBuilder;
 }
 
@@ -58,7 +60,7 @@ interface Frame {
 
 /** Several series in one small plot, with a key, and all values as a table. */
 function SeriesPlot({ id, title, drawn, x, y }: Frame) {
-  const data = useMemo(() => align(drawn.map(({ points }) => points)), [drawn]);
+  const data = useMemo(() => align(drawn.map(({ points, lead }) => (lead ? [lead, ...points] : points))), [drawn]);
   const rows: Row[] = drawn.flatMap(({ legend, points }) =>
     points.map((point) => ({ series: legend.text, x: point.x, y: point.y, n: point.n ?? null })),
   );
@@ -116,7 +118,8 @@ function Steps({ id, plot }: { id: string; plot: WhatIf }) {
   const drawn = useMemo(() => {
     // A number of registers or bytes is the largest with so many blocks: the step lies before it.
     const paths = plot.what === 'block' ? undefined : uPlot.paths.stepped?.({ align: -1 });
-    const list: Drawn[] = [{ legend: { text: 'what if', color: '--c1', mark: 'line' }, points: plot.points, paths }];
+    const lead = paths && { x: 0, y: plot.points[0].y };
+    const list: Drawn[] = [{ legend: { text: 'what if', color: '--c1', mark: 'line' }, points: plot.points, lead, paths }];
     if (plot.now !== null)
       list.push({ legend: { text: `as launched: ${plot.show(plot.now.x)}`, color: '--c2', mark: 'point' }, points: [plot.now] });
     return list;

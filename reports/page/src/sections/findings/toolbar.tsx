@@ -46,7 +46,7 @@ function Choice({ title, field, wish, options }: {
   options: [string, string][];
 }) {
   return (
-    <label>
+    <label class={field === 'sort' ? undefined : 'filters-more'}>
       <span class="dim">{title}</span>
       <select aria-label={title} value={wish[field]} onChange={(event) => setWish({ [field]: event.currentTarget.value })}>
         {options.map(([value, text]) => (
@@ -82,8 +82,10 @@ interface Props {
 }
 
 export function Toolbar({ findings, wish, timed }: Props) {
+  const filtering = isFiltering(wish);
+  const [folded, setFolded] = useState(!filtering); // in narrow windows only
   return (
-    <div class="filters" role="search" aria-label="Findings">
+    <div class={folded ? 'filters folded' : 'filters'} role="search" aria-label="Findings">
       <label class="filters-text">
         <span class="dim">Search</span>
         <input
@@ -94,6 +96,9 @@ export function Toolbar({ findings, wish, timed }: Props) {
         />
       </label>
       <Choice title="Sort by" field="sort" wish={wish} options={Object.entries(SORTS)} />
+      <button type="button" class="filters-fold" aria-expanded={!folded} onClick={() => setFolded(!folded)}>
+        {folded ? 'More filters' : 'Fewer filters'}
+      </button>
       {FACETS.map(({ key, title, of }) => {
         const values = valuesOf(findings, of);
         if (values.length < 2 && wish[key] === '') return null;
@@ -101,13 +106,13 @@ export function Toolbar({ findings, wish, timed }: Props) {
         return <Choice key={key} title={title} field={key} wish={wish} options={[['', 'all'], ...options]} />;
       })}
       {timed && (
-        <fieldset>
+        <fieldset class="filters-more">
           <legend class="dim">Within (ms of the run)</legend>
           <Bound label="From, ms" field="from" wish={wish} />
           <Bound label="To, ms" field="to" wish={wish} />
         </fieldset>
       )}
-      {isFiltering(wish) && (
+      {filtering && (
         <button type="button" onClick={clearFilters}>
           Clear filters
         </button>

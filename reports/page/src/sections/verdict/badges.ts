@@ -13,7 +13,9 @@ export interface Badge {
 
 const GAPS_SHOWN = 4;
 
-function ofModel({ report: { device_model: model } }: Head): Badge[] {
+function ofModel({ report: { device_model: model, device } }: Head): Badge[] {
+  if (device.software)
+    return [{ tone: 'fair', text: 'software device', section: 'about', help: 'Exact counts, no times: findings have no price' }];
   const from = model.device === null ? '' : `: ${model.device}`;
   const badges: Badge[] = [];
   const put = (tone: Badge['tone'], text: string, help: string) =>
@@ -40,13 +42,18 @@ function ofKernels({ report: { verdict } }: Head): Badge[] {
   ];
 }
 
+/** The state of a capability, as its reason begins; anything else was there, with gaps. */
+function stateOf(why: string): string {
+  return /^(off|missing|partial)\b/.exec(why)?.[1] ?? 'incomplete';
+}
+
 function ofGaps({ report }: Head): Badge[] {
   const gaps = report.could_not_check;
   const rules = gaps.filter(({ what }) => /^GM\d/.test(what));
   const rest = gaps.filter((gap) => !rules.includes(gap));
   const badges: Badge[] = rest.slice(0, GAPS_SHOWN).map(({ what, why, remedy }) => ({
-    tone: 'bad',
-    text: `${what}: incomplete`,
+    tone: stateOf(why) === 'off' ? 'fair' : 'bad',
+    text: `${what.replaceAll('_', ' ')}: ${stateOf(why)}`,
     section: 'checks',
     help: remedy === null ? why : `${why}. ${remedy}`,
   }));
