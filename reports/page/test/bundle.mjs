@@ -6,7 +6,13 @@ import { pack } from './pack.mjs';
 
 export async function load(path) {
   const source = fileURLToPath(new URL(`../src/${path}`, import.meta.url));
-  const bundled = await build({ entryPoints: [source], bundle: true, write: false, format: 'esm', loader: { '.def': 'text' } });
+  const bundled = await build({
+    entryPoints: [source],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    loader: { '.def': 'text' },
+  });
   return import(`data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0].contents).toString('base64')}`);
 }
 
@@ -20,7 +26,17 @@ export const NAMES = {
   allocation: ['device', 'pitched', 'managed', 'async', 'pool', 'pinned', 'registered'],
 };
 
-const ENCODINGS = { kind: 'u8', direction: 'u8', host_class: 'u8', blocking: 'u8', runtime: 'u8', begin: 'delta', function: 'string', file: 'string', module: 'string' };
+const ENCODINGS = {
+  kind: 'u8',
+  direction: 'u8',
+  host_class: 'u8',
+  blocking: 'u8',
+  runtime: 'u8',
+  begin: 'delta',
+  function: 'string',
+  file: 'string',
+  module: 'string',
+};
 
 /** rows: { table: [{ column: value }] }; values of columns that a row lacks are not known. */
 export function payloadOf(rows, head = {}) {
@@ -32,7 +48,16 @@ export function payloadOf(rows, head = {}) {
     );
   }
   const report = { device: { software: false }, findings: [], notes: [], kernels: [], transfers: [], verdict: {} };
-  const whole = { format: 'gmtrace-page', names: NAMES, model: null, devices: [], threads: [], streams: [], report, ...head };
+  const whole = {
+    format: 'gmtrace-page',
+    names: NAMES,
+    model: null,
+    devices: [],
+    threads: [],
+    streams: [],
+    report,
+    ...head,
+  };
   return decodePayload(new Uint8Array(pack(whole, tables)));
 }
 

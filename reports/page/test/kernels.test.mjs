@@ -17,8 +17,15 @@ const rates = {
   shared_wavefronts_per_s: { median: 1e11 },
 };
 const counters = {
-  instructions: 4e6, dram_read_bytes: 24e6, dram_write_bytes: 8e6, l2_read_sectors: 1e6, l2_write_sectors: 1e6,
-  global_load_sectors: 3e6, global_store_sectors: 1e6, shared_load_wavefronts: 5e5, shared_store_wavefronts: 5e5,
+  instructions: 4e6,
+  dram_read_bytes: 24e6,
+  dram_write_bytes: 8e6,
+  l2_read_sectors: 1e6,
+  l2_write_sectors: 1e6,
+  global_load_sectors: 3e6,
+  global_store_sectors: 1e6,
+  shared_load_wavefronts: 5e5,
+  shared_store_wavefronts: 5e5,
 };
 const row = (more) => ({ name: 'k(int)', grid: [2, 1, 1], block: [64, 1, 1], launches: 10, device_ns: 1e6, ...more });
 const finding = { where: { kernel: 'k(int)' }, fingerprint: '1' };
@@ -30,7 +37,10 @@ test('what a kernel uses of each calibrated rate', () => {
   assert.equal(kernel.each, 1e5);
   assert.deepEqual(kernel.findings, [finding]);
   // 32 MB, 2 M and 4 M sectors and 1 M wavefronts in 100 us
-  assert.deepEqual(Object.values(kernel.used).map((v) => +v.toFixed(6)), [0.1, 0.1, 0.05, 0.1]);
+  assert.deepEqual(
+    Object.values(kernel.used).map((v) => +v.toFixed(6)),
+    [0.1, 0.1, 0.05, 0.1],
+  );
 });
 
 test('what was not measured stays unknown', () => {
@@ -48,10 +58,19 @@ test('the roofline holds kernels with counters and time, and its slope ends at t
   const kernels = kernelsOf(make([row({ counters }), row({}), row({ counters, device_ns: null })]));
   const [dram] = roofsOf({ rates });
   const points = roofPoints(kernels, dram);
-  assert.deepEqual(points.map(({ kernel, intensity, rate }) => [kernel.index, intensity, rate]), [[0, 4, 4e10]]);
+  assert.deepEqual(
+    points.map(({ kernel, intensity, rate }) => [kernel.index, intensity, rate]),
+    [[0, 4, 4e10]],
+  );
   assert.equal(dram.rate, 1e11);
-  assert.deepEqual(roofLine(1e11, 1e12, 1, 100), [[1, 1e11], [10, 1e12]]);
-  assert.deepEqual(roofLine(1e11, NaN, 1, 100), [[1, 1e11], [100, 1e13]]);
+  assert.deepEqual(roofLine(1e11, 1e12, 1, 100), [
+    [1, 1e11],
+    [10, 1e12],
+  ]);
+  assert.deepEqual(roofLine(1e11, NaN, 1, 100), [
+    [1, 1e11],
+    [100, 1e13],
+  ]);
   assert.deepEqual(roofLine(1e11, 1e12, 20, 100), []);
 });
 
@@ -61,7 +80,8 @@ test('datasheets only of GPUs that are known by name', () => {
   assert.equal(datasheetOf('NVIDIA A100 80GB PCIe').dram_bytes_per_s, 1.935e12);
   assert.equal(datasheetOf('NVIDIA A100-PCIE-40GB').dram_bytes_per_s, 1.555e12);
   assert.equal(datasheetOf('NVIDIA H100 80GB HBM3').dram_bytes_per_s, 3.35e12);
-  for (const name of ['NVIDIA H100 80GB HBM3 MIG 1g.10gb', 'NVIDIA GeForce RTX 4090', null]) assert.equal(datasheetOf(name), null);
+  for (const name of ['NVIDIA H100 80GB HBM3 MIG 1g.10gb', 'NVIDIA GeForce RTX 4090', null])
+    assert.equal(datasheetOf(name), null);
   // 108 multiprocessors x 4 a cycle x 1.41 GHz
   assert.ok(Math.abs(issueRate(datasheetOf('NVIDIA A100-SXM4-40GB')) / (108 * 4 * 1.41e9) - 1) < 0.01);
 });
@@ -71,7 +91,7 @@ test('names lose parameters and template arguments, and nothing else', () => {
     'scale(float*, int)': 'scale',
     'void a::b::scale<float, (int)4>(float*, int)': 'a::b::scale',
     'void (anonymous namespace)::copy<T<int> >(T<int>)': 'copy',
-    'cuda_kernel': 'cuda_kernel',
+    cuda_kernel: 'cuda_kernel',
     'void f<&(anonymous namespace)::g>(int)': 'f',
     '': '',
   };
@@ -86,23 +106,41 @@ test('every counter of libtrace/metrics.def has its meaning here', () => {
   assert.equal(METRICS.length, text.split('\n').filter((line) => line.startsWith('GMT_METRIC(')).length);
   assert.ok(METRICS.length > 50 && METRICS.every(({ name, unit, meaning }) => name && unit && meaning));
   const rows = countersOf({ new_one: 3, instructions: 2, global_load_bytes: 1 });
-  assert.deepEqual(rows.map(({ name, value }) => [name, value]), [['global_load_bytes', 1], ['instructions', 2], ['new_one', 3]]);
+  assert.deepEqual(
+    rows.map(({ name, value }) => [name, value]),
+    [
+      ['global_load_bytes', 1],
+      ['instructions', 2],
+      ['new_one', 3],
+    ],
+  );
   assert.deepEqual(countersOf(undefined), []);
 });
 
 test('the launch lies on each of its what-if curves', () => {
   // blur_with_big_ring of examples/pipeline on an H200: 48 KiB of shared memory for 2 warps
   const occupancy = {
-    most_warps: 64, theoretical: 0.125,
+    most_warps: 64,
+    theoretical: 0.125,
     by_block_size: { 32: 4, 64: 4, 96: 4, 1024: 2 },
     by_registers: { 168: 4, 255: 3 },
     by_shared_bytes: { 45568: 5, 57344: 4, 76800: 3 },
   };
   const launch = row({ registers: 32, static_shared_bytes: 0, dynamic_shared_bytes: 48960 });
   const curves = curvesOf(launch, occupancy);
-  assert.deepEqual(curves.map(({ id, now }) => [id, now]), [['block', 64], ['registers', 32], ['shared', 48960]]);
+  assert.deepEqual(
+    curves.map(({ id, now }) => [id, now]),
+    [
+      ['block', 64],
+      ['registers', 32],
+      ['shared', 48960],
+    ],
+  );
   for (const { steps, now, upTo } of curves)
     assert.equal(steps.find(({ value }) => (upTo ? value >= now : value === now)).occupancy, 0.125);
-  assert.deepEqual(curves[0].steps.map(({ occupancy: part }) => part), [4 / 64, 8 / 64, 12 / 64, 1]);
+  assert.deepEqual(
+    curves[0].steps.map(({ occupancy: part }) => part),
+    [4 / 64, 8 / 64, 12 / 64, 1],
+  );
   assert.deepEqual(curvesOf(row({}), {}), []);
 });

@@ -41,21 +41,37 @@ test('what has no stack is counted all the same', () => {
   const root = stacks.tree(sums.all());
   assert.equal(root.value, 6);
   assert.equal(root.count, 4);
-  assert.deepEqual(root.children.map(({ label }) => label), ['no stack recorded', 'main (main.cu:10)']);
+  assert.deepEqual(
+    root.children.map(({ label }) => label),
+    ['no stack recorded', 'main (main.cu:10)'],
+  );
 });
 
 test('cells lie below their callers, as wide as their share, and arrow keys walk them', () => {
   const root = stacks.tree(weights, { inverted: true });
-  const cells = layOut(root, [], 0);
-  assert.deepEqual(cells.map(({ depth, left, width }) => [depth, left, width]), [
-    [0, 0, 1], [1, 0, 0.75], [1, 0.75, 0.25], [2, 0, 0.75],
-  ]);
+  const { cells } = layOut(root, [], 0);
+  assert.deepEqual(
+    cells.map(({ depth, left, width }) => [depth, left, width]),
+    [
+      [0, 0, 1],
+      [1, 0, 0.75],
+      [1, 0.75, 0.25],
+      [2, 0, 0.75],
+    ],
+  );
   assert.equal(step(cells, cells[0], 'ArrowDown'), cells[1]);
   assert.equal(step(cells, cells[1], 'ArrowRight'), cells[2]);
   assert.equal(step(cells, cells[2], 'ArrowRight'), cells[2]);
   assert.equal(step(cells, cells[3], 'ArrowUp'), cells[1]);
-  assert.deepEqual(layOut(root, [], 0.3).map(({ depth }) => depth), [0, 1, 2]);
-  assert.deepEqual(layOut(root, [1], 0).map(({ width }) => width), [1]);
+  assert.deepEqual(
+    layOut(root, [], 0.3).cells.map(({ depth }) => depth),
+    [0, 1, 2],
+  );
+  assert.equal(layOut(root, [], 0.3).hidden, 1);
+  assert.deepEqual(
+    layOut(root, [1], 0).cells.map(({ width }) => width),
+    [1],
+  );
 });
 
 test('a zoom survives in a link, and as far as the tree has it', () => {
@@ -68,10 +84,13 @@ test('a zoom survives in a link, and as far as the tree has it', () => {
 
 test('the table twin holds every node once, with its own part', () => {
   const rows = flatten(stacks.tree(weights));
-  assert.deepEqual(rows.map(({ node, depth, self, parent }) => [node.frame, depth, self, parent]), [
-    [1, 1, 10, ''],
-    [2, 2, 30, 'main (main.cu:10)'],
-  ]);
+  assert.deepEqual(
+    rows.map(({ node, depth, self, parent }) => [node.frame, depth, self, parent]),
+    [
+      [1, 1, 10, ''],
+      [2, 2, 30, 'main (main.cu:10)'],
+    ],
+  );
 });
 
 test('call sites are measured by copies, device time, host time and allocations', () => {
@@ -83,15 +102,24 @@ test('call sites are measured by copies, device time, host time and allocations'
       { kind: 4, stack: 9, bytes: 1000, host_ns: 7, begin: 2 },
       { kind: 0, stack: 7, bytes: 300, begin: 3, count: 4 },
     ],
-    allocation: [{ kind: 0, bytes: 1000, stack: 9, begin: 2 }, { kind: 0, bytes: null, stack: 9, begin: 3 }],
+    allocation: [
+      { kind: 0, bytes: 1000, stack: 9, begin: 2 },
+      { kind: 0, bytes: null, stack: 9, begin: 3 },
+    ],
   });
   const sum = Object.fromEntries(
     MEASURES.map(({ id, weights: of }) => [id, [...of(payload)].map((w) => [w.stack, w.value, w.count])]),
   );
   assert.deepEqual(sum, {
     copied: [[7, 400, 5]],
-    device: [[7, 3, 1], [9, 40, 1]],
-    host: [[7, 5, 1], [9, 9, 2]],
+    device: [
+      [7, 3, 1],
+      [9, 40, 1],
+    ],
+    host: [
+      [7, 5, 1],
+      [9, 9, 2],
+    ],
     allocated: [[9, 1000, 1]],
   });
 });

@@ -7,7 +7,16 @@ const { copiesOf, calibrated, curveOf, timeAt, sitesOf, nameOf } = await load('s
 const { thin, logTicks, COLUMNS, ROWS } = await load('parts/density.ts');
 
 const [H2D, D2H, PAGEABLE, PINNED, DEVICE] = [0, 1, 1, 2, 4];
-const copy = (begin, more) => ({ kind: 0, begin, direction: H2D, host_class: PAGEABLE, blocking: 1, bytes: 1000, stack: 7, ...more });
+const copy = (begin, more) => ({
+  kind: 0,
+  begin,
+  direction: H2D,
+  host_class: PAGEABLE,
+  blocking: 1,
+  bytes: 1000,
+  stack: 7,
+  ...more,
+});
 const calls = [
   copy(0, { host_ns: 500, device_start: 100, device_ns: 300 }),
   { kind: 2, begin: 1000, host_ns: 10, device_start: 50, device_ns: 950 }, // the device works until 2000
@@ -19,7 +28,12 @@ const calls = [
 ];
 const model = {
   transfers: {
-    h2d_pageable_sync: { points: [{ bytes: 3000, median_ns: 400 }, { bytes: 1000, median_ns: 200 }] },
+    h2d_pageable_sync: {
+      points: [
+        { bytes: 3000, median_ns: 400 },
+        { bytes: 1000, median_ns: 200 },
+      ],
+    },
     h2d_pinned_async: { points: [{ bytes: 1000, median_ns: 500, device_ns: 45, call_ns: 7 }] },
     d2d_async: { points: [{ bytes: 8, median_ns: 4 }] },
     memset_async: { points: [{ bytes: 8, median_ns: 4 }] },
@@ -44,7 +58,10 @@ test('the software device knows sizes and no times', () => {
 
 test('calibrated curves are found by direction, class and mode, and read between their points', () => {
   const curves = calibrated(model);
-  assert.deepEqual(curves.map(({ key }) => key), ['h2d_pageable_sync', 'h2d_pinned_async', 'd2d_async']);
+  assert.deepEqual(
+    curves.map(({ key }) => key),
+    ['h2d_pageable_sync', 'h2d_pinned_async', 'd2d_async'],
+  );
   const pageable = curveOf(curves, { direction: 'h2d', host_class: 'pageable' }, true);
   assert.equal(timeAt(pageable, 2000), 300);
   assert.equal(timeAt(pageable, 5000), 600); // on the last line
@@ -58,12 +75,15 @@ test('calibrated curves are found by direction, class and mode, and read between
 test('by call site: sums, and what the calibration expects of the same copies', () => {
   const payload = make();
   const rows = sitesOf(payload, copiesOf(payload), calibrated(model), (group) => group !== 3);
-  assert.deepEqual(rows.map((row) => [row.site, row.host_class, row.count, row.bytes, row.time, row.expected]), [
-    ['main.cu:10', 'pageable', 3, 3000, 900, 600],
-    ['load.cu:20', 'pageable', 2, 2000, 700, 400],
-    ['load.cu:20', 'pinned', 1, 1000, 90, 45],
-    ['load.cu:20', 'pinned', 1, 1000, 40, NaN],
-  ]);
+  assert.deepEqual(
+    rows.map((row) => [row.site, row.host_class, row.count, row.bytes, row.time, row.expected]),
+    [
+      ['main.cu:10', 'pageable', 3, 3000, 900, 600],
+      ['load.cu:20', 'pageable', 2, 2000, 700, 400],
+      ['load.cu:20', 'pinned', 1, 1000, 90, 45],
+      ['load.cu:20', 'pinned', 1, 1000, 40, NaN],
+    ],
+  );
 });
 
 test('a million points become a few thousand marks that stand for all of them', () => {
@@ -81,7 +101,10 @@ test('a million points become a few thousand marks that stand for all of them', 
   const marks = thin({ x, y, group, weight: y }, { logX: true, logY: true });
   assert.ok(performance.now() - started < 3000);
   assert.ok(marks.length < 28 * ROWS * 3 && marks.length > 1000, `${marks.length} marks`);
-  assert.equal(marks.reduce((sum, mark) => sum + mark.count, 0), n - 1);
+  assert.equal(
+    marks.reduce((sum, mark) => sum + mark.count, 0),
+    n - 1,
+  );
   for (const mark of marks) assert.deepEqual([mark.x, mark.y, mark.group], [x[mark.at], y[mark.at], group[mark.at]]);
 });
 
@@ -99,4 +122,3 @@ test('ticks are powers of the base, as many as can be read', () => {
   assert.deepEqual(logTicks(1, 1e4, 10), [1, 10, 100, 1000, 10000]);
   assert.deepEqual(logTicks(3, 16 ** 6, 16, 3), [1, 16 ** 2, 16 ** 4, 16 ** 6].slice(1));
 });
-

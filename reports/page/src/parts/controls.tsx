@@ -78,7 +78,9 @@ export function Keys({ label, entries, toggle }: KeysProps) {
       {entries.map((entry) => (
         <button type="button" aria-pressed={entry.on} onClick={() => toggle(entry.name)}>
           {entry.shape !== undefined && <ShapeIcon index={entry.shape} />}
-          {entry.color !== undefined && <LineIcon color={entry.color} dash={DASHES[(entry.dash ?? 0) % DASHES.length]} />}
+          {entry.color !== undefined && (
+            <LineIcon color={entry.color} dash={DASHES[(entry.dash ?? 0) % DASHES.length]} />
+          )}
           {entry.label}
         </button>
       ))}

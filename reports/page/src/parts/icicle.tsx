@@ -2,7 +2,7 @@
 // An icicle: a tree of stacks as rows of boxes, as wide as their share. Click or Enter zooms, arrow
 // keys walk, Escape goes back; its data can be had as a table.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { share } from '../format';
+import { count, share } from '../format';
 import { useChoice } from '../state';
 import { findPath, flatten, layOut, nodeAt, pathKey, step, type Cell } from './layout';
 import type { Node } from './stacks';
@@ -24,6 +24,7 @@ interface Props {
 }
 
 const LEAST = 0.0015; // of the width: about 2 pixels; narrower ones stand in the table only
+const THIN = 0.012; // no room for a letter
 const ROW_REM = 1.6;
 const COLORS = 8;
 
@@ -41,8 +42,20 @@ function twinColumns({ what, counted, show }: Props, total: number): TableColumn
     { key: 'depth', title: 'Level', value: (row) => row.depth, numeric: true },
     { key: 'function', title: 'Function', value: (row) => row.node.label },
     { key: 'caller', title: 'Next to it outwards', value: (row) => row.parent },
-    { key: 'value', title: what, value: (row) => row.node.value, show: (row) => show(row.node.value), numeric: true },
-    { key: 'share', title: 'Share', value: (row) => row.node.value / total, show: (row) => share(row.node.value / total), numeric: true },
+    {
+      key: 'value',
+      title: what,
+      value: (row) => row.node.value,
+      show: (row) => show(row.node.value),
+      numeric: true,
+    },
+    {
+      key: 'share',
+      title: 'Share',
+      value: (row) => row.node.value / total,
+      show: (row) => share(row.node.value / total),
+      numeric: true,
+    },
     { key: 'self', title: 'Itself', value: (row) => row.self, show: (row) => show(row.self), numeric: true },
     { key: 'count', title: counted, value: (row) => row.node.count, numeric: true },
   ];
@@ -83,6 +96,7 @@ function Box({ cell, text, found, active, press, point }: BoxProps) {
       type="button"
       class={found ? 'found' : undefined}
       data-color={cell.depth === 0 && cell.node.frame < 0 ? undefined : colorOf(cell.node.label)}
+      data-thin={cell.width < THIN ? 'yes' : undefined}
       tabIndex={active ? 0 : -1}
       aria-label={found ? `${text}, found` : text}
       style={{
@@ -106,15 +120,17 @@ export function Icicle(props: Props) {
   const [asTable, setAsTable] = useState(false);
   const [active, setActive] = useState('');
   const path = useMemo(() => findPath(root, key), [root, key]);
-  const cells = useMemo(() => layOut(root, path, LEAST), [root, path]);
+  const { cells, hidden } = useMemo(() => layOut(root, path, LEAST), [root, path]);
   const rows = useMemo(() => (asTable ? flatten(root) : []), [asTable, root]);
   const zoom = (to: number[]) => {
     setKey(pathKey(root, to));
     setActive(to.join('.'));
   };
   const current = cells.find((cell) => cell.path.join('.') === active) ?? cells[0];
-  const tell = ({ node }: Cell) =>
-    `${node.label}: ${show(node.value)} ${what}, ${share(node.value / root.value)} of all, ${node.count} ${counted}`;
+  const tell = ({ node }: Cell) => {
+    const part = `${show(node.value)} ${what}, ${share(node.value / root.value)} of all`;
+    return `${node.label}: ${part}, ${count(node.count)} ${counted}`;
+  };
   const onKey = (event: KeyboardEvent) => {
     if (current === undefined) return;
     if (event.key.startsWith('Arrow')) setActive(step(cells, current, event.key).path.join('.'));
@@ -140,28 +156,35 @@ export function Icicle(props: Props) {
       ) : (
         <>
           <Crumbs root={root} path={path} zoom={zoom} />
-          <div
-            class="icicle"
-            role="group"
-            aria-label={`${title}. Arrow keys walk, Enter zooms, Escape goes back.`}
-            style={{ height: `${depth * ROW_REM}rem` }}
-            onKeyDown={onKey}
-          >
-            {cells.map((cell) => (
-              <Box
-                key={cell.path.join('.')}
-                cell={cell}
-                text={tell(cell)}
-                found={found(cell)}
-                active={cell === current}
-                press={() => zoom(cell.path)}
-                point={() => setActive(cell.path.join('.'))}
-              />
-            ))}
+          <div class="icicle-scroll">
+            <div
+              class="icicle"
+              role="group"
+              aria-label={`${title}. Arrow keys walk, Enter zooms, Escape goes back.`}
+              style={{ height: `${depth * ROW_REM}rem` }}
+              onKeyDown={onKey}
+            >
+              {cells.map((cell) => (
+                <Box
+                  key={cell.path.join('.')}
+                  cell={cell}
+                  text={tell(cell)}
+                  found={found(cell)}
+                  active={cell === current}
+                  press={() => zoom(cell.path)}
+                  point={() => setActive(cell.path.join('.'))}
+                />
+              ))}
+            </div>
           </div>
           <p class="icicle-tell" aria-hidden="true">
             {tell(current)}
           </p>
+          {hidden > 0 && (
+            <p class="dim">
+              {count(hidden)} boxes narrower than {share(LEAST)} of the width are not drawn: zoom in, or see the data.
+            </p>
+          )}
           {words !== '' && (
             <p class="dim" role="status">
               {cells.filter(found).length} of {cells.length} boxes hold “{search}”

@@ -41,22 +41,29 @@ export function nodeAt(root: Node, path: number[]): Node {
   return path.reduce((node, at) => node.children[at], root);
 }
 
-/** The cells below and including a node, cells narrower than `least` left out with all below them. */
-export function layOut(root: Node, path: number[], least: number): Cell[] {
+export interface Layout {
+  cells: Cell[];
+  /** Nodes that would be narrower than `least`; what is below them is not counted. */
+  hidden: number;
+}
+
+/** The cells below and including a node, narrow ones left out with all below them. */
+export function layOut(root: Node, path: number[], least: number): Layout {
   const top = nodeAt(root, path);
-  if (!(top.value > 0)) return [];
+  if (!(top.value > 0)) return { cells: [], hidden: 0 };
+  let hidden = 0;
   const cells: Cell[] = [{ node: top, path, depth: 0, left: 0, width: 1, parent: null }];
   for (let i = 0; i < cells.length; i++) {
     const cell = cells[i];
     let left = cell.left;
     cell.node.children.forEach((node, at) => {
       const width = node.value / top.value;
-      if (width >= least)
-        cells.push({ node, path: [...cell.path, at], depth: cell.depth + 1, left, width, parent: cell });
+      if (width < least) hidden++;
+      else cells.push({ node, path: [...cell.path, at], depth: cell.depth + 1, left, width, parent: cell });
       left += width;
     });
   }
-  return cells;
+  return { cells, hidden };
 }
 
 /** The cell that an arrow key leads to from another; itself where there is none. */

@@ -40,9 +40,21 @@ export interface ScatterProps {
   height?: number;
 }
 
+const KEYS = 'Arrow keys go from mark to mark.';
+const KEYS_OPEN = 'Arrow keys go from mark to mark, Enter opens.';
 const REACH = 24; // pixels around the pointer
 
-const radiusOf = (mark: Mark) => mark.radius ?? Math.min(11, 3.5 + 0.7 * Math.log2(mark.count));
+// Many marks are smaller, so that they do not hide each other: [marks, radius of one, growth].
+const SIZES: [number, number, number][] = [
+  [300, 3.5, 0.7],
+  [3000, 2.2, 0.35],
+  [Infinity, 1.4, 0.15],
+];
+
+function radiusOf(mark: Mark, among: number): number {
+  const [, least, growth] = SIZES.find(([marks]) => among <= marks) as [number, number, number];
+  return mark.radius ?? Math.min(11, least + growth * Math.log2(mark.count));
+}
 const OUTLINED = 60; // of one group: outlines of more would hide them
 
 function rangeOf(values: number[], log: boolean): [number, number] {
@@ -71,29 +83,43 @@ export function align(curves: Curve[], xs: [number, number]): uPlot.AlignedData 
   return [all, ...series] as uPlot.AlignedData;
 }
 
+type Stamps = Map<string, HTMLCanvasElement>;
+
+// Each look is drawn once and stamped: paths of ten thousand polygons take seconds to fill.
+function stampOf(stamps: Stamps, group: number, radius: number, outlined: boolean): HTMLCanvasElement {
+  const key = `${group} ${radius} ${outlined}`;
+  let stamp = stamps.get(key);
+  if (stamp !== undefined) return stamp;
+  stamp = document.createElement('canvas');
+  stamp.width = stamp.height = 2 * Math.ceil(1.4 * radius + 2 * devicePixelRatio);
+  const ctx = stamp.getContext('2d') as CanvasRenderingContext2D;
+  const path = new Path2D();
+  trace(path, group, stamp.width / 2, stamp.height / 2, radius);
+  ctx.fillStyle = color(colorName(group));
+  ctx.globalAlpha = 0.8;
+  ctx.fill(path);
+  ctx.globalAlpha = 1;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.strokeStyle = color('--card');
+  if (outlined) ctx.stroke(path);
+  stamps.set(key, stamp);
+  return stamp;
+}
+
 export function drawMarks(plot: uPlot, marks: Mark[]) {
   const { ctx, bbox } = plot;
-  const ratio = devicePixelRatio;
-  const paths = new Map<number, Path2D>();
   const sizes = new Map<number, number>();
-  for (const mark of marks) {
-    sizes.set(mark.group, (sizes.get(mark.group) ?? 0) + 1);
-    let path = paths.get(mark.group);
-    if (path === undefined) paths.set(mark.group, (path = new Path2D()));
-    trace(path, mark.group, plot.valToPos(mark.x, 'x', true), plot.valToPos(mark.y, 'y', true), radiusOf(mark) * ratio);
-  }
+  for (const { group } of marks) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  const stamps: Stamps = new Map();
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
-  ctx.lineWidth = ratio;
-  ctx.strokeStyle = color('--card');
-  for (const [group, path] of paths) {
-    ctx.fillStyle = color(colorName(group));
-    ctx.globalAlpha = 0.8;
-    ctx.fill(path);
-    ctx.globalAlpha = 1;
-    if ((sizes.get(group) ?? 0) <= OUTLINED) ctx.stroke(path);
+  for (const mark of marks) {
+    const radius = (Math.round(2 * radiusOf(mark, marks.length)) / 2) * devicePixelRatio;
+    const stamp = stampOf(stamps, mark.group, radius, (sizes.get(mark.group) ?? 0) <= OUTLINED);
+    const half = stamp.width / 2;
+    ctx.drawImage(stamp, plot.valToPos(mark.x, 'x', true) - half, plot.valToPos(mark.y, 'y', true) - half);
   }
   ctx.restore();
 }
@@ -122,7 +148,7 @@ function axis(of: AxisOf, size: number): uPlot.Axis {
     values: (_, ticks) => ticks.map(of.show),
     ...(of.log && {
       splits: (plot: uPlot, index: number, min: number, max: number) =>
-        logTicks(min, max, of.base ?? 10, Math.max(2, Math.floor((index === 0 ? plot.width / 90 : plot.height / 34)))),
+        logTicks(min, max, of.base ?? 10, Math.max(2, Math.floor(index === 0 ? plot.width / 90 : plot.height / 34))),
       filter: (_: uPlot, ticks: number[]) => ticks,
     }),
   };
@@ -148,7 +174,7 @@ function optionsOf({ x, y, marks, curves }: ScatterProps, xs: [number, number], 
         points: { show: false },
       })),
     ],
-    hooks: { draw: [(plot: uPlot) => drawMarks(plot, marks)], ready: [] as ((plot: uPlot) => void)[] },
+    hooks: { drawAxes: [(plot: uPlot) => drawMarks(plot, marks)], ready: [] as ((plot: uPlot) => void)[] },
   };
 }
 
@@ -182,8 +208,14 @@ export function Scatter(props: ScatterProps) {
   const ring = useRef<(mark: Mark | null) => void>(() => undefined);
   const press = useRef(onMark);
   press.current = onMark;
-  const xs = useMemo(() => rangeOf([...marks.map((m) => m.x), ...curves.flatMap((c) => c.points.map(([v]) => v))], x.log), [marks, curves, x.log]);
-  const ys = useMemo(() => rangeOf([...marks.map((m) => m.y), ...curves.flatMap((c) => c.points.map(([, v]) => v))], y.log), [marks, curves, y.log]);
+  const xs = useMemo(
+    () => rangeOf([...marks.map((m) => m.x), ...curves.flatMap((c) => c.points.map(([v]) => v))], x.log),
+    [marks, curves, x.log],
+  );
+  const ys = useMemo(
+    () => rangeOf([...marks.map((m) => m.y), ...curves.flatMap((c) => c.points.map(([, v]) => v))], y.log),
+    [marks, curves, y.log],
+  );
   const data = useMemo(() => align(curves, xs), [marks, curves, xs]);
   const show = (mark: Mark | null) => {
     setActive(mark);
@@ -215,7 +247,7 @@ export function Scatter(props: ScatterProps) {
         class="scatter"
         tabIndex={0}
         role="group"
-        aria-label={`${title}: ${marks.length} marks. Arrow keys go from mark to mark${onMark ? ', Enter opens' : ''}.`}
+        aria-label={`${title}: ${marks.length} marks. ${onMark ? KEYS_OPEN : KEYS}`}
         onKeyDown={onKey}
       >
         <Plot id={id} title={title} height={height} options={options} data={data} columns={columns} rows={marks} />

@@ -9,15 +9,32 @@ function ring(corners: number, radius: number, turn = 0): [number, number][] {
 }
 
 const PLUS: [number, number][] = [
-  [-0.4, -1.1], [0.4, -1.1], [0.4, -0.4], [1.1, -0.4], [1.1, 0.4], [0.4, 0.4],
-  [0.4, 1.1], [-0.4, 1.1], [-0.4, 0.4], [-1.1, 0.4], [-1.1, -0.4], [-0.4, -0.4],
+  [-0.4, -1.1],
+  [0.4, -1.1],
+  [0.4, -0.4],
+  [1.1, -0.4],
+  [1.1, 0.4],
+  [0.4, 0.4],
+  [0.4, 1.1],
+  [-0.4, 1.1],
+  [-0.4, 0.4],
+  [-1.1, 0.4],
+  [-1.1, -0.4],
+  [-0.4, -0.4],
 ];
 const turned = (points: [number, number][]) =>
   points.map(([x, y]): [number, number] => [Math.SQRT1_2 * (x - y), Math.SQRT1_2 * (x + y)]);
 
 /** Polygons about the origin, of radius 1. */
 const SHAPES: [number, number][][] = [
-  ring(16, 1), ring(4, 1.2, Math.PI / 4), ring(3, 1.3), ring(4, 1.3), PLUS, turned(PLUS), ring(3, 1.3, Math.PI), ring(6, 1.1),
+  ring(16, 1),
+  ring(4, 1.2, Math.PI / 4),
+  ring(3, 1.3),
+  ring(4, 1.3),
+  PLUS,
+  turned(PLUS),
+  ring(3, 1.3, Math.PI),
+  ring(6, 1.1),
 ];
 export const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 

@@ -28,17 +28,88 @@ const lack = (value: number) => 1 - value;
 
 const HEATS: Heat[] = [
   { key: 'device_ns', title: 'Time', value: ({ row }) => row.device_ns, show: ns },
-  { key: 'share', title: 'Of the run', value: ({ row }) => row.share_of_wall, show: share, heat: (v) => v, tone: 'busy' },
+  {
+    key: 'share',
+    title: 'Of the run',
+    value: ({ row }) => row.share_of_wall,
+    show: share,
+    heat: (v) => v,
+    tone: 'busy',
+  },
   { key: 'launches', title: 'Launches', value: ({ row }) => row.launches, show: count },
   { key: 'each_ns', title: 'One launch', value: ({ each }) => each, show: ns },
-  { key: 'load_efficiency', title: 'Loads', value: ({ row }) => row.load_efficiency_percent, show: percent, heat: (v) => lack(v / 100), tone: 'bad', help: 'bytes asked for / bytes of the sectors that global loads touched' },
-  { key: 'store_efficiency', title: 'Stores', value: ({ row }) => row.store_efficiency_percent, show: percent, heat: (v) => lack(v / 100), tone: 'bad', help: 'the same of global stores' },
-  { key: 'conflicts', title: 'Conflicts', value: ({ row }) => row.shared_ways, show: times, heat: (v) => (v - 1) / 7, tone: 'bad', help: 'passes through shared memory / fewest possible' },
-  { key: 'achieved', title: 'Occupancy', value: ({ row }) => row.achieved_occupancy, show: share, heat: lack, tone: 'bad', help: 'achieved: resident warps / most that fit' },
-  { key: 'theoretical', title: 'Possible', value: ({ row }) => row.theoretical_occupancy, show: share, heat: lack, tone: 'bad', help: 'theoretical occupancy of this launch' },
-  { key: 'local', title: 'Local', value: ({ row }) => row.local_share, show: share, heat: (v) => 2 * v, tone: 'bad', help: 'part of the memory instructions that went to local memory: spilled registers and arrays' },
-  { key: 'dram', title: 'DRAM', value: ({ used }) => used.dram, show: share, heat: (v) => v, tone: 'busy', help: 'of the calibrated rate of device memory' },
-  { key: 'l2', title: 'L2', value: ({ used }) => used.l2, show: share, heat: (v) => v, tone: 'busy', help: 'of the calibrated rate of L2' },
+  {
+    key: 'load_efficiency',
+    title: 'Loads',
+    value: ({ row }) => row.load_efficiency_percent,
+    show: percent,
+    heat: (v) => lack(v / 100),
+    tone: 'bad',
+    help: 'bytes asked for / bytes of the sectors that global loads touched',
+  },
+  {
+    key: 'store_efficiency',
+    title: 'Stores',
+    value: ({ row }) => row.store_efficiency_percent,
+    show: percent,
+    heat: (v) => lack(v / 100),
+    tone: 'bad',
+    help: 'the same of global stores',
+  },
+  {
+    key: 'conflicts',
+    title: 'Conflicts',
+    value: ({ row }) => row.shared_ways,
+    show: times,
+    heat: (v) => (v - 1) / 7,
+    tone: 'bad',
+    help: 'passes through shared memory / fewest possible',
+  },
+  {
+    key: 'achieved',
+    title: 'Occupancy',
+    value: ({ row }) => row.achieved_occupancy,
+    show: share,
+    heat: lack,
+    tone: 'bad',
+    help: 'achieved: resident warps / most that fit',
+  },
+  {
+    key: 'theoretical',
+    title: 'Possible',
+    value: ({ row }) => row.theoretical_occupancy,
+    show: share,
+    heat: lack,
+    tone: 'bad',
+    help: 'theoretical occupancy of this launch',
+  },
+  {
+    key: 'local',
+    title: 'Local',
+    value: ({ row }) => row.local_share,
+    show: share,
+    heat: (v) => 2 * v,
+    tone: 'bad',
+    help: 'part of the memory instructions that went to local memory: spilled registers and arrays',
+  },
+  {
+    key: 'dram',
+    title: 'DRAM',
+    value: ({ used }) => used.dram,
+    show: share,
+    heat: (v) => v,
+    tone: 'busy',
+    help: 'of the calibrated rate of device memory',
+  },
+  {
+    key: 'l2',
+    title: 'L2',
+    value: ({ used }) => used.l2,
+    show: share,
+    heat: (v) => v,
+    tone: 'busy',
+    help: 'of the calibrated rate of L2',
+  },
   { key: 'registers', title: 'Registers', value: ({ row }) => row.registers, show: count },
   { key: 'findings', title: 'Findings', value: ({ findings }) => findings.length, show: count },
 ];
@@ -78,15 +149,32 @@ function columnsOf(open: (kernel: Kernel) => void): TableColumn<Kernel>[] {
         </button>
       ),
     },
-    { key: 'shape', title: 'Launched as', value: ({ shape }) => shape, show: ({ row }) => <small>{row.grid.join('×')}, {row.block.join('×')}</small>, help: 'grid, block' },
-    ...HEATS.map((heat): TableColumn<Kernel> => ({ key: heat.key, title: heat.title, value: heat.value, show: shaded(heat), help: heat.help, numeric: true })),
+    {
+      key: 'shape',
+      title: 'Launched as',
+      value: ({ shape }) => shape,
+      show: ({ row }) => (
+        <small>
+          {row.grid.join('×')}, {row.block.join('×')}
+        </small>
+      ),
+      help: 'grid, block',
+    },
+    ...HEATS.map((heat): TableColumn<Kernel> => ({
+      key: heat.key,
+      title: heat.title,
+      value: heat.value,
+      show: shaded(heat),
+      help: heat.help,
+      numeric: true,
+    })),
   ];
 }
 
 // The page of a kernel goes away with the focus in it: the table is where it came from.
 function leave(choose: (value: string) => void) {
   choose('');
-  document.querySelector<HTMLElement>('#kernels .table-scroll')?.focus();
+  document.querySelector<HTMLElement>('#kernels > .table .table-scroll')?.focus();
 }
 
 export function Kernels({ payload }: SectionProps) {
@@ -103,8 +191,14 @@ export function Kernels({ payload }: SectionProps) {
       <p class="dim">
         One row for each kernel and way it is launched; a row opens the kernel's own page.{' '}
         {report.device.software && 'The software device has no times: what needs them is not known. '}
-        <span class="heat" data-tone="bad" data-level="6">orange</span>: the worse the darker.{' '}
-        <span class="heat" data-tone="busy" data-level="6">blue</span>: the larger the darker.
+        <span class="heat" data-tone="bad" data-level="6">
+          orange
+        </span>
+        : the worse the darker.{' '}
+        <span class="heat" data-tone="busy" data-level="6">
+          blue
+        </span>
+        : the larger the darker.
       </p>
       <Table
         id="k"
@@ -118,7 +212,12 @@ export function Kernels({ payload }: SectionProps) {
         limit={50}
       />
       <h3>Roofline</h3>
-      <Roofline kernels={kernels} roofs={roofs} device={report.device.name} open={({ index }) => go('kernels', { 'k.open': String(index) })} />
+      <Roofline
+        kernels={kernels}
+        roofs={roofs}
+        device={report.device.name}
+        open={({ index }) => go('kernels', { 'k.open': String(index) })}
+      />
     </>
   );
 }

@@ -30,11 +30,30 @@ const IDLE: TableColumn<IdleRow>[] = [
   { key: 'kind', title: 'Kind', value: (row) => row.kind },
   { key: 'count', title: 'Allocations', value: (row) => row.count, show: (row) => count(row.count), numeric: true },
   { key: 'bytes', title: 'Size', value: (row) => row.bytes, show: (row) => bytes(row.bytes), numeric: true },
-  { key: 'before', title: 'Before first use', value: (row) => row.before, show: (row) => held(row.before), numeric: true },
+  {
+    key: 'before',
+    title: 'Before first use',
+    value: (row) => row.before,
+    show: (row) => held(row.before),
+    numeric: true,
+  },
   { key: 'after', title: 'After last use', value: (row) => row.after, show: (row) => held(row.after), numeric: true },
-  { key: 'unseen', title: 'No use seen', value: (row) => row.unseen, show: (row) => held(row.unseen), numeric: true, help: 'of allocations that no copy, memset or launch argument named: used by other ways, or not at all' },
+  {
+    key: 'unseen',
+    title: 'No use seen',
+    value: (row) => row.unseen,
+    show: (row) => held(row.unseen),
+    numeric: true,
+    help: 'of allocations that no copy, memset or launch argument named: used by other ways, or not at all',
+  },
   { key: 'idle', title: 'Idle', value: (row) => row.idle, show: (row) => held(row.idle), numeric: true },
-  { key: 'share', title: 'Share of its time', value: (row) => row.share, show: (row) => share(row.share), numeric: true },
+  {
+    key: 'share',
+    title: 'Share of its time',
+    value: (row) => row.share,
+    show: (row) => share(row.share),
+    numeric: true,
+  },
 ];
 
 // The slider moves at once, the link a little later: browsers limit how often it may change.
@@ -102,8 +121,8 @@ function Waste({ all, place, clock }: { all: Allocations; place: Place; clock: C
       ) : (
         <>
           <p class="dim">
-            Size × time before the first and after the last use by a copy, a memset or a kernel's argument. 1 GiB·s is 1 GiB for a
-            second.
+            Size × time before the first and after the last use by a copy, a memset or a kernel's argument. 1 GiB·s is 1
+            GiB for a second.
           </p>
           <Table id="m.idle" caption="Allocated but idle" columns={IDLE} rows={idle} limit={20} />
         </>

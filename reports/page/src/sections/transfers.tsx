@@ -6,7 +6,17 @@ import { bytes, count, known, ns, rate, share } from '../format';
 import { Keys, useOff } from '../parts/controls';
 import { Table, type TableColumn } from '../parts/table';
 import type { TransferRow } from '../report';
-import { calibrated, copiesOf, curveOf, nameOf, sitesOf, timeAt, type Calibrated, type Copies, type SiteRow } from './transfers/model';
+import {
+  calibrated,
+  copiesOf,
+  curveOf,
+  nameOf,
+  sitesOf,
+  timeAt,
+  type Calibrated,
+  type Copies,
+  type SiteRow,
+} from './transfers/model';
 import { TransferPlot } from './transfers/plot';
 
 const speed = (size: number, time: number | null) => (known(time) && time > 0 ? (1e9 * size) / time : NaN);
@@ -23,12 +33,31 @@ function bucketColumns(copies: Copies, curves: Calibrated[]): TableColumn<Transf
   return [
     { key: 'direction', title: 'Direction', value: (row) => row.direction },
     { key: 'host_class', title: 'Host memory', value: (row) => row.host_class },
-    { key: 'up_to_bytes', title: 'Size up to', value: top, show: (row) => (known(row.up_to_bytes) ? bytes(row.up_to_bytes) : 'any'), numeric: true },
+    {
+      key: 'up_to_bytes',
+      title: 'Size up to',
+      value: top,
+      show: (row) => (known(row.up_to_bytes) ? bytes(row.up_to_bytes) : 'any'),
+      numeric: true,
+    },
     { key: 'count', title: 'Copies', value: (row) => row.count, show: (row) => count(row.count), numeric: true },
     { key: 'bytes', title: 'Bytes', value: (row) => row.bytes, show: (row) => bytes(row.bytes), numeric: true },
     { key: 'time', title: 'Time', value: (row) => row.time_ns, show: (row) => ns(row.time_ns), numeric: true },
-    { key: 'rate', title: 'Bandwidth', value: (row) => speed(row.bytes, row.time_ns), show: (row) => rate(speed(row.bytes, row.time_ns)), numeric: true },
-    { key: 'share', title: 'Of the calibrated', value: ideal, show: (row) => share(ideal(row)), numeric: true, help: 'calibrated time of as many copies of the mean size / measured time' },
+    {
+      key: 'rate',
+      title: 'Bandwidth',
+      value: (row) => speed(row.bytes, row.time_ns),
+      show: (row) => rate(speed(row.bytes, row.time_ns)),
+      numeric: true,
+    },
+    {
+      key: 'share',
+      title: 'Of the calibrated',
+      value: ideal,
+      show: (row) => share(ideal(row)),
+      numeric: true,
+      help: 'calibrated time of as many copies of the mean size / measured time',
+    },
   ];
 }
 
@@ -41,13 +70,30 @@ const SITES: TableColumn<SiteRow>[] = [
   { key: 'count', title: 'Copies', value: (row) => row.count, show: (row) => count(row.count), numeric: true },
   { key: 'bytes', title: 'Bytes', value: (row) => row.bytes, show: (row) => bytes(row.bytes), numeric: true },
   { key: 'time', title: 'Time', value: (row) => row.time, show: (row) => ns(row.time), numeric: true },
-  { key: 'rate', title: 'Bandwidth', value: (row) => speed(row.bytes, row.time), show: (row) => rate(speed(row.bytes, row.time)), numeric: true },
-  { key: 'share', title: 'Of the calibrated', value: fraction, show: (row) => share(fraction(row)), numeric: true, help: 'calibrated time of copies of these sizes / measured time: 100 % is as fast as this kind of copy gets' },
+  {
+    key: 'rate',
+    title: 'Bandwidth',
+    value: (row) => speed(row.bytes, row.time),
+    show: (row) => rate(speed(row.bytes, row.time)),
+    numeric: true,
+  },
+  {
+    key: 'share',
+    title: 'Of the calibrated',
+    value: fraction,
+    show: (row) => share(fraction(row)),
+    numeric: true,
+    help: 'calibrated time of copies of these sizes / measured time: 100 % is as fast as this kind of copy gets',
+  },
 ];
 
 function Filters({ copies, off, toggle }: { copies: Copies; off: Set<string>; toggle: (name: string) => void }) {
   const entries = (of: 'direction' | 'host_class') =>
-    [...new Set(copies.groups.map((group) => group[of]))].map((name) => ({ name, label: name, on: !off.has(name) }));
+    [...new Set(copies.groups.map((group) => group[of]))].map((name) => ({
+      name,
+      label: name,
+      on: !off.has(name),
+    }));
   const kinds = copies.groups.map((group, shape) => ({ group, shape }));
   return (
     <>
@@ -55,7 +101,12 @@ function Filters({ copies, off, toggle }: { copies: Copies; off: Set<string>; to
       <Keys label="Memory" entries={entries('host_class')} toggle={toggle} />
       <Keys
         label="Copies"
-        entries={kinds.map(({ group, shape }) => ({ name: nameOf(group), label: nameOf(group), on: !off.has(nameOf(group)), shape }))}
+        entries={kinds.map(({ group, shape }) => ({
+          name: nameOf(group),
+          label: nameOf(group),
+          on: !off.has(nameOf(group)),
+          shape,
+        }))}
         toggle={toggle}
       />
     </>
@@ -76,7 +127,9 @@ export function Transfers({ payload }: SectionProps) {
     [copies, names],
   );
   const sites = useMemo(() => sitesOf(payload, copies, curves, kept), [payload, copies, curves, kept]);
-  const rows = report.transfers.filter((row) => !off.has(row.direction) && !off.has(row.host_class) && !off.has(nameOf(row)));
+  const rows = report.transfers.filter(
+    (row) => !off.has(row.direction) && !off.has(row.host_class) && !off.has(nameOf(row)),
+  );
   const buckets = useMemo(() => bucketColumns(copies, curves), [copies, curves]);
   if (copies.rows === 0 && report.transfers.length === 0) return <p>The program copied nothing.</p>;
   return (
@@ -87,11 +140,21 @@ export function Transfers({ payload }: SectionProps) {
       ) : (
         <TransferPlot payload={payload} copies={copies} curves={curves} kept={kept} />
       )}
-      {detail !== null && <p class="dim">This trace is so large that copies next to each other were merged: such a mark shows their mean.</p>}
+      {detail !== null && (
+        <p class="dim">
+          This trace is so large that copies next to each other were merged: such a mark shows their mean.
+        </p>
+      )}
       <h3>By call site</h3>
       <Table id="x.sites" caption="Copies by call site" columns={SITES} rows={sites} limit={20} />
       <h3>By direction, host memory and size</h3>
-      <Table id="x.sizes" caption="Copies by direction, host memory and size" columns={buckets} rows={rows} limit={20} />
+      <Table
+        id="x.sizes"
+        caption="Copies by direction, host memory and size"
+        columns={buckets}
+        rows={rows}
+        limit={20}
+      />
     </>
   );
 }

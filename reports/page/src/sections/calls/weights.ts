@@ -42,8 +42,40 @@ function ofAllocations(payload: Payload) {
 }
 
 export const MEASURES: Measure[] = [
-  { id: 'copied', title: 'bytes copied', what: 'copied', counted: 'copies', show: bytes, timed: false, weights: ofCalls('bytes', ['transfer']) },
-  { id: 'device', title: 'time on the device', what: 'on the device', counted: 'calls', show: ns, timed: true, weights: ofCalls('device_ns', ['transfer', 'memset', 'launch']) },
-  { id: 'host', title: 'time of the host in calls', what: 'in calls', counted: 'calls', show: ns, timed: true, weights: ofCalls('host_ns', null) },
-  { id: 'allocated', title: 'bytes allocated', what: 'allocated', counted: 'allocations', show: bytes, timed: false, weights: ofAllocations },
+  {
+    id: 'copied',
+    title: 'bytes copied',
+    what: 'copied',
+    counted: 'copies',
+    show: bytes,
+    timed: false,
+    weights: ofCalls('bytes', ['transfer']),
+  },
+  {
+    id: 'device',
+    title: 'time on the device',
+    what: 'on the device',
+    counted: 'calls',
+    show: ns,
+    timed: true,
+    weights: ofCalls('device_ns', ['transfer', 'memset', 'launch']),
+  },
+  {
+    id: 'host',
+    title: 'time of the host in calls',
+    what: 'in calls',
+    counted: 'calls',
+    show: ns,
+    timed: true,
+    weights: ofCalls('host_ns', null),
+  },
+  {
+    id: 'allocated',
+    title: 'bytes allocated',
+    what: 'allocated',
+    counted: 'allocations',
+    show: bytes,
+    timed: false,
+    weights: ofAllocations,
+  },
 ];

@@ -45,13 +45,21 @@ export function roofsOf(model: Record<string, unknown> | null): Roof[] {
       rate: rateOf(model, 'dram_bytes_per_s') / 32,
       sectors: (c) => sum(c, 'dram_read_bytes', 'dram_write_bytes') / 32,
     },
-    { id: 'l2', title: 'L2', rate: rateOf(model, 'l2_sectors_per_s'), sectors: (c) => sum(c, 'l2_read_sectors', 'l2_write_sectors') },
+    {
+      id: 'l2',
+      title: 'L2',
+      rate: rateOf(model, 'l2_sectors_per_s'),
+      sectors: (c) => sum(c, 'l2_read_sectors', 'l2_write_sectors'),
+    },
     {
       id: 'l1',
       title: 'L1',
       // Whichever way of hitting L1 moved more sectors.
       rate: rateOf(model, 'l1_sectors_per_s', 'l1_strided_sectors_per_s'),
-      sectors: (c) => sum(c, 'global_load_sectors', 'global_store_sectors') + (c.local_load_sectors ?? 0) + (c.local_store_sectors ?? 0),
+      sectors: (c) =>
+        sum(c, 'global_load_sectors', 'global_store_sectors') +
+        (c.local_load_sectors ?? 0) +
+        (c.local_store_sectors ?? 0),
     },
   ];
 }
@@ -92,7 +100,8 @@ export function kernelsOf(payload: Payload): Kernel[] {
   }
   return report.kernels.map((row, index) => {
     const counters = row.counters ?? {};
-    const each = known(row.device_ns) && row.launches > 0 && !report.device.software ? row.device_ns / row.launches : NaN;
+    const each =
+      known(row.device_ns) && row.launches > 0 && !report.device.software ? row.device_ns / row.launches : NaN;
     const part = (work: number, rate: number) => (1e9 * work) / each / rate;
     const [dram, l2, l1] = roofs.map((roof) => part(roof.sectors(counters), roof.rate));
     return {
@@ -133,5 +142,10 @@ export function roofPoints(kernels: Kernel[], roof: Roof): RoofPoint[] {
 export function roofLine(sectorRate: number, issue: number, from: number, to: number): [number, number][] {
   const ridge = issue / sectorRate;
   const end = ridge > 0 ? Math.min(to, ridge) : to;
-  return end > from ? [[from, from * sectorRate], [end, end * sectorRate]] : [];
+  return end > from
+    ? [
+        [from, from * sectorRate],
+        [end, end * sectorRate],
+      ]
+    : [];
 }

@@ -51,10 +51,12 @@ const ROOFS: [keyof Kernel['used'], string][] = [
 /** The roof that is nearest, in words. */
 export function limitOf({ used }: Kernel): string {
   const measured = ROOFS.filter(([id]) => known(used[id])).sort((a, b) => used[b[0]] - used[a[0]]);
-  if (measured.length === 0) return 'Which memory holds it is not known: that needs times, counters and a calibrated device model.';
+  if (measured.length === 0)
+    return 'Which memory holds it is not known: that needs times, counters and a calibrated device model.';
   const [id, title] = measured[0];
   if (used[id] >= 0.6) return `Held by ${title}: ${share(used[id])} of what calibration reached.`;
-  return `No memory is near its limit (the nearest, ${title}, at ${share(used[id])}): look at latency, occupancy, instructions or the number of blocks.`;
+  const nearest = `the nearest, ${title}, at ${share(used[id])}`;
+  return `No memory is near its limit (${nearest}): look at latency, occupancy, instructions or the number of blocks.`;
 }
 
 function Limits({ kernel }: { kernel: Kernel }) {
@@ -68,7 +70,14 @@ function Limits({ kernel }: { kernel: Kernel }) {
             <div>
               <dt>{title}</dt>
               <dd>
-                {known(used) && <meter min={0} max={1} value={Math.min(1, used)} aria-label={`${title}: ${share(used)} of the calibrated rate`} />}
+                {known(used) && (
+                  <meter
+                    min={0}
+                    max={1}
+                    value={Math.min(1, used)}
+                    aria-label={`${title}: ${share(used)} of the calibrated rate`}
+                  />
+                )}
                 <span>{share(used)}</span>
               </dd>
             </div>
@@ -88,7 +97,9 @@ interface Launches {
 
 function launchesOf(payload: Payload, index: number): Launches {
   const table = payload.table('call');
-  const [kernel, begin, start, device, count] = ['kernel', 'begin', 'device_start', 'device_ns', 'count'].map((name) => table.numbers(name));
+  const [kernel, begin, start, device, count] = ['kernel', 'begin', 'device_start', 'device_ns', 'count'].map((name) =>
+    table.numbers(name),
+  );
   const found: Launches = { call: [], at: [], device: [], count: [] };
   for (let row = 0; row < table.rows; row++) {
     if (kernel[row] !== index || !(device[row] > 0)) continue;
@@ -106,7 +117,13 @@ function Over({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
   const marks = useMemo(
     () =>
       thin(
-        { x: launches.at, y: launches.device, group: new Uint8Array(launches.at.length), count: launches.count, weight: launches.device },
+        {
+          x: launches.at,
+          y: launches.device,
+          group: new Uint8Array(launches.at.length),
+          count: launches.count,
+          weight: launches.device,
+        },
         { logX: false, logY: false },
       ),
     [launches],
@@ -123,6 +140,10 @@ function Over({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
     { key: 'stream', title: 'Stream', value: where },
     { key: 'site', title: 'Call site', value: site },
   ];
+  const tell = (mark: Mark) => {
+    const many = mark.count > 1 ? `${count(mark.count)} launches about here, the longest: ` : '';
+    return `${many}at ${ns(mark.x)}, ${ns(mark.y)}, ${where(mark)}, from ${site(mark)}`;
+  };
   if (payload.head.report.device.software) return <p>Times of launches are not known: the software device has none.</p>;
   if (marks.length === 0) return <p>No launch of this kernel has a time on the device.</p>;
   return (
@@ -134,7 +155,7 @@ function Over({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
       y={{ title: 'device time', log: false, show: ns }}
       marks={marks}
       curves={[]}
-      tell={(mark) => `${mark.count > 1 ? `${count(mark.count)} launches about here, the longest: ` : ''}at ${ns(mark.x)}, ${ns(mark.y)}, ${where(mark)}, from ${site(mark)}`}
+      tell={tell}
       columns={columns}
     />
   );
@@ -142,11 +163,32 @@ function Over({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
 
 const COUNTERS: TableColumn<CounterRow>[] = [
   { key: 'counter', title: 'Counter', value: (row) => row.name },
-  { key: 'value', title: 'Mean per launch', value: (row) => row.value, show: (row) => (row.unit === 'bytes' ? bytes(row.value) : count(row.value)), numeric: true },
+  {
+    key: 'value',
+    title: 'Mean per launch',
+    value: (row) => row.value,
+    show: (row) => (row.unit === 'bytes' ? bytes(row.value) : count(row.value)),
+    numeric: true,
+  },
   { key: 'unit', title: 'Unit', value: (row) => row.unit },
-  { key: 'meaning', title: 'Meaning', value: (row) => row.meaning, show: (row) => <span class="meaning">{row.meaning}</span> },
-  { key: 'group', title: 'Group', value: (row) => row.group, help: 'patched: counted by instrumented instructions; hardware and spill: by the performance counters; simulated: by the software device only' },
-  { key: 'source', title: 'Name in CUPTI', value: (row) => row.source, show: (row) => row.source && <code>{row.source}</code> },
+  {
+    key: 'meaning',
+    title: 'Meaning',
+    value: (row) => row.meaning,
+    show: (row) => <span class="meaning">{row.meaning}</span>,
+  },
+  {
+    key: 'group',
+    title: 'Group',
+    value: (row) => row.group,
+    help: 'patched: by instrumented instructions; hardware, spill: performance counters; simulated: software device only',
+  },
+  {
+    key: 'source',
+    title: 'Name in CUPTI',
+    value: (row) => row.source,
+    show: (row) => row.source && <code>{row.source}</code>,
+  },
 ];
 
 function Findings({ kernel: { findings } }: { kernel: Kernel }) {

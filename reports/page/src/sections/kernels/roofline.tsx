@@ -11,19 +11,52 @@ import type { TableColumn } from '../../parts/table';
 import { datasheetOf, issueRate, type Datasheet } from './datasheet';
 import { roofLine, roofPoints, type Kernel, type Roof, type RoofPoint } from './model';
 
-const LEVELS = [['dram', 'device memory'], ['l2', 'L2'], ['l1', 'L1']] as const;
+const LEVELS = [
+  ['dram', 'device memory'],
+  ['l2', 'L2'],
+  ['l1', 'L1'],
+] as const;
 const perSecond = (value: number) => `${count(value / 1e9)} G/s`;
 const SHAPES = 7; // kernels with a shape of their own
 
 function columnsOf(points: RoofPoint[]): TableColumn<Mark>[] {
   const of = (mark: Mark) => points[mark.at];
   return [
-    { key: 'kernel', title: 'Kernel', value: (mark) => of(mark).kernel.row.name, show: (mark) => of(mark).kernel.short },
+    {
+      key: 'kernel',
+      title: 'Kernel',
+      value: (mark) => of(mark).kernel.row.name,
+      show: (mark) => of(mark).kernel.short,
+    },
     { key: 'shape', title: 'Launched as', value: (mark) => of(mark).kernel.shape },
-    { key: 'intensity', title: 'Instructions per sector', value: (mark) => mark.x, show: (mark) => decimal(mark.x), numeric: true },
-    { key: 'rate', title: 'Instructions', value: (mark) => mark.y, show: (mark) => perSecond(mark.y), numeric: true },
-    { key: 'share', title: 'Of the calibrated roof', value: (mark) => of(mark).share, show: (mark) => share(of(mark).share), numeric: true },
-    { key: 'time', title: 'Device time', value: (mark) => of(mark).kernel.row.device_ns, show: (mark) => ns(of(mark).kernel.row.device_ns), numeric: true },
+    {
+      key: 'intensity',
+      title: 'Instructions per sector',
+      value: (mark) => mark.x,
+      show: (mark) => decimal(mark.x),
+      numeric: true,
+    },
+    {
+      key: 'rate',
+      title: 'Instructions',
+      value: (mark) => mark.y,
+      show: (mark) => perSecond(mark.y),
+      numeric: true,
+    },
+    {
+      key: 'share',
+      title: 'Of the calibrated roof',
+      value: (mark) => of(mark).share,
+      show: (mark) => share(of(mark).share),
+      numeric: true,
+    },
+    {
+      key: 'time',
+      title: 'Device time',
+      value: (mark) => of(mark).kernel.row.device_ns,
+      show: (mark) => ns(of(mark).kernel.row.device_ns),
+      numeric: true,
+    },
   ];
 }
 
@@ -36,23 +69,49 @@ function linesOf(roof: Roof, sheet: Datasheet | null, points: RoofPoint[]): Line
   const issue = sheet === null ? NaN : issueRate(sheet);
   const intensities = points.map(({ intensity }) => intensity);
   const slopes = [roof.rate, roof.id === 'dram' && sheet !== null ? sheet.dram_bytes_per_s / 32 : NaN];
-  const ridges = slopes.filter(known).map((slope) => issue / slope).filter(known);
+  const ridges = slopes
+    .filter(known)
+    .map((slope) => issue / slope)
+    .filter(known);
   const from = Math.min(...intensities, ...ridges) / 4;
   const to = Math.max(...intensities, ...ridges) * 4;
   const lines: Line[] = [];
   if (known(roof.rate))
-    lines.push({ label: `${roof.title}, calibrated`, says: perSecondBytes(32 * roof.rate), color: 7, dash: 0, points: roofLine(roof.rate, issue, from, to) });
+    lines.push({
+      label: `${roof.title}, calibrated`,
+      says: perSecondBytes(32 * roof.rate),
+      color: 7,
+      dash: 0,
+      points: roofLine(roof.rate, issue, from, to),
+    });
   if (known(slopes[1]))
-    lines.push({ label: `${roof.title}, datasheet`, says: perSecondBytes(32 * slopes[1]), color: 7, dash: 1, points: roofLine(slopes[1], issue, from, to) });
+    lines.push({
+      label: `${roof.title}, datasheet`,
+      says: perSecondBytes(32 * slopes[1]),
+      color: 7,
+      dash: 1,
+      points: roofLine(slopes[1], issue, from, to),
+    });
   if (known(issue)) {
     const flat = Math.min(...slopes.filter(known).map((slope) => issue / slope), to);
-    lines.push({ label: 'issue, datasheet', says: `${perSecond(issue)} warp instructions`, color: 6, dash: 2, points: [[Math.min(flat, to), issue], [to, issue]] });
+    lines.push({
+      label: 'issue, datasheet',
+      says: `${perSecond(issue)} warp instructions`,
+      color: 6,
+      dash: 2,
+      points: [
+        [Math.min(flat, to), issue],
+        [to, issue],
+      ],
+    });
   }
   return lines.filter((line) => line.points.length > 0);
 }
 
 function marksOf(points: RoofPoint[]): Mark[] {
-  const top = [...points].sort((a, b) => (b.kernel.row.device_ns ?? 0) - (a.kernel.row.device_ns ?? 0)).slice(0, SHAPES);
+  const top = [...points]
+    .sort((a, b) => (b.kernel.row.device_ns ?? 0) - (a.kernel.row.device_ns ?? 0))
+    .slice(0, SHAPES);
   return points
     .map((point, at) => {
       const rank = top.indexOf(point);
@@ -79,7 +138,8 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
   if (kernels.every((kernel) => !(kernel.each > 0))) return <p>A roofline needs times, which this trace has not.</p>;
   const tell = (mark: Mark) => {
     const { kernel, intensity, rate, share: part } = points[mark.at];
-    return `${kernel.short}, ${kernel.shape}: ${decimal(intensity)} warp instructions per sector, ${perSecond(rate)}; ${share(part)} of the calibrated rate of ${roof.title}`;
+    const work = `${decimal(intensity)} warp instructions per sector, ${perSecond(rate)}`;
+    return `${kernel.short}, ${kernel.shape}: ${work}; ${share(part)} of the calibrated rate of ${roof.title}`;
   };
   return (
     <>
@@ -87,13 +147,19 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
         <Pick id="k.roof" label="Sectors at" options={LEVELS} />
       </Controls>
       {points.length === 0 ? (
-        <p>No kernel was measured with the counters that this roofline needs (instructions and sectors at {roof.title}).</p>
+        <p>
+          No kernel was measured with the counters that this roofline needs (instructions and sectors at {roof.title}).
+        </p>
       ) : (
         <>
           <Scatter
             id="k.roofline"
-            title={`Roofline: warp instructions per second against instructions per 32-byte sector at ${roof.title}`}
-            x={{ title: 'warp instructions per 32-byte sector', log: true, show: (value) => String(value < 1 ? Number(value.toPrecision(2)) : count(value)) }}
+            title={`Roofline: warp instructions a second against instructions per sector at ${roof.title}`}
+            x={{
+              title: 'warp instructions per 32-byte sector',
+              log: true,
+              show: (value) => String(value < 1 ? Number(value.toPrecision(2)) : count(value)),
+            }}
             y={{ title: 'warp instructions', log: true, show: perSecond }}
             marks={marks}
             curves={lines}
@@ -102,18 +168,21 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
             onMark={(mark) => open(points[mark.at].kernel)}
           />
           <ul class="roof-lines" aria-label="Kernels in the roofline">
-            {[...marks].sort((a, b) => a.group - b.group).slice(0, SHAPES + 1).map((mark) => (
-              <li>
-                <ShapeIcon index={mark.group} />{' '}
-                {mark.group < SHAPES ? (
-                  <button type="button" onClick={() => open(points[mark.at].kernel)}>
-                    {points[mark.at].kernel.short}
-                  </button>
-                ) : (
-                  `${count(points.length - SHAPES)} others`
-                )}
-              </li>
-            ))}
+            {[...marks]
+              .sort((a, b) => a.group - b.group)
+              .slice(0, SHAPES + 1)
+              .map((mark) => (
+                <li>
+                  <ShapeIcon index={mark.group} />{' '}
+                  {mark.group < SHAPES ? (
+                    <button type="button" onClick={() => open(points[mark.at].kernel)}>
+                      {points[mark.at].kernel.short}
+                    </button>
+                  ) : (
+                    `${count(points.length - SHAPES)} others`
+                  )}
+                </li>
+              ))}
           </ul>
           <ul class="roof-lines" aria-label="Roofs">
             {lines.map((line) => (
@@ -123,9 +192,10 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
             ))}
           </ul>
           <p class="dim">
-            {points.length} of {kernels.length} kernels have the counters. A kernel near a slope is held by that memory; one near the flat
-            roof by issuing instructions; one far below both by latency, or by too few warps.
-            {sheet !== null && ` Datasheet: ${sheet.source}; issue at the clock that its single-precision rate implies.`}
+            {points.length} of {kernels.length} kernels have the counters. A kernel near a slope is held by that memory;
+            one near the flat roof by issuing instructions; one far below both by latency, or by too few warps.
+            {sheet !== null &&
+              ` Datasheet: ${sheet.source}; issue at the clock that its single-precision rate implies.`}
             {!known(roof.rate) && ' There is no calibrated rate of this level: gmtrace calibrate measures it.'}
           </p>
         </>

@@ -13,9 +13,21 @@ import { curvesOf, type Curve, type Step } from './occupancy';
 const BINARY = Array.from({ length: 40 }, (_, power) => 2 ** power);
 
 const COLUMNS: (curve: Curve) => TableColumn<Step>[] = (curve) => [
-  { key: curve.id, title: curve.upTo ? `${curve.axis}, up to` : curve.axis, value: (step) => step.value, show: (step) => curve.show(step.value), numeric: true },
+  {
+    key: curve.id,
+    title: curve.upTo ? `${curve.axis}, up to` : curve.axis,
+    value: (step) => step.value,
+    show: (step) => curve.show(step.value),
+    numeric: true,
+  },
   { key: 'blocks', title: 'Resident blocks', value: (step) => step.blocks, numeric: true },
-  { key: 'occupancy', title: 'Occupancy', value: (step) => step.occupancy, show: (step) => share(step.occupancy), numeric: true },
+  {
+    key: 'occupancy',
+    title: 'Occupancy',
+    value: (step) => step.occupancy,
+    show: (step) => share(step.occupancy),
+    numeric: true,
+  },
 ];
 
 function WhatIf({ curve, launched }: { curve: Curve; launched: number }) {
@@ -32,18 +44,45 @@ function WhatIf({ curve, launched }: { curve: Curve; launched: number }) {
     return {
       legend: { show: false },
       cursor: { show: false },
-      scales: { x: { time: false, range: [0, Math.max(last, curve.now || 0) * 1.04] as [number, number] }, y: { range: [0, 108] as [number, number] } },
+      scales: {
+        x: { time: false, range: [0, Math.max(last, curve.now || 0) * 1.04] as [number, number] },
+        y: { range: [0, 108] as [number, number] },
+      },
       axes: [
-        { ...ink, label: curve.axis, labelSize: 22, size: 44, space: 70, ...(curve.id === 'shared' && { incrs: BINARY }), values: (_: uPlot, ticks: number[]) => ticks.map(curve.show) },
+        {
+          ...ink,
+          label: curve.axis,
+          labelSize: 22,
+          size: 44,
+          space: 70,
+          ...(curve.id === 'shared' && { incrs: BINARY }),
+          values: (_: uPlot, ticks: number[]) => ticks.map(curve.show),
+        },
         { ...ink, size: 52, values: (_: uPlot, ticks: number[]) => ticks.map((tick) => `${tick} %`) },
       ],
-      series: [{}, { stroke: color('--c1'), width: 2, ...(stepped && { paths: stepped }), points: { show: !curve.upTo, size: 5 } }],
+      series: [
+        {},
+        {
+          stroke: color('--c1'),
+          width: 2,
+          ...(stepped && { paths: stepped }),
+          points: { show: !curve.upTo, size: 5 },
+        },
+      ],
       hooks: { draw: [(plot: uPlot) => (known(mark.x) && known(mark.y) ? drawMarks(plot, [mark]) : undefined)] },
     };
   };
   const now = known(curve.now) ? `; the square is the launch: ${curve.show(curve.now)}, ${share(launched)}` : '';
   return (
-    <Plot id={`k.${curve.id}`} title={`Occupancy ${curve.title}${now}`} height={210} options={options} data={data} columns={COLUMNS(curve)} rows={curve.steps} />
+    <Plot
+      id={`k.${curve.id}`}
+      title={`Occupancy ${curve.title}${now}`}
+      height={210}
+      options={options}
+      data={data}
+      columns={COLUMNS(curve)}
+      rows={curve.steps}
+    />
   );
 }
 
@@ -64,7 +103,8 @@ export function OccupancyPanel({ row }: { row: KernelRow }) {
   return (
     <>
       <p>
-        {count(blocks)} blocks, {count(warps)} of {count(most)} warps of a multiprocessor can be resident: {share(occupancy.theoretical)}.{' '}
+        {count(blocks)} blocks, {count(warps)} of {count(most)} warps of a multiprocessor can be resident:{' '}
+        {share(occupancy.theoretical)}.{' '}
         {limiter
           ? `Held by ${LIMITS[limiter] ?? limiter}; without that it would be ${share(occupancy.without_limiter)}.`
           : 'Nothing limits it.'}{' '}

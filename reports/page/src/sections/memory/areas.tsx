@@ -35,36 +35,51 @@ function stack({ moments, areas }: Usage): uPlot.AlignedData {
 
 function seriesOf({ areas }: Usage): uPlot.Series[] {
   const stepped = uPlot.paths.stepped?.({ align: 1 });
-  return areas.map(({ label }, i) => ({
-    label,
-    paths: stepped,
-    points: { show: false },
-    stroke: color('--card'),
-    width: 1,
-    fill: color(areas[i].site === null ? '--c8' : `--c${i + 1}`),
-  })).reverse();
+  return areas
+    .map(({ label }, i) => ({
+      label,
+      paths: stepped,
+      points: { show: false },
+      stroke: color('--card'),
+      width: 1,
+      fill: color(areas[i].site === null ? '--c8' : `--c${i + 1}`),
+    }))
+    .reverse();
 }
 
-// The number that the legend has, where its area is highest: colours are not all there is.
+/** Where an area's number has most room: the middle of the largest part in which nothing changes. */
+function roomOf({ moments, areas }: Usage, index: number) {
+  const below = (at: number) => areas.slice(0, index).reduce((sum, { values }) => sum + values[at], 0);
+  const { values } = areas[index];
+  let best = { middle: 0, bottom: 0, top: 0 };
+  let largest = 0;
+  for (let from = 0; from + 1 < moments.length;) {
+    const bottom = below(from);
+    let to = from + 1;
+    while (to + 1 < moments.length && values[to] === values[from] && below(to) === bottom) to++;
+    const size = values[from] * (moments[to] - moments[from]);
+    if (size > largest) {
+      largest = size;
+      best = { middle: (moments[from] + moments[to]) / 2, bottom, top: bottom + values[from] };
+    }
+    from = to;
+  }
+  return best;
+}
+
+// The number that the legend has: colours are not all there is.
 function drawNumbers(plot: uPlot, usage: Usage) {
   const { ctx } = plot;
   const ratio = devicePixelRatio;
   ctx.font = `600 ${12 * ratio}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
-  usage.areas.forEach(({ values }, i) => {
-    let best = 0;
-    let area = 0;
-    for (let at = 0; at + 1 < values.length; at++) {
-      const size = values[at] * (usage.moments[at + 1] - usage.moments[at]);
-      if (size > area) [area, best] = [size, at];
-    }
-    const below = usage.areas.slice(0, i).reduce((sum, other) => sum + other.values[best], 0);
-    const middle = (usage.moments[best] + usage.moments[best + 1]) / 2;
-    const top = plot.valToPos(below + values[best], 'y', true);
-    const bottom = plot.valToPos(below, 'y', true);
+  usage.areas.forEach((_, i) => {
+    const room = roomOf(usage, i);
+    const top = plot.valToPos(room.top, 'y', true);
+    const bottom = plot.valToPos(room.bottom, 'y', true);
     if (bottom - top < 14 * ratio) return;
-    const x = plot.valToPos(middle, 'x', true);
+    const x = plot.valToPos(room.middle, 'x', true);
     ctx.fillStyle = color('--card');
     ctx.beginPath();
     ctx.arc(x, (top + bottom) / 2, 8 * ratio, 0, 2 * Math.PI);
@@ -154,7 +169,12 @@ export function Areas({ title, usage, clock, at, onAt }: Props) {
   );
   useEffect(() => plot.current?.redraw(false), [at]);
   const options = () => {
-    const made = optionsOf(usage, clock, () => now.current.at, (next) => now.current.onAt(next));
+    const made = optionsOf(
+      usage,
+      clock,
+      () => now.current.at,
+      (next) => now.current.onAt(next),
+    );
     made.hooks.ready.push((ready) => {
       plot.current = ready;
       ready.over.style.cursor = 'crosshair';
@@ -177,7 +197,8 @@ export function Legend({ usage, index }: { usage: Usage; index: number }) {
             {label}
           </span>
           <span class="number">
-            {bytes(values[index])} <span class="dim">{usage.total[index] > 0 ? share(values[index] / usage.total[index]) : ''}</span>
+            {bytes(values[index])}{' '}
+            <span class="dim">{usage.total[index] > 0 ? share(values[index] / usage.total[index]) : ''}</span>
           </span>
         </li>
       ))}

@@ -11,12 +11,35 @@ import { liveAt, type Allocations, type Place } from './model';
 function columnsOf(all: Allocations, at: number): TableColumn<number>[] {
   const age = (row: number) => at - all.begin[row];
   return [
-    { key: 'bytes', title: 'Size', value: (row) => all.bytes[row], show: (row) => bytes(all.bytes[row]), numeric: true },
-    { key: 'age', title: all.timed ? 'Age' : 'Age in events', value: age, show: (row) => (all.timed ? ns(age(row)) : age(row)), numeric: true },
+    {
+      key: 'bytes',
+      title: 'Size',
+      value: (row) => all.bytes[row],
+      show: (row) => bytes(all.bytes[row]),
+      numeric: true,
+    },
+    {
+      key: 'age',
+      title: all.timed ? 'Age' : 'Age in events',
+      value: age,
+      show: (row) => (all.timed ? ns(age(row)) : age(row)),
+      numeric: true,
+    },
     { key: 'kind', title: 'Kind', value: (row) => all.kind(row) },
     { key: 'site', title: 'Call site', value: (row) => all.stacks.site(all.stack[row]) },
-    { key: 'address', title: 'Address', value: (row) => hex(all.address[row]), show: (row) => <code class="address">{hex(all.address[row])}</code> },
-    { key: 'id', title: 'allocation.id', value: (row) => all.id[row], numeric: true, help: 'of the trace: gmanalyze sql' },
+    {
+      key: 'address',
+      title: 'Address',
+      value: (row) => hex(all.address[row]),
+      show: (row) => <code class="address">{hex(all.address[row])}</code>,
+    },
+    {
+      key: 'id',
+      title: 'allocation.id',
+      value: (row) => all.id[row],
+      numeric: true,
+      help: 'of the trace: gmanalyze sql',
+    },
   ];
 }
 
@@ -41,7 +64,14 @@ export function Live({ all, place, at, clock }: Props) {
   const when = clock(at);
   return (
     <>
-      <Icicle id="m" title={`Allocated at ${when}, by call stack`} root={root} what="allocated" counted="allocations" show={bytes} />
+      <Icicle
+        id="m"
+        title={`Allocated at ${when}, by call stack`}
+        root={root}
+        what="allocated"
+        counted="allocations"
+        show={bytes}
+      />
       <Table id="m.live" caption={`Allocations at ${when}`} columns={columnsOf(all, at)} rows={rows} limit={20} />
     </>
   );

@@ -144,7 +144,10 @@ function topSites(changes: Change[], site: Float64Array): number[] {
     now.set(site[row], held);
     if (held > (most.get(site[row]) ?? 0)) most.set(site[row], held);
   }
-  return [...most.entries()].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, TOP_SITES).map(([key]) => key);
+  return [...most.entries()]
+    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    .slice(0, TOP_SITES)
+    .map(([key]) => key);
 }
 
 // Which states are kept: of each bin of the time the highest and the last, so that no peak is lost.

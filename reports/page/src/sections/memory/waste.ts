@@ -25,7 +25,12 @@ export interface IdleRow {
   share: number;
 }
 
-function bySite<Row>(all: Allocations, rows: number[], make: (site: string, kind: string) => Row, add: (sum: Row, row: number) => void) {
+function bySite<Row>(
+  all: Allocations,
+  rows: number[],
+  make: (site: string, kind: string) => Row,
+  add: (sum: Row, row: number) => void,
+) {
   const sums = new Map<string, Row>();
   for (const row of rows) {
     const kind = all.kind(row);

@@ -62,7 +62,14 @@ export function copiesOf(payload: Payload): Copies {
   const table = payload.table('call');
   const { names, report } = payload.head;
   const column = (name: string) => table.numbers(name);
-  const [kind, begin, host, start, device, bytes] = ['kind', 'begin', 'host_ns', 'device_start', 'device_ns', 'bytes'].map(column);
+  const [kind, begin, host, start, device, bytes] = [
+    'kind',
+    'begin',
+    'host_ns',
+    'device_start',
+    'device_ns',
+    'bytes',
+  ].map(column);
   const [direction, hostClass, blocking, count] = ['direction', 'host_class', 'blocking', 'count'].map(column);
   const [transfer, launch] = ['transfer', 'launch'].map((name) => names.kind.indexOf(name));
   const rows: number[] = [];
@@ -133,7 +140,10 @@ export function calibrated(model: Record<string, unknown> | null): Calibrated[] 
     if (!['h2d', 'd2h', 'd2d', 'peer'].includes(direction) || !['sync', 'async'].includes(mode)) continue;
     const points = (entry?.points ?? [])
       // What a trace knows of an asynchronous copy is its time on the device, so that is compared.
-      .map(({ bytes = NaN, median_ns = NaN, device_ns, call_ns = 0 }) => ({ bytes, ns: device_ns ? Math.max(device_ns, call_ns) : median_ns }))
+      .map(({ bytes = NaN, median_ns = NaN, device_ns, call_ns = 0 }) => ({
+        bytes,
+        ns: device_ns ? Math.max(device_ns, call_ns) : median_ns,
+      }))
       .filter(({ bytes, ns }) => bytes > 0 && ns > 0)
       .sort((a, b) => a.bytes - b.bytes);
     if (points.length > 0) curves.push({ key, direction, host_class: words.length > 2 ? words[1] : '', mode, points });
@@ -171,7 +181,12 @@ export interface SiteRow {
   stack: number;
 }
 
-export function sitesOf(payload: Payload, copies: Copies, curves: Calibrated[], kept: (group: number) => boolean): SiteRow[] {
+export function sitesOf(
+  payload: Payload,
+  copies: Copies,
+  curves: Calibrated[],
+  kept: (group: number) => boolean,
+): SiteRow[] {
   const stacks = stacksOf(payload);
   const stack = payload.table('call').numbers('stack');
   const sums = new Map<string, SiteRow>();
@@ -184,7 +199,17 @@ export function sitesOf(payload: Payload, copies: Copies, curves: Calibrated[], 
     let sum = sums.get(key);
     if (sum === undefined) {
       const { direction, host_class } = copies.groups[group];
-      sum = { site: stacks.site(id), direction, host_class, blocking: copies.blocking[at] === 1, count: 0, bytes: 0, time: 0, expected: 0, stack: id };
+      sum = {
+        site: stacks.site(id),
+        direction,
+        host_class,
+        blocking: copies.blocking[at] === 1,
+        count: 0,
+        bytes: 0,
+        time: 0,
+        expected: 0,
+        stack: id,
+      };
       sums.set(key, sum);
     }
     const curve = fits[group][copies.blocking[at]];

@@ -48,9 +48,21 @@ function drawn(curves: Calibrated[]): Curve[] {
 function columnsOf(copies: Copies, site: (at: number) => string): TableColumn<Mark>[] {
   return [
     { key: 'kind', title: 'Kind', value: (mark) => nameOf(copies.groups[mark.group]) },
-    { key: 'count', title: 'Copies', value: (mark) => mark.count, show: (mark) => count(mark.count), numeric: true },
+    {
+      key: 'count',
+      title: 'Copies',
+      value: (mark) => mark.count,
+      show: (mark) => count(mark.count),
+      numeric: true,
+    },
     { key: 'bytes', title: 'Size', value: (mark) => mark.x, show: (mark) => bytes(mark.x), numeric: true },
-    { key: 'time', title: 'Time', value: (mark) => copies.time[mark.at], show: (mark) => ns(copies.time[mark.at]), numeric: true },
+    {
+      key: 'time',
+      title: 'Time',
+      value: (mark) => copies.time[mark.at],
+      show: (mark) => ns(copies.time[mark.at]),
+      numeric: true,
+    },
     { key: 'rate', title: 'Bandwidth', value: (mark) => mark.y, show: (mark) => rate(mark.y), numeric: true },
     { key: 'site', title: 'Call site', value: (mark) => site(mark.at) },
   ];
@@ -77,7 +89,10 @@ export function TransferPlot({ payload, copies, curves, kept }: Props) {
   const shown = useMemo(() => all.filter((_, i) => on[i]), [all, visible]);
   const marks = useMemo(() => {
     const rates = copies.rate.map((value, at) => (kept(copies.group[at]) ? value : NaN));
-    return thin({ x: copies.bytes, y: rates, group: copies.group, count: copies.count, weight: copies.time }, { logX: true, logY: true });
+    return thin(
+      { x: copies.bytes, y: rates, group: copies.group, count: copies.count, weight: copies.time },
+      { logX: true, logY: true },
+    );
   }, [copies, kept]);
   const stacks = stacksOf(payload);
   const stack = payload.table('call').numbers('stack');
@@ -92,7 +107,9 @@ export function TransferPlot({ payload, copies, curves, kept }: Props) {
     <>
       <Scatter
         id="x.plot"
-        title={curves.length > 0 ? 'Bandwidth of copies by size, over the calibrated curves' : 'Bandwidth of copies by size'}
+        title={
+          curves.length > 0 ? 'Bandwidth of copies by size, over the calibrated curves' : 'Bandwidth of copies by size'
+        }
         x={{ title: 'size of a copy', log: true, base: 16, show: bytes }}
         y={{ title: 'bandwidth', log: true, show: rate }}
         marks={marks}
@@ -104,14 +121,20 @@ export function TransferPlot({ payload, copies, curves, kept }: Props) {
         <Keys
           label="Calibrated"
           toggle={toggle}
-          entries={curves.map((curve, i) => ({ name: curve.key, label: titleOf(curve), on: on[i], color: all[i].color, dash: all[i].dash }))}
+          entries={curves.map((curve, i) => ({
+            name: curve.key,
+            label: titleOf(curve),
+            on: on[i],
+            color: all[i].color,
+            dash: all[i].dash,
+          }))}
         />
       ) : (
         <p class="dim">There is no device model, so no calibrated curves: gmtrace calibrate makes one.</p>
       )}
       <p class="dim">
-        Copies of one kind within 1/{COLUMNS} of the width and 1/{ROWS} of the height are one mark, at the one that took longest, the
-        larger the more they are. Time is without waiting for earlier kernels.
+        Copies of one kind within 1/{COLUMNS} of the width and 1/{ROWS} of the height are one mark, at the one that took
+        longest, the larger the more they are. Time is without waiting for earlier kernels.
       </p>
     </>
   );
