@@ -43,6 +43,16 @@ test('what a kernel uses of each calibrated rate', () => {
   );
 });
 
+test('L2 takes sectors in at a rate of its own, where the model has it', () => {
+  const model = { rates: { ...rates, write_sectors_per_s: { median: 5e10 } } };
+  const [kernel] = kernelsOf(make([row({ counters })], false, model));
+  assert.equal(+kernel.used.l2.toFixed(6), 0.25); // 1 M read in 5 us, 1 M written in 20 us
+  assert.deepEqual(
+    roofsOf(model)[1].lines.map(({ rate }) => rate),
+    [2e11, 5e10],
+  );
+});
+
 test('what was not measured stays unknown', () => {
   const { dram_write_bytes: _, ...less } = counters;
   const [partial, none] = kernelsOf(make([row({ counters: less }), row({})]));
@@ -62,7 +72,7 @@ test('the roofline holds kernels with counters and time, and its slope ends at t
     points.map(({ kernel, intensity, rate }) => [kernel.index, intensity, rate]),
     [[0, 4, 4e10]],
   );
-  assert.equal(dram.rate, 1e11);
+  assert.deepEqual(dram.lines, [{ title: 'device memory', rate: 1e11 }]);
   assert.deepEqual(roofLine(1e11, 1e12, 1, 100), [
     [1, 1e11],
     [10, 1e12],

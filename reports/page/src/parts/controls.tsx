@@ -73,7 +73,7 @@ interface KeysProps {
 /** A legend whose entries switch what they name. */
 export function Keys({ label, entries, toggle }: KeysProps) {
   return (
-    <div class="keys" role="group" aria-label={label}>
+    <div class="chips" role="group" aria-label={label}>
       <span class="dim">{label}</span>
       {entries.map((entry) => (
         <button type="button" aria-pressed={entry.on} onClick={() => toggle(entry.name)}>

@@ -7,11 +7,15 @@ import type { Finding, KernelRow } from '../../report';
 export interface Roof {
   id: 'dram' | 'l2' | 'l1';
   title: string;
-  /** 32-byte sectors per second; NaN: not calibrated. */
-  rate: number;
+  /** Calibrated, in 32-byte sectors per second, the highest first; none: not calibrated. */
+  lines: { title: string; rate: number }[];
   /** Sectors that a launch moves there; NaN: not measured. */
-  sectors: (counters: Record<string, number>) => number;
+  sectors: (counters: Counters) => number;
+  /** How long they take at the calibrated rates, in seconds; NaN: not known. */
+  seconds: (counters: Counters) => number;
 }
+
+type Counters = Record<string, number>;
 
 export interface Kernel {
   index: number;
@@ -38,29 +42,33 @@ const sum = (counters: Record<string, number>, ...names: string[]) =>
   names.reduce((total, name) => total + (counters[name] ?? NaN), 0);
 
 export function roofsOf(model: Record<string, unknown> | null): Roof[] {
+  const dram = rateOf(model, 'dram_bytes_per_s') / 32;
+  const l2 = rateOf(model, 'l2_sectors_per_s');
+  const written = rateOf(model, 'write_sectors_per_s');
+  // Whichever way of hitting L1 moved more sectors.
+  const l1 = rateOf(model, 'l1_sectors_per_s', 'l1_strided_sectors_per_s');
+  const inDram = (c: Counters) => sum(c, 'dram_read_bytes', 'dram_write_bytes') / 32;
+  const inL1 = (c: Counters) =>
+    sum(c, 'global_load_sectors', 'global_store_sectors') + (c.local_load_sectors ?? 0) + (c.local_store_sectors ?? 0);
+  const lines = (...all: [string, number][]) =>
+    all.filter(([, rate]) => known(rate)).map(([title, rate]) => ({ title, rate }));
   return [
     {
       id: 'dram',
       title: 'device memory',
-      rate: rateOf(model, 'dram_bytes_per_s') / 32,
-      sectors: (c) => sum(c, 'dram_read_bytes', 'dram_write_bytes') / 32,
+      lines: lines(['device memory', dram]),
+      sectors: inDram,
+      seconds: (c) => inDram(c) / dram,
     },
     {
       id: 'l2',
       title: 'L2',
-      rate: rateOf(model, 'l2_sectors_per_s'),
+      lines: lines(['L2, reading', l2], ['L2, writing', written]),
       sectors: (c) => sum(c, 'l2_read_sectors', 'l2_write_sectors'),
+      // L2 takes sectors in more slowly than it gives them; older models do not know how fast.
+      seconds: (c) => sum(c, 'l2_read_sectors') / l2 + sum(c, 'l2_write_sectors') / (known(written) ? written : l2),
     },
-    {
-      id: 'l1',
-      title: 'L1',
-      // Whichever way of hitting L1 moved more sectors.
-      rate: rateOf(model, 'l1_sectors_per_s', 'l1_strided_sectors_per_s'),
-      sectors: (c) =>
-        sum(c, 'global_load_sectors', 'global_store_sectors') +
-        (c.local_load_sectors ?? 0) +
-        (c.local_store_sectors ?? 0),
-    },
+    { id: 'l1', title: 'L1', lines: lines(['L1', l1]), sectors: inL1, seconds: (c) => inL1(c) / l1 },
   ];
 }
 
@@ -102,8 +110,9 @@ export function kernelsOf(payload: Payload): Kernel[] {
     const counters = row.counters ?? {};
     const each =
       known(row.device_ns) && row.launches > 0 && !report.device.software ? row.device_ns / row.launches : NaN;
-    const part = (work: number, rate: number) => (1e9 * work) / each / rate;
-    const [dram, l2, l1] = roofs.map((roof) => part(roof.sectors(counters), roof.rate));
+    const part = (seconds: number) => (1e9 * seconds) / each;
+    const [dram, l2, l1] = roofs.map((roof) => part(roof.seconds(counters)));
+    const wavefronts = sum(counters, 'shared_load_wavefronts', 'shared_store_wavefronts');
     return {
       index,
       row,
@@ -111,7 +120,7 @@ export function kernelsOf(payload: Payload): Kernel[] {
       shape: `${row.grid.join('×')} blocks of ${row.block.join('×')}`,
       each,
       findings: findings.get(row.name) ?? [],
-      used: { dram, l2, l1, shared: part(sum(counters, 'shared_load_wavefronts', 'shared_store_wavefronts'), shared) },
+      used: { dram, l2, l1, shared: part(wavefronts / shared) },
     };
   });
 }

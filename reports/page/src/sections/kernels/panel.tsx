@@ -30,7 +30,7 @@ function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
     ['All launches', `${ns(row.device_ns)}, ${share(row.share_of_wall)} of the run`],
   ];
   return (
-    <dl class="facts">
+    <dl class="kernel-facts">
       {facts.map(([name, value]) => (
         <div>
           <dt>{name}</dt>
@@ -63,7 +63,7 @@ function Limits({ kernel }: { kernel: Kernel }) {
   return (
     <>
       <p>{limitOf(kernel)}</p>
-      <dl class="limits">
+      <dl class="kernel-limits">
         {ROOFS.map(([id, title]) => {
           const used = kernel.used[id];
           return (

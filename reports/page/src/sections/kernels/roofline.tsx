@@ -64,36 +64,40 @@ interface Line extends Curve {
   says: string;
 }
 
+interface Slope {
+  label: string;
+  rate: number;
+  color: number;
+  dash: number;
+}
+
 // Calibrated roofs solid, datasheet ones dashed.
+function slopesOf(roof: Roof, sheet: Datasheet | null): Slope[] {
+  const slopes = roof.lines.map(({ title, rate }, i) => ({
+    label: `${title}, calibrated`,
+    rate,
+    color: 7 - 2 * i,
+    dash: 0,
+  }));
+  if (roof.id === 'dram' && sheet !== null)
+    slopes.push({ label: `${roof.title}, datasheet`, rate: sheet.dram_bytes_per_s / 32, color: 7, dash: 1 });
+  return slopes;
+}
+
 function linesOf(roof: Roof, sheet: Datasheet | null, points: RoofPoint[]): Line[] {
   const issue = sheet === null ? NaN : issueRate(sheet);
-  const intensities = points.map(({ intensity }) => intensity);
-  const slopes = [roof.rate, roof.id === 'dram' && sheet !== null ? sheet.dram_bytes_per_s / 32 : NaN];
-  const ridges = slopes
-    .filter(known)
-    .map((slope) => issue / slope)
-    .filter(known);
-  const from = Math.min(...intensities, ...ridges) / 4;
-  const to = Math.max(...intensities, ...ridges) * 4;
-  const lines: Line[] = [];
-  if (known(roof.rate))
-    lines.push({
-      label: `${roof.title}, calibrated`,
-      says: perSecondBytes(32 * roof.rate),
-      color: 7,
-      dash: 0,
-      points: roofLine(roof.rate, issue, from, to),
-    });
-  if (known(slopes[1]))
-    lines.push({
-      label: `${roof.title}, datasheet`,
-      says: perSecondBytes(32 * slopes[1]),
-      color: 7,
-      dash: 1,
-      points: roofLine(slopes[1], issue, from, to),
-    });
+  const slopes = slopesOf(roof, sheet);
+  const ridges = slopes.map(({ rate }) => issue / rate).filter(known);
+  const around = [...points.map(({ intensity }) => intensity), ...ridges];
+  const from = Math.min(...around) / 4;
+  const to = Math.max(...around) * 4;
+  const lines: Line[] = slopes.map(({ rate, ...line }) => ({
+    ...line,
+    says: perSecondBytes(32 * rate),
+    points: roofLine(rate, issue, from, to),
+  }));
   if (known(issue)) {
-    const flat = Math.min(...slopes.filter(known).map((slope) => issue / slope), to);
+    const flat = Math.min(...ridges, to);
     lines.push({
       label: 'issue, datasheet',
       says: `${perSecond(issue)} warp instructions`,
@@ -196,7 +200,7 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
             one near the flat roof by issuing instructions; one far below both by latency, or by too few warps.
             {sheet !== null &&
               ` Datasheet: ${sheet.source}; issue at the clock that its single-precision rate implies.`}
-            {!known(roof.rate) && ' There is no calibrated rate of this level: gmtrace calibrate measures it.'}
+            {roof.lines.length === 0 && ' There is no calibrated rate of this level: gmtrace calibrate measures it.'}
           </p>
         </>
       )}
