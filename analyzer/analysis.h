@@ -25,6 +25,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
 
 /* Parts of it. */
 void gmt_races_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 void gmt_report_keep_kernels(struct gmt_report *report, const regex_t *kernels);
 void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,

@@ -81,6 +81,11 @@ struct gmt_tl_allocation {
     char kind; /* first letter: device, pitched (p), managed, async, 'o' for pool */
 };
 
+/* Of a kernel, as reports show it: NAN where the trace does not know. */
+struct gmt_tl_resources {
+    double registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, max_threads_per_block;
+};
+
 struct gmt_tl_class {
     int64_t id;
     char *name;
@@ -89,10 +94,11 @@ struct gmt_tl_class {
     int64_t max_threads_per_block;                /* as compiled for; 0: unknown */
     int64_t grid[3], block[3], max_blocks_per_sm; /* the latter 0: unknown */
     int64_t cluster[3];                           /* 0: none */
-    double theoretical_occupancy;                 /* 0..1, NAN */
-    double footprint_bytes;      /* of all allocations that its launches got pointers into; NAN */
-    double mapped_bytes;         /* of page-locked host memory among them; NAN: none */
-    double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
+    struct gmt_tl_resources shown;
+    double theoretical_occupancy; /* 0..1, NAN */
+    double footprint_bytes;       /* of all allocations that its launches got pointers into; NAN */
+    double mapped_bytes;          /* of page-locked host memory among them; NAN: none */
+    double counter[GMT_METRICS];  /* mean per launch, NAN: not measured */
     int64_t launches, measured, timed;
     double median_ns;    /* of launches that were not measured; NAN: no device time at all */
     double total_ns;     /* median x launches: what the program spends there untraced */

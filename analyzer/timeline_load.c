@@ -193,6 +193,12 @@ static int load_classes(struct gmt_timeline *tl)
         class->max_blocks_per_sm = gmt_query_int(&query, 12);
         class->theoretical_occupancy = gmt_query_real(&query, 13);
         class->max_threads_per_block = gmt_query_int(&query, 17);
+        class->shown = (struct gmt_tl_resources){
+            .registers = gmt_query_real(&query, 2),
+            .static_shared_bytes = gmt_query_real(&query, 3),
+            .dynamic_shared_bytes = gmt_query_real(&query, 4),
+            .local_bytes = gmt_query_real(&query, 5),
+            .max_threads_per_block = gmt_query_real(&query, 17)};
         for (size_t i = 0; i < GMT_METRICS; i++)
             class->counter[i] = NAN;
         class->median_ns = class->total_ns = NAN;

@@ -145,6 +145,27 @@ static double efficiency(struct gmt_access access)
     return access.sectors > 0 ? 100 * access.bytes / (32 * access.sectors) : NAN;
 }
 
+static void fill_counters(struct gmt_arena *arena, const struct gmt_tl_class *class,
+                          struct gmt_kernel_row *row)
+{
+    static const char *const names[GMT_METRICS] = {
+#define GMT_METRIC(id, name, group, cupti_name, unit, meaning) #name,
+#include "libtrace/metrics.def"
+#undef GMT_METRIC
+    };
+    struct gmt_report_counter *counters = NULL;
+
+    for (size_t i = 0; i < GMT_METRICS; i++) {
+        struct gmt_report_counter *counter = isnan(class->counter[i])
+                                                 ? NULL
+                                                 : GMT_PUSH(arena, counters, row->counter_count);
+
+        if (counter != NULL)
+            *counter = (struct gmt_report_counter){names[i], class->counter[i]};
+    }
+    row->counters = counters;
+}
+
 static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
                         const struct gmt_tl_class *class, struct gmt_kernel_row *row)
 {
@@ -155,6 +176,7 @@ static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
                     c[GMT_M_shared_load_requests] + c[GMT_M_shared_store_requests];
 
     row->name = class->name != NULL ? class->name : "unnamed kernel";
+    row->class_id = class->id;
     for (int i = 0; i < 3; i++) {
         row->grid[i] = class->grid[i];
         row->block[i] = class->block[i];
@@ -170,6 +192,12 @@ static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
     row->theoretical_occupancy = class->theoretical_occupancy;
     row->local_share = local + others > 0 ? local / (local + others) : NAN;
     row->dram_bytes_per_s = work.dram_bytes * 1e9 / class->median_ns;
+    row->registers = class->shown.registers;
+    row->static_shared_bytes = class->shown.static_shared_bytes;
+    row->dynamic_shared_bytes = class->shown.dynamic_shared_bytes;
+    row->local_bytes = class->shown.local_bytes;
+    row->max_threads_per_block = class->shown.max_threads_per_block;
+    fill_counters(arena, class, row);
     row->occupancy = gmt_occupancy_report(arena, tl, class);
 }
 
@@ -212,6 +240,7 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
         report->compute_capability = gmt_arena_text(
             report->arena, "%d.%d", (int)device->compute_major, (int)device->compute_minor);
     report->simulated = tl->simulated;
+    gmt_details_fill(tl, report);
     report->wall_ns = gmt_timeline_wall_ns(tl);
     report->gpu_busy_ns = tl->has_device_times ? gmt_intervals_length(tl->busy, tl->busy_count)
                                                : NAN;

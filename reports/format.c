@@ -186,21 +186,51 @@ size_t gmt_print_clean(FILE *out, const char *text, size_t max_columns)
     return count;
 }
 
-char *gmt_clean_copy(const char *text)
+/* At most n characters; where text has more, the last is an ellipsis. */
+static char *clean_copy(const char *text, size_t n, bool lines)
 {
+    static const char ellipsis[] = "…";
     const char *bytes;
-    size_t length, used = 0;
-    char *clean = malloc(strlen(text) * 3 + 1);
+    size_t length, used = 0, count = 0, last = 0;
+    size_t most = strlen(text);
 
+    most = n < SIZE_MAX / 4 && most > 4 * n ? 4 * n : 3 * most;
+    char *clean = malloc(most + sizeof(ellipsis));
     if (clean == NULL)
         return NULL;
-    while (*text != '\0') {
+    while (*text != '\0' && count++ < n) {
+        bool keep = lines && (*text == '\n' || *text == '\t');
+
+        last = used;
+        if (keep) {
+            clean[used++] = *text++;
+            continue;
+        }
         text += next_clean(text, &bytes, &length);
         memcpy(clean + used, bytes, length);
         used += length;
     }
+    if (*text != '\0') {
+        memcpy(clean + last, ellipsis, sizeof(ellipsis) - 1);
+        used = last + sizeof(ellipsis) - 1;
+    }
     clean[used] = '\0';
     return clean;
+}
+
+char *gmt_clean_copy(const char *text)
+{
+    return clean_copy(text, SIZE_MAX, false);
+}
+
+char *gmt_clean_cut(const char *text, size_t max_columns)
+{
+    return clean_copy(text, max_columns, false);
+}
+
+char *gmt_clean_lines(const char *text)
+{
+    return clean_copy(text, SIZE_MAX, true);
 }
 
 const char *gmt_severity_name(enum gmt_severity severity)

@@ -28,5 +28,7 @@ size_t gmt_clean_length(const char *text);
 
 /* A clean copy, for writers that need a string; the caller frees. NULL: no memory. */
 char *gmt_clean_copy(const char *text);
+char *gmt_clean_cut(const char *text, size_t max_columns); /* as gmt_print_clean cuts it  */
+char *gmt_clean_lines(const char *text);                   /* newlines and tabs stay      */
 
 #endif

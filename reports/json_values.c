@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of reports as JSON: what is unknown becomes null, and text of traces valid UTF-8. */
+/* Values of the JSON report: what is not known is null, and text of any bytes becomes valid. */
 #include "reports/json_values.h"
 
 #include <math.h>
@@ -8,46 +8,67 @@
 
 #include "reports/format.h"
 
-json_t *gmt_json_text(const char *text)
+static json_t *take(char *clean)
 {
-    char *clean = text != NULL ? gmt_clean_copy(text) : NULL;
     json_t *json = clean != NULL ? json_string(clean) : json_null();
 
     free(clean);
     return json;
 }
 
-json_t *gmt_json_lines(const char *text)
+json_t *gmt_json_text(const char *value)
 {
-    char *copy = text != NULL ? strdup(text) : NULL, *rest = copy, *line, *all = NULL;
-    size_t bytes = 0;
-    FILE *out = copy != NULL ? open_memstream(&all, &bytes) : NULL;
-    json_t *json = NULL;
+    return value != NULL ? take(gmt_clean_cut(value, GMT_JSON_MAX_TEXT)) : json_null();
+}
 
-    if (out != NULL) {
-        while ((line = strsep(&rest, "\n")) != NULL) {
-            gmt_print_clean(out, line, 0);
-            if (rest != NULL)
-                fputc('\n', out);
-        }
-        if (fclose(out) == 0)
-            json = json_string(all);
-    }
-    free(all);
-    free(copy);
-    return json != NULL ? json : json_null();
+json_t *gmt_json_code(const char *value)
+{
+    return value != NULL ? take(gmt_clean_lines(value)) : json_null();
 }
 
 json_t *gmt_json_number(double value)
 {
     if (!isfinite(value))
         return json_null();
+    /* Counts and bytes are no measurements. */
     if (value == floor(value) && fabs(value) < 9e15)
         return json_integer((json_int_t)value);
     return json_real(value);
 }
 
-json_t *gmt_json_ns(double ns)
+json_t *gmt_json_ns(double value)
 {
-    return isfinite(ns) && fabs(ns) < 9e18 ? json_integer((json_int_t)llround(ns)) : json_null();
+    /* Beyond, an integer could not hold it: the clock of that trace means nothing. */
+    return isfinite(value) && fabs(value) < 9e18 ? json_integer((json_int_t)llround(value))
+                                                 : json_null();
+}
+
+json_t *gmt_json_integer(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+json_t *gmt_json_line(int64_t line)
+{
+    return line > 0 ? json_integer((json_int_t)line) : json_null();
+}
+
+json_t *gmt_json_settings(const char *text)
+{
+    char *clean = text != NULL ? gmt_clean_cut(text, GMT_JSON_MAX_TEXT) : NULL, *rest = NULL;
+
+    if (clean == NULL)
+        return json_null();
+    json_t *object = json_object();
+    for (char *part = strtok_r(clean, ";", &rest); part != NULL;
+         part = strtok_r(NULL, ";", &rest)) {
+        char *equals = strchr(part, '=');
+
+        if (equals == NULL || equals == part)
+            continue;
+        *equals = '\0';
+        json_object_set_new(object, part, json_string(equals + 1));
+    }
+    free(clean);
+    return object;
 }

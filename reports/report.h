@@ -166,8 +166,15 @@ struct gmt_report_occupancy {
         *lift; /* one sentence: what limits it and what would lift that; NULL: nothing does */
 };
 
+/* Mean of a counter over the launches of a kernel class that were measured. */
+struct gmt_report_counter {
+    const char *name; /* as in libtrace/metrics.def */
+    double value;
+};
+
 struct gmt_kernel_row {
     const char *name;
+    int64_t class_id; /* of the trace's kernel class */
     int64_t grid[3], block[3];
     int64_t launches, measured;
     double device_ns, share;                          /* of the wall time          */
@@ -176,6 +183,10 @@ struct gmt_kernel_row {
     double achieved_occupancy, theoretical_occupancy; /* 0..1                 */
     double local_share;                               /* of memory instructions    */
     double dram_bytes_per_s;
+    /* As compiled and launched; NAN: not known. */
+    double registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, max_threads_per_block;
+    const struct gmt_report_counter *counters; /* only what was measured */
+    size_t counter_count;
     const struct gmt_report_occupancy *occupancy; /* NULL: no memory */
 };
 
@@ -186,11 +197,28 @@ struct gmt_race_row {
     double count;
 };
 
+/* What the recorder could and could not do, as it said. */
+struct gmt_capability_row {
+    const char *name, *state, *detail, *remedy; /* the last two may be NULL */
+};
+
+/* Something that was not recorded, and how often. */
+struct gmt_loss_row {
+    const char *kind, *detail;
+    int64_t count;
+};
+
 struct gmt_report {
     struct gmt_arena *arena;
     const char *tool_version, *trace_path;
     const char *command, *exe, *hostname, *end_reason;
+    const char *working_directory, *rank;
+    const char *options; /* of the recording: "key=value;..." */
+    double pid, exit_status;
     const char *device_name, *device_uuid, *driver_version, *compute_capability;
+    const char *device_attributes; /* "key=value;..." */
+    double sm_count, memory_bytes, l2_bytes, max_threads_per_sm, registers_per_sm;
+    double shared_bytes_per_sm, max_blocks_per_sm;
     bool simulated; /* by the software device: exact counts, no times */
     double wall_ns, gpu_busy_ns, copy_ns, kernel_ns;
     double peak_device_bytes, allocation_count;
@@ -211,6 +239,10 @@ struct gmt_report {
     size_t race_count;
     struct gmt_gap *gaps;
     size_t gap_count;
+    struct gmt_capability_row *capabilities;
+    size_t capability_count;
+    struct gmt_loss_row *losses; /* most frequent first */
+    size_t loss_count;
     struct gmt_saving combined; /* of all findings, overlaps counted once */
     enum gmt_provenance model_provenance;
     const char *model_origin; /* file, or "stored in the trace"   */

@@ -127,6 +127,24 @@ Test(golden, html_escapes_and_forbids_everything_else)
     free(html);
 }
 
+Test(golden, long_text_is_cut_and_code_keeps_its_lines)
+{
+    static const struct {
+        const char *text, *cut;
+    } rows[] = {{"four", "four"},  {"fives", "fiv…"}, {"é😀éé", "é😀éé"},
+                {"é😀ééé", "é😀é…"}, {"", ""},          {"a\nb\tc\xff", "a b…"}};
+    char *lines = gmt_clean_lines("a\n\tb\x1b\xff");
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char *cut = gmt_clean_cut(rows[i].text, 4);
+
+        cr_assert_str_eq(cut, rows[i].cut);
+        free(cut);
+    }
+    cr_assert_str_eq(lines, "a\n\tb\xef\xbf\xbd\xef\xbf\xbd");
+    free(lines);
+}
+
 Test(golden, cleaning_makes_any_bytes_valid)
 {
     static const struct {
