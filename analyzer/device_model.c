@@ -191,6 +191,7 @@ int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, con
                  version, GMT_MODEL_VERSION_READ);
     } else {
         model->origin = gmt_arena_copy(&model->arena, origin);
+        model->json = gmt_arena_text(&model->arena, "%.*s", (int)bytes, json);
         read_everything(model, root);
         rc = model->arena.failed ? -ENOMEM : 0;
         model->provenance = GMT_MODEL_MODELLED;

@@ -55,6 +55,7 @@ struct gmt_model {
     enum gmt_provenance provenance;
     struct gmt_arena arena;
     const char *origin, *device_name, *device_uuid, *created;
+    const char *json; /* as it was parsed; NULL: none */
     bool noisy;
     /* Time of one copy over its size: [h2d, d2h][class][mode]. */
     struct gmt_model_curve copy[2][GMT_HOSTS][GMT_MODES];

@@ -114,6 +114,43 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
+static bool plain(const char *word)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "%+,-./:=@_";
+
+    return word[0] != '\0' && word[strspn(word, allowed)] == '\0';
+}
+
+static void quote(FILE *out, const char *word)
+{
+    if (plain(word)) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word != '\0'; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    fputc('\'', out);
+}
+
+/* Lives as long as the process. */
+static const char *quoted(int argc, char **argv)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (out == NULL)
+        return NULL;
+    fputs("gmanalyze", out);
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', out);
+        quote(out, argv[i]);
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
 void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
 {
     static const char doc[] =
@@ -121,6 +158,7 @@ void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
         "4 --strict and something could not be checked. Results go to standard output, everything "
         "else to standard error.";
 
-    *options = (struct gmt_options){.writer = gmt_writer_find("text"), .top = 10};
+    *options = (struct gmt_options){
+        .writer = gmt_writer_find("text"), .top = 10, .reproduce = quoted(argc, argv)};
     gmt_command_parse(GMT_COMMAND_ANALYZE, parse_option, doc, argc, argv, options);
 }

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Libraries of the system, as imported targets PkgConfig::SQLITE3, LIBDW, JANSSON and CRITERION.
+# Libraries of the system, as imported targets PkgConfig::SQLITE3, LIBDW, JANSSON, ZLIB and CRITERION.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3>=3.34)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 if(GMT_BUILD_TESTS)
     pkg_check_modules(CRITERION REQUIRED IMPORTED_TARGET criterion)
 endif()

@@ -208,6 +208,8 @@ struct gmt_loss_row {
     int64_t count;
 };
 
+struct gmt_payload;
+
 struct gmt_report {
     struct gmt_arena *arena;
     const char *tool_version, *trace_path;
@@ -248,7 +250,8 @@ struct gmt_report {
     const char *model_origin; /* file, or "stored in the trace"   */
     const char *model_device, *model_created;
     bool model_noisy;
-    bool incomplete; /* a gap that --strict refuses      */
+    bool incomplete;                /* a gap that --strict refuses      */
+    const struct gmt_payload *page; /* single events, for writers that want them; may be NULL */
 };
 
 /* What every report of a simulated trace says at its top, and in place of a time. */

@@ -12,6 +12,7 @@
 #include "analyzer/commands/rule_list.h"
 #include "analyzer/open.h"
 #include "analyzer/options.h"
+#include "analyzer/page.h"
 #include "reports/source_path.h"
 #include "reports/writers.h"
 
@@ -54,6 +55,15 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
     if (rc != 0 && now)
         return rc;
     return gmt_model_find(model, timeline, options->model_file, rc == 0, message, sizeof(message));
+}
+
+static bool wants_page(const struct gmt_options *options)
+{
+    bool wanted = options->writer->wants_page;
+
+    for (size_t i = 0; i < options->output_count; i++)
+        wanted |= options->outputs[i].writer->wants_page;
+    return wanted;
 }
 
 static int write_outputs(const struct gmt_options *options, const struct gmt_report *report)
@@ -105,6 +115,7 @@ static int analyze_trace(const struct gmt_options *options, const char *path)
     struct gmt_report report = {.arena = &arena, .trace_path = path};
     struct gmt_rule_filter filter = {options->only, options->skip, options->only_count,
                                      options->skip_count, options->kernel};
+    struct gmt_payload page = {0};
     sqlite3 *db = NULL;
     char message[512] = "";
     int status = GMT_EXIT_UNREADABLE;
@@ -121,6 +132,10 @@ static int analyze_trace(const struct gmt_options *options, const char *path)
     if (find_model(options, &timeline, &model) != 0)
         goto out;
     int rc = gmt_analyze(&timeline, &model, &filter, &report);
+    if (rc == 0 && wants_page(options)) {
+        rc = gmt_page_fill(&page, &timeline, &model, &report, options->reproduce);
+        report.page = &page;
+    }
     if (rc != 0) {
         complain(path, strerror(-rc));
         goto out;
@@ -133,6 +148,7 @@ static int analyze_trace(const struct gmt_options *options, const char *path)
     if (gate_failed(options, &report))
         status = GMT_EXIT_GATE;
 out:
+    gmt_payload_free(&page);
     gmt_timeline_free(&timeline);
     gmt_model_free(&model);
     gmt_arena_free(&arena);

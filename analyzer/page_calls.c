@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page's calls: everything that the host asked of the device, in the order of time. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/page_parts.h"
+#include "analyzer/query.h"
+
+/*
+ * What the timeline does not hold. A call that failed, or that was only put into a graph, took its
+ * time and moved nothing.
+ */
+#define GMT_CALL_COLUMNS "SELECT id, begin_ns, end_ns, stack_id, api_id, thread_id, stream_id, "
+#define GMT_NOTHING "NULL, NULL, NULL "
+#define GMT_IDLE " WHERE result <> 0 OR capturing <> 0"
+
+static const struct source {
+    enum gmt_page_kind kind;
+    const char *sql;
+} sources[] = {
+    {GMT_PAGE_MEMSET, GMT_CALL_COLUMNS "bytes, device_start_ns, device_end_ns FROM memset "
+                                       "WHERE result = 0 AND capturing = 0"},
+    {GMT_PAGE_SYNC, GMT_CALL_COLUMNS GMT_NOTHING "FROM sync"},
+    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS
+     "CASE WHEN result = 0 AND capturing = 0 THEN bytes END, NULL, NULL FROM api_call"},
+    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM transfer" GMT_IDLE},
+    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM memset" GMT_IDLE},
+    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM launch" GMT_IDLE},
+};
+
+/* Room for every call of the trace: an upper limit, of a few too many. */
+static int make_room(struct gmt_page *page, size_t *capacity)
+{
+    int64_t n = 0;
+    int rc = gmt_query_int64(page->timeline->db,
+                             "SELECT (SELECT count(*) FROM transfer) + "
+                             "(SELECT count(*) FROM memset) + (SELECT count(*) FROM launch) + "
+                             "(SELECT count(*) FROM sync) + (SELECT count(*) FROM api_call)",
+                             &n);
+
+    if (rc != 0)
+        return rc;
+    *capacity = (size_t)n + 2 * page->allocation_count;
+    page->calls = calloc(*capacity + 1, sizeof(*page->calls));
+    return page->calls != NULL ? 0 : -ENOMEM;
+}
+
+static struct gmt_page_call *push(struct gmt_page *page, enum gmt_page_kind kind, int64_t begin_ns,
+                                  int64_t end_ns)
+{
+    struct gmt_page_call *call = &page->calls[page->call_count++];
+
+    *call = (struct gmt_page_call){
+        .begin_ns = begin_ns,
+        .host_ns = gmt_page_duration(begin_ns, end_ns),
+        .device_start_ns = GMT_UNKNOWN,
+        .device_ns = GMT_UNKNOWN,
+        .bytes = GMT_UNKNOWN,
+        .id = GMT_UNKNOWN,
+        .stack = GMT_UNKNOWN,
+        .api = -1,
+        .stream = -1,
+        .kernel = -1,
+        .allocation = -1,
+        .count = 1,
+        .kind = (uint8_t)kind,
+        .direction = GMT_COPY_UNKNOWN,
+        .host_class = GMT_CLASS_UNKNOWN,
+    };
+    return call;
+}
+
+static void set_device(struct gmt_page_call *call, int64_t start_ns, int64_t end_ns)
+{
+    call->device_start_ns = start_ns;
+    call->device_ns = gmt_page_duration(start_ns, end_ns);
+}
+
+static struct gmt_page_call *push_timeline(struct gmt_page *page, enum gmt_page_kind kind,
+                                           const struct gmt_tl_call *from)
+{
+    struct gmt_page_call *call = push(page, kind, from->begin_ns, from->end_ns);
+
+    call->id = from->id;
+    call->stack = gmt_ids_index(&page->stacks, from->stack_id);
+    call->api = gmt_page_api(page, from->api);
+    call->thread = gmt_page_thread(page, from->thread);
+    call->stream = gmt_page_stream(page, from->stream);
+    return call;
+}
+
+static void add_copies(struct gmt_page *page, size_t capacity)
+{
+    const struct gmt_timeline *tl = page->timeline;
+
+    for (size_t i = 0; i < tl->copy_count && page->call_count < capacity; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+        struct gmt_page_call *call = push_timeline(page, GMT_PAGE_TRANSFER, &copy->call);
+
+        set_device(call, copy->device_start_ns, copy->device_end_ns);
+        call->bytes = copy->bytes;
+        call->direction = copy->direction;
+        call->host_class = copy->host_class;
+        call->blocking = copy->blocking;
+    }
+}
+
+static void add_launches(struct gmt_page *page, size_t capacity)
+{
+    const struct gmt_timeline *tl = page->timeline;
+
+    for (size_t i = 0; i < tl->launch_count && page->call_count < capacity; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+        struct gmt_page_call *call = push_timeline(page, GMT_PAGE_LAUNCH, &launch->call);
+
+        set_device(call, launch->device_start_ns, launch->device_end_ns);
+        if (launch->class_index >= 0)
+            call->kernel = page->class_row[launch->class_index];
+    }
+}
+
+static void add_allocations(struct gmt_page *page, size_t capacity)
+{
+    for (size_t i = 0; i < page->allocation_count && page->call_count + 1 < capacity; i++) {
+        const struct gmt_page_allocation *a = &page->allocations[i];
+        const struct {
+            enum gmt_page_kind kind;
+            int64_t begin_ns, end_ns, stack_id, thread_id, api_id, stream_id;
+        } ends[] = {
+            {GMT_PAGE_ALLOCATE, a->begin_ns, a->end_ns, a->stack_id, a->thread_id, a->api_id,
+             a->stream_id},
+            {GMT_PAGE_FREE, a->free_begin_ns, a->free_end_ns, a->free_stack_id, a->free_thread_id,
+             a->free_api_id, GMT_UNKNOWN},
+        };
+
+        for (size_t k = 0; k < 2; k++) {
+            if (ends[k].begin_ns == GMT_UNKNOWN)
+                continue;
+            struct gmt_page_call *call = push(page, ends[k].kind, ends[k].begin_ns, ends[k].end_ns);
+            call->stack = gmt_ids_index(&page->stacks, ends[k].stack_id);
+            call->api = gmt_page_api(page, ends[k].api_id);
+            call->thread = gmt_page_thread(page, ends[k].thread_id);
+            call->stream = gmt_page_stream(page, ends[k].stream_id);
+            call->bytes = a->bytes;
+            call->allocation = (int32_t)i;
+            call->id = a->id;
+        }
+    }
+}
+
+static int add_source(struct gmt_page *page, const struct source *source, size_t capacity)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, page->timeline->db, source->sql);
+
+    while (rc == 0 && page->call_count < capacity && gmt_query_next(&query)) {
+        struct gmt_page_call *call = push(page, source->kind, gmt_query_time(&query, 1),
+                                          gmt_query_time(&query, 2));
+
+        call->id = gmt_query_int(&query, 0);
+        call->stack = gmt_ids_index(&page->stacks, gmt_query_time(&query, 3));
+        call->api = gmt_page_api(page, gmt_query_time(&query, 4));
+        call->thread = gmt_page_thread(page, gmt_query_time(&query, 5));
+        call->stream = gmt_page_stream(page, gmt_query_time(&query, 6));
+        call->bytes = gmt_query_time(&query, 7);
+        set_device(call, gmt_query_time(&query, 8), gmt_query_time(&query, 9));
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct gmt_page_call *x = a, *y = b;
+
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+int gmt_page_load_calls(struct gmt_page *page)
+{
+    size_t capacity = 0;
+    int rc = make_room(page, &capacity);
+
+    if (rc != 0)
+        return rc;
+    add_copies(page, capacity);
+    add_launches(page, capacity);
+    add_allocations(page, capacity);
+    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
+        rc = add_source(page, &sources[i], capacity);
+    qsort(page->calls, page->call_count, sizeof(*page->calls), compare);
+    return rc;
+}
+
+static int64_t index_or_unknown(int32_t index)
+{
+    return index >= 0 ? index : GMT_UNKNOWN;
+}
+
+void gmt_page_write_calls(struct gmt_page *page)
+{
+    static const struct gmt_column_head heads[] = {
+        {"kind", GMT_ENCODE_U8},
+        {"api", GMT_ENCODE_VARINT},
+        {"thread", GMT_ENCODE_VARINT},
+        {"stream", GMT_ENCODE_VARINT},
+        {"begin", GMT_ENCODE_DELTA},
+        {"host_ns", GMT_ENCODE_VARINT},
+        {"device_start", GMT_ENCODE_VARINT},
+        {"device_ns", GMT_ENCODE_VARINT},
+        {"bytes", GMT_ENCODE_VARINT},
+        {"stack", GMT_ENCODE_VARINT},
+        {"direction", GMT_ENCODE_U8},
+        {"host_class", GMT_ENCODE_U8},
+        {"blocking", GMT_ENCODE_U8},
+        {"kernel", GMT_ENCODE_VARINT},
+        {"allocation", GMT_ENCODE_VARINT},
+        {"count", GMT_ENCODE_VARINT},
+        {"id", GMT_ENCODE_DELTA},
+    };
+    struct gmt_table *table = gmt_payload_table(page->payload, "call", heads,
+                                                sizeof(heads) / sizeof(heads[0]));
+
+    for (size_t i = 0; i < page->call_count; i++) {
+        const struct gmt_page_call *call = &page->calls[i];
+        bool one = call->count == 1;
+        int64_t row[] = {
+            call->kind,
+            index_or_unknown(call->api),
+            call->thread,
+            index_or_unknown(call->stream),
+            gmt_page_time(page, call->begin_ns),
+            call->host_ns,
+            gmt_page_difference(call->device_start_ns, call->begin_ns),
+            call->device_ns,
+            call->bytes,
+            call->stack,
+            call->direction,
+            call->host_class,
+            call->blocking,
+            index_or_unknown(call->kernel),
+            one ? index_or_unknown(call->allocation) : GMT_UNKNOWN,
+            one ? GMT_UNKNOWN : call->count,
+            one ? call->id : GMT_UNKNOWN,
+        };
+
+        gmt_payload_row(page->payload, table, row);
+    }
+}
