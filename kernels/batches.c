@@ -179,15 +179,15 @@ static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_
 
 static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
 {
-    struct gmt_repeats repeats = gmt_bench_repeats(bench, ROWS * ROW_BYTES);
-    unsigned rounds = repeats.warm_up + repeats.samples;
+    struct gmt_turns turns = gmt_bench_turns(bench, ROWS * ROW_BYTES);
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < rounds; i++)
-        rc = measure_rows(bench, batch, i >= repeats.warm_up);
-    for (size_t j = 0; rc == 0 && j < RUN_SIZE_COUNT; j++) {
-        for (unsigned i = 0; rc == 0 && i < rounds; i++)
-            rc = measure_run(bench, batch, run_sizes[j], i >= repeats.warm_up);
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+        rc = measure_rows(bench, batch, turns.counts);
+    for (size_t i = 0; rc == 0 && i < RUN_SIZE_COUNT; i++) {
+        turns = gmt_bench_turns(bench, COPIES * run_sizes[i]);
+        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+            rc = measure_run(bench, batch, run_sizes[i], turns.counts);
     }
     gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / BATCH_COUNT, "copies in runs");
     return rc;

@@ -17,13 +17,11 @@
 #define SAMPLES_FULL 21
 #define SAMPLES_QUICK 11
 #define SAMPLES_LEAST 10
-#define PASSES_FULL 6
-#define PASSES_QUICK 5
-#define PASS_SAMPLES_FULL 5
-#define PASS_SAMPLES_QUICK 4
+#define PASSES_FULL 20
+#define PASSES_QUICK 8
 #define BUDGET_FULL_NS 60000000000ull
 #define BUDGET_QUICK_NS 10000000000ull
-#define HURRY_AFTER_SHARE 0.7
+#define HURRY_AFTER_SHARE 0.8
 #define WORKING_SET_LEAST ((size_t)16 << 20)
 #define WORKING_SET_USUAL ((size_t)256 << 20) /* whatever L2 holds */
 #define WORKING_SET_MOST ((size_t)1 << 30)
@@ -143,7 +141,6 @@ int gmt_bench_open(struct gmt_bench *bench, int device)
     bench->device = device;
     bench->sample_count = bench->quick ? SAMPLES_QUICK : SAMPLES_FULL;
     bench->pass_count = bench->quick ? PASSES_QUICK : PASSES_FULL;
-    bench->pass_samples = bench->quick ? PASS_SAMPLES_QUICK : PASS_SAMPLES_FULL;
     bench->budget_ns = bench->quick ? BUDGET_QUICK_NS : BUDGET_FULL_NS;
     GMT_TRY(bench, cudaSetDevice(device));
     GMT_TRY(bench, cudaGetDeviceProperties(&bench->properties, device));

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "turns.h"
 #include "variants.h"
 
 #ifdef __cplusplus
@@ -18,9 +19,9 @@ extern "C" {
 #endif
 
 /* Shares of one pass in the progress bar, where a family of kernels is one unit. */
-#define GMT_COST_UNITS 12.0
-#define GMT_BATCH_UNITS 8.0
-#define GMT_TRANSFER_UNITS 20.0
+#define GMT_COST_UNITS 2.5
+#define GMT_BATCH_UNITS 2.0
+#define GMT_TRANSFER_UNITS 4.0
 
 struct json_t;
 struct gmt_progress;
@@ -59,7 +60,6 @@ struct gmt_bench {
     unsigned sample_count; /* of each kernel */
     unsigned pass;         /* of what the host's clock times: 0 .. pass_count - 1 */
     unsigned pass_count;
-    unsigned pass_samples; /* of each point in each pass */
     bool quick;
     bool hurried;       /* the time budget is nearly spent: fewer samples from here on */
     uint64_t budget_ns; /* what a run may take */
@@ -128,14 +128,11 @@ uint64_t gmt_now_ns(void);
 /* Samples to take from here on; drops to the least once the time budget is nearly spent. */
 unsigned gmt_bench_samples(struct gmt_bench *bench);
 
-/* How often a point is taken in a pass, back to back. */
-struct gmt_repeats {
-    unsigned warm_up; /* these do not count */
-    unsigned samples;
-};
-
-/* Of a point that moves, pins or allocates so many bytes, in the pass that goes on. */
-struct gmt_repeats gmt_bench_repeats(struct gmt_bench *bench, size_t bytes);
+/*
+ * How often a point is taken in the pass that goes on, of which one turn works on so many bytes; 0:
+ * its time does not grow with them. None at all for the longest in every second pass.
+ */
+struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes);
 
 /* Will this much more work overrun the budget? The caller then leaves it out and notes it. */
 bool gmt_bench_too_late(const struct gmt_bench *bench, double work_ns);

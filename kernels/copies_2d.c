@@ -114,14 +114,14 @@ static int measure(struct gmt_bench *bench, const struct kind *kind, const struc
 static int measure_shape(struct gmt_bench *bench, const struct kind *kind,
                          const struct shape *shape)
 {
-    struct gmt_repeats repeats = gmt_bench_repeats(bench, shape->width * shape->height);
+    struct gmt_turns turns = gmt_bench_turns(bench, shape->width * shape->height);
     int rc = 0;
 
     if (shape->width * shape->height > BYTES_MOST ||
         shape->pitch * shape->height > bench->host_bytes)
         return 0;
-    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++)
-        rc = measure(bench, kind, shape, i >= repeats.warm_up);
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+        rc = measure(bench, kind, shape, turns.counts);
     return rc;
 }
 

@@ -142,11 +142,11 @@ out:
 
 static int measure_calls(struct gmt_bench *bench)
 {
-    struct gmt_repeats repeats = gmt_bench_repeats(bench, 0);
+    struct gmt_turns turns = gmt_bench_turns(bench, 0);
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++)
-        rc = launch_and_sync(bench, i >= repeats.warm_up);
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+        rc = launch_and_sync(bench, turns.counts);
     return rc;
 }
 
@@ -154,20 +154,21 @@ static int measure_calls(struct gmt_bench *bench)
 struct sized {
     const char *name;
     int (*once)(struct gmt_bench *bench, size_t bytes, struct pair *pair);
+    bool touches; /* every page, so that the time is proportional to the size */
     size_t least_bytes;
     size_t most_bytes; /* 0: not at all */
 };
 
 static int measure_size(struct gmt_bench *bench, const struct sized *cost, size_t bytes)
 {
-    struct gmt_repeats repeats = gmt_bench_repeats(bench, bytes);
+    struct gmt_turns turns = gmt_bench_turns(bench, cost->touches ? bytes : 0);
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++) {
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
         struct pair pair = {.began = 0};
 
         rc = cost->once(bench, bytes, &pair);
-        if (rc == 0 && i >= repeats.warm_up)
+        if (rc == 0 && turns.counts)
             keep_pair(bench, cost->name, bytes, &pair);
     }
     return rc;
@@ -216,10 +217,10 @@ int gmt_bench_costs(struct gmt_bench *bench)
     most = free_bytes / DEVICE_SHARE < bench->host_bytes ? free_bytes / DEVICE_SHARE
                                                          : bench->host_bytes;
     const struct sized costs[] = {
-        {"malloc_free", malloc_free, sizes[0], most},
-        {"malloc_async_free_async", malloc_async_free_async, sizes[0], has_pools ? most : 0},
-        {"pin_unpin", pin_unpin, PAGE_BYTES, bench->host_bytes},
-        {"register_unregister", register_unregister, PAGE_BYTES,
+        {"malloc_free", malloc_free, false, sizes[0], most},
+        {"malloc_async_free_async", malloc_async_free_async, false, sizes[0], has_pools ? most : 0},
+        {"pin_unpin", pin_unpin, true, PAGE_BYTES, bench->host_bytes},
+        {"register_unregister", register_unregister, true, PAGE_BYTES,
          registers && bench->is_registered ? bench->host_bytes : 0},
     };
     rc = measure_all(bench, costs, COUNT_OF(costs));

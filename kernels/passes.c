@@ -10,10 +10,11 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define WARM_UP 3
-#define LARGE_BYTES ((size_t)4 << 20) /* once is enough to warm up from here on */
-/* A sample is long enough not to need others beside it, and warm pages stay so between passes. */
-#define HUGE_BYTES ((size_t)128 << 20)
-#define SAMPLES_HURRIED 2
+#define SAMPLES 3
+#define SAMPLES_HURRIED 1
+/* From here on caches hold no part of it, and pages that were touched in the first pass stay so. */
+#define LARGE_BYTES ((size_t)32 << 20)
+#define HUGE_BYTES ((size_t)128 << 20) /* from here on every second pass has time for it */
 
 static const struct gmt_family *const families[] = {
 #define GMT_ROW(name) &gmt_family_##name,
@@ -32,14 +33,16 @@ static const struct part {
     {"transfers", gmt_bench_transfers, GMT_TRANSFER_UNITS},
 };
 
-struct gmt_repeats gmt_bench_repeats(struct gmt_bench *bench, size_t bytes)
+struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes)
 {
-    unsigned samples = gmt_bench_samples(bench) < bench->sample_count ? SAMPLES_HURRIED
-                                                                      : bench->pass_samples;
+    unsigned samples = gmt_bench_samples(bench) < bench->sample_count ? SAMPLES_HURRIED : SAMPLES;
+    unsigned warm_up = WARM_UP;
 
+    if (bytes >= LARGE_BYTES)
+        warm_up = bench->pass == 0 ? 1 : 0;
     if (bytes >= HUGE_BYTES)
-        return (struct gmt_repeats){bench->pass == 0 ? 1 : 0, 1};
-    return (struct gmt_repeats){bytes >= LARGE_BYTES ? 1 : WARM_UP, samples};
+        samples = bench->pass % 2 == 0 ? 1 : 0;
+    return (struct gmt_turns){.warm_up = warm_up, .samples = samples};
 }
 
 static bool is_wanted(const char *only, const char *name)
@@ -92,7 +95,8 @@ int gmt_bench_measure(struct gmt_bench *bench, const char *only)
         /* A pass at either end, and as many families between any two. */
         size_t until = COUNT_OF(families) * (bench->pass + 1) / (bench->pass_count - 1);
 
-        if (timed_by_host)
+        /* The families still to come go before more of the same. */
+        if (timed_by_host && (bench->pass == 0 || !bench->hurried))
             rc = measure_parts(bench, only);
         for (; rc == 0 && done < until && done < COUNT_OF(families); done++) {
             if (is_wanted(only, families[done]->name))

@@ -222,11 +222,11 @@ static int sample(struct gmt_bench *bench, const struct peer *peer, const struct
 static int measure_point(struct gmt_bench *bench, const struct peer *peer,
                          const struct curve *curve, size_t bytes)
 {
-    struct gmt_repeats repeats = gmt_bench_repeats(bench, bytes);
+    struct gmt_turns turns = gmt_bench_turns(bench, bytes);
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && i < repeats.warm_up + repeats.samples; i++)
-        rc = sample(bench, peer, curve, bytes, i >= repeats.warm_up);
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+        rc = sample(bench, peer, curve, bytes, turns.counts);
     return rc;
 }
 
@@ -258,9 +258,9 @@ static size_t sizes_of(const struct gmt_bench *bench, size_t *sizes)
 /* What a size takes in a pass: samples move some 10 GB/s on average, and none is below 20 us. */
 static double cost_ns(struct gmt_bench *bench, size_t bytes)
 {
-    struct gmt_repeats repeats = gmt_bench_repeats(bench, bytes);
+    struct gmt_turns turns = gmt_bench_turns(bench, bytes);
 
-    return CURVE_COUNT * (20e3 + (double)bytes / 10) * (repeats.warm_up + repeats.samples);
+    return CURVE_COUNT * gmt_turns_cost_ns(&turns, 20e3 + (double)bytes / 10);
 }
 
 int gmt_bench_transfers(struct gmt_bench *bench)

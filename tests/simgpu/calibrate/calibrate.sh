@@ -58,6 +58,10 @@ done
 for name in register_unregister malloc_async_free_async launch_wait_ns; do
     grep -q "\"$name\"" costs.json || fail "no $name"
 done
+for part in costs batches transfers; do
+    [ "$(grep -c quickest_ns $part.raw.json)" -ge 2 ] || fail "$part: not measured in passes"
+    grep -q '"pass": \[' $part.raw.json || fail "$part: samples without their pass"
+done
 grep -q "little free memory" transfers.json || fail "128 MB did not count as little"
 expect 1 --check costs.raw.json transfers.json
 
