@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of transfer programs: the good one is timed bare, the bad one bare and traced."""
+"""Pairs of transfer programs: both are timed bare, in turns; the bad one is also traced."""
 
 import json
 
@@ -15,8 +15,8 @@ def record(runner: Runner) -> list[dict]:
     found = []
     for pair in runner.run([program, "list"], 30).stdout.split():
         entry: dict = {"pair": pair}
-        for twin in ("bad", "good"):
-            entry[twin] = lines(runner.run([program, pair, twin], 60).stdout)[0]
+        for timed in lines(runner.run([program, pair, "both"], 60).stdout):
+            entry[timed["twin"]] = timed
         done, path = runner.traced(f"transfer_{pair}", [program, pair, "bad"])
         entry["traced"] = lines(done.stdout)[0]
         entry["trace"] = runner.keep(path)

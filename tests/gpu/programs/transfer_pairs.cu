@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transfers and allocations done badly and well, timed: transfer_pairs list | PAIR bad|good
+ * Transfers and allocations done badly and well, timed: transfer_pairs list | PAIR bad|good|both
  *
- * Prints one line of JSON: the time of each repetition on the host's clock, from an idle device to an
- * idle device, and of what the good one sets up beforehand. Both twins of a pair leave the same
- * bytes in the same place.
+ * Prints one line of JSON for each twin: the time of each repetition on the host's clock, from an
+ * idle device to an idle device, and of what the good one sets up beforehand. Both twins of a pair
+ * leave the same bytes in the same place. `both` runs them in turns, so that what slows the machine
+ * for a while slows the one as much as the other.
  */
 #include "check.cuh"
 
@@ -196,43 +197,69 @@ static void set_up(const pair_row *row, bool good, pair_state *state)
     CHECK(cudaDeviceSynchronize());
 }
 
-static void run(const pair_row *row, bool good)
+static double time_once(const pair_row *row, bool good, pair_state *state)
 {
-    pair_state state = {};
-    double samples[REPETITIONS];
+    const double began = now_ns();
 
-    set_up(row, good, &state);
-    for (double &sample : samples) {
-        const double began = now_ns();
+    (good ? row->good : row->bad)(state);
+    CHECK(cudaDeviceSynchronize());
+    return now_ns() - began;
+}
 
-        (good ? row->good : row->bad)(&state);
-        CHECK(cudaDeviceSynchronize());
-        sample = now_ns() - began;
-    }
+static void print(const pair_row *row, bool good, const pair_state &state, const double *samples)
+{
     printf("{\"pair\": \"%s\", \"twin\": \"%s\", \"setup_ns\": %.0f, \"samples_ns\": [", row->name,
            good ? "good" : "bad", state.setup_ns);
     for (int i = 0; i < REPETITIONS; i++)
         printf("%s%.0f", i > 0 ? ", " : "", samples[i]);
     printf("]}\n");
-    CHECK(cudaFree(state.device));
-    CHECK(cudaFreeHost(state.pinned));
-    free(state.host);
+}
+
+/* wanted: the bad twin, the good one. */
+static void run(const pair_row *row, const bool (&wanted)[2])
+{
+    pair_state states[2] = {};
+    double samples[2][REPETITIONS];
+
+    for (int twin = 0; twin < 2; twin++) {
+        if (wanted[twin])
+            set_up(row, twin == 1, &states[twin]);
+    }
+    for (int i = 0; i < REPETITIONS; i++) {
+        for (int twin = 0; twin < 2; twin++) {
+            if (wanted[twin])
+                samples[twin][i] = time_once(row, twin == 1, &states[twin]);
+        }
+    }
+    for (int twin = 0; twin < 2; twin++) {
+        if (wanted[twin])
+            print(row, twin == 1, states[twin], samples[twin]);
+        CHECK(cudaFree(states[twin].device));
+        CHECK(cudaFreeHost(states[twin].pinned));
+        free(states[twin].host);
+    }
 }
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        bool wanted[2];
+    } twins[] = {{"bad", {true, false}}, {"good", {false, true}}, {"both", {true, true}}};
+
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
         for (const pair_row &row : pairs)
             printf("%s\n", row.name);
         return 0;
     }
     for (const pair_row &row : pairs) {
-        if (argc == 3 && strcmp(argv[1], row.name) == 0 &&
-            (strcmp(argv[2], "bad") == 0 || strcmp(argv[2], "good") == 0)) {
-            run(&row, argv[2][0] == 'g');
-            return 0;
+        for (const auto &twin : twins) {
+            if (argc == 3 && strcmp(argv[1], row.name) == 0 && strcmp(argv[2], twin.name) == 0) {
+                run(&row, twin.wanted);
+                return 0;
+            }
         }
     }
-    fprintf(stderr, "usage: transfer_pairs list | PAIR bad|good\n");
+    fprintf(stderr, "usage: transfer_pairs list | PAIR bad|good|both\n");
     return 2;
 }
