@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections about pairs of transfer programs, and about how far calibrations differ. */
+/* The section about pairs of transfer programs. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "kernels/fit.h"
 #include "pages.h"
 
 #define TRANSFER_TARGET 0.10
-#define REPEAT_TARGET 0.05
 
 /* ---- transfers ---------------------------------------------------------------------------------- */
 
@@ -83,101 +81,4 @@ int gmt_page_transfers(FILE *out, struct gmt_evidence_set *set, char *message, s
             rc = print_transfer(out, set, pair, message, bytes);
     }
     return rc;
-}
-
-/* ---- repeatability ------------------------------------------------------------------------------ */
-
-/* (largest - smallest) / median of the values of one quantity; NAN: fewer than two. */
-static double moved(const json_t *values, double *middle)
-{
-    struct gmt_stat stat = {.median = NAN};
-    double each[16], low = INFINITY, high = 0;
-    size_t n = 0, i;
-    json_t *value;
-
-    json_array_foreach((json_t *)values, i, value)
-    {
-        if (!json_is_number(value) || n == sizeof(each) / sizeof(each[0]))
-            continue;
-        each[n++] = json_number_value(value);
-        low = fmin(low, each[n - 1]);
-        high = fmax(high, each[n - 1]);
-    }
-    if (n < 2 || gmt_stat_of(each, n, &stat) != 0 || !(stat.median > 0))
-        return NAN;
-    *middle = stat.median;
-    return (high - low) / stat.median;
-}
-
-/* Parts of few quantities, each of which rules use by itself. */
-static bool is_listed(const char *part)
-{
-    return strcmp(part, "rates") == 0 || strcmp(part, "latencies") == 0 ||
-           strcmp(part, "occupancy_curve") == 0;
-}
-
-static void print_quantities(FILE *out, const char *part, const json_t *quantities)
-{
-    const char *name;
-    json_t *values;
-
-    json_object_foreach((json_t *)quantities, name, values)
-    {
-        double middle = NAN, share = moved(values, &middle);
-
-        if (isfinite(share))
-            fprintf(out, "| %s %s | %.4g | %s%s |\n", part, name, middle, gmt_percent(share),
-                    share > REPEAT_TARGET ? " **above 5**" : "");
-    }
-}
-
-static void print_part(FILE *out, const char *part, const json_t *quantities)
-{
-    double *shares = calloc(json_object_size(quantities) + 1, sizeof(*shares));
-    struct gmt_stat stat = {.median = NAN};
-    double worst = -1;
-    const char *name, *worst_name = "-";
-    size_t n = 0, above = 0;
-    json_t *values;
-
-    if (shares == NULL)
-        return;
-    json_object_foreach((json_t *)quantities, name, values)
-    {
-        double middle = NAN, share = moved(values, &middle);
-
-        if (isnan(share))
-            continue;
-        shares[n++] = share;
-        above += share > REPEAT_TARGET;
-        if (share > worst) {
-            worst = share;
-            worst_name = name;
-        }
-    }
-    if (n > 0 && gmt_stat_of(shares, n, &stat) == 0)
-        fprintf(out, "| %s | %zu | %s | %zu | %s (%s) |\n", part, n, gmt_percent(stat.median),
-                above, gmt_percent(worst), worst_name);
-    free(shares);
-}
-
-void gmt_page_repeat(FILE *out, const struct gmt_evidence_set *set)
-{
-    json_t *parts = json_object_get(set->raw, "repeat");
-    const char *part;
-    json_t *quantities;
-
-    fputs("| rate | median | moved, % |\n|---|---|---|\n", out);
-    json_object_foreach(parts, part, quantities)
-    {
-        if (is_listed(part))
-            print_quantities(out, part, quantities);
-    }
-    fputs("\n| part of the model | quantities | typically moved, % | above 5 % | worst, % |\n"
-          "|---|---|---|---|---|\n",
-          out);
-    json_object_foreach(parts, part, quantities)
-    {
-        print_part(out, part, quantities);
-    }
 }
