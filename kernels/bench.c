@@ -228,10 +228,15 @@ out:
     return rc;
 }
 
-/* One row of raw results per variant that this device can run, in the order of the table. */
+/*
+ * One row of raw results per variant that this device can run, in the order of the table. They are
+ * there already in all passes but the first.
+ */
 static int collect_rows(struct gmt_bench *bench, const struct gmt_family *family, json_t *rows,
                         const struct gmt_variant **variants, size_t *count)
 {
+    bool are_there = json_array_size(rows) > 0;
+
     for (size_t i = 0; i < gmt_variant_count; i++) {
         const struct gmt_variant *variant = &gmt_variants[i];
         struct gmt_work work = {.bytes_asked = 0};
@@ -243,15 +248,36 @@ static int collect_rows(struct gmt_bench *bench, const struct gmt_family *family
             continue;
         if (rc != 0)
             return rc;
+        variants[(*count)++] = variant;
+        if (are_there)
+            continue;
         json_t *row = json_object();
         json_object_set_new(row, "variant", json_string(variant->name));
         json_object_set_new(row, "parameter", json_integer((json_int_t)variant->parameter));
         json_object_set_new(row, "work", gmt_work_json(&work));
         json_object_set_new(row, "samples_ns", json_array());
         json_array_append_new(rows, row);
-        variants[(*count)++] = variant;
     }
     return 0;
+}
+
+static int measure_round(struct gmt_bench *bench, const struct gmt_family *family,
+                         const struct gmt_variant *const *variants, json_t *rows, bool keep)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        double elapsed_ns = 0;
+
+        rc = time_launch(bench, family, variants[i], &elapsed_ns);
+        if (rc != 0 || !keep)
+            continue;
+        gmt_raw_sample(row, "samples_ns", elapsed_ns);
+        if (family->host_bound)
+            gmt_raw_pass(row, bench->pass);
+    }
+    return rc;
 }
 
 int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
@@ -259,7 +285,8 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
     json_t *rows = gmt_raw_array(gmt_raw_object(bench->raw, "families"), family->name);
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     const struct gmt_variant **variants = calloc(gmt_variant_count, sizeof(*variants));
-    unsigned samples = gmt_bench_samples(bench);
+    struct gmt_turns turns = gmt_bench_turns(bench, 0);
+    unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
     size_t count = 0;
     int rc = -ENOMEM;
 
@@ -268,15 +295,15 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
     rc = family->prepare != NULL ? family->prepare(bench) : 0;
     if (rc == 0)
         rc = collect_rows(bench, family, rows, variants, &count);
-    for (unsigned round = 0; rc == 0 && round < WARM_UP_ROUNDS + samples; round++) {
-        for (size_t i = 0; rc == 0 && i < count; i++) {
-            double elapsed_ns = 0;
-
-            rc = time_launch(bench, family, variants[i], &elapsed_ns);
-            if (rc == 0 && round >= WARM_UP_ROUNDS)
-                gmt_raw_sample(json_array_get(rows, i), "samples_ns", elapsed_ns);
-        }
-        gmt_progress_add(bench->progress, 1.0 / (WARM_UP_ROUNDS + samples), family->name);
+    if (family->host_bound) {
+        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+            rc = measure_round(bench, family, variants, rows, turns.counts);
+        gmt_progress_add(bench->progress, 1.0 / bench->pass_count, family->name);
+        goto out;
+    }
+    for (unsigned round = 0; rc == 0 && round < rounds; round++) {
+        rc = measure_round(bench, family, variants, rows, round >= WARM_UP_ROUNDS);
+        gmt_progress_add(bench->progress, 1.0 / rounds, family->name);
     }
 out:
     free(variants);

@@ -103,6 +103,7 @@ struct gmt_family {
     int (*launch)(struct gmt_bench *bench, const struct gmt_variant *variant);
     int (*work)(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work);
     unsigned launches_timed; /* in each sample, which is their mean; 0: one */
+    bool host_bound;         /* how fast the host launches counts: measured in the passes */
 };
 
 #define GMT_ROW(name) extern const struct gmt_family gmt_family_##name;
@@ -145,7 +146,8 @@ int gmt_bench_open(struct gmt_bench *bench, int device);
 void gmt_bench_close(struct gmt_bench *bench);
 
 /*
- * Measures the variants of one family, all of them in turn within each round. 0 or negative errno.
+ * Measures the variants of one family, all of them in turn within each round; of one that is bound by
+ * the host, as much as belongs to the pass that goes on. 0 or negative errno.
  */
 int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family);
 

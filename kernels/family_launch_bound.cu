@@ -84,4 +84,4 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant, stru
     return 0;
 }
 
-const struct gmt_family gmt_family_launch_bound = {"launch_bound", prepare, launch, work};
+const struct gmt_family gmt_family_launch_bound = {"launch_bound", prepare, launch, work, 1, true};

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rawfile.h"
+
 /*
  * A run counts as noisy when the median over all kernels of spread / median exceeds the first
  * figure, or when more than a fifth of the kernels exceed the second. A shared or throttling device
@@ -45,7 +47,7 @@ static double reference_ns(const json_t *rows, const char *family, const char *r
         struct gmt_stat stat;
 
         if (variant == NULL || strcmp(variant->reference, reference) != 0 ||
-            gmt_samples_stat(json_object_get(row, "samples_ns"), &stat) != 0)
+            gmt_series_stat(row, json_object_get(row, "samples_ns"), &stat) != 0)
             continue;
         if (strcmp(name, reference) == 0)
             return stat.median;
@@ -78,9 +80,11 @@ static json_t *fit_row(const json_t *rows, const json_t *row, const char *family
     struct gmt_stat stat;
 
     /* The latter: a raw file of another version of the table. */
-    if (gmt_samples_stat(json_object_get(row, "samples_ns"), &stat) != 0 || variant == NULL)
+    if (gmt_series_stat(row, json_object_get(row, "samples_ns"), &stat) != 0 || variant == NULL)
         return NULL;
-    note_noise(noise, name, &stat);
+    /* Where passes differ it is the host. */
+    if (json_object_get(row, GMT_RAW_PASS) == NULL)
+        note_noise(noise, name, &stat);
 
     json_t *entry = json_object();
     gmt_json_put(entry, "variant", json_string(name));

@@ -64,8 +64,7 @@ int gmt_samples_rate(const json_t *array, double work, struct gmt_stat *rate)
     return rc;
 }
 
-/* The same of a series of the object, which may say in which passes the samples were taken. */
-static int series_stat(const json_t *object, const json_t *series, struct gmt_stat *stat)
+int gmt_series_stat(const json_t *object, const json_t *series, struct gmt_stat *stat)
 {
     size_t n, passes_n;
     double *samples = samples_of(series, &n);
@@ -117,7 +116,7 @@ static json_t *summarized(const json_t *source)
             json_object_set(object, key, value);
             continue;
         }
-        if (length > 64 || series_stat(source, value, &stat) != 0) {
+        if (length > 64 || gmt_series_stat(source, value, &stat) != 0) {
             json_decref(object);
             return NULL;
         }
@@ -281,7 +280,7 @@ json_t *gmt_fit_costs(const json_t *raw)
             const json_t *series = json_is_object(cost) ? json_object_get(cost, "samples_ns")
                                                         : cost;
 
-            if (series_stat(cost, series, &stat) == 0)
+            if (gmt_series_stat(cost, series, &stat) == 0)
                 entry = gmt_stat_json(&stat);
         }
         if (entry == NULL) {

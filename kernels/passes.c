@@ -81,13 +81,18 @@ static int measure_parts(struct gmt_bench *bench, const char *only)
         if (is_wanted(only, parts[i].name))
             rc = parts[i].measure(bench);
     }
+    for (size_t i = 0; rc == 0 && i < COUNT_OF(families); i++) {
+        if (families[i]->host_bound && is_wanted(only, families[i]->name))
+            rc = gmt_bench_family(bench, families[i]);
+    }
     gmt_cpus_give_back(&cpus);
     return rc;
 }
 
 int gmt_bench_measure(struct gmt_bench *bench, const char *only)
 {
-    bool timed_by_host = only == NULL || gmt_part_known(only);
+    const struct gmt_family *family = only != NULL ? gmt_family_find(only) : NULL;
+    bool timed_by_host = family == NULL || family->host_bound;
     size_t done = 0;
     int rc = 0;
 
@@ -99,7 +104,7 @@ int gmt_bench_measure(struct gmt_bench *bench, const char *only)
         if (timed_by_host && (bench->pass == 0 || !bench->hurried))
             rc = measure_parts(bench, only);
         for (; rc == 0 && done < until && done < COUNT_OF(families); done++) {
-            if (is_wanted(only, families[done]->name))
+            if (!families[done]->host_bound && is_wanted(only, families[done]->name))
                 rc = gmt_bench_family(bench, families[done]);
         }
     }

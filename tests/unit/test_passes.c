@@ -107,3 +107,33 @@ Test(passes, that_a_file_does_not_tell_of_make_one)
     json_decref(model);
     json_decref(raw);
 }
+
+/* launch_bound is bound by the host, and the graph is what it is measured against. */
+Test(passes, of_a_family_that_the_host_bounds_make_its_model)
+{
+    static const char *const names[] = {"launches", "graph"};
+    char message[256];
+    json_t *raw = document(true);
+    json_t *rows = gmt_raw_array(gmt_raw_object(raw, "families"), "launch_bound");
+
+    for (unsigned i = 0; i < 2; i++) {
+        json_t *row = json_pack("{s:s, s:{}}", "variant", names[i], "work");
+
+        for (unsigned j = 0; j < 4; j++) {
+            gmt_raw_sample(row, "samples_ns", (j < 2 ? 900000 : 1200000) / (i + 1.0));
+            gmt_raw_pass(row, j / 2);
+        }
+        json_array_append_new(rows, row);
+    }
+    json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+    cr_assert(model != NULL, "%s", message);
+    const json_t *row = json_array_get(
+        json_object_get(json_object_get(model, "families"), "launch_bound"), 0);
+
+    near(number_of(row, "median_ns"), 900000);
+    near(number_of(row, "relative_time"), 2);
+    cr_assert(number_of(row, "spread_ns") >= 300000);
+    cr_assert(json_is_false(json_object_get(model, "noisy")), "the host moved, not the device");
+    json_decref(model);
+    json_decref(raw);
+}

@@ -42,7 +42,7 @@ one_line "no such file"
 [ ! -e cache ] || fail "asking made a cache"
 
 # ---- measuring, and fitting again
-for part in costs batches transfers; do
+for part in costs batches transfers launch_bound; do
     expect 0 --quick --family $part --raw $part.raw.json --output $part.json
     expect 0 --check $part.raw.json $part.json
     expect 0 --fit $part.raw.json --output again.json
@@ -58,7 +58,7 @@ done
 for name in register_unregister malloc_async_free_async launch_wait_ns; do
     grep -q "\"$name\"" costs.json || fail "no $name"
 done
-for part in costs batches transfers; do
+for part in costs batches transfers launch_bound; do
     [ "$(grep -c quickest_ns $part.raw.json)" -ge 2 ] || fail "$part: not measured in passes"
     grep -q '"pass": \[' $part.raw.json || fail "$part: samples without their pass"
 done
