@@ -108,6 +108,9 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
     double pool = gmt_known(
         (double)(churn.pairs - 1) *
         gmt_curve_at(&analysis->model->malloc_async_free_async, (double)a->bytes));
+    /* The model's time is that of the quickest pass; its spread reaches to the slowest. */
+    double slower = pool * gmt_known(gmt_curve_relative_spread(
+                               &analysis->model->malloc_async_free_async, (double)a->bytes));
     finding->where = gmt_where_of_call(analysis, &a->call);
     finding->cost_ns = saved;
     gmt_finding_evidence(finding, "pairs", "count", (double)churn.pairs);
@@ -136,7 +139,7 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
     finding->sketch = "cudaMallocAsync(&p, bytes, stream);  // from a pool that keeps memory\n"
                       "...\n"
                       "cudaFreeAsync(p, stream);            // no device-wide wait";
-    gmt_finding_saving(finding, (isfinite(idle) ? fmin(idle, saved) : saved / 2) - pool,
+    gmt_finding_saving(finding, (isfinite(idle) ? fmin(idle, saved) : saved / 2) - pool - slower,
                        saved - pool, saved);
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     if (tl->simulated) {
