@@ -156,7 +156,8 @@ void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
     static const char doc[] =
         "Exit status: 0; 1 --fail-on found something; 2 usage; 3 a trace cannot be read; "
         "4 --strict and something could not be checked. Results go to standard output, everything "
-        "else to standard error.";
+        "else to standard error.\n\n"
+        "gmanalyze help lists the other commands.";
 
     *options = (struct gmt_options){
         .writer = gmt_writer_find("text"), .top = 10, .reproduce = quoted(argc, argv)};

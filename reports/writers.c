@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of writers, and writing a whole file or none. */
+/* The table of writers. */
 #include "reports/writers.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "reports/file.h"
 
 static const struct gmt_writer *const writers[] = {&gmt_writer_text,     &gmt_writer_json,
                                                    &gmt_writer_html,     &gmt_writer_csv,
@@ -40,45 +39,23 @@ bool gmt_writer_wants_color(int descriptor)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
+struct report_file {
+    const struct gmt_writer *writer;
+    const struct gmt_report *report;
+    const struct gmt_writer_options *options;
+};
+
+static int write_report(void *context, FILE *out)
+{
+    const struct report_file *file = context;
+
+    return file->writer->write(file->report, file->options, out);
+}
+
 int gmt_writer_write_file(const struct gmt_writer *writer, const struct gmt_report *report,
                           const struct gmt_writer_options *options, const char *path)
 {
-    size_t length = strlen(path);
-    char *temporary = malloc(length + sizeof(".XXXXXX"));
-    FILE *out = NULL;
-    int rc = 0, fd = -1;
+    struct report_file file = {writer, report, options};
 
-    if (temporary == NULL)
-        return -ENOMEM;
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, ".XXXXXX", sizeof(".XXXXXX"));
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        rc = -errno;
-        free(temporary);
-        return rc;
-    }
-    out = fdopen(fd, "w");
-    if (out == NULL) {
-        rc = -errno;
-        close(fd);
-        goto out;
-    }
-    rc = writer->write(report, options, out);
-    if (rc == 0 && (fflush(out) != 0 || ferror(out)))
-        rc = errno != 0 ? -errno : -EIO;
-    /* mkostemp makes files private; a report is as readable as any other file of the user. */
-    mode_t mask = umask(0);
-    umask(mask);
-    if (rc == 0 && fchmod(fd, 0666 & ~mask) != 0)
-        rc = -errno;
-    if (fclose(out) != 0 && rc == 0)
-        rc = -errno;
-    if (rc == 0 && rename(temporary, path) != 0)
-        rc = -errno;
-out:
-    if (rc != 0)
-        unlink(temporary);
-    free(temporary);
-    return rc;
+    return gmt_file_write(path, write_report, &file);
 }

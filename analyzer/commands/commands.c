@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/commands/views.h"
+#include "analyzer/open.h"
+
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmanalyze " GMT_VERSION;
 
@@ -93,4 +96,23 @@ int gmt_command_choice(struct argp_state *state, int key, const char *word)
     }
     argp_error(state, "--%s: '%s' is none of %s", row->flag, word, row->metavar);
     return -1;
+}
+
+void gmt_command_take(struct argp_state *state, const char **trace, char *argument)
+{
+    if (*trace != NULL)
+        argp_error(state, "one trace at a time: '%s'", argument);
+    *trace = argument;
+}
+
+int gmt_command_open(const char *trace, sqlite3 **db)
+{
+    char message[512] = "";
+
+    if (gmt_open_trace(trace, db, message, sizeof(message)) != 0) {
+        fprintf(stderr, "gmanalyze: %s\n", message);
+        return GMT_EXIT_UNREADABLE;
+    }
+    gmt_views_add(*db);
+    return GMT_EXIT_OK;
 }

@@ -5,6 +5,7 @@
 #define GMT_ANALYZER_COMMANDS_H
 
 #include <argp.h>
+#include <sqlite3.h>
 
 /* Exit codes. */
 enum gmt_exit {
@@ -58,7 +59,15 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
 /* Index of word among the words of the metavar of the row with that key; refuses any other word. */
 int gmt_command_choice(struct argp_state *state, int key, const char *word);
 
+/* Takes the one trace of a command that reads one; refuses a second. */
+void gmt_command_take(struct argp_state *state, const char **trace, char *argument);
+
+/* Opens a trace and makes of views what it lacks. Complains and returns GMT_EXIT_UNREADABLE where that
+ * fails, else GMT_EXIT_OK and *db, the caller's (sqlite3_close). */
+int gmt_command_open(const char *trace, sqlite3 **db);
+
 int gmt_command_analyze(int argc, char **argv);
+int gmt_command_export(int argc, char **argv);
 int gmt_command_help(int argc, char **argv);
 
 #endif

@@ -345,6 +345,20 @@ SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.th
 FROM launch l JOIN api a ON a.id = l.api_id LEFT JOIN kernel k ON k.id = l.kernel_id
 LEFT JOIN context c ON c.id = l.context_id;
 
+-- Device memory, and page-locked memory of the host (place = 'host').
+CREATE VIEW v_allocation AS
+SELECT m.id, m.place, m.kind, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, m.thread_id,
+       c.device_id, m.stream_id, m.address, m.bytes, m.begin_ns, m.end_ns, m.end_ns - m.begin_ns AS host_ns,
+       m.stack_id, coalesce(f.runtime_name, f.name) AS free_api, m.free_begin_ns, m.free_end_ns,
+       m.free_begin_ns - m.end_ns AS lifetime_ns, m.free_stack_id
+FROM (SELECT id, 'device' AS place, kind, api_id, thread_id, context_id, stream_id, address, bytes, begin_ns,
+             end_ns, stack_id, free_api_id, free_begin_ns, free_end_ns, free_stack_id FROM allocation
+      UNION ALL
+      SELECT id, 'host', kind, api_id, thread_id, context_id, NULL, address, bytes, begin_ns,
+             end_ns, stack_id, free_api_id, free_begin_ns, free_end_ns, free_stack_id FROM host_allocation) m
+LEFT JOIN api a ON a.id = m.api_id LEFT JOIN api f ON f.id = m.free_api_id
+LEFT JOIN context c ON c.id = m.context_id;
+
 CREATE VIEW v_counter AS
 SELECT kc.class_id, k.name AS kernel, m.name AS metric, m.unit, kc.source, kc.grp AS "group",
        avg(kc.value) AS mean, min(kc.value) AS min, max(kc.value) AS max,

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace as trace events: calls by thread, device work by stream, flows between them, memory. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyzer/commands/export.h"
+#include "analyzer/commands/trace_events.h"
+#include "reports/file.h"
+
+enum {
+    HOST_PID = 1, /* the traced process: its own number is in its name */
+    FIRST_DEVICE_PID = 2,
+    LANE_TIDS = 1 << 24, /* tids of lane n of a track are this many times n further on */
+    NO_STREAM_TID = LANE_TIDS - 1,
+};
+
+struct perfetto {
+    sqlite3 *db;
+    const char *trace;
+    struct gmt_events events;
+    int64_t count;
+    int arguments; /* of the event that is open */
+    bool complained;
+};
+
+/* "main.cu:42" of the user's innermost frame, by stack; for the queries below. */
+#define SITES \
+    "WITH site AS (SELECT stack_id, min(position) AS position, file || ':' || line AS place " \
+    "FROM v_stack WHERE NOT runtime AND file IS NOT NULL GROUP BY stack_id) "
+
+/* Calls of every kind in the shape of this one, whose parts differ by table. */
+#define CALL(category, table, detail, bytes, flow, join) \
+    "SELECT t.thread_id AS thread, t.begin_ns AS begin_ns, t.end_ns AS end_ns, " \
+    "coalesce(a.runtime_name, a.name) AS name, '" category "' AS category, t.id AS id, " detail \
+    " AS detail, " bytes " AS bytes, t.stack_id AS stack, " flow " AS flow, " \
+    "t.result AS result FROM " table " t LEFT JOIN api a ON a.id = t.api_id " join " "
+
+#define ALLOCATE(table) \
+    "SELECT t.thread_id, t.begin_ns, t.end_ns, coalesce(a.runtime_name, a.name), 'allocate', " \
+    "t.id, " \
+    "t.kind, t.bytes, t.stack_id, 0, 0 FROM " table " t LEFT JOIN api a ON a.id = t.api_id " \
+    "WHERE t.begin_ns IS NOT NULL UNION ALL " \
+    "SELECT t.free_thread_id, t.free_begin_ns, t.free_end_ns, coalesce(a.runtime_name, a.name), " \
+    "'free', t.id, t.kind, t.bytes, t.free_stack_id, 0, 0 FROM " table " t " \
+    "LEFT JOIN api a ON a.id = t.free_api_id WHERE t.free_begin_ns IS NOT NULL "
+
+/* clang-format off */
+static const char calls_sql[] = SITES
+    "SELECT c.*, s.place, coalesce(h.tid, c.thread, 0), h.name FROM ("
+    CALL("transfer", "transfer", "t.direction || ' ' || t.src_class || ' to ' || t.dst_class", "t.bytes",
+         "t.device_start_ns IS NOT NULL", "") "UNION ALL "
+    CALL("memset", "memset", "t.dst_class", "t.bytes", "t.device_start_ns IS NOT NULL", "") "UNION ALL "
+    CALL("launch", "launch", "coalesce(k.name, t.kind)", "NULL", "t.device_start_ns IS NOT NULL",
+         "LEFT JOIN kernel k ON k.id = t.kernel_id") "UNION ALL "
+    CALL("sync", "sync", "t.kind", "NULL", "0", "") "UNION ALL "
+    CALL("other", "api_call", "NULL", "t.bytes", "0", "") "UNION ALL "
+    ALLOCATE("allocation") "UNION ALL " ALLOCATE("host_allocation")
+    ") c LEFT JOIN site s ON s.stack_id = c.stack LEFT JOIN thread h ON h.id = c.thread "
+    "ORDER BY c.thread, c.begin_ns, c.end_ns DESC";
+
+/* Device rows as they were joined to calls; nodes of graphs and what no call is known of as they are. */
+static const char device_sql[] =
+    "SELECT coalesce(c.device_id, w.device_id, 0) AS device, w.stream_id AS stream, w.begin_ns AS begin_ns, "
+    "w.end_ns AS end_ns, w.name, w.category, w.id, w.detail, w.bytes, w.flow, v.name AS device_name, "
+    "r.handle, r.thread_id FROM ("
+    "SELECT context_id, NULL AS device_id, stream_id, device_start_ns AS begin_ns, device_end_ns AS end_ns, "
+    "'copy ' || direction AS name, 'copy' AS category, id, src_class || ' to ' || dst_class AS detail, "
+    "bytes, id AS flow FROM transfer WHERE device_start_ns IS NOT NULL UNION ALL "
+    "SELECT context_id, NULL, stream_id, device_start_ns, device_end_ns, 'memset', 'memset', id, dst_class, "
+    "bytes, id FROM memset WHERE device_start_ns IS NOT NULL UNION ALL "
+    "SELECT l.context_id, NULL, l.stream_id, l.device_start_ns, l.device_end_ns, k.name, 'kernel', l.id, "
+    "printf('grid %d x %d x %d, block %d x %d x %d', l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, "
+    "l.block_z), NULL, l.id FROM launch l LEFT JOIN kernel k ON k.id = l.kernel_id "
+    "WHERE l.device_start_ns IS NOT NULL AND l.kind <> 'graph' UNION ALL "
+    "SELECT coalesce(d.context_id, l.context_id), d.device_id, l.stream_id, d.start_ns, d.end_ns, "
+    "CASE d.kind WHEN 'kernel' THEN coalesce((SELECT k.name FROM kernel k WHERE k.mangled = s.text), s.text) "
+    "ELSE d.kind END, d.kind, d.call_id, CASE WHEN d.graph IS NULL THEN 'its call is not known' "
+    "ELSE 'of a graph' END, d.bytes, CASE WHEN d.start_ns = l.device_start_ns THEN l.id END "
+    "FROM device_op d LEFT JOIN string s ON s.id = d.kernel_name_id "
+    "LEFT JOIN launch l ON l.id = d.call_id AND l.kind = 'graph' "
+    "WHERE d.start_ns IS NOT NULL AND (d.call_id IS NULL OR d.graph IS NOT NULL)"
+    ") w LEFT JOIN context c ON c.id = w.context_id LEFT JOIN stream r ON r.id = w.stream_id "
+    "LEFT JOIN device v ON v.id = coalesce(c.device_id, w.device_id, 0) "
+    "ORDER BY device, stream, w.begin_ns, w.end_ns DESC";
+
+/* What is in use changes when an allocation has been made and when its release begins. */
+#define CHANGES(table, device) \
+    "SELECT " device " AS device, m.end_ns AS at_ns, coalesce(m.bytes, 0) AS bytes FROM " table " m " \
+    "LEFT JOIN context c ON c.id = m.context_id WHERE m.end_ns IS NOT NULL UNION ALL " \
+    "SELECT " device ", m.free_begin_ns, -coalesce(m.bytes, 0) FROM " table " m " \
+    "LEFT JOIN context c ON c.id = m.context_id WHERE m.free_begin_ns IS NOT NULL "
+static const char memory_sql[] =
+    "SELECT device, at_ns, bytes FROM (" CHANGES("allocation", "coalesce(c.device_id, 0)") "UNION ALL "
+    CHANGES("host_allocation", "-1") ") ORDER BY device, at_ns, bytes";
+
+/* Everything begins here or later. */
+static const char origin_sql[] =
+    "SELECT min(start_ns) FROM (SELECT start_ns FROM process UNION ALL SELECT min(begin_ns) FROM transfer "
+    "UNION ALL SELECT min(begin_ns) FROM launch UNION ALL SELECT min(begin_ns) FROM memset UNION ALL "
+    "SELECT min(begin_ns) FROM sync UNION ALL SELECT min(begin_ns) FROM api_call UNION ALL "
+    "SELECT min(begin_ns) FROM allocation UNION ALL SELECT min(begin_ns) FROM host_allocation)";
+/* clang-format on */
+
+static const char *column_text(sqlite3_stmt *row, int column)
+{
+    return (const char *)sqlite3_column_text(row, column);
+}
+
+/* Runs sql and gives every row to `each`. 0 or -EIO, complained about. */
+static int for_rows(struct perfetto *p, const char *sql,
+                    void (*each)(struct perfetto *p, sqlite3_stmt *row, void *state), void *state)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(p->db, sql, -1, &statement, NULL);
+
+    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW)
+            each(p, statement, state);
+    }
+    if (rc != SQLITE_DONE)
+        fprintf(stderr, "gmanalyze: %s: %s\n", p->trace, sqlite3_errmsg(p->db));
+    p->complained |= rc != SQLITE_DONE;
+    sqlite3_finalize(statement);
+    return rc == SQLITE_DONE ? 0 : -EIO;
+}
+
+static void argument_key(struct perfetto *p, const char *key)
+{
+    fprintf(p->events.out, "%s\"%s\":", p->arguments++ > 0 ? "," : "", key);
+}
+
+/* "key": text, or nothing where it is not known. */
+static void argument_text(struct perfetto *p, const char *key, const char *text)
+{
+    if (text == NULL)
+        return;
+    argument_key(p, key);
+    gmt_events_text(&p->events, text);
+}
+
+static void argument_integer(struct perfetto *p, const char *key, sqlite3_stmt *row, int column)
+{
+    if (sqlite3_column_type(row, column) != SQLITE_INTEGER)
+        return;
+    argument_key(p, key);
+    fprintf(p->events.out, "%" PRId64, (int64_t)sqlite3_column_int64(row, column));
+}
+
+/* A row that begins track.key: its lanes are empty and nothing names it yet. */
+struct track {
+    int64_t group, key;
+    bool begun;
+    struct gmt_lanes lanes;
+};
+
+static bool track_changes(struct track *track, int64_t group, int64_t key)
+{
+    if (track->begun && track->group == group && track->key == key)
+        return false;
+    *track = (struct track){.group = group, .key = key, .begun = true};
+    return true;
+}
+
+/* The tid of the lane that takes an event; a lane that is used first gets the track's name. */
+static int64_t lane_tid(struct perfetto *p, struct track *track, int pid, int64_t tid,
+                        int64_t begin_ns, int64_t end_ns, const char *name)
+{
+    int known = track->lanes.count;
+    int lane = gmt_lanes_take(&track->lanes, begin_ns, end_ns);
+    int64_t lane_tid = tid + (int64_t)lane * LANE_TIDS;
+
+    if (lane == known) {
+        gmt_events_name(&p->events, "thread_name", pid, lane_tid, name);
+        gmt_events_place(&p->events, "thread_sort_index", pid, lane_tid,
+                         track->key * GMT_LANES + lane);
+    }
+    return lane_tid;
+}
+
+struct slice {
+    int pid;
+    int64_t tid, begin_ns, end_ns;
+    const char *name, *category;
+};
+
+/* An event with beginning and length, whose arguments stay open. */
+static void open_slice(struct perfetto *p, const struct slice *slice)
+{
+    int64_t length_ns;
+
+    /* A call cannot end before it begins, except in a damaged trace. */
+    if (__builtin_sub_overflow(slice->end_ns, slice->begin_ns, &length_ns) || length_ns < 0)
+        length_ns = 0;
+    gmt_events_open(&p->events, 'X', slice->pid, slice->tid, slice->begin_ns);
+    gmt_events_time(&p->events, "dur", length_ns);
+    fputs(",\"name\":", p->events.out);
+    gmt_events_text(&p->events, slice->name != NULL ? slice->name : "unknown");
+    fprintf(p->events.out, ",\"cat\":\"%s\",\"args\":{", slice->category);
+    p->arguments = 0;
+    p->count++;
+}
+
+static void close_slice(struct perfetto *p)
+{
+    fputc('}', p->events.out);
+    gmt_events_close(&p->events);
+}
+
+/* 's' in a call, 'f' in what it made the device do. */
+static void flow(struct perfetto *p, char phase, const struct slice *slice, int64_t id)
+{
+    gmt_events_open(&p->events, phase, slice->pid, slice->tid, slice->begin_ns);
+    fprintf(p->events.out, ",\"id\":%" PRId64 ",\"name\":\"call\",\"cat\":\"call\"%s", id,
+            phase == 'f' ? ",\"bp\":\"e\"" : "");
+    gmt_events_close(&p->events);
+}
+
+static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
+{
+    struct track *track = state;
+    int64_t thread = sqlite3_column_int64(row, 0), tid = sqlite3_column_int64(row, 12);
+    struct slice slice = {.pid = HOST_PID,
+                          .begin_ns = sqlite3_column_int64(row, 1),
+                          .end_ns = sqlite3_column_int64(row, 2),
+                          .name = column_text(row, 3),
+                          .category = column_text(row, 4)};
+
+    (void)track_changes(track, HOST_PID, thread);
+    slice.tid = lane_tid(p, track, HOST_PID, tid, slice.begin_ns, slice.end_ns,
+                         column_text(row, 13));
+    open_slice(p, &slice);
+    argument_integer(p, "id", row, 5);
+    argument_text(p, "what", column_text(row, 6));
+    argument_integer(p, "bytes", row, 7);
+    argument_text(p, "where", column_text(row, 11));
+    if (sqlite3_column_int64(row, 10) != 0)
+        argument_integer(p, "error", row, 10);
+    close_slice(p);
+    if (sqlite3_column_int64(row, 9) != 0)
+        flow(p, 's', &slice, sqlite3_column_int64(row, 5));
+}
+
+static void stream_name(char *name, size_t bytes, sqlite3_stmt *row)
+{
+    int64_t stream = sqlite3_column_int64(row, 1), handle = sqlite3_column_int64(row, 11);
+
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
+        snprintf(name, bytes, "stream not known");
+    else if (handle == 0 && sqlite3_column_type(row, 11) != SQLITE_NULL)
+        snprintf(name, bytes, "default stream");
+    else if (handle == 2)
+        snprintf(name, bytes, "default stream of thread %" PRId64,
+                 (int64_t)sqlite3_column_int64(row, 12));
+    else
+        snprintf(name, bytes, "stream %" PRId64, stream);
+}
+
+static void name_device(struct perfetto *p, int pid, int64_t device, const char *model)
+{
+    char name[256];
+
+    snprintf(name, sizeof(name), "GPU %" PRId64 ": %s", device, model != NULL ? model : "");
+    gmt_events_name(&p->events, "process_name", pid, 0, name);
+    gmt_events_place(&p->events, "process_sort_index", pid, 0, pid);
+}
+
+static int pid_of(int64_t device)
+{
+    return device < 0 || device > 1 << 20 ? HOST_PID : FIRST_DEVICE_PID + (int)device;
+}
+
+static void put_device_work(struct perfetto *p, sqlite3_stmt *row, void *state)
+{
+    struct track *track = state;
+    int64_t device = sqlite3_column_int64(row, 0), stream = sqlite3_column_int64(row, 1);
+    char name[64];
+    struct slice slice = {.pid = pid_of(device),
+                          .begin_ns = sqlite3_column_int64(row, 2),
+                          .end_ns = sqlite3_column_int64(row, 3),
+                          .name = column_text(row, 4),
+                          .category = column_text(row, 5)};
+
+    if (!track->begun || track->group != device)
+        name_device(p, slice.pid, device, column_text(row, 10));
+    (void)track_changes(track, device, stream);
+    stream_name(name, sizeof(name), row);
+    slice.tid = lane_tid(p, track, slice.pid, stream != 0 ? stream : NO_STREAM_TID, slice.begin_ns,
+                         slice.end_ns, name);
+    open_slice(p, &slice);
+    argument_integer(p, "id", row, 6);
+    argument_text(p, "what", column_text(row, 7));
+    argument_integer(p, "bytes", row, 8);
+    close_slice(p);
+    if (sqlite3_column_type(row, 9) != SQLITE_NULL)
+        flow(p, 'f', &slice, sqlite3_column_int64(row, 9));
+}
+
+struct memory {
+    int64_t device, bytes;
+    bool begun;
+};
+
+static void put_memory(struct perfetto *p, sqlite3_stmt *row, void *state)
+{
+    struct memory *memory = state;
+    int64_t device = sqlite3_column_int64(row, 0);
+
+    if (!memory->begun || memory->device != device)
+        *memory = (struct memory){.device = device, .begun = true};
+    if (__builtin_add_overflow(memory->bytes, sqlite3_column_int64(row, 2), &memory->bytes))
+        memory->bytes = 0;
+    gmt_events_open(&p->events, 'C', pid_of(device), 0, sqlite3_column_int64(row, 1));
+    fprintf(p->events.out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRId64 "}",
+            device < 0 ? "page-locked host memory" : "device memory", memory->bytes);
+    gmt_events_close(&p->events);
+}
+
+static void put_process(struct perfetto *p, sqlite3_stmt *row, void *state)
+{
+    char name[512];
+
+    (void)state;
+    snprintf(name, sizeof(name), "%s (%" PRId64 ")",
+             column_text(row, 0) != NULL ? column_text(row, 0) : "process",
+             (int64_t)sqlite3_column_int64(row, 1));
+    gmt_events_name(&p->events, "process_name", HOST_PID, 0, name);
+    gmt_events_place(&p->events, "process_sort_index", HOST_PID, 0, HOST_PID);
+}
+
+static void take_origin(struct perfetto *p, sqlite3_stmt *row, void *state)
+{
+    (void)state;
+    p->events.origin_ns = sqlite3_column_int64(row, 0);
+}
+
+static int write_events(void *context, FILE *out)
+{
+    struct perfetto *p = context;
+    struct track threads = {0}, streams = {0};
+    struct memory memory = {0};
+
+    p->events.out = out;
+    int rc = for_rows(p, origin_sql, take_origin, NULL);
+    if (rc != 0)
+        return rc;
+    fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"gmtrace " GMT_VERSION
+          "\",\"trace\":",
+          out);
+    gmt_events_text(&p->events, p->trace);
+    fputs("},\"traceEvents\":[", out);
+    rc = for_rows(p, "SELECT command, pid FROM process", put_process, NULL);
+    if (rc == 0)
+        rc = for_rows(p, calls_sql, put_call, &threads);
+    if (rc == 0)
+        rc = for_rows(p, device_sql, put_device_work, &streams);
+    if (rc == 0)
+        rc = for_rows(p, memory_sql, put_memory, &memory);
+    fputs("\n]}\n", out);
+    return rc == 0 && ferror(out) ? -EIO : rc;
+}
+
+int gmt_export_perfetto(sqlite3 *db, const char *trace, const char *output)
+{
+    struct perfetto p = {.db = db, .trace = trace};
+    int rc = output != NULL ? gmt_file_write(output, write_events, &p) : write_events(&p, stdout);
+
+    if (rc == 0 && output == NULL && fflush(stdout) != 0)
+        rc = -errno;
+    if (rc == 0)
+        fprintf(stderr, "gmanalyze: wrote %s, %" PRId64 " events\n",
+                output != NULL ? output : "standard output", p.count);
+    else if (!p.complained)
+        fprintf(stderr, "gmanalyze: %s: %s\n", output != NULL ? output : "standard output",
+                strerror(-rc));
+    return rc;
+}

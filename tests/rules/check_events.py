@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_events.py TRACE.db EVENTS.json: the events follow the rules of the trace event format, and are all there."""
+import collections
+import json
+import pathlib
+import sqlite3
+import sys
+
+failed = 0
+
+
+def fail(what):
+    global failed
+    failed += 1
+    if failed < 20:
+        print(f"FAIL: {what}")
+
+
+def ns(microseconds):
+    return round(microseconds * 1000)
+
+
+def check_shape(events):
+    wanted = {"X": {"name", "cat", "ts", "dur", "args"}, "s": {"id", "name", "cat", "ts"}, "M": {"name", "args"},
+              "f": {"id", "name", "cat", "ts", "bp"}, "C": {"name", "ts", "args"}}
+    for event in events:
+        missing = ({"ph", "pid", "tid"} | wanted[event["ph"]]) - set(event)
+        if missing:
+            fail(f"{event}: no {missing}")
+        if not all(isinstance(event[key], int) for key in ("pid", "tid")) or event.get("dur", 0) < 0:
+            fail(f"{event}: numbers")
+        if event["ph"] == "C" and not all(isinstance(value, int) for value in event["args"].values()):
+            fail(f"{event}: a counter of no number")
+
+
+def check_nesting(slices):
+    """Complete events of one thread lie within each other or apart."""
+    by_thread = collections.defaultdict(list)
+    for event in slices:
+        begin = ns(event["ts"])
+        by_thread[event["pid"], event["tid"]].append((begin, begin + ns(event["dur"])))
+    for thread, spans in by_thread.items():
+        open_ends = []
+        for begin, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            while open_ends and open_ends[-1] <= begin:
+                open_ends.pop()
+            if open_ends and end > open_ends[-1]:
+                fail(f"thread {thread}: {begin} to {end} overlaps")
+            open_ends.append(end)
+    return by_thread
+
+
+def check_flows(events, spans):
+    begins, ends = collections.Counter(), collections.Counter()
+    starts = {thread: {span[0] for span in of_thread} for thread, of_thread in spans.items()}
+    for event in events:
+        if event["ph"] not in "sf":
+            continue
+        (begins if event["ph"] == "s" else ends)[event["id"]] += 1
+        if ns(event["ts"]) not in starts[event["pid"], event["tid"]]:
+            fail(f"{event}: in no event")
+    if set(begins) != set(ends) or any(count != 1 for count in begins.values()):
+        fail("flows that begin or end nowhere")
+    return len(begins)
+
+
+def check_names(events):
+    named = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    processes = {e["pid"] for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+    for event in events:
+        if event["ph"] == "X" and ((event["pid"], event["tid"]) not in named or event["pid"] not in processes):
+            fail(f"{event}: on a thread without a name")
+
+
+def one(db, sql):
+    return db.execute(sql).fetchone()[0] or 0
+
+
+def check_complete(db, events, flows):
+    calls = sum(one(db, f"SELECT count(*) FROM {table}") for table in
+                ("transfer", "memset", "launch", "sync", "api_call", "allocation", "host_allocation"))
+    calls += sum(one(db, f"SELECT count(free_begin_ns) FROM {table}") for table in ("allocation", "host_allocation"))
+    joined = sum(one(db, f"SELECT count(device_start_ns) FROM {table}") for table in ("transfer", "memset", "launch"))
+    graphs = one(db, "SELECT count(device_start_ns) FROM launch WHERE kind = 'graph'")
+    loose = one(db, "SELECT count(*) FROM device_op WHERE start_ns IS NOT NULL AND (call_id IS NULL OR graph IS NOT NULL)")
+    slices = [e for e in events if e["ph"] == "X"]
+    if sum(e["pid"] == 1 for e in slices) != calls:
+        fail(f"{sum(e['pid'] == 1 for e in slices)} calls, not {calls}")
+    if sum(e["pid"] != 1 for e in slices) != joined - graphs + loose:
+        fail(f"{sum(e['pid'] != 1 for e in slices)} pieces of device work, not {joined - graphs + loose}")
+    if flows != joined:
+        fail(f"{flows} flows, not {joined}")
+    peak = one(db, "SELECT max(now) FROM (SELECT sum(bytes) OVER (ORDER BY at, bytes ROWS UNBOUNDED PRECEDING) AS now"
+                   " FROM (SELECT end_ns AS at, bytes FROM allocation WHERE end_ns IS NOT NULL UNION ALL"
+                   " SELECT free_begin_ns, -bytes FROM allocation WHERE free_begin_ns IS NOT NULL))")
+    seen = max((e["args"]["bytes"] for e in events if e["ph"] == "C" and e["pid"] != 1), default=0)
+    if seen != peak:
+        fail(f"a peak of {seen} bytes, not {peak}")
+
+
+def main():
+    path, json_path = sys.argv[1:]
+    log = json.loads(pathlib.Path(json_path).read_bytes().decode())
+    events = log["traceEvents"]
+    check_shape(events)
+    spans = check_nesting([e for e in events if e["ph"] == "X"])
+    flows = check_flows(events, spans)
+    check_names(events)
+    check_complete(sqlite3.connect(path), events, flows)
+    print(f"{json_path}: {len(events)} events, {flows} flows, {failed} failures")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
