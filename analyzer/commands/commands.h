@@ -69,6 +69,7 @@ int gmt_command_open(const char *trace, sqlite3 **db);
 int gmt_command_analyze(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
+int gmt_command_validate(int argc, char **argv);
 int gmt_command_help(int argc, char **argv);
 
 #endif
