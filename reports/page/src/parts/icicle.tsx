@@ -182,7 +182,8 @@ export function Icicle(props: Props) {
           </p>
           {hidden > 0 && (
             <p class="dim">
-              {count(hidden)} boxes narrower than {share(LEAST)} of the width are not drawn: zoom in, or see the data.
+              Not drawn: {hidden === 1 ? '1 box' : `${count(hidden)} boxes`} narrower than {share(LEAST)} of the width.
+              Zoom in, or see the data.
             </p>
           )}
           {words !== '' && (

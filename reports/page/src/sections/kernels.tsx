@@ -30,14 +30,14 @@ const HEATS: Heat[] = [
   { key: 'device_ns', title: 'Time', value: ({ row }) => row.device_ns, show: ns },
   {
     key: 'share',
-    title: 'Of the run',
+    title: 'Share',
     value: ({ row }) => row.share_of_wall,
     show: share,
     heat: (v) => v,
     tone: 'busy',
   },
   { key: 'launches', title: 'Launches', value: ({ row }) => row.launches, show: count },
-  { key: 'each_ns', title: 'One launch', value: ({ each }) => each, show: ns },
+  { key: 'each_ns', title: 'Each', value: ({ each }) => each, show: ns },
   {
     key: 'load_efficiency',
     title: 'Loads',
@@ -110,7 +110,7 @@ const HEATS: Heat[] = [
     tone: 'busy',
     help: 'of the calibrated rate of L2',
   },
-  { key: 'registers', title: 'Registers', value: ({ row }) => row.registers, show: count },
+  { key: 'registers', title: 'Regs', value: ({ row }) => row.registers, show: count },
   { key: 'findings', title: 'Findings', value: ({ findings }) => findings.length, show: count },
 ];
 
@@ -151,7 +151,7 @@ function columnsOf(open: (kernel: Kernel) => void): TableColumn<Kernel>[] {
     },
     {
       key: 'shape',
-      title: 'Launched as',
+      title: 'Grid, block',
       value: ({ shape }) => shape,
       show: ({ row }) => (
         <small>

@@ -189,13 +189,13 @@ export function sitesOf(
 ): SiteRow[] {
   const stacks = stacksOf(payload);
   const stack = payload.table('call').numbers('stack');
-  const sums = new Map<string, SiteRow>();
+  const sums = new Map<number, SiteRow>();
   const fits = copies.groups.map((group) => [curveOf(curves, group, false), curveOf(curves, group, true)]);
   for (let at = 0; at < copies.rows; at++) {
     const group = copies.group[at];
     if (!kept(group)) continue;
     const id = stack[copies.call[at]];
-    const key = `${stacks.siteKey(id)} ${group} ${copies.blocking[at]}`;
+    const key = (stacks.siteKey(id) * 256 + group) * 2 + copies.blocking[at];
     let sum = sums.get(key);
     if (sum === undefined) {
       const { direction, host_class } = copies.groups[group];
