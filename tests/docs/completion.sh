@@ -72,7 +72,7 @@ if [ -x "$GMT_BUILD/bin/gmtrace" ]; then
     offers 'sim' gmtrace --device = s
     offers 'light' gmtrace -c l
     offers 'doctor' gmtrace -c light docto
-    offered gmtrace ca | grep -qx cat || fail "no program is offered"
+    offered gmtrace ca | grep -x cat >/dev/null || fail "no program is offered"
     offers '' gmtrace --device sim ./app -
 fi
 echo "completion: as --help says"
