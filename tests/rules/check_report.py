@@ -31,7 +31,9 @@ def main():
         report = json.loads(pathlib.Path(name).read_bytes().decode())
         for error in strict.iter_errors(report):
             failed += 1
-            print(f"FAIL: {name}: {list(error.absolute_path)}: {error.message[:200]}")
+            # One report that is wrong is seldom alone.
+            if failed <= 20:
+                print(f"FAIL: {name}: {list(error.absolute_path)}: {error.message[:200]}")
         used += len(report["findings"])
         # What readers of later versions meet: one field more is fine, one less is not.
         later = copy.deepcopy(report)
