@@ -8,13 +8,30 @@
 #include "reports/format.h"
 #include "reports/writers.h"
 
-/* A comment holds 65,536 characters; a finding in full seldom takes more than 2,000. */
-enum { MOST_SHOWN = 25 };
+/* A comment holds 65,536 characters, which 25 findings in full fill to the half; names of C++ can be of
+ * any length and are cut. */
+enum { MOST_SHOWN = 25, CELL_COLUMNS = 100, NAME_COLUMNS = 300, TEXT_COLUMNS = 600 };
+
+/* Clean, and cut to so many characters; the caller frees. NULL: no memory. */
+static char *cut(const char *text, size_t columns)
+{
+    char *clean = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&clean, &bytes);
+
+    if (memory == NULL)
+        return NULL;
+    gmt_print_clean(memory, text, columns);
+    if (fclose(memory) == 0)
+        return clean;
+    free(clean);
+    return NULL;
+}
 
 /* Text of a trace as text: nothing in it becomes markup, a mention or a link. */
 static void plain(FILE *out, const char *text)
 {
-    char *clean = gmt_clean_copy(text != NULL ? text : "–");
+    char *clean = cut(text != NULL ? text : "–", TEXT_COLUMNS);
 
     for (const char *at = clean; at != NULL && *at != '\0'; at++) {
         switch (*at) {
@@ -59,7 +76,7 @@ static void repeat(FILE *out, char what, size_t n)
  */
 static void span(FILE *out, const char *text, bool cell)
 {
-    char *clean = gmt_clean_copy(text);
+    char *clean = cut(text, cell ? CELL_COLUMNS : NAME_COLUMNS);
     size_t slashes = 0;
 
     if (clean == NULL)

@@ -47,6 +47,26 @@ make_trace simulated.db fixtures/GM301_positive
 sqlite3 simulated.db <"$GMT_SOURCE/tests/rules/simulated.sql"
 sqlite3 simulated.db "$lines"
 report simulated
+# More findings than SARIF and a comment have room for, about kernels with names of any length.
+make_trace many.db fixtures/GM401_positive
+for table in kernel_class launch kernel_counters; do
+    sqlite3 many.db "PRAGMA table_info($table)" | cut -d'|' -f2 | grep -vxE 'id|seq|kernel_id|class_id|launch_seq' |
+        paste -sd, >"$table.columns"
+done
+sqlite3 many.db "
+    CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250) SELECT i FROM n;
+    INSERT INTO kernel (id, name, mangled) SELECT 1000 * i, printf('kernel_%05000d', i), 'k' || i FROM n;
+    INSERT INTO kernel_class (id, kernel_id, $(cat kernel_class.columns))
+        SELECT 1000 * i, 1000 * i, $(cat kernel_class.columns) FROM kernel_class, n WHERE id = 1;
+    INSERT INTO launch (id, seq, kernel_id, class_id, $(cat launch.columns))
+        SELECT id + 100000 * i, seq + 1000 * i, 1000 * i, 1000 * i, $(cat launch.columns) FROM launch, n WHERE class_id = 1;
+    INSERT INTO kernel_counters (launch_seq, class_id, $(cat kernel_counters.columns))
+        SELECT launch_seq + 1000 * i, 1000 * i, $(cat kernel_counters.columns) FROM kernel_counters, n WHERE class_id = 1"
+report many
+jq -e '(.runs[0].results | length) == 200 and .runs[0].properties.findings > 200' many.sarif >/dev/null || {
+    echo "FAIL: SARIF is not cut at 200 results"
+    exit 1
+}
 # Nothing but a process: no event of any kind.
 make_trace empty.db fixtures/GM101_negative
 sqlite3 empty.db 'DELETE FROM transfer; DELETE FROM launch; DELETE FROM allocation; DELETE FROM device_op'
