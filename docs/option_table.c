@@ -47,6 +47,16 @@ static void put_text(const char *text)
     }
 }
 
+/* The same as a sentence: --help has no full stop behind its only one. */
+static void put_sentence(const char *text)
+{
+    char sentence[1024];
+    size_t length = strlen(text);
+    int ends = length > 0 && text[length - 1] == '.';
+    snprintf(sentence, sizeof sentence, "%s%s", text, ends ? "" : ".");
+    put_text(sentence);
+}
+
 static void put_head(const struct option_row *row)
 {
     printf(".It ");
@@ -81,7 +91,7 @@ static void put_options(enum program program, unsigned mask)
         if (row->variable != NULL) {
             printf(".Pq Ev %s\n", row->variable);
         }
-        put_text(row->help);
+        put_sentence(row->help);
         if (row->standard[0] != '\0') {
             printf(".Pp\nDefault:\n.Cm %s\n", row->standard);
         }
