@@ -134,8 +134,8 @@ static void quote(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-/* Lives as long as the process. */
-static const char *quoted(int argc, char **argv)
+/* The line that gives the same again; the caller frees. */
+static char *quoted(int argc, char **argv)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -162,4 +162,11 @@ void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
     *options = (struct gmt_options){
         .writer = gmt_writer_find("text"), .top = 10, .reproduce = quoted(argc, argv)};
     gmt_command_parse(GMT_COMMAND_ANALYZE, parse_option, doc, argc, argv, options);
+}
+
+void gmt_options_free(struct gmt_options *options)
+{
+    free(options->reproduce);
+    if (options->kernel != NULL)
+        regfree(&options->kernel_pattern);
 }

@@ -37,10 +37,11 @@ struct gmt_options {
     const regex_t *kernel;   /* names of the kernels to report on; NULL: all */
     regex_t kernel_pattern;  /* what `kernel` points to */
     bool list_rules, strict;
-    const char *reproduce; /* the command line, as a shell takes it; NULL: no memory */
+    char *reproduce; /* the command line, as a shell takes it; NULL: no memory */
 };
 
 /* Ends the process with GMT_EXIT_USAGE on a wrong command line, with 0 after --help. */
 void gmt_options_parse(struct gmt_options *options, int argc, char **argv);
+void gmt_options_free(struct gmt_options *options);
 
 #endif

@@ -167,17 +167,27 @@ static int worse(int a, int b)
     return rank[a] >= rank[b] ? a : b;
 }
 
+static int analyze_traces(const struct gmt_options *options)
+{
+    int status = GMT_EXIT_OK;
+
+    for (size_t i = 0; i < options->trace_count; i++)
+        status = worse(status, analyze_trace(options, options->traces[i]));
+    return status;
+}
+
 int gmt_command_analyze(int argc, char **argv)
 {
     struct gmt_options options;
-    int status = GMT_EXIT_OK;
+    int status;
 
     gmt_options_parse(&options, argc, argv);
     if (options.list_rules)
-        return gmt_rule_list(strcmp(options.writer->name, "json") == 0);
-    if (options.explain != NULL)
-        return gmt_rule_explain(options.explain);
-    for (size_t i = 0; i < options.trace_count; i++)
-        status = worse(status, analyze_trace(&options, options.traces[i]));
+        status = gmt_rule_list(strcmp(options.writer->name, "json") == 0);
+    else if (options.explain != NULL)
+        status = gmt_rule_explain(options.explain);
+    else
+        status = analyze_traces(&options);
+    gmt_options_free(&options);
     return status;
 }
