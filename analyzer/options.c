@@ -24,8 +24,14 @@ static void add_rule(const char **list, size_t *count, const char *name, struct 
 
 static void add_output(struct gmt_options *options, const char *path, struct argp_state *state)
 {
+    /* SARIF goes by both endings. */
+    static const char sarif[] = ".sarif.json";
+    size_t length = strlen(path), ending = sizeof(sarif) - 1;
     const char *dot = strrchr(path, '.');
     const struct gmt_writer *writer = dot != NULL ? gmt_writer_find_extension(dot + 1) : NULL;
+
+    if (length > ending && strcmp(path + length - ending, sarif) == 0)
+        writer = &gmt_writer_sarif;
 
     if (writer == NULL)
         argp_error(state, "'%s': the name must end in .html, .json, .sarif, .md, .csv or .txt",

@@ -99,6 +99,8 @@ grep -q gmtrace-report page.json || fail "no json"
 grep -q 'GM101 small-transfers' out || fail "-o took the summary away"
 
 expect 0 -o page.sarif -o page.md -o page.csv -o page.txt good.db
+expect 0 -o page.sarif.json good.db
+grep -q '"version": "2.1.0"' page.sarif.json || fail "no SARIF in .sarif.json"
 for name in page.sarif page.md page.csv page.txt; do
     [ -s "$name" ] || fail "no $name"
 done
