@@ -334,8 +334,13 @@ double gmt_access_stride(const struct gmt_tl_class *class, const struct gmt_acce
         *at_least = lines / access->requests >= WARP_LANES * (1 - GMT_STRUCT_MATCH);
         return stride;
     }
-    /* Device memory hands out two sectors at a time: twice the bytes, the second one unused. */
-    bool alone = c[GMT_M_dram_read_bytes] >=
-                 GMT_LONE_SECTOR_RATIO * c[GMT_M_l2_read_sectors] * GMT_SECTOR_BYTES;
+    /*
+     * Device memory hands out two sectors at a time: twice the bytes, the second one unused. Sectors
+     * that are written in part are read for it as well, so beside such stores that tells nothing.
+     */
+    struct gmt_access stores = gmt_access_of_stores(class);
+    bool alone = !(gmt_access_ratio(&stores) >= GMT_STRIDED_RATIO) &&
+                 c[GMT_M_dram_read_bytes] >=
+                     GMT_LONE_SECTOR_RATIO * c[GMT_M_l2_read_sectors] * GMT_SECTOR_BYTES;
     return alone ? 2 * most : most;
 }

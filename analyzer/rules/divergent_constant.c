@@ -66,9 +66,12 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "launches", "count", n);
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     gmt_finding_claim_class(analysis, finding, class);
-    finding->headline = gmt_text(
-        analysis, "a warp reads %s different words of constant memory per load on average%s",
-        gmt_format_decimal(words, ratio, 1), gmt_kernel_time(analysis, class));
+    /* Reads of parameters, which all lanes share, keep the mean a little below a whole number. */
+    bool whole = fabs(ratio / round(ratio) - 1) < GMT_STRUCT_MATCH;
+    finding->headline = gmt_text(analysis,
+                                 "a warp reads %s different words of constant memory per load%s%s",
+                                 gmt_format_decimal(words, ratio, whole ? 0 : 1),
+                                 whole ? "" : " on average", gmt_kernel_time(analysis, class));
     finding->sql = gmt_text(analysis,
                             "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64
                             " AND metric LIKE 'constant_%%'",

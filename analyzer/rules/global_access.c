@@ -64,7 +64,7 @@ static const char explain_store[] =
     "Limits  The L2 may merge partial writes before they reach device memory: then the gain\n"
     "        lies at the lower end.\n";
 
-/* ": lanes are 4 words of 4 bytes apart", or "" where counters do not tell one stride. */
+/* ": lanes are 4 words of 4 bytes apart"; "" where counters do not tell how wide words are. */
 static const char *apart(struct gmt_analysis *analysis, const struct gmt_access_subject *subject)
 {
     const double *c = subject->class->counter;
@@ -74,6 +74,8 @@ static const char *apart(struct gmt_analysis *analysis, const struct gmt_access_
     bool at_least;
     double stride = gmt_access_stride(subject->class, access, lines, &at_least);
 
+    if (isnan(stride) && isfinite(width))
+        return ", at no single stride";
     if (!(stride >= 2))
         return "";
     return gmt_text(analysis, ": lanes are %.0f%s words of %.0f bytes apart", stride,
@@ -182,10 +184,27 @@ static bool is_explained(const struct gmt_analysis *analysis, const struct gmt_f
     return false;
 }
 
+/*
+ * ": 1 to 7 words of 4 bytes into one" where every access starts inside a sector: then all offsets cost
+ * one sector more, and sectors tell no more than that. "" elsewhere.
+ */
+static const char *into_sector(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                               const struct gmt_access *access, double extra)
+{
+    double width = gmt_access_width(class, access);
+    double most = GMT_SECTOR_BYTES / width - 1;
+
+    if (!(fabs(extra - 1) < GMT_STRUCT_MATCH) || !(most >= 1))
+        return "";
+    return gmt_text(analysis, ": they start %s%.0f word%s of %.0f bytes into one",
+                    most > 1 ? "1 to " : "", most, most > 1 ? "s" : "", width);
+}
+
 static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     struct gmt_access_subject subject = gmt_access_subject_of(analysis, class);
     const struct gmt_access *access = subject.loads ? &subject.load : &subject.store;
+    double more = (access->sectors - access->ideal) / access->requests;
     char extra[GMT_FORMAT_BYTES];
 
     if (subject.pattern.kind != GMT_PATTERN_MISALIGNED)
@@ -193,10 +212,10 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
     if (finding == NULL)
         return;
-    finding->headline = gmt_text(
-        analysis, "%s touch %s sectors per request more than needed%s", gmt_access_words(&subject),
-        gmt_format_decimal(extra, (access->sectors - access->ideal) / access->requests, 2),
-        gmt_kernel_time(analysis, class));
+    finding->headline = gmt_text(analysis, "%s touch %s sectors per request more than needed%s%s",
+                                 gmt_access_words(&subject), gmt_format_decimal(extra, more, 2),
+                                 into_sector(analysis, class, access, more),
+                                 gmt_kernel_time(analysis, class));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = "Start each array, and each row of it, at a multiple of 32 bytes; cudaMalloc "
                    "and cudaMallocPitch give 256 or more.";

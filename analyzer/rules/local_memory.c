@@ -116,12 +116,16 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
     }
 }
 
-static const char *words_of(enum kind kind)
+static const char *words_of(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                            enum kind kind)
 {
-    static const char *const words[] = {"probably spilled registers", "probably an array",
-                                        "an array, each lane at another index"};
-
-    return words[kind];
+    switch (kind) {
+    case SPILLS:
+        return gmt_text(analysis, "probably spilled registers, held to %" PRId64, class->registers);
+    case ARRAY: return "probably an array";
+    case DIVERGENT_ARRAY: break;
+    }
+    return "an array, each lane at another index";
 }
 
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
@@ -180,7 +184,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->headline = gmt_text(
         analysis, "%s of the executed memory instructions are local (%s per thread, %s)%s",
         gmt_format_percent(percent, 100 * share),
-        gmt_format_bytes(bytes, (double)class->local_bytes), words_of(kind),
+        gmt_format_bytes(bytes, (double)class->local_bytes), words_of(analysis, class, kind),
         gmt_kernel_time(analysis, class));
     finding->sql = gmt_text(analysis,
                             "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64

@@ -46,9 +46,10 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "waiting_for_loads", "percent",
                          100 * gmt_shape_waiting(tl, class));
     finding->headline = gmt_text(
-        analysis, "%s of the warps are resident (registers), with %s loads in flight each%s",
-        gmt_format_percent(has, 100 * occupancy), gmt_format_decimal(loads, in_flight, 1),
-        gmt_kernel_time(analysis, class));
+        analysis,
+        "%d registers per thread hold %s of the warps, each with about one load in flight (%s)%s",
+        (int)class->registers, gmt_format_percent(has, 100 * occupancy),
+        gmt_format_decimal(loads, in_flight, 1), gmt_kernel_time(analysis, class));
     finding->fix =
         "Let each thread issue four independent loads before it uses the first: unroll, or "
         "load float4. Fewer registers (__launch_bounds__) would admit more warps instead.";

@@ -81,8 +81,10 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     gmt_finding_claim_class(analysis, finding, class);
     finding->headline = gmt_text(
-        analysis, "%s of the warps are resident, limited by %s (%s without); %s; kernel time %s",
-        gmt_format_percent(has, 100 * p->achieved),
+        analysis,
+        "%s of the warps are resident in blocks of %.0f threads, limited by %s (%s without); %s; "
+        "kernel time %s",
+        gmt_format_percent(has, 100 * p->achieved), shape->threads,
         gmt_occupancy_limiter_words(shape->occupancy.limiter),
         gmt_format_percent(could, 100 * p->after), gmt_format_rate(moved, p->rate),
         gmt_format_ns(time, class->total_ns));

@@ -100,6 +100,24 @@ Test(curve, linear_is_clamped)
     near(gmt_curve_linear(&curve, 2e6), 1000000);
 }
 
+/* Half of the bandwidth at a quarter of the bytes in flight, all of it from the whole on. */
+Test(curve, more_bytes_in_flight_lift_a_rate_from_its_own_place)
+{
+    static struct gmt_model_point rows[] = {{0.25, 50, 0}, {0.5, 80, 0}, {1, 100, 0}};
+    const struct gmt_model_curve rates = {.points = rows, .n = 3}, none = {0};
+
+    near(gmt_curve_lifted(&rates, 50, 2), 80);
+    near(gmt_curve_lifted(&rates, 90, 1), 90);
+    /* Below the first point, as many times the bytes give as many times the rate. */
+    near(gmt_curve_lifted(&rates, 10, 3), 30);
+    near(gmt_curve_lifted(&rates, 25, 4), 80);
+    near(gmt_curve_lifted(&rates, 80, 8), 100);
+    /* What is faster than the calibration's best stays as it is. */
+    near(gmt_curve_lifted(&rates, 110, 2), 110);
+    cr_assert(isnan(gmt_curve_lifted(&none, 50, 2)));
+    cr_assert(isnan(gmt_curve_lifted(&rates, NAN, 2)));
+}
+
 Test(model, is_judged_by_uuid_then_by_name)
 {
     struct gmt_model model = {.device_name = "A", .device_uuid = "GPU-1"};

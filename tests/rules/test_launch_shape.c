@@ -45,6 +45,11 @@ Test(launch_shape, a_tail_costs_what_the_busiest_multiprocessor_does_alone)
     gain = gmt_price_no_tail(&model, &tl, &class, &shape);
     cr_assert_float_eq(gain.best_ns, 100e3 * (1 - 1000.0 / 1080), 1);
     cr_assert(gain.low_ns <= gain.best_ns && gain.best_ns <= gain.high_ns);
+    /* Threads that share a tile stay together: blocks of half the size lose half as much. */
+    class.counter[GMT_M_shared_load_requests] = class.counter[GMT_M_barrier_stall_cycles] = 1e6;
+    gain = gmt_price_no_tail(&model, &tl, &class, &shape);
+    cr_assert_float_eq(gain.best_ns, 100e3 * (1 - 1000.0 / 1080) / 2, 1);
+    cr_assert_eq(gain.low_ns, 0);
 }
 
 Test(launch_shape, steps_of_registers)

@@ -59,6 +59,36 @@ const char *gmt_trial_why(const struct gmt_trial *trial, const char *rule)
     return "no such rule";
 }
 
+/* What each bad variant's finding must name. */
+static const struct name {
+    const char *family, *variant, *text;
+} names[] = {
+#define GMT_NAMED(family, variant, text) {family, variant, text},
+#include "named.def"
+#undef GMT_NAMED
+};
+
+static const char *name_of(const char *family, const char *variant)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i].family, family) == 0 && strcmp(names[i].variant, variant) == 0)
+            return names[i].text;
+    }
+    return NULL;
+}
+
+/* Whether the finding says so, of the kernel that ran. */
+static bool names_it(const struct gmt_finding *finding, const json_t *row, const char *name)
+{
+    const char *kernel = gmt_text_of(row, "kernel"), *where = finding->where.kernel;
+
+    if (name == NULL || kernel == NULL || strstr(finding->headline, name) == NULL)
+        return false;
+    /* The place is the second one of two kernels; then the headline has the first. */
+    return (where != NULL && strstr(where, kernel) != NULL) ||
+           strstr(finding->headline, kernel) != NULL;
+}
+
 /* Largest estimates over all that was profiled of the variant. */
 static void read_ncu(const struct gmt_evidence_set *set, struct gmt_score *score)
 {
@@ -83,7 +113,7 @@ static void read_ncu(const struct gmt_evidence_set *set, struct gmt_score *score
     }
 }
 
-static void read_heard(const struct gmt_trial *trial, struct gmt_arena *arena,
+static void read_heard(const struct gmt_trial *trial, const json_t *row, struct gmt_arena *arena,
                        struct gmt_score *score)
 {
     const struct gmt_report *report = &trial->report;
@@ -97,6 +127,7 @@ static void read_heard(const struct gmt_trial *trial, struct gmt_arena *arena,
         return;
     }
     score->headline = gmt_arena_copy(arena, finding->headline);
+    score->named = names_it(finding, row, score->name);
     score->why = gmt_arena_copy(arena, finding->note_why);
     if (finding->note_why != NULL)
         score->heard = GMT_HEARD_NOTE;
@@ -157,20 +188,21 @@ int gmt_score_variant(struct gmt_evidence_set *set, const json_t *row, struct gm
 {
     struct gmt_trial trial;
 
-    *score = (struct gmt_score){.family = gmt_text_of(row, "family"),
-                                .variant = gmt_text_of(row, "variant"),
-                                .reference = gmt_text_of(row, "reference"),
-                                .rule = gmt_text_of(row, "rule"),
-                                .parameter = gmt_number_of(row, "parameter"),
-                                .bad_ns = gmt_number_of(row, "median_ns"),
-                                .good_ns = gmt_good_ns(set, row),
-                                .low = NAN,
-                                .best = NAN,
-                                .high = NAN,
-                                .own_best = NAN,
-                                .ncu = NAN,
-                                .ncu_local = NAN,
-                                .heard = GMT_HEARD_UNTRACED};
+    *score = (struct gmt_score){
+        .family = gmt_text_of(row, "family"),
+        .variant = gmt_text_of(row, "variant"),
+        .reference = gmt_text_of(row, "reference"),
+        .rule = gmt_text_of(row, "rule"),
+        .name = name_of(gmt_text_of(row, "family"), gmt_text_of(row, "variant")),
+        .bad_ns = gmt_number_of(row, "median_ns"),
+        .good_ns = gmt_good_ns(set, row),
+        .low = NAN,
+        .best = NAN,
+        .high = NAN,
+        .own_best = NAN,
+        .ncu = NAN,
+        .ncu_local = NAN,
+        .heard = GMT_HEARD_UNTRACED};
     score->truth = (score->bad_ns - score->good_ns) / score->bad_ns;
     read_ncu(set, score);
     const json_t *traced = gmt_evidence_find(set->traced, score->family, score->variant);
@@ -180,7 +212,7 @@ int gmt_score_variant(struct gmt_evidence_set *set, const json_t *row, struct gm
     int rc = gmt_trial_variant(&trial, set, traced, NULL, message, bytes);
     if (rc == 0) {
         run_ns = run_time(&trial, traced);
-        read_heard(&trial, arena, score);
+        read_heard(&trial, row, arena, score);
         read_prediction(&trial, run_ns, score);
         score->own_best = score->best;
         score->low = score->best = score->high = NAN;

@@ -17,7 +17,6 @@ enum gmt_heard {
  * or are copied into the arena that gmt_score_variant is given. */
 struct gmt_score {
     const char *family, *variant, *reference, *rule;
-    double parameter; /* what varies within the family */
     double bad_ns, good_ns;
     double truth;           /* (bad - good) / bad                                        */
     double low, best, high; /* predicted with the family left out                        */
@@ -27,6 +26,8 @@ struct gmt_score {
     double ncu, ncu_local;  /* largest estimates of whole-kernel and of local speedups   */
     enum gmt_heard heard;   /* with the family in the model, as a user has it            */
     const char *top_rule;   /* of the first finding; NULL: no finding at all             */
+    const char *name;       /* what it must name, by named.def; NULL: no row there       */
+    bool named;             /* that in the headline, and the kernel as the place         */
     const char *headline;   /* of the rule's finding or note; NULL: there is none        */
     const char *why;        /* why it is a note, could not be checked, or was not priced */
 };
