@@ -98,8 +98,7 @@ struct gmt_position gmt_shape_position(const struct gmt_model *model, const stru
                                        const struct gmt_tl_class *class, double after)
 {
     const struct gmt_model_curve *curve = &model->in_flight;
-    struct gmt_work work = gmt_work_of_class(tl, class);
-    double bytes = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES);
+    double bytes = gmt_price_bytes_moved(tl, class);
     struct gmt_position p = {.achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100,
                              .after = after,
                              .rate = bytes * 1e9 / class->median_ns,

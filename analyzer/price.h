@@ -103,6 +103,9 @@ struct gmt_gain {
 struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class, const struct gmt_repair *repair);
 
+/* Bytes that a launch moves beyond L1: the larger of what L2 and device memory saw; NAN: neither. */
+double gmt_price_bytes_moved(const struct gmt_timeline *timeline, const struct gmt_tl_class *class);
+
 /*
  * Gain of one launch with occupancy_after in place of occupancy, as a factor of its bytes in flight.
  * Where the curve of bandwidth over bytes in flight has the launch's own rate is its place; from there

@@ -66,6 +66,24 @@ struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model, const struc
     return gain_between(t_ns, fmax(low_ns, best_ns), best_ns, fmin(high_ns, best_ns));
 }
 
+struct gmt_gain gmt_price_larger_blocks(const struct gmt_model *model,
+                                        const struct gmt_timeline *tl,
+                                        const struct gmt_tl_class *class,
+                                        const struct gmt_shape *shape, double threads)
+{
+    double t_ns = class->median_ns, fewer = shape->threads / threads;
+    double occupancy = class->theoretical_occupancy;
+    double bytes = gmt_price_bytes_moved(tl, class);
+    double all_ns = bytes * 1e9 / gmt_curve_linear(&model->in_flight, occupancy);
+    double some_ns = bytes * 1e9 /
+                     gmt_curve_linear(&model->in_flight, GMT_TYPICAL_ACHIEVED * occupancy);
+    double roof_ns = gmt_price_roof(model, tl, class, false).all_ns;
+
+    return gain_between(t_ns, fmax(t_ns * fmax(fewer, 0.5), gmt_known(some_ns)),
+                        fmin(t_ns, fmax(t_ns * fewer, gmt_known(all_ns))),
+                        fmin(t_ns, fmax(t_ns * fewer, roof_ns)));
+}
+
 struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct gmt_timeline *tl,
                                     const struct gmt_tl_class *class, const struct gmt_shape *shape)
 {

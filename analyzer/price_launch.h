@@ -35,6 +35,17 @@ struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model,
                                       const struct gmt_shape *shape);
 
 /*
+ * One launch whose small blocks end faster than others start, in blocks of `threads` threads: they take
+ * the time of as many fewer starts, but no less than the calibrated curve has for narrow loads of as
+ * many warps as can be resident. low: blocks of twice the size, and as many warps as are typically
+ * achieved; high: the roof of device memory.
+ */
+struct gmt_gain gmt_price_larger_blocks(const struct gmt_model *model,
+                                        const struct gmt_timeline *timeline,
+                                        const struct gmt_tl_class *class,
+                                        const struct gmt_shape *shape, double threads);
+
+/*
  * One launch whose grid is below a wave, with its work spread over a whole one: time shrinks with
  * the blocks, down to the roof of the work on all multiprocessors. low: half of that.
  */

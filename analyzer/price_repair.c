@@ -198,6 +198,13 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
                    together(&after, after.dram_ns) + waiting_ns * left * left + rest_ns);
 }
 
+double gmt_price_bytes_moved(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
+{
+    struct gmt_work work = gmt_work_of_class(timeline, class);
+
+    return fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES);
+}
+
 struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class, double occupancy,
@@ -208,7 +215,7 @@ struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
     double more = occupancy_after / occupancy;
     struct gmt_work work = gmt_work_of_class(timeline, class);
     struct times times = times_of(model, class, busy, &work), memory = times, inside = times;
-    double moved = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / t_ns;
+    double moved = gmt_price_bytes_moved(timeline, class) * 1e9 / t_ns;
     double here = gmt_curve_linear(&model->in_flight, occupancy);
     double there = gmt_curve_lifted(&model->in_flight, moved, more);
 

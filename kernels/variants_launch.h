@@ -76,10 +76,10 @@
 /* parameter = threads per block. */
 #define GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, n, quality, rule, doc) \
     X(block_size, body##_##n, body, n, 4, quality, body##_256, 4, 100, GMT_UNKNOWN, rule, doc)
-#define GMT_VARIANTS_BLOCK_SIZE_STEPS(X, body, smallest, rule, doc) \
-    GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 32, smallest, rule, doc) \
-    GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 64, neutral, NULL, doc) \
-    GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 128, neutral, NULL, doc) \
+#define GMT_VARIANTS_BLOCK_SIZE_STEPS(X, body, small, rule, doc) \
+    GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 32, small, rule, doc) \
+    GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 64, small, rule, doc) \
+    GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 128, small, rule, doc) \
     GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 256, good, NULL, doc) \
     GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 512, neutral, NULL, doc) \
     GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, 1024, neutral, NULL, doc)
@@ -101,18 +101,19 @@
 
 /*
  * parameter = threads per block. Blocks of 33 start at any word: of eight of them one is aligned, and
- * its second warp asks for one word; so 5.875 sectors in two requests.
+ * its second warp asks for one word; so 5.875 sectors in two requests. Blocks of 64 are whole, but
+ * small for a copy.
  */
-#define GMT_VARIANTS_PARTIAL_WARP_BODY(X, body, doc) \
+#define GMT_VARIANTS_PARTIAL_WARP_BODY(X, body, small, doc) \
     X(partial_warp, body##_33, body, 33, 4, bad, body##_64, 2.9375, 70.2127659574468, GMT_UNKNOWN, \
       "GM502", doc ", 33 threads per block") \
     X(partial_warp, body##_48, body, 48, 4, bad, body##_64, 3, 100, GMT_UNKNOWN, "GM502", \
       doc ", 48 threads per block") \
-    X(partial_warp, body##_64, body, 64, 4, good, body##_64, 4, 100, GMT_UNKNOWN, NULL, \
+    X(partial_warp, body##_64, body, 64, 4, good, body##_64, 4, 100, GMT_UNKNOWN, small, \
       doc ", 64 threads per block")
 #define GMT_VARIANTS_PARTIAL_WARP(X) \
-    GMT_VARIANTS_PARTIAL_WARP_BODY(X, partial_stream, "float copy") \
-    GMT_VARIANTS_PARTIAL_WARP_BODY(X, partial_compute, "four chains of multiply-adds")
+    GMT_VARIANTS_PARTIAL_WARP_BODY(X, partial_stream, "GM501", "float copy") \
+    GMT_VARIANTS_PARTIAL_WARP_BODY(X, partial_compute, NULL, "four chains of multiply-adds")
 
 /* parameter = eighths of a wave, a wave being all the blocks that are resident at once; 33 = four
  * waves and one block. The job is the same, its share per block differs. */

@@ -3,11 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/launch_shape.h"
-#include "analyzer/price.h"
-#include "analyzer/rule.h"
+#include "analyzer/price_launch.h"
+#include "analyzer/rules/launch_finding.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
+
+enum { WARP_LANES = 32 };
 
 static const char explain[] =
     "What    A multiprocessor hides the hundreds of cycles of a memory access behind other warps.\n"
@@ -16,7 +17,9 @@ static const char explain[] =
     "        in flight, where as many more of them as the next limiter allows warps give at least\n"
     "        10 % more, and which move a quarter at least of what narrow loads of their warps "
     "would.\n"
-    "        Others are notes below half occupancy, and else left alone.\n"
+    "        Others are notes below half occupancy, and else left alone. And kernels in blocks of "
+    "less\n"
+    "        than 256 threads that start their blocks as fast as any calibrated kernel did.\n"
     "Saving  Warps x loads of each are bytes in flight. The kernel's place on the curve is where\n"
     "        the curve has its traffic; from there the curve tells what more warps bring. What "
     "L1,\n"
@@ -102,14 +105,62 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
     gmt_finding_emit(analysis, finding);
 }
 
+/* Whole warps, of which there are so few that blocks end faster than the device starts others. */
+static bool starts_bind(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                        const struct gmt_shape *shape)
+{
+    double start_ns = gmt_price_block_start_ns(analysis->model);
+
+    return shape->threads < GMT_SMALL_BLOCK_THREADS &&
+           shape->threads == WARP_LANES * shape->warps &&
+           shape->blocks * start_ns >= GMT_AT_ROOF * class->median_ns;
+}
+
+static void say_starts(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                       const struct gmt_shape *shape, const struct gmt_position *p)
+{
+    char has[GMT_FORMAT_BYTES], could[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES];
+    struct gmt_finding *finding = gmt_launch_finding(analysis, class, shape);
+    double start_ns = class->median_ns / shape->blocks;
+
+    if (finding == NULL)
+        return;
+    gmt_finding_evidence(finding, "achieved_occupancy", "percent", 100 * p->achieved);
+    gmt_finding_evidence(finding, "time_per_block", "ns", start_ns);
+    finding->headline = gmt_text(
+        analysis,
+        "%s of the warps are resident (%s could be): blocks of %.0f threads end faster than the "
+        "device starts them, one in %s ns%s",
+        gmt_format_percent(has, 100 * p->achieved),
+        gmt_format_percent(could, 100 * class->theoretical_occupancy), shape->threads,
+        gmt_format_decimal(each, start_ns, 2), gmt_kernel_time(analysis, class));
+    finding->fix = gmt_text(analysis,
+                            "Launch blocks of %d threads, or let each thread handle several "
+                            "elements: fewer blocks have to start.",
+                            GMT_SMALL_BLOCK_THREADS);
+    finding->sketch = gmt_text(analysis, "kernel<<<(n + %d - 1) / %d, %d>>>(...);  // was %.0f",
+                               GMT_SMALL_BLOCK_THREADS, GMT_SMALL_BLOCK_THREADS,
+                               GMT_SMALL_BLOCK_THREADS, shape->threads);
+    finding->method = "the time of as many fewer starts of blocks, but no less than the calibrated "
+                      "bandwidth with as many warps as can be resident";
+    gmt_launch_finding_emit(analysis, finding, class,
+                            gmt_price_larger_blocks(analysis->model, analysis->timeline, class,
+                                                    shape, GMT_SMALL_BLOCK_THREADS));
+}
+
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     struct gmt_shape shape = gmt_shape_of(analysis->timeline, class);
     struct gmt_position p = gmt_shape_position(analysis->model, analysis->timeline, class,
                                                occupancy_after(&shape));
 
-    if (shape.occupancy.unknown != NULL || !shape.occupancy.limited || isnan(p.achieved) ||
-        isnan(p.rate) || isnan(p.here) || others_speak(analysis, class, &shape))
+    if (shape.occupancy.unknown != NULL || isnan(p.achieved) || isnan(p.rate) || isnan(p.here))
+        return;
+    if (!shape.occupancy.limited && starts_bind(analysis, class, &shape)) {
+        say_starts(analysis, class, &shape, &p);
+        return;
+    }
+    if (!shape.occupancy.limited || others_speak(analysis, class, &shape))
         return;
     /* Blocks that come and go, not a limiter, keep a kernel below its theoretical occupancy. */
     if (class->theoretical_occupancy > p.after / GMT_OCCUPANCY_MIN_GAIN)
