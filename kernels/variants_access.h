@@ -59,7 +59,7 @@
     X(extra, reversed, reversed, 31, 4, neutral, full_warp, 4, 100, GMT_UNKNOWN, NULL, \
       "lanes in reverse order inside one line") \
     X(extra, local_registers, local_registers, 64, 4, good, local_registers, 4, 100, GMT_UNKNOWN, \
-      "GM503", "32-word array indexed by constants: stays in registers, six too many for a block") \
+      NULL, "32-word array indexed by constants: stays in registers") \
     X(extra, local_dynamic, local_dynamic, 64, 4, bad, local_registers, 4, 100, GMT_UNKNOWN, \
       "GM306", "32-word array indexed at run time: lives in local memory")
 

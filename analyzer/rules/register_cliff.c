@@ -7,6 +7,9 @@
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
+/* Of a warp: 32 lanes x 4 bytes. */
+enum { SECTORS_PER_WORD = 4 };
+
 static const char explain[] =
     "What    Blocks become resident as a whole. With 64 registers two blocks of 512 threads share\n"
     "        the 65,536 registers of a multiprocessor; with 65 it is one.\n"
@@ -15,8 +18,22 @@ static const char explain[] =
     "Saving  As GM501, for that one block more: from the kernel's own place on the calibrated\n"
     "        curve of bandwidth over bytes in flight. Where the curve promises nothing it is a "
     "note.\n"
+    "        Registers that are all in use would be spilled: stored and loaded once by each "
+    "thread\n"
+    "        at least. What L2 takes for those stores, at the calibrated rate, is subtracted; the\n"
+    "        upper end has no spills. Where nothing is left of the gain it is a note.\n"
     "Fix     __launch_bounds__(threads, blocks) or __maxnreg__; shorter lifetimes of variables.\n"
-    "Limits  Fewer registers can mean spills: see GM306 after the change.\n";
+    "Limits  How many registers are in use at once is not known: see GM306 after the change.\n";
+
+/* Time of one launch for storing the registers that are too many once. */
+static double spills_ns(const struct gmt_model *model, const struct gmt_tl_class *class,
+                        const struct gmt_shape *shape)
+{
+    double words = ((double)class->registers - shape->next_registers) * shape->blocks *
+                   shape->warps;
+
+    return gmt_known(words * SECTORS_PER_WORD * 1e9 / model->write_sectors_per_s);
+}
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
@@ -36,6 +53,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
     gmt_finding_evidence(finding, "registers_of_next_step", "count", shape.next_registers);
+    gmt_finding_evidence(finding, "spills_at_worst", "ns",
+                         spills_ns(analysis->model, class, &shape));
     gmt_finding_evidence(finding, "occupancy", "percent", 100 * occupancy);
     gmt_finding_evidence(finding, "occupancy_after_fix", "percent", 100 * after);
     finding->headline = gmt_text(
@@ -55,6 +74,12 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->note_why = gmt_shape_enough_warps(&position);
     if (finding->note_why != NULL)
         gain.low_ns = gain.best_ns = gain.high_ns = 0;
+    double spilled_ns = spills_ns(analysis->model, class, &shape);
+    gain.low_ns = fmax(0, gain.low_ns - spilled_ns);
+    if (finding->note_why == NULL && gain.best_ns <= spilled_ns)
+        finding->note_why = "registers that are all in use would be spilled, and their stores "
+                            "alone take longer than more warps bring";
+    gain.best_ns = fmax(0, gain.best_ns - spilled_ns);
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 
