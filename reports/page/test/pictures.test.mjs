@@ -14,19 +14,20 @@ const NAMES = { kind: ['transfer', 'launch'], direction: ['h2d', 'd2h'], host_cl
 const curve = (ns) => ({ points: [{ bytes: 1024, median_ns: ns }, { bytes: 4096, median_ns: 2 * ns }] });
 const MODEL = { transfers: { h2d_pinned_sync: curve(100), h2d_pageable_sync: curve(400), d2h_pinned_sync: curve(1) } };
 
-/** calls: [kind, begin, host_ns, bytes, direction, stack] */
-function payloadOf(calls, claims) {
+/** calls: [kind, begin, host_ns, bytes, direction, stack, device_start, device_ns]; the last two: does not wait */
+function payloadOf(calls, claims, software = false) {
   const column = (at) => calls.map((call) => call[at]);
   const call = {
     kind: ['u8', column(0)], begin: ['delta', column(1)], host_ns: ['varint', column(2)], bytes: ['varint', column(3)],
-    direction: ['u8', column(4)], stack: ['varint', column(5)], blocking: ['u8', calls.map(() => 1)],
+    direction: ['u8', column(4)], stack: ['varint', column(5)], blocking: ['u8', calls.map((call) => (call.length > 6 ? 0 : 1))],
+    device_start: ['varint', calls.map((call) => call[6] ?? null)], device_ns: ['varint', calls.map((call) => call[7] ?? null)],
   };
   const tables = {
     call,
     stack_frame: { stack: ['varint', [1, 2]], frame: ['varint', [0, 1]] },
     frame: { file: ['string', ['a.cu', 'b.cu']], module: ['string', ['app', 'app']], line: ['varint', [7, 8]], offset: ['varint', [1, 2]] },
   };
-  return decodePayload(new Uint8Array(pack({ names: NAMES, claims }, tables)));
+  return decodePayload(new Uint8Array(pack({ names: NAMES, claims, report: { device: { software } } }, tables)));
 }
 
 test('a finding about copies shows those of its place and time, one point per size', () => {
@@ -48,6 +49,26 @@ test('a finding about copies shows those of its place and time, one point per si
   assert.deepEqual(plot.copies.map(({ x, n }) => [x, n]), [[1024, 2], [4096, 1]]);
   assert.ok(Math.abs(plot.copies[0].y - ((1024 / 500 + 1024 / 600) / 2) * 1e9) < 1);
   assert.deepEqual(plot.after, { x: 2048, y: (6144 / 300) * 1e9 });
+});
+
+test('a copy that does not wait belongs to the time of its work, and has the speed of that', () => {
+  const finding = makeFinding({ fingerprint: 'x', where: { api: 'cudaMemcpyAsync' } });
+  const payload = payloadOf(
+    [
+      [0, 0, 10, 4096, 0, 1, 5000, 1000],
+      [0, 20, 10, 1024, 0, 1, 100, 1000], // its work is over before
+    ],
+    { x: [[5000, 6000]] },
+  );
+  const model = { transfers: { h2d_pinned_async: curve(100) } };
+  assert.deepEqual(copyPlot(payload, model, finding).copies, [{ x: 4096, y: 4096e6, n: 1 }]);
+});
+
+test('what a call waited for before its copy is not the time of the copy', () => {
+  const finding = makeFinding({ fingerprint: 'x' });
+  const payload = payloadOf([[0, 0, 9000, 4096, 0, 1]], { x: [[8000, 9000]] });
+  assert.deepEqual(copyPlot(payload, MODEL, finding).copies, [{ x: 4096, y: 4096e6, n: 1 }]);
+  assert.equal(copyPlot(payloadOf([[0, 0, 9000, 4096, 0, 1]], { x: [[8000, 9000]] }, true), MODEL, finding), null);
 });
 
 test('without events the mean of the copies stands for them; without a model there is no plot', () => {

@@ -53,15 +53,46 @@ function merged(spans: Span[]): Span[] {
   return out;
 }
 
-function overlaps(spans: Span[], begin: number, end: number): boolean {
-  let [low, high] = [0, spans.length]; // the first that ends at or after begin
+/** The first place whose value is not below the limit. */
+function lowerBound(values: Float64Array, limit: number): number {
+  let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (spans[middle][1] < begin) low = middle + 1;
+    if (values[middle] < limit) low = middle + 1;
     else high = middle;
   }
-  return low < spans.length && spans[low][0] <= end;
+  return low;
 }
+
+/**
+ * Copies by the end of what they claim: of the call, or of the work where that is longer and the call
+ * does not wait for it. The begin is no help: a call that waits for kernels first claims its end only.
+ */
+interface Index {
+  end: Float64Array;
+  /** Rows of `call`. */
+  row: Uint32Array;
+}
+
+const indices = new WeakMap<Payload, Index>();
+
+function indexOf(payload: Payload): Index {
+  const known = indices.get(payload);
+  if (known !== undefined) return known;
+  const calls = payload.table('call');
+  const column = (name: string) => calls.numbers(name);
+  const [kind, begin, host, start, device, blocking] = ['kind', 'begin', 'host_ns', 'device_start', 'device_ns', 'blocking'].map(column);
+  const wanted = payload.head.names.kind.indexOf('transfer');
+  const endOf = (i: number) => begin[i] + (blocking[i] !== 1 && device[i] > host[i] ? start[i] + device[i] : host[i]);
+  const rows: number[] = [];
+  for (let i = 0; i < calls.rows; i++) if (kind[i] === wanted && endOf(i) >= 0) rows.push(i);
+  const row = Uint32Array.from(rows).sort((a, b) => endOf(a) - endOf(b));
+  const index = { end: Float64Array.from(row, endOf), row };
+  indices.set(payload, index);
+  return index;
+}
+
+const COLUMNS = ['begin', 'host_ns', 'device_ns', 'bytes', 'direction', 'blocking', 'stack', 'count'];
 
 interface Found {
   direction: number;
@@ -71,33 +102,33 @@ interface Found {
 
 /** The copies that the finding claims, by size; of the direction that most of them have. */
 function copiesOf(payload: Payload, finding: Finding): Found | null {
-  const { names, claims } = payload.head;
-  const spans = merged(claims[finding.fingerprint] ?? []);
+  const spans = merged(payload.head.claims[finding.fingerprint] ?? []);
+  if (spans.length === 0) return null;
+  const index = indexOf(payload);
   const calls = payload.table('call');
-  const column = (name: string) => calls.numbers(name);
-  const [kind, begin, host, start, device] = ['kind', 'begin', 'host_ns', 'device_start', 'device_ns'].map(column);
-  const [bytes, direction, blocking, stack, count] = ['bytes', 'direction', 'blocking', 'stack', 'count'].map(column);
-  const wanted = names.kind.indexOf('transfer');
-  const stacks = spans.length > 0 ? stacksAt(payload, finding) : new Set<number>();
+  const [begin, host, device, bytes, direction, blocking, stack, count] = COLUMNS.map((name) => calls.numbers(name));
+  const stacks = stacksAt(payload, finding);
   const byDirection = new Map<number, Found & { all: number }>();
-  for (let i = 0; i < calls.rows && spans.length > 0; i++) {
-    if (kind[i] !== wanted || !(bytes[i] > 0)) continue;
-    // The work on the device may lie far behind its call.
-    const end = begin[i] + Math.max(host[i] || 0, (start[i] || 0) + (device[i] || 0));
-    if (!overlaps(spans, begin[i], end)) continue;
-    if (stacks.size > 0 && !stacks.has(stack[i])) continue;
+  const put = (i: number, from: number) => {
+    if (!(bytes[i] > 0) || (stacks.size > 0 && !stacks.has(stack[i]))) return;
     const many = count[i] > 0 ? count[i] : 1;
-    const time = blocking[i] === 1 || !(device[i] > 0) ? host[i] : device[i];
-    const found = byDirection.get(direction[i]) ?? { direction: direction[i], blocking: blocking[i] === 1, sizes: new Map(), all: 0 };
+    const waits = blocking[i] === 1;
+    // Without what the call waited for before its own work.
+    const called = begin[i] + host[i] - Math.max(begin[i], from);
+    const time = waits || !(device[i] > 0) ? called : device[i];
+    const found = byDirection.get(direction[i]) ?? { direction: direction[i], blocking: waits, sizes: new Map(), all: 0 };
     byDirection.set(direction[i], found);
     found.all += many;
-    if (!(time > 0)) continue;
+    if (!(time > 0)) return;
     const size = bytes[i] / many;
     const entry = found.sizes.get(size) ?? { rates: [], n: 0 };
     found.sizes.set(size, entry);
     entry.n += many;
     entry.rates.push((bytes[i] / time) * 1e9);
-  }
+  };
+  for (const [from, to] of spans)
+    for (let at = lowerBound(index.end, from); at < index.end.length && index.end[at] <= to; at++)
+      put(index.row[at], from);
   return [...byDirection.values()].sort((a, b) => b.all - a.all)[0] ?? null;
 }
 
@@ -157,6 +188,7 @@ function afterOf(finding: Finding): Point | null {
 
 /** null: nothing worth drawing is known. */
 export function copyPlot(payload: Payload, model: Model | null, finding: Finding): CopyPlot | null {
+  if (payload.head.report.device.software) return null; // it has no times
   const found = copiesOf(payload, finding);
   const direction = found !== null ? payload.head.names.direction[found.direction] : directionOf(finding);
   if (direction === null || direction === undefined) return null;
