@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device model as rows of tables: every value with its spread and the number of samples.
+import { bytes, known } from '../../format';
 import type { Curve, Model, Spread } from '../../model';
 
 export interface Figure {
@@ -67,6 +68,50 @@ export function copiesBySize(model: Model): SizeFigure[] {
 /** Allocating and page-locking. */
 export function callsBySize(model: Model): SizeFigure[] {
   return bySize(model.costs);
+}
+
+/** One way of moving the same bytes. */
+export interface WayFigure extends Omit<SizeFigure, 'bytes'> {
+  /** "512 rows of 3.91 KiB" */
+  shape: string;
+  way: string;
+}
+
+type Numbers = Record<string, number | null | undefined>;
+
+/** Names of a time and of its spread, where they are not "x_ns" and "x_spread_ns", and what it is. */
+const WAYS: [key: string, spread: string, way: string][] = [
+  ['row_copies_ns', 'row_copies_spread_ns', 'row by row'],
+  ['copy_2d_ns', 'copy_2d_spread_ns', 'one 2-D copy'],
+  ['median_ns', 'spread_ns', 'each of them'],
+  ['merged_ns', 'merged_spread_ns', 'one copy of all'],
+  ['batch_ns', 'batch_spread_ns', 'one batch of all'],
+  ['flat_ns', 'flat_spread_ns', 'one 1-D copy'],
+];
+
+function shapeOf(batch: Numbers, point: Numbers): string {
+  const rows = point.rows ?? batch.rows;
+  const width = point.width ?? batch.row_bytes;
+  if (known(rows) && known(width)) return `${rows} rows of ${bytes(width)}, pitch ${bytes(point.device_pitch_bytes ?? batch.device_pitch_bytes)}`;
+  return `${batch.copies ?? '?'} copies of ${bytes(point.bytes)}`;
+}
+
+/** Many copies against one: by rows, back to back, two-dimensional. */
+export function waysOfCopying(model: Model): WayFigure[] {
+  return Object.entries(model.batches ?? {}).flatMap(([key, batch]) => {
+    const points = Array.isArray(batch.points) ? (batch.points as Numbers[]) : [batch as Numbers];
+    const name = [batch.direction, batch.class, batch.mode].filter(Boolean).join(' ') || spoken(key);
+    return points.flatMap((point) =>
+      WAYS.filter(([time]) => known(point[time])).map(([time, spread, way]) => ({
+        name,
+        shape: shapeOf(batch as Numbers, point),
+        way: time === 'median_ns' && point.width !== undefined ? 'one 2-D copy' : way,
+        median_ns: point[time] ?? null,
+        spread_ns: point[spread] ?? null,
+        n: point.n ?? null,
+      })),
+    );
+  });
 }
 
 export interface CopyCurve {

@@ -5,8 +5,8 @@ import { bytes, count, decimal, known, ns, rate, share } from '../../format';
 import { OCCUPANCY_CURVES, type Model, type OccupancyPoint } from '../../model';
 import { Table, type TableColumn } from '../../parts/table';
 import type { Report } from '../../report';
-import { callsBySize, copiesBySize, copyCurves, fixedCosts, rates, variants } from './figures';
-import type { CopyCurve, Figure, SizeFigure, VariantRow } from './figures';
+import { callsBySize, copiesBySize, copyCurves, fixedCosts, rates, variants, waysOfCopying } from './figures';
+import type { CopyCurve, Figure, SizeFigure, VariantRow, WayFigure } from './figures';
 import { Facts } from './facts';
 
 type Show = (value: number | null) => string;
@@ -45,6 +45,15 @@ const SIZES: TableColumn<SizeFigure>[] = [
   number('spread_ns', 'Spread', (row) => row.spread_ns, ns, SPREAD),
   number('n', 'Samples', (row) => row.n, count),
   number('bytes_per_s', 'Bandwidth', (row) => (known(row.median_ns) && row.median_ns > 0 ? (row.bytes / row.median_ns) * 1e9 : null), rate),
+];
+
+const WAYS: TableColumn<WayFigure>[] = [
+  { key: 'name', title: 'Copies', value: ({ name }) => name },
+  { key: 'shape', title: 'What', value: ({ shape }) => shape },
+  { key: 'way', title: 'How', value: ({ way }) => way },
+  number('median_ns', 'Median', (row) => row.median_ns, ns),
+  number('spread_ns', 'Spread', (row) => row.spread_ns, ns, SPREAD),
+  number('n', 'Samples', (row) => row.n, count),
 ];
 
 const OCCUPANCY: TableColumn<OccupancyPoint & { name: string }>[] = [
@@ -99,7 +108,16 @@ export function ModelTables({ model, report }: { model: Model | null; report: Re
     [model],
   );
   const tables = useMemo(
-    () => model && { rates: rates(model), costs: fixedCosts(model), curves: copyCurves(model), copies: copiesBySize(model), calls: callsBySize(model), variants: variants(model) },
+    () =>
+      model && {
+        rates: rates(model),
+        costs: fixedCosts(model),
+        curves: copyCurves(model),
+        copies: copiesBySize(model),
+        ways: waysOfCopying(model),
+        calls: callsBySize(model),
+        variants: variants(model),
+      },
     [model],
   );
   if (head.match === null && model === null)
@@ -130,6 +148,7 @@ export function ModelTables({ model, report }: { model: Model | null; report: Re
           <FoldedTable id="m.curves" title="Copies: what their curves come to" columns={CURVES} rows={tables.curves} open />
           <FoldedTable id="m.costs" title="Latencies and costs of calls" columns={FIGURES} rows={tables.costs} />
           <FoldedTable id="m.copies" title="Copies by size" columns={SIZES} rows={tables.copies} />
+          <FoldedTable id="m.ways" title="Many copies against one" columns={WAYS} rows={tables.ways} />
           <FoldedTable id="m.calls" title="Allocating and page-locking by size" columns={SIZES} rows={tables.calls} />
           <FoldedTable id="m.occupancy" title="Bandwidth by occupancy" columns={OCCUPANCY} rows={occupancy} />
           <FoldedTable id="m.variants" title="Reference kernels" columns={VARIANTS} rows={tables.variants} />
