@@ -79,7 +79,7 @@ export function Contents({ sections }: { sections: SectionRow[] }) {
         <button type="button" onClick={() => copyLink(current)} aria-label="Copy link to this view">
           Copy link
         </button>
-        <button type="button" onClick={openKeys} aria-label="Keys" aria-haspopup="dialog">
+        <button type="button" onClick={openKeys} aria-label="? Keys" aria-haspopup="dialog">
           ?
         </button>
         <ThemeChoice />

@@ -54,7 +54,7 @@ function isTaken(event: KeyboardEvent): boolean {
     event.ctrlKey ||
     event.metaKey ||
     event.altKey ||
-    target?.closest('input, select, textarea, canvas, dialog, [data-keys]') != null
+    target?.closest('input, select, textarea, canvas, dialog, [role=application], [data-keys]') != null
   );
 }
 

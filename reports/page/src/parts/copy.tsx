@@ -16,7 +16,7 @@ export function CopyButton({ what, text, label = 'Copy' }: CopyProps) {
     say(done ? `Copied ${what}` : 'The browser does not let this page copy');
   };
   return (
-    <button type="button" class="copy" onClick={copy} aria-label={`${label} ${what}`}>
+    <button type="button" class="copy" onClick={copy} aria-label={`${label}: ${what}`}>
       {label}
     </button>
   );
@@ -26,7 +26,7 @@ export function CopyButton({ what, text, label = 'Copy' }: CopyProps) {
 export function Code({ what, text, wrap }: { what: string; text: string; wrap?: boolean }) {
   return (
     <div class={wrap ? 'code wrap' : 'code'}>
-      <pre tabIndex={0} role="region" aria-label={what}>
+      <pre tabIndex={0} role="group" aria-label={what}>
         {text}
       </pre>
       <CopyButton what={what} text={text} />

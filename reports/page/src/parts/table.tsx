@@ -100,14 +100,14 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
-        <button type="button" onClick={csv} aria-label={`Copy ${caption} as CSV`}>
+        <button type="button" onClick={csv} aria-label={`Copy CSV: ${caption}`}>
           Copy CSV
         </button>
         <span class="dim" role="status">
           {shown.length < rows.length ? `${shown.length} of ${rows.length}` : rows.length === 1 ? '1 row' : `${rows.length} rows`}
         </span>
       </div>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+      <div class="table-scroll" tabIndex={0} role="group" aria-label={caption}>
         <table>
           <caption class="hidden">{caption}</caption>
           <thead>

@@ -24,6 +24,18 @@ function whyOf({ outcome, why }: RuleRow): string | null {
 
 const titleOf = ({ title, slug }: RuleRow) => title ?? slug;
 
+/** Leads to what the rule found. */
+function Found({ id, findings, notes }: RuleRow) {
+  if (findings + notes === 0) return '';
+  const text = findings > 0 ? count(findings) : counted(notes, 'note');
+  const show = () => go('findings', { 'f.rule': id, f: undefined });
+  return (
+    <button type="button" class="link" aria-label={`${text}: show what ${id} found`} onClick={show}>
+      {text}
+    </button>
+  );
+}
+
 const RULES: TableColumn<RuleRow>[] = [
   { key: 'id', title: 'Rule', value: ({ id }) => id },
   { key: 'title', title: 'What it looks for', value: titleOf },
@@ -44,19 +56,7 @@ const RULES: TableColumn<RuleRow>[] = [
     title: 'Findings',
     numeric: true,
     value: ({ findings }) => findings,
-    show: ({ id, findings, notes }) =>
-      findings + notes === 0 ? (
-        ''
-      ) : (
-        <button
-          type="button"
-          class="link"
-          aria-label={`Show what ${id} found`}
-          onClick={() => go('findings', { 'f.rule': id, f: undefined })}
-        >
-          {findings > 0 ? count(findings) : counted(notes, 'note')}
-        </button>
-      ),
+    show: Found,
   },
   { key: 'why', title: 'Why', value: whyOf, show: (rule) => whyOf(rule) ?? '' },
 ];

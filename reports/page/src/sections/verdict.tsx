@@ -114,7 +114,7 @@ function Copies({ report }: { report: Report }) {
     <table class="copies">
       <caption>
         Copies by direction and host memory{timed ? '' : ' (bars: bytes; times are not known)'}{' '}
-        <CopyButton what="copies by direction and host memory as CSV" text={() => csvOf(totals)} label="Copy CSV" />
+        <CopyButton what="copies by direction and host memory" text={() => csvOf(totals)} label="Copy CSV" />
       </caption>
       <thead>
         <tr>
