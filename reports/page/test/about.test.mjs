@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from './reports.mjs';
 
-const { callsBySize, copiesBySize, copyCurves, fixedCosts, rates, variants, waysOfCopying } = await load('sections/about/figures.ts');
+const { callsBySize, copiesBySize, copyCurves, fixedCosts, rates, variants, waysOfCopying } =
+  await load('sections/about/figures.ts');
 const shipped = new URL('../../../kernels/models/nvidia-h200.json', import.meta.url);
 
 test('every value of the shipped model is in one of the tables, with spread and samples', () => {
@@ -20,16 +21,40 @@ test('every value of the shipped model is in one of the tables, with spread and 
   assert.equal(callsBySize(model).length, points(model.costs));
   assert.equal(copyCurves(model).length, Object.keys(model.transfers).length);
   assert.equal(variants(model).length, Object.values(model.families).flat().length);
-  for (const row of [...rates(model), ...fixedCosts(model)]) assert.ok(row.value > 0 && row.spread >= 0 && row.n > 0, row.name);
+  for (const row of [...rates(model), ...fixedCosts(model)])
+    assert.ok(row.value > 0 && row.spread >= 0 && row.n > 0, row.name);
 });
 
 test('copies by rows and copies in a row stand beside the one copy that replaces them', () => {
   const batches = {
-    rows_2: { direction: 'h2d', class: 'pinned', mode: 'async', rows: 2, row_bytes: 64, device_pitch_bytes: 512, row_copies_ns: 9, copy_2d_ns: 4, n: 21 },
-    back_to_back_d2h_pageable_sync: { direction: 'd2h', class: 'pageable', mode: 'sync', copies: 256, points: [{ bytes: 64, median_ns: 3, spread_ns: 1, merged_ns: 7, n: 11 }] },
+    rows_2: {
+      direction: 'h2d',
+      class: 'pinned',
+      mode: 'async',
+      rows: 2,
+      row_bytes: 64,
+      device_pitch_bytes: 512,
+      row_copies_ns: 9,
+      copy_2d_ns: 4,
+      n: 21,
+    },
+    back_to_back_d2h_pageable_sync: {
+      direction: 'd2h',
+      class: 'pageable',
+      mode: 'sync',
+      copies: 256,
+      points: [{ bytes: 64, median_ns: 3, spread_ns: 1, merged_ns: 7, n: 11 }],
+    },
   };
   assert.deepEqual(
-    waysOfCopying({ batches }).map(({ name, shape, way, median_ns, spread_ns, n }) => [name, shape, way, median_ns, spread_ns, n]),
+    waysOfCopying({ batches }).map(({ name, shape, way, median_ns, spread_ns, n }) => [
+      name,
+      shape,
+      way,
+      median_ns,
+      spread_ns,
+      n,
+    ]),
     [
       ['h2d pinned async', '2 rows of 64 B, pitch 512 B', 'row by row', 9, null, 21],
       ['h2d pinned async', '2 rows of 64 B, pitch 512 B', 'one 2-D copy', 4, null, 21],
@@ -43,5 +68,6 @@ test('units follow the names, and what is absent makes no rows', () => {
   const [dram, sectors] = rates({ rates: { dram_bytes_per_s: { median: 1 }, l2_sectors_per_s: { median: 2 } } });
   assert.deepEqual([dram.name, dram.unit], ['dram', 'bytes_per_s']);
   assert.deepEqual([sectors.name, sectors.unit], ['l2 sectors', 'count_per_s']);
-  for (const of of [rates, fixedCosts, copiesBySize, callsBySize, copyCurves, variants, waysOfCopying]) assert.deepEqual(of({}), []);
+  for (const of of [rates, fixedCosts, copiesBySize, callsBySize, copyCurves, variants, waysOfCopying])
+    assert.deepEqual(of({}), []);
 });

@@ -7,14 +7,56 @@ const { choose, valuesOf, FACETS, WISH_KEYS } = await load('sections/findings/se
 
 const NO_WISH = { ...Object.fromEntries(WISH_KEYS.map((key) => [key, ''])), sort: 'saving' };
 const LIST = [
-  makeFinding({ fingerprint: 'a', rule: 'GM102', severity: 'medium', saving: { best_ns: 5 }, where: { file: 'b.cu', line: 9 } }),
-  makeFinding({ fingerprint: 'b', rule: 'GM301', severity: 'low', saving: { best_ns: null }, excess_bytes: 10, where: { label: 'k', kernel: 'k<int>' } }),
-  makeFinding({ fingerprint: 'c', rule: 'GM101', severity: 'high', saving: { best_ns: 2 }, where: { file: 'b.cu', line: 10 } }),
-  makeFinding({ fingerprint: 'd', rule: 'GM301', severity: 'low', saving: { best_ns: null }, excess_bytes: 99, where: { label: 'j', kernel: 'j' } }),
-  makeFinding({ fingerprint: 'e', rule: 'GM201', severity: 'low', saving: { best_ns: 7 }, headline: 'Freed 32 times', where: { file: 'a.cu', line: 70 } }),
+  makeFinding({
+    fingerprint: 'a',
+    rule: 'GM102',
+    severity: 'medium',
+    saving: { best_ns: 5 },
+    where: { file: 'b.cu', line: 9 },
+  }),
+  makeFinding({
+    fingerprint: 'b',
+    rule: 'GM301',
+    severity: 'low',
+    saving: { best_ns: null },
+    excess_bytes: 10,
+    where: { label: 'k', kernel: 'k<int>' },
+  }),
+  makeFinding({
+    fingerprint: 'c',
+    rule: 'GM101',
+    severity: 'high',
+    saving: { best_ns: 2 },
+    where: { file: 'b.cu', line: 10 },
+  }),
+  makeFinding({
+    fingerprint: 'd',
+    rule: 'GM301',
+    severity: 'low',
+    saving: { best_ns: null },
+    excess_bytes: 99,
+    where: { label: 'j', kernel: 'j' },
+  }),
+  makeFinding({
+    fingerprint: 'e',
+    rule: 'GM201',
+    severity: 'low',
+    saving: { best_ns: 7 },
+    headline: 'Freed 32 times',
+    where: { file: 'a.cu', line: 70 },
+  }),
 ];
-const CLAIMS = { a: [[0, 10], [50, 60]], b: [[20, 30]] };
-const shown = (wish) => choose(LIST, { ...NO_WISH, ...wish }, CLAIMS).map(({ fingerprint }) => fingerprint).join('');
+const CLAIMS = {
+  a: [
+    [0, 10],
+    [50, 60],
+  ],
+  b: [[20, 30]],
+};
+const shown = (wish) =>
+  choose(LIST, { ...NO_WISH, ...wish }, CLAIMS)
+    .map(({ fingerprint }) => fingerprint)
+    .join('');
 
 test('findings are ordered by saving, unpriced ones behind by excess; by severity; by place', () => {
   assert.equal(shown({}), 'eacdb');
@@ -45,6 +87,9 @@ test('a range of time leaves what claims a part of it', () => {
 
 test('a facet counts its values, and leaves out findings without one', () => {
   const kernel = FACETS.find(({ key }) => key === 'kernel');
-  assert.deepEqual(valuesOf(LIST, kernel.of), [['j', 1], ['k<int>', 1]]);
+  assert.deepEqual(valuesOf(LIST, kernel.of), [
+    ['j', 1],
+    ['k<int>', 1],
+  ]);
   assert.deepEqual(valuesOf(LIST, FACETS[1].of)[0], ['GM301', 2]);
 });

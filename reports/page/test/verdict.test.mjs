@@ -7,12 +7,20 @@ const { copyTotals, sentence } = await load('sections/verdict/summary.ts');
 const { badges } = await load('sections/verdict/badges.ts');
 
 const row = (direction, host_class, bytes, time_ns, count = 1) => ({
-  direction, host_class, up_to_bytes: null, count, bytes, time_ns,
+  direction,
+  host_class,
+  up_to_bytes: null,
+  count,
+  bytes,
+  time_ns,
 });
 
 test('one sentence says how busy the GPU was, what copies took and what could be saved', () => {
   const report = makeReport({
-    verdict: { copy_ns: 100e6, combined_saving: { low_ns: 1e6, best_ns: 50e6, high_ns: 60e6, share_of_wall: 0.05 } },
+    verdict: {
+      copy_ns: 100e6,
+      combined_saving: { low_ns: 1e6, best_ns: 50e6, high_ns: 60e6, share_of_wall: 0.05 },
+    },
     transfers: [row('h2d', 'pageable', 10, 95e6), row('d2h', 'pinned', 1000, 5e6)],
     findings: [makeFinding()],
   });
@@ -39,15 +47,23 @@ test('the software device has bytes and no times', () => {
 });
 
 test('copies of one way are added up, and one unknown time makes their sum unknown', () => {
-  const totals = copyTotals([row('h2d', 'pinned', 5, 10, 2), row('h2d', 'pinned', 7, null, 3), row('d2h', 'pinned', 1, 4)]);
+  const totals = copyTotals([
+    row('h2d', 'pinned', 5, 10, 2),
+    row('h2d', 'pinned', 7, null, 3),
+    row('d2h', 'pinned', 1, 4),
+  ]);
   assert.deepEqual(
     totals.map(({ direction, count, bytes, time_ns }) => [direction, count, bytes, time_ns]),
-    [['d2h', 1, 1, 4], ['h2d', 5, 12, null]],
+    [
+      ['d2h', 1, 1, 4],
+      ['h2d', 5, 12, null],
+    ],
   );
 });
 
 test('badges tell losses from rules that could not run, and where the prices come from', () => {
-  const of = (report) => badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);
+  const of = (report) =>
+    badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);
   assert.deepEqual(of({}), ['good: calibrated on this board', 'good: nothing lost']);
   assert.deepEqual(of({ device: { software: true }, device_model: { match: null } })[0], 'fair: software device');
   assert.deepEqual(

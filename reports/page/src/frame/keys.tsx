@@ -42,7 +42,11 @@ const KEYS: Key[] = [
   },
   { key: '', shown: '1 … 9', text: 'go to that section' },
   { key: '', shown: 'Enter', text: 'open or close what has the focus' },
-  { key: '', shown: 'W A S D', text: 'zoom and move in the timeline, while it has the focus (more keys are listed below it)' },
+  {
+    key: '',
+    shown: 'W A S D',
+    text: 'zoom and move in the timeline, while it has the focus (more keys are listed below it)',
+  },
   { key: '', shown: 'Esc', text: 'close this list' },
 ];
 

@@ -8,7 +8,10 @@ const MOST_TICKS = 7;
 /** Powers of a base, so far apart that their labels have room; for scales with distr: 3. */
 export function powers(base: number): uPlot.Axis.Splits {
   return (_, __, min, max) => {
-    const [first, last] = [Math.ceil(Math.log(min) / Math.log(base) - 1e-9), Math.floor(Math.log(max) / Math.log(base) + 1e-9)];
+    const [first, last] = [
+      Math.ceil(Math.log(min) / Math.log(base) - 1e-9),
+      Math.floor(Math.log(max) / Math.log(base) + 1e-9),
+    ];
     const step = Math.max(1, Math.ceil((last - first + 1) / MOST_TICKS));
     const ticks: number[] = [];
     for (let power = first; power <= last; power += step) ticks.push(base ** power);
@@ -32,7 +35,12 @@ function short(text: string): string {
   return text.replace(/\.0+(?= |$)/, '');
 }
 
-export function axis(label: string, format: (value: number) => string, size: number, splits?: uPlot.Axis.Splits): uPlot.Axis {
+export function axis(
+  label: string,
+  format: (value: number) => string,
+  size: number,
+  splits?: uPlot.Axis.Splits,
+): uPlot.Axis {
   return {
     label,
     labelSize: 20,

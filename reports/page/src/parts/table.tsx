@@ -60,7 +60,17 @@ function isPlain(event: Event): boolean {
   return true;
 }
 
-export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowClass, onRow, limit = 100 }: Props<Row>) {
+export function Table<Row>({
+  id,
+  caption,
+  columns,
+  rows,
+  sort = '',
+  rowKey,
+  rowClass,
+  onRow,
+  limit = 100,
+}: Props<Row>) {
   const [order, setOrder] = useChoice(`${id}.sort`, sort);
   const [filter, setFilter] = useChoice(`${id}.filter`, '');
   const [all, setAll] = useState(false);
@@ -72,7 +82,10 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
       words.length === 0
         ? rows
         : rows.filter((row) => {
-            const text = columns.map((c) => c.value(row) ?? '').join(' ').toLowerCase();
+            const text = columns
+              .map((c) => c.value(row) ?? '')
+              .join(' ')
+              .toLowerCase();
             return words.every((word) => text.includes(word));
           });
     return sortRows(kept, column, down);
@@ -104,7 +117,11 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
           Copy CSV
         </button>
         <span class="dim" role="status">
-          {shown.length < rows.length ? `${shown.length} of ${rows.length}` : rows.length === 1 ? '1 row' : `${rows.length} rows`}
+          {shown.length < rows.length
+            ? `${shown.length} of ${rows.length}`
+            : rows.length === 1
+              ? '1 row'
+              : `${rows.length} rows`}
         </span>
       </div>
       <div class="table-scroll" tabIndex={0} role="group" aria-label={caption}>
@@ -133,7 +150,9 @@ export function Table<Row>({ id, caption, columns, rows, sort = '', rowKey, rowC
                 class={rowClass?.(row)}
                 tabIndex={onRow ? 0 : undefined}
                 onClick={onRow && ((event) => isPlain(event) && onRow(row))}
-                onKeyDown={onRow && ((event) => (event.key === 'Enter' || event.key === ' ') && isPlain(event) && onRow(row))}
+                onKeyDown={
+                  onRow && ((event) => (event.key === 'Enter' || event.key === ' ') && isPlain(event) && onRow(row))
+                }
                 data-press={onRow ? 'yes' : undefined}
               >
                 {columns.map((c) => (

@@ -16,8 +16,8 @@ function HowToRead() {
     <dl class="how">
       <dt>Finding</dt>
       <dd>
-        A place in the program where bytes move badly, what that costs on this GPU, and what to do. A kernel that runs at
-        the measured roof is no finding, whatever its ratios.
+        A place in the program where bytes move badly, what that costs on this GPU, and what to do. A kernel that runs
+        at the measured roof is no finding, whatever its ratios.
       </dd>
       <dt>Saving</dt>
       <dd>
@@ -69,7 +69,8 @@ function processFacts({ report, realtime_ns, threads }: Head): Fact[] {
 
 function DeviceFacts({ head }: { head: Head }) {
   const { report, devices } = head;
-  const list = devices.length > 0 ? devices : [{ ...report.device, sm_count: null, memory_bytes: null, l2_bytes: null }];
+  const list =
+    devices.length > 0 ? devices : [{ ...report.device, sm_count: null, memory_bytes: null, l2_bytes: null }];
   return (
     <>
       {list.map((device) => (
@@ -92,7 +93,10 @@ function DeviceFacts({ head }: { head: Head }) {
 export function About({ payload }: SectionProps) {
   const { head } = payload;
   const { capabilities = [], process } = head.report;
-  const options = Object.entries(process.options ?? {}).map(([name, value]): Fact => [name.replaceAll('_', ' '), code(value)]);
+  const options = Object.entries(process.options ?? {}).map(([name, value]): Fact => [
+    name.replaceAll('_', ' '),
+    code(value),
+  ]);
   return (
     <>
       <h3>How to read this page</h3>
@@ -105,7 +109,9 @@ export function About({ payload }: SectionProps) {
       {options.length > 0 && <Facts facts={options} />}
       {capabilities.length > 0 && <h3>What the recorder could do</h3>}
       {capabilities.length > 0 && (
-        <Facts facts={capabilities.map(({ name, state, detail }) => [name, [state, detail].filter(Boolean).join(': ')])} />
+        <Facts
+          facts={capabilities.map(({ name, state, detail }) => [name, [state, detail].filter(Boolean).join(': ')])}
+        />
       )}
       <h3>Device</h3>
       <DeviceFacts head={head} />

@@ -47,7 +47,8 @@ const RULES: TableColumn<RuleRow>[] = [
     value: ({ outcome }) => outcome,
     show: ({ outcome }) => (
       <span class={`outcome ${outcome.replaceAll(' ', '-')}`}>
-        <span aria-hidden="true">{OUTCOME_MARK[outcome]}</span> {OUTCOMES.find(([name]) => name === outcome)?.[1] ?? outcome}
+        <span aria-hidden="true">{OUTCOME_MARK[outcome]}</span>{' '}
+        {OUTCOMES.find(([name]) => name === outcome)?.[1] ?? outcome}
       </span>
     ),
   },

@@ -15,12 +15,15 @@ import { clearFilters, Toolbar, useWish } from './findings/toolbar';
 
 function Advice({ report }: { report: Report }) {
   const { best_ns, low_ns, high_ns, share_of_wall } = report.verdict.combined_saving;
+  const priced = known(best_ns) && best_ns > 0;
   return (
     <p class="advice">
       <strong>Savings overlap; do not add them.</strong>{' '}
-      {known(best_ns) && best_ns > 0
-        ? `All findings together would save about ${ns(best_ns)} (between ${ns(low_ns)} and ${ns(high_ns)}), ${share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that may be off.`
-        : 'Each shows what it would bring alone.'}
+      {priced
+        ? `All findings together would save about ${ns(best_ns)} (between ${ns(low_ns)} and ${ns(high_ns)}), ` +
+          `${share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that ` +
+          'may be off.'
+        : 'None has a price here: they are ranked by what they do for nothing.'}
     </p>
   );
 }
@@ -88,7 +91,9 @@ export function Findings({ payload }: SectionProps) {
           <Toolbar findings={all} wish={wish} timed={Object.keys(claims).length > 0} />
           <p class="filters-said">
             <span class="dim" role="status">
-              {isFiltering(wish) ? `${findings.length} of ${counted(report.findings.length, 'finding')} and ${counted(notes.length, 'note')}` : counted(findings.length, 'finding')}
+              {isFiltering(wish) && `${findings.length} of `}
+              {counted(report.findings.length, 'finding')}
+              {isFiltering(wish) && `, ${counted(notes.length, 'note')}`}
             </span>{' '}
             <button
               type="button"

@@ -39,11 +39,17 @@ function gain({ verdict: v, findings }: Report): Tile {
   const title = 'Could be saved';
   const section = 'findings';
   if (!known(saving.best_ns) || saving.best_ns <= 0)
-    return { title, value: NOTHING, note: findings.length === 0 ? 'no findings' : 'the findings have no price', section };
+    return {
+      title,
+      value: NOTHING,
+      note: findings.length === 0 ? 'no findings' : 'the findings have no price',
+      section,
+    };
+  const interval = `${ns(saving.low_ns)} to ${ns(saving.high_ns)}`;
   return {
     title,
     value: `about ${ns(saving.best_ns)}`,
-    note: `${share(saving.share_of_wall)} of the run; ${ns(saving.low_ns)} to ${ns(saving.high_ns)}, overlaps counted once: not the sum of the findings`,
+    note: `${share(saving.share_of_wall)} of the run; ${interval}, overlaps counted once: not the sum of the findings`,
     section,
     bar: <IntervalBar saving={saving} scale_ns={wall_ns ?? commonScale([saving])} />,
   };
@@ -54,7 +60,12 @@ function countedTiles(report: Report): Tile[] {
   const { verdict: v, transfers, kernels } = report;
   const moved = transfers.reduce((sum, row) => sum + row.bytes, 0);
   return [
-    { title: 'Kernels', value: counted(v.launches, 'launch', 'launches'), note: counted(kernels.length, 'kernel class', 'kernel classes'), section: 'kernels' },
+    {
+      title: 'Kernels',
+      value: counted(v.launches, 'launch', 'launches'),
+      note: counted(kernels.length, 'kernel class', 'kernel classes'),
+      section: 'kernels',
+    },
     { title: 'Copies', value: bytes(moved), note: counted(v.transfers, 'copy', 'copies'), section: 'transfers' },
     memory(report),
   ];
@@ -66,11 +77,23 @@ function tiles(report: Report): Tile[] {
   const timed = (title: string, value: number | null, note: string, section: string): Tile => {
     const of = part(value, v.wall_ns);
     const text = of === null ? note : `${share(of)} of the run, ${note}`;
-    return { title, value: ns(value), note: text, section, bar: <ShareBar of={of} label={`${share(of)} of the run`} /> };
+    return {
+      title,
+      value: ns(value),
+      note: text,
+      section,
+      bar: <ShareBar of={of} label={`${share(of)} of the run`} />,
+    };
   };
   const whole = <ShareBar of={known(v.wall_ns) ? 1 : null} label="the whole run" />;
   return [
-    { title: 'Run', value: ns(v.wall_ns), note: 'from the first CUDA call to the end', section: 'timeline', bar: whole },
+    {
+      title: 'Run',
+      value: ns(v.wall_ns),
+      note: 'from the first CUDA call to the end',
+      section: 'timeline',
+      bar: whole,
+    },
     timed('GPU busy', v.gpu_busy_ns, 'copies, fills and kernels', 'timeline'),
     timed('Kernels', v.kernel_ns, counted(v.launches, 'launch', 'launches'), 'kernels'),
     timed('Copies', v.copy_ns, counted(v.transfers, 'copy', 'copies'), 'transfers'),
@@ -122,9 +145,19 @@ function Copies({ report }: { report: Report }) {
           <th scope="col" class="wide">
             {timed ? 'Time' : 'Bytes'}
           </th>
-          {timed && <th scope="col" class="number wide">Bytes</th>}
-          <th scope="col" class="number">Copies</th>
-          {timed && <th scope="col" class="number">Bandwidth</th>}
+          {timed && (
+            <th scope="col" class="number wide">
+              Bytes
+            </th>
+          )}
+          <th scope="col" class="number">
+            Copies
+          </th>
+          {timed && (
+            <th scope="col" class="number">
+              Bandwidth
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
@@ -173,9 +206,7 @@ function First({ report }: { report: Report }) {
   const scale_ns = commonScale(list.map(({ saving }) => saving));
   return (
     <>
-      <h3 class="first-title">
-        Where to begin: {scale_ns > 0 ? 'the largest savings' : 'most work for nothing'}
-      </h3>
+      <h3 class="first-title">Where to begin: {scale_ns > 0 ? 'the largest savings' : 'most work for nothing'}</h3>
       <ol class="first">
         {list.map(({ fingerprint, title, where, saving, excess_bytes }) => (
           <li>
@@ -184,7 +215,13 @@ function First({ report }: { report: Report }) {
                 {title} <code>{where.label}</code>
               </span>
               <IntervalBar saving={saving} scale_ns={scale_ns} />
-              <b>{known(saving.best_ns) ? ns(saving.best_ns) : known(excess_bytes) && excess_bytes > 0 ? bytes(excess_bytes) : ''}</b>
+              <b>
+                {known(saving.best_ns)
+                  ? ns(saving.best_ns)
+                  : known(excess_bytes) && excess_bytes > 0
+                    ? bytes(excess_bytes)
+                    : ''}
+              </b>
             </button>
           </li>
         ))}

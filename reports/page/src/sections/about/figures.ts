@@ -92,7 +92,8 @@ const WAYS: [key: string, spread: string, way: string][] = [
 function shapeOf(batch: Numbers, point: Numbers): string {
   const rows = point.rows ?? batch.rows;
   const width = point.width ?? batch.row_bytes;
-  if (known(rows) && known(width)) return `${rows} rows of ${bytes(width)}, pitch ${bytes(point.device_pitch_bytes ?? batch.device_pitch_bytes)}`;
+  if (known(rows) && known(width))
+    return `${rows} rows of ${bytes(width)}, pitch ${bytes(point.device_pitch_bytes ?? batch.device_pitch_bytes)}`;
   return `${batch.copies ?? '?'} copies of ${bytes(point.bytes)}`;
 }
 

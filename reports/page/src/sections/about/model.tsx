@@ -11,7 +11,13 @@ import { Facts } from './facts';
 
 type Show = (value: number | null) => string;
 
-function number<Row>(key: string, title: string, value: (row: Row) => number | null, show: Show, help?: string): TableColumn<Row> {
+function number<Row>(
+  key: string,
+  title: string,
+  value: (row: Row) => number | null,
+  show: Show,
+  help?: string,
+): TableColumn<Row> {
   return { key, title, numeric: true, value, show: (row) => show(value(row)), help };
 }
 
@@ -24,17 +30,42 @@ const SPREAD = '90th minus 10th percentile of the samples';
 
 const FIGURES: TableColumn<Figure>[] = [
   { key: 'name', title: 'What', value: ({ name }) => name },
-  { key: 'value', title: 'Median', numeric: true, value: ({ value }) => value, show: ({ value, unit }) => SHOW[unit](value) },
-  { key: 'spread', title: 'Spread', numeric: true, help: SPREAD, value: ({ spread }) => spread, show: ({ spread, unit }) => SHOW[unit](spread) },
+  {
+    key: 'value',
+    title: 'Median',
+    numeric: true,
+    value: ({ value }) => value,
+    show: ({ value, unit }) => SHOW[unit](value),
+  },
+  {
+    key: 'spread',
+    title: 'Spread',
+    numeric: true,
+    help: SPREAD,
+    value: ({ spread }) => spread,
+    show: ({ spread, unit }) => SHOW[unit](spread),
+  },
   number('n', 'Samples', ({ n }) => n, count),
 ];
 
 const CURVES: TableColumn<CopyCurve>[] = [
   { key: 'name', title: 'Copy', value: ({ name }) => name },
-  number('latency_ns', 'Time of the smallest', (row) => row.latency_ns, ns, 'The part that does not grow with the size'),
+  number(
+    'latency_ns',
+    'Time of the smallest',
+    (row) => row.latency_ns,
+    ns,
+    'The part that does not grow with the size',
+  ),
   number('bandwidth', 'Bandwidth of large ones', (row) => row.bandwidth, rate),
   number('peak', 'Best seen', (row) => row.peak, rate),
-  number('half_bytes', 'Half of it from', (row) => row.half_bytes, bytes, 'The least size that reaches half of the bandwidth'),
+  number(
+    'half_bytes',
+    'Half of it from',
+    (row) => row.half_bytes,
+    bytes,
+    'The least size that reaches half of the bandwidth',
+  ),
   number('error', 'Largest error of the fit', (row) => row.error, share),
 ];
 
@@ -44,7 +75,12 @@ const SIZES: TableColumn<SizeFigure>[] = [
   number('median_ns', 'Median', (row) => row.median_ns, ns),
   number('spread_ns', 'Spread', (row) => row.spread_ns, ns, SPREAD),
   number('n', 'Samples', (row) => row.n, count),
-  number('bytes_per_s', 'Bandwidth', (row) => (known(row.median_ns) && row.median_ns > 0 ? (row.bytes / row.median_ns) * 1e9 : null), rate),
+  number(
+    'bytes_per_s',
+    'Bandwidth',
+    (row) => (known(row.median_ns) && row.median_ns > 0 ? (row.bytes / row.median_ns) * 1e9 : null),
+    rate,
+  ),
 ];
 
 const WAYS: TableColumn<WayFigure>[] = [
@@ -137,7 +173,12 @@ export function ModelTables({ model, report }: { model: Model | null; report: Re
           ['Measured', head.created],
           ['From', head.origin],
           ['Made by', model?.command],
-          ['Extent', model === null ? null : `${model.quick ? 'quick' : 'full'}${typeof size === 'number' ? `, working set ${bytes(size)}` : ''}`],
+          [
+            'Extent',
+            model === null
+              ? null
+              : `${model.quick ? 'quick' : 'full'}${typeof size === 'number' ? `, working set ${bytes(size)}` : ''}`,
+          ],
           ['Noise', head.noisy ? 'noisy: the device was probably shared or throttled' : 'quiet'],
           ...(model?.notes ?? []).map((note): [string, string] => ['Note', note]),
         ]}
@@ -145,7 +186,13 @@ export function ModelTables({ model, report }: { model: Model | null; report: Re
       {tables && (
         <>
           <FoldedTable id="m.rates" title="Sustained rates" columns={FIGURES} rows={tables.rates} open />
-          <FoldedTable id="m.curves" title="Copies: what their curves come to" columns={CURVES} rows={tables.curves} open />
+          <FoldedTable
+            id="m.curves"
+            title="Copies: what their curves come to"
+            columns={CURVES}
+            rows={tables.curves}
+            open
+          />
           <FoldedTable id="m.costs" title="Latencies and costs of calls" columns={FIGURES} rows={tables.costs} />
           <FoldedTable id="m.copies" title="Copies by size" columns={SIZES} rows={tables.copies} />
           <FoldedTable id="m.ways" title="Many copies against one" columns={WAYS} rows={tables.ways} />

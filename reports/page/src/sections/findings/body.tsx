@@ -35,15 +35,32 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
           <code>{place}</code> <CopyButton what="the place" text={place} />
         </Fact>
       )}
-      {where.function !== null && <Fact name="Function"><code>{where.function}</code></Fact>}
-      {where.kernel !== null && <Fact name="Kernel"><code>{where.kernel}</code></Fact>}
-      {where.api !== null && <Fact name="Call"><code>{where.api}</code></Fact>}
-      {where.module !== null && <Fact name="Module"><code>{where.module}</code></Fact>}
+      {where.function !== null && (
+        <Fact name="Function">
+          <code>{where.function}</code>
+        </Fact>
+      )}
+      {where.kernel !== null && (
+        <Fact name="Kernel">
+          <code>{where.kernel}</code>
+        </Fact>
+      )}
+      {where.api !== null && (
+        <Fact name="Call">
+          <code>{where.api}</code>
+        </Fact>
+      )}
+      {where.module !== null && (
+        <Fact name="Module">
+          <code>{where.module}</code>
+        </Fact>
+      )}
       <Fact name="Cost now">{ns(cost_ns)}</Fact>
       {known(excess_bytes) && excess_bytes > 0 && <Fact name="Moved for nothing">{bytes(excess_bytes)}</Fact>}
       <Fact name="Saving">
         {known(saving.best_ns)
-          ? `about ${ns(saving.best_ns)} (between ${ns(saving.low_ns)} and ${ns(saving.high_ns)}), ${share(saving.share_of_wall)} of the run`
+          ? `about ${ns(saving.best_ns)} (between ${ns(saving.low_ns)} and ${ns(saving.high_ns)}), ` +
+            `${share(saving.share_of_wall)} of the run`
           : 'not priced'}
       </Fact>
       {finding.method !== '' && finding.method !== null && <Fact name="Reckoned as">{finding.method}</Fact>}
@@ -64,15 +81,33 @@ const SAID = new Set(['ns', 'bytes', 'bytes_per_s', 'percent', 'count', 'ratio']
 
 const EVIDENCE: TableColumn<EvidenceRow>[] = [
   { key: 'name', title: 'What', value: ({ name }) => name, show: ({ name }) => name.replaceAll('_', ' ') },
-  { key: 'value', title: 'Value', numeric: true, value: ({ value }) => value, show: ({ value, unit }) => evidence(value, unit) },
+  {
+    key: 'value',
+    title: 'Value',
+    numeric: true,
+    value: ({ value }) => value,
+    show: ({ value, unit }) => evidence(value, unit),
+  },
   { key: 'unit', title: 'Unit', value: ({ unit }) => unit, show: ({ unit }) => (SAID.has(unit) ? '' : unit) },
 ];
 
 const PARTS: TableColumn<Part>[] = [
   { key: 'label', title: 'Case', value: ({ label }) => label },
   { key: 'headline', title: 'What was seen', value: ({ headline }) => headline },
-  { key: 'cost_ns', title: 'Cost', numeric: true, value: ({ cost_ns }) => cost_ns, show: ({ cost_ns }) => ns(cost_ns) },
-  { key: 'best_ns', title: 'Saving', numeric: true, value: ({ best_ns }) => best_ns, show: ({ best_ns }) => ns(best_ns) },
+  {
+    key: 'cost_ns',
+    title: 'Cost',
+    numeric: true,
+    value: ({ cost_ns }) => cost_ns,
+    show: ({ cost_ns }) => ns(cost_ns),
+  },
+  {
+    key: 'best_ns',
+    title: 'Saving',
+    numeric: true,
+    value: ({ best_ns }) => best_ns,
+    show: ({ best_ns }) => ns(best_ns),
+  },
 ];
 
 /** "main.cu:42, inlined at b.cu:7"; the line of the PTX where the source is not known. */
@@ -85,8 +120,20 @@ export function lineLabel({ file, line, caller_file, caller_line, ptx_line }: So
 const LINES: TableColumn<SourceLine>[] = [
   { key: 'line', title: 'Line', value: lineLabel },
   { key: 'opcode', title: 'Instruction', value: ({ opcode }) => opcode },
-  { key: 'share', title: 'Share of the excess', numeric: true, value: (row) => row.share, show: (row) => share(row.share) },
-  { key: 'excess_bytes', title: 'Excess per launch', numeric: true, value: (row) => row.excess_bytes, show: (row) => bytes(row.excess_bytes) },
+  {
+    key: 'share',
+    title: 'Share of the excess',
+    numeric: true,
+    value: (row) => row.share,
+    show: (row) => share(row.share),
+  },
+  {
+    key: 'excess_bytes',
+    title: 'Excess per launch',
+    numeric: true,
+    value: (row) => row.excess_bytes,
+    show: (row) => bytes(row.excess_bytes),
+  },
 ];
 
 function Fold({ title, open, children }: { title: string; open?: boolean; children: ComponentChildren }) {

@@ -21,7 +21,8 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
   if (known(saving.best_ns))
     return (
       <div class="saving">
-        <b>{ns(saving.best_ns)}</b> <small>{known(saving.share_of_wall) && `${share(saving.share_of_wall)} of the run`}</small>
+        <b>{ns(saving.best_ns)}</b>{' '}
+        <small>{known(saving.share_of_wall) && `${share(saving.share_of_wall)} of the run`}</small>
         <IntervalBar saving={saving} scale_ns={scale_ns} />
       </div>
     );

@@ -30,8 +30,25 @@ interface Drawn {
 function series({ legend: { color: name, mark }, paths }: Drawn): uPlot.Series {
   const paint = color(name);
   if (mark === 'point' || mark === 'ring')
-    return { paths: () => null, stroke: paint, points: { show: true, size: 11, width: 2.5, stroke: paint, fill: mark === 'point' ? paint : color('--card') } };
-  return { stroke: paint, width: 2, dash: DASH[mark], spanGaps: true, points: { show: false }, ...(paths && { paths }) };
+    return {
+      paths: () => null,
+      stroke: paint,
+      points: {
+        show: true,
+        size: 11,
+        width: 2.5,
+        stroke: paint,
+        fill: mark === 'point' ? paint : color('--card'),
+      },
+    };
+  return {
+    stroke: paint,
+    width: 2,
+    dash: DASH[mark],
+    spanGaps: true,
+    points: { show: false },
+    ...(paths && { paths }),
+  };
 }
 
 interface Row {
@@ -119,9 +136,14 @@ function Steps({ id, plot }: { id: string; plot: WhatIf }) {
     // A number of registers or bytes is the largest with so many blocks: the step lies before it.
     const paths = plot.what === 'block' ? undefined : uPlot.paths.stepped?.({ align: -1 });
     const lead = paths && { x: 0, y: plot.points[0].y };
-    const list: Drawn[] = [{ legend: { text: 'what if', color: '--c1', mark: 'line' }, points: plot.points, lead, paths }];
+    const list: Drawn[] = [
+      { legend: { text: 'what if', color: '--c1', mark: 'line' }, points: plot.points, lead, paths },
+    ];
     if (plot.now !== null)
-      list.push({ legend: { text: `as launched: ${plot.show(plot.now.x)}`, color: '--c2', mark: 'point' }, points: [plot.now] });
+      list.push({
+        legend: { text: `as launched: ${plot.show(plot.now.x)}`, color: '--c2', mark: 'point' },
+        points: [plot.now],
+      });
     return list;
   }, [plot]);
   return (
@@ -158,7 +180,12 @@ function Roofs({ id, plot }: { id: string; plot: RoofPlot }) {
       title="Bandwidth of device memory by occupancy"
       drawn={drawn}
       x={{ title: 'resident warps', key: 'percent', show: percent, scale: { range: [0, 105] } }}
-      y={{ title: 'bandwidth', key: 'bytes_per_s', show: rate, scale: { range: (_, __, max) => [0, max * 1.05] } }}
+      y={{
+        title: 'bandwidth',
+        key: 'bytes_per_s',
+        show: rate,
+        scale: { range: (_, __, max) => [0, max * 1.05] },
+      }}
     />
   );
 }

@@ -24,12 +24,13 @@ export const WISH_KEYS: (keyof Wish)[] = ['sort', 'category', 'rule', 'severity'
 export const SORTS: Record<string, string> = { saving: 'saving', severity: 'severity', place: 'place' };
 
 /** What a filter by choice looks at. */
-export const FACETS: { key: 'category' | 'rule' | 'severity' | 'kernel'; title: string; of: (f: Finding) => string }[] = [
-  { key: 'category', title: 'Category', of: ({ rule }) => category(rule) },
-  { key: 'rule', title: 'Rule', of: ({ rule }) => rule },
-  { key: 'severity', title: 'Severity', of: ({ severity }) => severity },
-  { key: 'kernel', title: 'Kernel', of: ({ where }) => where.kernel ?? '' },
-];
+export const FACETS: { key: 'category' | 'rule' | 'severity' | 'kernel'; title: string; of: (f: Finding) => string }[] =
+  [
+    { key: 'category', title: 'Category', of: ({ rule }) => category(rule) },
+    { key: 'rule', title: 'Rule', of: ({ rule }) => rule },
+    { key: 'severity', title: 'Severity', of: ({ severity }) => severity },
+    { key: 'kernel', title: 'Kernel', of: ({ where }) => where.kernel ?? '' },
+  ];
 
 function words({ rule, slug, title, headline, where, fix }: Finding): string {
   const frames = where.stack.map((frame) => `${frame.function} ${frame.file}`);
@@ -75,9 +76,7 @@ function bySeverity(a: Finding, b: Finding): number {
 function byPlace(a: Finding, b: Finding): number {
   const [x, y] = [a.where, b.where];
   if ((x.file === null) !== (y.file === null)) return x.file === null ? 1 : -1;
-  return (
-    (x.file ?? x.label).localeCompare(y.file ?? y.label) || (x.line ?? 0) - (y.line ?? 0) || bySaving(a, b)
-  );
+  return (x.file ?? x.label).localeCompare(y.file ?? y.label) || (x.line ?? 0) - (y.line ?? 0) || bySaving(a, b);
 }
 
 const ORDERS: Record<string, (a: Finding, b: Finding) => number> = {

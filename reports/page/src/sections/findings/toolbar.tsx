@@ -39,7 +39,12 @@ export function useWish(): Wish {
   return wish;
 }
 
-function Choice({ title, field, wish, options }: {
+function Choice({
+  title,
+  field,
+  wish,
+  options,
+}: {
   title: string;
   field: keyof Wish;
   wish: Wish;
@@ -48,7 +53,11 @@ function Choice({ title, field, wish, options }: {
   return (
     <label class={field === 'sort' ? undefined : 'filters-more'}>
       <span class="dim">{title}</span>
-      <select aria-label={title} value={wish[field]} onChange={(event) => setWish({ [field]: event.currentTarget.value })}>
+      <select
+        aria-label={title}
+        value={wish[field]}
+        onChange={(event) => setWish({ [field]: event.currentTarget.value })}
+      >
         {options.map(([value, text]) => (
           <option value={value}>{text}</option>
         ))}

@@ -15,15 +15,21 @@ const GAPS_SHOWN = 4;
 
 function ofModel({ report: { device_model: model, device } }: Head): Badge[] {
   if (device.software)
-    return [{ tone: 'fair', text: 'software device', section: 'about', help: 'Exact counts, no times: findings have no price' }];
+    return [
+      {
+        tone: 'fair',
+        text: 'software device',
+        section: 'about',
+        help: 'Exact counts, no times: findings have no price',
+      },
+    ];
   const from = model.device === null ? '' : `: ${model.device}`;
   const badges: Badge[] = [];
-  const put = (tone: Badge['tone'], text: string, help: string) =>
-    badges.push({ tone, text, section: 'about', help });
+  const put = (tone: Badge['tone'], text: string, help: string) => badges.push({ tone, text, section: 'about', help });
   if (model.match === 'this board') put('good', 'calibrated on this board', `Prices come from measurements${from}`);
   else if (model.match === 'another board' || model.match === 'shipped')
     put('fair', 'calibrated on another board', `Prices come from measurements of a GPU of the same name${from}`);
-  else if (model.match === 'another GPU') put('bad', "priced as another GPU", `Prices come from another GPU${from}`);
+  else if (model.match === 'another GPU') put('bad', 'priced as another GPU', `Prices come from another GPU${from}`);
   else put('bad', 'no device model', 'Nothing could be priced with calibrated figures: run "gmtrace calibrate"');
   if (model.noisy) put('bad', 'noisy calibration', 'The device was probably shared or throttled while it was measured');
   return badges;
@@ -37,7 +43,7 @@ function ofKernels({ report: { verdict } }: Head): Badge[] {
       tone: measured === all ? 'good' : measured > 0 ? 'fair' : 'bad',
       text: `${measured} of ${counted(all, 'kernel class', 'kernel classes')} measured`,
       section: 'kernels',
-      help: `${counted(verdict.measured_launches, 'launch', 'launches')} of ${verdict.launches.toLocaleString('en-US')} have counters`,
+      help: `${verdict.measured_launches} of ${counted(verdict.launches, 'launch', 'launches')} have counters`,
     },
   ];
 }
@@ -62,7 +68,12 @@ function ofGaps({ report }: Head): Badge[] {
     badges.push({ tone: 'bad', text: `${more} more gaps`, section: 'checks', help: 'See the section on checks' });
   }
   if (rest.length === 0)
-    badges.push({ tone: 'good', text: 'nothing lost', section: 'checks', help: 'No record was lost, nothing was missing' });
+    badges.push({
+      tone: 'good',
+      text: 'nothing lost',
+      section: 'checks',
+      help: 'No record was lost, nothing was missing',
+    });
   if (rules.length > 0) {
     const names = rules.map(({ what }) => what).join(', ');
     badges.push({ tone: 'fair', text: `${counted(rules.length, 'rule')} not checked`, section: 'checks', help: names });
@@ -85,7 +96,14 @@ function ofDetail({ detail }: Head): Badge[] {
   if (detail === null || detail === undefined) return [];
   const { events, rows } = detail;
   const text = `${events.toLocaleString('en-US')} events drawn as ${rows.toLocaleString('en-US')}`;
-  return [{ tone: 'fair', text, section: 'timeline', help: 'Short neighbours of one kind were merged to keep the page small' }];
+  return [
+    {
+      tone: 'fair',
+      text,
+      section: 'timeline',
+      help: 'Short neighbours of one kind were merged to keep the page small',
+    },
+  ];
 }
 
 export function badges(head: Head): Badge[] {

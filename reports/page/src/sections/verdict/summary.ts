@@ -38,8 +38,7 @@ function mostly(totals: CopyTotal[], timed: boolean): string {
   const weight = (total: CopyTotal) => (timed ? (total.time_ns ?? 0) : total.bytes);
   const all = totals.reduce((sum, total) => sum + weight(total), 0);
   const classes = new Map<string, number>();
-  for (const total of totals)
-    classes.set(total.host_class, (classes.get(total.host_class) ?? 0) + weight(total));
+  for (const total of totals) classes.set(total.host_class, (classes.get(total.host_class) ?? 0) + weight(total));
   const [name, most] = [...classes].sort((a, b) => b[1] - a[1])[0] ?? ['-', 0];
   if (!(most / all > 0.5) || hostClass(name) === '') return '';
   return `, ${most === all ? 'all' : share(most / all)} from or to ${hostClass(name)} memory`;

@@ -81,7 +81,14 @@ function indexOf(payload: Payload): Index {
   if (known !== undefined) return known;
   const calls = payload.table('call');
   const column = (name: string) => calls.numbers(name);
-  const [kind, begin, host, start, device, blocking] = ['kind', 'begin', 'host_ns', 'device_start', 'device_ns', 'blocking'].map(column);
+  const [kind, begin, host, start, device, blocking] = [
+    'kind',
+    'begin',
+    'host_ns',
+    'device_start',
+    'device_ns',
+    'blocking',
+  ].map(column);
   const wanted = payload.head.names.kind.indexOf('transfer');
   const endOf = (i: number) => begin[i] + (blocking[i] !== 1 && device[i] > host[i] ? start[i] + device[i] : host[i]);
   const rows: number[] = [];
@@ -116,7 +123,12 @@ function copiesOf(payload: Payload, finding: Finding): Found | null {
     // Without what the call waited for before its own work.
     const called = begin[i] + host[i] - Math.max(begin[i], from);
     const time = waits || !(device[i] > 0) ? called : device[i];
-    const found = byDirection.get(direction[i]) ?? { direction: direction[i], blocking: waits, sizes: new Map(), all: 0 };
+    const found = byDirection.get(direction[i]) ?? {
+      direction: direction[i],
+      blocking: waits,
+      sizes: new Map(),
+      all: 0,
+    };
     byDirection.set(direction[i], found);
     found.all += many;
     if (!(time > 0)) return;
@@ -163,7 +175,10 @@ function curvesOf(model: Model | null, direction: string, blocking: boolean): Co
   const keys: [string, string][] =
     direction === 'd2d' || direction === 'peer'
       ? [[`${direction}_async`, 'calibrated']]
-      : [[`${direction}_pinned_${mode}`, 'page-locked'], [`${direction}_pageable_${mode}`, 'pageable']];
+      : [
+          [`${direction}_pinned_${mode}`, 'page-locked'],
+          [`${direction}_pageable_${mode}`, 'pageable'],
+        ];
   return keys
     .map(([key, name]) => ({ name, points: curvePoints(transfers[key]) }))
     .filter(({ points }) => points.length > 0);

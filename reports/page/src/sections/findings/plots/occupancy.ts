@@ -77,7 +77,11 @@ export function whatIf(kernels: KernelRow[], finding: Finding): WhatIf | null {
   if (kernel === null || !occupancy || !known(occupancy.most_warps)) return null;
   const what = whatOf(finding, kernel);
   if (what === null) return null;
-  const steps = { block: occupancy.by_block_size, registers: occupancy.by_registers, shared: occupancy.by_shared_bytes }[what];
+  const steps = {
+    block: occupancy.by_block_size,
+    registers: occupancy.by_registers,
+    shared: occupancy.by_shared_bytes,
+  }[what];
   const warps = (threads: number) => Math.ceil(threads / 32);
   const most = occupancy.most_warps;
   const points = Object.entries(steps ?? {})
