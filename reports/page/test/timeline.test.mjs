@@ -16,9 +16,21 @@ async function load(...names) {
 const at = (name) => `sections/timeline/${name}`;
 const page = await load(
   'payload',
-  ...['axis', 'events', 'find', 'layout', 'looks', 'memory', 'model', 'sort', 'strip', 'sums', 'tracks', 'walk'].map(
-    at,
-  ),
+  ...[
+    'axis',
+    'events',
+    'find',
+    'layout',
+    'looks',
+    'memory',
+    'model',
+    'sort',
+    'strip',
+    'sums',
+    'tracks',
+    'view',
+    'walk',
+  ].map(at),
 );
 
 const read = ({ head: top, tables }) => page.decodePayload(new Uint8Array(pack(top, tables)));
@@ -304,4 +316,44 @@ test('an event that cannot be seen is brought near, one that can stays', () => {
   const [begin, end] = page.stretchOf(model, 2500);
   assert.ok(from < begin && end < to && (end - begin) / (to - from) > 1 / 400);
   assert.deepEqual(page.revealed(model, { from, to }, 2500), [from, to]);
+});
+
+test('zooming keeps the point, and nothing leaves the extent', () => {
+  globalThis.cancelAnimationFrame = () => undefined;
+  const view = new page.View(0, 1000, 20);
+  let changes = 0;
+  view.onChange(() => changes++);
+  view.zoom(0.5, 200);
+  assert.deepEqual([view.from, view.to], [100, 600]);
+  view.pan(-1);
+  assert.deepEqual([view.from, view.to], [0, 500]);
+  view.set(400, 401);
+  assert.deepEqual([view.from, view.to], [390.5, 410.5]);
+  view.set(NaN, 5);
+  assert.equal(changes, 3);
+  view.zoom(1e9);
+  assert.ok(view.isAll());
+});
+
+test('the other end of an arrow is gone to, and back', () => {
+  const model = modelOf(calls([{ ...LAUNCH, begin: 0, host_ns: 10, device_start: 5000, device_ns: 100 }]));
+  const there = page.otherEnd(model, { from: -50, to: 50 }, 0);
+  assert.deepEqual(there, [5000, 5100]);
+  assert.deepEqual(page.otherEnd(model, { from: there[0], to: there[1] }, 0), [-45, 55]);
+});
+
+test('of many lanes those with the most events are drawn, and those of the selected event', () => {
+  const model = modelOf(synthetic(4000, { threads: 12, streams: 24 }));
+  const drawn = (row) => page.chooseLanes(model.lanes, false, (lane) => page.holds(model, lane, row));
+  assert.deepEqual(
+    ['thread', 'stream'].map((kind) => drawn(-1).filter((lane) => lane.kind === kind).length),
+    [8, 12],
+  );
+  const hidden = model.lanes.find((lane) => lane.kind === 'thread' && !drawn(-1).includes(lane));
+  const row = model.events.thread.indexOf(hidden.of);
+  assert.ok(drawn(row).includes(hidden));
+  assert.equal(
+    page.chooseLanes(model.lanes, true, () => false),
+    model.lanes,
+  );
 });

@@ -64,6 +64,8 @@ export function hitAt(layout: Layout, scale: Scale, x: number, y: number): Hit |
   return { placed, row: level.row[block], count: level.count === null ? 1 : level.count[block], time };
 }
 
+const LONGEST = 120; // letters that a block can hold on any screen
+
 /** What is written into a block: the first that fits; only a name may be cut. */
 export function labelsOf(model: Model, row: number, onHost: boolean): { texts: string[]; cut: boolean } {
   const { events } = model;
@@ -74,5 +76,7 @@ export function labelsOf(model: Model, row: number, onHost: boolean): { texts: s
     const word = kind === 'memset' ? 'memset' : directionOf(events, row);
     return { texts: [`${word} ${bytes(events.bytes[row])}`, word], cut: false };
   }
-  return { texts: [nameOf(events, row), apiOf(events, row)], cut: true };
+  // "cudaMalloc (cuMemAlloc_v2)": what the user wrote is enough for a block.
+  const called = apiOf(events, row).split(' (')[0];
+  return { texts: [nameOf(events, row), called].map((text) => text.slice(0, LONGEST)), cut: true };
 }

@@ -176,7 +176,7 @@ export class Painter {
     context.beginPath();
     context.rect(scale.left, top, scale.width, height);
     context.clip();
-    for (const { x0, x1, look, row } of wide) {
+    for (const [i, { x0, x1, look, row }] of wide.entries()) {
       const from = scale.left + Math.max(x0 / ratio, 0);
       const width = Math.min(scale.left + x1 / ratio, scale.left + scale.width) - from;
       const ink = palette.text[colorOf(look) - 1];
@@ -190,14 +190,16 @@ export class Painter {
       }
       context.fillStyle = palette.card;
       if (x0 >= 0) context.fillRect(from, top, 1, height);
-      if (width < 28 || height < 11) continue;
+      // What overlaps begins later and is drawn over this: its own name has the room there.
+      const room = Math.min(width, scale.left + (wide[i + 1]?.x0 ?? Infinity) / ratio - from);
+      if (room < 28 || height < 11) continue;
       const { texts, cut } = labelsOf(model, row, onHost);
-      const whole = texts.find((each) => this.textWidth(each) <= width - 8);
-      const text = whole ?? (cut ? this.fitted(texts[texts.length - 1], width - 8) : '');
+      const whole = texts.find((each) => this.textWidth(each) <= room - 8);
+      const text = whole ?? (cut ? this.fitted(texts[texts.length - 1], room - 8) : '');
       if (text === '') continue;
       if (pattern !== undefined) {
         context.fillStyle = palette.fill[colorOf(look) - 1];
-        context.fillRect(from + 2, top + 2, Math.min(this.textWidth(text) + 4, width - 3), height - 4);
+        context.fillRect(from + 2, top + 2, Math.min(this.textWidth(text) + 4, room - 3), height - 4);
       }
       context.fillStyle = ink;
       context.fillText(text, from + 4, top + height / 2 + 0.5);
@@ -238,7 +240,10 @@ export class Painter {
   private aside({ lane }: PlacedLane, view: View2D): string {
     if (lane.kind === 'memory') return lane.memory === null ? '' : `to ${bytes(lane.memory.peak)}`;
     const busy = lane.kind === 'busy' ? this.model.busy.get(lane.device) : undefined;
-    return busy === undefined ? '' : share(busyWithin(busy, view.from, view.to) / (view.to - view.from));
+    if (busy === undefined) return '';
+    // The room beside the extent is no time of the trace.
+    const [from, to] = [Math.max(view.from, this.model.from), Math.min(view.to, this.model.to)];
+    return share(busyWithin(busy, from, to) / (to - from));
   }
 
   private drawTitles(view: View2D, palette: Palette) {
@@ -246,7 +251,7 @@ export class Painter {
     const room = (layout.gutter === 0 ? layout.width : layout.gutter) - 14;
     context.fillStyle = palette.ink;
     context.font = BOLD;
-    for (const { text, top } of layout.headings) context.fillText(text.slice(0, 100), 4, top + 10);
+    for (const { text, top } of layout.headings) context.fillText(text.slice(0, 80), 4, top + 10);
     context.font = FONT;
     for (const placed of layout.lanes) {
       const y =

@@ -126,11 +126,13 @@ export function directionOf(events: Events, row: number): string {
   return (events.head.names.direction[events.direction[row]] ?? 'unknown').toUpperCase();
 }
 
+const LONGEST = 120; // letters of a short name
+
 /** The name of a kernel without return type, arguments, templates and namespaces: what fits into a block. */
 export function shortKernel(name: string): string {
   let depth = 0;
   let kept = '';
-  for (const character of name.replaceAll('(anonymous namespace)', '')) {
+  for (const character of name.slice(0, 4096).replaceAll('(anonymous namespace)', '')) {
     if (character === '<') depth++;
     else if (character === '>') depth = Math.max(0, depth - 1);
     else if (depth === 0) {
@@ -143,7 +145,7 @@ export function shortKernel(name: string): string {
       .trim()
       .split(/[\s:]+/)
       .pop() ?? '';
-  return word === '' ? name : word;
+  return (word === '' ? name : word).slice(0, LONGEST);
 }
 
 export function kernelName(events: Events, row: number): string | null {

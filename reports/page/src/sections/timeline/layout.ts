@@ -32,18 +32,26 @@ const HEADING = 20;
 const RULER = 26;
 const TITLE = 15;
 const NARROW = 620;
-const GUTTER = 172;
+const GUTTER = 184;
 
-/** Of one kind, when not all are asked for: those with the most events. */
+/** When not all are asked for, the lanes with the most events: so many threads, and streams of all devices. */
 const MOST: Partial<Record<LaneKind, number>> = { thread: 8, stream: 12 };
+const LEAST = 2; // of each device
 
-/** The lanes that are drawn, in their order. */
-export function chooseLanes(lanes: Lane[], all: boolean): Lane[] {
+/** The lanes that are drawn, in their order; those that are wanted (they hold what is selected) always. */
+export function chooseLanes(lanes: Lane[], all: boolean, wanted: (lane: Lane) => boolean): Lane[] {
   if (all) return lanes;
-  const kept = new Set(lanes);
-  for (const [kind, most] of Object.entries(MOST)) {
-    const of = lanes.filter((lane) => lane.kind === kind).sort((a, b) => b.events - a.events);
-    for (const lane of of.slice(most)) kept.delete(lane);
+  const devices = Math.max(1, new Set(lanes.filter(({ device }) => device >= 0).map(({ device }) => device)).size);
+  const places = new Map<string, number>();
+  const kept = new Set<Lane>();
+  for (const lane of [...lanes].sort((a, b) => b.events - a.events)) {
+    const most = MOST[lane.kind] ?? Infinity;
+    const group = `${lane.kind} ${lane.device}`;
+    const taken = places.get(group) ?? 0;
+    const share = lane.device < 0 ? most : Math.max(LEAST, Math.ceil(most / devices));
+    if (taken >= share && !wanted(lane)) continue;
+    places.set(group, taken + 1);
+    kept.add(lane);
   }
   return lanes.filter((lane) => kept.has(lane));
 }

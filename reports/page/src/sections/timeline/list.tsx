@@ -82,11 +82,12 @@ export function EventList({ events, view, stackOf, onSelect }: Props) {
   }, [events, view]);
   const columns = useMemo(() => columnsOf(events, stackOf), [events, stackOf]);
   const { rows, all } = shown;
+  const which = events.byOrder ? 'first' : 'longest';
   return (
     <>
       <p class="dim" role="status">
         {all > rows.length
-          ? `${count(all)} events are shown above; here are the ${events.byOrder ? 'first' : 'longest'} ${count(rows.length)}.`
+          ? `${count(all)} events are shown above; here are the ${which} ${count(rows.length)}.`
           : `${count(all)} events are shown above.`}
       </p>
       <Table

@@ -14,7 +14,8 @@ interface Props {
   view: View;
 }
 
-const LINE = 4; // CSS pixels per track
+const LINES = 40; // CSS pixels of all tracks together
+const [THINNEST, THICKEST] = [4, 8]; // of one
 const MOST_LINES = 12;
 const EDGE = 7; // pixels beside an edge that still take it
 
@@ -29,6 +30,7 @@ function tracksOf(model: Model) {
 class Map2D {
   private readonly picture = document.createElement('canvas');
   private ratio = 1;
+  private line = THINNEST;
   private readonly palette = readPalette(1);
 
   constructor(
@@ -42,9 +44,11 @@ class Map2D {
     const tracks = tracksOf(model);
     this.ratio = Math.max(1, Math.min(3, devicePixelRatio));
     const width = Math.max(1, Math.round(canvas.clientWidth * this.ratio));
-    canvas.style.height = `${Math.max(20, tracks.length * LINE + 8)}px`;
+    this.line = Math.min(Math.max(Math.round(LINES / Math.max(1, tracks.length)), THINNEST), THICKEST);
+    const height = Math.max(24, tracks.length * this.line + 8);
+    canvas.style.height = `${height}px`;
     canvas.width = width;
-    canvas.height = Math.round(Math.max(20, tracks.length * LINE + 8) * this.ratio);
+    canvas.height = Math.round(height * this.ratio);
     this.picture.width = width;
     this.picture.height = Math.max(1, tracks.length);
     const image = new ImageData(width, this.picture.height);
@@ -76,7 +80,7 @@ class Map2D {
     context.imageSmoothingEnabled = false;
     const low = this.x(this.model.from) * this.ratio;
     const high = this.x(this.model.to) * this.ratio;
-    const line = LINE * this.ratio;
+    const line = this.line * this.ratio;
     for (let i = 0; i < this.picture.height; i++)
       context.drawImage(
         this.picture,

@@ -2,7 +2,7 @@
 // Lanes of the timeline: threads, streams and copy engines of each device, when the device was busy, and
 // its memory in use. Built once; drawing and searching only read it.
 import type { Payload } from '../../payload';
-import { readEvents, shortKernel, streamName, threadName, place, type Events } from './events';
+import { readEvents, shortKernel, threadName, place, type Events } from './events';
 import { BUSY_LOOK, kernelLook, kindLook } from './looks';
 import { readMemory, type MemoryCurve } from './memory';
 import { sortByKey } from './sort';
@@ -181,11 +181,14 @@ export function buildModel(payload: Payload): Model {
   const transfer = head.names.kind.indexOf('transfer');
   const byStream = groupRows(events.stream, (i) => !Number.isNaN(deviceBegin[i]));
   for (const device of devicesOf(events, byStream, curves)) {
-    const prefix = head.devices.length > 1 ? `GPU ${device}: ` : '';
     const streams = [...byStream].filter(([stream]) => (head.streams[stream]?.device ?? 0) === device);
     const at = model.lanes.length;
     const work = streams.map(([stream, rows]) =>
-      add({ kind: 'stream', title: streamName(head, stream), device, of: stream }, rows, model.deviceDepth),
+      add(
+        { kind: 'stream', title: head.streams[stream]?.label ?? 'unknown stream', device, of: stream },
+        rows,
+        model.deviceDepth,
+      ),
     );
     const all = joined(work, deviceBegin);
     if (all.length > 0 && !events.byOrder) {
@@ -194,13 +197,20 @@ export function buildModel(payload: Payload): Model {
       const length = busy.begin.length;
       const look = new Uint8Array(length).fill(BUSY_LOOK);
       const track = buildTrack({ length, begin: busy.begin, end: busy.end, look, row: new Uint32Array(length) }, span);
-      const title = `${prefix}busy`;
-      model.lanes.splice(at, 0, { kind: 'busy', title, device, of: -1, tracks: [track], events: length, memory: null });
+      model.lanes.splice(at, 0, {
+        kind: 'busy',
+        title: 'busy in what is shown',
+        device,
+        of: -1,
+        tracks: [track],
+        events: length,
+        memory: null,
+      });
     }
     const copies = all.filter((row) => events.kind[row] === transfer);
     const directions = Float64Array.from(copies, (row) => events.direction[row]);
     for (const [direction, rows] of groupRows(directions, () => true)) {
-      const title = `${prefix}${(head.names.direction[direction] ?? 'unknown').toUpperCase()} copies`;
+      const title = `${(head.names.direction[direction] ?? 'unknown').toUpperCase()} copies`;
       add(
         { kind: 'copies', title, device, of: direction },
         rows.map((i) => copies[i]),
@@ -211,7 +221,7 @@ export function buildModel(payload: Payload): Model {
     if (memory !== undefined)
       model.lanes.push({
         kind: 'memory',
-        title: `${prefix}memory in use`,
+        title: 'memory in use',
         device,
         of: -1,
         tracks: [],

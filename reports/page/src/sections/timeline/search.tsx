@@ -24,7 +24,10 @@ export function Search({ events, selected, onHits, onGo }: Props) {
   const hits = useMemo(() => find(events, sought), [events, sought]);
   useEffect(() => onHits(hits), [hits]);
   const walk = (step: 1 | -1) => {
-    const row = nextHit(hits, selected, step);
+    // Enter right after the last letter: the search has not waited for it yet.
+    const now = sought === text ? hits : find(events, text);
+    setSought(text);
+    const row = nextHit(now, selected, step);
     if (row >= 0) onGo(row);
   };
   const at = hits.indexOf(selected);

@@ -82,10 +82,11 @@ interface EventProps {
   row: number;
   frames: Frame[];
   onShow: () => void;
+  onOther: () => void;
   onClose: () => void;
 }
 
-export function EventPanel({ model, row, frames, onShow, onClose }: EventProps) {
+export function EventPanel({ model, row, frames, onShow, onOther, onClose }: EventProps) {
   const { events } = model;
   const kernel = kernelName(events, row);
   return (
@@ -108,6 +109,11 @@ export function EventPanel({ model, row, frames, onShow, onClose }: EventProps) 
         <button type="button" onClick={onShow}>
           Zoom to it (F)
         </button>
+        {!events.byOrder && !Number.isNaN(events.deviceBegin[row]) && (
+          <button type="button" onClick={onOther}>
+            To the other end of its line (O)
+          </button>
+        )}
         {kernel !== null && (
           <button type="button" onClick={() => go('kernels', { 'k.open': String(events.kernel[row]) })}>
             Kernel’s page

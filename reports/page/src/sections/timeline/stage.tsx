@@ -18,9 +18,9 @@ import { readPalette, type Palette } from './palette';
 import { Search } from './search';
 import { EventPanel, RangePanel } from './selection';
 import { Hint, ShownText, Tools } from './tools';
-import { Tooltip, type Hover } from './tooltip';
+import { HoverPlace, Tooltip } from './tooltip';
 import { View } from './view';
-import { neighbour, revealed, stretchOf } from './walk';
+import { holds, neighbour, otherEnd, revealed, stretchOf } from './walk';
 
 interface Props {
   payload: Payload;
@@ -52,7 +52,7 @@ export function Stage({ payload, model }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const painter = useRef<Painter | null>(null);
   const frame = useRef(0);
-  const [hover, setHover] = useState<Hover | null>(null);
+  const hoverPlace = useMemo(() => new HoverPlace(), []);
   const [hits, setHits] = useState<Uint32Array>(() => new Uint32Array(0));
   const [ranging, setRanging] = useState(false);
   const [hinting, setHinting] = useState(0);
@@ -71,7 +71,9 @@ export function Stage({ payload, model }: Props) {
       (head.claims[fingerprint] ?? []).map(([from, to]): [number, number] => [place(events, from), place(events, to)]),
     [fingerprint],
   );
-  const lanes = useMemo(() => chooseLanes(model.lanes, allLanes !== ''), [model, allLanes]);
+  const chosen = chooseLanes(model.lanes, allLanes !== '', (lane) => holds(model, lane, selected));
+  // The same array while the choice is the same: a new one lays the canvas out again.
+  const lanes = useMemo(() => chosen, [model, chosen.map((lane) => model.lanes.indexOf(lane)).join()]);
   const overlay = useRef<Overlay>({ selected, hovered: -1, pointer: NaN, range, claims, hits });
   Object.assign(overlay.current, { selected, range, claims, hits });
 
@@ -88,6 +90,9 @@ export function Stage({ payload, model }: Props) {
     const [from, to] = revealed(model, view, row);
     if (from !== view.from || to !== view.to) view.glide(from, to);
   };
+  const toOtherEnd = () => {
+    if (selected >= 0 && !Number.isNaN(events.deviceBegin[selected])) view.glide(...otherEnd(model, view, selected));
+  };
   const zoomToSelection = () => show(selected >= 0 ? stretchOf(model, selected) : (settled ?? hull(claims)));
   const sumShown = () => setRangeChoice(formatRange([view.from, view.to]));
   const clear = () => {
@@ -99,6 +104,7 @@ export function Stage({ payload, model }: Props) {
     r: sumShown,
     n: () => walkTo(neighbour(model, view, selected, 1)),
     p: () => walkTo(neighbour(model, view, selected, -1)),
+    o: toOtherEnd,
     escape: clear,
   };
   const hoverAt = (at: { x: number; y: number } | null) => {
@@ -107,7 +113,7 @@ export function Stage({ payload, model }: Props) {
       at === null || painter.current === null ? null : hitAt(painter.current.layout, now, at.x, at.y);
     overlay.current.hovered = hit?.row ?? -1;
     overlay.current.pointer = hit === null ? NaN : hit.time;
-    setHover(
+    hoverPlace.tell(
       hit === null || at === null
         ? null
         : { hit, x: at.x, y: at.y, width: now.left + now.width, span: view.to - view.from },
@@ -151,7 +157,7 @@ export function Stage({ payload, model }: Props) {
     painter.current = made;
     const resize = () => {
       made.resize(lanes, element.clientWidth);
-      redraw();
+      made.draw(view, overlay.current); // at once: a canvas that changed its size is empty
     };
     const observer = new ResizeObserver(resize);
     observer.observe(element);
@@ -199,7 +205,7 @@ export function Stage({ payload, model }: Props) {
           aria-describedby="t-keys"
           data-ranging={ranging ? 'yes' : undefined}
         />
-        <Tooltip model={model} hover={hover} />
+        <Tooltip model={model} place={hoverPlace} />
         <Hint times={hinting} />
       </div>
       <ShownText model={model} view={view} lanes={lanes.length} onAllLanes={() => setAllLanes('all')} />
@@ -211,6 +217,7 @@ export function Stage({ payload, model }: Props) {
               row={selected}
               frames={stackOf(events.stack[selected])}
               onShow={() => show(stretchOf(model, selected))}
+              onOther={toOtherEnd}
               onClose={() => select(-1)}
             />
           )}

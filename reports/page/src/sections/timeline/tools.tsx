@@ -62,7 +62,9 @@ export function ShownText({
     const [from, to] = [Math.max(view.from, model.from), Math.min(view.to, model.to)];
     const text = (at: number) => placeText(at, to - from, events.byOrder);
     const calls = lowerBound(events.begin, view.to, true) - lowerBound(events.begin, view.from);
-    return `${text(from)} to ${text(to)}: ${lengthText(to - from, events.byOrder)}, ${count(calls)} ${calls === 1 ? 'call begins' : 'calls begin'} in it.`;
+    const length = lengthText(to - from, events.byOrder);
+    const begin = events.byOrder ? '' : `, ${count(calls)} ${calls === 1 ? 'call begins' : 'calls begin'} in it`;
+    return `${text(from)} to ${text(to)}: ${length}${begin}.`;
   };
   const [said, say] = useState(describe);
   useEffect(() => {
@@ -88,9 +90,13 @@ export function ShownText({
         )}
       </p>
       <p id="t-keys" class="dim t-keys">
-        Click the lanes, then the wheel zooms; until then it scrolls the page, and Ctrl + wheel zooms. Drag or Shift +
-        wheel moves. Keys: W/S or ↑/↓ zoom, A/D or ←/→ move, 0 all, F to the selection, N/P next and previous call, R
-        sums, Esc lets go. Shift + drag selects a range. Touch: two fingers zoom, one moves sideways.
+        <span class="t-by-mouse">
+          Click the lanes, then the wheel zooms; until then it scrolls the page, and Ctrl + wheel zooms. Drag or
+          Shift + wheel moves, Shift + drag selects a range.{' '}
+        </span>
+        <span class="t-by-touch">Two fingers zoom, one moves sideways; “Range” lets one finger select a range. </span>
+        Keys: W/S or ↑/↓ zoom, A/D or ←/→ move, 0 all, F to the selection, N/P next and previous call, O the other end
+        of its line, R sums, Esc lets go.
       </p>
     </>
   );

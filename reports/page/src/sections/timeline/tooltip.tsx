@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is under the pointer, in two lines beside it. The panel says the same to whoever uses keys.
+import { useEffect, useState } from 'preact/hooks';
 import { bytes, count, NOTHING, ns, rate } from '../../format';
 import { lengthText, placeText } from './axis';
 import type { Hit } from './blocks';
@@ -38,9 +39,24 @@ function linesOf(model: Model, { hit, span }: Hover): string[] {
   return lines.map((line) => (line === '' ? NOTHING : line));
 }
 
+/** Where the hover is told and shown; apart from the stage's state, so that a moving pointer renders nothing else. */
+export class HoverPlace {
+  private listener: (hover: Hover | null) => void = () => undefined;
+
+  tell(hover: Hover | null) {
+    this.listener(hover);
+  }
+  listen(listener: (hover: Hover | null) => void): () => void {
+    this.listener = listener;
+    return () => void (this.listener = () => undefined);
+  }
+}
+
 const WIDE = 300;
 
-export function Tooltip({ model, hover }: { model: Model; hover: Hover | null }) {
+export function Tooltip({ model, place }: { model: Model; place: HoverPlace }) {
+  const [hover, setHover] = useState<Hover | null>(null);
+  useEffect(() => place.listen(setHover), [place]);
   const lines = hover === null ? [] : linesOf(model, hover);
   if (hover === null || lines.length === 0) return null;
   const left = Math.max(0, Math.min(hover.x + 14, hover.width - WIDE));

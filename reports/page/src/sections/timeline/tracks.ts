@@ -186,7 +186,7 @@ export interface Stacked {
   rows: Uint32Array[];
 }
 
-/** Puts events (row numbers by begin) into as few rows as they fit into side by side; what is deeper shares the last. */
+/** Puts events (row numbers by begin) into as few rows as hold them side by side; what is deeper shares the last. */
 export function stack(
   rows: Uint32Array,
   begin: Float64Array,

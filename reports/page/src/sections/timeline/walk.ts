@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From event to event without a pointer.
-import type { Model } from './model';
+import type { Lane, Model } from './model';
 import { lowerBound } from './sort';
 
 /** Of an event: its call and what the device did for it. */
@@ -8,6 +8,23 @@ export function stretchOf({ events }: Model, row: number): [number, number] {
   const [from, to] = [events.deviceBegin[row], events.deviceEnd[row]];
   const [begin, end] = [events.begin[row], events.end[row]];
   return [from < begin ? from : begin, to > end ? to : end];
+}
+
+/** The stretch of the same length round the other end of an event's arrow: from what is shown of the two. */
+export function otherEnd({ events }: Model, view: Shown, row: number): [number, number] {
+  const call = (events.begin[row] + events.end[row]) / 2;
+  const work = (events.deviceBegin[row] + events.deviceEnd[row]) / 2;
+  const middle = (view.from + view.to) / 2;
+  const target = Math.abs(call - middle) <= Math.abs(work - middle) ? work : call;
+  const half = (view.to - view.from) / 2;
+  return [target - half, target + half];
+}
+
+/** Whether a lane holds the event. */
+export function holds({ events }: Model, lane: Lane, row: number): boolean {
+  if (row < 0) return false;
+  const of = lane.kind === 'thread' ? events.thread[row] : events.stream[row];
+  return lane.of === (Number.isNaN(of) ? -1 : of);
 }
 
 interface Shown {
