@@ -13,10 +13,13 @@ async function load(...names) {
   const bundled = await build({ stdin: { contents, resolveDir: folder }, bundle: true, write: false, format: 'esm' });
   return import(`data:text/javascript;base64,${Buffer.from(bundled.outputFiles[0].contents).toString('base64')}`);
 }
+// What the page's modules ask of a browser while they load.
+globalThis.addEventListener ??= () => undefined;
 const at = (name) => `sections/timeline/${name}`;
 const page = await load(
   'payload',
   ...[
+    'address',
     'axis',
     'events',
     'find',
@@ -356,4 +359,28 @@ test('of many lanes those with the most events are drawn, and those of the selec
     page.chooseLanes(model.lanes, true, () => false),
     model.lanes,
   );
+});
+
+test('claims lie on the axis by begin, and a fingerprint is never a property of objects', () => {
+  const made = synthetic(500);
+  made.head.claims = {
+    abc: [
+      [900, 950],
+      [100, 300],
+    ],
+  };
+  const { events } = modelOf(made);
+  assert.deepEqual(page.placeClaims(events, 'abc'), [
+    [100, 300],
+    [900, 950],
+  ]);
+  assert.deepEqual(page.hull(page.placeClaims(events, 'abc')), [100, 950]);
+  assert.deepEqual(page.placeClaims(events, 'constructor'), []);
+  assert.equal(page.hull([]), null);
+});
+
+test('a range comes back from the address, and what is none is refused', () => {
+  assert.deepEqual(page.parseRange(page.formatRange([12.34, 1e12])), [12.3, 1e12]);
+  for (const text of ['', ',', '5', '9,3', 'a,b', '1,2,3', '0,Infinity'])
+    assert.equal(page.parseRange(text), null, text);
 });

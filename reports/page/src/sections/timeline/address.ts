@@ -4,6 +4,7 @@
 import type { Head } from '../../payload';
 import type { Finding } from '../../report';
 import { getChoice, onState, setChoices } from '../../state';
+import { place, type Events } from './events';
 import type { View } from './view';
 
 const WAIT_MS = 300;
@@ -58,6 +59,14 @@ export function bindAddress(view: View): () => void {
 
 export function findingOf(head: Head, fingerprint: string): Finding | undefined {
   return [...head.report.findings, ...head.report.notes].find((finding) => finding.fingerprint === fingerprint);
+}
+
+/** The claims of a finding on the x axis, by begin; none for a finding without, or no finding. */
+export function placeClaims(events: Events, fingerprint: string): [number, number][] {
+  const claims = Object.hasOwn(events.head.claims, fingerprint) ? events.head.claims[fingerprint] : [];
+  return claims
+    .map(([from, to]): [number, number] => [place(events, from), place(events, to)])
+    .sort(([a], [b]) => a - b);
 }
 
 /** From the first claim's begin to the last one's end. */

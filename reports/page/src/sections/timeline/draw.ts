@@ -20,7 +20,7 @@ export interface Overlay {
   /** Where the pointer is, on the x axis; NaN: nowhere. */
   pointer: number;
   range: [number, number] | null;
-  /** What a finding claims. */
+  /** What a finding claims, by begin. */
   claims: [number, number][];
   /** Rows that the search found, ascending. */
   hits: Uint32Array;
@@ -125,17 +125,24 @@ export class Painter {
     }
   }
 
+  /** Claims that share pixels are one band, so that a thousand are not darker than one. */
   private drawClaims({ claims }: Overlay, scale: Scale, palette: Palette) {
     const { context, layout } = this;
+    const bands: [number, number][] = [];
+    for (const claim of claims) {
+      const from = Math.max(scale.x(claim[0]), scale.left);
+      const to = Math.min(Math.max(scale.x(claim[1]), scale.x(claim[0]) + 1), layout.width);
+      if (from >= to) continue;
+      const last = bands[bands.length - 1];
+      if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+      else bands.push([from, to]);
+    }
     context.fillStyle = palette.accent;
-    for (const [from, to] of claims) {
-      const x = Math.max(scale.x(from), scale.left);
-      const width = Math.min(scale.x(to), layout.width) - x;
-      if (x > layout.width || scale.x(to) < scale.left) continue;
+    for (const [from, to] of bands) {
       context.globalAlpha = 0.22;
-      context.fillRect(x, layout.ruler, Math.max(width, 1), layout.height);
+      context.fillRect(from, layout.ruler, to - from, layout.height);
       context.globalAlpha = 1;
-      context.fillRect(x, layout.ruler - 4, Math.max(width, 2), 4);
+      context.fillRect(from, layout.ruler - 4, Math.max(to - from, 2), 4);
     }
   }
 

@@ -2,6 +2,7 @@
 // The table `call` as the timeline reads it: begin and end on the host and on the device, and what is
 // said of an event. Where a trace has no times, the number of the call takes the place of the time.
 import { bytes, NOTHING } from '../../format';
+import { stacksOf } from '../../parts/stacks';
 import type { Head, Payload } from '../../payload';
 import type { Frame } from '../../report';
 import { lowerBound } from './sort';
@@ -189,33 +190,19 @@ export function bandwidth(events: Events, row: number): number {
   return kindOf(events, row) === 'transfer' && taken > 0 && !events.byOrder ? (events.bytes[row] / taken) * 1e9 : NaN;
 }
 
-/** Frames of stacks, innermost first; looks each stack's rows up once. */
-export function stackReader(payload: Payload): (stack: number) => Frame[] {
-  let first: Map<number, number> | undefined;
-  return (stack) => {
-    if (Number.isNaN(stack)) return [];
-    const rows = payload.table('stack_frame');
-    const stacks = rows.numbers('stack');
-    const frames = rows.numbers('frame');
-    if (first === undefined) {
-      first = new Map();
-      for (let i = rows.rows - 1; i >= 0; i--) if (i === 0 || stacks[i] !== stacks[i - 1]) first.set(stacks[i], i);
-    }
-    const table = payload.table('frame');
-    const text = (name: string, row: number) => table.strings(name)[row] ?? null;
-    const found: Frame[] = [];
-    for (let i = first.get(stack) ?? rows.rows; i < rows.rows && stacks[i] === stack; i++) {
-      const row = frames[i];
-      const line = table.numbers('line')[row];
-      found.push({
-        function: text('function', row),
-        file: text('file', row),
-        module: text('module', row),
-        line: line > 0 ? line : null,
-        offset: table.numbers('offset')[row],
-        runtime: table.numbers('runtime')[row] === 1,
-      });
-    }
-    return found;
-  };
+/** Frames of a stack, innermost first; none where it is not known. */
+export function framesOf(payload: Payload, stack: number): Frame[] {
+  const table = payload.table('frame');
+  const [line, offset, runtime] = ['line', 'offset', 'runtime'].map((name) => table.numbers(name));
+  const [called, file, module] = ['function', 'file', 'module'].map((name) => table.strings(name));
+  return stacksOf(payload)
+    .all(stack)
+    .map((row) => ({
+      function: called[row] ?? null,
+      file: file[row] ?? null,
+      module: module[row] ?? null,
+      line: line[row] > 0 ? line[row] : null,
+      offset: offset[row],
+      runtime: runtime[row] === 1,
+    }));
 }

@@ -2,12 +2,11 @@
 // The table twin of the canvas: the events that are shown, the longest first.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { bytes, count, NOTHING, ns } from '../../format';
+import type { Stacks } from '../../parts/stacks';
 import { Table, type TableColumn } from '../../parts/table';
-import type { Frame } from '../../report';
 import { placeText } from './axis';
 import { apiOf, kindOf, nameOf, streamName, threadName, type Events } from './events';
 import { kindTitle } from './looks';
-import { placeOf } from './selection';
 import { longestWithin } from './sums';
 import type { View } from './view';
 
@@ -17,16 +16,12 @@ const WAIT_MS = 250;
 interface Props {
   events: Events;
   view: View;
-  stackOf: (stack: number) => Frame[];
+  stacks: Stacks;
   onSelect: (row: number) => void;
 }
 
-function columnsOf(events: Events, stackOf: Props['stackOf']): TableColumn<number>[] {
+function columnsOf(events: Events, stacks: Stacks): TableColumn<number>[] {
   const { head, byOrder } = events;
-  const place = (row: number) => {
-    const own = stackOf(events.stack[row]).find(({ runtime }) => !runtime);
-    return own === undefined ? null : placeOf(own);
-  };
   const time = (key: string, title: string, values: ArrayLike<number>, length: boolean): TableColumn<number> => ({
     key,
     title,
@@ -61,11 +56,11 @@ function columnsOf(events: Events, stackOf: Props['stackOf']): TableColumn<numbe
       title: 'Stream',
       value: (row) => (Number.isNaN(events.stream[row]) ? null : streamName(head, events.stream[row])),
     },
-    { key: 'place', title: 'Where', value: place },
+    { key: 'place', title: 'Where', value: (row) => stacks.site(events.stack[row]) },
   ];
 }
 
-export function EventList({ events, view, stackOf, onSelect }: Props) {
+export function EventList({ events, view, stacks, onSelect }: Props) {
   const [shown, setShown] = useState(() => longestWithin(events, view.from, view.to, MOST));
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -80,7 +75,7 @@ export function EventList({ events, view, stackOf, onSelect }: Props) {
       ends();
     };
   }, [events, view]);
-  const columns = useMemo(() => columnsOf(events, stackOf), [events, stackOf]);
+  const columns = useMemo(() => columnsOf(events, stacks), [events, stacks]);
   const { rows, all } = shown;
   const which = events.byOrder ? 'first' : 'longest';
   return (

@@ -2,7 +2,8 @@
 // What is selected: all about one event, or the sums of a stretch.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { base, bytes, count, NOTHING, ns, rate, share } from '../../format';
+import { bytes, count, NOTHING, ns, rate, share } from '../../format';
+import { Stack } from '../../parts/stack';
 import { Table, type TableColumn } from '../../parts/table';
 import type { Frame } from '../../report';
 import { go } from '../../state';
@@ -11,36 +12,6 @@ import { apiOf, bandwidth, countOf, kernelName, kindOf, nameOf, streamName, thre
 import { kindTitle } from './looks';
 import type { Model } from './model';
 import { busyWithin, sumRange, type Sum } from './sums';
-
-export function placeOf({ file, line, module, offset }: Frame): string {
-  if (file !== null) return line === null ? base(file) : `${base(file)}:${line}`;
-  return module === null ? NOTHING : `${base(module)}+0x${offset.toString(16)}`;
-}
-
-function Stack({ frames }: { frames: Frame[] }) {
-  if (frames.length === 0) return <p class="dim">No stack was recorded for this call.</p>;
-  const own = frames.filter(({ runtime }) => !runtime);
-  const list = (shown: Frame[]) => (
-    <ol class="t-stack">
-      {shown.map((frame) => (
-        <li title={frame.file ?? frame.module ?? undefined}>
-          <span class="t-place">{placeOf(frame)}</span> {frame.function ?? ''}
-        </li>
-      ))}
-    </ol>
-  );
-  return (
-    <>
-      {list(own)}
-      {own.length < frames.length && (
-        <details>
-          <summary>With {frames.length - own.length} frames of the CUDA runtime</summary>
-          {list(frames)}
-        </details>
-      )}
-    </>
-  );
-}
 
 /** Title and value of all that is known; what the trace has no times for is left to the sentence above. */
 function facts(events: Events, row: number): [string, ComponentChildren][] {
@@ -120,7 +91,7 @@ export function EventPanel({ model, row, frames, onShow, onOther, onClose }: Eve
           </button>
         )}
       </p>
-      <Stack frames={frames} />
+      {frames.length > 0 ? <Stack frames={frames} /> : <p class="dim">No stack was recorded for this call.</p>}
     </aside>
   );
 }

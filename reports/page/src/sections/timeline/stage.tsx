@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The canvas with its tools: wires the model, the view, the painter and the input together.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { stacksOf } from '../../parts/stacks';
 import type { Payload } from '../../payload';
 import { setChoices, useChoice } from '../../state';
 import { isDark, useTheme } from '../../theme';
-import { bindAddress, findingOf, formatRange, hull, parseRange } from './address';
+import { bindAddress, findingOf, formatRange, hull, parseRange, placeClaims } from './address';
 import { hitAt, type Hit } from './blocks';
 import { Painter, type Overlay } from './draw';
-import { place, stackReader } from './events';
+import { framesOf } from './events';
 import { listen } from './input';
 import { chooseLanes, scaleOf } from './layout';
 import { Legend } from './legend';
@@ -48,7 +49,6 @@ export function Stage({ payload, model }: Props) {
   const theme = `${useTheme()} ${isDark()}`;
   const view = useMemo(() => newView(model), [model]);
   const palette = useMemo(paletteCache, [theme]);
-  const stackOf = useMemo(() => stackReader(payload), [payload]);
   const canvas = useRef<HTMLCanvasElement>(null);
   const painter = useRef<Painter | null>(null);
   const frame = useRef(0);
@@ -66,11 +66,7 @@ export function Stage({ payload, model }: Props) {
   const range = useMemo(() => dragged ?? parseRange(rangeChoice), [dragged, rangeChoice]);
   const settled = useMemo(() => parseRange(rangeChoice), [rangeChoice]);
   const finding = findingOf(head, fingerprint);
-  const claims = useMemo(
-    () =>
-      (head.claims[fingerprint] ?? []).map(([from, to]): [number, number] => [place(events, from), place(events, to)]),
-    [fingerprint],
-  );
+  const claims = useMemo(() => placeClaims(events, fingerprint), [events, fingerprint]);
   const chosen = chooseLanes(model.lanes, allLanes !== '', (lane) => holds(model, lane, selected));
   // The same array while the choice is the same: a new one lays the canvas out again.
   const lanes = useMemo(() => chosen, [model, chosen.map((lane) => model.lanes.indexOf(lane)).join()]);
@@ -215,7 +211,7 @@ export function Stage({ payload, model }: Props) {
             <EventPanel
               model={model}
               row={selected}
-              frames={stackOf(events.stack[selected])}
+              frames={framesOf(payload, events.stack[selected])}
               onShow={() => show(stretchOf(model, selected))}
               onOther={toOtherEnd}
               onClose={() => select(-1)}
@@ -232,7 +228,7 @@ export function Stage({ payload, model }: Props) {
           Show events as table
         </button>
       </p>
-      {asTable !== '' && <EventList events={events} view={view} stackOf={stackOf} onSelect={walkTo} />}
+      {asTable !== '' && <EventList events={events} view={view} stacks={stacksOf(payload)} onSelect={walkTo} />}
     </div>
   );
 }

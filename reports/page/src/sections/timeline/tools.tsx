@@ -91,8 +91,8 @@ export function ShownText({
       </p>
       <p id="t-keys" class="dim t-keys">
         <span class="t-by-mouse">
-          Click the lanes, then the wheel zooms; until then it scrolls the page, and Ctrl + wheel zooms. Drag or
-          Shift + wheel moves, Shift + drag selects a range.{' '}
+          Click the lanes, then the wheel zooms; until then it scrolls the page, and Ctrl + wheel zooms. Drag or Shift +
+          wheel moves, Shift + drag selects a range.{' '}
         </span>
         <span class="t-by-touch">Two fingers zoom, one moves sideways; “Range” lets one finger select a range. </span>
         Keys: W/S or ↑/↓ zoom, A/D or ←/→ move, 0 all, F to the selection, N/P next and previous call, O the other end
