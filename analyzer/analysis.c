@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "analyzer/intervals.h"
+#include "analyzer/launch_rows.h"
 
 static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
 {
@@ -51,6 +52,22 @@ static const char *not_used(const struct gmt_timeline *tl, unsigned needs)
     if ((needs & GMT_NEED_LAUNCHES) != 0 && tl->launch_count == 0)
         return "the program launches no kernel";
     return NULL;
+}
+
+const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis)
+{
+    struct gmt_launch_rows *rows = analysis->launch_rows;
+
+    if (rows != NULL)
+        return rows;
+    rows = calloc(1, sizeof(*rows));
+    if (rows == NULL || gmt_launch_rows_load(rows, analysis->timeline) != 0) {
+        if (rows != NULL)
+            gmt_launch_rows_free(rows);
+        free(rows);
+        return NULL;
+    }
+    return analysis->launch_rows = rows;
 }
 
 static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
@@ -154,6 +171,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     if (rc == 0 && report->arena->failed)
         rc = -ENOMEM;
 out:
+    if (analysis.launch_rows != NULL)
+        gmt_launch_rows_free(analysis.launch_rows);
+    free(analysis.launch_rows);
     gmt_runs_free(&runs);
     return rc;
 }

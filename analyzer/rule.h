@@ -37,6 +37,8 @@ extern const size_t gmt_rule_count;
 
 const struct gmt_rule *gmt_rule_find(const char *id_or_slug);
 
+struct gmt_launch_rows;
+
 struct gmt_analysis {
     const struct gmt_timeline *timeline;
     const struct gmt_model *model;
@@ -46,7 +48,11 @@ struct gmt_analysis {
     struct gmt_rule_result *result;
     struct gmt_finding *pending; /* what the rule has said so far */
     size_t pending_count;
+    struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
 };
+
+/* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */
+const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis);
 
 /* Says why the rule could not be checked; to be returned from run. */
 enum gmt_outcome gmt_could_not(struct gmt_analysis *analysis, const char *format, ...)

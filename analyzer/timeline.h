@@ -67,9 +67,9 @@ struct gmt_tl_copy {
 struct gmt_tl_launch {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
-    int64_t argument_set; /* 0: none or unknown */
-    int32_t class_index;  /* -1: graph or unknown */
-    bool measured;
+    int64_t argument_set;              /* 0: none or unknown */
+    int32_t class_index;               /* -1: graph or unknown */
+    bool measured, arguments_complete; /* all pointers among its arguments are in the set */
 };
 
 struct gmt_tl_allocation {

@@ -118,7 +118,8 @@ static int load_launches(struct gmt_timeline *tl)
         return -ENOMEM;
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT " GMT_CALL_COLUMNS ", class_id, measured IS NOT NULL, "
-                            "argument_set_id, device_start_ns, device_end_ns FROM launch "
+                            "argument_set_id, device_start_ns, device_end_ns, "
+                            "arguments = 'complete' FROM launch "
                             "WHERE result = 0 AND capturing = 0");
     while (rc == 0 && tl->launch_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
@@ -129,6 +130,7 @@ static int load_launches(struct gmt_timeline *tl)
         launch->argument_set = gmt_query_int(&query, 10);
         launch->device_start_ns = gmt_query_time(&query, 11);
         launch->device_end_ns = gmt_query_time(&query, 12);
+        launch->arguments_complete = gmt_query_int(&query, 13) != 0;
     }
     return gmt_query_close(&query, rc);
 }
@@ -237,47 +239,72 @@ static int load_counters(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+/* What a set of arguments points into. */
+struct set_bytes {
+    int64_t set;
+    double bytes;  /* of all allocations; NAN: the size of one is unknown */
+    double mapped; /* of page-locked host memory among them; NAN: none */
+};
+
+static int compare_sets(const void *a, const void *b)
+{
+    const struct set_bytes *x = a, *y = b;
+
+    return (x->set > y->set) - (x->set < y->set);
+}
+
+/* Ascending. */
+static struct set_bytes *load_set_bytes(struct gmt_timeline *tl, size_t *count)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    *count = 0;
+    struct set_bytes *sets = rows_for(tl, "SELECT count(DISTINCT set_id) FROM launch_argument",
+                                      sizeof(*sets), &capacity);
+    if (sets == NULL)
+        return NULL;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT set_id, CASE count(*) WHEN count(bytes) THEN sum(bytes) END, sum(mapped) FROM "
+        "(SELECT DISTINCT a.set_id, a.allocation_id, coalesce(d.bytes, h.bytes) AS bytes, "
+        "nullif(h.bytes, 0) AS mapped FROM launch_argument a "
+        "LEFT JOIN allocation d ON d.id = a.allocation_id "
+        "LEFT JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id ORDER BY set_id");
+    while (rc == 0 && *count < capacity && gmt_query_next(&query))
+        sets[(*count)++] = (struct set_bytes){gmt_query_int(&query, 0), gmt_query_real(&query, 1),
+                                              gmt_query_real(&query, 2)};
+    if (gmt_query_close(&query, rc) != 0) {
+        free(sets);
+        return NULL;
+    }
+    return sets;
+}
+
 /* All that a launch can read and write, as far as its arguments tell; the largest of a class. */
 static int load_footprints(struct gmt_timeline *tl)
 {
-    struct gmt_query query;
-    int rc = gmt_query_open(
-        &query, tl->db,
-        "SELECT l.class_id, max(s.bytes) FROM (SELECT DISTINCT class_id, argument_set_id "
-        "FROM launch WHERE arguments = 'complete') l JOIN (SELECT set_id, sum(bytes) AS bytes "
-        "FROM (SELECT DISTINCT a.set_id, a.allocation_id, coalesce(d.bytes, h.bytes) AS bytes "
-        "FROM launch_argument a LEFT JOIN allocation d ON d.id = a.allocation_id "
-        "LEFT JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id "
-        "HAVING count(*) = count(bytes)) s ON s.set_id = l.argument_set_id GROUP BY l.class_id");
+    size_t count = 0;
+    struct set_bytes *sets = load_set_bytes(tl, &count);
 
-    while (rc == 0 && gmt_query_next(&query)) {
-        int32_t class = class_index(tl, gmt_query_int(&query, 0));
+    if (sets == NULL)
+        return sqlite3_errcode(tl->db) == SQLITE_NOMEM ? -ENOMEM : -EIO;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+        struct set_bytes key = {.set = launch->argument_set};
 
-        if (class >= 0)
-            tl->classes[class].footprint_bytes = gmt_query_real(&query, 1);
+        if (launch->class_index < 0)
+            continue;
+        const struct set_bytes *found = bsearch(&key, sets, count, sizeof(key), compare_sets);
+        struct gmt_tl_class *class = &tl->classes[launch->class_index];
+        if (found == NULL)
+            continue;
+        class->mapped_bytes = fmax(class->mapped_bytes, found->mapped);
+        if (launch->arguments_complete)
+            class->footprint_bytes = fmax(class->footprint_bytes, found->bytes);
     }
-    return gmt_query_close(&query, rc);
-}
-
-/* Host memory that a launch works on through its mapping, by its arguments; the largest of a class. */
-static int load_mapped(struct gmt_timeline *tl)
-{
-    struct gmt_query query;
-    int rc = gmt_query_open(
-        &query, tl->db,
-        "SELECT l.class_id, max(s.bytes) FROM (SELECT DISTINCT class_id, argument_set_id "
-        "FROM launch WHERE class_id IS NOT NULL AND result = 0) l JOIN (SELECT set_id, "
-        "sum(bytes) AS bytes FROM (SELECT DISTINCT a.set_id, h.id, h.bytes FROM launch_argument a "
-        "JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id) s "
-        "ON s.set_id = l.argument_set_id GROUP BY l.class_id");
-
-    while (rc == 0 && gmt_query_next(&query)) {
-        int32_t class = class_index(tl, gmt_query_int(&query, 0));
-
-        if (class >= 0 && gmt_query_real(&query, 1) > 0)
-            tl->classes[class].mapped_bytes = gmt_query_real(&query, 1);
-    }
-    return gmt_query_close(&query, rc);
+    free(sets);
+    return 0;
 }
 
 int gmt_timeline_load_calls(struct gmt_timeline *tl)
@@ -294,8 +321,6 @@ int gmt_timeline_load_kernels(struct gmt_timeline *tl)
     if (rc == 0)
         rc = load_counters(tl);
     if (rc == 0)
-        rc = load_footprints(tl);
-    if (rc == 0)
-        rc = load_mapped(tl);
-    return rc == 0 ? load_launches(tl) : rc;
+        rc = load_launches(tl);
+    return rc == 0 ? load_footprints(tl) : rc;
 }

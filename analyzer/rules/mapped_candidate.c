@@ -102,9 +102,10 @@ static void add_launches(const struct gmt_timeline *tl, const struct buffers *bu
     struct gmt_query query;
     int rc = gmt_query_open(
         &query, tl->db,
-        "SELECT a.allocation_id, coalesce(l.class_id, 0), count(*) FROM launch l JOIN (SELECT "
-        "DISTINCT set_id, allocation_id FROM launch_argument) a ON a.set_id = l.argument_set_id "
-        "WHERE l.result = 0 GROUP BY 1, 2");
+        "SELECT a.allocation_id, l.class_id, sum(l.n) FROM (SELECT argument_set_id, "
+        "coalesce(class_id, 0) AS class_id, count(*) AS n FROM launch WHERE result = 0 "
+        "AND argument_set_id IS NOT NULL GROUP BY 1, 2) l JOIN (SELECT DISTINCT set_id, "
+        "allocation_id FROM launch_argument) a ON a.set_id = l.argument_set_id GROUP BY 1, 2");
 
     while (rc == 0 && gmt_query_next(&query)) {
         struct buffer *buffer = find(buffers, gmt_query_int(&query, 0));

@@ -96,20 +96,20 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *cla
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct gmt_launch_rows rows = {.n = 0};
+    const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
     struct sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
-    int rc = sums == NULL ? -ENOMEM : gmt_launch_rows_load(&rows, tl);
-    if (rc == 0) {
-        gmt_small_rows_find(analysis, &rows, add_row, sums);
+    bool loaded = rows != NULL && sums != NULL;
+
+    if (loaded) {
+        gmt_small_rows_find(analysis, rows, add_row, sums);
         for (size_t i = 0; i < tl->class_count; i++)
             report(analysis, &tl->classes[i], &sums[i]);
     }
-    bool unknown = rc == 0 && !rows.arguments_known;
-    gmt_launch_rows_free(&rows);
+    bool unknown = loaded && !rows->arguments_known;
     free(sums);
     if (unknown)
         return gmt_could_not(analysis, "the trace has no pointer arguments of launches");
-    return rc == 0 ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "the launches could not be read");
+    return loaded ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "the launches could not be read");
 }
 
 extern const struct gmt_rule gmt_rule_serial_small_kernels;

@@ -6,29 +6,38 @@
 
 #include "analyzer/thresholds.h"
 
-/* Share of the device that a launch fills, by class: asked once, not for every launch. */
-static double *shares_of_classes(const struct gmt_timeline *tl)
-{
-    double *shares = calloc(tl->class_count + 1, sizeof(*shares));
+/* Of a class, asked once and not for every launch. */
+struct size_of_class {
+    double share;     /* of the device that a launch fills */
+    double device_ns; /* that a launch takes at the roof   */
+};
 
-    for (size_t i = 0; shares != NULL && i < tl->class_count; i++)
-        shares[i] = tl->classes[i].timed > 0 ? gmt_shape_of(tl, &tl->classes[i]).waves : NAN;
-    return shares;
-}
-
-static void add_launch(struct gmt_analysis *analysis, struct gmt_small_row *row,
-                       const struct gmt_tl_launch *launch, double share)
+static struct size_of_class *sizes_of_classes(const struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    const struct gmt_tl_class *class = &tl->classes[launch->class_index];
+    struct size_of_class *sizes = calloc(tl->class_count + 1, sizeof(*sizes));
+
+    for (size_t i = 0; sizes != NULL && i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+
+        sizes[i].share = class->timed > 0 ? gmt_shape_of(tl, class).waves : NAN;
+        if (sizes[i].share <= GMT_SMALL_KERNEL_SHARE)
+            sizes[i].device_ns = gmt_price_roof(analysis->model, tl, class, true).device_ns;
+    }
+    return sizes;
+}
+
+static void add_launch(struct gmt_small_row *row, const struct gmt_tl_launch *launch,
+                       const struct size_of_class *size)
+{
     double t_ns = gmt_launch_time(launch), n = row->sizes.kernels;
 
     row->n++;
-    row->sizes.share = (row->sizes.share * n + share) / (n + 1);
+    row->sizes.share = (row->sizes.share * n + size->share) / (n + 1);
     row->sizes.kernels = n + 1;
     row->sizes.total_ns += t_ns;
     row->sizes.longest_ns = fmax(row->sizes.longest_ns, t_ns);
-    row->sizes.device_ns += gmt_price_roof(analysis->model, tl, class, true).device_ns;
+    row->sizes.device_ns += size->device_ns;
 }
 
 /* Whether launch i may join the row that ends just before it. */
@@ -54,13 +63,13 @@ void gmt_small_rows_find(struct gmt_analysis *analysis, const struct gmt_launch_
 {
     /* What is launched more slowly than it runs is GM507's. */
     double least_ns = fmax(GMT_KERNEL_LEAST_NS, gmt_known(analysis->model->launch_queued_ns));
-    double *shares = shares_of_classes(analysis->timeline);
+    struct size_of_class *sizes = sizes_of_classes(analysis);
     struct gmt_small_row row = {.n = 0};
 
-    for (size_t i = 0; shares != NULL && i <= rows->n; i++) {
+    for (size_t i = 0; sizes != NULL && i <= rows->n; i++) {
         const struct gmt_tl_launch *launch = i < rows->n ? gmt_launch_rows_at(rows, i) : NULL;
         bool small = launch != NULL && gmt_launch_time(launch) >= least_ns &&
-                     shares[launch->class_index] <= GMT_SMALL_KERNEL_SHARE;
+                     sizes[launch->class_index].share <= GMT_SMALL_KERNEL_SHARE;
 
         if (row.n > 0 && !(small && joins(rows, &row, i))) {
             if (row.n >= GMT_ROW_MIN_KERNELS)
@@ -70,11 +79,11 @@ void gmt_small_rows_find(struct gmt_analysis *analysis, const struct gmt_launch_
         if (row.n == 0)
             row = (struct gmt_small_row){.first = i};
         if (small)
-            add_launch(analysis, &row, launch, shares[launch->class_index]);
+            add_launch(&row, launch, &sizes[launch->class_index]);
     }
-    if (shares == NULL)
+    if (sizes == NULL)
         analysis->report->arena->failed = true;
-    free(shares);
+    free(sizes);
 }
 
 static void count_launches(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
@@ -93,21 +102,20 @@ static bool *classes_in_rows(struct gmt_analysis *analysis)
     const struct gmt_timeline *tl = analysis->timeline;
     int64_t *counts = calloc(tl->class_count + 1, sizeof(*counts));
     bool *most = calloc(tl->class_count + 1, sizeof(*most));
-    struct gmt_launch_rows rows = {.n = 0};
+    const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
 
-    if (counts == NULL || most == NULL || gmt_launch_rows_load(&rows, tl) != 0) {
+    if (counts == NULL || most == NULL || rows == NULL) {
         free(most);
         most = NULL;
     } else {
-        gmt_small_rows_find(analysis, &rows, count_launches, counts);
+        gmt_small_rows_find(analysis, rows, count_launches, counts);
         for (size_t i = 0; i < tl->launch_count; i++) {
-            if (rows.overlapped[i] && tl->launches[i].class_index >= 0)
+            if (rows->overlapped[i] && tl->launches[i].class_index >= 0)
                 counts[tl->launches[i].class_index]++;
         }
         for (size_t i = 0; i < tl->class_count; i++)
             most[i] = counts[i] > 0 && 2 * counts[i] >= tl->classes[i].timed;
     }
-    gmt_launch_rows_free(&rows);
     free(counts);
     return most;
 }
