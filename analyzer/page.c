@@ -10,7 +10,8 @@
 #include "analyzer/query.h"
 #include "reports/json_values.h"
 
-enum { GMT_PAGE_MAX_CLAIMS = 1000 }; /* intervals of a finding, the longest first */
+/* Intervals of one finding, the longest first, and of all; but of each these few at least. */
+enum { GMT_PAGE_MAX_CLAIMS = 1000, GMT_PAGE_ALL_CLAIMS = 50000, GMT_PAGE_LEAST_CLAIMS = 100 };
 
 /* Within what the payload can hold. */
 #define GMT_PAGE_LATEST ((INT64_C(1) << 51) - 1)
@@ -138,7 +139,7 @@ static int compare_lengths(const void *a, const void *b)
 }
 
 static void add_claims(const struct gmt_page *page, json_t *claims,
-                       const struct gmt_finding *findings, size_t n)
+                       const struct gmt_finding *findings, size_t n, size_t most)
 {
     for (size_t i = 0; i < n; i++) {
         const struct gmt_finding *f = &findings[i];
@@ -153,7 +154,7 @@ static void add_claims(const struct gmt_page *page, json_t *claims,
         if (f->claim_count > 0)
             memcpy(sorted, f->claims, f->claim_count * sizeof(*sorted));
         qsort(sorted, f->claim_count, sizeof(*sorted), compare_lengths);
-        for (size_t k = 0; k < f->claim_count && k < GMT_PAGE_MAX_CLAIMS; k++)
+        for (size_t k = 0; k < f->claim_count && k < most; k++)
             json_array_append_new(
                 array, json_pack("[II]", (json_int_t)gmt_page_time(page, sorted[k].begin_ns),
                                  (json_int_t)gmt_page_time(page, sorted[k].end_ns)));
@@ -164,10 +165,16 @@ static void add_claims(const struct gmt_page *page, json_t *claims,
 
 static json_t *claims_of(const struct gmt_page *page)
 {
+    const struct gmt_report *r = page->report;
     json_t *claims = json_object();
+    size_t most = GMT_PAGE_ALL_CLAIMS / (r->finding_count + r->note_count + 1);
 
-    add_claims(page, claims, page->report->findings, page->report->finding_count);
-    add_claims(page, claims, page->report->notes, page->report->note_count);
+    if (most > GMT_PAGE_MAX_CLAIMS)
+        most = GMT_PAGE_MAX_CLAIMS;
+    if (most < GMT_PAGE_LEAST_CLAIMS)
+        most = GMT_PAGE_LEAST_CLAIMS;
+    add_claims(page, claims, r->findings, r->finding_count, most);
+    add_claims(page, claims, r->notes, r->note_count, most);
     return claims;
 }
 

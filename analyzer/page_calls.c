@@ -28,23 +28,21 @@ static const struct source {
     {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM launch" GMT_IDLE},
 };
 
-/* Room for every call of the trace: an upper limit, of a few too many. */
-static int make_room(struct gmt_page *page, size_t *capacity)
+/* Room for n calls more. */
+static int reserve(struct gmt_page *page, size_t n)
 {
-    int64_t n = 0;
-    int rc = gmt_query_int64(page->timeline->db,
-                             "SELECT (SELECT count(*) FROM transfer) + "
-                             "(SELECT count(*) FROM memset) + (SELECT count(*) FROM launch) + "
-                             "(SELECT count(*) FROM sync) + (SELECT count(*) FROM api_call)",
-                             &n);
-
-    if (rc != 0)
-        return rc;
-    *capacity = (size_t)n + 2 * page->allocation_count;
-    page->calls = calloc(*capacity + 1, sizeof(*page->calls));
-    return page->calls != NULL ? 0 : -ENOMEM;
+    if (page->call_capacity - page->call_count >= n)
+        return 0;
+    size_t capacity = page->call_capacity + page->call_capacity / 4 + n;
+    struct gmt_page_call *grown = realloc(page->calls, capacity * sizeof(*grown));
+    if (grown == NULL)
+        return -ENOMEM;
+    page->calls = grown;
+    page->call_capacity = capacity;
+    return 0;
 }
 
+/* After reserve. */
 static struct gmt_page_call *push(struct gmt_page *page, enum gmt_page_kind kind, int64_t begin_ns,
                                   int64_t end_ns)
 {
@@ -89,11 +87,11 @@ static struct gmt_page_call *push_timeline(struct gmt_page *page, enum gmt_page_
     return call;
 }
 
-static void add_copies(struct gmt_page *page, size_t capacity)
+static void add_copies(struct gmt_page *page)
 {
     const struct gmt_timeline *tl = page->timeline;
 
-    for (size_t i = 0; i < tl->copy_count && page->call_count < capacity; i++) {
+    for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
         struct gmt_page_call *call = push_timeline(page, GMT_PAGE_TRANSFER, &copy->call);
 
@@ -105,11 +103,11 @@ static void add_copies(struct gmt_page *page, size_t capacity)
     }
 }
 
-static void add_launches(struct gmt_page *page, size_t capacity)
+static void add_launches(struct gmt_page *page)
 {
     const struct gmt_timeline *tl = page->timeline;
 
-    for (size_t i = 0; i < tl->launch_count && page->call_count < capacity; i++) {
+    for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
         struct gmt_page_call *call = push_timeline(page, GMT_PAGE_LAUNCH, &launch->call);
 
@@ -119,9 +117,9 @@ static void add_launches(struct gmt_page *page, size_t capacity)
     }
 }
 
-static void add_allocations(struct gmt_page *page, size_t capacity)
+static void add_allocations(struct gmt_page *page)
 {
-    for (size_t i = 0; i < page->allocation_count && page->call_count + 1 < capacity; i++) {
+    for (size_t i = 0; i < page->allocation_count; i++) {
         const struct gmt_page_allocation *a = &page->allocations[i];
         const struct {
             enum gmt_page_kind kind;
@@ -148,12 +146,15 @@ static void add_allocations(struct gmt_page *page, size_t capacity)
     }
 }
 
-static int add_source(struct gmt_page *page, const struct source *source, size_t capacity)
+static int add_source(struct gmt_page *page, const struct source *source)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, page->timeline->db, source->sql);
 
-    while (rc == 0 && page->call_count < capacity && gmt_query_next(&query)) {
+    while (rc == 0 && gmt_query_next(&query)) {
+        rc = reserve(page, 1);
+        if (rc != 0)
+            break;
         struct gmt_page_call *call = push(page, source->kind, gmt_query_time(&query, 1),
                                           gmt_query_time(&query, 2));
 
@@ -179,16 +180,16 @@ static int compare(const void *a, const void *b)
 
 int gmt_page_load_calls(struct gmt_page *page)
 {
-    size_t capacity = 0;
-    int rc = make_room(page, &capacity);
+    const struct gmt_timeline *tl = page->timeline;
+    int rc = reserve(page, tl->copy_count + tl->launch_count + 2 * page->allocation_count + 1);
 
     if (rc != 0)
         return rc;
-    add_copies(page, capacity);
-    add_launches(page, capacity);
-    add_allocations(page, capacity);
+    add_copies(page);
+    add_launches(page);
+    add_allocations(page);
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
-        rc = add_source(page, &sources[i], capacity);
+        rc = add_source(page, &sources[i]);
     qsort(page->calls, page->call_count, sizeof(*page->calls), compare);
     return rc;
 }

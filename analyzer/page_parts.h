@@ -58,7 +58,7 @@ struct gmt_page {
     struct gmt_page_allocation *allocations; /* by lives_ns */
     size_t allocation_count;
     struct gmt_page_call *calls; /* by begin */
-    size_t call_count;
+    size_t call_count, call_capacity;
 };
 
 /* a - b, or GMT_UNKNOWN where one of them is, or the difference is beyond any clock. */

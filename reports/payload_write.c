@@ -10,7 +10,8 @@
 
 enum {
     GMT_GZIP = 16, /* added to the window's bits: a gzip header instead of zlib's */
-    GMT_LEVEL = 6,
+    /* With Z_FILTERED as small as level 6 without, in half of its time: columns repeat little. */
+    GMT_LEVEL = 4,
     GMT_CHUNK_BYTES = 3 * 8192, /* whole groups of base64 */
 };
 
@@ -155,7 +156,7 @@ static int write_container(const struct gmt_payload *payload, json_t *report, FI
     json_decref(head);
     if (text == NULL || strlen(text) > UINT32_MAX ||
         (packed && deflateInit2(&sink.stream, GMT_LEVEL, Z_DEFLATED, MAX_WBITS + GMT_GZIP, 9,
-                                Z_DEFAULT_STRATEGY) != Z_OK)) {
+                                Z_FILTERED) != Z_OK)) {
         free(text);
         return -ENOMEM;
     }
