@@ -2,6 +2,7 @@
 /* The table of writers. */
 #include "reports/writers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,20 @@ bool gmt_writer_wants_color(int descriptor)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
+int gmt_writer_write(const struct gmt_writer *writer, const struct gmt_report *report,
+                     const struct gmt_writer_options *options, FILE *out)
+{
+    static const int reasons[] = {ENOSPC, EDQUOT, EFBIG, EPIPE};
+
+    errno = 0;
+    int rc = writer->write(report, options, out);
+    for (size_t i = 0; rc == -EIO && i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (errno == reasons[i])
+            rc = -errno;
+    }
+    return rc;
+}
+
 struct report_file {
     const struct gmt_writer *writer;
     const struct gmt_report *report;
@@ -49,7 +64,7 @@ static int write_report(void *context, FILE *out)
 {
     const struct report_file *file = context;
 
-    return file->writer->write(file->report, file->options, out);
+    return gmt_writer_write(file->writer, file->report, file->options, out);
 }
 
 int gmt_writer_write_file(const struct gmt_writer *writer, const struct gmt_report *report,

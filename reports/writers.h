@@ -33,6 +33,9 @@ const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or
 /* A terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool gmt_writer_wants_color(int descriptor);
 
+/* Calls writer->write; -EIO becomes what stands in the way: a full disk, a closed pipe. */
+int gmt_writer_write(const struct gmt_writer *writer, const struct gmt_report *report,
+                     const struct gmt_writer_options *options, FILE *out);
 /* Writes into a temporary file beside path and renames it: path is whole or untouched. */
 int gmt_writer_write_file(const struct gmt_writer *writer, const struct gmt_report *report,
                           const struct gmt_writer_options *options, const char *path);

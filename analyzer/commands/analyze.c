@@ -72,7 +72,7 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
     const char *root = found != NULL ? found : options->source_root;
     struct gmt_writer_options style = {
         .top = options->top, .color = gmt_writer_wants_color(STDOUT_FILENO), .source_root = root};
-    int rc = options->writer->write(report, &style, stdout);
+    int rc = gmt_writer_write(options->writer, report, &style, stdout);
 
     if (rc == 0 && fflush(stdout) != 0)
         rc = -errno;

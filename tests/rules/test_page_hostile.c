@@ -11,63 +11,6 @@
 
 enum { LONGEST = 4 * 16384 }; /* bytes of a text that is cut */
 
-/* Names that end a script, hide in a comment, are no UTF-8, or are very long. */
-static const char names[] =
-    "UPDATE process SET exe = '/x/</title><script>alert(1)</script><!--', "
-    "command = CAST(x'2e2f61ff00' AS TEXT), hostname = CAST(x'eda080' AS TEXT), "
-    "options = 'a=<b>;=;;c;d=' || char(27) || ';e=f=g';"
-    "UPDATE thread SET name = CAST(x'c328ff' AS TEXT) || '</script>';"
-    "UPDATE kernel SET name = '</script><img src=x onerror=alert(1)>' || char(0x202e) || "
-    "char(1) || CAST(x'f09f98' AS TEXT) WHERE id = 1;"
-    "UPDATE kernel SET name = hex(zeroblob(524288)) WHERE id = 2;"
-    "UPDATE process SET cwd = hex(zeroblob(524288));"
-    "UPDATE string SET text = CAST(x'eda0bdedb880' AS TEXT) || id;"
-    "UPDATE module SET path = '//' || char(10) || '<!--' || id;"
-    "UPDATE capability SET detail = CAST(x'ff' AS TEXT), remedy = '<b>';"
-    "UPDATE loss SET detail = '\"' || char(8232) || '&';"
-    "UPDATE device SET name = CAST(x'80' AS TEXT), attributes = 'x';"
-    "UPDATE api SET runtime_name = '\"><script>' || id;";
-
-static const char no_values[] =
-    "UPDATE process SET exe = NULL, command = NULL, end_ns = NULL, end_reason = NULL;"
-    "UPDATE thread SET name = NULL; UPDATE stream SET context_id = NULL;"
-    "UPDATE device SET uuid = NULL, compute_major = NULL, sm_count = NULL, memory_bytes = NULL;"
-    "UPDATE transfer SET thread_id = NULL, context_id = NULL, stream_id = NULL, stack_id = NULL,"
-    " dst = NULL, src = NULL, device_start_ns = NULL, device_end_ns = NULL, api_id = NULL;"
-    "UPDATE launch SET thread_id = NULL, stream_id = NULL, class_id = NULL, kernel_id = NULL,"
-    " device_start_ns = NULL, device_end_ns = NULL;"
-    "UPDATE kernel SET registers = NULL, local_bytes = NULL;"
-    "UPDATE allocation SET kind = NULL, bytes = NULL, begin_ns = NULL, end_ns = NULL,"
-    " context_id = NULL, thread_id = NULL, stack_id = NULL;"
-    "UPDATE frame SET module_id = NULL, offset = NULL, function_id = NULL, file_id = NULL;";
-
-static const char clocks[] =
-    "UPDATE process SET start_ns = 50000000, end_ns = 1000, realtime_ns = -1;"
-    "UPDATE transfer SET end_ns = begin_ns - 1000 WHERE id < 100;"
-    "UPDATE transfer SET begin_ns = -9223372036854775807 WHERE id = 100;"
-    "UPDATE transfer SET begin_ns = 9223372036854775807, end_ns = -9223372036854775807 "
-    "WHERE id = 101;"
-    "UPDATE transfer SET device_start_ns = 90, device_end_ns = 10 WHERE id = 102;"
-    "UPDATE launch SET begin_ns = -begin_ns, end_ns = -end_ns;"
-    "UPDATE allocation SET free_begin_ns = -5, address = -1, bytes = 9223372036854775807;";
-
-static const char no_events[] =
-    "DELETE FROM transfer; DELETE FROM launch; DELETE FROM allocation; DELETE FROM api;"
-    "DELETE FROM stack_frame; DELETE FROM frame; DELETE FROM thread; DELETE FROM stream;"
-    "DELETE FROM context; DELETE FROM device; DELETE FROM kernel_class; DELETE FROM kernel;"
-    "DELETE FROM process; DELETE FROM meta; DELETE FROM capability; DELETE FROM kernel_counters;";
-
-static const char many_kernels[] =
-    "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 10009) "
-    "INSERT INTO kernel (id, name, mangled, registers) SELECT i, 'kernel<' || i || '>()', "
-    "'_Z' || i, 32 FROM n;"
-    "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
-    "dynamic_shared_bytes) SELECT id, id, 1, 1, 1, 128, 1, 1, 0 FROM kernel WHERE id >= 10;"
-    "INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
-    "capturing, kind, seq, kernel_id, class_id, no_activity, arguments, device_start_ns, "
-    "device_end_ns) SELECT 1000000 + id, 3, 1, 1, 1, id * 1000, id * 1000 + 500, 0, 0, 'kernel', "
-    "id + 100, id, id, 0, 'unknown', id * 1000 + 600, id * 1000 + 900 FROM kernel WHERE id >= 10";
-
 static const char *const columns[][2] = {
     {"call", "kind"},        {"call", "api"},
     {"call", "thread"},      {"call", "stream"},
@@ -118,14 +61,19 @@ static void check_json(struct gmt_fixture *fixture)
     free(text);
 }
 
-static void check(const char *sql)
+static void check(const char *name)
 {
 
     struct gmt_fixture fixture;
     struct gmt_page_read page;
+    char path[512];
 
     gmt_fixture_load(&fixture, "golden/trace");
+    snprintf(path, sizeof(path), GMT_SOURCE_DIR "/tests/rules/hostile/%s.sql", name);
+    char *sql = gmt_fixture_read(path);
+    cr_assert_not_null(sql, "%s is missing", path);
     gmt_fixture_sql(&fixture, sql);
+    free(sql);
     gmt_fixture_analyze(&fixture, NULL);
     gmt_page_of_fixture(&fixture, &page);
     check_html(page.html);
@@ -145,25 +93,25 @@ static void check(const char *sql)
 
 Test(page_hostile, names)
 {
-    check(names);
+    check("names");
 }
 
 Test(page_hostile, no_values)
 {
-    check(no_values);
+    check("no_values");
 }
 
 Test(page_hostile, clocks)
 {
-    check(clocks);
+    check("clocks");
 }
 
 Test(page_hostile, no_events)
 {
-    check(no_events);
+    check("no_events");
 }
 
 Test(page_hostile, many_kernels)
 {
-    check(many_kernels);
+    check("many_kernels");
 }

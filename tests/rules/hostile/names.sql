@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Names that end a script or a title, hide in a comment, are no UTF-8, or are very long.
+UPDATE process SET exe = '/x/</title><script>alert(1)</script><!--', command = CAST(x'2e2f61ff00' AS
+    TEXT), hostname = CAST(x'eda080' AS TEXT), options = 'a=<b>;=;;c;d=' || char(27) || ';e=f=g';
+UPDATE thread SET name = CAST(x'c328ff' AS TEXT) || '</script>';
+UPDATE kernel SET name = '</script><img src=x onerror=alert(1)>' || char(0x202e) || char(1) ||
+    CAST(x'f09f98' AS TEXT) WHERE id = 1;
+UPDATE kernel SET name = hex(zeroblob(524288)) WHERE id = 2;
+UPDATE process SET cwd = hex(zeroblob(524288));
+UPDATE string SET text = CAST(x'eda0bdedb880' AS TEXT) || id;
+UPDATE module SET path = '//' || char(10) || '<!--' || id;
+UPDATE capability SET detail = CAST(x'ff' AS TEXT), remedy = '<b>';
+UPDATE loss SET detail = '"' || char(8232) || '&';
+UPDATE device SET name = CAST(x'80' AS TEXT), attributes = 'x';
+UPDATE api SET runtime_name = '"><script>' || id;
