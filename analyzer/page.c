@@ -186,7 +186,7 @@ static json_t *realtime_of(const struct gmt_page *page)
                             "SELECT realtime_ns FROM process ORDER BY id LIMIT 1");
 
     if (rc == 0 && gmt_query_next(&query))
-        time = gmt_query_time(&query, 0);
+        time = gmt_query_known(&query, 0);
     gmt_query_close(&query, rc);
     return time != GMT_UNKNOWN ? json_integer((json_int_t)time) : json_null();
 }

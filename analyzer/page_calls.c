@@ -159,11 +159,11 @@ static int add_source(struct gmt_page *page, const struct source *source)
                                           gmt_query_time(&query, 2));
 
         call->id = gmt_query_int(&query, 0);
-        call->stack = gmt_ids_index(&page->stacks, gmt_query_time(&query, 3));
-        call->api = gmt_page_api(page, gmt_query_time(&query, 4));
-        call->thread = gmt_page_thread(page, gmt_query_time(&query, 5));
-        call->stream = gmt_page_stream(page, gmt_query_time(&query, 6));
-        call->bytes = gmt_query_time(&query, 7);
+        call->stack = gmt_ids_index(&page->stacks, gmt_query_known(&query, 3));
+        call->api = gmt_page_api(page, gmt_query_known(&query, 4));
+        call->thread = gmt_page_thread(page, gmt_query_known(&query, 5));
+        call->stream = gmt_page_stream(page, gmt_query_known(&query, 6));
+        call->bytes = gmt_query_known(&query, 7);
         set_device(call, gmt_query_time(&query, 8), gmt_query_time(&query, 9));
     }
     return gmt_query_close(&query, rc);

@@ -30,7 +30,7 @@ static int64_t known(int64_t first, int64_t second)
 
 /* Both tables, told apart by their kinds; %s: what host memory has no column for. */
 #define GMT_ALLOCATION_COLUMNS(stream) \
-    "id, kind, bytes, address, begin_ns, end_ns, free_begin_ns, free_end_ns, stack_id, " \
+    "id, kind, begin_ns, end_ns, free_begin_ns, free_end_ns, bytes, address, stack_id, " \
     "free_stack_id, context_id, thread_id, free_thread_id, api_id, free_api_id, " stream
 
 static int load_table(struct gmt_page *page, const char *sql, size_t capacity)
@@ -40,15 +40,17 @@ static int load_table(struct gmt_page *page, const char *sql, size_t capacity)
 
     while (rc == 0 && page->allocation_count < capacity && gmt_query_next(&query)) {
         struct gmt_page_allocation *a = &page->allocations[page->allocation_count++];
+        int64_t *const times[] = {&a->begin_ns, &a->end_ns, &a->free_begin_ns, &a->free_end_ns};
         int64_t *const fields[] = {
-            &a->bytes,          &a->address,  &a->begin_ns,      &a->end_ns,     &a->free_begin_ns,
-            &a->free_end_ns,    &a->stack_id, &a->free_stack_id, &a->context_id, &a->thread_id,
-            &a->free_thread_id, &a->api_id,   &a->free_api_id,   &a->stream_id};
+            &a->bytes,     &a->address,        &a->stack_id, &a->free_stack_id, &a->context_id,
+            &a->thread_id, &a->free_thread_id, &a->api_id,   &a->free_api_id,   &a->stream_id};
 
         a->id = gmt_query_int(&query, 0);
         a->kind = kind_of((const char *)sqlite3_column_text(query.statement, 1));
+        for (int i = 0; i < 4; i++)
+            *times[i] = gmt_query_time(&query, 2 + i);
         for (int i = 0; i < (int)(sizeof(fields) / sizeof(fields[0])); i++)
-            *fields[i] = gmt_query_time(&query, 2 + i);
+            *fields[i] = gmt_query_known(&query, 6 + i);
         a->first_use_ns = a->last_use_ns = GMT_UNKNOWN;
         /* Memory lives from the return of its call, as in the verdict's peak; one whose call was
            not seen was there before all others. */
@@ -113,7 +115,7 @@ static int use_in_memsets(struct gmt_page *page)
                             "WHERE result = 0 AND capturing = 0");
 
     while (rc == 0 && gmt_query_next(&query))
-        use(page, gmt_query_time(&query, 0), gmt_query_time(&query, 1), gmt_query_time(&query, 2));
+        use(page, gmt_query_known(&query, 0), gmt_query_time(&query, 1), gmt_query_time(&query, 2));
     return gmt_query_close(&query, rc);
 }
 

@@ -80,7 +80,7 @@ static int load_contexts(struct gmt_page *page)
         return rc != 0 ? rc : -ENOMEM;
     rc = gmt_query_open(&query, page->timeline->db, "SELECT device_id FROM context ORDER BY id");
     while (rc == 0 && n < page->contexts.n && gmt_query_next(&query))
-        page->context_device[n++] = gmt_ids_index(&page->devices, gmt_query_time(&query, 0));
+        page->context_device[n++] = gmt_ids_index(&page->devices, gmt_query_known(&query, 0));
     return gmt_query_close(&query, rc);
 }
 
@@ -136,7 +136,7 @@ static json_t *stream_of(struct gmt_page *page, struct gmt_query *query)
 {
     enum { LEGACY, LEGACY_HANDLE, PER_THREAD };
     int64_t handle = gmt_query_int(query, 0), number = gmt_query_int(query, 4);
-    int64_t device = gmt_ids_index(&page->devices, gmt_query_time(query, 2));
+    int64_t device = gmt_ids_index(&page->devices, gmt_query_known(query, 2));
     char label[64];
 
     if (handle == LEGACY || handle == LEGACY_HANDLE)
@@ -223,7 +223,7 @@ static int write_frames(struct gmt_page *page)
             row[i] = heads[i].encoding == GMT_ENCODE_STRING
                          ? gmt_payload_string(payload,
                                               (const char *)sqlite3_column_text(query.statement, i))
-                         : gmt_query_time(&query, i);
+                         : gmt_query_known(&query, i);
         if (row[3] <= 0)
             row[3] = GMT_UNKNOWN; /* no line 0 */
         gmt_payload_row(payload, table, row);
@@ -242,7 +242,7 @@ int gmt_page_write_stacks(struct gmt_page *page)
                             "ORDER BY stack_id, position");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t frame = gmt_ids_index(&page->frames, gmt_query_time(&query, 1));
+        int64_t frame = gmt_ids_index(&page->frames, gmt_query_known(&query, 1));
         int64_t row[] = {gmt_ids_index(&page->stacks, gmt_query_int(&query, 0)), frame};
 
         if (frame != GMT_UNKNOWN)

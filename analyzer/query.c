@@ -37,11 +37,32 @@ int64_t gmt_query_int(struct gmt_query *query, int column)
     return sqlite3_column_int64(query->statement, column);
 }
 
-int64_t gmt_query_time(struct gmt_query *query, int column)
+int64_t gmt_query_known(struct gmt_query *query, int column)
 {
     if (sqlite3_column_type(query->statement, column) == SQLITE_NULL)
-        return GMT_NO_TIME;
+        return INT64_MIN;
     return sqlite3_column_int64(query->statement, column);
+}
+
+static int64_t within(int64_t value, int64_t least, int64_t most)
+{
+    if (value < least)
+        return least;
+    return value > most ? most : value;
+}
+
+int64_t gmt_query_time(struct gmt_query *query, int column)
+{
+    const int64_t limit = INT64_C(1) << 61;
+
+    if (sqlite3_column_type(query->statement, column) == SQLITE_NULL)
+        return GMT_NO_TIME;
+    return within(sqlite3_column_int64(query->statement, column), -limit, limit);
+}
+
+int64_t gmt_query_bytes(struct gmt_query *query, int column)
+{
+    return within(sqlite3_column_int64(query->statement, column), 0, INT64_C(1) << 43);
 }
 
 double gmt_query_real(struct gmt_query *query, int column)

@@ -78,7 +78,7 @@ static int load_copies(struct gmt_timeline *tl)
                             GMT_CLASS_UNKNOWN);
         copy->host_class = copy->direction == GMT_COPY_H2D ? src : dst;
         copy->blocking = gmt_query_int(&query, 11) != 0;
-        copy->bytes = gmt_query_int(&query, 12);
+        copy->bytes = gmt_query_bytes(&query, 12);
         copy->dst = (uint64_t)gmt_query_int(&query, 13);
         copy->src = (uint64_t)gmt_query_int(&query, 14);
         copy->dst_allocation = gmt_query_int(&query, 15);
@@ -154,7 +154,7 @@ static int load_allocations(struct gmt_timeline *tl)
         read_call(tl, &query, &allocation->call);
         allocation->kind = kind == NULL ? '?' : strcmp(kind, "pool") == 0 ? 'o' : kind[0];
         allocation->address = (uint64_t)gmt_query_int(&query, 9);
-        allocation->bytes = gmt_query_int(&query, 10);
+        allocation->bytes = gmt_query_bytes(&query, 10);
         allocation->free_api = (int32_t)gmt_query_int(&query, 11);
         allocation->free_begin_ns = gmt_query_time(&query, 12);
         allocation->free_end_ns = gmt_query_time(&query, 13);
