@@ -114,6 +114,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         options->fail_on = (enum gmt_fail_on)gmt_command_choice(state, key, argument);
         return 0;
     case GMT_KEY_strict: options->strict = true; return 0;
+    case GMT_KEY_redact:
+        options->redact = gmt_command_choice(state, key, argument) == 0 ? GMT_REDACT_PATHS
+                                                                        : GMT_REDACT_NAMES;
+        return 0;
     case ARGP_KEY_ARG: add_name(options->traces, &options->trace_count, argument, state); return 0;
     case ARGP_KEY_END: check_line(options, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -140,8 +144,17 @@ static void quote(FILE *out, const char *word)
     fputc('\'', out);
 }
 
-/* The line that gives the same again; the caller frees. */
-static char *quoted(int argc, char **argv)
+/* What a word shows of itself: of "--model=/a/b.json", "--model=b.json". */
+static void quote_base(FILE *out, const char *word)
+{
+    const char *equals = word[0] == '-' ? strchr(word, '=') : NULL;
+    const char *value = equals != NULL ? equals + 1 : word;
+
+    fprintf(out, "%.*s", (int)(value - word), word);
+    quote(out, gmt_redact_path(value));
+}
+
+static char *quoted(int argc, char **argv, bool redact)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -152,7 +165,10 @@ static char *quoted(int argc, char **argv)
     fputs("gmanalyze", out);
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        quote(out, argv[i]);
+        if (redact)
+            quote_base(out, argv[i]);
+        else
+            quote(out, argv[i]);
     }
     return fclose(out) == 0 ? text : NULL;
 }
@@ -165,9 +181,9 @@ void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
         "else to standard error.\n\n"
         "gmanalyze help lists the other commands.";
 
-    *options = (struct gmt_options){
-        .writer = gmt_writer_find("text"), .top = 10, .reproduce = quoted(argc, argv)};
+    *options = (struct gmt_options){.writer = gmt_writer_find("text"), .top = 10};
     gmt_command_parse(GMT_COMMAND_ANALYZE, parse_option, doc, argc, argv, options);
+    options->reproduce = quoted(argc, argv, options->redact != GMT_REDACT_NOTHING);
 }
 
 void gmt_options_free(struct gmt_options *options)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "analyzer/calibrate.h"
+#include "analyzer/redact.h"
 #include "reports/report.h"
 #include "reports/writers.h"
 
@@ -31,6 +32,7 @@ struct gmt_options {
     size_t only_count, skip_count;
     enum gmt_calibrate calibrate;
     enum gmt_fail_on fail_on;
+    enum gmt_redact redact;
     size_t top; /* 0: all */
     const char *model_file, *explain;
     const char *source_root; /* NULL: to be found */

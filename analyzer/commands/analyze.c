@@ -107,6 +107,17 @@ static bool gate_failed(const struct gmt_options *options, const struct gmt_repo
     return false;
 }
 
+/* What a report shows that is not out of the trace. */
+static void redact_beside(struct gmt_arena *arena, struct gmt_model *model,
+                          struct gmt_report *report)
+{
+    report->trace_path = gmt_redact_path(report->trace_path);
+    if (model->origin != NULL)
+        model->origin = gmt_redact_path(model->origin);
+    if (model->json != NULL)
+        model->json = gmt_redact_text(arena, model->json);
+}
+
 static int analyze_trace(const struct gmt_options *options, const char *path)
 {
     struct gmt_arena arena = {0};
@@ -125,12 +136,18 @@ static int analyze_trace(const struct gmt_options *options, const char *path)
         fprintf(stderr, "gmanalyze: %s\n", message);
         goto out;
     }
+    if (gmt_redact_trace(db, options->redact) != 0) {
+        complain(path, sqlite3_errmsg(db));
+        goto out;
+    }
     if (gmt_timeline_load(&timeline, db, message, sizeof(message)) != 0) {
         complain(path, message);
         goto out;
     }
     if (find_model(options, &timeline, &model) != 0)
         goto out;
+    if (options->redact != GMT_REDACT_NOTHING)
+        redact_beside(&arena, &model, &report);
     int rc = gmt_analyze(&timeline, &model, &filter, &report);
     if (rc == 0 && wants_page(options)) {
         rc = gmt_page_fill(&page, &timeline, &model, &report, options->reproduce);

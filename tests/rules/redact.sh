@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gmanalyze --redact: what was planted into a trace is in no report, whatever its format, and the
+# findings stay the same.
+set -euo pipefail
+: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
+for program in sqlite3 jq python3; do
+    command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
+done
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C XDG_CACHE_HOME=$work/cache
+rules=$GMT_SOURCE/tests/rules
+constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+# make_trace FILE SQL...
+make_trace() {
+    local file=$1
+    shift
+    { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
+      echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
+      cat "$GMT_SOURCE/libtrace/store/schema.sql" "$rules/common.sql" "$@"
+    } | sqlite3 "$file"
+}
+
+# A folder is called DIRECTORY, a name of the user's NAME, wherever a trace may hold one.
+cat >planted.sql <<'END'
+UPDATE process SET exe = '/home/DIRECTORY/NAME', command = '/home/DIRECTORY/NAME --key DIRECTORY',
+    cwd = '/home/DIRECTORY', hostname = 'DIRECTORY', options = 'output=DIRECTORY/t.db;cupti=/DIRECTORY/c';
+UPDATE thread SET name = 'NAME DIRECTORY';
+UPDATE kernel SET name = 'NAME<float>' || id, mangled = '_ZNAME' || id;
+UPDATE kernel SET name = 'NAME<(lambda at /home/DIRECTORY/k.cu:3)>' WHERE id = 2;
+UPDATE module SET path = '/home/DIRECTORY/NAME' WHERE id = 1;
+UPDATE string SET text = 'DIRECTORY/NAME.cu' WHERE id = 2;
+UPDATE string SET text = 'NAME::upload()' WHERE id = 3;
+INSERT INTO capability VALUES ('cupti', 'missing', 1, 'not found in /home/DIRECTORY/lib', 'set /home/DIRECTORY/x');
+INSERT INTO loss VALUES ('module changed since', '/home/DIRECTORY/NAME', 1),
+    ('kernel class not measured', '_ZNAME1: over budget', 2), ('frame not symbolized', '/DIRECTORY/NAME', 3);
+END
+make_trace planted.db "$rules/golden/trace.sql" planted.sql
+
+cat >unpack.py <<'END'
+import base64, gzip, re, sys
+html = open(sys.argv[1], encoding="utf-8").read()
+packed = re.search(r'<script id="payload"[^>]*>([^<]*)<', html)[1]
+sys.stdout.buffer.write(html.replace(packed, "").encode() + gzip.decompress(base64.b64decode(packed)))
+END
+
+# analyze NAME OPTION...: NAME.txt, NAME.json, NAME.html and, unpacked, NAME.page
+analyze() {
+    local name=$1
+    shift
+    "$GMANALYZE" --calibrate never --model "$rules/model.json" "$@" -o "$name.json" -o "$name.html" \
+        --top 0 planted.db >"$name.txt" 2>err </dev/null || fail "$name: status $? ($(cat err))"
+    python3 unpack.py "$name.html" >"$name.page"
+}
+
+analyze plain
+for format in txt json page; do
+    grep -q NAME plain.$format || fail "plain.$format does not show what was planted"
+done
+grep -q DIRECTORY plain.json && grep -q DIRECTORY plain.page || fail "no folder in the plain reports"
+analyze paths --redact=paths
+analyze names --redact=names
+for format in txt json page; do
+    ! grep -q DIRECTORY paths.$format names.$format || fail "a folder is in the $format report"
+    ! grep -q NAME names.$format || fail "a name is in the $format report"
+    ! grep -q "$GMT_SOURCE" paths.$format names.$format || fail "a path of this machine in $format"
+    grep -q NAME paths.$format || fail "--redact=paths took names out of $format"
+done
+findings='[.findings[], .notes[] | [.rule, .severity, .cost_ns, .saving]] | sort'
+for redacted in paths names; do
+    cmp <(jq "$findings" plain.json) <(jq "$findings" $redacted.json) || fail "$redacted: other findings"
+done
+prints='[.findings[].fingerprint]'
+cmp <(jq "$prints" plain.json) <(jq "$prints" paths.json) || fail "other fingerprints without folders"
+echo "gmanalyze: nothing planted is in a redacted report"
