@@ -162,7 +162,9 @@ static void read_everything(struct gmt_model *model, const json_t *root)
     read_family(model, json_object_get(families, "occupancy"), &model->occupancies);
     read_family(model, json_object_get(families, "launch_bound"), &model->launch_bound);
     read_family(model, json_object_get(families, "block_size"), &model->block_size);
-    model->launch_queued_ns = rate_of(json_object_get(root, "costs"), "launch_queued_ns");
+    const json_t *queued = json_object_get(json_object_get(root, "costs"), "launch_queued_ns");
+    model->launch_queued_ns = number_of(queued, "median");
+    model->launch_queued_spread_ns = number_of(queued, "spread");
     read_family(model, json_object_get(families, "store"), &model->store);
     read_family(model, json_object_get(families, "stride_wide"), &model->stride_wide);
     read_family(model, json_object_get(families, "gather"), &model->gather);

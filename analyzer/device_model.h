@@ -84,7 +84,8 @@ struct gmt_model {
     struct gmt_model_curve in_flight;
     struct gmt_model_family offset, stride, bank, occupancies, store, stride_wide, gather;
     struct gmt_model_family launch_bound, block_size;
-    double launch_queued_ns; /* one launch call in a run of them; NAN */
+    double launch_queued_ns;        /* one launch call in a run of them; NAN */
+    double launch_queued_spread_ns; /* of it; NAN */
     /* ns of the whole device for one more of it in one warp, beyond the good twin; NAN. */
     double constant_word_ns; /* another word in a read of constants */
 };

@@ -145,12 +145,16 @@ struct gmt_gain gmt_price_parallel(const struct gmt_model *model, const struct g
 struct gmt_gain gmt_price_side_by_side(const struct gmt_model *model, const struct gmt_row *row)
 {
     double at_once = fmin(fmin(row->kernels, GMT_CONCURRENT_KERNELS), 1 / row->share);
-    double after_ns = fmax(row->total_ns / at_once, fmax(row->longest_ns, row->device_ns));
+    double together_ns = fmax(row->total_ns / at_once, fmax(row->longest_ns, row->device_ns));
+    /* The host hands out one after the other; how fast, differs from moment to moment. */
+    double launch_ns = gmt_known(model->launch_queued_ns);
+    double least_ns = fmax(0, launch_ns - gmt_known(model->launch_queued_spread_ns));
+    double after_ns = fmax(together_ns, row->longest_ns + launch_ns * (row->kernels - 1));
+    double high_ns = fmax(together_ns, row->longest_ns + least_ns * (row->kernels - 1));
 
-    if (isfinite(model->launch_queued_ns))
-        after_ns = fmax(after_ns, row->longest_ns + model->launch_queued_ns * (row->kernels - 1));
     after_ns = fmin(after_ns, row->total_ns);
-    return gain_between(row->total_ns, (row->total_ns + after_ns) / 2, after_ns, after_ns);
+    return gain_between(row->total_ns, (row->total_ns + after_ns) / 2, after_ns,
+                        fmin(high_ns, after_ns));
 }
 
 static double step_ns(const struct gmt_model *model, const char *name)

@@ -38,10 +38,10 @@ struct gmt_gain gmt_price_without_copy(const struct gmt_model *model,
 
     if (isnan(mapped_ns) || isnan(t_ns) || isnan(copy_ns))
         return unknown;
-    double now_ns = t_ns + copy_ns;
-    return (struct gmt_gain){.low_ns = fmax(0, now_ns - t_ns - mapped_ns),
+    double now_ns = t_ns + copy_ns, doubt_ns = GMT_MODEL_UNCERTAINTY * (copy_ns + mapped_ns);
+    return (struct gmt_gain){.low_ns = fmax(0, now_ns - t_ns - mapped_ns - doubt_ns),
                              .best_ns = fmax(0, now_ns - gmt_price_overlap(t_ns, mapped_ns)),
-                             .high_ns = fmax(0, now_ns - fmax(t_ns, mapped_ns)),
+                             .high_ns = fmax(0, now_ns - fmax(t_ns, mapped_ns) + doubt_ns),
                              .from_family = model->mapped_read.n > 0};
 }
 

@@ -42,7 +42,7 @@ ends = [c["offset"] + c["bytes"] for t in head["tables"] for c in t["columns"]]
 assert max(ends, default=0) == len(raw) - 8 - length, "columns do not fill the payload"
 assert head["report"] == json.load(open(sys.argv[2], encoding="utf-8")), "not the JSON report"
 title = re.search(r"<title>([^<]*)</title>", html)
-assert title and html.count("<script") == 2 and html.count("</title>") == 1
+assert title and html.count("<script") == 3 and html.count("</title>") == 1
 END
 
 for sql in "$rules"/hostile/*.sql; do

@@ -34,7 +34,7 @@ static void check_html(const char *html)
     free(clean);
     for (const char *at = html; (at = strstr(at, "<script")) != NULL; at++)
         scripts++;
-    cr_assert_eq(scripts, 2, "the payload and the page's own");
+    cr_assert_eq(scripts, 3, "the payload, the program, and what starts it");
     cr_assert_null(strstr(html, "alert(1)</script>"));
     cr_assert_not_null(strstr(html, "default-src 'none'; script-src 'sha256-"));
 }
