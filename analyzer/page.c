@@ -239,18 +239,20 @@ static int write_head(struct gmt_page *page, const struct gmt_model *model, cons
 
 static int fill(struct gmt_page *page)
 {
-    static int (*const steps[])(struct gmt_page *) = {
-        load_names,  gmt_page_load_places,  gmt_page_load_allocations, gmt_page_load_calls,
-        merge_calls, gmt_page_write_places, gmt_page_write_stacks};
+    static int (*const steps[])(struct gmt_page *) = {load_names, gmt_page_load_places,
+                                                      gmt_page_load_allocations,
+                                                      gmt_page_load_calls, merge_calls};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
         rc = steps[i](page);
-    if (rc == 0) {
-        gmt_page_write_calls(page);
-        gmt_page_write_allocations(page);
-    }
-    return rc;
+    if (rc != 0)
+        return rc;
+    gmt_page_write_calls(page);
+    gmt_page_write_allocations(page);
+    /* Only now is it known which threads and return addresses occur. */
+    rc = gmt_page_write_places(page);
+    return rc == 0 ? gmt_page_write_stacks(page) : rc;
 }
 
 int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeline,

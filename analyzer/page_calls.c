@@ -10,7 +10,8 @@
  * What the timeline does not hold. A call that failed, or that was only put into a graph, took its
  * time and moved nothing.
  */
-#define GMT_CALL_COLUMNS "SELECT id, begin_ns, end_ns, stack_id, api_id, thread_id, stream_id, "
+#define GMT_CALL_COLUMNS \
+    "SELECT id, begin_ns, end_ns, stack_id, caller, api_id, thread_id, stream_id, "
 #define GMT_NOTHING "NULL, NULL, NULL "
 #define GMT_IDLE " WHERE result <> 0 OR capturing <> 0"
 
@@ -80,7 +81,7 @@ static struct gmt_page_call *push_timeline(struct gmt_page *page, enum gmt_page_
     struct gmt_page_call *call = push(page, kind, from->begin_ns, from->end_ns);
 
     call->id = from->id;
-    call->stack = gmt_ids_index(&page->stacks, from->stack_id);
+    call->stack = gmt_page_stack(page, from->stack_id, (int64_t)from->caller);
     call->api = gmt_page_api(page, from->api);
     call->thread = gmt_page_thread(page, from->thread);
     call->stream = gmt_page_stream(page, from->stream);
@@ -123,19 +124,19 @@ static void add_allocations(struct gmt_page *page)
         const struct gmt_page_allocation *a = &page->allocations[i];
         const struct {
             enum gmt_page_kind kind;
-            int64_t begin_ns, end_ns, stack_id, thread_id, api_id, stream_id;
+            int64_t begin_ns, end_ns, stack_id, caller, thread_id, api_id, stream_id;
         } ends[] = {
-            {GMT_PAGE_ALLOCATE, a->begin_ns, a->end_ns, a->stack_id, a->thread_id, a->api_id,
-             a->stream_id},
-            {GMT_PAGE_FREE, a->free_begin_ns, a->free_end_ns, a->free_stack_id, a->free_thread_id,
-             a->free_api_id, GMT_UNKNOWN},
+            {GMT_PAGE_ALLOCATE, a->begin_ns, a->end_ns, a->stack_id, a->caller, a->thread_id,
+             a->api_id, a->stream_id},
+            {GMT_PAGE_FREE, a->free_begin_ns, a->free_end_ns, a->free_stack_id, GMT_UNKNOWN,
+             a->free_thread_id, a->free_api_id, GMT_UNKNOWN},
         };
 
         for (size_t k = 0; k < 2; k++) {
             if (ends[k].begin_ns == GMT_UNKNOWN)
                 continue;
             struct gmt_page_call *call = push(page, ends[k].kind, ends[k].begin_ns, ends[k].end_ns);
-            call->stack = gmt_ids_index(&page->stacks, ends[k].stack_id);
+            call->stack = gmt_page_stack(page, ends[k].stack_id, ends[k].caller);
             call->api = gmt_page_api(page, ends[k].api_id);
             call->thread = gmt_page_thread(page, ends[k].thread_id);
             call->stream = gmt_page_stream(page, ends[k].stream_id);
@@ -159,12 +160,12 @@ static int add_source(struct gmt_page *page, const struct source *source)
                                           gmt_query_time(&query, 2));
 
         call->id = gmt_query_int(&query, 0);
-        call->stack = gmt_ids_index(&page->stacks, gmt_query_known(&query, 3));
-        call->api = gmt_page_api(page, gmt_query_known(&query, 4));
-        call->thread = gmt_page_thread(page, gmt_query_known(&query, 5));
-        call->stream = gmt_page_stream(page, gmt_query_known(&query, 6));
-        call->bytes = gmt_query_known(&query, 7);
-        set_device(call, gmt_query_time(&query, 8), gmt_query_time(&query, 9));
+        call->stack = gmt_page_stack(page, gmt_query_known(&query, 3), gmt_query_known(&query, 4));
+        call->api = gmt_page_api(page, gmt_query_known(&query, 5));
+        call->thread = gmt_page_thread(page, gmt_query_known(&query, 6));
+        call->stream = gmt_page_stream(page, gmt_query_known(&query, 7));
+        call->bytes = gmt_query_known(&query, 8);
+        set_device(call, gmt_query_time(&query, 9), gmt_query_time(&query, 10));
     }
     return gmt_query_close(&query, rc);
 }

@@ -31,7 +31,7 @@ static int64_t known(int64_t first, int64_t second)
 /* Both tables, told apart by their kinds; %s: what host memory has no column for. */
 #define GMT_ALLOCATION_COLUMNS(stream) \
     "id, kind, begin_ns, end_ns, free_begin_ns, free_end_ns, bytes, address, stack_id, " \
-    "free_stack_id, context_id, thread_id, free_thread_id, api_id, free_api_id, " stream
+    "free_stack_id, context_id, thread_id, free_thread_id, api_id, free_api_id, caller, " stream
 
 static int load_table(struct gmt_page *page, const char *sql, size_t capacity)
 {
@@ -41,9 +41,10 @@ static int load_table(struct gmt_page *page, const char *sql, size_t capacity)
     while (rc == 0 && page->allocation_count < capacity && gmt_query_next(&query)) {
         struct gmt_page_allocation *a = &page->allocations[page->allocation_count++];
         int64_t *const times[] = {&a->begin_ns, &a->end_ns, &a->free_begin_ns, &a->free_end_ns};
-        int64_t *const fields[] = {
-            &a->bytes,     &a->address,        &a->stack_id, &a->free_stack_id, &a->context_id,
-            &a->thread_id, &a->free_thread_id, &a->api_id,   &a->free_api_id,   &a->stream_id};
+        int64_t *const fields[] = {&a->bytes,          &a->address,    &a->stack_id,
+                                   &a->free_stack_id,  &a->context_id, &a->thread_id,
+                                   &a->free_thread_id, &a->api_id,     &a->free_api_id,
+                                   &a->caller,         &a->stream_id};
 
         a->id = gmt_query_int(&query, 0);
         a->kind = kind_of((const char *)sqlite3_column_text(query.statement, 1));
@@ -214,7 +215,7 @@ void gmt_page_write_allocations(struct gmt_page *page)
             gmt_page_difference(a->free_begin_ns, a->lives_ns),
             gmt_page_difference(a->first_use_ns, a->lives_ns),
             gmt_page_difference(a->last_use_ns, a->lives_ns),
-            gmt_ids_index(&page->stacks, a->stack_id),
+            gmt_page_stack(page, a->stack_id, a->caller),
             gmt_ids_index(&page->stacks, a->free_stack_id),
             context != GMT_UNKNOWN ? page->context_device[context] : GMT_UNKNOWN,
             a->address,

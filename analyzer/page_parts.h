@@ -15,6 +15,13 @@ struct gmt_ids {
 int gmt_ids_load(struct gmt_ids *ids, sqlite3 *db, const char *sql);
 int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id); /* GMT_UNKNOWN: not among them */
 
+/* Return addresses of calls that have no stack. */
+struct gmt_callers {
+    int64_t *addresses;
+    size_t n, slot_count;
+    uint32_t *slots; /* hash table: index + 1, 0 is free */
+};
+
 /* Values of column `kind` of table call, in the order of names.kind. */
 enum gmt_page_kind {
     GMT_PAGE_TRANSFER,
@@ -38,7 +45,7 @@ struct gmt_page_call {
 struct gmt_page_allocation {
     int64_t id, bytes, address;
     int64_t begin_ns, end_ns, free_begin_ns, free_end_ns, first_use_ns, last_use_ns;
-    int64_t stack_id, free_stack_id, context_id, stream_id;
+    int64_t stack_id, free_stack_id, context_id, stream_id, caller;
     int64_t thread_id, free_thread_id, api_id, free_api_id;
     int64_t lives_ns; /* from then on; always known */
     uint8_t kind;     /* index into names.allocation */
@@ -54,7 +61,8 @@ struct gmt_page {
     int32_t *api_index;      /* by id: where its name stands, -1: nowhere yet */
     json_t *api_names;
     int32_t *class_row; /* by class of the timeline: index of its row in report->kernels, -1 */
-    bool lost_thread;   /* a call of a thread that the trace does not list */
+    struct gmt_callers callers;
+    bool lost_thread;                        /* a call of a thread that the trace does not list */
     struct gmt_page_allocation *allocations; /* by lives_ns */
     size_t allocation_count;
     struct gmt_page_call *calls; /* by begin */
@@ -72,11 +80,17 @@ int32_t gmt_page_api(struct gmt_page *page, int64_t api_id);
 int32_t gmt_page_thread(struct gmt_page *page, int64_t thread_id);
 int32_t gmt_page_stream(const struct gmt_page *page, int64_t stream_id);
 
+/* Of a call; where it has no stack, that of its return address. */
+int64_t gmt_page_stack(struct gmt_page *page, int64_t stack_id, int64_t caller);
+
 int gmt_page_load_places(struct gmt_page *page);
 void gmt_page_free_places(struct gmt_page *page);
 /* head.threads, streams, devices: after all calls are gathered. */
 int gmt_page_write_places(struct gmt_page *page);
 int gmt_page_write_stacks(struct gmt_page *page);
+/* Rows behind those of the trace. */
+void gmt_page_write_callers(struct gmt_page *page, struct gmt_table *stack_frames);
+int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_table *frames);
 
 extern const char *const gmt_page_allocation_kinds[];
 extern const size_t gmt_page_allocation_kind_count;

@@ -112,6 +112,8 @@ void gmt_page_free_places(struct gmt_page *page)
     free(page->stacks.ids);
     free(page->frames.ids);
     free(page->context_device);
+    free(page->callers.addresses);
+    free(page->callers.slots);
 }
 
 static json_t *text_of(struct gmt_query *query, int column)
@@ -228,7 +230,8 @@ static int write_frames(struct gmt_page *page)
             row[3] = GMT_UNKNOWN; /* no line 0 */
         gmt_payload_row(payload, table, row);
     }
-    return gmt_query_close(&query, rc);
+    rc = gmt_query_close(&query, rc);
+    return rc == 0 ? gmt_page_write_caller_frames(page, table) : rc;
 }
 
 int gmt_page_write_stacks(struct gmt_page *page)
@@ -248,6 +251,7 @@ int gmt_page_write_stacks(struct gmt_page *page)
         if (frame != GMT_UNKNOWN)
             gmt_payload_row(page->payload, table, row);
     }
+    gmt_page_write_callers(page, table);
     rc = gmt_query_close(&query, rc);
     return rc == 0 ? write_frames(page) : rc;
 }

@@ -108,12 +108,15 @@ Test(page, points_from_launches_to_kernels_and_from_calls_to_stacks)
     double *frame = gmt_page_column(&page, "stack_frame", "frame");
     double *function = gmt_page_column(&page, "frame", "function");
     double *line = gmt_page_column(&page, "frame", "line");
+    double *offset = gmt_page_column(&page, "frame", "offset");
     json_t *row = json_array_get(kernels, (size_t)kernel[rows - 2]);
 
     /* The last but one: the single launch of the second class; the last: a copy without stack. */
     cr_assert_not_null(strstr(json_string_value(json_object_get(row, "name")), "thrust::detail"));
-    cr_assert(isnan(kernel[rows - 1]) && isnan(stack[rows - 1]));
-    cr_assert_eq(stacks, 5);
+    cr_assert(isnan(kernel[rows - 1]));
+    cr_assert_eq(stacks, 6);
+    cr_assert_eq(stack[rows - 1], frame_stack[5], "the return address stands for its stack");
+    cr_assert_eq(offset[(size_t)frame[5]], 16400);
     cr_assert_eq(frame_stack[2], 0);
     cr_assert_eq(frame_stack[3], 1);
     cr_assert_str_eq(json_string_value(json_array_get(json_object_get(page.head, "strings"),
@@ -127,6 +130,7 @@ Test(page, points_from_launches_to_kernels_and_from_calls_to_stacks)
     free(frame);
     free(function);
     free(line);
+    free(offset);
     close_page();
 }
 
