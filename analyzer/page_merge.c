@@ -7,9 +7,11 @@
 #include "analyzer/page_parts.h"
 
 /*
- * What rows must share to be merged. Sums by direction, class of memory, kernel and stream stay
- * exact in any case; as long as that suffices, those by place of the call do, too.
+ * What rows must share to be merged. Sums by thread, stream, kind, direction and class of memory
+ * stay exact in any case; as long as that suffices, those by kernel do, too, and by place.
  */
+enum sharing { SHARE_PLACES, SHARE_KERNELS, SHARE_LANES };
+
 struct lane {
     int64_t stack;
     int32_t api, thread, stream, kernel;
@@ -27,17 +29,17 @@ struct lanes {
     size_t slot_count, used;
 };
 
-static struct lane lane_of(const struct gmt_page_call *call, bool places)
+static struct lane lane_of(const struct gmt_page_call *call, enum sharing sharing)
 {
     struct lane lane;
 
     /* Padding takes part in hashes and comparisons. */
     memset(&lane, 0, sizeof(lane));
-    lane.stack = places ? call->stack : 0;
-    lane.api = places ? call->api : 0;
+    lane.stack = sharing == SHARE_PLACES ? call->stack : 0;
+    lane.api = sharing == SHARE_PLACES ? call->api : 0;
     lane.thread = call->thread;
     lane.stream = call->stream;
-    lane.kernel = call->kernel;
+    lane.kernel = sharing != SHARE_LANES ? call->kernel : 0;
     lane.kind = call->kind;
     lane.direction = call->direction;
     lane.host_class = call->host_class;
@@ -97,17 +99,19 @@ static void absorb(struct gmt_page_call *into, const struct gmt_page_call *from)
         into->stack = GMT_UNKNOWN;
     if (into->api != from->api)
         into->api = -1;
+    if (into->kernel != from->kernel)
+        into->kernel = -1;
 }
 
 /* One pass; rows stay in the order of their begin. */
-static int merge(struct gmt_page_call *calls, size_t *count, int64_t below_ns, bool places)
+static int merge(struct gmt_page_call *calls, size_t *count, int64_t below_ns, enum sharing sharing)
 {
     struct lanes lanes = {0};
     size_t kept = 0;
     int rc = 0;
 
     for (size_t i = 0; i < *count; i++) {
-        struct lane lane = lane_of(&calls[i], places);
+        struct lane lane = lane_of(&calls[i], sharing);
 
         if (2 * lanes.used >= lanes.slot_count)
             rc = grow(&lanes);
@@ -143,21 +147,21 @@ int gmt_page_merge_calls(struct gmt_page_call *calls, size_t *count, size_t limi
     int64_t span = gmt_page_difference(calls[*count - 1].begin_ns, calls[0].begin_ns);
     if (span == GMT_UNKNOWN || span < 0)
         span = INT64_MAX / 4;
-    /* Wider until it suffices: by place up to a pixel of the whole, then without places. */
-    const int64_t narrow = span / 1000000 + 1, pixel = span / 2000 + 1;
+    /* Wider until it suffices; what is shared is given up before rows get long. */
+    const int64_t narrow = span / 1000000 + 1, fine = span / 100000 + 1;
     int64_t width = narrow;
-    bool places = true;
+    enum sharing sharing = SHARE_PLACES;
     int rc = 0;
     for (;;) {
-        rc = merge(calls, count, width, places);
+        rc = merge(calls, count, width, sharing);
         *below_ns = width > *below_ns ? width : *below_ns;
         if (rc != 0 || *count <= limit || width > span)
             break;
-        if (places && width == pixel) {
-            places = false;
+        if (sharing != SHARE_LANES && width == fine) {
+            sharing++;
             width = narrow;
         } else {
-            width = places && 2 * width > pixel ? pixel : 2 * width;
+            width = sharing != SHARE_LANES && 2 * width > fine ? fine : 2 * width;
         }
     }
     return rc;
