@@ -42,7 +42,8 @@ ends = [c["offset"] + c["bytes"] for t in head["tables"] for c in t["columns"]]
 assert max(ends, default=0) == len(raw) - 8 - length, "columns do not fill the payload"
 assert head["report"] == json.load(open(sys.argv[2], encoding="utf-8")), "not the JSON report"
 title = re.search(r"<title>([^<]*)</title>", html)
-assert title and html.count("<script") == 3 and html.count("</title>") == 1
+template = open(sys.argv[3], encoding="utf-8").read()
+assert title and all(html.count(tag) == template.count(tag) for tag in ("<script", "</title>"))
 END
 
 for sql in "$rules"/hostile/*.sql; do
@@ -52,7 +53,7 @@ for sql in "$rules"/hostile/*.sql; do
         "$name.db" >"$name.txt" 2>err </dev/null || fail "$name: status $? ($(cat err))"
     jq -e '.format == "gmtrace-report" and (.findings | type == "array")' "$name.json" >/dev/null ||
         fail "$name: the JSON report"
-    python3 unpack.py "$name.html" "$name.json" || fail "$name: the page"
+    python3 unpack.py "$name.html" "$name.json" "$GMT_SOURCE/reports/page/built/page.html" || fail "$name: the page"
     iconv -f UTF-8 -t UTF-8 "$name.txt" >/dev/null || fail "$name: the text is not UTF-8"
 done
 
