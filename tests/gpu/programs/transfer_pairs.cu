@@ -237,7 +237,8 @@ static void run(const pair_row *row, const bool (&wanted)[2])
         if (wanted[twin])
             print(row, twin == 1, states[twin], samples[twin]);
         CHECK(cudaFree(states[twin].device));
-        CHECK(cudaFreeHost(states[twin].pinned));
+        if (states[twin].pinned != nullptr)
+            CHECK(cudaHostUnregister(states[twin].pinned));
         free(states[twin].host);
     }
 }
