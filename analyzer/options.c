@@ -2,6 +2,7 @@
 /* The command line of an analysis. */
 #include "analyzer/options.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,18 @@ static void set_top(struct gmt_options *options, const char *text, struct argp_s
     options->top = (size_t)strtoul(text, &end, 10);
     if (end == text || *end != '\0' || text[0] == '-')
         argp_error(state, "--top: '%s' is not a number", text);
+}
+
+/* "5%" or "5" */
+static void set_regression(struct gmt_options *options, const char *text, struct argp_state *state)
+{
+    char *end = NULL;
+    double percent = strtod(text, &end);
+
+    end += end != text && *end == '%';
+    if (end == text || *end != '\0' || !(percent >= 0) || isinf(percent))
+        argp_error(state, "--max-regression: '%s' is no percentage", text);
+    options->max_regression = percent / 100;
 }
 
 static void set_kernel(struct gmt_options *options, const char *pattern, struct argp_state *state)
@@ -113,6 +126,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_fail_on:
         options->fail_on = (enum gmt_fail_on)gmt_command_choice(state, key, argument);
         return 0;
+    case GMT_KEY_budget: options->budget = argument; return 0;
+    case GMT_KEY_baseline:
+        add_name(options->baselines, &options->baseline_count, argument, state);
+        return 0;
+    case GMT_KEY_max_regression: set_regression(options, argument, state); return 0;
     case GMT_KEY_strict: options->strict = true; return 0;
     case GMT_KEY_redact:
         options->redact = gmt_command_choice(state, key, argument) == 0 ? GMT_REDACT_PATHS
@@ -176,12 +194,14 @@ static char *quoted(int argc, char **argv, bool redact)
 void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
 {
     static const char doc[] =
-        "Exit status: 0; 1 --fail-on found something; 2 usage; 3 a trace cannot be read; "
+        "Exit status: 0; 1 a gate has failed: --fail-on, --budget, --baseline; 2 usage; 3 a trace "
+        "cannot be read; "
         "4 --strict and something could not be checked. Results go to standard output, everything "
         "else to standard error.\n\n"
         "gmanalyze help lists the other commands.";
 
-    *options = (struct gmt_options){.writer = gmt_writer_find("text"), .top = 10};
+    *options = (struct gmt_options){
+        .writer = gmt_writer_find("text"), .top = 10, .max_regression = 0.05};
     gmt_command_parse(GMT_COMMAND_ANALYZE, parse_option, doc, argc, argv, options);
     options->reproduce = quoted(argc, argv, options->redact != GMT_REDACT_NOTHING);
 }

@@ -33,7 +33,11 @@ struct gmt_options {
     enum gmt_calibrate calibrate;
     enum gmt_fail_on fail_on;
     enum gmt_redact redact;
-    size_t top; /* 0: all */
+    const char *budget; /* NULL: none */
+    const char *baselines[GMT_OPTIONS_MAX_LIST];
+    size_t baseline_count;
+    double max_regression; /* a share */
+    size_t top;            /* 0: all */
     const char *model_file, *explain;
     const char *source_root; /* NULL: to be found */
     const regex_t *kernel;   /* names of the kernels to report on; NULL: all */

@@ -6,9 +6,11 @@
  *   @OPTIONS gmtrace@, @OPTIONS gmanalyze COMMAND@   a list of options, in mdoc
  *   @SYNOPSIS gmanalyze@                             a line per command that has a name, in mdoc
  *   @COMMANDS gmanalyze@                             the commands and their options, in mdoc
+ *   @FIGURES@                                        the figures of budgets and comparisons, in mdoc
  *   @TABLE gmtrace@, @TABLE gmanalyze@               "COMMAND --FLAG -LETTER METAVAR" per line, - for
  *                                                    what there is not: what completion reads
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,6 +134,24 @@ static void put_commands(void)
     }
 }
 
+static void put_figures(void)
+{
+    static const struct {
+        const char *name, *label;
+        bool gated;
+    } figures[] = {
+#define GMT_FIGURE(name, kind, gated, label, value) {#name, label, gated},
+#include "reports/figures.def"
+#undef GMT_FIGURE
+    };
+    puts(".Bl -tag -width peak_device_bytes -compact");
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        printf(".It Cm %s\n%s%s\n", figures[i].name, figures[i].label,
+               figures[i].gated ? "; held to a baseline" : "");
+    }
+    puts(".El");
+}
+
 static void put_table_row(const char *command, const struct option_row *row)
 {
     char letter[] = "-x";
@@ -174,6 +194,8 @@ static int put_directive(const char *line)
         put_synopsis();
     } else if (strcmp(line, "@COMMANDS gmanalyze@\n") == 0) {
         put_commands();
+    } else if (strcmp(line, "@FIGURES@\n") == 0) {
+        put_figures();
     } else if (strcmp(line, "@TABLE gmtrace@\n") == 0) {
         put_table(GMTRACE);
     } else if (strcmp(line, "@TABLE gmanalyze@\n") == 0) {

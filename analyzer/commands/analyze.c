@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/analysis.h"
+#include "analyzer/budget.h"
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/rule_list.h"
-#include "analyzer/open.h"
+#include "analyzer/commands/session.h"
+#include "analyzer/compare.h"
+#include "analyzer/gates.h"
 #include "analyzer/options.h"
 #include "analyzer/page.h"
 #include "reports/source_path.h"
@@ -21,40 +23,44 @@ static void complain(const char *subject, const char *message)
     fprintf(stderr, "gmanalyze: %s: %s\n", subject, message);
 }
 
-/* The model of the trace's GPU; measures it first where that is asked for or allowed. */
-static int find_model(const struct gmt_options *options, const struct gmt_timeline *timeline,
-                      struct gmt_model *model)
+/* What traces are held to: read before the first of them, so that a mistake in it costs no time. */
+struct gmt_given {
+    struct gmt_arena arena;
+    struct gmt_budget budget;
+    struct gmt_summary runs[GMT_OPTIONS_MAX_LIST], baseline;
+    size_t run_count;
+};
+
+static int read_baseline(const struct gmt_options *options, struct gmt_given *given)
+{
+    for (size_t i = 0; i < options->baseline_count; i++) {
+        struct gmt_session session;
+        int status = gmt_session_open(&session, options, options->baselines[i]);
+
+        if (status == GMT_EXIT_OK) {
+            gmt_summary_fill(&given->runs[i], &session.report, &given->arena);
+            gmt_noise_fill(&given->runs[i]);
+        }
+        gmt_session_close(&session);
+        if (status != GMT_EXIT_OK)
+            return status;
+        given->run_count++;
+    }
+    if (given->run_count > 0)
+        gmt_summaries_join(&given->baseline, given->runs, given->run_count);
+    return GMT_EXIT_OK;
+}
+
+static int read_given(const struct gmt_options *options, struct gmt_given *given)
 {
     char message[512] = "";
-    bool now = options->calibrate == GMT_CALIBRATE_NOW;
-    int rc;
 
-    if (timeline->simulated) {
-        if (now)
-            fprintf(stderr, "gmanalyze: not calibrated: the software device has no times\n");
-        return 0;
+    if (options->budget != NULL && gmt_budget_read(&given->budget, options->budget, &given->arena,
+                                                   message, sizeof(message)) != 0) {
+        complain(options->budget, message);
+        return GMT_EXIT_USAGE;
     }
-    if (!now) {
-        rc = gmt_model_find(model, timeline, options->model_file, false, message, sizeof(message));
-        if (rc != 0) {
-            complain(options->model_file, message);
-            return rc;
-        }
-        if (options->calibrate == GMT_CALIBRATE_NEVER || options->model_file != NULL ||
-            model->provenance == GMT_MODEL_CALIBRATED || !isatty(STDERR_FILENO) ||
-            !gmt_calibrate_possible(timeline->device.uuid))
-            return 0;
-        gmt_model_free(model);
-    }
-    fprintf(stderr, "gmanalyze: calibrating this GPU (about 10 s, kept for later)\n");
-    /* A trace of another machine: what is here may be a board of the same name. */
-    const char *uuid = gmt_calibrate_possible(timeline->device.uuid) ? timeline->device.uuid : NULL;
-    rc = gmt_calibrate_run(uuid, message, sizeof(message));
-    if (rc != 0)
-        fprintf(stderr, "gmanalyze: not calibrated: %s\n", message);
-    if (rc != 0 && now)
-        return rc;
-    return gmt_model_find(model, timeline, options->model_file, rc == 0, message, sizeof(message));
+    return read_baseline(options, given);
 }
 
 static bool wants_page(const struct gmt_options *options)
@@ -94,7 +100,7 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
     return rc;
 }
 
-static bool gate_failed(const struct gmt_options *options, const struct gmt_report *report)
+static bool severity_gate_failed(const struct gmt_options *options, const struct gmt_report *report)
 {
     static const enum gmt_severity limits[] = {[GMT_FAIL_HIGH] = GMT_SEVERITY_HIGH,
                                                [GMT_FAIL_MEDIUM] = GMT_SEVERITY_MEDIUM,
@@ -107,69 +113,60 @@ static bool gate_failed(const struct gmt_options *options, const struct gmt_repo
     return false;
 }
 
-/* What a report shows that is not out of the trace. */
-static void redact_beside(struct gmt_arena *arena, struct gmt_model *model,
-                          struct gmt_report *report)
+/* Every gate that was asked for; what did not hold is told on standard error. */
+static int check_gates(const struct gmt_options *options, const struct gmt_given *given,
+                       const struct gmt_report *report, const char *path)
 {
-    report->trace_path = gmt_redact_path(report->trace_path);
-    if (model->origin != NULL)
-        model->origin = gmt_redact_path(model->origin);
-    if (model->json != NULL)
-        model->json = gmt_redact_text(arena, model->json);
+    struct gmt_gates gates = {.arena = report->arena};
+    struct gmt_summary summary;
+    struct gmt_comparison comparison;
+
+    gmt_summary_fill(&summary, report, report->arena);
+    gmt_noise_fill(&summary);
+    gmt_budget_check(&given->budget, &summary, &gates);
+    if (given->run_count > 0) {
+        /* What several runs have shown is nearer than what others have. */
+        memcpy(summary.noise, given->baseline.noise, sizeof(summary.noise));
+        gmt_compare(&comparison, &given->baseline, &summary, report->arena);
+        if (comparison.warning != NULL)
+            complain(path, comparison.warning);
+        gmt_gates_baseline(&gates, &comparison, options->max_regression);
+    }
+    gmt_gates_print(&gates, path, stderr);
+    if (gmt_gates_failed(&gates) || severity_gate_failed(options, report))
+        return GMT_EXIT_GATE;
+    return options->strict && gmt_gates_unknown(&gates) ? GMT_EXIT_INCOMPLETE : GMT_EXIT_OK;
 }
 
-static int analyze_trace(const struct gmt_options *options, const char *path)
+static int analyze_trace(const struct gmt_options *options, const struct gmt_given *given,
+                         const char *path)
 {
-    struct gmt_arena arena = {0};
-    struct gmt_timeline timeline = {0};
-    struct gmt_model model = {.provenance = GMT_MODEL_NONE};
-    struct gmt_report report = {.arena = &arena, .trace_path = path};
-    struct gmt_rule_filter filter = {options->only, options->skip, options->only_count,
-                                     options->skip_count, options->kernel};
+    struct gmt_session session;
     struct gmt_payload page = {0};
-    sqlite3 *db = NULL;
-    char message[512] = "";
-    int status = GMT_EXIT_UNREADABLE;
+    int status = gmt_session_open(&session, options, path), rc = 0;
 
-    if (gmt_open_trace(path, &db, message, sizeof(message)) != 0) {
-        /* The message names the file. */
-        fprintf(stderr, "gmanalyze: %s\n", message);
+    if (status != GMT_EXIT_OK)
         goto out;
-    }
-    if (gmt_redact_trace(db, options->redact) != 0) {
-        complain(path, sqlite3_errmsg(db));
-        goto out;
-    }
-    if (gmt_timeline_load(&timeline, db, message, sizeof(message)) != 0) {
-        complain(path, message);
-        goto out;
-    }
-    if (find_model(options, &timeline, &model) != 0)
-        goto out;
-    if (options->redact != GMT_REDACT_NOTHING)
-        redact_beside(&arena, &model, &report);
-    int rc = gmt_analyze(&timeline, &model, &filter, &report);
-    if (rc == 0 && wants_page(options)) {
-        rc = gmt_page_fill(&page, &timeline, &model, &report, options->reproduce);
-        report.page = &page;
+    if (wants_page(options)) {
+        rc = gmt_page_fill(&page, &session.timeline, &session.model, &session.report,
+                           options->reproduce);
+        session.report.page = &page;
     }
     if (rc != 0) {
         complain(path, strerror(-rc));
+        status = GMT_EXIT_UNREADABLE;
         goto out;
     }
-    if (write_outputs(options, &report) != 0)
-        goto out;
-    status = GMT_EXIT_OK;
-    if (options->strict && report.incomplete)
+    rc = write_outputs(options, &session.report);
+    /* Told last: what a log ends with is what its reader looks at. */
+    status = check_gates(options, given, &session.report, path);
+    if (status == GMT_EXIT_OK && options->strict && session.report.incomplete)
         status = GMT_EXIT_INCOMPLETE;
-    if (gate_failed(options, &report))
-        status = GMT_EXIT_GATE;
+    if (rc != 0)
+        status = GMT_EXIT_UNREADABLE;
 out:
     gmt_payload_free(&page);
-    gmt_timeline_free(&timeline);
-    gmt_model_free(&model);
-    gmt_arena_free(&arena);
-    sqlite3_close(db);
+    gmt_session_close(&session);
     return status;
 }
 
@@ -186,10 +183,12 @@ static int worse(int a, int b)
 
 static int analyze_traces(const struct gmt_options *options)
 {
-    int status = GMT_EXIT_OK;
+    struct gmt_given given = {0};
+    int status = read_given(options, &given);
 
-    for (size_t i = 0; i < options->trace_count; i++)
-        status = worse(status, analyze_trace(options, options->traces[i]));
+    for (size_t i = 0; status != GMT_EXIT_USAGE && i < options->trace_count; i++)
+        status = worse(status, analyze_trace(options, &given, options->traces[i]));
+    gmt_arena_free(&given.arena);
     return status;
 }
 
