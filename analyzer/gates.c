@@ -6,27 +6,12 @@
 
 #include "reports/format.h"
 
-/* From here on "n times as much" is easier to read than a percentage. */
-#define GMT_TIMES_FROM 9
-
 void gmt_gates_add(struct gmt_gates *gates, const struct gmt_gate *gate)
 {
     struct gmt_gate *slot = GMT_PUSH(gates->arena, gates->gates, gates->count);
 
     if (slot != NULL)
         *slot = *gate;
-}
-
-static const char *signed_percent(struct gmt_arena *arena, double share)
-{
-    char text[GMT_FORMAT_BYTES];
-
-    if (isinf(share))
-        return "none before";
-    if (share > GMT_TIMES_FROM)
-        return gmt_arena_text(arena, "%s times as much", gmt_format_count(text, round(share + 1)));
-    return gmt_arena_text(arena, "%s%s", share >= 0 ? "+" : "-",
-                          gmt_format_percent(text, fabs(100 * share)));
 }
 
 static void check_figure(struct gmt_gates *gates, const struct gmt_figure_change *change,
@@ -48,7 +33,7 @@ static void check_figure(struct gmt_gates *gates, const struct gmt_figure_change
         gate.note = isnan(change->a) ? "not known of the baseline" : "not known of this trace";
     } else if (change->b > change->a * (1 + share)) {
         gate.holds = GMT_HOLDS_NO;
-        gate.note = signed_percent(arena, change->share);
+        gate.note = gmt_share_text(arena, change->share);
         if (row->kind == GMT_KIND_NS && change->change != GMT_CHANGE_SLOWER) {
             /* Told, but no reason to stop anybody. */
             gate.level = GMT_LEVEL_WARN;

@@ -8,6 +8,7 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/rule.h"
+#include "reports/several.h"
 
 static void add_name(const char **list, size_t *count, const char *name, struct argp_state *state)
 {
@@ -42,9 +43,10 @@ static void add_output(struct gmt_options *options, const char *path, struct arg
     options->outputs[options->output_count++] = (struct gmt_output){path, writer};
 }
 
-static void set_writer(struct gmt_options *options, const char *name, struct argp_state *state)
+static void set_writer(struct gmt_options *options, int key, const char *name,
+                       struct argp_state *state)
 {
-    (void)gmt_command_choice(state, GMT_KEY_format, name);
+    (void)gmt_command_choice(state, key, name);
     options->writer = gmt_writer_find(name);
 }
 
@@ -98,9 +100,17 @@ static void check_line(const struct gmt_options *options, struct argp_state *sta
         return;
     if (options->trace_count == 0)
         argp_error(state, "no trace given");
-    if (options->trace_count > 1 &&
-        (options->output_count > 0 || strcmp(options->writer->name, "text") != 0))
-        argp_error(state, "-o and every --format but text take one trace at a time");
+    if (options->command == GMT_COMMAND_DIFF && options->trace_count != 2)
+        argp_error(state, "name two traces");
+    if (options->trace_count == 1)
+        return;
+    for (size_t i = 0; i < options->output_count; i++) {
+        if (gmt_several_writer_find(options->outputs[i].writer->name) == NULL)
+            argp_error(state, "%s: several traces can be written as " GMT_SEVERAL_FORMATS,
+                       options->outputs[i].path);
+    }
+    if (gmt_several_writer_find(options->writer->name) == NULL)
+        argp_error(state, "--format: several traces can be written as " GMT_SEVERAL_FORMATS);
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -109,7 +119,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
     switch (key) {
     case 'o': add_output(options, argument, state); return 0;
-    case GMT_KEY_format: set_writer(options, argument, state); return 0;
+    case GMT_KEY_format:
+    case GMT_KEY_diff_format: set_writer(options, key, argument, state); return 0;
     case GMT_KEY_top: set_top(options, argument, state); return 0;
     case GMT_KEY_source_root: options->source_root = argument; return 0;
     case GMT_KEY_rule: add_rule(options->only, &options->only_count, argument, state); return 0;
@@ -191,7 +202,8 @@ static char *quoted(int argc, char **argv, bool redact)
     return fclose(out) == 0 ? text : NULL;
 }
 
-void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
+void gmt_options_parse(struct gmt_options *options, enum gmt_command_index command, int argc,
+                       char **argv)
 {
     static const char doc[] =
         "Exit status: 0; 1 a gate has failed: --fail-on, --budget, --baseline; 2 usage; 3 a trace "
@@ -201,8 +213,9 @@ void gmt_options_parse(struct gmt_options *options, int argc, char **argv)
         "gmanalyze help lists the other commands.";
 
     *options = (struct gmt_options){
-        .writer = gmt_writer_find("text"), .top = 10, .max_regression = 0.05};
-    gmt_command_parse(GMT_COMMAND_ANALYZE, parse_option, doc, argc, argv, options);
+        .writer = gmt_writer_find("text"), .top = 10, .command = command, .max_regression = 0.05};
+    gmt_command_parse(command, parse_option, command == GMT_COMMAND_ANALYZE ? doc : NULL, argc,
+                      argv, options);
     options->reproduce = quoted(argc, argv, options->redact != GMT_REDACT_NOTHING);
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "analyzer/calibrate.h"
+#include "analyzer/commands/commands.h"
 #include "analyzer/redact.h"
 #include "reports/report.h"
 #include "reports/writers.h"
@@ -23,6 +24,7 @@ struct gmt_output {
 };
 
 struct gmt_options {
+    enum gmt_command_index command; /* analyze or diff */
     const char *traces[GMT_OPTIONS_MAX_LIST];
     size_t trace_count;
     struct gmt_output outputs[GMT_OPTIONS_MAX_LIST];
@@ -47,7 +49,8 @@ struct gmt_options {
 };
 
 /* Ends the process with GMT_EXIT_USAGE on a wrong command line, with 0 after --help. */
-void gmt_options_parse(struct gmt_options *options, int argc, char **argv);
+void gmt_options_parse(struct gmt_options *options, enum gmt_command_index command, int argc,
+                       char **argv);
 void gmt_options_free(struct gmt_options *options);
 
 #endif

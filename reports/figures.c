@@ -31,6 +31,23 @@ const char *gmt_format_kind(char *text, double value, enum gmt_figure_kind kind)
     return formats[kind](text, value);
 }
 
+/* From here on "n times as much" is easier to read than a percentage. */
+#define GMT_TIMES_FROM 9
+
+const char *gmt_share_text(struct gmt_arena *arena, double share)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    if (isnan(share))
+        return "–";
+    if (isinf(share))
+        return "none before";
+    if (share > GMT_TIMES_FROM)
+        return gmt_arena_text(arena, "%s times as much", gmt_format_count(text, round(share + 1)));
+    return gmt_arena_text(arena, "%s%s", share >= 0 ? "+" : "-",
+                          gmt_format_percent(text, fabs(100 * share)));
+}
+
 /* Bytes of all copies of that direction and class of host memory; NULL: any. */
 static double copied(const struct gmt_report *r, const char *direction, const char *host_class)
 {

@@ -25,6 +25,9 @@ const char *gmt_kind_unit(enum gmt_figure_kind kind); /* "count", "bytes", "ns" 
 /* For people; text holds GMT_FORMAT_BYTES. */
 const char *gmt_format_kind(char *text, double value, enum gmt_figure_kind kind);
 
+/* Of a change: "+4.9 %", "12 times as much", "none before", an en dash. */
+const char *gmt_share_text(struct gmt_arena *arena, double share);
+
 void gmt_figures_fill(const struct gmt_report *report, double values[GMT_FIGURES]);
 
 /*

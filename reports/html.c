@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/format.h"
+#include "reports/html.h"
 #include "reports/json.h"
 #include "reports/payload.h"
 #include "reports/writers.h"
@@ -29,10 +30,9 @@ static const char *base_name(const char *path)
     return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-static void write_title(FILE *out, const struct gmt_report *report)
+static void write_title(FILE *out, const char *name)
 {
-    const char *name = report->exe != NULL ? report->exe : report->trace_path;
-    char *clean = gmt_clean_copy(base_name(name));
+    char *clean = gmt_clean_copy(name);
 
     if (clean != NULL)
         escape(out, clean);
@@ -51,29 +51,34 @@ static const char *write_up_to(FILE *out, const char *text, const char *marker)
     return at + strlen(marker);
 }
 
+int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page, json_t *report)
+{
+    const char *rest = write_up_to(out, (const char *)gmt_template, GMT_TEMPLATE_TITLE);
+
+    if (rest != NULL) {
+        write_title(out, name);
+        rest = write_up_to(out, rest, GMT_TEMPLATE_PAYLOAD);
+    }
+    int rc = rest != NULL ? gmt_payload_write(page, report, out) : -EINVAL;
+    if (rc == 0)
+        fputs(rest, out);
+    if (rc == 0 && ferror(out))
+        rc = -EIO;
+    return rc;
+}
+
 static int write_html(const struct gmt_report *report, const struct gmt_writer_options *options,
                       FILE *out)
 {
     static const struct gmt_payload empty = {0};
-    const struct gmt_payload *page = report->page != NULL ? report->page : &empty;
+    const char *name = report->exe != NULL ? report->exe : report->trace_path;
     json_t *json = gmt_json_report(report);
-    const char *rest = (const char *)gmt_template;
-    int rc = json != NULL ? 0 : -ENOMEM;
+    int rc = json != NULL ? gmt_html_write(out, base_name(name),
+                                           report->page != NULL ? report->page : &empty, json)
+                          : -ENOMEM;
 
     (void)options;
-    if (rc == 0)
-        rest = write_up_to(out, rest, GMT_TEMPLATE_TITLE);
-    if (rc == 0 && rest != NULL) {
-        write_title(out, report);
-        rest = write_up_to(out, rest, GMT_TEMPLATE_PAYLOAD);
-    }
-    if (rc == 0)
-        rc = rest != NULL ? gmt_payload_write(page, json, out) : -EINVAL;
-    if (rc == 0)
-        fputs(rest, out);
     json_decref(json);
-    if (rc == 0 && ferror(out))
-        rc = -EIO;
     return rc;
 }
 

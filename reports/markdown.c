@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reports/format.h"
+#include "reports/markdown_parts.h"
 #include "reports/writers.h"
 
 /* A comment holds 65,536 characters, which 25 findings in full fill to the half; names of C++ can be of
@@ -29,7 +30,7 @@ static char *cut(const char *text, size_t columns)
 }
 
 /* Text of a trace as text: nothing in it becomes markup, a mention or a link. */
-static void plain(FILE *out, const char *text)
+void gmt_markdown_plain(FILE *out, const char *text)
 {
     char *clean = cut(text != NULL ? text : "–", TEXT_COLUMNS);
 
@@ -74,7 +75,7 @@ static void repeat(FILE *out, char what, size_t n)
  * A code span. A cell of a table ends at every bar without a backslash before it, also within a span;
  * two backslashes count as none.
  */
-static void span(FILE *out, const char *text, bool cell)
+void gmt_markdown_span(FILE *out, const char *text, bool cell)
 {
     char *clean = cut(text, cell ? CELL_COLUMNS : NAME_COLUMNS);
     size_t slashes = 0;
@@ -123,11 +124,11 @@ static void place(FILE *out, const struct gmt_where *w, bool cell)
     bool placed = w->kernel == NULL || strcmp(w->kernel, w->label) != 0;
 
     if (w->kernel != NULL)
-        span(out, w->kernel, cell);
+        gmt_markdown_span(out, w->kernel, cell);
     if (w->kernel != NULL && placed)
         fputs(" launched at ", out);
     if (placed)
-        span(out, w->label, cell);
+        gmt_markdown_span(out, w->label, cell);
 }
 
 static void saving(FILE *out, const struct gmt_report *r, const struct gmt_finding *f)
@@ -154,9 +155,9 @@ static void head(FILE *out, const struct gmt_report *r)
                 gmt_format_ns(wall, r->combined.best_ns),
                 gmt_format_percent(share, 100 * r->combined.share));
     fputs("\n\n", out);
-    span(out, r->command != NULL ? r->command : r->trace_path, false);
+    gmt_markdown_span(out, r->command != NULL ? r->command : r->trace_path, false);
     fputs(" on ", out);
-    plain(out, r->device_name != NULL ? r->device_name : "no GPU");
+    gmt_markdown_plain(out, r->device_name != NULL ? r->device_name : "no GPU");
     fputs("\n\n", out);
     if (r->simulated)
         fputs("*" GMT_SIMULATED_BADGE "*\n\n", out);
@@ -207,7 +208,7 @@ static void evidence(FILE *out, const struct gmt_finding *f)
         else
             gmt_format_decimal(text, e->value, 2);
         fputs("| ", out);
-        plain(out, e->name);
+        gmt_markdown_plain(out, e->name);
         fprintf(out, " | %s |\n", text);
     }
     fputc('\n', out);
@@ -219,13 +220,13 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     char low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
 
     fprintf(out, "<details><summary>%zu. %s %s</summary>\n\n", number, f->rule, f->slug);
-    plain(out, f->headline);
+    gmt_markdown_plain(out, f->headline);
     fputs(".\n\n**Where** ", out);
     place(out, &f->where, false);
     fputs("\n\n", out);
     for (size_t i = 0; i < f->line_count && i < 3; i++) {
         fputs("- ", out);
-        span(out, gmt_line_label(r->arena, &f->lines[i]), false);
+        gmt_markdown_span(out, gmt_line_label(r->arena, &f->lines[i]), false);
         fprintf(out, ", %.0f %% of the excess\n", 100 * f->lines[i].share);
     }
     fputs(f->line_count > 0 ? "\n" : "", out);
@@ -233,13 +234,13 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     if (isfinite(f->saving.best_ns))
         fprintf(out, "%s to %s, %s: ", gmt_format_ns(low, f->saving.low_ns),
                 gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence));
-    plain(out, f->method);
+    gmt_markdown_plain(out, f->method);
     fputs("\n\n", out);
     if (f->evidence_count > 0)
         evidence(out, f);
     if (f->fix != NULL) {
         fprintf(out, "**Fix** (%s effort) ", gmt_effort_name(f->effort));
-        plain(out, f->fix);
+        gmt_markdown_plain(out, f->fix);
         fputs("\n\n", out);
     }
     if (f->sketch != NULL)
@@ -254,12 +255,12 @@ static void gaps(FILE *out, const struct gmt_report *r)
     fputs("<details><summary>Could not check</summary>\n\n", out);
     for (size_t i = 0; i < r->gap_count; i++) {
         fputs("- ", out);
-        plain(out, r->gaps[i].what);
+        gmt_markdown_plain(out, r->gaps[i].what);
         fputs(": ", out);
-        plain(out, r->gaps[i].why);
+        gmt_markdown_plain(out, r->gaps[i].why);
         if (r->gaps[i].remedy != NULL) {
             fputs(". ", out);
-            plain(out, r->gaps[i].remedy);
+            gmt_markdown_plain(out, r->gaps[i].remedy);
         }
         fputc('\n', out);
     }
@@ -280,7 +281,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
         details(out, r, &r->findings[i], i + 1);
     gaps(out, r);
     fputs("<sub>gmtrace ", out);
-    plain(out, r->tool_version);
+    gmt_markdown_plain(out, r->tool_version);
     fputs("</sub>\n", out);
     return ferror(out) ? -EIO : 0;
 }

@@ -11,10 +11,12 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/rule_list.h"
 #include "analyzer/commands/session.h"
+#include "analyzer/commands/several_output.h"
 #include "analyzer/compare.h"
 #include "analyzer/gates.h"
 #include "analyzer/options.h"
 #include "analyzer/page.h"
+#include "analyzer/ranks.h"
 #include "reports/source_path.h"
 #include "reports/writers.h"
 
@@ -138,8 +140,21 @@ static int check_gates(const struct gmt_options *options, const struct gmt_given
     return options->strict && gmt_gates_unknown(&gates) ? GMT_EXIT_INCOMPLETE : GMT_EXIT_OK;
 }
 
+/* What is left of several traces when each has been analysed. */
+struct gmt_together {
+    struct gmt_arena arena;
+    struct gmt_summary traces[GMT_OPTIONS_MAX_LIST];
+    size_t count;
+};
+
+static void keep(struct gmt_together *together, const struct gmt_report *report)
+{
+    gmt_summary_fill(&together->traces[together->count++], report, &together->arena);
+}
+
+/* together: where to leave it for a report over all; NULL: it has one of its own. */
 static int analyze_trace(const struct gmt_options *options, const struct gmt_given *given,
-                         const char *path)
+                         const char *path, struct gmt_together *together)
 {
     struct gmt_session session;
     struct gmt_payload page = {0};
@@ -147,7 +162,7 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
 
     if (status != GMT_EXIT_OK)
         goto out;
-    if (wants_page(options)) {
+    if (together == NULL && wants_page(options)) {
         rc = gmt_page_fill(&page, &session.timeline, &session.model, &session.report,
                            options->reproduce);
         session.report.page = &page;
@@ -157,7 +172,10 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
         status = GMT_EXIT_UNREADABLE;
         goto out;
     }
-    rc = write_outputs(options, &session.report);
+    if (together != NULL)
+        keep(together, &session.report);
+    else
+        rc = write_outputs(options, &session.report);
     /* Told last: what a log ends with is what its reader looks at. */
     status = check_gates(options, given, &session.report, path);
     if (status == GMT_EXIT_OK && options->strict && session.report.incomplete)
@@ -181,13 +199,30 @@ static int worse(int a, int b)
     return rank[a] >= rank[b] ? a : b;
 }
 
+static int write_together(const struct gmt_options *options, struct gmt_together *together)
+{
+    struct gmt_ranks ranks;
+    struct gmt_several several = {.ranks = &ranks, .reproduce = options->reproduce};
+
+    gmt_ranks_fill(&ranks, together->traces, together->count, &together->arena);
+    if (together->arena.failed) {
+        complain("the traces together", strerror(ENOMEM));
+        return GMT_EXIT_UNREADABLE;
+    }
+    return gmt_several_output(options, &several) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+}
+
 static int analyze_traces(const struct gmt_options *options)
 {
     struct gmt_given given = {0};
+    struct gmt_together several = {0}, *together = options->trace_count > 1 ? &several : NULL;
     int status = read_given(options, &given);
 
     for (size_t i = 0; status != GMT_EXIT_USAGE && i < options->trace_count; i++)
-        status = worse(status, analyze_trace(options, &given, options->traces[i]));
+        status = worse(status, analyze_trace(options, &given, options->traces[i], together));
+    if (several.count > 0)
+        status = worse(status, write_together(options, &several));
+    gmt_arena_free(&several.arena);
     gmt_arena_free(&given.arena);
     return status;
 }
@@ -197,7 +232,7 @@ int gmt_command_analyze(int argc, char **argv)
     struct gmt_options options;
     int status;
 
-    gmt_options_parse(&options, argc, argv);
+    gmt_options_parse(&options, GMT_COMMAND_ANALYZE, argc, argv);
     if (options.list_rules)
         status = gmt_rule_list(strcmp(options.writer->name, "json") == 0);
     else if (options.explain != NULL)

@@ -67,6 +67,7 @@ void gmt_command_take(struct argp_state *state, const char **trace, char *argume
 int gmt_command_open(const char *trace, sqlite3 **db);
 
 int gmt_command_analyze(int argc, char **argv);
+int gmt_command_diff(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
 int gmt_command_validate(int argc, char **argv);

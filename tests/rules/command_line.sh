@@ -124,7 +124,7 @@ expect 2 --explain GM999
 expect 2 --format pdf good.db
 expect 2 -o report.pdf good.db
 expect 2 --top many good.db
-expect 2 --format json good.db clean.db
+expect 0 --format json good.db clean.db
 expect 2 --format sarif good.db clean.db
 expect 0 --list-rules
 grep -q '^GM101 ' out || fail "no list of rules"

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gmanalyze diff: what changed from one trace to another. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/commands/commands.h"
+#include "analyzer/commands/session.h"
+#include "analyzer/commands/several_output.h"
+#include "analyzer/compare.h"
+
+/* One after the other: two traces of a million events need not lie in memory at once. */
+static int summarize(struct gmt_summary *summary, const struct gmt_options *options,
+                     const char *path, struct gmt_arena *arena)
+{
+    struct gmt_session session;
+    int status = gmt_session_open(&session, options, path);
+
+    if (status == GMT_EXIT_OK) {
+        gmt_summary_fill(summary, &session.report, arena);
+        gmt_noise_fill(summary);
+    }
+    gmt_session_close(&session);
+    return status;
+}
+
+static int compare(const struct gmt_options *options, struct gmt_arena *arena)
+{
+    struct gmt_summary a, b;
+    struct gmt_comparison comparison;
+    struct gmt_several several = {.comparison = &comparison, .reproduce = options->reproduce};
+    int status = summarize(&a, options, options->traces[0], arena);
+
+    if (status == GMT_EXIT_OK)
+        status = summarize(&b, options, options->traces[1], arena);
+    if (status != GMT_EXIT_OK)
+        return status;
+    gmt_compare(&comparison, &a, &b, arena);
+    if (arena->failed) {
+        fprintf(stderr, "gmanalyze: %s\n", strerror(ENOMEM));
+        return GMT_EXIT_UNREADABLE;
+    }
+    return gmt_several_output(options, &several) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+}
+
+int gmt_command_diff(int argc, char **argv)
+{
+    struct gmt_options options;
+    struct gmt_arena arena = {0};
+
+    gmt_options_parse(&options, GMT_COMMAND_DIFF, argc, argv);
+    int status = compare(&options, &arena);
+    gmt_arena_free(&arena);
+    gmt_options_free(&options);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page with whatever payload: what the writers of pages share. */
+#ifndef GMT_REPORTS_HTML_H
+#define GMT_REPORTS_HTML_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "reports/payload.h"
+
+/* `name` goes into the title, `report` into the payload's head. 0 or negative errno. */
+int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page, json_t *report);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text of traces in markdown: as itself, whatever it holds. */
+#ifndef GMT_REPORTS_MARKDOWN_PARTS_H
+#define GMT_REPORTS_MARKDOWN_PARTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* As text: nothing in it becomes markup, a mention or a link. NULL: an en dash. */
+void gmt_markdown_plain(FILE *out, const char *text);
+/* A code span; `cell`: within a table. */
+void gmt_markdown_span(FILE *out, const char *text, bool cell);
+
+#endif

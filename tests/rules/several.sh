@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gmanalyze diff, and several traces at once: verdicts, what becomes of findings, the odd one out.
+set -euo pipefail
+: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
+for tool in sqlite3 jq; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C XDG_CACHE_HOME=$work/cache
+# shellcheck source=tests/rules/traces.sh
+. "$GMT_SOURCE/tests/rules/traces.sh"
+for name in slow fast; do
+    gunzip -c "$GMT_SOURCE/tests/data/pipeline_$name.db.gz" >$name.db
+done
+
+fail() {
+    echo "FAIL: $*" >&2
+    cat out err >&2
+    exit 1
+}
+
+# expect STATUS ARGUMENT...
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$GMANALYZE" "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
+}
+
+# holds EXPRESSION: true of the JSON on standard output.
+holds() { jq -e "$1" out >/dev/null || fail "not true: $1"; }
+
+diff_json() { expect 0 diff --calibrate never --format json "$@"; }
+figure() { echo ".figures[] | select(.name == \"$1\")"; }
+
+# The mistake and its repaired twin.
+diff_json slow.db fast.db
+holds '.format == "gmtrace-diff" and .warning == null'
+holds '[.findings[].state] | length == 11 and all(. == "fixed")'
+holds "$(figure copies) | .a == 16449 and .b == 129 and .verdict == \"less\" and .noise == 0"
+holds "$(figure wall_ns) | .verdict == \"faster\" and .noise > 0.1"
+holds "$(figure kernel_ns) | .verdict == \"faster\""
+holds "$(figure copy_bytes) | .verdict == \"same\""
+diff_json fast.db slow.db
+holds '[.findings[].state] | length == 11 and all(. == "new")'
+holds "$(figure wall_ns) | .verdict == \"slower\""
+holds "$(figure allocations) | .verdict == \"more\""
+
+# A trace against itself: nothing changed, and nothing is unclear.
+diff_json slow.db slow.db
+holds 'all(.figures[]; .verdict == "same") and all(.findings[]; .state == "same")'
+
+# A change inside the noise is told as such; the same change of a count is not.
+cp slow.db longer.db
+sqlite3 longer.db "UPDATE process SET end_ns = end_ns + 0.2 * (end_ns - start_ns)"
+diff_json slow.db longer.db
+holds "$(figure wall_ns) | .verdict == \"unclear\" and .change > 0.19"
+
+# Excess that grows, shrinks, or could not be looked for. The fixture's kernel is the same in all.
+for name in GM301_positive GM101_positive; do
+    make_trace $name.db fixtures/$name
+done
+cp GM301_positive.db worse.db
+sqlite3 worse.db "UPDATE kernel_counters SET value = 2 * value
+    WHERE metric_id = (SELECT id FROM metric WHERE name = 'global_load_sectors')"
+diff_json --rule GM301 GM301_positive.db worse.db
+holds '[.findings[] | select(.rule == "GM301")] | length == 1 and .[0].state == "worse" and .[0].a and .[0].b'
+diff_json --rule GM301 worse.db GM301_positive.db
+holds '.findings[0].state == "better"'
+cp GM301_positive.db uncounted.db
+sqlite3 uncounted.db "DELETE FROM kernel_counters"
+diff_json --rule GM301 GM301_positive.db uncounted.db
+holds '.findings | length == 1 and .[0].state == "not checked"'
+
+# Found again by rule and kernel when the fingerprint has changed; and another GPU is told.
+cp GM301_positive.db other.db
+sqlite3 other.db "UPDATE device SET name = 'NVIDIA Other'"
+diff_json GM301_positive.db other.db
+holds '.warning | test("different GPUs")'
+
+# Every form; the terminal's holds nothing but what was asked for.
+expect 0 diff --calibrate never slow.db fast.db -o d.json -o d.md -o d.html -o d.txt
+grep -q 'Findings: 11 fixed' out || fail "no tally in text"
+grep -q '^| fixed | high | GM102 | pageable-transfer | `pipeline_slow.cu:176` |' d.md || fail "no finding in markdown"
+[ "$(jq .version d.json)" = 1 ] || fail "no json"
+head -1 d.html | grep -qi doctype || fail "no page"
+[ "$(LC_ALL=C.UTF-8 wc -L <out)" -le 100 ] || fail "lines too long"
+expect 2 diff slow.db
+expect 2 diff slow.db fast.db slow.db
+expect 2 diff slow.db fast.db -o d.sarif
+expect 2 diff --format csv slow.db fast.db
+expect 3 diff slow.db absent.db
+grep -q absent.db err || fail "the missing trace is not named"
+
+# Ranks: five that agree, one that does not.
+for rank in 0 1 2 3 4; do cp slow.db r$rank.db; done
+cp fast.db r5.db
+expect 0 --calibrate never --format json r?.db
+holds '.format == "gmtrace-ranks" and (.traces | length == 6) and .odd == 5'
+holds "$(figure copies) | .min == 129 and .median == 16449 and .max == 16449 and .odd == [5]"
+holds "$(figure copy_bytes) | .odd == []"
+holds '.findings | length == 11 and all(.traces == [0, 1, 2, 3, 4])'
+expect 0 --calibrate never r?.db
+grep -qE 'odd one out: r5.db' out || fail "the odd one is not named"
+grep -qE 'pipeline_slow.cu:176 +5 of 6 ' out || fail "findings are not counted"
+# With a spread of their own, one inside it is not odd, one far outside is.
+for rank in 0 1 2 3 4 5; do
+    cp slow.db r$rank.db
+    sqlite3 r$rank.db "UPDATE process SET end_ns = end_ns + 0.03 * $rank * (end_ns - start_ns)"
+done
+expect 0 --calibrate never --format json r?.db
+holds "$(figure wall_ns) | .odd == []"
+sqlite3 r2.db "UPDATE process SET end_ns = end_ns + (end_ns - start_ns)"
+expect 0 --calibrate never --format json r?.db
+holds ".odd == 2 and ($(figure wall_ns) | .odd == [2])"
+# Of two, neither.
+expect 0 --calibrate never --format json slow.db fast.db
+holds '.odd == null and all(.figures[]; .odd == [])'
+
+expect 0 --calibrate never slow.db fast.db -o all.html -o all.md -o all.json -o all.txt
+grep -q 'traces together' all.md || fail "no markdown"
+expect 2 slow.db fast.db -o all.sarif
+expect 2 --format csv slow.db fast.db
+# Each is held to the gates by itself; one that cannot be read does not hide the others.
+expect 1 --calibrate never --fail-on high fast.db slow.db
+expect 3 --calibrate never --format json absent.db slow.db fast.db
+holds '.traces | length == 2'
+
+# Names as bad as names can be become neither markup nor control characters.
+spoil slow.db
+expect 0 diff --calibrate never --format json slow.db fast.db
+holds '.a.command | test("<script>") and (test("[\u0000-\u001f]") | not)'
+expect 0 diff --calibrate never --format markdown slow.db fast.db
+! grep -q '<script>' <(sed 's/`` [^`]*`[^`]*` [^`]* ``//g; s/`[^`]*`//g' out) || fail "markup in markdown"
+expect 0 diff --calibrate never slow.db fast.db -o hostile.html
+! grep -q '<script>alert' hostile.html || fail "markup in the page"
+
+echo "gmanalyze: several traces as documented"
