@@ -183,7 +183,7 @@ static void quote_base(FILE *out, const char *word)
     quote(out, gmt_redact_path(value));
 }
 
-static char *quoted(int argc, char **argv, bool redact)
+static char *quoted(const char *program, int argc, char **argv, bool redact)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -191,7 +191,7 @@ static char *quoted(int argc, char **argv, bool redact)
 
     if (out == NULL)
         return NULL;
-    fputs("gmanalyze", out);
+    fputs(program, out);
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
         if (redact)
@@ -216,7 +216,8 @@ void gmt_options_parse(struct gmt_options *options, enum gmt_command_index comma
         .writer = gmt_writer_find("text"), .top = 10, .command = command, .max_regression = 0.05};
     gmt_command_parse(command, parse_option, command == GMT_COMMAND_ANALYZE ? doc : NULL, argc,
                       argv, options);
-    options->reproduce = quoted(argc, argv, options->redact != GMT_REDACT_NOTHING);
+    options->reproduce = quoted(command == GMT_COMMAND_DIFF ? "gmanalyze diff" : "gmanalyze", argc,
+                                argv, options->redact != GMT_REDACT_NOTHING);
 }
 
 void gmt_options_free(struct gmt_options *options)

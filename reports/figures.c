@@ -42,6 +42,8 @@ const char *gmt_share_text(struct gmt_arena *arena, double share)
         return "–";
     if (isinf(share))
         return "none before";
+    if (share == 0)
+        return "0 %";
     if (share > GMT_TIMES_FROM)
         return gmt_arena_text(arena, "%s times as much", gmt_format_count(text, round(share + 1)));
     return gmt_arena_text(arena, "%s%s", share >= 0 ? "+" : "-",

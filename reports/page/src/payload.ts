@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gmanalyze puts into the page, and how it is unpacked. docs/page.md describes the format;
 // reports/payload.c writes it.
+import type { Diff, Ranks } from './diff/several';
 import type { Report } from './report';
 
 /** How the values of a column lie in the payload. */
@@ -49,6 +50,9 @@ export interface Detail {
 export interface Head {
   format: 'gmtrace-page';
   version: 1;
+  /** Pages over several traces have one of these, neither report nor tables. */
+  diff?: Diff;
+  ranks?: Ranks;
   /** The object of `gmanalyze --format json`. */
   report: Report;
   /** CLOCK_MONOTONIC of the first CUDA call: all times of the tables count from there. */

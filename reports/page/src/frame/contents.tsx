@@ -49,7 +49,8 @@ function ThemeChoice() {
   );
 }
 
-export function Contents({ sections }: { sections: SectionRow[] }) {
+/** keys: there is a list of keys to open. */
+export function Contents({ sections, keys = true }: { sections: Pick<SectionRow, 'id' | 'title'>[]; keys?: boolean }) {
   const current = useCurrent(sections.map(({ id }) => id).join(' '));
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
@@ -79,9 +80,11 @@ export function Contents({ sections }: { sections: SectionRow[] }) {
         <button type="button" onClick={() => copyLink(current)} aria-label="Copy link to this view">
           Copy link
         </button>
-        <button type="button" onClick={openKeys} aria-label="? Keys" aria-haspopup="dialog">
-          ?
-        </button>
+        {keys && (
+          <button type="button" onClick={openKeys} aria-label="? Keys" aria-haspopup="dialog">
+            ?
+          </button>
+        )}
         <ThemeChoice />
       </div>
     </nav>

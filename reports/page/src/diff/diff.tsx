@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two traces side by side: each figure with its verdict, and each finding with what became of it.
+import { known, share } from '../format';
+import { Table, type TableColumn } from '../parts/table';
+import { useChoice } from '../state';
+import { SeveralPage } from './page';
+import {
+  changeText,
+  costText,
+  formatUnit,
+  shortNames,
+  STATES,
+  VERDICT_MARKS,
+  type Diff,
+  type FigureChange,
+  type FindingChange,
+  type Side,
+  type TraceHead,
+} from './several';
+
+function TraceCard({ name, head }: { name: string; head: TraceHead }) {
+  const facts: [string, string | null][] = [
+    ['Trace', head.trace],
+    ['Program', head.command],
+    ['GPU', head.software ? 'software device: exact counts, no times' : head.device],
+    ['Driver', head.driver_version],
+    ['Host', head.hostname],
+  ];
+  return (
+    <section class="card side" aria-label={`Trace ${name}`}>
+      <h3>{name}</h3>
+      <dl>
+        {facts.map(([label, text]) => (
+          <>
+            <dt>{label}</dt>
+            <dd>{text ?? '–'}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+const HALF = 48;
+
+/** From the middle to the left: less; to the right: more; the noise as a band around the middle. */
+function ChangeBar({ row }: { row: FigureChange }) {
+  if (!known(row.change)) return null;
+  const end = Math.max(-1, Math.min(1, row.change)) * HALF;
+  const noise = Math.min(1, row.noise ?? 0) * HALF;
+  return (
+    <svg class="delta-bar" width={2 * HALF} height="12" viewBox={`${-HALF} 0 ${2 * HALF} 12`} aria-hidden="true">
+      {noise > 0 && <rect class="noise" x={-noise} y="0" width={2 * noise} height="12" />}
+      <rect class={`delta ${row.verdict}`} x={Math.min(0, end)} y="3" width={Math.max(1, Math.abs(end))} height="6" />
+      <line x1="0" x2="0" y1="0" y2="12" />
+    </svg>
+  );
+}
+
+const FIGURES: TableColumn<FigureChange>[] = [
+  { key: 'figure', title: 'Figure', value: (row) => row.label },
+  { key: 'a', title: 'A', value: (row) => row.a, show: (row) => formatUnit(row.a, row.unit), numeric: true },
+  { key: 'b', title: 'B', value: (row) => row.b, show: (row) => formatUnit(row.b, row.unit), numeric: true },
+  { key: 'change', title: 'Change', value: (row) => row.change, show: changeText, numeric: true },
+  {
+    key: 'bar',
+    title: 'Less | more',
+    help: 'Cut at 100 %; the band is what two runs of the same program may differ by',
+    value: (row) => row.change,
+    show: (row) => <ChangeBar row={row} />,
+  },
+  {
+    key: 'noise',
+    title: 'Noise',
+    help: 'By what two runs of the same program may differ',
+    value: (row) => row.noise,
+    show: (row) => (row.noise === 0 ? 'exact' : share(row.noise)),
+    numeric: true,
+  },
+  {
+    key: 'verdict',
+    title: 'Verdict',
+    value: (row) => row.verdict,
+    show: ({ verdict }) => (
+      <span class={`verdict ${verdict}`}>
+        <span aria-hidden="true">{VERDICT_MARKS[verdict]}</span> {verdict}
+      </span>
+    ),
+  },
+];
+
+function Half({ name, side }: { name: string; side: Side | null }) {
+  return (
+    <div class={side === null ? 'half none' : 'half'}>
+      <h4>{name}</h4>
+      {side === null ? (
+        <p>not there</p>
+      ) : (
+        <>
+          <p>
+            <b class={`severity ${side.severity}`}>{side.severity}</b> {costText(side)}
+          </p>
+          <p>{side.headline}</p>
+          <p class="dim">{side.where.label ?? '–'}</p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function FindingCard({ change }: { change: FindingChange }) {
+  const { mark } = STATES.find(({ state }) => state === change.state)!;
+  return (
+    <article class="card fate">
+      <h3>
+        <span class={`state ${change.state.replace(' ', '-')}`}>
+          <span aria-hidden="true">{mark}</span> {change.state}
+        </span>{' '}
+        {change.title} <small>{change.rule}</small>
+      </h3>
+      <div class="halves">
+        <Half name="A" side={change.a} />
+        <Half name="B" side={change.b} />
+      </div>
+      <p class="dim">{change.why}</p>
+    </article>
+  );
+}
+
+function Findings({ findings }: { findings: FindingChange[] }) {
+  const [chosen, choose] = useChoice('d.state', 'all');
+  const shown = findings.filter(({ state }) => chosen === 'all' || state === chosen);
+  const present = STATES.map((row) => ({ ...row, n: findings.filter(({ state }) => state === row.state).length }));
+  if (findings.length === 0) return <p>Neither trace has a finding.</p>;
+  return (
+    <>
+      <div class="states" role="group" aria-label="Show findings">
+        <button type="button" aria-pressed={chosen === 'all'} onClick={() => choose('all')}>
+          all {findings.length}
+        </button>
+        {present
+          .filter(({ n }) => n > 0)
+          .map(({ state, mark, text, n }) => (
+            <button type="button" title={text} aria-pressed={chosen === state} onClick={() => choose(state)}>
+              <span aria-hidden="true">{mark}</span> {state} {n}
+            </button>
+          ))}
+      </div>
+      {shown.map((change) => (
+        <FindingCard change={change} key={(change.b ?? change.a)?.fingerprint} />
+      ))}
+    </>
+  );
+}
+
+export function DiffApp({ diff, reproduce }: { diff: Diff; reproduce: string | undefined }) {
+  const [a, b] = shortNames([diff.a.trace, diff.b.trace]);
+  return (
+    <SeveralPage
+      title={`${a} → ${b}`}
+      facts="What changed from trace A to trace B"
+      toolVersion={diff.tool_version}
+      reproduce={reproduce}
+      parts={[
+        {
+          id: 'traces',
+          title: 'Traces',
+          body: (
+            <>
+              {diff.warning !== null && <p class="warning">{diff.warning}</p>}
+              <div class="halves">
+                <TraceCard name="A" head={diff.a} />
+                <TraceCard name="B" head={diff.b} />
+              </div>
+            </>
+          ),
+        },
+        {
+          id: 'figures',
+          title: 'Figures',
+          body: (
+            <>
+              <p class="dim">
+                Counts and bytes are exact. A time that changed by less than the noise is unclear, or the same where the
+                change or the noise is small.
+              </p>
+              <Table id="d" caption="Figures" columns={FIGURES} rows={diff.figures} rowKey={({ name }) => name} />
+            </>
+          ),
+        },
+        { id: 'findings', title: 'Findings', body: <Findings findings={diff.findings} /> },
+      ]}
+    />
+  );
+}
