@@ -45,7 +45,7 @@ const HALF = 48;
 
 /** From the middle to the left: less; to the right: more; the noise as a band around the middle. */
 function ChangeBar({ row }: { row: FigureChange }) {
-  if (!known(row.change)) return null;
+  if (!known(row.change) || row.change === 0) return null;
   const end = Math.max(-1, Math.min(1, row.change)) * HALF;
   const noise = Math.min(1, row.noise ?? 0) * HALF;
   return (
@@ -59,6 +59,16 @@ function ChangeBar({ row }: { row: FigureChange }) {
 
 const FIGURES: TableColumn<FigureChange>[] = [
   { key: 'figure', title: 'Figure', value: (row) => row.label },
+  {
+    key: 'verdict',
+    title: 'Verdict',
+    value: (row) => row.verdict,
+    show: ({ verdict }) => (
+      <span class={`verdict ${verdict}`}>
+        <span aria-hidden="true">{VERDICT_MARKS[verdict]}</span> {verdict}
+      </span>
+    ),
+  },
   { key: 'a', title: 'A', value: (row) => row.a, show: (row) => formatUnit(row.a, row.unit), numeric: true },
   { key: 'b', title: 'B', value: (row) => row.b, show: (row) => formatUnit(row.b, row.unit), numeric: true },
   { key: 'change', title: 'Change', value: (row) => row.change, show: changeText, numeric: true },
@@ -76,16 +86,6 @@ const FIGURES: TableColumn<FigureChange>[] = [
     value: (row) => row.noise,
     show: (row) => (row.noise === 0 ? 'exact' : share(row.noise)),
     numeric: true,
-  },
-  {
-    key: 'verdict',
-    title: 'Verdict',
-    value: (row) => row.verdict,
-    show: ({ verdict }) => (
-      <span class={`verdict ${verdict}`}>
-        <span aria-hidden="true">{VERDICT_MARKS[verdict]}</span> {verdict}
-      </span>
-    ),
   },
 ];
 
