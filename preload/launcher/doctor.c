@@ -1,150 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `gmtrace doctor`: what recording here would get, and what to do about the rest. */
-#include <cuda.h>
-#include <dirent.h>
-#include <dlfcn.h>
+#include "preload/launcher/doctor.h"
+
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "libtrace/cupti/locate.h"
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
 #include "preload/launcher/launcher.h"
 
-enum verdict { GOOD, LIMITED, BAD };
+static const char *const states[] = {
+    [GMT_DOCTOR_GOOD] = "ok", [GMT_DOCTOR_LIMITED] = "limited", [GMT_DOCTOR_BAD] = "missing"};
 
-static int worst;
+static enum gmt_doctor_state worst;
+static json_t *answers; /* NULL: lines are printed as they come */
 
-__attribute__((format(printf, 3, 4))) static void say(enum verdict verdict, const char *what,
-                                                      const char *format, ...)
+void gmt_doctor_say(enum gmt_doctor_state state, const char *check, const char *remedy,
+                    const char *format, ...)
 {
-    static const char *const marks[] = {"ok     ", "limited", "missing"};
-    char text[1024];
+    char text[PATH_MAX + 512];
     va_list list;
     va_start(list, format);
     (void)vsnprintf(text, sizeof(text), format, list); // NOLINT: clang 14 misses va_start
     va_end(list);
-    (void)printf("%s  %-12s %s\n", marks[verdict], what, text);
-    worst = (int)verdict > worst ? (int)verdict : worst;
-}
-
-static void *symbol(void *library, const char *name)
-{
-    return library != NULL ? dlsym(library, name) : NULL;
-}
-
-static void check_driver(void)
-{
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library == NULL) {
-        say(BAD, "driver",
-            "libcuda.so.1 cannot be loaded (%s); install the NVIDIA driver, or run "
-            "where there is one",
-            dlerror());
+    worst = state > worst ? state : worst;
+    if (answers != NULL) {
+        /* A path may hold any bytes: what is not UTF-8 is no JSON. */
+        json_t *said = json_string(text);
+        json_array_append_new(
+            answers, json_pack("{ss, ss, so, ss?}", "check", check, "state", states[state], "text",
+                               said != NULL ? said : json_null(), "remedy", remedy));
         return;
     }
-    CUresult (*init)(unsigned);
-    CUresult (*version)(int *);
-    CUresult (*count)(int *);
-    CUresult (*name)(char *, int, CUdevice);
-    CUresult (*attribute)(int *, CUdevice_attribute, CUdevice);
-    *(void **)&init = symbol(library, "cuInit");
-    *(void **)&version = symbol(library, "cuDriverGetVersion");
-    *(void **)&count = symbol(library, "cuDeviceGetCount");
-    *(void **)&name = symbol(library, "cuDeviceGetName");
-    *(void **)&attribute = symbol(library, "cuDeviceGetAttribute");
-    if (init == NULL || version == NULL || count == NULL || name == NULL || attribute == NULL) {
-        say(BAD, "driver", "libcuda.so.1 is no CUDA driver library");
-        return;
-    }
-    int number = 0, devices = 0;
-    CUresult result = init(0);
-    if (result != CUDA_SUCCESS || version(&number) != CUDA_SUCCESS ||
-        count(&devices) != CUDA_SUCCESS) {
-        say(BAD, "driver", "cuInit returned %d: the driver is installed but finds no usable GPU",
-            (int)result);
-        return;
-    }
-    say(devices > 0 ? GOOD : BAD, "driver", "supports CUDA %d.%d, %d device%s", number / 1000,
-        number % 1000 / 10, devices, devices == 1 ? "" : "s");
-    for (int device = 0; device < devices; device++) {
-        char text[128] = "?";
-        int major = 0, minor = 0;
-        (void)name(text, sizeof(text), device);
-        (void)attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-        (void)attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-        say(GOOD, "device", "%d: %s, compute capability %d.%d", device, text, major, minor);
-    }
-}
-
-static void check_counter_permission(void)
-{
-    FILE *file = fopen("/proc/driver/nvidia/params", "re");
-    char line[256];
-    bool admin_only = false, known = false;
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        if (strncmp(line, "RmProfilingAdminOnly:", 21) == 0) {
-            known = true;
-            admin_only = strtol(line + 21, NULL, 10) != 0;
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    if (!known) {
-        say(LIMITED, "counters",
-            "cannot tell whether this user may read hardware counters (no "
-            "/proc/driver/nvidia/params); recording tries and notes it");
-    } else if (admin_only && geteuid() != 0) {
-        say(LIMITED, "counters",
-            "reading them is reserved for root: set the module option "
-            "NVreg_RestrictProfilingToAdminUsers=0, or run as root");
-    } else {
-        say(GOOD, "counters", "this user may read them");
-    }
-}
-
-static void check_cupti(void)
-{
-    char path[PATH_MAX] = "";
-    uint32_t version = 0;
-    if (gmt_cupti_locate(getenv("GMTRACE_CUPTI"), path, sizeof(path), &version) == 0) {
-        say(GOOD, "cupti", "version %u, %s", version, path);
-    } else {
-        say(LIMITED, "cupti",
-            "libcupti.so is not found: no device timestamps and no counters; "
-            "install the CUDA toolkit's CUPTI or set GMTRACE_CUPTI to its path");
-    }
+    (void)printf("%-7s  %-12s %s%s%s\n", states[state], check, text, remedy != NULL ? "; " : "",
+                 remedy != NULL ? remedy : "");
 }
 
 static void check_parts(void)
 {
     static const struct {
-        const char *what, *relative;
-        enum verdict without;
-        const char *consequence;
+        const char *check, *relative;
+        enum gmt_doctor_state without;
+        const char *consequence, *remedy;
     } parts[] = {
-        {"library", "../lib/libgmtrace.so", BAD, "nothing can be recorded; install again"},
-        {"recorder", "../libexec/gmtrace/gmtrace-recorder", BAD,
-         "the records stay in a spool until gmanalyze reads it; install again"},
-        {"gmanalyze", "gmanalyze", LIMITED, "traces cannot be analysed here"},
-        {"gmcalibrate", "gmcalibrate", LIMITED,
-         "this device cannot be calibrated; build with the CUDA compiler"},
+        {"library", "../lib/libgmtrace.so", GMT_DOCTOR_BAD, "nothing can be recorded",
+         "install again"},
+        {"recorder", "../libexec/gmtrace/gmtrace-recorder", GMT_DOCTOR_BAD,
+         "the records stay in a spool until gmanalyze reads it", "install again"},
+        {"gmanalyze", "gmanalyze", GMT_DOCTOR_LIMITED, "traces cannot be analysed here",
+         "install it, or copy traces to where it is"},
+        {"gmcalibrate", "gmcalibrate", GMT_DOCTOR_LIMITED, "this device cannot be calibrated",
+         "build with the CUDA compiler"},
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         char path[PATH_MAX];
         if (gmt_launcher_part(parts[i].relative, path, sizeof(path)) == 0) {
-            say(GOOD, parts[i].what, "%s", path);
+            gmt_doctor_say(GMT_DOCTOR_GOOD, parts[i].check, NULL, "%s", path);
         } else {
-            say(parts[i].without, parts[i].what, "not found: %s", parts[i].consequence);
+            gmt_doctor_say(parts[i].without, parts[i].check, parts[i].remedy, "not found: %s",
+                           parts[i].consequence);
         }
     }
 }
@@ -153,16 +74,19 @@ static void check_software_device(void)
 {
     char folder[PATH_MAX];
     if (gmt_launcher_software_device(folder, sizeof(folder)) == 0) {
-        say(GOOD, "no GPU?",
-            "gmtrace --device sim ./app executes PTX on the CPU and counts exactly (%s)", folder);
+        gmt_doctor_say(GMT_DOCTOR_GOOD, "no GPU?", NULL,
+                       "gmtrace --device sim ./app executes PTX on the CPU and counts exactly (%s)",
+                       folder);
     } else {
-        say(LIMITED, "no GPU?", "the software device is not installed: nothing runs without a GPU");
+        gmt_doctor_say(GMT_DOCTOR_LIMITED, "no GPU?", "install again",
+                       "the software device is not installed: nothing runs without a GPU");
     }
 }
 
 /* Traces go to the working folder unless told otherwise: can a spool live there? */
 static void check_folder(void)
 {
+    enum { SPOOL_MIB = 1024 }; /* what a spool may take, unless --spool-limit says otherwise */
     char path[64];
     void *mapping;
     (void)snprintf(path, sizeof(path), ".gmtrace-doctor-%ld", (long)getpid());
@@ -172,30 +96,71 @@ static void check_folder(void)
         unlink(path);
     }
     struct statvfs space;
-    unsigned long long free_mib = statvfs(".", &space) == 0
-                                      ? (unsigned long long)space.f_bavail * space.f_frsize >> 20
-                                      : 0;
     if (error == -ENODEV || error == -EINVAL) {
-        say(GOOD, "folder", "no shared mappings here; the spool will lie in /dev/shm");
+        gmt_doctor_say(GMT_DOCTOR_GOOD, "folder", NULL,
+                       "no shared mappings here; the spool will lie in /dev/shm");
     } else if (error != 0) {
-        say(BAD, "folder", "cannot write here: %s; name another place with -o", strerror(-error));
+        gmt_doctor_say(GMT_DOCTOR_BAD, "folder", "name another place with -o",
+                       "cannot write here: %s", strerror(-error));
+    } else if (statvfs(".", &space) != 0) {
+        gmt_doctor_say(GMT_DOCTOR_LIMITED, "folder", NULL, "writable; free space is not known: %s",
+                       strerror(errno));
     } else {
-        say(free_mib >= 1024 ? GOOD : LIMITED, "folder", "writable, %llu MiB free", free_mib);
+        unsigned long long mib = (unsigned long long)space.f_bavail * space.f_frsize >> 20;
+        bool enough = mib >= SPOOL_MIB;
+        gmt_doctor_say(enough ? GMT_DOCTOR_GOOD : GMT_DOCTOR_LIMITED, "folder",
+                       enough ? NULL : "make room, or name another place with -o",
+                       "writable, %llu MiB free", mib);
     }
 }
 
-int gmt_launcher_doctor(void)
+static void check_clock(void)
 {
     gmt_clock_init();
-    check_driver();
-    check_cupti();
-    check_counter_permission();
+    gmt_doctor_say(GMT_DOCTOR_GOOD, "clock", NULL, "%s",
+                   gmt_clock_uses_tsc ? "invariant TSC"
+                                      : "clock_gettime (no invariant TSC): about 40 ns more per "
+                                        "recorded call");
+}
+
+static int print_answers(void)
+{
+    json_t *root = json_pack("{ss, si, ss, ss, sO}", "format", "gmtrace-doctor", "version", 1,
+                             "tool_version", GMT_VERSION, "state", states[worst], "checks",
+                             answers);
+    int failed = root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0 || puts("") < 0;
+    json_decref(root);
+    return failed;
+}
+
+int gmt_launcher_doctor(char *const argv[])
+{
+    bool json = false;
+    const char *program = NULL;
+    for (size_t i = 1; argv[i] != NULL; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (argv[i][0] != '-' && program == NULL) {
+            program = argv[i];
+        } else {
+            (void)fprintf(stderr, "gmtrace: usage: gmtrace doctor [--json] [PROGRAM]\n");
+            return GMT_EXIT_FAILED;
+        }
+    }
+    answers = json ? json_array() : NULL;
+    gmt_doctor_gpu();
+    gmt_doctor_counters();
+    gmt_doctor_others();
     check_parts();
     check_software_device();
     check_folder();
-    say(GOOD, "clock", "%s",
-        gmt_clock_uses_tsc ? "invariant TSC"
-                           : "clock_gettime (no invariant TSC): about 40 ns "
-                             "more per recorded call");
-    return worst == BAD ? 1 : 0;
+    check_clock();
+    if (program != NULL) {
+        gmt_doctor_program(program);
+    }
+    if (json && print_answers() != 0) {
+        return GMT_EXIT_FAILED;
+    }
+    json_decref(answers);
+    return worst == GMT_DOCTOR_BAD ? 1 : 0;
 }

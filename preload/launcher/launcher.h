@@ -22,9 +22,9 @@ int gmt_launcher_part(const char *relative, char *path, size_t bytes);
 /* Run argv[0] preloaded with libgmtrace.so and return the status to exit with. */
 int gmt_launcher_run(char *const argv[]);
 
-/* `gmtrace doctor`: print what works here and what does not. Returns 0, or 1 when recording itself
- * would fail. */
-int gmt_launcher_doctor(void);
+/* `gmtrace doctor [--json] [PROGRAM]`: print what works here and what does not. Returns 0, or 1 when
+ * recording itself would fail. */
+int gmt_launcher_doctor(char *const argv[]);
 
 /* Has the user asked for the software device? (Not for it, or for a GPU: false.) */
 bool gmt_launcher_wants_software_device(void);
@@ -35,6 +35,10 @@ int gmt_launcher_software_device(char *folder, size_t bytes);
 struct gmt_program;
 int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
                                      char *preload, size_t bytes);
+
+/* Five lines on what a trace holds. */
+struct sqlite3;
+void gmt_launcher_summary(struct sqlite3 *db);
 
 /* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME). */
 void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program);

@@ -118,7 +118,7 @@ int main(int argc, char *argv[])
     static const struct argp argp = {
         .options = options,
         .parser = parse,
-        .args_doc = "PROGRAM [ARGUMENT...]\ndoctor\ncalibrate [OPTION...]",
+        .args_doc = "PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate [OPTION...]",
         .doc =
             "Record the memory traffic of a CUDA program.\v"
             "gmtrace returns the program's own exit status, 128+N if signal N ended it, 125 when "
@@ -130,8 +130,8 @@ int main(int argc, char *argv[])
         return GMT_EXIT_FAILED;
     }
     /* A program of that name is reached as ./doctor. */
-    if (strcmp(program[0], "doctor") == 0 && program[1] == NULL) {
-        return gmt_launcher_doctor();
+    if (strcmp(program[0], "doctor") == 0) {
+        return gmt_launcher_doctor(program);
     }
     if (strcmp(program[0], "calibrate") == 0) {
         return calibrate(program);

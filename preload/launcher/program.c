@@ -68,6 +68,7 @@ struct gmt_program gmt_program_look(const char *name)
     char path[PATH_MAX];
     struct gmt_program program = {0};
     find_program(name, path);
+    memcpy(program.path, path, sizeof(path));
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
     if (fd < 0) {
@@ -90,6 +91,8 @@ struct gmt_program gmt_program_look(const char *name)
         image.header.e_ident[EI_CLASS] == ELFCLASS64 &&
         image.header.e_phentsize == sizeof(Elf64_Phdr)) {
         program = look_at(&image, path);
+        program.is_elf = true;
+        memcpy(program.path, path, sizeof(path));
     }
     munmap(data, image.bytes);
     return program;

@@ -3,6 +3,7 @@
 #ifndef GMT_PRELOAD_PROGRAM_H
 #define GMT_PRELOAD_PROGRAM_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 /* What matters to the software device; programs without device code of their own have no traits. */
@@ -15,8 +16,10 @@ struct gmt_program_cuda {
 };
 
 struct gmt_program {
-    bool is_static; /* no dynamic loader: LD_PRELOAD has no effect */
-    char asan[64];  /* file name of the ASan runtime it needs, or "" */
+    char path[PATH_MAX]; /* the file that was looked at, "" if none is found */
+    bool is_elf;         /* for this machine's loader */
+    bool is_static;      /* no dynamic loader: LD_PRELOAD has no effect */
+    char asan[64];       /* file name of the ASan runtime it needs, or "" */
     struct gmt_program_cuda cuda;
 };
 

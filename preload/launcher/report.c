@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What became of the trace: one line per file, and one per thing that could not be collected. */
+/* What became of the trace: a short summary, one line per thing that could not be collected, and the
+ * next command. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -15,6 +16,9 @@
 #include "preload/launcher/launcher.h"
 
 #define WAIT_NS UINT64_C(10000000000)
+
+/* Of one run that are told of. */
+enum { MOST_TRACES = 256 };
 
 /* A glob that matches every name the pattern can have become: fields turn into `*`. */
 static void glob_of(const char *pattern, char *text, size_t bytes)
@@ -96,22 +100,54 @@ static void print_capabilities(sqlite3 *db)
     sqlite3_finalize(statement);
 }
 
-static void print_trace(const char *path)
+/* True when there is a trace to look at. */
+static bool print_trace(const char *path, bool alone)
 {
     char message[512];
     sqlite3 *db = NULL;
     if (gmt_recording_wait(path, WAIT_NS) == -ETIMEDOUT) {
         (void)fprintf(stderr, "gmtrace: %s is still being written; gmanalyze waits for it\n", path);
-        return;
+        return true;
     }
     (void)gmt_recording_recover(path);
     if (gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, &db, message, sizeof(message)) != 0) {
         (void)fprintf(stderr, "gmtrace: %s\n", message);
-        return;
+        return false;
     }
     print_capabilities(db);
+    if (alone) {
+        gmt_launcher_summary(db);
+    } else {
+        (void)fprintf(stderr, "gmtrace: wrote %s\n", path);
+    }
     sqlite3_close(db);
-    (void)fprintf(stderr, "gmtrace: wrote %s; next: gmanalyze %s\n", path, path);
+    return true;
+}
+
+/* The file that a name found stands for; false: it is none of this run. */
+static bool is_trace(const char *path, uint64_t since_ns, char plain[static PATH_MAX])
+{
+    size_t length = strlen(path);
+    struct stat status;
+    /* A spool without its trace (the recorder was killed at once) counts as one. */
+    bool is_spool = length > 6 && strcmp(path + length - 6, ".spool") == 0;
+    (void)snprintf(plain, PATH_MAX, "%.*s", (int)(is_spool ? length - 6 : length), path);
+    return is_spool ? stat(plain, &status) != 0
+                    : is_newer(path, since_ns) && strstr(path, ".db-") == NULL &&
+                          (length < 4 || strcmp(path + length - 4, ".old") != 0);
+}
+
+/* One command over all of them. Names that a shell would take apart are quoted. */
+static void print_next(char *const *paths, size_t n)
+{
+    (void)fprintf(stderr,
+                  n == 1 ? "gmtrace: wrote %s; next: gmanalyze" : "gmtrace: next: gmanalyze",
+                  n == 1 ? paths[0] : "");
+    for (size_t i = 0; i < n; i++) {
+        bool plain = paths[i][strcspn(paths[i], " \t\n'\"\\$&|;<>()*?[]#~!`")] == '\0';
+        (void)fprintf(stderr, plain || strchr(paths[i], '\'') != NULL ? " %s" : " '%s'", paths[i]);
+    }
+    (void)fputc('\n', stderr);
 }
 
 void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program)
@@ -123,23 +159,28 @@ void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, co
     glob_t found = {0};
     (void)glob(name, 0, NULL, &found);
     (void)glob(suffixed, GLOB_APPEND, NULL, &found);
-    unsigned traces = 0;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *path = found.gl_pathv[i];
-        size_t length = strlen(path);
-        char plain[PATH_MAX];
-        /* A spool without its trace (the recorder was killed at once) counts as one. */
-        bool is_spool = length > 6 && strcmp(path + length - 6, ".spool") == 0;
-        (void)snprintf(plain, sizeof(plain), "%.*s", (int)(is_spool ? length - 6 : length), path);
-        struct stat status;
-        if ((is_spool && stat(plain, &status) != 0) ||
-            (!is_spool && is_newer(path, since_ns) && strstr(path, ".db-") == NULL &&
-             (length < 4 || strcmp(path + length - 4, ".old") != 0))) {
-            print_trace(plain);
-            traces++;
+    char *paths[MOST_TRACES], plain[PATH_MAX];
+    size_t traces = 0, good = 0;
+    for (size_t i = 0; i < found.gl_pathc && traces < MOST_TRACES; i++) {
+        if (is_trace(found.gl_pathv[i], since_ns, plain)) {
+            paths[traces] = strdup(plain);
+            traces += paths[traces] != NULL;
         }
     }
     globfree(&found);
+    for (size_t i = 0; i < traces; i++) {
+        if (print_trace(paths[i], traces == 1)) {
+            char *path = paths[i];
+            paths[i] = paths[good];
+            paths[good++] = path;
+        }
+    }
+    if (good > 0) {
+        print_next(paths, good);
+    }
+    for (size_t i = 0; i < traces; i++) {
+        free(paths[i]);
+    }
     if (traces == 0) {
         (void)fprintf(stderr, "gmtrace: no trace: '%s' made no CUDA call that reached the driver\n",
                       program);

@@ -70,5 +70,13 @@ equal "options recorded" 1 "$(sql f.db "SELECT count(*) FROM process WHERE optio
 GMTRACE_COLECT=1 status_of "$gmtrace" -o g.%p.db "$client" fork_early 3 >/dev/null
 equal "warnings" 1 "$(grep -c GMTRACE_COLECT last.err)"
 
-equal "status of doctor" 0 "$(status_of "$gmtrace" doctor)"
-[ -s last.out ] || fail "doctor says nothing"
+# At the end: five lines on what there is, and the next command.
+equal "status of a summed up run" 0 "$(status_of "$gmtrace" -o 'h 1.db' "$client" churn 5)"
+equal "lines at the end" 6 "$(wc -l <last.err)"
+grep -qE '^gmtrace: 5 launches of ' last.err || fail "launches are not summed up"
+grep -qE '^gmtrace: [0-9,]+ copies, .* through pageable memory$' last.err || fail "copies are not summed up"
+grep -qx 'gmtrace: nothing was lost' last.err || fail "losses are not summed up"
+equal "the next command" "gmtrace: wrote h 1.db; next: gmanalyze 'h 1.db'" "$(tail -1 last.err)"
+equal "status of several processes" 0 "$(status_of "$gmtrace" -o i.%p.db "$client" fork_early 3)"
+equal "one next command for all" "$(compgen -G 'i.*.db' | wc -l)" \
+    "$(tail -1 last.err | grep -oE ' i\.[0-9]+\.db' | wc -l)"

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace holds, in five lines: what ran, what was copied, allocated, launched and lost. */
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "preload/launcher/launcher.h"
+
+/* The first row's first column; `otherwise` where there is none or it is NULL. */
+static int64_t number(sqlite3 *db, const char *sql, int64_t otherwise)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t value = otherwise;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
+        value = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return value;
+}
+
+struct words {
+    char text[32];
+};
+
+static struct words of_bytes(int64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    struct words words;
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+        value /= 1024;
+        unit++;
+    }
+    (void)snprintf(words.text, sizeof(words.text), "%.*f %s",
+                   unit == 0 || value >= 99.95 ? 0
+                   : value >= 9.995            ? 1
+                                               : 2,
+                   value, units[unit]);
+    return words;
+}
+
+/* "1,234 copies", "1 copy" */
+static struct words of_count(int64_t n, const char *one, const char *many)
+{
+    struct words words;
+    char digits[24];
+    int length = snprintf(digits, sizeof(digits), "%" PRId64, n), used = 0;
+    for (int i = 0; i < length; i++) {
+        words.text[used++] = digits[i];
+        if ((length - i) % 3 == 1 && i + 1 < length) {
+            words.text[used++] = ',';
+        }
+    }
+    (void)snprintf(words.text + used, sizeof(words.text) - (size_t)used, " %s",
+                   n == 1 ? one : many);
+    return words;
+}
+
+static void print_run(sqlite3 *db)
+{
+    bool simulated = number(db,
+                            "SELECT 1 FROM capability WHERE name = 'software_device' AND "
+                            "state = 'ok'",
+                            0) != 0;
+    int64_t wall_ns = number(db, "SELECT end_ns - start_ns FROM process", -1);
+    if (simulated) {
+        (void)fprintf(stderr, "gmtrace: on the software device: exact counts, no times\n");
+    } else if (wall_ns >= 0) {
+        (void)fprintf(stderr, "gmtrace: %.3f s from the first CUDA call to the end\n",
+                      (double)wall_ns / 1e9);
+    } else {
+        (void)fprintf(stderr, "gmtrace: how long it ran is not known\n");
+    }
+}
+
+static void print_copies(sqlite3 *db)
+{
+    static const char pageable[] =
+        "SELECT sum(bytes) FROM transfer WHERE result = 0 AND capturing = 0 AND "
+        "(dst_class = 'pageable' OR src_class = 'pageable')";
+    struct words n = of_count(
+        number(db, "SELECT count(*) FROM transfer WHERE result = 0 AND capturing = 0", 0), "copy",
+        "copies");
+    struct words all = of_bytes(
+        number(db, "SELECT sum(bytes) FROM transfer WHERE result = 0 AND capturing = 0", 0));
+    struct words slow = of_bytes(number(db, pageable, 0));
+    (void)fprintf(stderr, "gmtrace: %s, %s, %s of them through pageable memory\n", n.text, all.text,
+                  slow.text);
+}
+
+static void print_allocations(sqlite3 *db)
+{
+    struct words n = of_count(number(db, "SELECT count(*) FROM allocation", 0), "allocation",
+                              "allocations");
+    struct words bytes = of_bytes(number(db, "SELECT sum(bytes) FROM allocation", 0));
+    int64_t live = number(db, "SELECT count(*) FROM allocation WHERE free_begin_ns IS NULL", 0);
+    (void)fprintf(stderr, "gmtrace: %s of device memory, %s in all, %" PRId64 " never freed\n",
+                  n.text, bytes.text, live);
+}
+
+static void print_launches(sqlite3 *db)
+{
+    static const char classes[] = "SELECT count(DISTINCT class_id) FROM launch WHERE result = 0";
+    struct words n = of_count(number(db, "SELECT count(*) FROM launch WHERE result = 0", 0),
+                              "launch", "launches");
+    struct words kinds = of_count(number(db, classes, 0), "kernel", "kernels and shapes");
+    int64_t measured = number(db, "SELECT count(DISTINCT launch_seq) FROM kernel_counters", 0);
+    (void)fprintf(stderr, "gmtrace: %s of %s, %" PRId64 " measured\n", n.text, kinds.text,
+                  measured);
+}
+
+/* Calls that no hook covers are told by gmanalyze: nothing of them was lost on the way. */
+static void print_losses(sqlite3 *db)
+{
+    int64_t lost = number(db, "SELECT sum(count) FROM loss WHERE kind != 'entry point not covered'",
+                          0);
+    if (lost == 0) {
+        (void)fprintf(stderr, "gmtrace: nothing was lost\n");
+    } else {
+        struct words n = of_count(lost, "loss", "losses");
+        (void)fprintf(stderr, "gmtrace: %s; gmanalyze says of what\n", n.text);
+    }
+}
+
+void gmt_launcher_summary(sqlite3 *db)
+{
+    print_run(db);
+    print_copies(db);
+    print_allocations(db);
+    print_launches(db);
+    print_losses(db);
+}
