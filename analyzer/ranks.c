@@ -151,7 +151,8 @@ static size_t oddest(const struct gmt_ranks *ranks)
         size_t n = 0;
 
         for (int f = 0; f < GMT_FIGURES; f++)
-            n += gmt_figure_rows[f].gated && ranks->figures[f].known > 0 && gmt_rank_is_odd(&ranks->figures[f], i);
+            n += gmt_figure_rows[f].gated && ranks->figures[f].known > 0 &&
+                 gmt_rank_is_odd(&ranks->figures[f], i);
         if (n > most) {
             most = n;
             odd = i;

@@ -75,4 +75,5 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant, stru
     return 0;
 }
 
-const struct gmt_family gmt_family_small_kernels = {"small_kernels", prepare, launch, work, 1, true};
+const struct gmt_family gmt_family_small_kernels = {
+    "small_kernels", prepare, launch, work, 1, true};
