@@ -9,6 +9,7 @@
 
 #include "analyzer/intervals.h"
 #include "analyzer/launch_rows.h"
+#include "reports/progress.h"
 
 static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
 {
@@ -142,7 +143,8 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         rc = gmt_verdict_fill(timeline, report);
     if (rc != 0)
         goto out;
-    for (size_t i = 0; i < gmt_rule_count; i++) {
+    gmt_progress_begin("checking rules", (double)gmt_rule_count);
+    for (size_t i = 0; i < gmt_rule_count; i++, gmt_progress_add(1)) {
         const struct gmt_rule *rule = gmt_rules[i];
 
         if ((filter->only_count > 0 && !named(rule, filter->only, filter->only_count)) ||
@@ -150,6 +152,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
             continue;
         run_rule(&analysis, rule);
     }
+    gmt_progress_end();
     gmt_races_fill(timeline, report);
     if (filter->kernels != NULL)
         gmt_report_keep_kernels(report, filter->kernels);

@@ -128,6 +128,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         add_rule(options->skip, &options->skip_count, argument, state);
         return 0;
     case GMT_KEY_kernel: set_kernel(options, argument, state); return 0;
+    case GMT_KEY_range: options->range = argument; return 0;
     case GMT_KEY_list_rules: options->list_rules = true; return 0;
     case GMT_KEY_explain: set_explain(options, argument, state); return 0;
     case GMT_KEY_calibrate:

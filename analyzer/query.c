@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "analyzer/timeline.h"
+#include "reports/progress.h"
 
 int gmt_query_open(struct gmt_query *query, sqlite3 *db, const char *sql)
 {
@@ -17,6 +18,7 @@ int gmt_query_open(struct gmt_query *query, sqlite3 *db, const char *sql)
 bool gmt_query_next(struct gmt_query *query)
 {
     query->code = sqlite3_step(query->statement);
+    gmt_progress_row();
     return query->code == SQLITE_ROW;
 }
 

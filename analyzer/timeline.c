@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/query.h"
+#include "reports/progress.h"
 
 static const char *const direction_names[GMT_COPY_DIRECTIONS] = {"h2d", "d2h",  "d2d",
                                                                  "h2h", "peer", "unknown"};
@@ -224,6 +225,20 @@ double gmt_copy_cost_ns(const struct gmt_timeline *tl, const struct gmt_tl_copy 
     return (double)(interval.end_ns - interval.begin_ns);
 }
 
+/* About as many as loading reads: ids are given out one by one. */
+static double rows_of(sqlite3 *db)
+{
+    int64_t rows = 0;
+
+    (void)gmt_query_int64(db,
+                          "SELECT coalesce((SELECT max(id) FROM transfer), 0) + "
+                          "coalesce((SELECT max(id) FROM launch), 0) + "
+                          "coalesce((SELECT max(id) FROM allocation), 0) + "
+                          "coalesce((SELECT max(id) FROM kernel_counters), 0)",
+                          &rows);
+    return (double)rows;
+}
+
 int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_t bytes)
 {
     static int (*const steps[])(struct gmt_timeline *) = {load_process,
@@ -237,8 +252,10 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
     int rc = 0;
 
     *tl = (struct gmt_timeline){.db = db};
+    gmt_progress_begin_rows("reading", rows_of(db));
     for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
         rc = steps[i](tl);
+    gmt_progress_end();
     if (rc == 0 && tl->strings.failed)
         rc = -ENOMEM;
     if (rc != 0)

@@ -7,12 +7,14 @@
 #include <zlib.h>
 
 #include "reports/payload.h"
+#include "reports/progress.h"
 
 enum {
     GMT_GZIP = 16, /* added to the window's bits: a gzip header instead of zlib's */
     /* With Z_FILTERED as small as level 6 without, in half of its time: columns repeat little. */
     GMT_LEVEL = 4,
     GMT_CHUNK_BYTES = 3 * 8192, /* whole groups of base64 */
+    GMT_PART_BYTES = 1 << 18,   /* given to gzip at once: how often progress is told */
 };
 
 /* Where bytes go: straight into the file, or through gzip and base64. */
@@ -71,14 +73,26 @@ static void give(struct sink *sink, const void *bytes, size_t n)
         return;
     }
     while (n > 0 && sink->rc == 0) {
-        uInt part = n < (1u << 30) ? (uInt)n : 1u << 30;
+        uInt part = n < GMT_PART_BYTES ? (uInt)n : GMT_PART_BYTES;
 
         sink->stream.next_in = at;
         sink->stream.avail_in = part;
         deflate_all(sink, Z_NO_FLUSH);
         at += part;
         n -= part;
+        gmt_progress_add(part);
     }
+}
+
+static double bytes_of(const struct gmt_payload *payload)
+{
+    double bytes = 0;
+
+    for (size_t t = 0; t < payload->table_count; t++) {
+        for (size_t i = 0; i < payload->tables[t].column_count; i++)
+            bytes += (double)payload->tables[t].columns[i].bytes.used;
+    }
+    return bytes;
 }
 
 static json_t *of_tables(const struct gmt_payload *payload)
@@ -162,7 +176,9 @@ static int write_container(const struct gmt_payload *payload, json_t *report, FI
     }
     sink.stream.next_out = sink.chunk;
     sink.stream.avail_out = GMT_CHUNK_BYTES;
+    gmt_progress_begin("packing the page", bytes_of(payload) + (double)strlen(text));
     give_container(&sink, payload, text);
+    gmt_progress_end();
     if (packed) {
         deflate_all(&sink, Z_FINISH);
         deflateEnd(&sink.stream);

@@ -76,6 +76,14 @@ int gmt_session_open(struct gmt_session *session, const struct gmt_options *opti
         fprintf(stderr, "gmanalyze: %s\n", message);
         return GMT_EXIT_UNREADABLE;
     }
+    if (options->range != NULL) {
+        /* Better no report than one over the whole run under a range's name. */
+        fprintf(stderr,
+                "gmanalyze: %s: no range '%s': the trace has no ranges (NVTX, cudaProfilerStart); "
+                "this version of gmtrace does not record them\n",
+                path, options->range);
+        return GMT_EXIT_UNREADABLE;
+    }
     if (gmt_redact_trace(session->db, options->redact) != 0) {
         complain(path, sqlite3_errmsg(session->db));
         return GMT_EXIT_UNREADABLE;
