@@ -13,7 +13,8 @@
 #include "reports/report.h"
 #include "reports/writers.h"
 
-enum { GMT_OPTIONS_MAX_LIST = 64 };
+/* Traces of all ranks of a job, for one. */
+enum { GMT_OPTIONS_MAX_LIST = 512 };
 
 /* In the order of their words in options.def, as enum gmt_calibrate is. */
 enum gmt_fail_on { GMT_FAIL_NEVER, GMT_FAIL_HIGH, GMT_FAIL_MEDIUM, GMT_FAIL_ANY };

@@ -76,7 +76,14 @@ sqlite3 uncounted.db "DELETE FROM kernel_counters"
 diff_json --rule GM301 GM301_positive.db uncounted.db
 holds '.findings | length == 1 and .[0].state == "not checked"'
 
-# Found again by rule and kernel when the fingerprint has changed; and another GPU is told.
+# Found again by rule and place when the fingerprint has changed: another call in the same line.
+cp slow.db renamed.db
+sqlite3 renamed.db "UPDATE api SET runtime_name = runtime_name || '_v2';
+    UPDATE string SET text = text || '_v2' WHERE text LIKE 'cudaMemcpy%'"
+diff_json --rule GM102 --rule GM104 slow.db renamed.db
+holds '.findings | length == 3 and all(.state == "same" and .a.fingerprint != .b.fingerprint)'
+
+# Another GPU is told.
 cp GM301_positive.db other.db
 sqlite3 other.db "UPDATE device SET name = 'NVIDIA Other'"
 diff_json GM301_positive.db other.db
