@@ -124,6 +124,7 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
         .trace_path = gmt_arena_copy(arena, report->trace_path),
         .command = gmt_arena_copy(arena, report->command),
         .hostname = gmt_arena_copy(arena, report->hostname),
+        .rank = gmt_arena_copy(arena, report->rank),
         .device_name = gmt_arena_copy(arena, report->device_name),
         .driver_version = gmt_arena_copy(arena, report->driver_version),
         .simulated = report->simulated,

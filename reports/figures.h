@@ -35,7 +35,7 @@ void gmt_figures_fill(const struct gmt_report *report, double values[GMT_FIGURES
  * what tells it from others and what it costs. All of it is in the arena.
  */
 struct gmt_summary {
-    const char *trace_path, *command, *hostname, *device_name, *driver_version;
+    const char *trace_path, *command, *hostname, *rank, *device_name, *driver_version;
     bool simulated;
     double values[GMT_FIGURES];
     /* By what share another run of the same program may differ: 0 for what is exact, NAN where

@@ -9,11 +9,11 @@
 
 static json_t *of_trace(const struct gmt_summary *trace)
 {
-    return json_pack("{so, so, so, so, so, sb}", "trace", gmt_json_text(trace->trace_path),
+    return json_pack("{so, so, so, so, so, so, sb}", "trace", gmt_json_text(trace->trace_path),
                      "command", gmt_json_text(trace->command), "hostname",
-                     gmt_json_text(trace->hostname), "device", gmt_json_text(trace->device_name),
-                     "driver_version", gmt_json_text(trace->driver_version), "software",
-                     (int)trace->simulated);
+                     gmt_json_text(trace->hostname), "rank", gmt_json_text(trace->rank), "device",
+                     gmt_json_text(trace->device_name), "driver_version",
+                     gmt_json_text(trace->driver_version), "software", (int)trace->simulated);
 }
 
 static json_t *of_finding(const struct gmt_finding *f)

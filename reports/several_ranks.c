@@ -26,18 +26,20 @@ static const char *odd_text(struct gmt_arena *arena, const struct gmt_ranks *ran
 
 static void add_traces(struct gmt_document *document, const struct gmt_ranks *ranks)
 {
-    struct gmt_section *section = gmt_document_section(document, NULL, "rttt");
+    struct gmt_section *section = gmt_document_section(document, NULL, "rtltt");
 
     if (section == NULL)
         return;
-    gmt_grid_add(&section->table, &(struct gmt_grid_row){.cells = {"", "trace", "host", "GPU"}});
+    gmt_grid_add(&section->table,
+                 &(struct gmt_grid_row){.cells = {"", "trace", "rank", "host", "GPU"}});
     for (size_t i = 0; i < ranks->count; i++)
-        gmt_grid_add(
-            &section->table,
-            &(struct gmt_grid_row){.cells = {gmt_arena_text(document->arena, "%zu", i + 1),
-                                             ranks->traces[i].trace_path, ranks->traces[i].hostname,
-                                             ranks->traces[i].device_name},
-                                   .style = i == ranks->odd ? GMT_STYLE_YELLOW : GMT_STYLE_PLAIN});
+        gmt_grid_add(&section->table,
+                     &(struct gmt_grid_row){
+                         .cells = {gmt_arena_text(document->arena, "%zu", i + 1),
+                                   ranks->traces[i].trace_path,
+                                   ranks->traces[i].rank != NULL ? ranks->traces[i].rank : "–",
+                                   ranks->traces[i].hostname, ranks->traces[i].device_name},
+                         .style = i == ranks->odd ? GMT_STYLE_YELLOW : GMT_STYLE_PLAIN});
 }
 
 static void add_figures(struct gmt_document *document, const struct gmt_ranks *ranks)

@@ -146,4 +146,26 @@ expect 0 diff --calibrate never --format markdown slow.db fast.db
 expect 0 diff --calibrate never slow.db fast.db -o hostile.html
 ! grep -q '<script>alert' hostile.html || fail "markup in the page"
 
+# All of it is as the published schema says, and holds nothing that the schema does not describe.
+if python3 -c 'import jsonschema.validators' 2>/dev/null; then
+    for pair in "slow fast" "fast slow" "GM301_positive worse" "GM301_positive uncounted" "slow GM101_positive"; do
+        read -r a b <<<"$pair"
+        expect 0 diff --calibrate never $a.db $b.db -o "diff_$a$b.json"
+        expect 0 --calibrate never $a.db $b.db fast.db -o "ranks_$a$b.json"
+    done
+    python3 - "$GMT_SOURCE" diff_*.json ranks_*.json <<'END' || fail "not as docs/several.schema.json says"
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/tests/rules")
+import jsonschema
+from check_report import closed
+schema = json.load(open(sys.argv[1] + "/docs/several.schema.json"))
+jsonschema.Draft202012Validator.check_schema(schema)
+for name in sys.argv[2:]:
+    report = json.load(open(name))
+    jsonschema.Draft202012Validator(closed(schema)).validate(report)
+    del report["figures"]
+    assert not jsonschema.Draft202012Validator(schema).is_valid(report), "a missing field is not noticed"
+END
+fi
+
 echo "gmanalyze: several traces as documented"

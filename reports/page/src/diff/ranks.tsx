@@ -70,6 +70,7 @@ interface TraceRow extends TraceHead {
 function traceColumns(ranks: Ranks): TableColumn<TraceRow>[] {
   return [
     { key: 'trace', title: 'Trace', value: (row) => row.name },
+    { key: 'rank', title: 'Rank', value: (row) => row.rank },
     { key: 'host', title: 'Host', value: (row) => row.hostname },
     { key: 'gpu', title: 'GPU', value: (row) => (row.software ? 'software device' : row.device) },
     ...ranks.figures

@@ -11,6 +11,8 @@ export interface TraceHead {
   trace: string | null;
   command: string | null;
   hostname: string | null;
+  /** Of the job; null: none. */
+  rank: string | null;
   device: string | null;
   driver_version: string | null;
   software: boolean;
