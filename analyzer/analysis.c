@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "analyzer/intervals.h"
+#include "analyzer/joints.h"
 #include "analyzer/launch_rows.h"
 #include "reports/progress.h"
 
@@ -163,6 +164,8 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     merge_claims(report->findings, report->finding_count);
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);
+    if (rc == 0 && !timeline->simulated)
+        rc = gmt_joints_fill(report);
     if (timeline->simulated)
         report->combined = (struct gmt_saving){NAN, NAN, NAN, NAN};
     report->model_provenance = model->provenance;

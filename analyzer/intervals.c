@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare_intervals(const void *a, const void *b)
 {
@@ -48,7 +50,7 @@ double gmt_intervals_length(const struct gmt_interval *intervals, size_t n)
 /* A claim begins or ends. */
 struct edge {
     int64_t at_ns;
-    size_t finding;
+    size_t share;
     int step;
 };
 
@@ -61,36 +63,91 @@ static int compare_edges(const void *a, const void *b)
 
 /* Saving per ns of claimed time, and how many of the finding's claims are open. */
 struct share {
+    const struct gmt_finding *finding;
     double low, best, high;
+    double stretch; /* time of all launches / of those that have a device time; else 1 */
     int open;
 };
+
+/* Findings of one kernel side by side, and of these the fixes for one thing. */
+static int compare_shares(const void *a, const void *b)
+{
+    const struct gmt_finding *x = ((const struct share *)a)->finding;
+    const struct gmt_finding *y = ((const struct share *)b)->finding;
+    const char *p = x->where.kernel, *q = y->where.kernel;
+    int order = p != NULL && q != NULL ? strcmp(p, q) : (p != NULL) - (q != NULL);
+
+    if (order == 0 && x->touches != y->touches)
+        order = x->touches < y->touches ? -1 : 1;
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+/* Whether what the two save adds up at all. */
+static bool same_kernel(const struct gmt_finding *a, const struct gmt_finding *b)
+{
+    return a->where.kernel != NULL && b->where.kernel != NULL && a->touches != GMT_TOUCHES_ALL &&
+           b->touches != GMT_TOUCHES_ALL && strcmp(a->where.kernel, b->where.kernel) == 0;
+}
 
 static double share_of(double saving_ns, double claimed_ns)
 {
     return fmin(1.0, fmax(0.0, saving_ns / claimed_ns));
 }
 
-static void add_segment(const struct share *shares, size_t n, double length_ns,
-                        struct gmt_saving *sum)
+/* Launches that were measured have no device time, and claim none, but cost as much as the others. */
+static double stretch_of(const struct gmt_finding *finding, double claimed_ns)
 {
-    double low = 0, best = 0, high = 0;
+    bool launches = finding->where.kernel != NULL && finding->touches != GMT_TOUCHES_ALL;
+
+    return launches && finding->cost_ns > claimed_ns ? finding->cost_ns / claimed_ns : 1;
+}
+
+/* Where the sorted shares change the kernel, or what they touch: kept, as this is asked for often. */
+enum { STARTS_KERNEL = 1, STARTS_THING = 2 };
+
+static unsigned starts_of(const struct share *shares, size_t i)
+{
+    if (i == 0 || !same_kernel(shares[i].finding, shares[i - 1].finding))
+        return STARTS_KERNEL | STARTS_THING;
+    return shares[i].finding->touches != shares[i - 1].finding->touches ? STARTS_THING : 0;
+}
+
+/* What is saved of each ns while these are open, one kernel's fixes after the other's. */
+static void add_segment(const struct share *shares, const unsigned *starts, size_t n,
+                        double length_ns, struct gmt_saving *sum)
+{
+    double low = 0, best = 0, high = 0;    /* of all                                     */
+    double left = 1, added = 0;            /* of the kernel, by the things before        */
+    double thing_best = 0, thing_high = 0; /* of what is touched                         */
 
     for (size_t i = 0; i < n; i++) {
+        if (starts[i] & STARTS_THING) {
+            left *= 1 - thing_best;
+            added += thing_high;
+            thing_best = thing_high = 0;
+        }
+        if (starts[i] & STARTS_KERNEL) {
+            left = 1;
+            added = 0;
+        }
         if (shares[i].open == 0)
             continue;
-        low = fmax(low, shares[i].low);
-        best = fmax(best, shares[i].best);
-        high = fmax(high, shares[i].high);
+        thing_best = fmax(thing_best, shares[i].best);
+        thing_high = fmax(thing_high, shares[i].high);
+        low = fmax(low, shares[i].low * shares[i].stretch);
+        best = fmax(best, ((1 - left) + left * thing_best) * shares[i].stretch);
+        high = fmax(high, fmin(1, added + thing_high) * shares[i].stretch);
     }
     sum->low_ns += low * length_ns;
     sum->best_ns += best * length_ns;
-    sum->high_ns += high * length_ns;
+    sum->high_ns += fmax(best, high) * length_ns; /* they are rounded apart */
 }
 
 int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wall_ns,
                          struct gmt_saving *combined)
 {
     struct share *shares = calloc(n + 1, sizeof(*shares));
+    unsigned *starts = calloc(n + 1, sizeof(*starts));
     struct edge *edges = NULL;
     size_t edge_count = 0, claims = 0;
     int rc = -ENOMEM;
@@ -99,14 +156,20 @@ int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wa
     for (size_t i = 0; i < n; i++)
         claims += findings[i].claim_count;
     edges = calloc(2 * claims + 1, sizeof(*edges));
-    if (shares == NULL || edges == NULL)
+    if (shares == NULL || starts == NULL || edges == NULL)
         goto out;
+    for (size_t i = 0; i < n; i++)
+        shares[i].finding = &findings[i];
+    qsort(shares, n, sizeof(*shares), compare_shares);
     for (size_t i = 0; i < n; i++) {
-        const struct gmt_finding *finding = &findings[i];
+        const struct gmt_finding *finding = shares[i].finding;
         double claimed = gmt_intervals_length(finding->claims, finding->claim_count);
 
+        starts[i] = starts_of(shares, i);
         if (isnan(finding->saving.best_ns) || claimed <= 0)
             continue;
+        shares[i].stretch = stretch_of(finding, claimed);
+        claimed *= shares[i].stretch;
         shares[i].low = share_of(finding->saving.low_ns, claimed);
         shares[i].best = share_of(finding->saving.best_ns, claimed);
         shares[i].high = share_of(finding->saving.high_ns, claimed);
@@ -118,13 +181,14 @@ int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wa
     qsort(edges, edge_count, sizeof(*edges), compare_edges);
     for (size_t e = 0; e < edge_count; e++) {
         if (e > 0 && edges[e].at_ns > edges[e - 1].at_ns)
-            add_segment(shares, n, (double)(edges[e].at_ns - edges[e - 1].at_ns), combined);
-        shares[edges[e].finding].open += edges[e].step;
+            add_segment(shares, starts, n, (double)(edges[e].at_ns - edges[e - 1].at_ns), combined);
+        shares[edges[e].share].open += edges[e].step;
     }
     combined->share = wall_ns > 0 ? combined->best_ns / wall_ns : NAN;
     rc = 0;
 out:
     free(edges);
+    free(starts);
     free(shares);
     return rc;
 }

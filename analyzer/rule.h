@@ -24,6 +24,7 @@ struct gmt_analysis;
 struct gmt_rule {
     const char *id, *slug, *title, *category;
     unsigned needs; /* of enum gmt_need */
+    enum gmt_touches touches;
     /*
      * PASS, NOT_APPLICABLE, or COULD_NOT_CHECK as given by gmt_could_not. Findings that were
      * emitted make FAIL of any of them.

@@ -38,6 +38,29 @@ static json_t *of_gaps(const struct gmt_report *r)
     return array;
 }
 
+static json_t *of_joints(const struct gmt_report *r)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < r->joint_count; i++) {
+        const struct gmt_joint *joint = &r->joints[i];
+        json_t *parts = json_array();
+
+        for (size_t k = 0; k < joint->part_count; k++) {
+            const struct gmt_finding *finding = &r->findings[joint->parts[k].finding];
+
+            json_array_append_new(parts, json_pack("{ss, ss, so}", "rule", finding->rule,
+                                                   "fingerprint", finding->fingerprint, "share",
+                                                   gmt_json_number(joint->parts[k].share)));
+        }
+        json_array_append_new(array,
+                              json_pack("{so, so, so, so}", "kernel", gmt_json_text(joint->kernel),
+                                        "cost_ns", gmt_json_ns(joint->cost_ns), "saving",
+                                        gmt_json_saving(&joint->saving), "parts", parts));
+    }
+    return array;
+}
+
 static json_t *of_verdict(const struct gmt_report *r)
 {
     json_t *json = json_pack("{so, so, so, so, so, so}", "wall_ns", gmt_json_ns(r->wall_ns),
@@ -144,6 +167,7 @@ json_t *gmt_json_report(const struct gmt_report *r)
     json_object_set_new(root, "verdict", of_verdict(r));
     json_object_set_new(root, "findings", gmt_json_findings(r->findings, r->finding_count));
     json_object_set_new(root, "notes", gmt_json_findings(r->notes, r->note_count));
+    json_object_set_new(root, "joint_savings", of_joints(r));
     json_object_set_new(root, "transfers", gmt_json_transfers(r->copy_rows, r->copy_row_count));
     json_object_set_new(root, "kernels", gmt_json_kernels(r));
     json_object_set_new(root, "races", gmt_json_races(r));

@@ -170,6 +170,21 @@ static void head(FILE *out, const struct gmt_report *r)
             gmt_format_bytes(peak, r->peak_device_bytes));
 }
 
+static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint *j)
+{
+    char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
+
+    fputs("\n", out);
+    span(out, j->kernel, false);
+    fprintf(out, ": together about %s (%s to %s): ", gmt_format_ns(best, j->saving.best_ns),
+            gmt_format_ns(low, j->saving.low_ns), gmt_format_ns(high, j->saving.high_ns));
+    for (size_t i = 0; i < j->part_count; i++)
+        fprintf(out, "%s%zu (%s) %s", i > 0 ? ", " : "", j->parts[i].finding + 1,
+                r->findings[j->parts[i].finding].rule,
+                gmt_format_percent(best, 100 * j->parts[i].share));
+    fputs("\n", out);
+}
+
 static void table(FILE *out, const struct gmt_report *r, size_t shown)
 {
     fputs("| | severity | finding | where | saves |\n|---:|---|---|---|---:|\n", out);
@@ -187,6 +202,8 @@ static void table(FILE *out, const struct gmt_report *r, size_t shown)
         fprintf(out, "\n… and %zu smaller ones.\n", r->finding_count - shown);
     if (r->finding_count > 1)
         fputs("\nSavings overlap; do not add them.\n", out);
+    for (size_t i = 0; i < r->joint_count && (shown == r->finding_count || i < shown); i++)
+        joint(out, r, &r->joints[i]);
     fputc('\n', out);
 }
 

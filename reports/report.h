@@ -84,6 +84,23 @@ struct gmt_finding_part {
     double cost_ns, best_ns; /* NAN: not known */
 };
 
+/*
+ * What a fix changes in a kernel. Of two fixes for the same thing the better one counts, fixes for two
+ * things add to each other: the second takes its share of what the first one leaves.
+ */
+enum gmt_touches {
+    GMT_TOUCHES_ALL, /* the launch as a whole, or no kernel: adds to nothing */
+    GMT_TOUCHES_LOADS,
+    GMT_TOUCHES_STORES,
+    GMT_TOUCHES_LOCAL,
+    GMT_TOUCHES_CONSTANTS,
+    GMT_TOUCHES_BANKS,
+    GMT_TOUCHES_BARRIERS,
+    GMT_TOUCHES_IN_FLIGHT, /* warps, or loads of each */
+    GMT_TOUCHES_LANES,
+    GMT_TOUCHES_WAVES,
+};
+
 /* All NAN when the saving could not be priced. */
 struct gmt_saving {
     double low_ns, best_ns, high_ns;
@@ -119,6 +136,21 @@ struct gmt_finding {
     char fingerprint[17];        /* stable over runs, builds and line numbers   */
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
+    enum gmt_touches touches;
+};
+
+/* Several findings in one kernel: what all their fixes together would save, and what each adds to it. */
+struct gmt_joint_part {
+    size_t finding; /* index into the report's findings */
+    double share;   /* of the joint saving, 0..1        */
+};
+
+struct gmt_joint {
+    const char *kernel;
+    double cost_ns; /* time of the kernel, in all its launches */
+    struct gmt_saving saving;
+    struct gmt_joint_part *parts; /* largest first */
+    size_t part_count;
 };
 
 struct gmt_rule_result {
@@ -235,6 +267,8 @@ struct gmt_report {
     size_t finding_count;
     struct gmt_finding *notes;
     size_t note_count;
+    struct gmt_joint *joints; /* kernels with several findings, best first */
+    size_t joint_count;
     struct gmt_rule_result *rules;
     size_t rule_count;
     struct gmt_race_row *races; /* seen by the software device; most frequent first */

@@ -257,6 +257,26 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     fputc('\n', t->out);
 }
 
+/* What the findings of one kernel come to when all of them are repaired. */
+static void joint(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_joint *j)
+{
+    char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
+    char text[GMT_FORMAT_BYTES], of[GMT_FORMAT_BYTES + 8] = "";
+    const char *parts = "";
+
+    for (size_t i = 0; i < j->part_count; i++)
+        parts = gmt_arena_text(r->arena, "%s%s#%zu %s %s", parts, i > 0 ? ", " : "",
+                               j->parts[i].finding + 1, r->findings[j->parts[i].finding].rule,
+                               gmt_format_percent(text, 100 * j->parts[i].share));
+    if (isfinite(j->cost_ns))
+        snprintf(of, sizeof(of), " of %s", gmt_format_ns(text, j->cost_ns));
+    gmt_text_wrap(t, 5, "together  ",
+                  gmt_arena_text(r->arena, "%s: about %s (%s to %s)%s: %s", j->kernel,
+                                 gmt_format_ns(best, j->saving.best_ns),
+                                 gmt_format_ns(low, j->saving.low_ns),
+                                 gmt_format_ns(high, j->saving.high_ns), of, parts));
+}
+
 static void findings(struct gmt_text_out *t, const struct gmt_report *r, size_t top)
 {
     char text[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
@@ -291,6 +311,10 @@ static void findings(struct gmt_text_out *t, const struct gmt_report *r, size_t 
     if (shown < r->finding_count)
         fprintf(t->out, "     … and %zu smaller findings (--top 0 shows all)\n\n",
                 r->finding_count - shown);
+    for (size_t i = 0; i < r->joint_count && (top == 0 || i < top); i++)
+        joint(t, r, &r->joints[i]);
+    if (r->joint_count > 0)
+        fputc('\n', t->out);
 }
 
 static int write_text(const struct gmt_report *report, const struct gmt_writer_options *options,

@@ -121,5 +121,6 @@ const struct gmt_rule gmt_rule_aos_access = {.id = "GM304",
                                              .title = "Array of structs, read field by field",
                                              .category = "global memory",
                                              .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                             .touches = GMT_TOUCHES_LOADS,
                                              .run = run,
                                              .explain = explain};

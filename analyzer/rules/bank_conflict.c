@@ -158,5 +158,6 @@ const struct gmt_rule gmt_rule_bank_conflict = {.id = "GM401",
                                                 .title = "Bank conflicts in shared memory",
                                                 .category = "shared memory",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                                .touches = GMT_TOUCHES_BANKS,
                                                 .run = run,
                                                 .explain = explain};

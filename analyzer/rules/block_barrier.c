@@ -101,5 +101,6 @@ const struct gmt_rule gmt_rule_block_barrier = {.id = "GM505",
                                                 .category = "occupancy",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                          GMT_NEED_TIMES | GMT_NEED_MODEL,
+                                                .touches = GMT_TOUCHES_BARRIERS,
                                                 .run = run,
                                                 .explain = explain};

@@ -110,5 +110,6 @@ const struct gmt_rule gmt_rule_divergent_constant = {.id = "GM307",
                                                      .title = "Lanes read different constants",
                                                      .category = "constant memory",
                                                      .needs = GMT_NEED_LAUNCHES,
+                                                     .touches = GMT_TOUCHES_CONSTANTS,
                                                      .run = run,
                                                      .explain = explain};

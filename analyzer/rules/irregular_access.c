@@ -123,5 +123,6 @@ const struct gmt_rule gmt_rule_irregular_access = {.id = "GM309",
                                                    .category = "global memory",
                                                    .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
                                                             GMT_NEED_HARDWARE,
+                                                   .touches = GMT_TOUCHES_LOADS,
                                                    .run = run,
                                                    .explain = explain};

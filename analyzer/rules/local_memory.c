@@ -215,5 +215,6 @@ const struct gmt_rule gmt_rule_local_memory = {.id = "GM306",
                                                .title = "Spills and arrays in local memory",
                                                .category = "local memory",
                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                               .touches = GMT_TOUCHES_LOCAL,
                                                .run = run,
                                                .explain = explain};

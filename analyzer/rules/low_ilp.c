@@ -80,5 +80,6 @@ const struct gmt_rule gmt_rule_low_ilp = {.id = "GM511",
                                           .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                    GMT_NEED_TIMES | GMT_NEED_PATCHED |
                                                    GMT_NEED_MODEL,
+                                          .touches = GMT_TOUCHES_IN_FLIGHT,
                                           .run = run,
                                           .explain = explain};

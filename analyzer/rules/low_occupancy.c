@@ -189,5 +189,6 @@ const struct gmt_rule gmt_rule_low_occupancy = {.id = "GM501",
                                                 .category = "occupancy",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                          GMT_NEED_TIMES | GMT_NEED_MODEL,
+                                                .touches = GMT_TOUCHES_IN_FLIGHT,
                                                 .run = run,
                                                 .explain = explain};

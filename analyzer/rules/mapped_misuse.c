@@ -212,5 +212,6 @@ const struct gmt_rule gmt_rule_mapped_misuse = {.id = "GM112",
                                                 .title = "Mapped host memory used again and again",
                                                 .category = "transfers",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_MODEL,
+                                                .touches = GMT_TOUCHES_LOADS,
                                                 .run = run,
                                                 .explain = explain};

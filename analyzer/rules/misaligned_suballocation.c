@@ -228,5 +228,6 @@ const struct gmt_rule gmt_rule_misaligned_suballocation = {
     .title = "An array starts misaligned in its allocation",
     .category = "allocations",
     .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_LAUNCHES,
+    .touches = GMT_TOUCHES_LOADS,
     .run = run,
     .explain = explain};

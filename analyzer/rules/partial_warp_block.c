@@ -72,5 +72,6 @@ const struct gmt_rule gmt_rule_partial_warp_block = {.id = "GM502",
                                                      .title = "Blocks that leave lanes idle",
                                                      .category = "occupancy",
                                                      .needs = GMT_NEED_LAUNCHES,
+                                                     .touches = GMT_TOUCHES_LANES,
                                                      .run = run,
                                                      .explain = explain};

@@ -171,5 +171,6 @@ const struct gmt_rule gmt_rule_re_read = {.id = "GM308",
                                           .title = "The same bytes are read again and again",
                                           .category = "global memory",
                                           .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                          .touches = GMT_TOUCHES_LOADS,
                                           .run = run,
                                           .explain = explain};

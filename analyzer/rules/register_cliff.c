@@ -99,5 +99,6 @@ const struct gmt_rule gmt_rule_register_cliff = {
     .title = "A few registers keep a block from being resident",
     .category = "occupancy",
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
+    .touches = GMT_TOUCHES_IN_FLIGHT,
     .run = run,
     .explain = explain};

@@ -159,5 +159,6 @@ const struct gmt_rule gmt_rule_serialized_fill = {.id = "GM402",
                                                   .title = "Few threads fill shared memory",
                                                   .category = "shared memory",
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                                  .touches = GMT_TOUCHES_BARRIERS,
                                                   .run = run,
                                                   .explain = explain};

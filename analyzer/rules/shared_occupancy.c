@@ -229,5 +229,6 @@ const struct gmt_rule gmt_rule_shared_occupancy = {.id = "GM404",
                                                    .category = "shared memory",
                                                    .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                             GMT_NEED_TIMES | GMT_NEED_MODEL,
+                                                   .touches = GMT_TOUCHES_IN_FLIGHT,
                                                    .run = run,
                                                    .explain = explain};

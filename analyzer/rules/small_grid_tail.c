@@ -110,5 +110,6 @@ const struct gmt_rule gmt_rule_small_grid_tail = {.id = "GM504",
                                                   .category = "occupancy",
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
                                                            GMT_NEED_MODEL,
+                                                  .touches = GMT_TOUCHES_WAVES,
                                                   .run = run,
                                                   .explain = explain};

@@ -99,5 +99,6 @@ const struct gmt_rule gmt_rule_staged_unread = {.id = "GM403",
                                                 .title = "A tile is filled and hardly read",
                                                 .category = "shared memory",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                                .touches = GMT_TOUCHES_LOADS,
                                                 .run = run,
                                                 .explain = explain};

@@ -106,5 +106,6 @@ const struct gmt_rule gmt_rule_transposed_mapping = {
     .title = "Neighbouring threads go down the columns of a matrix",
     .category = "global memory",
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+    .touches = GMT_TOUCHES_LOADS,
     .run = run,
     .explain = explain};

@@ -105,5 +105,6 @@ const struct gmt_rule gmt_rule_unpitched_2d = {.id = "GM203",
                                                .title = "Rows of a matrix start misaligned",
                                                .category = "allocations",
                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                               .touches = GMT_TOUCHES_LOADS,
                                                .run = run,
                                                .explain = explain};

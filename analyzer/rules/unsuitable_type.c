@@ -143,5 +143,6 @@ const struct gmt_rule gmt_rule_unsuitable_type = {.id = "GM305",
                                                   .title = "Elements move in pieces",
                                                   .category = "global memory",
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                                  .touches = GMT_TOUCHES_LOADS,
                                                   .run = run,
                                                   .explain = explain};

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "analyzer/intervals.h"
+#include "analyzer/joints.h"
+#include "reports/arena.h"
 
 static struct gmt_finding finding(struct gmt_interval *claims, size_t n, double saving_ns)
 {
@@ -65,6 +67,72 @@ Test(combined, leaves_out_what_has_no_price)
     struct gmt_finding findings[] = {finding(a, 1, 50), finding(b, 1, NAN)};
 
     cr_assert_float_eq(combined(findings, 2), 50, 1e-9);
+}
+
+static struct gmt_finding of_kernel(struct gmt_interval *claim, const char *kernel,
+                                    enum gmt_touches touches, double saving_ns)
+{
+    struct gmt_finding made = finding(claim, 1, saving_ns);
+
+    made.where.kernel = kernel;
+    made.touches = touches;
+    return made;
+}
+
+Test(combined, gives_a_fix_its_share_of_what_another_one_leaves)
+{
+    struct gmt_interval all[] = {{0, 100}};
+    struct gmt_finding findings[] = {of_kernel(all, "k", GMT_TOUCHES_BANKS, 40),
+                                     of_kernel(all, "k", GMT_TOUCHES_LOADS, 50),
+                                     of_kernel(all, "k", GMT_TOUCHES_LOADS, 30)};
+    struct gmt_saving saving;
+
+    cr_assert_float_eq(combined(findings, 3), 70, 1e-9);
+    cr_assert_eq(gmt_findings_combine(findings, 3, 1000, &saving), 0);
+    cr_assert_float_eq(saving.low_ns, 25, 1e-9);
+    cr_assert_float_eq(saving.high_ns, 90, 1e-9);
+}
+
+Test(combined, joins_neither_other_kernels_nor_what_replaces_the_launch)
+{
+    struct gmt_interval all[] = {{0, 100}};
+    struct gmt_finding others[] = {of_kernel(all, "k", GMT_TOUCHES_LOADS, 50),
+                                   of_kernel(all, "m", GMT_TOUCHES_BANKS, 40)};
+    struct gmt_finding whole[] = {of_kernel(all, "k", GMT_TOUCHES_LOADS, 50),
+                                  of_kernel(all, "k", GMT_TOUCHES_ALL, 40)};
+
+    cr_assert_float_eq(combined(others, 2), 50, 1e-9);
+    cr_assert_float_eq(combined(whole, 2), 50, 1e-9);
+}
+
+Test(joints, tell_kernels_with_several_problems_and_the_share_of_each)
+{
+    struct gmt_interval first[] = {{0, 100}}, second[] = {{200, 300}};
+    struct gmt_finding findings[] = {of_kernel(second, "alone", GMT_TOUCHES_LOADS, 90),
+                                     of_kernel(first, "k", GMT_TOUCHES_LOADS, 60),
+                                     of_kernel(first, "k", GMT_TOUCHES_BANKS, 20)};
+    struct gmt_kernel_row kernels[] = {{.name = "k", .device_ns = 60},
+                                       {.name = "alone", .device_ns = 100},
+                                       {.name = "k", .device_ns = 40}};
+    struct gmt_arena arena = {0};
+    struct gmt_report report = {.arena = &arena,
+                                .findings = findings,
+                                .finding_count = 3,
+                                .kernels = kernels,
+                                .kernel_count = 3,
+                                .wall_ns = 1000};
+
+    cr_assert_eq(gmt_joints_fill(&report), 0);
+    cr_assert_eq(report.joint_count, 1);
+    const struct gmt_joint *joint = &report.joints[0];
+    cr_assert_str_eq(joint->kernel, "k");
+    cr_assert_eq(joint->cost_ns, 100);
+    cr_assert_float_eq(joint->saving.best_ns, 68, 1e-9);
+    cr_assert_eq(joint->part_count, 2);
+    cr_assert_eq(joint->parts[0].finding, 1);
+    cr_assert_float_eq(joint->parts[0].share, 0.75, 1e-9);
+    cr_assert_float_eq(joint->parts[1].share, 0.25, 1e-9);
+    gmt_arena_free(&arena);
 }
 
 Test(intervals, merge_sorts_joins_and_drops_empty_ones)

@@ -65,6 +65,13 @@ export interface Finding {
   parts?: Part[];
   note?: string | null;
 }
+/** What all findings of one kernel come to together. */
+export interface Joint {
+  kernel: string;
+  cost_ns: number | null;
+  saving: Saving;
+  parts: { rule: string; fingerprint: string; share: number }[];
+}
 export interface TransferRow {
   direction: string;
   host_class: string;
@@ -166,6 +173,7 @@ export interface Report {
   };
   findings: Finding[];
   notes: Finding[];
+  joint_savings?: Joint[];
   transfers: TransferRow[];
   kernels: KernelRow[];
   races: Race[];

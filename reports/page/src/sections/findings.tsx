@@ -28,6 +28,23 @@ function Advice({ report }: { report: Report }) {
   );
 }
 
+/** Kernels with several problems: what repairing all of them would save, and the share of each. */
+function Joints({ report }: { report: Report }) {
+  const joints = report.joint_savings ?? [];
+  if (joints.length === 0) return null;
+  return (
+    <ul class="advice">
+      {joints.map(({ kernel, cost_ns, saving, parts }) => (
+        <li key={kernel}>
+          <code>{kernel}</code>: together about {ns(saving.best_ns)} (between {ns(saving.low_ns)} and{' '}
+          {ns(saving.high_ns)}){known(cost_ns) && ` of ${ns(cost_ns)}`}:{' '}
+          {parts.map((part) => `${part.rule} ${share(part.share)}`).join(', ')}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Which cards are open; a finding that the URL asks for is opened and brought into sight. */
 function useOpen(findings: Finding[], shown: Finding[]) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
@@ -88,6 +105,7 @@ export function Findings({ payload }: SectionProps) {
       ) : (
         <>
           <Advice report={report} />
+          <Joints report={report} />
           <Toolbar findings={all} wish={wish} timed={Object.keys(claims).length > 0} />
           <p class="filters-said">
             <span class="dim" role="status">
