@@ -168,9 +168,12 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
         add_unsimulated(tl, report);
     add_rules(report);
     if (model->provenance == GMT_MODEL_MODELLED)
-        gmt_gap_add(report, "prices",
-                    "no device model of such a GPU: savings come from another GPU's figures",
-                    "gmanalyze --calibrate now on the machine with the GPU");
+        gmt_gap_add(
+            report, "prices",
+            gmt_arena_text(report->arena,
+                           "no device model of such a GPU: savings are modelled with that of %s",
+                           model->device_name != NULL ? model->device_name : "another GPU"),
+            "gmanalyze --calibrate now on the machine with the GPU");
     if (model->provenance != GMT_MODEL_NONE && model->noisy)
         gmt_gap_add(report, "prices", "the device was busy or throttled while it was calibrated",
                     "gmanalyze --calibrate now on an idle GPU");

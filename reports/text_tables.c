@@ -180,11 +180,14 @@ static const char *price_text(const struct gmt_report *report)
     case GMT_MODEL_SHIPPED:
         return gmt_arena_text(report->arena,
                               "modelled from the figures of another %s that come with gmtrace "
-                              "(%s)%s; gmcalibrate on the machine measures its own",
+                              "(%s)%s, not on your device; gmtrace calibrate measures it",
                               device, origin, noisy);
     case GMT_MODEL_MODELLED:
-        return gmt_arena_text(report->arena, "modelled from another GPU: %s (%s)%s", device, origin,
-                              noisy);
+        return gmt_arena_text(
+            report->arena,
+            "modelled with the %s model, not your device (%s)%s; gmtrace calibrate on the "
+            "machine with the GPU measures its own",
+            device, origin, noisy);
     case GMT_MODEL_NONE: break;
     }
     return "no device model: nothing could be priced";

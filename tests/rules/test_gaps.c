@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What could not be checked, in words. */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/gaps.h"
+#include "reports/writers.h"
 #include "tests/rules/fixture.h"
 
 static void analyze(struct gmt_fixture *fixture, const char *sql)
@@ -93,5 +96,24 @@ Test(gaps, say_what_the_software_device_does_not_count)
     cr_assert_not_null(strstr(report->gaps[0].why, "1 kernel class with single instructions"));
     cr_assert_str_eq(report->gaps[1].why,
                      "1 launch of graphs: the kernels in them are not counted");
+    gmt_fixture_free(&fixture);
+}
+
+Test(gaps, say_when_prices_come_from_a_model_of_another_device)
+{
+    struct gmt_fixture fixture;
+    struct gmt_writer_options options = {.top = 10};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    analyze(&fixture, "UPDATE device SET name = 'Another GPU', uuid = 'GPU-another'");
+    cr_assert_eq(fixture.report.model_provenance, GMT_MODEL_MODELLED);
+    cr_assert_eq(gmt_writer_find("text")->write(&fixture.report, &options, out), 0);
+    fclose(out);
+    cr_assert_not_null(strstr(text, "modelled with the Test GPU model, not your device"), "%s",
+                       text);
+    cr_assert_not_null(strstr(text, "no device model of such a GPU"), "%s", text);
+    free(text);
     gmt_fixture_free(&fixture);
 }
