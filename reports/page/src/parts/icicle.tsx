@@ -61,9 +61,16 @@ function twinColumns({ what, counted, show }: Props, total: number): TableColumn
   ];
 }
 
-function Crumbs({ root, path, zoom }: { root: Node; path: number[]; zoom: (path: number[]) => void }) {
+interface CrumbsProps {
+  title: string;
+  root: Node;
+  path: number[];
+  zoom: (path: number[]) => void;
+}
+
+function Crumbs({ title, root, path, zoom }: CrumbsProps) {
   return (
-    <nav class="crumbs" aria-label="Zoomed to">
+    <nav class="crumbs" aria-label={`Zoomed to, in ${title}`}>
       {[[], ...path.map((_, i) => path.slice(0, i + 1))].map((part, i) => (
         <>
           {i > 0 && <span aria-hidden="true"> › </span>}
@@ -155,7 +162,7 @@ export function Icicle(props: Props) {
         <Table id={id} caption={title} columns={twinColumns(props, root.value)} rows={rows} />
       ) : (
         <>
-          <Crumbs root={root} path={path} zoom={zoom} />
+          <Crumbs title={title} root={root} path={path} zoom={zoom} />
           <div class="icicle-scroll">
             <div
               class="icicle"

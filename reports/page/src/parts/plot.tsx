@@ -54,6 +54,7 @@ export function Plot<Row>({ id, title, height = 280, options, data, columns, row
     const chosen = options();
     if (legend !== undefined) chosen.legend = { show: false };
     const plot = new uPlot({ ...chosen, width: Math.max(240, element.clientWidth), height }, data, element);
+    plot.ctx.canvas.setAttribute('aria-hidden', 'true'); // the element around it has the name
     const observer = new ResizeObserver(() => plot.setSize({ width: Math.max(240, element.clientWidth), height }));
     observer.observe(element);
     return () => {

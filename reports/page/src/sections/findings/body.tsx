@@ -174,7 +174,7 @@ export function Body({ payload, finding }: Props) {
       <div>
         <h4>What to do</h4>
         <p>{finding.fix}</p>
-        {finding.sketch !== null && <Code what="the sketch" text={finding.sketch} />}
+        {finding.sketch !== null && <Code what={`the sketch for ${where.label}`} text={finding.sketch} />}
         <Actions payload={payload} finding={finding} />
         <Facts finding={finding} report={payload.head.report} />
       </div>
@@ -202,7 +202,7 @@ export function Body({ payload, finding }: Props) {
         )}
         {finding.sql !== null && (
           <Fold title="The query that gives these numbers">
-            <Code what="the query" text={finding.sql} wrap />
+            <Code what={`the query behind ${where.label}`} text={finding.sql} wrap />
           </Fold>
         )}
       </div>

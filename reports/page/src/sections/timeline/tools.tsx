@@ -29,7 +29,7 @@ export function Tools({ view, ranging, onRanging, onZoomTo, onSum }: ToolsProps)
       press: () => onRanging(!ranging),
       pressed: ranging,
     },
-    { text: 'Sum what is shown', title: 'Sums of all that is shown (R)', press: onSum },
+    { text: 'Sum what is shown', title: 'Sum what is shown: calls, times, bytes (R)', press: onSum },
   ];
   return (
     <div class="t-buttons" role="toolbar" aria-label="Timeline">
