@@ -3,18 +3,33 @@
 // console, fail, break its own policy, or ask for anything over a network.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const CANDIDATES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const root = resolve(import.meta.dirname, '../../../..');
+export const root = resolve(import.meta.dirname, '../../../..');
 
 /** A folder that is gone when the tests end. */
 export const folder = mkdtempSync(join(tmpdir(), 'gmtrace-page-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+/** A small trace made of SQL, as the tests of the rules make theirs; files are named from tests/rules. */
+export function makeTrace(name, ...files) {
+  const header = readFileSync(join(root, 'libtrace/store/database.h'), 'utf8');
+  const constant = (of) => Number(new RegExp(`define ${of} (\\w+)`).exec(header)[1]);
+  const trace = join(folder, `${name}.db`);
+  const sql = [
+    `PRAGMA application_id = ${constant('GMT_TRACE_APPLICATION_ID')};`,
+    `PRAGMA user_version = ${constant('GMT_TRACE_USER_VERSION')};`,
+    readFileSync(join(root, 'libtrace/store/schema.sql'), 'utf8'),
+    ...['common.sql', 'golden/trace.sql', ...files].map((file) => readFileSync(join(root, 'tests/rules', file), 'utf8')),
+  ];
+  execFileSync('sqlite3', [trace], { input: sql.join('\n'), stdio: ['pipe', 'ignore', 'inherit'] });
+  return trace;
+}
 
 /** The page that gmanalyze writes of a recording: a .db, or a .db.gz below tests/data. */
 export function makePage(recording, ...options) {

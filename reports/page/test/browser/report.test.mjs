@@ -5,17 +5,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import { close, makePage, open } from './open.mjs';
+import { close, makePage, makeTrace, open } from './open.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SECTIONS = ['verdict', 'findings', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'];
+const EVERYTHING = '#timeline&t.event=100&t.range=100000000,700000000&t.table=yes&k.open=1&c.inverted=1&c.search=frame';
 const hashOf = (page) => page.evaluate(() => location.hash);
 
 let slow, fast, simulated;
 before(() => {
   slow = makePage('pipeline_slow.db.gz');
   fast = makePage('pipeline_fast.db.gz');
-  simulated = process.env.GMT_SIMULATED_DB ? makePage(process.env.GMT_SIMULATED_DB) : undefined;
+  simulated = makePage(makeTrace('simulated', 'simulated.sql'));
 });
 after(close);
 
@@ -54,7 +55,6 @@ describe('every section', () => {
   });
 
   test('states no time of a run on the software device', async () => {
-    assert.ok(simulated, 'GMT_SIMULATED_DB: a recording of the software device');
     const { page, faults, context } = await open(simulated);
     assert.match(await page.locator('header').first().innerText(), /software device/);
     for (const id of ['verdict', 'kernels', 'transfers'])
@@ -211,6 +211,8 @@ describe('whoever reads it in another way', () => {
   for (const [name, options] of [
     ['light, 1280 wide', {}],
     ['dark, 390 wide', { dark: true, width: 390, height: 844 }],
+    ["a kernel's own page, light, 390 wide", { width: 390, height: 844, hash: '#kernels&k.open=0' }],
+    ['an event, a range and the tables, dark, 1280 wide', { dark: true, hash: EVERYTHING }],
   ])
     test(`finds no fault by axe-core: names, contrast, roles (${name})`, async () => {
       const { page, faults, context } = await open(slow, options);
