@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page from top to bottom: title, contents, and one section after the other.
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Contents } from './frame/contents';
 import { Guard } from './frame/guard';
 import { Keys } from './frame/keys';
@@ -18,6 +18,7 @@ import { Timeline } from './sections/timeline';
 import { Transfers } from './sections/transfers';
 import { Verdict } from './sections/verdict';
 import { parseHash } from './state';
+import { isPrinting, useTheme } from './theme';
 
 export interface SectionProps {
   payload: Payload;
@@ -42,8 +43,33 @@ const SECTIONS: SectionRow[] = [
   { id: 'about', title: 'About', body: About },
 ];
 
+const FIRST = 2; // sections that the page opens with; the others follow one by one
+
+/**
+ * How many sections are there. A million calls take seconds to be laid out in all of them: what is read
+ * first shall not wait for that. On paper there are all.
+ */
+function useArrived(): number {
+  const [arrived, setArrived] = useState(FIRST);
+  useTheme(); // renders again before it is printed
+  useEffect(() => {
+    if (arrived === SECTIONS.length) return;
+    // The browser draws, and hears the reader, in between.
+    const timer = setTimeout(() => setArrived(arrived + 1), 0);
+    return () => clearTimeout(timer);
+  }, [arrived]);
+  return isPrinting() ? SECTIONS.length : arrived;
+}
+
 /** The browser looks for an element with the whole fragment as its id: the first word is meant. */
-function useFragment() {
+function useFragment(complete: boolean) {
+  const moved = useRef(false);
+  useEffect(() => {
+    const move = () => void (moved.current = true);
+    const signs = ['wheel', 'pointerdown', 'keydown'];
+    for (const sign of signs) addEventListener(sign, move, { passive: true, capture: true });
+    return () => signs.forEach((sign) => removeEventListener(sign, move, { capture: true }));
+  }, []);
   useEffect(() => {
     const jump = () => {
       const { section, choices } = parseHash(location.hash);
@@ -51,18 +77,33 @@ function useFragment() {
       if (section === 'findings' && choices.f !== undefined) return;
       if (SECTIONS.some(({ id }) => id === section)) document.getElementById(section)?.scrollIntoView();
     };
-    // Once the plots above have their height.
-    const frame = requestAnimationFrame(() => requestAnimationFrame(jump));
+    // At once, and again when what comes before has its height, unless the reader has gone elsewhere.
+    const frame = requestAnimationFrame(() => requestAnimationFrame(() => moved.current || jump()));
     addEventListener('hashchange', jump);
     return () => {
       cancelAnimationFrame(frame);
       removeEventListener('hashchange', jump);
     };
-  }, []);
+  }, [complete]);
 }
 
 export function App({ payload }: SectionProps) {
-  useFragment();
+  const arrived = useArrived();
+  const complete = arrived === SECTIONS.length;
+  useFragment(complete);
+  useEffect(() => {
+    if (complete) document.documentElement.dataset.ready = 'yes';
+  }, [complete]);
+  // The same elements each time, so that one that arrives renders no other again.
+  const bodies = useMemo(
+    () =>
+      SECTIONS.map(({ title, body: Body }) => (
+        <Guard title={title}>
+          <Body payload={payload} />
+        </Guard>
+      )),
+    [payload],
+  );
   return (
     <>
       <a
@@ -78,12 +119,10 @@ export function App({ payload }: SectionProps) {
       <Masthead payload={payload} />
       <Contents sections={SECTIONS} />
       <main>
-        {SECTIONS.map(({ id, title, body: Body }) => (
+        {SECTIONS.map(({ id, title }, i) => (
           <section id={id} aria-labelledby={`${id}-title`} tabIndex={-1}>
             <h2 id={`${id}-title`}>{title}</h2>
-            <Guard title={title}>
-              <Body payload={payload} />
-            </Guard>
+            {i < arrived ? bodies[i] : <p class="later dim">…</p>}
           </section>
         ))}
       </main>

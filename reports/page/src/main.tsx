@@ -21,7 +21,9 @@ readPayload(document.getElementById('payload') as HTMLElement)
   .then((payload) => {
     root.textContent = '';
     render(appOf(payload), root);
-    document.documentElement.dataset.ready = 'yes';
+    // A report says itself when its last section is laid out.
+    const { diff, ranks } = payload.head;
+    if (diff !== undefined || ranks !== undefined) document.documentElement.dataset.ready = 'yes';
   })
   .catch((error: unknown) => {
     root.textContent = `This report cannot be shown: ${error instanceof Error ? error.message : String(error)}`;

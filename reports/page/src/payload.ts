@@ -173,7 +173,12 @@ export function decodePayload(bytes: Uint8Array): Payload {
   };
 }
 
+type FromBase64 = (text: string) => Uint8Array<ArrayBuffer>;
+
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  // New in 2025, and ten times as fast.
+  const built = (Uint8Array as unknown as { fromBase64?: FromBase64 }).fromBase64;
+  if (built !== undefined) return built.call(Uint8Array, text);
   const characters = atob(text);
   const bytes = new Uint8Array(characters.length);
   for (let i = 0; i < characters.length; i++) bytes[i] = characters.charCodeAt(i);

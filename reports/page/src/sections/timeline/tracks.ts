@@ -194,17 +194,21 @@ export function stack(
   deepest: number,
   depthOf: Uint8Array,
 ): Stacked {
-  const busy: number[] = [];
-  const sizes: number[] = [];
-  for (const row of rows) {
+  const busy = new Float64Array(deepest).fill(-Infinity);
+  const sizes = new Uint32Array(deepest);
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     let depth = 0;
-    while (depth < busy.length && depth < deepest - 1 && busy[depth] > begin[row]) depth++;
-    busy[depth] = Math.max(end[row], busy[depth] ?? -Infinity);
-    sizes[depth] = (sizes[depth] ?? 0) + 1;
+    while (depth < deepest - 1 && busy[depth] > begin[row]) depth++;
+    if (end[row] > busy[depth]) busy[depth] = end[row];
+    sizes[depth]++;
     depthOf[row] = depth;
   }
-  const split = sizes.map((size) => new Uint32Array(size));
+  const split = Array.from(sizes, (size) => new Uint32Array(size)).filter(({ length }) => length > 0);
   sizes.fill(0);
-  for (const row of rows) split[depthOf[row]][sizes[depthOf[row]]++] = row;
+  for (let i = 0; i < rows.length; i++) {
+    const depth = depthOf[rows[i]];
+    split[depth][sizes[depth]++] = rows[i];
+  }
   return { rows: split };
 }
