@@ -175,7 +175,7 @@ static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint 
     char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
 
     fputs("\n", out);
-    span(out, j->kernel, false);
+    gmt_markdown_span(out, j->kernel, false);
     fprintf(out, ": together about %s (%s to %s): ", gmt_format_ns(best, j->saving.best_ns),
             gmt_format_ns(low, j->saving.low_ns), gmt_format_ns(high, j->saving.high_ns));
     for (size_t i = 0; i < j->part_count; i++)
