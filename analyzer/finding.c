@@ -176,8 +176,20 @@ static enum gmt_severity severity_of(const struct gmt_finding *finding)
     return finding->saving.share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
 }
 
+/* Of the wall time, or for what the device does of its busy time: it may idle for most of a run. */
+static double noticed_share(const struct gmt_analysis *analysis, const struct gmt_finding *finding)
+{
+    bool device = finding->where.kernel != NULL ||
+                  strcmp(analysis->rule->category, "transfers") == 0;
+    double busy_ns = analysis->report->gpu_busy_ns;
+
+    return fmax(finding->saving.share,
+                device && busy_ns > 0 ? finding->saving.best_ns / busy_ns : 0);
+}
+
 /* Why a finding is only a note, or NULL. A severity set by the rule itself overrides the floors. */
-static const char *below_floor(const struct gmt_finding *finding)
+static const char *below_floor(const struct gmt_analysis *analysis,
+                               const struct gmt_finding *finding)
 {
     double best = finding->saving.best_ns, share = finding->saving.share;
 
@@ -187,7 +199,8 @@ static const char *below_floor(const struct gmt_finding *finding)
         return NULL;
     if (best < GMT_FLOOR_NOISE_NS)
         return "the saving is smaller than the noise of a run";
-    if (share >= GMT_FLOOR_SHARE || (best >= GMT_FLOOR_NS && share >= GMT_FLOOR_SHARE_OF_MS))
+    if (noticed_share(analysis, finding) >= GMT_FLOOR_SHARE ||
+        (best >= GMT_FLOOR_NS && share >= GMT_FLOOR_SHARE_OF_MS))
         return NULL;
     return "the saving is too small to matter";
 }
@@ -210,7 +223,7 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
 
     if (isfinite(finding->saving.best_ns) && wall_ns > 0)
         finding->saving.share = finding->saving.best_ns / wall_ns;
-    finding->note_why = below_floor(finding);
+    finding->note_why = below_floor(analysis, finding);
     if (finding->note_why != NULL)
         finding->severity = GMT_SEVERITY_NOTE;
     else if (finding->severity == GMT_SEVERITY_NOTE)

@@ -5,7 +5,10 @@
 
 /* ---- what is worth a finding; below it is a note ---- */
 
-/* Anyone changes code for one percent; nobody for less, unless it is visible in absolute terms. */
+/*
+ * Anyone changes code for one percent, of the wall time or, in kernels and copies, of the time that the
+ * device is busy; nobody for less, unless it is visible in absolute terms.
+ */
 #define GMT_FLOOR_SHARE 0.01
 #define GMT_FLOOR_NS 1e6           /* 1 ms counts even in a longer run ...            */
 #define GMT_FLOOR_SHARE_OF_MS 1e-3 /* ... as long as it is a thousandth of it         */

@@ -71,3 +71,27 @@ Test(deference, does_not_trade_warps_for_spills)
         gmt_fixture_free(&fixture);
     }
 }
+
+/* In a run that the device hardly takes part in, its own time decides about what it does. */
+Test(deference, judges_kernels_and_copies_by_the_time_of_the_device_too)
+{
+    static const struct {
+        const char *fixture, *rule;
+        size_t findings;
+    } cases[] = {{"fixtures/GM301_positive", "GM301", 1},
+                 {"fixtures/GM102_positive", "GM102", 1},
+                 {"fixtures/GM201_positive", "GM201", 0}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load(&fixture, cases[i].fixture);
+        gmt_fixture_sql(&fixture, "UPDATE process SET end_ns = 1000000000000");
+        gmt_fixture_analyze(&fixture, cases[i].rule);
+        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s", cases[i].rule);
+        cr_assert_eq(fixture.report.note_count, 1 - cases[i].findings, "%s", cases[i].rule);
+        if (cases[i].findings > 0)
+            cr_assert_eq(fixture.report.findings[0].severity, GMT_SEVERITY_LOW);
+        gmt_fixture_free(&fixture);
+    }
+}
