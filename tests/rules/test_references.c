@@ -4,6 +4,7 @@
  * name, the others nothing above a note but what the table allows. Known misses stand in tests/bench/prediction/expected.def.
  */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,76 @@ Test(references, the_others_are_quiet)
         gmt_trial_free(&trial);
     }
     cr_assert_geq(quiet, 12);
+    gmt_evidence_free(&set);
+}
+
+/* Bytes per lane of an access, where warps are full; NAN: there are none. */
+static double width_of(const double *counter, size_t bytes, size_t requests)
+{
+    return counter[requests] > 0 ? counter[bytes] / counter[requests] / 32 : NAN;
+}
+
+/* Whether some lanes ask for nothing, or several for one word. */
+static bool has_idle_lanes(const char *family, const char *name)
+{
+    static const char *const families[] = {"partial_warp", "serial", "pitch"};
+    static const char *const names[] = {"half_warp", "word_broadcast", "word_pairs",
+                                        "pair_broadcast", "quad_broadcast"};
+
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        if (strcmp(family, families[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The patched counters are those of the machine code: each instruction adds what it asks for. So they
+ * show whether ptxas has merged, split or narrowed an access that inline PTX asks for.
+ */
+Test(references, access_as_many_bytes_at_once_as_the_table_says)
+{
+    struct gmt_evidence_set set;
+    size_t i, seen = 0;
+    json_t *row;
+
+    load(&set);
+    json_array_foreach(set.variants, i, row)
+    {
+        const char *family = gmt_text_of(row, "family"), *name = gmt_text_of(row, "variant");
+        const json_t *traced = gmt_evidence_find(set.traced, family, name);
+        double width = gmt_number_of(row, "width_bytes");
+        struct gmt_trial trial;
+        char message[512] = "";
+
+        if (traced == NULL)
+            continue;
+        int rc = gmt_trial_variant(&trial, &set, traced, NULL, message, sizeof(message));
+        cr_assert_eq(rc, 0, "%s", message);
+        bool counted = false, found = false;
+        for (size_t k = 0; k < trial.timeline.class_count; k++) {
+            const double *c = trial.timeline.classes[k].counter;
+            const double widths[] = {
+                width_of(c, GMT_M_global_load_bytes, GMT_M_global_load_requests),
+                width_of(c, GMT_M_global_store_bytes, GMT_M_global_store_requests),
+                width_of(c, GMT_M_shared_load_bytes, GMT_M_shared_load_requests)};
+
+            for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
+                counted |= isfinite(widths[w]);
+                found |= fabs(widths[w] - width) < 1e-3 * width;
+            }
+        }
+        /* Host memory, constants and graphs are not patched. */
+        cr_expect(found || !counted || has_idle_lanes(family, name), "%s:%s: not %g bytes", family,
+                  name, width);
+        seen += found;
+        gmt_trial_free(&trial);
+    }
+    cr_assert_gt(seen, 150);
     gmt_evidence_free(&set);
 }
 
