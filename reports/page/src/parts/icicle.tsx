@@ -83,6 +83,18 @@ function Crumbs({ title, root, path, zoom }: CrumbsProps) {
   );
 }
 
+/** "function (file:line)": where it is narrow, the function is cut, for the lines of one function tell the boxes apart. */
+function Label({ text }: { text: string }) {
+  const at = text.endsWith(')') ? text.lastIndexOf(' (') : -1;
+  if (at < 0) return <span>{text}</span>;
+  return (
+    <>
+      <span>{text.slice(0, at)}</span>
+      <span class="place">{text.slice(at)}</span>
+    </>
+  );
+}
+
 interface BoxProps {
   cell: Cell;
   text: string;
@@ -116,7 +128,7 @@ function Box({ cell, text, found, active, press, point }: BoxProps) {
       onFocus={point}
       onMouseEnter={point}
     >
-      {cell.node.label}
+      <Label text={cell.node.label} />
     </button>
   );
 }

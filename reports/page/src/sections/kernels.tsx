@@ -129,6 +129,12 @@ function shaded({ value, show, heat, tone }: Heat) {
   };
 }
 
+/** "128×512": dimensions of 1 at the end say nothing. */
+function shapeOf(dimensions: number[]): string {
+  const text = dimensions.join('×');
+  return text.replace(/(?<=\d)(×1)+$/, '');
+}
+
 function columnsOf(open: (kernel: Kernel) => void): TableColumn<Kernel>[] {
   return [
     {
@@ -155,7 +161,7 @@ function columnsOf(open: (kernel: Kernel) => void): TableColumn<Kernel>[] {
       value: ({ shape }) => shape,
       show: ({ row }) => (
         <small>
-          {row.grid.join('×')}, {row.block.join('×')}
+          <span>{shapeOf(row.grid)},</span> <span>{shapeOf(row.block)}</span>
         </small>
       ),
       help: 'grid, block',
@@ -194,11 +200,11 @@ export function Kernels({ payload }: SectionProps) {
         <span class="heat" data-tone="bad" data-level="6">
           orange
         </span>
-        : the worse the darker.{' '}
+        : the stronger, the worse.{' '}
         <span class="heat" data-tone="busy" data-level="6">
           blue
         </span>
-        : the larger the darker.
+        : the stronger, the larger a part.
       </p>
       <Table
         id="k"

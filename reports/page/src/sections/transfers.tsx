@@ -94,11 +94,13 @@ function Filters({ copies, off, toggle }: { copies: Copies; off: Set<string>; to
       label: name,
       on: !off.has(name),
     }));
+  const [directions, classes] = [entries('direction'), entries('host_class')];
+  const both = directions.length > 1 && classes.length > 1; // else the kinds of copies say it all
   const kinds = copies.groups.map((group, shape) => ({ group, shape }));
   return (
     <>
-      <Keys label="Direction" entries={entries('direction')} toggle={toggle} />
-      <Keys label="Memory" entries={entries('host_class')} toggle={toggle} />
+      {both && <Keys label="Direction" entries={directions} toggle={toggle} />}
+      {both && <Keys label="Memory" entries={classes} toggle={toggle} />}
       <Keys
         label="Copies"
         entries={kinds.map(({ group, shape }) => ({

@@ -55,7 +55,7 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
           <code>{where.module}</code>
         </Fact>
       )}
-      <Fact name="Cost now">{ns(cost_ns)}</Fact>
+      {known(cost_ns) && <Fact name="Cost now">{ns(cost_ns)}</Fact>}
       {known(excess_bytes) && excess_bytes > 0 && <Fact name="Moved for nothing">{bytes(excess_bytes)}</Fact>}
       <Fact name="Saving">
         {known(saving.best_ns)
@@ -63,7 +63,7 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
             `${share(saving.share_of_wall)} of the run`
           : 'not priced'}
       </Fact>
-      {finding.method !== '' && finding.method !== null && <Fact name="Reckoned as">{finding.method}</Fact>}
+      {finding.method !== '' && finding.method !== null && <Fact name="How computed">{finding.method}</Fact>}
       <Fact name="Confidence">{confidence(report, finding.confidence)}</Fact>
       <Fact name="Effort">{effort(finding.effort)}</Fact>
       {finding.note && <Fact name="Only a note">{finding.note}</Fact>}

@@ -16,13 +16,20 @@ export interface CardProps {
   onToggle: (fingerprint: string) => void;
 }
 
+const LEAST = 0.00005; // less is 0.00 % in two digits
+
+function ofRun(part: number | null): string {
+  if (!known(part)) return '';
+  return `${part < LEAST ? 'under 0.01 %' : share(part)} of the run`;
+}
+
 function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: number; software: boolean }) {
   const { saving, excess_bytes } = finding;
   if (known(saving.best_ns))
     return (
       <div class="saving">
         <b>{ns(saving.best_ns)}</b>{' '}
-        <small>{known(saving.share_of_wall) && `${share(saving.share_of_wall)} of the run`}</small>
+        <small>{ofRun(saving.share_of_wall)}</small>
         <IntervalBar saving={saving} scale_ns={scale_ns} />
       </div>
     );

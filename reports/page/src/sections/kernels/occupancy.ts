@@ -48,7 +48,7 @@ export function curvesOf(row: KernelRow, occupancy: Occupancy): Curve[] {
     {
       id: 'registers',
       title: 'by registers',
-      axis: 'registers of a thread',
+      axis: 'registers per thread',
       show: count,
       steps: steps(occupancy.by_registers, () => threads),
       now: row.registers ?? NaN,

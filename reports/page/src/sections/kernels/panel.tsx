@@ -22,9 +22,9 @@ function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
   const facts: [string, string][] = [
     ['Grid', row.grid.join(' × ')],
     ['Block', `${row.block.join(' × ')} threads`],
-    ['Registers', known(row.registers) ? `${row.registers} of a thread` : NOTHING],
+    ['Registers', known(row.registers) ? `${row.registers} per thread` : NOTHING],
     ['Shared memory', `${bytes(row.static_shared_bytes)} static, ${bytes(row.dynamic_shared_bytes)} dynamic`],
-    ['Local memory', known(row.local_bytes) ? `${bytes(row.local_bytes)} of a thread` : NOTHING],
+    ['Local memory', known(row.local_bytes) ? `${bytes(row.local_bytes)} per thread` : NOTHING],
     ['Launches', `${count(row.launches)}, ${count(row.measured_launches)} measured`],
     ['One launch', ns(each)],
     ['All launches', `${ns(row.device_ns)}, ${share(row.share_of_wall)} of the run`],
@@ -52,9 +52,9 @@ const ROOFS: [keyof Kernel['used'], string][] = [
 export function limitOf({ used }: Kernel): string {
   const measured = ROOFS.filter(([id]) => known(used[id])).sort((a, b) => used[b[0]] - used[a[0]]);
   if (measured.length === 0)
-    return 'Which memory holds it is not known: that needs times, counters and a calibrated device model.';
+    return 'Which memory limits it is not known: that needs times, counters and a calibrated device model.';
   const [id, title] = measured[0];
-  if (used[id] >= 0.6) return `Held by ${title}: ${share(used[id])} of what calibration reached.`;
+  if (used[id] >= 0.6) return `Limited by ${title}: ${share(used[id])} of the rate that calibration reached.`;
   const nearest = `the nearest, ${title}, at ${share(used[id])}`;
   return `No memory is near its limit (${nearest}): look at latency, occupancy, instructions or the number of blocks.`;
 }
@@ -232,7 +232,7 @@ export function KernelPanel({ payload, kernel, close }: Props) {
         <code>{kernel.row.name}</code>
       </h3>
       <Facts kernel={kernel} />
-      <h4>What holds it</h4>
+      <h4>What limits it</h4>
       <Limits kernel={kernel} />
       <h4>Findings</h4>
       <Findings kernel={kernel} />

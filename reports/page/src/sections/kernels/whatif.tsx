@@ -106,7 +106,7 @@ export function OccupancyPanel({ row }: { row: KernelRow }) {
         {count(blocks)} blocks, {count(warps)} of {count(most)} warps of a multiprocessor can be resident:{' '}
         {share(occupancy.theoretical)}.{' '}
         {limiter
-          ? `Held by ${LIMITS[limiter] ?? limiter}; without that it would be ${share(occupancy.without_limiter)}.`
+          ? `Limited by ${LIMITS[limiter] ?? limiter}; without that it would be ${share(occupancy.without_limiter)}.`
           : 'Nothing limits it.'}{' '}
         {known(row.achieved_occupancy) && `Achieved: ${share(row.achieved_occupancy)}.`}{' '}
         {known(occupancy.best_block_size) && `Highest with blocks of ${occupancy.best_block_size} threads.`}

@@ -7,6 +7,7 @@ import type { Model } from './model';
 import type { Palette } from './palette';
 
 const KERNELS = 10;
+const FEW = 14; // kinds and kernels: the legend starts open where there is room
 
 interface Props {
   model: Model;
@@ -44,7 +45,7 @@ export function Legend({ model, palette, theme }: Props) {
   const kernels = [...new Map(report.kernels.map(({ name }) => [name, shortKernel(name)]))].slice(0, KERNELS);
   const more = new Set(report.kernels.map(({ name }) => name)).size - kernels.length;
   return (
-    <details class="t-legend">
+    <details class="t-legend" open={kinds.length + kernels.length <= FEW && innerWidth > 640}>
       <summary>Legend</summary>
       <ul aria-label="Kinds of calls">
         {kinds.map((kind) => (

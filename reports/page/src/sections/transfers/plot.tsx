@@ -34,13 +34,18 @@ export function titleOf({ direction, host_class, mode }: Calibrated): string {
   return [direction, host_class, MODES[mode] ?? mode].filter(Boolean).join(' ');
 }
 
-// Colour by direction and class, dash by mode and class: no two curves look alike.
+// The usual four, pageable and pinned up and down, differ by dash as well as by colour.
+function dashOf({ direction, host_class, mode }: Calibrated): number {
+  return (direction === 'd2h' ? 2 : 0) + (host_class === 'pageable' ? 1 : 0) + (mode === 'sync' ? 0 : 2);
+}
+
+// Colour by direction and class.
 function drawn(curves: Calibrated[]): Curve[] {
   const colors = [...new Set(curves.map(({ direction, host_class }) => `${direction} ${host_class}`))];
   return curves.map((curve) => ({
     label: titleOf(curve),
     color: colors.indexOf(`${curve.direction} ${curve.host_class}`),
-    dash: curve.mode === 'sync' ? 0 : 1,
+    dash: dashOf(curve),
     points: curve.points.map(({ bytes: size, ns: time }): [number, number] => [size, (1e9 * size) / time]),
   }));
 }
