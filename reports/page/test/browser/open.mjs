@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const CANDIDATES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+export const SECTIONS = ['verdict', 'findings', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'];
 export const root = resolve(import.meta.dirname, '../../../..');
 
 /** A folder that is gone when the tests end. */
@@ -70,6 +71,14 @@ export async function open(path, { width = 1280, height = 900, dark = false, has
   await page.goto(pathToFileURL(path).href + hash);
   await page.waitForSelector('html[data-ready]', { state: 'attached', timeout: waiting });
   return { page, faults, context };
+}
+
+/** Opens whatever can be opened, so that what is hidden at first is looked at as well. */
+export async function openAll(page) {
+  await page.evaluate(() => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+  });
+  for (const button of await page.getByRole('button', { name: 'Open all' }).all()) await button.click();
 }
 
 export async function close() {

@@ -5,10 +5,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import { close, makePage, makeTrace, open } from './open.mjs';
+import { close, makePage, makeTrace, open, openAll, SECTIONS } from './open.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const SECTIONS = ['verdict', 'findings', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'];
 const EVERYTHING = '#timeline&t.event=100&t.range=100000000,700000000&t.table=yes&k.open=1&c.inverted=1&c.search=frame';
 const hashOf = (page) => page.evaluate(() => location.hash);
 
@@ -19,14 +18,6 @@ before(() => {
   simulated = makePage(makeTrace('simulated', 'simulated.sql'));
 });
 after(close);
-
-// Everything that can be opened, so that what is hidden at first is looked at as well.
-async function openAll(page) {
-  await page.evaluate(() => {
-    for (const details of document.querySelectorAll('details')) details.open = true;
-  });
-  for (const button of await page.getByRole('button', { name: 'Open all' }).all()) await button.click();
-}
 
 describe('every section', () => {
   for (const theme of ['light', 'dark'])
