@@ -15,7 +15,8 @@ static bool end_ok(const void *start, size_t bytes, enum end end, bool *known)
     if (!*known) {
         return end != END_DEVICE && start != NULL;
     }
-    bool fits = bytes <= range.bytes - ((uintptr_t)start - range.start);
+    bool fits = bytes <= range.bytes - ((uintptr_t)start - range.start) ||
+                sim_heap_covers((uintptr_t)start, bytes);
     if (!fits && end != END_DEVICE && range.kind == SIM_MEM_REGISTERED) {
         *known = false; /* part of a buffer is page-locked, the rest pageable */
         return true;

@@ -55,8 +55,9 @@ enum sim_kind {
     SIM_GRAPH = 0x4000,
     SIM_GRAPH_EXEC = 0x8000,
     SIM_LINK = 0x10000,
+    SIM_MEM_MAPPED = 0x20000, /* by cuMemMap, and accessible */
 };
-#define SIM_ANY_DEVICE_MEMORY (SIM_MEM_DEVICE | SIM_MEM_MANAGED | SIM_MEM_GLOBAL)
+#define SIM_ANY_DEVICE_MEMORY (SIM_MEM_DEVICE | SIM_MEM_MANAGED | SIM_MEM_GLOBAL | SIM_MEM_MAPPED)
 #define SIM_ANY_HOST_MEMORY (SIM_MEM_PINNED | SIM_MEM_REGISTERED)
 
 /* An address range the driver has handed out: memory, or the object behind a handle. */
@@ -245,6 +246,9 @@ bool sim_heap_covers(uintptr_t address, size_t bytes);
 bool sim_heap_advise(uintptr_t address, size_t bytes, void (*change)(struct sim_range *, void *),
                      void *data);
 size_t sim_heap_used(CUdevice device);
+/* Physical memory comes and goes apart from its addresses; false: there is not so much. */
+bool sim_heap_charge(CUdevice device, size_t bytes);
+void sim_heap_refund(CUdevice device, size_t bytes);
 size_t sim_heap_limit(void);
 void sim_heap_release(struct sim_context *context);
 

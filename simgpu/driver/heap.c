@@ -40,9 +40,27 @@ size_t sim_heap_used(CUdevice device)
     return used;
 }
 
+bool sim_heap_charge(CUdevice device, size_t bytes)
+{
+    size_t limit = sim_heap_limit();
+    pthread_mutex_lock(&sim_registry.lock);
+    bool fits = bytes <= limit && sim_registry.used[device] <= limit - bytes;
+    sim_registry.used[device] += fits ? bytes : 0;
+    pthread_mutex_unlock(&sim_registry.lock);
+    return fits;
+}
+
+void sim_heap_refund(CUdevice device, size_t bytes)
+{
+    pthread_mutex_lock(&sim_registry.lock);
+    sim_registry.used[device] -= bytes;
+    pthread_mutex_unlock(&sim_registry.lock);
+}
+
+/* Mapped memory was counted when it was made. */
 static bool on_device(const struct sim_range *range)
 {
-    return (range->kind & SIM_ANY_DEVICE_MEMORY) != 0;
+    return (range->kind & SIM_ANY_DEVICE_MEMORY) != 0 && range->kind != SIM_MEM_MAPPED;
 }
 
 /* Registry locked. */
@@ -216,8 +234,18 @@ bool sim_heap_find(uintptr_t address, struct sim_range *out)
 bool sim_heap_covers(uintptr_t address, size_t bytes)
 {
     struct sim_range range;
-    return bytes == 0 ||
-           (sim_heap_find(address, &range) && bytes <= range.bytes - (address - range.start));
+    while (bytes != 0) {
+        if (!sim_heap_find(address, &range)) {
+            return false;
+        }
+        size_t rest = range.bytes - (address - range.start);
+        if (bytes > rest && range.kind != SIM_MEM_MAPPED) {
+            return false; /* only mappings go on in the next one */
+        }
+        address += rest;
+        bytes -= bytes < rest ? bytes : rest;
+    }
+    return true;
 }
 
 bool sim_heap_advise(uintptr_t address, size_t bytes, void (*change)(struct sim_range *, void *),

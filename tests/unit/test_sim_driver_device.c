@@ -34,7 +34,7 @@ Test(sim_driver_device, lacks_what_it_says_it_lacks)
     cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH), 0);
     cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), 0);
     cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED), 0);
-    cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED), 0);
+    cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED), 1);
     cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED), 1);
     cr_expect_eq(attribute(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), 1);
     for (int i = 1; i < CU_DEVICE_ATTRIBUTE_MAX; i++) {
