@@ -7,8 +7,9 @@
 #include "analyzer/page_parts.h"
 #include "analyzer/query.h"
 
-const char *const gmt_page_allocation_kinds[] = {"device", "pitched", "managed",    "async",
-                                                 "pool",   "pinned",  "registered", "unknown"};
+const char *const gmt_page_allocation_kinds[] = {
+    "device", "pitched", "managed", "async", "pool",     "pinned", "registered",
+    "mapped", "array",   "mipmap",  "ipc",   "external", "unknown"};
 const size_t gmt_page_allocation_kind_count = sizeof(gmt_page_allocation_kinds) /
                                               sizeof(gmt_page_allocation_kinds[0]);
 

@@ -78,7 +78,9 @@ struct gmt_tl_allocation {
     uint64_t address;
     int64_t bytes;
     int32_t free_api;
-    char kind; /* first letter: device, pitched (p), managed, async, 'o' for pool */
+    char
+        kind; /* first letter: device, pitched, managed, async, ipc; pool 'o', mapped 'v', array and
+                  mipmap 'y', external 'x' */
 };
 
 /* Of a kernel, as reports show it: NAN where the trace does not know. */

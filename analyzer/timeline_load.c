@@ -135,6 +135,21 @@ static int load_launches(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+static char allocation_kind(const char *name)
+{
+    static const struct {
+        const char *name;
+        char kind;
+    } taken[] = {
+        {"pool", 'o'}, {"mapped", 'v'}, {"array", 'y'}, {"mipmap", 'y'}, {"external", 'x'}};
+
+    for (size_t i = 0; name != NULL && i < sizeof(taken) / sizeof(taken[0]); i++) {
+        if (strcmp(name, taken[i].name) == 0)
+            return taken[i].kind;
+    }
+    return name != NULL ? name[0] : '?';
+}
+
 static int load_allocations(struct gmt_timeline *tl)
 {
     struct gmt_query query;
@@ -149,10 +164,8 @@ static int load_allocations(struct gmt_timeline *tl)
                             "free_begin_ns, free_end_ns FROM allocation");
     while (rc == 0 && tl->allocation_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_allocation *allocation = &tl->allocations[tl->allocation_count++];
-        const char *kind = column_text(&query, 8);
-
         read_call(tl, &query, &allocation->call);
-        allocation->kind = kind == NULL ? '?' : strcmp(kind, "pool") == 0 ? 'o' : kind[0];
+        allocation->kind = allocation_kind(column_text(&query, 8));
         allocation->address = (uint64_t)gmt_query_int(&query, 9);
         allocation->bytes = gmt_query_bytes(&query, 10);
         allocation->free_api = (int32_t)gmt_query_int(&query, 11);

@@ -4,15 +4,10 @@
 #include "preload/allocmap.h"
 #include "preload/context.h"
 #include "preload/hook.h"
+#include "preload/resolve.h"
 
-struct shape {
-    uint64_t pitch, width, height, pool;
-    uint32_t flags;
-};
-
-/* A failed call is recorded without address: its out-parameters say nothing. */
-static void record_alloc(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
-                         uint64_t bytes, struct shape shape)
+void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
+                      uint64_t bytes, struct gmt_alloc_shape shape)
 {
     struct gmt_alloc alloc = {
         .kind = (uint8_t)kind,
@@ -24,13 +19,13 @@ static void record_alloc(const struct gmt_site *site, enum gmt_alloc_kind kind, 
     };
     if (site->result == CUDA_SUCCESS && (site->flags & GMT_CALL_CAPTURING) == 0) {
         alloc.address = address;
-        alloc.id = gmt_allocmap_insert(address, bytes, kind, gmt_context_current(NULL));
+        alloc.id = gmt_allocmap_insert(address, shape.is_handle ? 1 : bytes, kind,
+                                       shape.outlives_context ? 0 : gmt_context_current(NULL));
     }
     gmt_site_record_with(GMT_REC_ALLOC, site, bytes, &alloc);
 }
 
-/* The address may belong to someone else the moment the driver has it back: forget it first. */
-static bool begin_free(uint64_t address, struct gmt_allocation *gone)
+bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone)
 {
     return address != 0 && gmt_allocmap_remove(address, gone);
 }
@@ -51,7 +46,15 @@ void gmt_alloc_record_free(const struct gmt_site *site, bool known,
     gmt_site_record_with(GMT_REC_FREE, site, gone->bytes, &alloc);
 }
 
-static uint64_t value_at(const CUdeviceptr *address, CUresult result)
+uint64_t gmt_alloc_bytes_at(uint64_t base)
+{
+    size_t bytes = 0;
+    bool known = base != 0 && gmt_driver.cuMemGetAddressRange_v2 != NULL &&
+                 gmt_driver.cuMemGetAddressRange_v2(NULL, &bytes, base) == CUDA_SUCCESS;
+    return known ? bytes : 0;
+}
+
+uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result)
 {
     return result == CUDA_SUCCESS && address != NULL ? *address : 0;
 }
@@ -62,16 +65,17 @@ static uint64_t pointer_at(void *const *address, CUresult result)
 }
 
 #define ALLOC(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS, BYTES, ...) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
-                    record_alloc(&site, KIND, ADDRESS, BYTES, (struct shape){__VA_ARGS__}))
+    GMT_DEFINE_HOOK( \
+        SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
+        gmt_alloc_record(&site, KIND, ADDRESS, BYTES, (struct gmt_alloc_shape){__VA_ARGS__}))
 
 #define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, struct gmt_allocation gone; \
-                    bool known = begin_free(ADDRESS, &gone), \
+                    bool known = gmt_alloc_begin_free(ADDRESS, &gone), \
                     gmt_alloc_record_free(&site, known, &gone))
 
 ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
-      NULL, 0, value_at(address, site.result), bytes, 0)
+      NULL, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
 
 static uint64_t pitched_bytes(const size_t *pitch, size_t height, CUresult result)
 {
@@ -80,24 +84,25 @@ static uint64_t pitched_bytes(const size_t *pitch, size_t height, CUresult resul
 
 ALLOC(cuMemAllocPitch_v2, GMT_ALLOC_PITCHED,
       (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element_bytes),
-      (address, pitch, width, height, element_bytes), NULL, 0, value_at(address, site.result),
-      pitched_bytes(pitch, height, site.result), .pitch = pitched_bytes(pitch, 1, site.result),
-      .width = width, .height = height)
+      (address, pitch, width, height, element_bytes), NULL, 0,
+      gmt_alloc_value_at(address, site.result), pitched_bytes(pitch, height, site.result),
+      .pitch = pitched_bytes(pitch, 1, site.result), .width = width, .height = height)
 ALLOC(cuMemAllocManaged, GMT_ALLOC_MANAGED, (CUdeviceptr * address, size_t bytes, unsigned flags),
-      (address, bytes, flags), NULL, 0, value_at(address, site.result), bytes, .flags = flags)
+      (address, bytes, flags), NULL, 0, gmt_alloc_value_at(address, site.result), bytes,
+      .flags = flags)
 ALLOC(cuMemAllocAsync, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
-      (address, bytes, stream), stream, 0, value_at(address, site.result), bytes, 0)
+      (address, bytes, stream), stream, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
 ALLOC(cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
-      (address, bytes, stream), stream, GMT_CALL_PER_THREAD, value_at(address, site.result), bytes,
-      0)
+      (address, bytes, stream), stream, GMT_CALL_PER_THREAD,
+      gmt_alloc_value_at(address, site.result), bytes, 0)
 ALLOC(cuMemAllocFromPoolAsync, GMT_ALLOC_POOL,
       (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
-      (address, bytes, pool, stream), stream, 0, value_at(address, site.result), bytes,
+      (address, bytes, pool, stream), stream, 0, gmt_alloc_value_at(address, site.result), bytes,
       .pool = (uint64_t)(uintptr_t)pool)
 ALLOC(cuMemAllocFromPoolAsync_ptsz, GMT_ALLOC_POOL,
       (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
-      (address, bytes, pool, stream), stream, GMT_CALL_PER_THREAD, value_at(address, site.result),
-      bytes, .pool = (uint64_t)(uintptr_t)pool)
+      (address, bytes, pool, stream), stream, GMT_CALL_PER_THREAD,
+      gmt_alloc_value_at(address, site.result), bytes, .pool = (uint64_t)(uintptr_t)pool)
 ALLOC(cuMemAllocHost_v2, GMT_ALLOC_HOST, (void **address, size_t bytes), (address, bytes), NULL, 0,
       pointer_at(address, site.result), bytes, 0)
 ALLOC(cuMemHostAlloc, GMT_ALLOC_HOST, (void **address, size_t bytes, unsigned flags),

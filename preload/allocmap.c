@@ -189,6 +189,27 @@ bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed)
     return found;
 }
 
+bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kind kind,
+                              struct gmt_allocation *removed)
+{
+    bool found = false;
+    begin_change();
+    size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
+    ptrdiff_t below = start != 0 ? last_not_above(start - 1, count) : -1;
+    for (size_t i = (size_t)(below + 1); i < count && !found; i++) {
+        uint64_t offset = map.entries[i].base - start;
+        if (offset >= bytes) {
+            break;
+        }
+        found = (uint8_t)map.entries[i].id_kind == kind && map.entries[i].bytes <= bytes - offset;
+        if (found) {
+            take_out(i, removed);
+        }
+    }
+    end_change();
+    return found;
+}
+
 /* Search until a whole search saw no change. Writers are short; readers never wait for long. */
 static struct gmt_allocation search(uint64_t address, uint64_t *seq_out)
 {
@@ -250,6 +271,8 @@ enum gmt_mem_class gmt_allocmap_class(uint64_t address, enum gmt_mem_class other
     case GMT_ALLOC_HOST:
     case GMT_ALLOC_REGISTERED: return GMT_MEM_PINNED;
     case GMT_ALLOC_MANAGED: return GMT_MEM_MANAGED;
+    case GMT_ALLOC_ARRAY:
+    case GMT_ALLOC_MIPMAP: return GMT_MEM_ARRAY;
     default: return GMT_MEM_DEVICE;
     }
 }

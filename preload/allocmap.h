@@ -33,6 +33,10 @@ bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed);
 /* Forget one allocation of a context that is gone; false when none is left. */
 bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed);
 
+/* Forget one allocation of that kind that lies inside [start, start + bytes); false: none is left. */
+bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kind kind,
+                              struct gmt_allocation *removed);
+
 /* The allocation that holds `address`; false if none does. */
 bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found);
 

@@ -44,8 +44,6 @@ bool gmt_hazards_present(void)
     static const struct {
         const char *prefix, *what;
     } uncovered[] = {
-        {"cuMemImport", "memory of other processes (cuMemImport...)"},
-        {"cuMemPoolImport", "memory of other processes (cuMemPoolImport...)"},
         {"cuMulticast", "multicast memory"},
     };
     if (gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software) {
@@ -57,6 +55,13 @@ bool gmt_hazards_present(void)
         }
     }
     return present;
+}
+
+void gmt_hazards_opened(const struct gmt_site *site, const char *what)
+{
+    if (site->result == CUDA_SUCCESS) {
+        note(what);
+    }
 }
 
 /* Noted before the call: a launch that follows it must find the note. */
@@ -110,21 +115,11 @@ CALLBACK(cuStreamAddCallback_ptsz, GMT_CALL_PER_THREAD)
 WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync, 0)
 WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync_ptsz, GMT_CALL_PER_THREAD)
 
-/* What such a call opens can be used only when it has returned, and not at all if it failed. */
-#define OPENS(SYMBOL, WHAT, PARAMETERS, ARGUMENTS) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, note_opened(&site, WHAT))
-
-static void note_opened(const struct gmt_site *site, const char *what)
-{
-    if (site->result == CUDA_SUCCESS) {
-        note(what);
-    }
-    gmt_site_record(GMT_REC_CALL, site, 0);
-}
-
-OPENS(cuIpcOpenMemHandle_v2, "memory of other processes (cuIpcOpenMemHandle)",
-      (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags), (address, handle, flags))
-OPENS(cuIpcOpenEventHandle, "events of other processes (cuIpcOpenEventHandle)",
-      (CUevent * event, CUipcEventHandle handle), (event, handle))
-OPENS(cuCtxEnablePeerAccess, "peer access between devices (cuCtxEnablePeerAccess)",
-      (CUcontext peer, unsigned flags), (peer, flags))
+GMT_DEFINE_HOOK(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), (peer, flags), NULL, 0,
+                (void)0, {
+                    gmt_hazards_opened(&site,
+                                       "peer access between devices (cuCtxEnablePeerAccess)");
+                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                })
+GMT_DEFINE_HOOK(cuCtxDisablePeerAccess, (CUcontext peer), (peer), NULL, 0, (void)0,
+                gmt_site_record(GMT_REC_CALL, &site, 0))

@@ -32,6 +32,9 @@
 #undef cuIpcOpenMemHandle
 #undef cuMemcpyBatchAsync
 #undef cuCtxSynchronize
+#undef cuMemAdvise
+#undef cuMemPrefetchAsync
+#undef cuMemcpy3DBatchAsync
 
 #define GMT_EXPORT __attribute__((visibility("default")))
 

@@ -112,38 +112,3 @@ FROM_ARRAY_ASYNC(cuMemcpyAtoHAsync_v2, 0)
 FROM_ARRAY_ASYNC(cuMemcpyAtoHAsync_v2_ptsz, BOTH)
 TO_ARRAY_ASYNC(cuMemcpyHtoAAsync_v2, 0)
 TO_ARRAY_ASYNC(cuMemcpyHtoAAsync_v2_ptsz, BOTH)
-
-/* A batch is one call and many copies: one record each, told apart by their index. */
-static void record_batch(struct gmt_site *site, const CUdeviceptr *dsts, const CUdeviceptr *srcs,
-                         const size_t *sizes, size_t count)
-{
-    if (site->result != CUDA_SUCCESS || dsts == NULL || srcs == NULL || sizes == NULL) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct gmt_transfer transfer = {.dst = dsts[i], .src = srcs[i], .batch = (uint32_t)i};
-        gmt_transfer_record(site, &transfer, sizes[i]);
-    }
-}
-
-#define BATCH_12080(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK( \
-        SYMBOL, \
-        (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count, \
-         CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count, \
-         size_t * failed, CUstream stream), \
-        (dsts, srcs, sizes, count, attributes, indexes, attribute_count, failed, stream), stream, \
-        FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
-#define BATCH_13000(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, \
-                    (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count, \
-                     CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count, \
-                     CUstream stream), \
-                    (dsts, srcs, sizes, count, attributes, indexes, attribute_count, stream), \
-                    stream, FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
-
-BATCH_12080(cuMemcpyBatchAsync, 0)
-BATCH_12080(cuMemcpyBatchAsync_ptsz, BOTH)
-BATCH_13000(cuMemcpyBatchAsync_v2, 0)
-BATCH_13000(cuMemcpyBatchAsync_v2_ptsz, BOTH)

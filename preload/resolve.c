@@ -40,12 +40,13 @@ static const char *const hook_addresses[GMT_HOOK_COUNT] = {
 #undef GMT_HOOK
 };
 
-/* real -> hook, open addressing; written once under `mutex`, read without. */
-#define MAP_SLOTS 512u
+/* real -> hook, open addressing; written once under `mutex`, read without. At most half full. */
+#define MAP_SLOTS 1024u
 static struct {
     _Atomic uintptr_t real;
     unsigned id;
 } map[MAP_SLOTS];
+static_assert(GMT_HOOK_COUNT <= MAP_SLOTS / 2, "searches end at an empty slot, soon");
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool resolved;
 static void *libcuda_handle;
@@ -69,7 +70,7 @@ static void *real_dlsym(void *handle, const char *name)
 
 static unsigned slot_of(uintptr_t real)
 {
-    return (unsigned)((real * UINT64_C(0x9e3779b97f4a7c15)) >> 55) % MAP_SLOTS;
+    return (unsigned)((real * UINT64_C(0x9e3779b97f4a7c15)) >> 54) % MAP_SLOTS;
 }
 
 static void map_add(uintptr_t real, unsigned id)

@@ -69,11 +69,15 @@ void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, u
         [GMT_DIR_D2D] = GMT_MEM_DEVICE,   [GMT_DIR_H2H] = GMT_MEM_PAGEABLE,
         [GMT_DIR_PEER] = GMT_MEM_DEVICE,
     };
-    if (transfer->dst_class != GMT_MEM_ARRAY) {
+    if (transfer->dst_class == GMT_MEM_ARRAY) {
+        (void)gmt_allocmap_class(transfer->dst, GMT_MEM_ARRAY, &transfer->dst_alloc);
+    } else {
         transfer->dst_class = classify(transfer->dst, expected_dst[transfer->direction],
                                        &transfer->dst_alloc);
     }
-    if (transfer->src_class != GMT_MEM_ARRAY) {
+    if (transfer->src_class == GMT_MEM_ARRAY) {
+        (void)gmt_allocmap_class(transfer->src, GMT_MEM_ARRAY, &transfer->src_alloc);
+    } else {
         transfer->src_class = classify(transfer->src, expected_src[transfer->direction],
                                        &transfer->src_alloc);
     }

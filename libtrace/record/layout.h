@@ -108,6 +108,11 @@ enum gmt_alloc_kind {
     GMT_ALLOC_POOL,       /* cuMemAllocFromPoolAsync */
     GMT_ALLOC_HOST,       /* cuMemHostAlloc, cuMemAllocHost: page-locked host memory */
     GMT_ALLOC_REGISTERED, /* cuMemHostRegister: the program's own memory, page-locked */
+    GMT_ALLOC_MAPPED,     /* cuMemMap: physical memory at an address range; until cuMemUnmap */
+    GMT_ALLOC_ARRAY,      /* cuArrayCreate, cuArray3DCreate: the handle stands for the address */
+    GMT_ALLOC_MIPMAP,     /* cuMipmappedArrayCreate: likewise */
+    GMT_ALLOC_IPC,        /* cuIpcOpenMemHandle, cuMemPoolImportPointer: another process's memory */
+    GMT_ALLOC_EXTERNAL,   /* cuExternalMemoryGetMapped...: memory of another API */
 };
 
 enum gmt_launch_kind { GMT_LAUNCH_KERNEL = 1, GMT_LAUNCH_COOPERATIVE, GMT_LAUNCH_GRAPH };
@@ -191,7 +196,7 @@ struct gmt_alloc {
     uint64_t pitch;  /* bytes; 0 unless pitched */
     uint64_t width;  /* bytes; 0 unless pitched */
     uint64_t height; /* rows; 0 unless pitched */
-    uint64_t pool;   /* CUmemoryPool, 0 = default or none */
+    uint64_t pool;   /* CUmemoryPool, 0 = default or none; of mapped memory its physical handle */
     uint32_t flags;  /* cuMemHostAlloc / cuMemHostRegister / managed attach flags */
     uint8_t reserved[12];
 };

@@ -245,6 +245,12 @@ static bool is_host_kind(unsigned kind)
     return kind == GMT_ALLOC_HOST || kind == GMT_ALLOC_REGISTERED;
 }
 
+/* What an array takes is not known for every format. */
+static bool is_opaque(unsigned kind)
+{
+    return kind == GMT_ALLOC_ARRAY || kind == GMT_ALLOC_MIPMAP;
+}
+
 /* Which table a free belongs to. What the record and its entry point leave open is put right by
  * gmt_ingest_settle. */
 static bool frees_host_memory(const struct gmt_ingest *ingest, const struct gmt_call *call,
@@ -280,7 +286,7 @@ int gmt_ingest_alloc(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     gmt_put_unsigned(&row, alloc->id);
     gmt_put_name(&row, gmt_name_alloc_kind(alloc->kind));
     gmt_put_unsigned(&row, alloc->address);
-    gmt_put_unsigned(&row, call->bytes);
+    gmt_put_known(&row, is_opaque(alloc->kind) && call->bytes == 0 ? -1 : (int64_t)call->bytes);
     if (!host) {
         gmt_put_or_null(&row, alloc->pitch);
         gmt_put_or_null(&row, alloc->width);

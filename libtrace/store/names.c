@@ -53,6 +53,11 @@ const char *gmt_name_alloc_kind(unsigned kind)
         [GMT_ALLOC_POOL] = "pool",
         [GMT_ALLOC_HOST] = "pinned",
         [GMT_ALLOC_REGISTERED] = "registered",
+        [GMT_ALLOC_MAPPED] = "mapped",
+        [GMT_ALLOC_ARRAY] = "array",
+        [GMT_ALLOC_MIPMAP] = "mipmap",
+        [GMT_ALLOC_IPC] = "ipc",
+        [GMT_ALLOC_EXTERNAL] = "external",
     };
     return GMT_LOOK_UP(names, kind, NULL);
 }

@@ -153,9 +153,12 @@ CREATE TABLE api_call (                  -- every other intercepted call, and fa
 
 CREATE TABLE allocation (                -- device-side memory
     id        INTEGER PRIMARY KEY,       -- shared number space with host_allocation
-    kind      TEXT CHECK (kind IN ('device','pitched','managed','async','pool')),
-    address   INTEGER NOT NULL, bytes INTEGER,
-    pitch INTEGER, width INTEGER, height INTEGER, pool INTEGER, flags INTEGER,
+    kind      TEXT CHECK (kind IN ('device','pitched','managed','async','pool','mapped','array',
+              'mipmap','ipc','external')),         -- mapped: cuMemMap; ipc: another process's memory;
+                                         -- external: another API's
+    address   INTEGER NOT NULL, bytes INTEGER,   -- of arrays and mipmaps the handle
+    pitch INTEGER, width INTEGER, height INTEGER,
+    pool INTEGER, flags INTEGER,         -- pool: of mapped memory the handle of its physical memory
     context_id INTEGER, stream_id INTEGER, thread_id INTEGER, api_id INTEGER, stack_id INTEGER,
     caller INTEGER, begin_ns INTEGER, end_ns INTEGER,      -- the allocating call
     free_api_id INTEGER, free_thread_id INTEGER, free_stack_id INTEGER,

@@ -38,7 +38,8 @@ equal "memset elements" "1|4096
 equal "2-D memset" "256|16|4" \
     "$(q "SELECT pitch, width, height FROM memset m JOIN api a ON a.id = m.api_id WHERE a.name = 'cuMemsetD2D8_v2'")"
 
-equal "allocation kinds" "async 1
+equal "allocation kinds" "array 2
+async 1
 device 7
 managed 1
 pitched 1

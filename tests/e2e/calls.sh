@@ -3,7 +3,7 @@
 # Calls in a trace, and calls that the software device was asked for (SIMGPU_COUNTS): to be compared by
 # the end-to-end tests and by scripts/demo. GMT_BUILD and GMT_SOURCE are set.
 
-# `api count` of all calls in the trace, sorted. A batch copy is one call.
+# `api count` of all calls in the trace, sorted. A batch copy is one call, and one call may free several.
 trace_calls() {
     sqlite3 -batch -noheader "file:$1?mode=ro" "
         SELECT a.name || ' ' || count(*) FROM (
@@ -13,7 +13,8 @@ trace_calls() {
             UNION ALL SELECT api_id FROM sync
             UNION ALL SELECT api_id FROM api_call
             UNION ALL SELECT api_id FROM allocation
-            UNION ALL SELECT free_api_id FROM allocation WHERE free_api_id IS NOT NULL
+            UNION ALL SELECT * FROM (SELECT free_api_id FROM allocation WHERE free_api_id IS NOT NULL
+                GROUP BY free_api_id, free_thread_id, free_begin_ns)
             UNION ALL SELECT api_id FROM host_allocation
             UNION ALL SELECT free_api_id FROM host_allocation WHERE free_api_id IS NOT NULL
         ) c JOIN api a ON a.id = c.api_id GROUP BY a.name" | sort

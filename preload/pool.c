@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: memory pools, and what a program says of its memory (prefetch, advise, discard, attach). */
+#include <string.h>
+
+#include "preload/alloc.h"
+#include "preload/hazards.h"
+
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
+                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+#define BOTH GMT_CALL_PER_THREAD
+
+CALL(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties), (pool, properties),
+     NULL, 0, 0)
+CALL(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, 0)
+CALL(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes), (pool, bytes), NULL, 0, bytes)
+CALL(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),
+     (pool, access, count), NULL, 0, 0)
+CALL(cuDeviceGraphMemTrim, (CUdevice device), (device), NULL, 0, 0)
+
+/* Of the attributes only the release threshold is a number of bytes. */
+static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value, CUresult result)
+{
+    cuuint64_t bytes = 0;
+    if (result == CUDA_SUCCESS && value != NULL && attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+        memcpy(&bytes, value, sizeof(bytes));
+    }
+    return bytes;
+}
+
+CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),
+     (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, site.result))
+
+#define OTHERS "memory of other processes (cuMemPoolImport...)"
+GMT_DEFINE_HOOK(cuMemPoolImportFromShareableHandle,
+                (CUmemoryPool * pool, void *handle, CUmemAllocationHandleType type,
+                 unsigned long long flags),
+                (pool, handle, type, flags), NULL, 0, (void)0, {
+                    gmt_hazards_opened(&site, OTHERS);
+                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                })
+GMT_DEFINE_HOOK(cuMemPoolImportPointer,
+                (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData *exported),
+                (address, pool, exported), NULL, 0, (void)0, {
+                    gmt_hazards_opened(&site, OTHERS);
+                    uint64_t base = gmt_alloc_value_at(address, site.result);
+                    gmt_alloc_record(&site, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
+                                     (struct gmt_alloc_shape){.pool = (uint64_t)(uintptr_t)pool});
+                })
+
+/* ---- prefetch, advise, discard, attach: calls with the bytes they are about ------------------- */
+
+#define PREFETCH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream), \
+         (address, bytes, device, stream), stream, FLAGS, bytes)
+#define PREFETCH_V2(SYMBOL, FLAGS) \
+    CALL(SYMBOL, \
+         (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, \
+          CUstream stream), \
+         (address, bytes, location, flags, stream), stream, FLAGS, bytes)
+PREFETCH(cuMemPrefetchAsync, 0)
+PREFETCH(cuMemPrefetchAsync_ptsz, BOTH)
+PREFETCH_V2(cuMemPrefetchAsync_v2, 0)
+PREFETCH_V2(cuMemPrefetchAsync_v2_ptsz, BOTH)
+CALL(cuMemAdvise, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device),
+     (address, bytes, advice, device), NULL, 0, bytes)
+CALL(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation place),
+     (address, bytes, advice, place), NULL, 0, bytes)
+
+#define ATTACH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags), \
+         (stream, address, bytes, flags), stream, FLAGS, bytes)
+ATTACH(cuStreamAttachMemAsync, 0)
+ATTACH(cuStreamAttachMemAsync_ptsz, BOTH)
+
+static uint64_t sum(const size_t *sizes, size_t count, CUresult result)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; result == CUDA_SUCCESS && sizes != NULL && i < count; i++) {
+        bytes += sizes[i];
+    }
+    return bytes;
+}
+
+#define PREFETCH_BATCH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, \
+         (CUdeviceptr * addresses, size_t * sizes, size_t count, CUmemLocation * locations, \
+          size_t * indexes, size_t location_count, unsigned long long flags, CUstream stream), \
+         (addresses, sizes, count, locations, indexes, location_count, flags, stream), stream, \
+         FLAGS, sum(sizes, count, site.result))
+#define DISCARD_BATCH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, \
+         (CUdeviceptr * addresses, size_t * sizes, size_t count, unsigned long long flags, \
+          CUstream stream), \
+         (addresses, sizes, count, flags, stream), stream, FLAGS, sum(sizes, count, site.result))
+PREFETCH_BATCH(cuMemPrefetchBatchAsync, 0)
+PREFETCH_BATCH(cuMemPrefetchBatchAsync_ptsz, BOTH)
+PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync, 0)
+PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync_ptsz, BOTH)
+DISCARD_BATCH(cuMemDiscardBatchAsync, 0)
+DISCARD_BATCH(cuMemDiscardBatchAsync_ptsz, BOTH)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenarios about memory other than by cuMemAlloc: mappings, arrays, pools, and hints. */
+#include "client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUND = 2 << 20 };
+
+static CUmemGenericAllocationHandle physical(size_t bytes)
+{
+    CUmemGenericAllocationHandle handle;
+    const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CHECK(cu.cuMemCreate(&handle, bytes, &properties, 0));
+    return handle;
+}
+
+static void allow(CUdeviceptr address, size_t bytes)
+{
+    const CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CHECK(cu.cuMemSetAccess(address, bytes, &access, 1));
+}
+
+/* As a caching allocator with growing segments does: n pieces side by side, unmapped by one call. */
+int scenario_mapped(long n)
+{
+    static unsigned char host[3 * ROUND];
+    size_t pieces = n > 0 ? (size_t)n : 3, granularity = 0;
+    CUdeviceptr base;
+    const CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    client_start();
+    CHECK(cu.cuMemGetAllocationGranularity(&granularity, &properties,
+                                           CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    CHECK(cu.cuMemAddressReserve(&base, (pieces + 1) * ROUND, 0, 0, 0));
+    for (size_t i = 0; i < pieces; i++) {
+        CUmemGenericAllocationHandle handle = physical(ROUND);
+        CHECK(cu.cuMemMap(base + i * ROUND, ROUND, 0, handle, 0));
+        allow(base + i * ROUND, ROUND);
+        CHECK(cu.cuMemRelease(handle));
+    }
+    client_fill(host, sizeof host, 1);
+    unsigned sent = client_checksum(host, sizeof host);
+    CHECK(cu.cuMemcpyHtoD(base, host, sizeof host < pieces * ROUND ? sizeof host : pieces * ROUND));
+    memset(host, 0, sizeof host);
+    CHECK(cu.cuMemcpyDtoH(host, base, sizeof host < pieces * ROUND ? sizeof host : pieces * ROUND));
+    printf("granularity %s, %s\n", ROUND % granularity == 0 ? "divides" : "does not divide",
+           client_checksum(host, sizeof host) == sent || pieces < 3 ? "same data" : "other data");
+    CHECK(cu.cuMemUnmap(base, pieces * ROUND));
+    CHECK(cu.cuMemAddressFree(base, (pieces + 1) * ROUND));
+    return 0;
+}
+
+static void use_arrays(void)
+{
+    char host[64 * 8 * 4] = {1};
+    const CUDA_ARRAY_DESCRIPTOR flat = {
+        .Width = 64, .Height = 8, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
+    const CUDA_ARRAY3D_DESCRIPTOR deep = {
+        .Width = 16, .Height = 4, .Depth = 2, .Format = CU_AD_FORMAT_HALF, .NumChannels = 4};
+    CUarray array, volume;
+    CUdeviceptr memory;
+    CUstream stream;
+    CHECK(cu.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -1));
+    CHECK(cu.cuArrayCreate(&array, &flat));
+    CHECK(cu.cuArray3DCreate(&volume, &deep));
+    CHECK(cu.cuMemAlloc(&memory, sizeof host));
+    CHECK(cu.cuMemcpyHtoD(memory, host, sizeof host));
+    CUDA_MEMCPY3D_BATCH_OP ops[2] = {
+        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = memory}},
+         .dst = {.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, .op.array = {.array = array}},
+         .extent = {64, 8, 1},
+         .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
+        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = memory}},
+         .dst = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = memory + 1024}},
+         .extent = {128, 2, 4},
+         .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
+    };
+    CHECK(cu.cuMemcpy3DBatchAsync(2, ops, 0, stream));
+    CHECK(cu.cuStreamSynchronize(stream));
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuArrayDestroy(array));
+    CHECK(cu.cuArrayDestroy(volume));
+    CHECK(cu.cuStreamDestroy(stream));
+}
+
+static void use_pool(void)
+{
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    cuuint64_t keep = 1 << 20;
+    CUmemoryPool pool;
+    CUdeviceptr memory;
+    CUstream stream;
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemPoolCreate(&pool, &properties));
+    CHECK(cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    CHECK(cu.cuMemAllocFromPoolAsync(&memory, 4096, pool, stream));
+    CHECK(cu.cuMemFreeAsync(memory, stream));
+    CHECK(cu.cuMemPoolTrimTo(pool, 4096));
+    CHECK(cu.cuMemPoolDestroy(pool));
+    CHECK(cu.cuStreamDestroy(stream));
+}
+
+static void use_hints(void)
+{
+    CUmemLocation place = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
+    CUdeviceptr memory;
+    CUstream stream;
+    size_t bytes = 8192, first = 0;
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAllocManaged(&memory, bytes, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cu.cuMemAdvise(memory, bytes, CU_MEM_ADVISE_SET_READ_MOSTLY, place));
+    CHECK(cu.cuMemPrefetchAsync(memory, bytes, place, 0, stream));
+    CHECK(cu.cuMemPrefetchBatchAsync(&memory, &bytes, 1, &place, &first, 1, 0, stream));
+    CHECK(cu.cuStreamAttachMemAsync(stream, memory, bytes, CU_MEM_ATTACH_SINGLE));
+    CHECK(cu.cuStreamSynchronize(stream));
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuStreamDestroy(stream));
+}
+
+int scenario_memory(long n)
+{
+    (void)n;
+    client_start();
+    use_arrays();
+    use_pool();
+    use_hints();
+    puts("arrays, pools, hints");
+    return 0;
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What the trace says of mapped memory, arrays, pools and hints, with the numbers of the scenarios.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+# calls NAME API: how many, and the bytes of each.
+calls() {
+    sql "$1.db" "SELECT count(*) || ' ' || coalesce(group_concat(DISTINCT c.bytes), '-') FROM api_call c
+                 JOIN api a ON a.id = c.api_id WHERE a.name = '$2'"
+}
+
+traced_like_plain mapped mapped 3
+equal status 0 "$(cat mapped.status)"
+finished mapped.db
+all_calls_recorded mapped
+nothing_lost mapped.db
+MIB2=$((2 << 20))
+equal "mappings" "3 mapped $((3 * MIB2))" \
+    "$(sql mapped.db "SELECT count(*) || ' ' || kind || ' ' || sum(bytes) FROM allocation GROUP BY kind")"
+equal "mappings never freed" 0 "$(sql mapped.db 'SELECT count(*) FROM allocation WHERE free_end_ns IS NULL')"
+equal "unmapped by one call" 1 "$(sql mapped.db 'SELECT count(DISTINCT free_begin_ns) FROM allocation')"
+equal "mappings lie side by side" 2 "$(sql mapped.db \
+    'SELECT count(*) FROM allocation a JOIN allocation b ON b.address = a.address + a.bytes')"
+equal "physical memory made" "3 $MIB2" "$(calls mapped cuMemCreate)"
+equal "addresses reserved" "1 $((4 * MIB2))" "$(calls mapped cuMemAddressReserve)"
+equal "copies to mapped memory" "h2d device 1" "$(sql mapped.db "SELECT t.direction, t.dst_class, count(*)
+    FROM transfer t JOIN allocation a ON a.id = t.dst_allocation_id WHERE a.kind = 'mapped'" | tr '|' ' ')"
+
+traced_like_plain memory memory
+equal status 0 "$(cat memory.status)"
+finished memory.db
+all_calls_recorded memory
+nothing_lost memory.db
+equal "arrays" "array:2048 array:1024" "$(sql memory.db \
+    "SELECT kind || ':' || bytes FROM allocation WHERE kind = 'array' ORDER BY id" | paste -sd' ')"
+equal "arrays never freed" 0 \
+    "$(sql memory.db "SELECT count(*) FROM allocation WHERE kind = 'array' AND free_end_ns IS NULL")"
+equal "copies of the batch" "0 d2d array 2048|1 d2d device 1024" "$(sql memory.db "SELECT batch || ' ' || direction
+    || ' ' || dst_class || ' ' || bytes FROM transfer t JOIN api a ON a.id = t.api_id
+    WHERE a.name LIKE 'cuMemcpy3DBatchAsync%' ORDER BY batch" | paste -sd'|')"
+equal "the array is the one copied to" 1 "$(sql memory.db "SELECT count(*) FROM transfer t
+    JOIN allocation a ON a.id = t.dst_allocation_id WHERE a.kind = 'array' AND a.bytes = t.bytes")"
+equal "trim" "1 4096" "$(calls memory cuMemPoolTrimTo)"
+equal "release threshold" "1 $((1 << 20))" "$(calls memory cuMemPoolSetAttribute)"
+for api in cuMemAdvise_v2 cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuStreamAttachMemAsync; do
+    equal "$api" "1 8192" "$(calls memory $api)"
+done
+equal "uncovered" "" "$(sql memory.db "SELECT detail FROM loss WHERE kind = 'entry point not covered'")"
