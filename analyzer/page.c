@@ -125,7 +125,7 @@ static json_t *names_of(struct gmt_page *page)
                      list(kinds, GMT_PAGE_KINDS), "direction",
                      list_of(gmt_direction_name, GMT_COPY_DIRECTIONS), "host_class",
                      list_of(gmt_class_name, GMT_CLASSES), "allocation",
-                     list(gmt_page_allocation_kinds, gmt_page_allocation_kind_count));
+                     list(gmt_memory_kind_names, GMT_MEMORY_KINDS));
 }
 
 static int compare_lengths(const void *a, const void *b)
@@ -271,7 +271,7 @@ int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeli
     json_decref(page.api_names);
     free(page.api_index);
     free(page.class_row);
-    free(page.allocations);
+    gmt_memory_free(&page.memory);
     free(page.calls);
     return rc;
 }

@@ -120,8 +120,8 @@ static void add_launches(struct gmt_page *page)
 
 static void add_allocations(struct gmt_page *page)
 {
-    for (size_t i = 0; i < page->allocation_count; i++) {
-        const struct gmt_page_allocation *a = &page->allocations[i];
+    for (size_t i = 0; i < page->memory.count; i++) {
+        const struct gmt_memory_row *a = &page->memory.rows[i];
         const struct {
             enum gmt_page_kind kind;
             int64_t begin_ns, end_ns, stack_id, caller, thread_id, api_id, stream_id;
@@ -182,7 +182,7 @@ static int compare(const void *a, const void *b)
 int gmt_page_load_calls(struct gmt_page *page)
 {
     const struct gmt_timeline *tl = page->timeline;
-    int rc = reserve(page, tl->copy_count + tl->launch_count + 2 * page->allocation_count + 1);
+    int rc = reserve(page, tl->copy_count + tl->launch_count + 2 * page->memory.count + 1);
 
     if (rc != 0)
         return rc;

@@ -3,17 +3,9 @@
 #ifndef GMT_ANALYZER_PAGE_PARTS_H
 #define GMT_ANALYZER_PAGE_PARTS_H
 
+#include "analyzer/ids.h"
+#include "analyzer/memory.h"
 #include "analyzer/page.h"
-
-/* Ids of the trace, ascending; the place of one is its index in the page. */
-struct gmt_ids {
-    int64_t *ids;
-    size_t n;
-};
-
-/* sql: one column, ascending, without NULL and doubles. 0, -ENOMEM, -EIO. */
-int gmt_ids_load(struct gmt_ids *ids, sqlite3 *db, const char *sql);
-int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id); /* GMT_UNKNOWN: not among them */
 
 /* Return addresses of calls that have no stack. */
 struct gmt_callers {
@@ -42,15 +34,6 @@ struct gmt_page_call {
     uint8_t kind, direction, host_class, blocking;
 };
 
-struct gmt_page_allocation {
-    int64_t id, bytes, address;
-    int64_t begin_ns, end_ns, free_begin_ns, free_end_ns, first_use_ns, last_use_ns;
-    int64_t stack_id, free_stack_id, context_id, stream_id, caller;
-    int64_t thread_id, free_thread_id, api_id, free_api_id;
-    int64_t lives_ns; /* from then on; always known */
-    uint8_t kind;     /* index into names.allocation */
-};
-
 /* What is under way while a page is filled. */
 struct gmt_page {
     struct gmt_payload *payload;
@@ -62,9 +45,8 @@ struct gmt_page {
     json_t *api_names;
     int32_t *class_row; /* by class of the timeline: index of its row in report->kernels, -1 */
     struct gmt_callers callers;
-    bool lost_thread;                        /* a call of a thread that the trace does not list */
-    struct gmt_page_allocation *allocations; /* by lives_ns */
-    size_t allocation_count;
+    bool lost_thread; /* a call of a thread that the trace does not list */
+    struct gmt_memory memory;
     struct gmt_page_call *calls; /* by begin */
     size_t call_count, call_capacity;
 };
@@ -92,8 +74,6 @@ int gmt_page_write_stacks(struct gmt_page *page);
 void gmt_page_write_callers(struct gmt_page *page, struct gmt_table *stack_frames);
 int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_table *frames);
 
-extern const char *const gmt_page_allocation_kinds[];
-extern const size_t gmt_page_allocation_kind_count;
 int gmt_page_load_allocations(struct gmt_page *page);
 void gmt_page_write_allocations(struct gmt_page *page);
 

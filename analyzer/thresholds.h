@@ -46,6 +46,23 @@
 /* The alignment that cudaMalloc guarantees, and the sector below which accesses split. */
 #define GMT_ALLOCATION_ALIGNMENT 256
 #define GMT_SECTOR_BYTES 32
+/*
+ * Segments of a caching allocator: PyTorch's are multiples of 2 MiB, and hold parts from the second
+ * pointer on; others count from the fourth. Allocators align what they give out; views of it and
+ * stencils shift a few pointers.
+ */
+#define GMT_SEGMENT_MIN_BYTES 1048576
+#define GMT_SEGMENT_BYTES 2097152
+#define GMT_SEGMENT_PARTS_WHOLE 2
+#define GMT_SEGMENT_PARTS 4
+#define GMT_SEGMENT_ALIGNED_SHARE 0.75
+/* Memory that nobody lacks is worth no work: of the peak, and in all, at least so much. */
+#define GMT_PEAK_MIN_SHARE 0.05
+#define GMT_PEAK_MIN_BYTES 1048576.0
+/* So much of the device's memory decides what fits beside it. */
+#define GMT_PEAK_DEVICE_SHARE 0.1
+/* Page-locked memory is taken from everyone on the machine; below this nobody misses it. */
+#define GMT_PINNED_MIN_BYTES 16777216.0
 /* One warp access of 4-byte words: what is smaller is a scalar, not an array. */
 #define GMT_ARRAY_MIN_BYTES 128
 /* Sectors of a line of L1, and of L2. */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of a trace: how long each allocation lived, when it was used, and what the peak is made of. */
+#ifndef GMT_ANALYZER_MEMORY_H
+#define GMT_ANALYZER_MEMORY_H
+
+#include "analyzer/timeline.h"
+
+/* X(enumerator, name in the trace). Device memory first, then page-locked memory of the host. */
+#define GMT_MEMORY_KIND_ROWS(X) \
+    X(DEVICE, "device") \
+    X(PITCHED, "pitched") \
+    X(MANAGED, "managed") \
+    X(ASYNC, "async") \
+    X(POOL, "pool") \
+    X(MAPPED, "mapped") \
+    X(ARRAY, "array") \
+    X(MIPMAP, "mipmap") \
+    X(IPC, "ipc") \
+    X(EXTERNAL, "external") \
+    X(PINNED, "pinned") \
+    X(REGISTERED, "registered") \
+    X(UNKNOWN, "unknown")
+
+enum gmt_memory_kind {
+#define GMT_MEMORY_KIND(enumerator, name) GMT_MEMORY_##enumerator,
+    GMT_MEMORY_KIND_ROWS(GMT_MEMORY_KIND)
+#undef GMT_MEMORY_KIND
+        GMT_MEMORY_KINDS
+};
+
+extern const char *const gmt_memory_kind_names[GMT_MEMORY_KINDS];
+
+/* A row of `allocation` or `host_allocation`; INT64_MIN in a field: not known. */
+struct gmt_memory_row {
+    int64_t id, bytes, address;
+    int64_t begin_ns, end_ns, free_begin_ns, free_end_ns, first_use_ns, last_use_ns;
+    int64_t stack_id, free_stack_id, context_id, stream_id, caller;
+    int64_t thread_id, free_thread_id, api_id, free_api_id;
+    int64_t lives_ns; /* from then on; always known                              */
+    int64_t copied_begin,
+        copied_end;  /* bytes from the start that copies touched; begin > end: none */
+    uint64_t site;   /* as gmt_tl_call.site                                     */
+    uint8_t kind;    /* enum gmt_memory_kind                                    */
+    bool host;       /* page-locked memory of the host                          */
+    bool in_kernels; /* a kernel got a pointer into it, or was seen to touch it                  */
+    bool open_end;   /* the device may have used it longer than last_use_ns says                 */
+    bool segment;    /* an allocator of the program's hands out parts of it                      */
+};
+
+struct gmt_memory {
+    const struct gmt_timeline *timeline;
+    struct gmt_memory_row *rows; /* by lives_ns */
+    size_t count, host_count, segment_count;
+    /* Launches that may have used anything: their arguments are not known. By begin. */
+    struct gmt_interval *doubts;
+    size_t doubt_count;
+    struct gmt_interval *syncs; /* by begin; only where a row has an open end */
+    size_t sync_count;
+    bool shared; /* some of it was given to other processes */
+};
+
+/* 0, -ENOMEM or -EIO; to be given to gmt_memory_free in any case. */
+int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeline);
+void gmt_memory_free(struct gmt_memory *memory);
+
+/* Parts of gmt_memory_load. The first while rows are in the order of their ids. */
+int gmt_memory_find_uses(struct gmt_memory *memory);
+int gmt_memory_find_segments(struct gmt_memory *memory);
+
+/* Whether a launch whose arguments are not known was under way in the interval. */
+bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval interval);
+
+/* Until it was freed; INT64_MAX: never. */
+static inline int64_t gmt_memory_freed_ns(const struct gmt_memory_row *row)
+{
+    return row->free_begin_ns != GMT_NO_TIME ? row->free_begin_ns : INT64_MAX;
+}
+
+/*
+ * The part of a row's life in which it was, or may have been, in use; empty where it never was. All
+ * of its life where uses cannot be told: managed memory, segments, kinds not known, memory that other
+ * processes may use.
+ */
+struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
+                                      const struct gmt_memory_row *row);
+
+/* How long each row lived, by its index; the caller frees. NULL: no memory. */
+struct gmt_interval *gmt_memory_lives(const struct gmt_memory *memory);
+
+/* The call that allocated it. */
+struct gmt_tl_call gmt_memory_call(const struct gmt_memory *memory,
+                                   const struct gmt_memory_row *row);
+
+struct gmt_memory_peak {
+    int64_t bytes, at_ns; /* 0, GMT_NO_TIME: there was none */
+};
+
+/*
+ * The most that rows of one place (device, or page-locked host memory) held at once if each lived as
+ * `lives` has it. 0 or -ENOMEM.
+ */
+int gmt_memory_peak(const struct gmt_memory *memory, const struct gmt_interval *lives, bool host,
+                    struct gmt_memory_peak *peak);
+
+#endif
