@@ -9,6 +9,7 @@
 #include "preload/hook.h"
 #include "preload/kernels.h"
 #include "preload/start.h"
+#include "preload/user_ranges.h"
 
 #define ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
 #define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)
@@ -121,7 +122,7 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
         return;
     }
     launch->head.kernel_class = launch->cls->collector.id;
-    if (gmt_collector == NULL) {
+    if (gmt_collector == NULL || gmt_user_ranges_skip()) {
         return;
     }
     if (gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE) {

@@ -141,6 +141,12 @@ void gmt_options_describe(char *text, size_t bytes)
     }
 }
 
+const char *gmt_options_range(void)
+{
+    const char *variable;
+    return value_of("range", &variable);
+}
+
 const char *gmt_options_exe(void)
 {
     static char path[PATH_MAX];

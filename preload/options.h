@@ -30,6 +30,9 @@ void gmt_options_report(void);
 /* "collect=standard;stacks=caller;..." for the trace. */
 void gmt_options_describe(char *text, size_t bytes);
 
+/* GMTRACE_RANGE, "" if unset; may be asked for before gmt_options_load. */
+const char *gmt_options_range(void);
+
 /* Path of the running executable; "" if unknown. */
 const char *gmt_options_exe(void);
 

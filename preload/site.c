@@ -5,6 +5,7 @@
 #include "preload/context.h"
 #include "preload/hook.h"
 #include "preload/stack.h"
+#include "preload/user_ranges.h"
 
 /* Everything but the commit word. */
 static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t bytes)
@@ -34,11 +35,24 @@ void gmt_site_ask_capture(struct gmt_site *site)
     }
 }
 
+/* Outside of the ranges that the capture is scoped to, these are left out. Memory, streams and modules
+ * are not: what lies inside refers to them. */
+static bool is_left_out(enum gmt_rec_type type)
+{
+    return (type == GMT_REC_TRANSFER || type == GMT_REC_MEMSET || type == GMT_REC_LAUNCH ||
+            type == GMT_REC_SYNC) &&
+           gmt_user_ranges_skip();
+}
+
 /* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
 static void append(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
                    const void *payload, unsigned slots)
 {
     struct gmt_call call = {0};
+    if (is_left_out(type)) {
+        return;
+    }
+    gmt_user_ranges_note_call();
     fill(&call, site, bytes);
     uint8_t *record = gmt_spool_reserve(slots);
     if (record != NULL) {

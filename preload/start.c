@@ -26,6 +26,7 @@
 #include "preload/output.h"
 #include "preload/resolve.h"
 #include "preload/stack.h"
+#include "preload/user_ranges.h"
 #include "preload/version.h"
 
 #define START_WAIT_MS 500
@@ -330,6 +331,7 @@ static bool start_locked(void)
             write_process();
             write_names();
             gmt_options_report();
+            gmt_user_ranges_start();
             gmt_hazards_start();
             gmt_stack_note_objects();
             start_recorder();

@@ -20,9 +20,9 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 2u
+#define GMT_SPOOL_VERSION 3u
 #define GMT_SPOOL_OLDEST_VERSION \
-    1u /* still read: 2 added record types 31 to 33 and a counter group */
+    1u /* still read: 2 added record types 31 to 33 and a counter group, 3 record type 40 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -65,6 +65,7 @@ enum gmt_rec_type {
     GMT_REC_INSTRUCTION = 31,  /* side + gmt_instruction: counts of one instruction of a launch */
     GMT_REC_FOOTPRINT = 32,    /* side + gmt_footprint: what a launch touched of an allocation */
     GMT_REC_RACE = 33,         /* side + gmt_race: two accesses of a launch that race */
+    GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
 };
 
 /* Families of driver calls; stored with each entry point's name. */
@@ -349,6 +350,21 @@ struct gmt_loss { /* text: kind, detail; rows of the same kind and detail are ad
     uint64_t count;
 };
 
+enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFILER };
+
+/* Text: name, domain ("" for the default one). A range has one record when it has ended, and may have
+ * one before, written while it is open; the second then has no texts. They can come in any order. */
+struct gmt_user_range {
+    struct gmt_side_head head;
+    uint64_t begin_ticks;
+    uint64_t end_ticks; /* 0: open */
+    uint32_t id;        /* unique in the process, from 1 */
+    uint32_t thread;    /* gmt_thread.id of the thread that began it, 0 = not known */
+    uint16_t depth;     /* of pushed ones: how many of its domain were open in the thread */
+    uint8_t kind;       /* enum gmt_user_range_kind */
+    uint8_t reserved[5];
+};
+
 enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };
 
 struct gmt_device_op { /* text: kernel name (mangled) for kernels */
@@ -454,6 +470,7 @@ static_assert(sizeof(struct gmt_launch) == 64, "launch payload is one slot");
 static_assert(sizeof(struct gmt_launch_arg) == 16, "four arguments per slot");
 static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
+static_assert(sizeof(struct gmt_user_range) == 48, "range");
 static_assert(sizeof(struct gmt_chunk_header) == 64, "chunk header is one slot");
 static_assert(sizeof(struct gmt_control) == 4096, "control file is one page");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");

@@ -7,6 +7,7 @@ CREATE INDEX launch_begin ON launch(begin_ns);
 CREATE INDEX launch_class ON launch(class_id);
 CREATE INDEX launch_seq ON launch(seq);
 CREATE INDEX sync_begin ON sync(begin_ns);
+CREATE INDEX range_begin ON range(begin_ns);
 CREATE INDEX device_op_call ON device_op(call_id);
 CREATE INDEX kernel_counters_class ON kernel_counters(class_id);
 CREATE INDEX launch_argument_set ON launch_argument(set_id);

@@ -48,6 +48,7 @@ static const struct family families[] = {
     [GMT_REC_INSTRUCTION] = {sizeof(struct gmt_instruction), gmt_ingest_instruction},
     [GMT_REC_FOOTPRINT] = {sizeof(struct gmt_footprint), gmt_ingest_footprint},
     [GMT_REC_RACE] = {sizeof(struct gmt_race), gmt_ingest_race},
+    [GMT_REC_RANGE] = {sizeof(struct gmt_user_range), gmt_ingest_range},
 };
 
 int gmt_ingest_open(sqlite3 *db, struct gmt_timebase *time, struct gmt_ingest **out)

@@ -296,6 +296,33 @@ int gmt_ingest_loss_record(struct gmt_ingest *ingest, const struct gmt_spool_rec
     return gmt_ingest_step(&row);
 }
 
+static int put_string(struct gmt_ingest *ingest, struct gmt_text text, int64_t *id)
+{
+    *id = 0;
+    return text.bytes != 0 ? gmt_ingest_string(ingest, text, id) : 0;
+}
+
+int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_user_range *range = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*range));
+    int64_t name, domain;
+    int error = put_string(ingest, gmt_texts_next(&texts), &name);
+    if (error != 0 || (error = put_string(ingest, gmt_texts_next(&texts), &domain)) != 0) {
+        return error;
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_RANGE);
+    gmt_put_unsigned(&row, range->id);
+    gmt_put_name(&row, gmt_name_range_kind(range->kind));
+    gmt_put_or_null(&row, range->thread);
+    gmt_put_or_null(&row, (uint64_t)domain);
+    gmt_put_or_null(&row, (uint64_t)name);
+    gmt_put_unsigned(&row, gmt_ingest_ns(ingest, range->begin_ticks));
+    gmt_put_or_null(&row, range->end_ticks != 0 ? gmt_ingest_ns(ingest, range->end_ticks) : 0);
+    gmt_put_unsigned(&row, range->depth);
+    return gmt_ingest_step(&row);
+}
+
 int gmt_ingest_exit(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     const struct gmt_side_head *head = record->data;

@@ -140,6 +140,15 @@ const char *gmt_name_site_kind(unsigned kind)
     return GMT_LOOK_UP(names, kind, "other");
 }
 
+const char *gmt_name_range_kind(unsigned kind)
+{
+    static const char *const names[] = {
+        [GMT_RANGE_START] = "start",
+        [GMT_RANGE_PROFILER] = "profiler",
+    };
+    return GMT_LOOK_UP(names, kind, "push");
+}
+
 const char *gmt_name_capability_state(unsigned state)
 {
     static const char *const names[] = {

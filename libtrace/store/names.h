@@ -18,6 +18,7 @@ const char *gmt_name_group(unsigned group);
 const char *gmt_name_source(unsigned source);
 const char *gmt_name_op_kind(unsigned kind);
 const char *gmt_name_site_kind(unsigned kind);
+const char *gmt_name_range_kind(unsigned kind);
 const char *gmt_name_capability_state(unsigned state);
 
 /* The demangled form of `mangled` (itself where it is not a mangled name); malloc'ed, NULL: no

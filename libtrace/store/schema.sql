@@ -285,6 +285,17 @@ CREATE TABLE device_op (                 -- CUPTI activity records, joined to ho
     call_id   INTEGER                    -- transfer.id, memset.id or launch.id; NULL: not joined
 );
 
+CREATE TABLE range (                     -- what the program names: NVTX ranges, cudaProfilerStart/Stop
+    id        INTEGER PRIMARY KEY,
+    kind      TEXT NOT NULL CHECK (kind IN ('push','start','profiler')),
+    thread_id INTEGER,                   -- that began it; NULL: not known. Only 'push' belongs to it
+    domain_id INTEGER REFERENCES string(id),   -- NULL: NVTX's default domain
+    name_id   INTEGER REFERENCES string(id),   -- NULL: it has none
+    begin_ns  INTEGER NOT NULL,          -- may lie before process.start_ns
+    end_ns    INTEGER,                   -- NULL: never ended
+    depth     INTEGER NOT NULL           -- 'push': how many of its domain were open in its thread
+);
+
 CREATE TABLE stack (id INTEGER PRIMARY KEY, depth INTEGER NOT NULL);
 CREATE TABLE stack_frame (
     stack_id INTEGER NOT NULL, position INTEGER NOT NULL,  -- 0 = innermost
@@ -361,6 +372,12 @@ FROM (SELECT id, 'device' AS place, kind, api_id, thread_id, context_id, stream_
              end_ns, stack_id, free_api_id, free_begin_ns, free_end_ns, free_stack_id FROM host_allocation) m
 LEFT JOIN api a ON a.id = m.api_id LEFT JOIN api f ON f.id = m.free_api_id
 LEFT JOIN context c ON c.id = m.context_id;
+
+CREATE VIEW v_range AS
+SELECT r.id, r.kind, r.thread_id, t.name AS thread, d.text AS domain, n.text AS name, r.begin_ns,
+       r.end_ns, r.end_ns - r.begin_ns AS host_ns, r.depth
+FROM range r LEFT JOIN thread t ON t.id = r.thread_id LEFT JOIN string d ON d.id = r.domain_id
+LEFT JOIN string n ON n.id = r.name_id;
 
 CREATE VIEW v_counter AS
 SELECT kc.class_id, k.name AS kernel, m.name AS metric, m.unit, kc.source, kc.grp AS "group",

@@ -71,7 +71,7 @@ static void look_at_variables(char *text, size_t bytes)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = getenv(names[i]);
         size_t used = strlen(text);
-        if (value != NULL && value[0] != '\0') {
+        if (value != NULL && value[0] != '\0' && strstr(value, "libgmtrace.so") == NULL) {
             (void)snprintf(text + used, bytes - used, "%s%s=%s", used != 0 ? ", " : "", names[i],
                            value);
         }

@@ -82,7 +82,11 @@ static int prepare_environment(const char *program, uint64_t now_ns)
                    traits.asan[0] != '\0' ? ":" : "", library, device[0] != '\0' ? ":" : "", device,
                    before != NULL && before[0] != '\0' ? ":" : "", before != NULL ? before : "");
     (void)snprintf(run, sizeof(run), "%llu", (unsigned long long)now_ns);
-    return setenv("LD_PRELOAD", preload, 1) != 0 || setenv("GMTRACE_RUN", run, 1) != 0 ? -errno : 0;
+    /* NVTX looks nowhere else for who is to be told of ranges; another tool's place is not taken. */
+    return setenv("LD_PRELOAD", preload, 1) != 0 || setenv("GMTRACE_RUN", run, 1) != 0 ||
+                   setenv("NVTX_INJECTION64_PATH", library, 0) != 0
+               ? -errno
+               : 0;
 }
 
 static int status_of(int status)

@@ -4,6 +4,7 @@
 #define CLIENTS_CLIENT_H
 
 #include <cuda.h>
+#include <cudaProfiler.h>
 
 #include <stddef.h>
 #include <stdint.h>

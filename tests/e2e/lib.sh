@@ -9,7 +9,7 @@ set -euo pipefail
 
 : "${GMT_BUILD:?}" "${GMT_SOURCE:?}" "${SIM_LIB:?}" "${CLIENTS:?}"
 GMT_LIB=$GMT_BUILD/lib/libgmtrace.so
-unset "${!GMTRACE_@}" "${!SIMGPU_@}" LD_PRELOAD CUDA_INJECTION64_PATH
+unset "${!GMTRACE_@}" "${!SIMGPU_@}" LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
 export LC_ALL=C
 # CUPTI is no part of the software device: whether one is installed must make no difference to these tests.
 # cupti_refused.sh is about that.

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scenarios that name ranges with NVIDIA's NVTX headers and call the driver inside of them. */
+#define _GNU_SOURCE
+#include "client.h"
+
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/nvtx.h"
+
+/* What the library believes of NVTX's binary interface is what NVIDIA's headers say. */
+_Static_assert(sizeof(struct gmt_nvtx_attributes) == sizeof(nvtxEventAttributes_t), "attributes");
+_Static_assert(offsetof(struct gmt_nvtx_attributes, message) ==
+                   offsetof(nvtxEventAttributes_t, message),
+               "message");
+_Static_assert(offsetof(struct gmt_nvtx_attributes, message_type) ==
+                   offsetof(nvtxEventAttributes_t, messageType),
+               "message type");
+_Static_assert(sizeof(struct gmt_nvtx_callbacks) == sizeof(NvtxExportTableCallbacks), "callbacks");
+_Static_assert(sizeof(struct gmt_nvtx_version) == sizeof(NvtxExportTableVersionInfo), "version");
+_Static_assert((int)GMT_NVTX_ASCII == (int)NVTX_MESSAGE_TYPE_ASCII &&
+                   (int)GMT_NVTX_UNICODE == (int)NVTX_MESSAGE_TYPE_UNICODE &&
+                   (int)GMT_NVTX_REGISTERED == (int)NVTX_MESSAGE_TYPE_REGISTERED,
+               "message types");
+_Static_assert((int)GMT_NVTX_CORE == (int)NVTX_CB_MODULE_CORE &&
+                   (int)GMT_NVTX_CORE2 == (int)NVTX_CB_MODULE_CORE2,
+               "modules");
+_Static_assert(GMT_NVTX_NO_LEVELS == NVTX_NO_PUSH_POP_TRACKING, "no levels");
+
+static CUdeviceptr memory;
+static CUcontext context;
+
+/* One copy of `bytes`, so that a test can tell calls apart. */
+static void copy(size_t bytes)
+{
+    static char host[4096];
+    CHECK(cu.cuMemcpyHtoD(memory, host, bytes));
+}
+
+static void begin(void)
+{
+    client_load(VIA_PROC);
+    context = client_start();
+    CHECK(cu.cuMemAlloc(&memory, 4096));
+}
+
+static nvtxEventAttributes_t event(nvtxMessageType_t type)
+{
+    nvtxEventAttributes_t attributes = {0};
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.messageType = type;
+    return attributes;
+}
+
+/* The outermost range begins before CUDA does. */
+int scenario_nested(long n)
+{
+    (void)n;
+    nvtxRangePushA("run");
+    begin();
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("loader");
+    nvtxEventAttributes_t registered = event(NVTX_MESSAGE_TYPE_REGISTERED);
+    registered.message.registered = nvtxDomainRegisterStringA(domain, "fetch");
+    for (int i = 0; i < 2; i++) {
+        nvtxRangePushA("step");
+        copy(100);
+        nvtxDomainRangePushEx(domain, &registered);
+        copy(200);
+        nvtxRangePushW(L"gr\u00f6\u00dfer");
+        copy(300);
+        nvtxDomainRangePop(domain); /* each domain has its own stack */
+        copy(400);
+        nvtxRangePop();
+        nvtxRangePop();
+    }
+    nvtxEventAttributes_t plain = event(NVTX_MESSAGE_TYPE_ASCII);
+    plain.message.ascii = "whole";
+    nvtxRangeId_t whole = nvtxDomainRangeStartEx(domain, &plain);
+    copy(500);
+    nvtxDomainRangeEnd(domain, whole);
+    copy(600);
+    nvtxRangePop();
+    int pushed = nvtxRangePushA("level"), popped = nvtxRangePop();
+    printf("%d %d\n", pushed, popped);
+    return 0;
+}
+
+static void *worker(void *id)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "thread %ld", (long)(intptr_t)id);
+    CHECK(cu.cuCtxSetCurrent(context));
+    for (int i = 0; i < 100; i++) {
+        nvtxRangePushA(name);
+        copy((size_t)(intptr_t)id);
+        nvtxRangePop();
+    }
+    return NULL;
+}
+
+int scenario_threads(long n)
+{
+    pthread_t ids[64];
+    (void)n;
+    begin();
+    nvtxRangeId_t all = nvtxRangeStartA("all threads");
+    for (intptr_t i = 0; i < 8; i++) {
+        (void)pthread_create(&ids[i], NULL, worker, (void *)(i + 1));
+    }
+    for (int i = 0; i < 8; i++) {
+        (void)pthread_join(ids[i], NULL);
+    }
+    nvtxRangeEnd(all);
+    return 0;
+}
+
+/* Pops without a push, ends of what never began, deeper than is kept, pushes without a pop. */
+int scenario_unbalanced(long n)
+{
+    nvtxEventAttributes_t nothing = event(NVTX_MESSAGE_UNKNOWN);
+    (void)n;
+    nvtxRangePop();
+    begin();
+    nvtxRangePop();
+    nvtxRangeEnd(77);
+    nvtxRangeEnd(~(nvtxRangeId_t)0);
+    for (int i = 0; i < 100; i++) {
+        nvtxRangePushA("deep");
+    }
+    copy(100);
+    for (int i = 0; i < 100; i++) {
+        nvtxRangePop();
+    }
+    nvtxRangePushA(NULL);
+    nvtxRangePushEx(NULL);
+    nvtxRangePushEx(&nothing);
+    copy(200);
+    for (int i = 0; i < 10; i++) {
+        nvtxRangePop();
+    }
+    nvtxRangePushA("never popped");
+    copy(300);
+    return 0;
+}
+
+/* Killed inside of ranges. */
+int scenario_open(long n)
+{
+    (void)n;
+    begin();
+    nvtxRangePushA("outer");
+    nvtxRangePushA("inner");
+    (void)nvtxRangeStartA("process");
+    copy(100);
+    (void)raise(SIGKILL);
+    return 0;
+}
+
+int scenario_scoped(long n)
+{
+    (void)n;
+    begin();
+    copy(1);
+    for (int i = 0; i < 10; i++) {
+        nvtxRangePushA("warm-up");
+        copy(2);
+        nvtxRangePop();
+        nvtxRangePushA("hot");
+        copy(3);
+        nvtxRangePushA("part");
+        copy(4);
+        nvtxRangePop();
+        nvtxRangePop();
+        CHECK(cu.cuProfilerStart());
+        copy(5);
+        CHECK(cu.cuProfilerStop());
+        copy(6);
+    }
+    return 0;
+}
+
+/* The child goes on inside of the range of its parent. */
+int scenario_fork(long n)
+{
+    (void)n;
+    nvtxRangePushA("parent");
+    nvtxRangeId_t whole = nvtxRangeStartA("whole");
+    pid_t child = fork();
+    if (child == 0) {
+        begin();
+        copy(100);
+        nvtxRangePop();
+        nvtxRangeEnd(whole);
+        exit(0);
+    }
+    (void)waitpid(child, NULL, 0);
+    return 0;
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void push_and_pop(long n, const char *what)
+{
+    for (long i = 0; i < n; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s %ld", what, i);
+        nvtxRangePushA(name);
+        nvtxRangePop();
+    }
+}
+
+/* N ranges of N names, without a call inside, after as many that made the spool as large as it gets. On
+ * stderr: ns per range and KiB of growth. */
+int scenario_many(long n)
+{
+    struct rusage before, after;
+    begin();
+    push_and_pop(n, "warm-up");
+    (void)getrusage(RUSAGE_SELF, &before);
+    double start = seconds();
+    push_and_pop(n, "iteration");
+    double ns = 1e9 * (seconds() - start) / (double)(n > 0 ? n : 1);
+    (void)getrusage(RUSAGE_SELF, &after);
+    fprintf(stderr, "%.0f %ld\n", ns, after.ru_maxrss - before.ru_maxrss);
+    return 0;
+}
+
+int scenario_nothing(long n)
+{
+    (void)n;
+    nvtxRangePushA("nothing");
+    nvtxRangePop();
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges that programs name, from records to rows, in whatever order they come. Links gmt_store. */
+#include <criterion/criterion.h>
+
+#include "libtrace/store/recording.h"
+#include "tests/unit/spool_fixture.h"
+
+static struct gmt_fixture fixture;
+
+static void setup(void)
+{
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 16);
+    gmt_fixture_chunk(&fixture, 1, 1 << 16);
+}
+
+static void teardown(void)
+{
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(ingest_ranges, .init = setup, .fini = teardown, .timeout = 60);
+
+static void range(uint32_t chunk, struct gmt_user_range range, const char *name, const char *domain)
+{
+    range.head.ticks = range.end_ticks != 0 ? range.end_ticks : range.begin_ticks;
+    gmt_fixture_side(&fixture, chunk, GMT_REC_RANGE, &range, sizeof(range), name, domain, NULL);
+}
+
+static void expect(const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(&fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+static void expect_text(const char *sql, const char *value)
+{
+    const char *found = gmt_fixture_text(&fixture, sql);
+    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
+}
+
+static void ingest(void)
+{
+    int error = gmt_recording_recover(fixture.output);
+    cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
+    expect_text("PRAGMA integrity_check", "ok");
+}
+
+Test(ingest_ranges, one_record_of_a_range_that_ended)
+{
+    range(0,
+          (struct gmt_user_range){.begin_ticks = 100,
+                                  .end_ticks = 250,
+                                  .id = 4,
+                                  .thread = 2,
+                                  .depth = 3,
+                                  .kind = GMT_RANGE_PUSH},
+          "step", "torch");
+    ingest();
+    expect("SELECT count(*) FROM v_range", 1);
+    expect_text("SELECT kind || thread_id || domain || name || depth FROM v_range",
+                "push2torchstep3");
+    expect("SELECT host_ns FROM v_range", 150);
+}
+
+Test(ingest_ranges, two_records_of_which_the_second_has_no_name)
+{
+    struct gmt_user_range open = {
+        .begin_ticks = 100, .id = 1, .thread = 1, .kind = GMT_RANGE_START};
+    struct gmt_user_range ended = open;
+    ended.end_ticks = 900;
+    range(0, open, "epoch", "");
+    range(0, ended, "", "");
+    ingest();
+    expect_text("SELECT kind || name || (domain IS NULL) FROM v_range", "startepoch1");
+    expect("SELECT host_ns FROM v_range", 800);
+}
+
+/* Another thread ended it, and its chunk is read first. */
+Test(ingest_ranges, the_end_before_the_beginning)
+{
+    struct gmt_user_range open = {
+        .begin_ticks = 100, .id = 1, .thread = 1, .kind = GMT_RANGE_START};
+    struct gmt_user_range ended = open;
+    ended.end_ticks = 900;
+    range(0, ended, "", "");
+    range(1, open, "epoch", "loader");
+    ingest();
+    expect_text("SELECT name || domain FROM v_range", "epochloader");
+    expect("SELECT count(*) FROM range", 1);
+    expect("SELECT end_ns FROM range", 900);
+}
+
+Test(ingest_ranges, one_that_never_ended_is_open)
+{
+    range(0, (struct gmt_user_range){.begin_ticks = 100, .id = 1, .kind = GMT_RANGE_PROFILER},
+          "profiler", "");
+    ingest();
+    expect("SELECT end_ns FROM v_range", INT64_MIN);
+    expect("SELECT thread_id FROM v_range", INT64_MIN);
+    expect_text("SELECT kind FROM v_range", "profiler");
+}
+
+/* Device work of calls that a scope left out is not reported as a loss. */
+Test(ingest_ranges, a_scope_drops_device_work_without_a_call)
+{
+    struct gmt_capability timestamps = {.state = GMT_CAP_OK}, scope = {.state = GMT_CAP_OFF};
+    struct gmt_device_op op = {
+        .start_ns = 500, .end_ns = 600, .kind = GMT_OP_COPY, .bytes = 64, .copy_count = 1};
+    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &timestamps, sizeof(timestamps), "timestamps",
+                     "", "", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_OP, &op, sizeof(op), "", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &scope, sizeof(scope), "range", "hot", "",
+                     NULL);
+    ingest();
+    expect("SELECT count(*) FROM device_op", 0);
+    expect("SELECT count(*) FROM loss", 0);
+}
