@@ -5,12 +5,25 @@
 
 #include "access.cuh"
 
-static __device__ __forceinline__ float gmt_load_shared_pair(unsigned address)
+static __device__ __forceinline__ float2 gmt_load_shared_two(unsigned address)
 {
     float2 v;
 
     asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(address));
+    return v;
+}
+
+static __device__ __forceinline__ float gmt_load_shared_pair(unsigned address)
+{
+    float2 v = gmt_load_shared_two(address);
+
     return v.x + v.y;
+}
+
+static __device__ __forceinline__ void gmt_store_shared_two(unsigned address, float2 v)
+{
+    asm volatile("st.volatile.shared.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(v.x), "f"(v.y)
+                 : "memory");
 }
 
 static __device__ __forceinline__ void gmt_store_shared(unsigned address, float value)

@@ -22,6 +22,7 @@
     X(occupancy_vector) \
     X(occupancy_latency) \
     X(registers) \
+    X(registers_compute) \
     X(block_stream) \
     X(block_compute) \
     X(compute) \
@@ -62,7 +63,7 @@
     GMT_VARIANTS_OCCUPANCY_STEPS(X, occupancy_latency, 4, 4, bad, "GM404", bad, "GM404", \
                                  "chain of dependent loads")
 
-/* parameter = registers per thread of the same float copy in blocks of 512 threads. */
+/* parameter = registers per thread, of the same float copy or arithmetic in blocks of 512 threads. */
 #define GMT_VARIANTS_REGISTERS(X) \
     X(registers, registers_32, registers, 32, 4, good, registers_32, 4, 100, GMT_UNKNOWN, NULL, \
       "float copy with 32 registers: four blocks of 512 threads are resident") \
@@ -71,7 +72,13 @@
     X(registers, registers_65, registers, 65, 4, bad, registers_64, 4, 100, GMT_UNKNOWN, "GM503", \
       "float copy with just above 64 registers: one block") \
     X(registers, registers_128, registers, 128, 4, bad, registers_32, 4, 100, GMT_UNKNOWN, \
-      "GM511", "float copy with 128 registers: one block")
+      "GM511", "float copy with 128 registers: one block") \
+    X(registers, registers_compute_32, registers_compute, 32, 4, good, registers_compute_32, 4, \
+      100, GMT_UNKNOWN, NULL, "arithmetic with 32 registers: four blocks are resident") \
+    X(registers, registers_compute_64, registers_compute, 64, 4, neutral, registers_compute_32, 4, \
+      100, GMT_UNKNOWN, NULL, "arithmetic with 64 registers: two blocks") \
+    X(registers, registers_compute_128, registers_compute, 128, 4, neutral, registers_compute_32, \
+      4, 100, GMT_UNKNOWN, NULL, "arithmetic with 128 registers: one block")
 
 /* parameter = threads per block. */
 #define GMT_VARIANTS_BLOCK_SIZE_BODY(X, body, n, quality, rule, doc) \

@@ -77,15 +77,25 @@
       "8-byte words, lanes 2 words apart") \
     X(stride_wide, wide8_4, stride_wide8, 4, 8, bad, wide8_1, 32, 25, GMT_UNKNOWN, "GM301", \
       "8-byte words, lanes 4 words (one sector) apart") \
+    X(stride_wide, wide8_8, stride_wide8, 8, 8, bad, wide8_1, 32, 25, GMT_UNKNOWN, "GM301", \
+      "8-byte words, lanes 8 words (two sectors) apart") \
     X(stride_wide, wide8_16, stride_wide8, 16, 8, bad, wide8_1, 32, 25, GMT_UNKNOWN, "GM301", \
-      "8-byte words, lanes 16 words (one line) apart")
+      "8-byte words, lanes 16 words (one line) apart") \
+    X(stride_wide, wide8_32, stride_wide8, 32, 8, bad, wide8_1, 32, 25, GMT_UNKNOWN, "GM301", \
+      "8-byte words, lanes 32 words (two lines) apart")
 #define GMT_VARIANTS_STRIDE_WIDE16(X) \
     X(stride_wide, wide16_1, stride_wide16, 1, 16, good, wide16_1, 16, 100, GMT_UNKNOWN, NULL, \
       "copy of 16-byte words") \
     X(stride_wide, wide16_2, stride_wide16, 2, 16, bad, wide16_1, 32, 50, GMT_UNKNOWN, "GM301", \
       "16-byte words, lanes 2 words (one sector) apart") \
+    X(stride_wide, wide16_4, stride_wide16, 4, 16, bad, wide16_1, 32, 50, GMT_UNKNOWN, "GM301", \
+      "16-byte words, lanes 4 words (two sectors) apart") \
     X(stride_wide, wide16_8, stride_wide16, 8, 16, bad, wide16_1, 32, 50, GMT_UNKNOWN, "GM301", \
-      "16-byte words, lanes 8 words (one line) apart")
+      "16-byte words, lanes 8 words (one line) apart") \
+    X(stride_wide, wide16_16, stride_wide16, 16, 16, bad, wide16_1, 32, 50, GMT_UNKNOWN, "GM301", \
+      "16-byte words, lanes 16 words (two lines) apart") \
+    X(stride_wide, wide16_32, stride_wide16, 32, 16, bad, wide16_1, 32, 50, GMT_UNKNOWN, "GM301", \
+      "16-byte words, lanes 32 words (four lines) apart")
 #define GMT_VARIANTS_STRIDE_WIDE(X) \
     GMT_VARIANTS_STRIDE_WIDE8(X) \
     GMT_VARIANTS_STRIDE_WIDE16(X)

@@ -21,6 +21,10 @@
     X(tile_column) \
     X(tile_padded) \
     X(tile_swizzled) \
+    X(tile_column_pair) \
+    X(tile_padded_pair) \
+    X(tile_column_quad) \
+    X(tile_padded_quad) \
     X(fill) \
     X(staged_read) \
     X(staged_unread) \
@@ -92,7 +96,15 @@
     X(tile, tile_padded, tile_padded, 33, 4, good, tile_padded, 4, 100, 1, NULL, \
       "tiles transposed: columns of rows padded to 33 words") \
     X(tile, tile_swizzled, tile_swizzled, 32, 4, good, tile_padded, 4, 100, 1, NULL, \
-      "tiles transposed: columns of 32 x 32 words, each row permuted")
+      "tiles transposed: columns of 32 x 32 words, each row permuted") \
+    X(tile, tile_column_pair, tile_column_pair, 32, 8, bad, tile_padded_pair, 8, 100, 16, "GM401", \
+      "tiles transposed: columns of 32 x 32 words of 8 bytes") \
+    X(tile, tile_padded_pair, tile_padded_pair, 33, 8, good, tile_padded_pair, 8, 100, 1, NULL, \
+      "tiles transposed: columns of rows padded to 33 words of 8 bytes") \
+    X(tile, tile_column_quad, tile_column_quad, 32, 16, bad, tile_padded_quad, 16, 100, 8, \
+      "GM401", "tiles transposed: columns of 32 x 32 words of 16 bytes") \
+    X(tile, tile_padded_quad, tile_padded_quad, 33, 16, good, tile_padded_quad, 16, 100, 1, NULL, \
+      "tiles transposed: columns of rows padded to 33 words of 16 bytes")
 
 /* parameter = threads that fill. */
 #define GMT_VARIANTS_FILL(X) \
