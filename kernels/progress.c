@@ -10,6 +10,7 @@
 
 #define BAR_COLUMNS 30
 #define REDRAW_NS 100000000ull
+#define LEAST_SHARE_FOR_TIME 0.01
 
 static uint64_t now_ns(void)
 {
@@ -47,8 +48,11 @@ void gmt_progress_add(struct gmt_progress *progress, double units, const char *w
     memset(bar, '-', BAR_COLUMNS);
     memset(bar, '#', filled);
     bar[BAR_COLUMNS] = '\0';
-    fprintf(stderr, "\r\033[Kcalibrating [%s] %3.0f %%  about %.0f s left  %s", bar, share * 100,
-            left_s, what);
+    fprintf(stderr, "\r\033[Kcalibrating [%s] %3.0f %%  ", bar, share * 100);
+    /* What the first point takes is not what the next ones will. */
+    if (share >= LEAST_SHARE_FOR_TIME)
+        fprintf(stderr, "about %.0f s left  ", left_s);
+    fputs(what, stderr);
     fflush(stderr);
 }
 
