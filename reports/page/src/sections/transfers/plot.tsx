@@ -39,9 +39,10 @@ function dashOf({ direction, host_class, mode }: Calibrated): number {
   return (direction === 'd2h' ? 2 : 0) + (host_class === 'pageable' ? 1 : 0) + (mode === 'sync' ? 0 : 2);
 }
 
-// Colour by direction and class.
-function drawn(curves: Calibrated[]): Curve[] {
-  const colors = [...new Set(curves.map(({ direction, host_class }) => `${direction} ${host_class}`))];
+// Colour by direction and class, that of the copies of this kind.
+function drawn(curves: Calibrated[], copies: Copies): Curve[] {
+  const kinds = copies.groups.map(nameOf);
+  const colors = [...new Set([...kinds, ...curves.map(({ direction, host_class }) => `${direction} ${host_class}`)])];
   return curves.map((curve) => ({
     label: titleOf(curve),
     color: colors.indexOf(`${curve.direction} ${curve.host_class}`),
@@ -88,7 +89,7 @@ function useToggled(id: string): [Set<string>, (name: string) => void] {
 
 export function TransferPlot({ payload, copies, curves, kept }: Props) {
   const [toggled, toggle] = useToggled('x.curves');
-  const all = useMemo(() => drawn(curves), [curves]);
+  const all = useMemo(() => drawn(curves, copies), [curves, copies]);
   const on = curves.map((curve) => wanted(curve, copies, kept) !== toggled.has(curve.key));
   const visible = on.join();
   const shown = useMemo(() => all.filter((_, i) => on[i]), [all, visible]);
