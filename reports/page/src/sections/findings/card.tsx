@@ -37,7 +37,7 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
     <div class="saving">
       {known(excess_bytes) && excess_bytes > 0 ? (
         <>
-          <b>{bytes(excess_bytes)}</b> <small>for nothing</small>
+          <b>{bytes(excess_bytes)}</b> <small>moved for nothing</small>
         </>
       ) : (
         <small>{software ? 'no times' : 'not priced'}</small>
