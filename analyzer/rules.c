@@ -9,6 +9,7 @@
 #define GMT_RULES(X) \
     X(gmt_rule_small_transfers) \
     X(gmt_rule_pageable_transfer) \
+    X(gmt_rule_pageable_async) \
     X(gmt_rule_row_by_row_copy) \
     X(gmt_rule_mapped_candidate) \
     X(gmt_rule_mapped_misuse) \

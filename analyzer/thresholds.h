@@ -36,6 +36,12 @@
 #define GMT_MAPPED_MIN_BYTES 1048576.0
 /* Bytes asked for, or sectors, above the ideal by less than this still count as once and coalesced. */
 #define GMT_MAPPED_ONCE 1.25
+/* Pageable memory up to this size is staged at once, and an asynchronous upload returns. */
+#define GMT_ASYNC_STAGED_BYTES 65537
+/* A call that took this share of the modelled copy has waited for it: queueing takes a hundredth. */
+#define GMT_BLOCKED_SHARE 0.5
+/* A result, a flag, a few counters: nobody reads such a copy for its bytes. */
+#define GMT_SCALAR_BYTES 256
 /* A stream that stands still for longer between a copy and a kernel waits for something else. */
 #define GMT_HANDOVER_MOST_NS 2e4
 

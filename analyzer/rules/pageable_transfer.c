@@ -6,7 +6,9 @@
 
 #include "analyzer/price.h"
 #include "analyzer/rule.h"
+#include "analyzer/rules/copy_place.h"
 #include "analyzer/rules/copy_sites.h"
+#include "analyzer/rules/pinning.h"
 #include "analyzer/thresholds.h"
 
 static const char explain[] =
@@ -14,7 +16,8 @@ static const char explain[] =
     "        (pinned) memory is read and written by the copy engine directly.\n"
     "Seen    Copies whose host address lies in no range that the program has pinned or "
     "registered,\n"
-    "        by call site. Copies that GM101 or GM104 would merge are left to those rules.\n"
+    "        by call site. Copies that GM101 or GM104 would merge are left to those rules, single\n"
+    "        words to GM109, and asynchronous copies that kept their caller to GM103.\n"
     "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
     "        times of pinned copies of the same sizes, minus the calibrated cost of registering\n"
     "        each distinct host range once (at the lower end: of allocating it page-locked; at "
@@ -26,76 +29,6 @@ static const char explain[] =
     "Fix     cudaMallocHost instead of malloc, or cudaHostRegister once for a buffer in use.\n"
     "Limits  Page-locked memory is scarce: pin what is reused. Two buffers that lived at the same\n"
     "        address one after the other count as one.\n";
-
-static const struct gmt_timeline *sort_timeline; /* of the compare functions below */
-
-static uint64_t host_address(const struct gmt_tl_copy *copy)
-{
-    return copy->direction == GMT_COPY_H2D ? copy->src : copy->dst;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const struct gmt_tl_copy *p = &sort_timeline->copies[x], *q = &sort_timeline->copies[y];
-
-    if (p->call.site != q->call.site)
-        return p->call.site < q->call.site ? -1 : 1;
-    if (p->call.api != q->call.api)
-        return p->call.api < q->call.api ? -1 : 1;
-    if (p->direction != q->direction)
-        return p->direction < q->direction ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-static int compare_addresses(const void *a, const void *b)
-{
-    uint64_t x = host_address(&sort_timeline->copies[*(const size_t *)a]);
-    uint64_t y = host_address(&sort_timeline->copies[*(const size_t *)b]);
-
-    return (x > y) - (x < y);
-}
-
-/* Cost of pinning each distinct host range once, in either way that CUDA has. */
-struct pinning {
-    double least_ns, most_ns, bytes;
-    size_t ranges;
-};
-
-/* fmin and fmax ignore a NAN: what the model lacks does not decide. */
-static void add_range(const struct gmt_model *model, double bytes, struct pinning *pinning)
-{
-    double registered = gmt_curve_at(&model->register_unregister, bytes);
-    double allocated = gmt_curve_at(&model->pin_unpin, bytes);
-
-    pinning->least_ns += gmt_known(fmin(registered, allocated));
-    pinning->most_ns += gmt_known(fmax(registered, allocated));
-    pinning->bytes += bytes;
-    pinning->ranges++;
-}
-
-/* Of all host ranges of the copies; sorts members by address. */
-static struct pinning pinning_cost(const struct gmt_analysis *analysis, size_t *members, size_t n)
-{
-    struct pinning pinning = {0};
-
-    qsort(members, n, sizeof(*members), compare_addresses);
-    for (size_t i = 0, end; i < n; i = end) {
-        uint64_t begin = host_address(&analysis->timeline->copies[members[i]]), limit = begin;
-
-        for (end = i; end < n; end++) {
-            const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[end]];
-            uint64_t from = host_address(copy);
-
-            if (from > limit + GMT_PAGE_BYTES)
-                break;
-            if (from + (uint64_t)copy->bytes > limit)
-                limit = from + (uint64_t)copy->bytes;
-        }
-        add_range(analysis->model, (double)(limit - begin), &pinning);
-    }
-    return pinning;
-}
 
 static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const struct gmt_tl_copy *copy, size_t n, double bytes, double pin_bytes)
@@ -144,13 +77,14 @@ static double host_bytes(const struct gmt_timeline *tl)
 }
 
 /* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
-static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n)
+static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n, void *unused)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
-    struct pinning pin = pinning_cost(analysis, members, n);
+    struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double bytes = 0;
 
+    (void)unused;
     for (size_t i = 0; i < n; i++)
         bytes += (double)tl->copies[members[i]].bytes;
     if (bytes < GMT_EXCESS_RATIO * pin.bytes || bytes < GMT_EXCESS_SHARE * host_bytes(tl))
@@ -169,13 +103,14 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_emit(analysis, finding);
 }
 
-static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n)
+static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n, void *unused)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
     double bytes = 0, cost_ns = 0, pinned_ns = 0, pageable_ns = 0, doubt_ns = 0;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
+    (void)unused;
     for (size_t i = 0; finding != NULL && i < n; i++) {
         const struct gmt_tl_copy *one = &tl->copies[members[i]];
         const struct gmt_model_curve *pinned = gmt_price_registered_curve(analysis->model, one);
@@ -195,7 +130,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     }
     if (finding == NULL || isnan(pinned_ns))
         return;
-    struct pinning pin = pinning_cost(analysis, members, n);
+    struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double measured = cost_ns - pinned_ns - pin.least_ns;
     double modelled = pageable_ns - pinned_ns - pin.least_ns;
     /* cudaMallocHost takes far longer than registering; but malloc is not free, either. */
@@ -220,11 +155,13 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_emit(analysis, finding);
 }
 
-/* Copies that another rule would merge: pinning them would be the lesser fix. */
-static bool is_merged(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
+/* Copies that another rule would merge, or speaks of: pinning alone would be the lesser fix. */
+static bool is_of_another(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
 {
     const struct gmt_run *run = copy->run >= 0 ? &analysis->runs->runs[copy->run] : NULL;
 
+    if (copy->bytes <= GMT_SCALAR_BYTES || gmt_copy_is_blocked_async(analysis, copy))
+        return true;
     return run != NULL && (gmt_run_is_rows(run) || gmt_run_is_small(analysis, run));
 }
 
@@ -242,23 +179,10 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
         host_copies += host;
         if (host && copy->host_class == GMT_CLASS_PAGEABLE && copy->bytes > 0 &&
-            host_address(copy) != 0 && !is_merged(analysis, copy))
+            gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy))
             members[n++] = i;
     }
-    sort_timeline = tl;
-    qsort(members, n, sizeof(*members), compare_places);
-    for (size_t i = 0, end; i < n; i = end) {
-        const struct gmt_tl_copy *first = &tl->copies[members[i]];
-
-        for (end = i + 1; end < n; end++) {
-            const struct gmt_tl_copy *copy = &tl->copies[members[end]];
-
-            if (copy->call.site != first->call.site || copy->call.api != first->call.api ||
-                copy->direction != first->direction)
-                break;
-        }
-        (tl->simulated ? report_bytes : report_site)(analysis, members + i, end - i);
-    }
+    gmt_copy_places(analysis, members, n, tl->simulated ? report_bytes : report_site, NULL);
     free(members);
     return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }

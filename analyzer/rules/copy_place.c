@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Groups copies by the place that makes them, and writes what all findings about such a group say. */
+#include "analyzer/rules/copy_place.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyzer/price.h"
+#include "analyzer/thresholds.h"
+
+enum { IDS = 32, STACKS = 16 }; /* that a statement lists: more is no reading matter */
+
+static const struct gmt_timeline *sort_timeline; /* of the compare function below */
+
+static int compare_kinds(const struct gmt_tl_copy *p, const struct gmt_tl_copy *q)
+{
+    if (p->call.site != q->call.site)
+        return p->call.site < q->call.site ? -1 : 1;
+    if (p->call.api != q->call.api)
+        return p->call.api < q->call.api ? -1 : 1;
+    return (p->direction > q->direction) - (p->direction < q->direction);
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int order = compare_kinds(&sort_timeline->copies[x], &sort_timeline->copies[y]);
+
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
+                     void (*report)(struct gmt_analysis *analysis, size_t *members, size_t n,
+                                    void *context),
+                     void *context)
+{
+    const struct gmt_tl_copy *copies = analysis->timeline->copies;
+
+    sort_timeline = analysis->timeline;
+    qsort(members, n, sizeof(*members), compare_members);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && compare_kinds(&copies[members[i]], &copies[members[end]]) == 0;
+             end++)
+            ;
+        report(analysis, members + i, end - i, context);
+    }
+}
+
+static const char *list_ids(struct gmt_analysis *analysis, const size_t *members, size_t n)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < n; i++)
+        text = gmt_text(analysis, "%s%s%" PRId64, text, i > 0 ? ", " : "",
+                        analysis->timeline->copies[members[i]].call.id);
+    return text;
+}
+
+static size_t add_stack(int64_t *stacks, size_t count, int64_t stack)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (stacks[i] == stack)
+            return count;
+    }
+    if (count < STACKS)
+        stacks[count++] = stack;
+    return count;
+}
+
+const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t *members, size_t n)
+{
+    const struct gmt_tl_copy *copies = analysis->timeline->copies;
+    const struct gmt_tl_copy *first = &copies[members[0]];
+    int64_t stacks[STACKS], low = first->call.id, high = low;
+    size_t count = 0;
+    const char *place;
+
+    if (n <= IDS)
+        return gmt_text(analysis, "id IN (%s)", list_ids(analysis, members, n));
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_tl_call *call = &copies[members[i]].call;
+
+        low = call->id < low ? call->id : low;
+        high = call->id > high ? call->id : high;
+        count = add_stack(stacks, count, call->stack_id);
+    }
+    place = gmt_text(analysis, "stack_id IN (%" PRId64, stacks[0]);
+    for (size_t i = 1; i < count; i++)
+        place = gmt_text(analysis, "%s, %" PRId64, place, stacks[i]);
+    place = gmt_text(analysis, "%s)", place);
+    if (first->call.stack_id <= 0)
+        place = gmt_text(analysis, "caller = %" PRId64, (int64_t)first->call.caller);
+    return gmt_text(analysis, "%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64,
+                    place, gmt_direction_name(first->direction), low, high);
+}
+
+void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                         const size_t *members, size_t n)
+{
+    const struct gmt_tl_copy *copies = analysis->timeline->copies;
+    double bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += (double)copies[members[i]].bytes;
+    finding->where = gmt_where_of_call(analysis, &copies[members[0]].call);
+    gmt_finding_evidence(finding, "copies", "count", (double)n);
+    gmt_finding_evidence(finding, "bytes", "bytes", bytes);
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+                            "WHERE %s",
+                            gmt_copy_place_condition(analysis, members, n));
+}
+
+double gmt_copies_bytes(const struct gmt_timeline *tl)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++)
+        sum += (double)tl->copies[i].bytes;
+    return sum;
+}
+
+uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy)
+{
+    if (copy->direction == GMT_COPY_H2D)
+        return copy->src;
+    return copy->direction == GMT_COPY_D2H ? copy->dst : 0;
+}
+
+bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    if (tl->simulated || copy->blocking || copy->host_class != GMT_CLASS_PAGEABLE ||
+        copy->bytes < GMT_ASYNC_STAGED_BYTES || gmt_copy_host_address(copy) == 0)
+        return false;
+    if (copy->device_end_ns != GMT_NO_TIME)
+        return copy->call.end_ns >= copy->device_end_ns;
+    double held_ns = (double)(copy->call.end_ns - copy->call.begin_ns -
+                              gmt_timeline_wait_ns(tl, copy->call.begin_ns));
+    double copy_ns = gmt_curve_at(gmt_price_curve(analysis->model, copy, false),
+                                  (double)copy->bytes);
+    return held_ns >= GMT_BLOCKED_SHARE * copy_ns;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies from one place of the program, as rules about single copies report them. */
+#ifndef GMT_ANALYZER_RULES_COPY_PLACE_H
+#define GMT_ANALYZER_RULES_COPY_PLACE_H
+
+#include "analyzer/rule.h"
+#include "reports/format.h"
+
+/*
+ * Calls report for each place (line, API, direction) with the copies whose indices are in members, in
+ * the order of time. Sorts members; context is handed on. report may reorder its part.
+ */
+void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
+                     void (*report)(struct gmt_analysis *analysis, size_t *members, size_t n,
+                                    void *context),
+                     void *context);
+
+/* Where, SQL, and the evidence copies and bytes. */
+void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                         const size_t *members, size_t n);
+
+/* The condition of SQL that selects these copies: by id where they are few, else by stack. */
+const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t *members,
+                                     size_t n);
+
+/* Bytes of all copies of the trace: what GMT_EXCESS_SHARE is a share of. */
+double gmt_copies_bytes(const struct gmt_timeline *timeline);
+
+/* Host side of an upload or a read-back; 0 for other directions. */
+uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy);
+
+/*
+ * An asynchronous copy of pageable memory that kept its caller until it was done: GM103 speaks of it.
+ * Never in traces without times.
+ */
+bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy);
+
+#endif
