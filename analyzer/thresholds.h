@@ -42,6 +42,10 @@
 #define GMT_BLOCKED_SHARE 0.5
 /* A result, a flag, a few counters: nobody reads such a copy for its bytes. */
 #define GMT_SCALAR_BYTES 256
+/* Pending uploads of one buffer that are compared with a later write: older ones are let go. */
+#define GMT_PENDING_UPLOADS 64
+/* Tables of pointers, by which kernels reach memory that is not among their arguments, are small. */
+#define GMT_POINTER_TABLE_BYTES 65536
 /* A stream that stands still for longer between a copy and a kernel waits for something else. */
 #define GMT_HANDOVER_MOST_NS 2e4
 

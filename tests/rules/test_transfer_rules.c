@@ -69,3 +69,78 @@ Test(transfer_rules, leave_held_callers_to_one_rule)
     cr_assert_not_null(only_finding(&fixture, "GM103"));
     gmt_fixture_free(&fixture);
 }
+
+Test(transfer_rules, count_uploads_that_no_kernel_sees)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM107_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM107");
+    cr_assert_float_eq(evidence(f, "copies"), 11, 1e-9);
+    cr_assert_float_eq(evidence(f, "overwritten"), 10, 1e-9);
+    cr_assert_float_eq(evidence(f, "freed"), 1, 1e-9);
+    cr_assert_float_eq(f->excess_bytes, 10 * 16777216.0 + 1048576, 1e-9);
+    cr_assert_float_eq(f->saving.best_ns, 10 * 320e3 + 25e3, 1e-6);
+    /* No launch ever gets the buffer that is freed: nothing is certain. */
+    cr_assert_float_eq(f->saving.low_ns, 0, 1e-9);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
+    gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM107_positive");
+    gmt_fixture_sql(&fixture, "DELETE FROM transfer WHERE id = 200");
+    f = only_finding(&fixture, "GM107");
+    cr_assert_float_eq(f->saving.low_ns, 10 * 320e3, 1e-6);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_rules, call_no_upload_unused_that_someone_may_read)
+{
+    static const struct {
+        const char *sql;
+        enum gmt_outcome outcome;
+    } cases[] = {
+        {"UPDATE launch SET arguments = 'unknown'", GMT_OUTCOME_COULD_NOT_CHECK},
+        {"UPDATE launch SET arguments = 'unknown', argument_set_id = NULL WHERE seq > 1; "
+         "DELETE FROM transfer WHERE id = 1 OR id > 100",
+         GMT_OUTCOME_COULD_NOT_CHECK},
+        {"UPDATE allocation SET kind = 'managed'", GMT_OUTCOME_PASS},
+        {"UPDATE kernel SET name = 'ncclDevKernel_AllReduce(ncclDevKernelArgs)'; "
+         "DELETE FROM launch_argument; DELETE FROM transfer WHERE id > 100; "
+         "UPDATE launch SET begin_ns = begin_ns - 450000",
+         GMT_OUTCOME_COULD_NOT_CHECK},
+        {"UPDATE transfer SET stream_id = 2, device_start_ns = begin_ns, device_end_ns = end_ns; "
+         "UPDATE launch SET begin_ns = begin_ns - 1000000, device_start_ns = begin_ns - 900000, "
+         "device_end_ns = begin_ns; DELETE FROM transfer WHERE id IN (110, 200)",
+         GMT_OUTCOME_PASS},
+        {"INSERT INTO api VALUES (8, 'cuIpcGetMemHandle', NULL, 'other'); INSERT INTO api_call "
+         "(id, api_id, begin_ns, end_ns, result, capturing) VALUES (5000, 8, 1, 2, 0, 0)",
+         GMT_OUTCOME_COULD_NOT_CHECK},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load(&fixture, "fixtures/GM107_positive");
+        gmt_fixture_sql(&fixture, cases[i].sql);
+        gmt_fixture_analyze(&fixture, "GM107");
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu", i);
+        cr_expect_eq(fixture.report.rules[0].outcome, cases[i].outcome, "case %zu", i);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+Test(transfer_rules, only_note_what_a_table_of_pointers_may_reach)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM107_positive");
+    gmt_fixture_sql(&fixture,
+                    "DELETE FROM transfer WHERE id < 100; UPDATE transfer SET bytes = 64, "
+                    "dst = 1048576 + 64 * id WHERE id < 200;"
+                    "UPDATE transfer SET begin_ns = 1000000, end_ns = 3000000 WHERE id = 200");
+    gmt_fixture_analyze(&fixture, "GM107");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "pointer"));
+    gmt_fixture_free(&fixture);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM107: uploads that are overwritten or freed before any kernel gets to see them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/cover.h"
+#include "analyzer/query.h"
+#include "analyzer/rule.h"
+#include "analyzer/rules/copy_place.h"
+#include "analyzer/thresholds.h"
+#include "analyzer/upload_fate.h"
+
+static const char explain[] =
+    "What    An upload that nothing reads is time on the bus for nothing.\n"
+    "Seen    Uploads after which no kernel got a pointer into the allocation and no copy read it,\n"
+    "        until a copy or a memset wrote over all of the bytes, the memory was freed, or the\n"
+    "        program ended by itself. A launch whose arguments are unknown or cut off, a graph, "
+    "or\n"
+    "        a kernel of NCCL or NVSHMEM may have read anything: uploads before it are let be.\n"
+    "        Managed memory, and what a kernel of another stream ran beside, are left out.\n"
+    "Saving  The measured time of these copies, without waiting for kernels. What kernels ran\n"
+    "        beside was hidden and saves nothing. The lower end counts blocking copies only.\n"
+    "        Without times (software device) places with 5 % of all copied bytes are shown.\n"
+    "Fix     Remove the copy, or copy only what the next kernel reads.\n"
+    "Limits  Memory that kernels reach through a pointer that itself lies in memory looks unused.\n"
+    "        Where no launch ever gets the allocation, and a small array that could hold such\n"
+    "        pointers is uploaded too, it is only noted. A kernel that gets the buffer may still\n"
+    "        not read it.\n";
+
+struct state {
+    const struct gmt_upload_fates *fates;
+    struct gmt_cover kernels;
+    double all_bytes;
+    bool tables; /* something that may be a table of pointers is uploaded */
+};
+
+/* Of the uploads of one place that nobody sees. */
+struct sums {
+    size_t fate[GMT_FATE_LEFT + 1], reachable;
+    double bytes, cost, hidden, certain;
+};
+
+static struct sums add_up(struct gmt_analysis *analysis, const struct state *state,
+                          const size_t *members, size_t n, struct gmt_finding *finding)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct sums sums = {.cost = tl->simulated ? NAN : 0};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[members[i]];
+        struct gmt_interval interval = gmt_copy_interval(tl, copy);
+        double hidden = gmt_cover_within(&state->kernels, interval.begin_ns, interval.end_ns);
+        double cost = gmt_copy_cost_ns(tl, copy);
+
+        sums.fate[state->fates->of_copy[members[i]]]++;
+        sums.reachable += state->fates->reachable[members[i]];
+        sums.bytes += (double)copy->bytes;
+        sums.cost += cost;
+        sums.hidden += hidden;
+        sums.certain += copy->blocking ? cost - hidden : 0;
+        gmt_finding_claim(analysis, finding, interval);
+    }
+    return sums;
+}
+
+static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                     const struct gmt_tl_copy *copy, size_t n, const struct sums *sums)
+{
+    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], hidden[GMT_FORMAT_BYTES];
+    char count[GMT_FORMAT_BYTES];
+    const char *took = isnan(sums->cost)
+                           ? ""
+                           : gmt_text(analysis, ", %s", gmt_format_ns(cost, sums->cost));
+    const char *beside = sums->hidden > 0 && isfinite(sums->cost)
+                             ? gmt_text(analysis, " (%s of it beside kernels)",
+                                        gmt_format_ns(hidden, sums->hidden))
+                             : "";
+
+    gmt_finding_evidence(finding, "overwritten", "count", (double)sums->fate[GMT_FATE_OVERWRITTEN]);
+    gmt_finding_evidence(finding, "freed", "count", (double)sums->fate[GMT_FATE_FREED]);
+    gmt_finding_evidence(finding, "left_at_the_end", "count", (double)sums->fate[GMT_FATE_LEFT]);
+    finding->headline = gmt_text(
+        analysis, "%s upload%s of %s that no kernel sees: %zu overwritten, %zu freed, %zu left%s%s",
+        gmt_format_count(count, (double)n), n == 1 ? "" : "s", gmt_format_bytes(size, sums->bytes),
+        sums->fate[GMT_FATE_OVERWRITTEN], sums->fate[GMT_FATE_FREED], sums->fate[GMT_FATE_LEFT],
+        took, beside);
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = sums->fate[GMT_FATE_OVERWRITTEN] > 0
+                       ? "Remove the copy: the next one writes over it before any kernel gets the "
+                         "buffer."
+                       : "Remove the copy: no kernel gets the buffer afterwards.";
+    finding->sketch = gmt_text(analysis,
+                               "// cudaMemcpy(dst, src, %" PRId64 ", cudaMemcpyHostToDevice);  "
+                               "nobody reads it",
+                               copy->bytes);
+}
+
+static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
+{
+    const struct state *state = context;
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+
+    if (finding == NULL)
+        return;
+    gmt_copy_place_fill(analysis, finding, members, n);
+    struct sums sums = add_up(analysis, state, members, n, finding);
+    finding->excess_bytes = sums.bytes;
+    describe(analysis, finding, &tl->copies[members[0]], n, &sums);
+    if (sums.reachable == 0 && state->tables)
+        finding->note_why = "no launch gets this memory, but a pointer to it may lie in memory";
+    if (tl->simulated) {
+        finding->method = gmt_unpriced(analysis);
+        if (sums.bytes >= GMT_EXCESS_SHARE * state->all_bytes)
+            gmt_finding_emit(analysis, finding);
+        return;
+    }
+    bool known = sums.reachable == n;
+    finding->cost_ns = sums.cost;
+    gmt_finding_evidence(finding, "time", "ns", sums.cost);
+    gmt_finding_evidence(finding, "beside_kernels", "ns", sums.hidden);
+    finding->method = "measured time of the copies, without waiting for kernels and without what "
+                      "kernels ran beside";
+    gmt_finding_saving(finding, known ? sums.certain : 0, sums.cost - sums.hidden,
+                       sums.cost - sums.hidden);
+    finding->confidence = known ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
+    gmt_finding_emit(analysis, finding);
+}
+
+/* Whole pointers, few of them, to where kernels look: or to a variable of a module. */
+static bool may_be_table(const struct gmt_tl_copy *copy)
+{
+    return copy->direction == GMT_COPY_H2D && copy->bytes > 0 && copy->bytes % 8 == 0 &&
+           copy->bytes <= GMT_POINTER_TABLE_BYTES;
+}
+
+/* Memory of another process, or that one may have: nothing is known of who reads it. */
+static bool is_shared(const struct gmt_timeline *tl)
+{
+    for (size_t i = 0; i < tl->api_count; i++) {
+        const char *name = tl->apis[i].name;
+        int64_t used = 0;
+
+        if (name == NULL ||
+            (strncmp(name, "cuIpcGetMemHandle", 17) != 0 && strncmp(name, "cuMemExport", 11) != 0 &&
+             strncmp(name, "cuMemPoolExport", 15) != 0))
+            continue;
+        char sql[96];
+        snprintf(sql, sizeof(sql), "SELECT EXISTS (SELECT 1 FROM api_call WHERE api_id = %zu)", i);
+        if (gmt_query_int64(tl->db, sql, &used) != 0 || used != 0)
+            return true;
+    }
+    return false;
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    struct gmt_upload_fates fates = {0};
+    struct state state = {.fates = &fates, .all_bytes = gmt_copies_bytes(tl)};
+    enum gmt_outcome outcome = GMT_OUTCOME_PASS;
+    size_t n = 0;
+
+    if (rows == NULL || members == NULL ||
+        gmt_cover_make(&state.kernels, tl, GMT_COVER_KERNELS) != 0 ||
+        gmt_upload_fates_find(&fates, tl, rows) != 0) {
+        outcome = gmt_could_not(analysis, "not enough memory, or the trace cannot be read");
+        goto out;
+    }
+    if (!rows->arguments_known) {
+        outcome = gmt_could_not(analysis, "the trace has the arguments of no launch");
+        goto out;
+    }
+    if (is_shared(tl)) {
+        outcome = gmt_could_not(analysis, "device memory was shared with other processes");
+        goto out;
+    }
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (fates.of_copy[i] != GMT_FATE_SEEN)
+            members[n++] = i;
+        else
+            state.tables |= may_be_table(&tl->copies[i]);
+    }
+    gmt_copy_places(analysis, members, n, report, &state);
+    if (fates.doubtful > 0)
+        outcome = gmt_could_not(analysis,
+                                "%zu uploads may be read by launches whose arguments are "
+                                "not known",
+                                fates.doubtful);
+out:
+    gmt_upload_fates_free(&fates);
+    gmt_cover_free(&state.kernels);
+    free(members);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_unused_transfer;
+const struct gmt_rule gmt_rule_unused_transfer = {.id = "GM107",
+                                                  .slug = "unused-transfer",
+                                                  .title = "Uploads that nothing reads",
+                                                  .category = "transfers",
+                                                  .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES,
+                                                  .run = run,
+                                                  .explain = explain};
