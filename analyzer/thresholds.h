@@ -46,6 +46,8 @@
 #define GMT_PENDING_UPLOADS 64
 /* Tables of pointers, by which kernels reach memory that is not among their arguments, are small. */
 #define GMT_POINTER_TABLE_BYTES 65536
+/* Checking a flag every so many steps leaves a tenth of the waiting, and wastes few steps. */
+#define GMT_READBACK_STEPS 10.0
 /* A stream that stands still for longer between a copy and a kernel waits for something else. */
 #define GMT_HANDOVER_MOST_NS 2e4
 

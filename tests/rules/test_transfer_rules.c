@@ -144,3 +144,48 @@ Test(transfer_rules, only_note_what_a_table_of_pointers_may_reach)
     cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "pointer"));
     gmt_fixture_free(&fixture);
 }
+
+Test(transfer_rules, tell_waiting_from_copying)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM109");
+    cr_assert_float_eq(evidence(f, "copies"), 10, 1e-9);
+    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
+    cr_assert_float_eq(evidence(f, "copying"), 10 * 300e3, 1);
+    /* Nothing starts after the last one: nine times 400 us, of which every tenth stays. */
+    cr_assert_float_eq(evidence(f, "device_stood_still"), 9 * 400e3, 1);
+    cr_assert_float_eq(f->saving.best_ns, 0.9 * 9 * 400e3, 1);
+    cr_assert_float_eq(f->saving.high_ns, 9 * 400e3, 1);
+    gmt_fixture_free(&fixture);
+    /* The same wait in a call of its own. */
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO sync (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns,"
+        " result, capturing, kind) SELECT id + 5000, 2, 1, 1, 1, begin_ns + 3000, end_ns, "
+        "0, 0, 'stream' FROM transfer; UPDATE transfer SET end_ns = begin_ns + 2000, "
+        "blocking = 0, dst_class = 'pinned'");
+    f = only_finding(&fixture, "GM109");
+    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
+    cr_assert_float_eq(f->saving.best_ns, 0.9 * 9 * 400e3, 1);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_rules, blame_no_readback_for_a_device_that_works_on)
+{
+    struct gmt_fixture fixture;
+
+    /* Another stream fills the 400 us after each kernel. */
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, "
+                    "end_ns, result, capturing, kind, seq, kernel_id, class_id, no_activity, "
+                    "arguments, device_start_ns, device_end_ns) SELECT id + 100, 3, 2, 1, 2, "
+                    "end_ns + 100, end_ns + 200, 0, 0, 'kernel', seq + 10, 1, 1, 0, 'complete', "
+                    "device_end_ns, device_end_ns + 400000 FROM launch");
+    gmt_fixture_analyze(&fixture, "GM109");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    gmt_fixture_free(&fixture);
+}
