@@ -56,7 +56,7 @@ static void add(double *sum, double value)
 /* Times and counts add up; bytes, ratios and counters per launch stay those of the largest. */
 static void add_evidence(struct gmt_finding *to, const struct gmt_finding *from)
 {
-    static const char *const counts[] = {"launches", "copies", "runs", "pairs"};
+    static const char *const counts[] = {"launches", "copies", "runs", "pairs", "trips"};
 
     for (size_t i = 0; i < to->evidence_count && i < from->evidence_count; i++) {
         struct gmt_evidence *e = &to->evidence[i];

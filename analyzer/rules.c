@@ -13,8 +13,10 @@
     X(gmt_rule_row_by_row_copy) \
     X(gmt_rule_unused_transfer) \
     X(gmt_rule_scalar_readback) \
+    X(gmt_rule_host_staged_peer_copy) \
     X(gmt_rule_mapped_candidate) \
     X(gmt_rule_mapped_misuse) \
+    X(gmt_rule_host_step) \
     X(gmt_rule_allocation_churn) \
     X(gmt_rule_misaligned_suballocation) \
     X(gmt_rule_unpitched_2d) \

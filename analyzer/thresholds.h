@@ -48,6 +48,11 @@
 #define GMT_POINTER_TABLE_BYTES 65536
 /* Checking a flag every so many steps leaves a tenth of the waiting, and wastes few steps. */
 #define GMT_READBACK_STEPS 10.0
+/* Fewer trips to the host and back than this may be set-up and result; from the fourth on it is a loop. */
+#define GMT_TRIP_MIN 4
+/* One pass of a core over floats, each changed within 16 ns; and what waking up and calling take. */
+#define GMT_HOST_STEP_NS_PER_BYTE 4.0
+#define GMT_HOST_STEP_NS 100e3
 /* A stream that stands still for longer between a copy and a kernel waits for something else. */
 #define GMT_HANDOVER_MOST_NS 2e4
 

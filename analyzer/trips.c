@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyzer/query.h"
+#include "analyzer/thresholds.h"
 
 #define NONE SIZE_MAX
 
@@ -225,6 +226,24 @@ size_t gmt_trips_alike(const struct gmt_trips *trips, const struct gmt_timeline 
     while (end < trips->count && compare_lines(tl, &trips->trips[i], &trips->trips[end]) == 0)
         end++;
     return end - i;
+}
+
+double gmt_trip_host_ns(const struct gmt_timeline *tl, const struct gmt_trip *trip)
+{
+    const struct gmt_tl_copy *down = &tl->copies[trip->down], *up = &tl->copies[trip->up];
+    int64_t from = down->call.end_ns;
+
+    if (!down->blocking && down->device_end_ns != GMT_NO_TIME && down->device_end_ns > from)
+        from = down->device_end_ns;
+    return fmax(0, (double)(up->call.begin_ns - from));
+}
+
+bool gmt_trip_is_quick(const struct gmt_timeline *tl, const struct gmt_trip *trip)
+{
+    double bytes = (double)tl->copies[trip->down].bytes;
+
+    return tl->simulated ||
+           gmt_trip_host_ns(tl, trip) <= GMT_HOST_STEP_NS + GMT_HOST_STEP_NS_PER_BYTE * bytes;
 }
 
 size_t gmt_first_launch_after(const struct gmt_timeline *tl, int64_t at_ns)

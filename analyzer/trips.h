@@ -29,6 +29,11 @@ void gmt_trips_free(struct gmt_trips *trips);
 size_t gmt_trips_alike(const struct gmt_trips *trips, const struct gmt_timeline *timeline,
                        size_t i);
 
+/* What the host did between the two copies, ns: until an asynchronous read-back was done, it waited. */
+double gmt_trip_host_ns(const struct gmt_timeline *timeline, const struct gmt_trip *trip);
+/* No longer than a pass over the bytes takes (GMT_HOST_STEP_NS); true where nothing has a time. */
+bool gmt_trip_is_quick(const struct gmt_timeline *timeline, const struct gmt_trip *trip);
+
 /* The first launch, of any thread, whose call began at that time or later; launch_count: none. */
 size_t gmt_first_launch_after(const struct gmt_timeline *timeline, int64_t at_ns);
 

@@ -257,14 +257,18 @@ static void go(struct walk *walk)
     }
 }
 
-/* Only a program that ended by itself has left its uploads for good. */
+/*
+ * Only a program that ended by itself has left its uploads for good. Of a buffer that kernels use the last
+ * upload may be one ahead of a loop's end: once, and no habit.
+ */
 static void finish(struct walk *walk)
 {
     const struct gmt_timeline *tl = walk->tl;
     bool ended = tl->complete && tl->end_reason != NULL && strcmp(tl->end_reason, "exit") == 0;
 
     for (size_t i = 0; i < walk->target_count; i++)
-        settle(walk, &walk->targets[i], ended ? GMT_FATE_LEFT : GMT_FATE_SEEN);
+        settle(walk, &walk->targets[i],
+               ended && !walk->targets[i].handed ? GMT_FATE_LEFT : GMT_FATE_SEEN);
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct target *target = walk->fates->of_copy[i] != GMT_FATE_SEEN
                                           ? find(walk, tl->copies[i].dst_allocation)

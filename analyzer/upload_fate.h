@@ -9,7 +9,7 @@ enum gmt_fate {
     GMT_FATE_SEEN,        /* or nobody can say: a launch with unknown arguments came after it */
     GMT_FATE_OVERWRITTEN, /* whole, by a copy or a memset */
     GMT_FATE_FREED,       /* with its allocation */
-    GMT_FATE_LEFT,        /* untouched when the program ended */
+    GMT_FATE_LEFT,        /* untouched when the program ended, in memory that no kernel got */
 };
 
 struct gmt_upload_fates {

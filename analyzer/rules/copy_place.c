@@ -94,6 +94,22 @@ const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t
                     place, gmt_direction_name(first->direction), low, high);
 }
 
+const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_trips *trips,
+                                const size_t *members, size_t n)
+{
+    size_t *copies = calloc(n + 1, sizeof(*copies));
+    const char *sides[2] = {"0", "0"};
+
+    for (int side = 0; copies != NULL && side < 2; side++) {
+        for (size_t i = 0; i < n; i++)
+            copies[i] = side == 0 ? trips->trips[members[i]].down : trips->trips[members[i]].up;
+        sides[side] = gmt_copy_place_condition(analysis, copies, n);
+    }
+    analysis->report->arena->failed |= copies == NULL;
+    free(copies);
+    return gmt_text(analysis, "(%s) OR (%s)", sides[0], sides[1]);
+}
+
 void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const size_t *members, size_t n)
 {

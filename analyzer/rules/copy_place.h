@@ -4,6 +4,7 @@
 #define GMT_ANALYZER_RULES_COPY_PLACE_H
 
 #include "analyzer/rule.h"
+#include "analyzer/trips.h"
 #include "reports/format.h"
 
 /*
@@ -22,6 +23,10 @@ void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *find
 /* The condition of SQL that selects these copies: by id where they are few, else by stack. */
 const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t *members,
                                      size_t n);
+
+/* The same for both copies of each of these trips. */
+const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_trips *trips,
+                                const size_t *members, size_t n);
 
 /* Bytes of all copies of the trace: what GMT_EXCESS_SHARE is a share of. */
 double gmt_copies_bytes(const struct gmt_timeline *timeline);

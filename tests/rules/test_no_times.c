@@ -29,7 +29,7 @@ static const struct {
     const char *rule;
     enum answer answer;
 } rows[] = {
-    {"GM101", FINDS},  {"GM102", FINDS},  {"GM103", CANNOT}, {"GM104", FINDS},  {"GM107", FINDS},  {"GM109", CANNOT},  {"GM111", FINDS},  {"GM112", FINDS},
+    {"GM101", FINDS},  {"GM102", FINDS},  {"GM103", CANNOT}, {"GM104", FINDS},  {"GM107", FINDS},  {"GM109", CANNOT}, {"GM110", FINDS},  {"GM111", FINDS},  {"GM112", FINDS},  {"GM115", FINDS},
     {"GM201", FINDS},  {"GM202", FINDS},  {"GM203", NOTES},  {"GM301", FINDS},  {"GM302", FINDS},
     {"GM303", NOTES}, /* its excess is below twice the ideal */
     {"GM304", FINDS},  {"GM305", FINDS},  {"GM306", FINDS},  {"GM307", FINDS},  {"GM308", FINDS},

@@ -189,3 +189,76 @@ Test(transfer_rules, blame_no_readback_for_a_device_that_works_on)
     cr_assert_eq(fixture.report.finding_count, 0);
     gmt_fixture_free(&fixture);
 }
+
+Test(transfer_rules, price_a_step_of_the_host_by_what_the_device_stands_still)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM115");
+    cr_assert_float_eq(evidence(f, "trips"), 10, 1e-9);
+    cr_assert_float_eq(evidence(f, "copies_time"), 10 * 165e3, 1);
+    cr_assert_float_eq(evidence(f, "host_step"), 10 * 700e3, 1);
+    /* 10 us to the next kernel, but for the last one. */
+    cr_assert_float_eq(evidence(f, "device_stood_still"), 10 * 865e3 + 9 * 10e3, 1);
+    double kernel = fmax(3e3, 2 * 4194304 / 4.4e12 * 1e9 * 2);
+    cr_assert_float_eq(f->saving.best_ns, 10 * 865e3 + 9 * 10e3 - 10 * kernel, 1);
+    cr_assert_float_eq(f->saving.low_ns, 10 * 165e3 - 10 * kernel, 1);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
+    gmt_fixture_free(&fixture);
+}
+
+#define FINGERPRINTS \
+    "CREATE TABLE IF NOT EXISTS fingerprint (transfer_id INTEGER PRIMARY KEY, hash TEXT, " \
+    "bytes_hashed INTEGER, whole INTEGER, skipped TEXT);"
+
+Test(transfer_rules, believe_fingerprints_of_what_the_host_did)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture, FINGERPRINTS
+                    "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) SELECT id, "
+                    "printf('%016x%016x', id, 7), bytes, 1 FROM transfer");
+    cr_assert_eq(only_finding(&fixture, "GM115")->confidence, GMT_CONFIDENCE_MEASURED);
+    gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture, FINGERPRINTS
+                    "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) SELECT id, "
+                    "printf('%016x%016x', id % 100, 7), bytes, 1 FROM transfer");
+    gmt_fixture_analyze(&fixture, "GM115");
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "round trips: GM106");
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_rules, leave_long_steps_of_the_host_alone)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture,
+                    "UPDATE transfer SET bytes = 65536; UPDATE allocation SET bytes = 65536");
+    gmt_fixture_analyze(&fixture, "GM115");
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_rules, price_one_crossing_between_devices)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM110_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM110");
+    cr_assert_float_eq(evidence(f, "pairs"), 10, 1e-9);
+    /* The kernel of the iteration before runs into each read-back's wait for 20 us. */
+    cr_assert_float_eq(evidence(f, "time"), 10 * 2490e3, 1, "%g", evidence(f, "time"));
+    cr_assert_float_eq(f->saving.best_ns, 10 * (2490e3 - 1240e3), 1, "%g", f->saving.best_ns);
+    cr_assert_float_eq(f->saving.low_ns, 0, 1);
+    gmt_fixture_free(&fixture);
+    /* On one device the same copies are a step of the host. */
+    gmt_fixture_load(&fixture, "fixtures/GM110_positive");
+    gmt_fixture_sql(&fixture, "UPDATE context SET device_id = 0");
+    gmt_fixture_analyze(&fixture, "GM110");
+    cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_NOT_APPLICABLE);
+    gmt_fixture_free(&fixture);
+}
