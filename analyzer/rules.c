@@ -17,6 +17,7 @@
     X(gmt_rule_mapped_candidate) \
     X(gmt_rule_mapped_misuse) \
     X(gmt_rule_host_step) \
+    X(gmt_rule_pitch_ignored) \
     X(gmt_rule_allocation_churn) \
     X(gmt_rule_misaligned_suballocation) \
     X(gmt_rule_unpitched_2d) \

@@ -262,3 +262,22 @@ Test(transfer_rules, price_one_crossing_between_devices)
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_NOT_APPLICABLE);
     gmt_fixture_free(&fixture);
 }
+
+Test(transfer_rules, rank_wrong_results_before_slow_ones)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM116_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM116");
+    cr_assert_eq(f->severity, GMT_SEVERITY_HIGH);
+    cr_assert_float_eq(f->saving.best_ns, 0, 1e-9);
+    cr_assert_not_null(strstr(f->sketch, "4004, 512, cudaMemcpyHostToDevice"), "%s", f->sketch);
+    gmt_fixture_free(&fixture);
+    /* A 2-D copy that counts the pitch in elements. */
+    gmt_fixture_load(&fixture, "fixtures/GM116_negative");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET src_pitch = 4004 WHERE id = 1");
+    f = only_finding(&fixture, "GM116");
+    cr_assert_float_eq(evidence(f, "pitch_of_the_copy"), 4004, 1e-9);
+    cr_assert_float_eq(evidence(f, "copies"), 1, 1e-9);
+    gmt_fixture_free(&fixture);
+}
