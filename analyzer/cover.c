@@ -13,6 +13,15 @@ static void push(struct gmt_cover *cover, int64_t start, int64_t end)
         cover->parts[cover->n++] = (struct gmt_interval){start, end};
 }
 
+static unsigned kinds_of(const struct gmt_tl_copy *copy)
+{
+    if (copy->host_class != GMT_CLASS_PINNED)
+        return GMT_COVER_COPIES;
+    return copy->direction == GMT_COPY_H2D   ? GMT_COVER_COPIES | GMT_COVER_UPLOADS
+           : copy->direction == GMT_COPY_D2H ? GMT_COVER_COPIES | GMT_COVER_READBACKS
+                                             : GMT_COVER_COPIES;
+}
+
 int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
 {
     size_t capacity = tl->launch_count + tl->copy_count + 1;
@@ -22,8 +31,10 @@ int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsig
         return -ENOMEM;
     for (size_t i = 0; (kinds & GMT_COVER_KERNELS) != 0 && i < tl->launch_count; i++)
         push(cover, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
-    for (size_t i = 0; (kinds & GMT_COVER_COPIES) != 0 && i < tl->copy_count; i++)
-        push(cover, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if ((kinds & kinds_of(&tl->copies[i])) != 0)
+            push(cover, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
+    }
     cover->n = gmt_intervals_merge(cover->parts, cover->n);
     cover->before = calloc(cover->n + 1, sizeof(*cover->before));
     if (cover->before == NULL)

@@ -12,7 +12,12 @@ struct gmt_cover {
     size_t n;
 };
 
-enum gmt_cover_kind { GMT_COVER_KERNELS = 1, GMT_COVER_COPIES = 2 };
+enum gmt_cover_kind {
+    GMT_COVER_KERNELS = 1,
+    GMT_COVER_COPIES = 2,
+    GMT_COVER_UPLOADS = 4,   /* from page-locked memory: what can run beside kernels */
+    GMT_COVER_READBACKS = 8, /* into it                                              */
+};
 
 /* Of what has device times. kinds: of gmt_cover_kind. 0 or -ENOMEM; gmt_cover_free in every case. */
 int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *timeline, unsigned kinds);

@@ -12,6 +12,7 @@
     X(gmt_rule_pageable_async) \
     X(gmt_rule_row_by_row_copy) \
     X(gmt_rule_unused_transfer) \
+    X(gmt_rule_unoverlapped_transfer) \
     X(gmt_rule_scalar_readback) \
     X(gmt_rule_host_staged_peer_copy) \
     X(gmt_rule_mapped_candidate) \

@@ -53,6 +53,14 @@
 /* One pass of a core over floats, each changed within 16 ns; and what waking up and calling take. */
 #define GMT_HOST_STEP_NS_PER_BYTE 4.0
 #define GMT_HOST_STEP_NS 100e3
+/* Chunks of a pipeline: with four, three quarters of what can overlap does. */
+#define GMT_PIPELINE_CHUNKS 4.0
+/* A pipeline that can shorten a loop by less than a tenth is not worth its streams. */
+#define GMT_OVERLAP_MIN_SHARE 0.1
+/* From here on a program has its pipeline: what is left depends on how the bus is shared. */
+#define GMT_OVERLAP_DONE 0.5
+/* A chunk spends at most this share of its time before its first byte. */
+#define GMT_CHUNK_LATENCY_SHARE 0.2
 /* A stream that stands still for longer between a copy and a kernel waits for something else. */
 #define GMT_HANDOVER_MOST_NS 2e4
 

@@ -12,23 +12,21 @@
 #include "analyzer/trips.h"
 
 static const char explain[] =
-    "What    One device can copy to another directly: over NVLink many times faster than over the\n"
-    "        host, over PCIe in one crossing instead of two.\n"
-    "Seen    A read-back from one device, and an upload of as many bytes from the same host "
-    "memory\n"
-    "        to another device. Where fingerprints say that the host changed the data it is left\n"
-    "        out; without them only pairs with a short time between count (100 us, and 4 ns per\n"
-    "        byte).\n"
+    "What    One device can copy to another directly: over NVLink many times faster than over\n"
+    "        the host, over PCIe in one crossing instead of two.\n"
+    "Seen    A read-back from one device, and an upload of as many bytes from the same host\n"
+    "        memory to another device. Where fingerprints say that the host changed the data\n"
+    "        it is left out; without them only pairs with a short time between count (100 us,\n"
+    "        and 4 ns per byte).\n"
     "Saving  The measured times of both copies, without waiting for kernels and without what\n"
-    "        kernels ran beside, minus one calibrated crossing from pinned memory. Upper end: "
-    "over\n"
-    "        NVLink, where only the latency of a copy is left. Lower end: where the devices "
-    "cannot\n"
-    "        reach each other and the driver stages the copy: two crossings.\n"
-    "Fix     cudaMemcpyPeerAsync, after cudaDeviceEnablePeerAccess where cudaDeviceCanAccessPeer.\n"
-    "Limits  The trace does not tell how the devices are connected. Data that the host needs as "
-    "well\n"
-    "        still have to be read back. Without times: places with 5 % of all copied bytes.\n";
+    "        kernels ran beside, minus one calibrated crossing from pinned memory. Upper end:\n"
+    "        over NVLink, where only the latency of a copy is left. Lower end: where the\n"
+    "        devices cannot reach each other and the driver stages the copy: two crossings.\n"
+    "Fix     cudaMemcpyPeerAsync, after cudaDeviceEnablePeerAccess where\n"
+    "        cudaDeviceCanAccessPeer.\n"
+    "Limits  The trace does not tell how the devices are connected. Data that the host needs\n"
+    "        as well still have to be read back. Without times: places with 5 % of all copied\n"
+    "        bytes.\n";
 
 struct state {
     struct gmt_cover kernels;

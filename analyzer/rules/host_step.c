@@ -11,27 +11,25 @@
 #include "analyzer/trips.h"
 
 static const char explain[] =
-    "What    Data that a kernel made is copied to the host, changed there, and copied back for "
-    "the\n"
-    "        next kernel. Even a kernel with little parallelism is faster than the two copies.\n"
-    "Seen    A read-back and an upload of as many bytes from the same host memory, on one device,\n"
-    "        with a short time between (100 us, and 4 ns per byte: one pass of a core), four "
-    "times\n"
-    "        or more and with a launch before each. Where fingerprints say that the content came\n"
-    "        back unchanged it is GM106; without them this finding cannot tell the two apart.\n"
-    "Saving  What the device stands still, from the end of the kernels before the read-back to "
-    "the\n"
-    "        start of the next one, minus a kernel in its place: the bytes read and written at "
-    "half\n"
-    "        of the calibrated rate of device memory, 3 us at least. What other kernels ran "
-    "beside\n"
-    "        saves nothing. Lower end: both copies only, the step of the host taking as long on "
-    "the\n"
-    "        device. Without times: places with 5 % of all copied bytes.\n"
+    "What    Data that a kernel made is copied to the host, changed there, and copied back\n"
+    "        for the next kernel. Even a kernel with little parallelism is faster than the\n"
+    "        two copies.\n"
+    "Seen    A read-back and an upload of as many bytes from the same host memory, on one\n"
+    "        device, with a short time between (100 us, and 4 ns per byte: one pass of a\n"
+    "        core), four times or more and with a launch before each. Where fingerprints say\n"
+    "        that the content came back unchanged it is GM106; without them this finding\n"
+    "        cannot tell the two apart.\n"
+    "Saving  What the device stands still, from the end of the kernels before the read-back\n"
+    "        to the start of the next one, minus a kernel in its place: the bytes read and\n"
+    "        written at half of the calibrated rate of device memory, 3 us at least. What\n"
+    "        other kernels ran beside saves nothing. Lower end: both copies only, the step of\n"
+    "        the host taking as long on the device; where it is not known that the host\n"
+    "        changed the data the best estimate leaves its time out, too. Without times:\n"
+    "        places with 5 % of all copied bytes.\n"
     "Fix     Do the step in a small kernel, on the data where they are.\n"
-    "Limits  What the host does in between is not seen: a step that needs a file or another "
-    "process\n"
-    "        cannot move. Parts of a buffer that come back in other sizes are no trip here.\n";
+    "Limits  What the host does in between is not seen: a step that needs a file or another\n"
+    "        process cannot move. Parts of a buffer that come back in other sizes are no trip\n"
+    "        here.\n";
 
 struct state {
     struct gmt_cover kernels;
@@ -167,8 +165,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     finding->method = "what the device stood still around both copies and the step of the host, "
                       "minus a kernel that reads and writes the bytes; waiting for the kernels "
                       "before saves nothing";
-    gmt_finding_saving(finding, fmin(sums.copies, sums.still - sums.host) - sums.kernel,
-                       sums.still - sums.kernel, sums.still);
+    double around = sums.still - sums.host - sums.kernel, all = sums.still - sums.kernel;
+    gmt_finding_saving(finding, fmin(sums.copies - sums.kernel, around),
+                       sums.changed == n ? all : around, all);
     finding->confidence = sums.changed == n ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
     gmt_finding_emit(analysis, finding);
 }

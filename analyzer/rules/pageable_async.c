@@ -13,25 +13,23 @@
 #include "analyzer/thresholds.h"
 
 static const char explain[] =
-    "What    cudaMemcpyAsync of memory that is not page-locked is not asynchronous: the driver\n"
-    "        passes it through a staging buffer of its own, and the call returns when that is "
-    "done.\n"
-    "        It also waits for what was in the stream before it.\n"
-    "Seen    Asynchronous copies of more than 64 KiB whose host address lies in no range that the\n"
-    "        program has pinned or registered, and whose call returned no earlier than the copy\n"
-    "        ended on the device; without device times, calls that took, beyond waiting for "
-    "kernels,\n"
-    "        at least half of what the model says such a copy takes.\n"
-    "Saving  The time that the calls kept their callers, minus the calibrated time of the same\n"
-    "        copies from registered memory, minus registering each host range once. Waiting for\n"
-    "        earlier kernels, and time in which kernels ran, was hidden: it counts nothing. The\n"
-    "        upper end adds what the thread does before it waits next, which the copy then runs\n"
-    "        beside; the lower end takes cudaMallocHost, the dearer way to pin.\n"
-    "Fix     Page-lock the buffer (cudaMallocHost, cudaHostRegister), or copy through a small ring "
-    "of\n"
-    "        pinned buffers. Wait for the copy before the host buffer is used again.\n"
-    "Limits  Replaces GM102 for these copies. What a program does with the time that it gets back\n"
-    "        is not known. Without times (software device) it cannot be checked.\n";
+    "What    cudaMemcpyAsync of memory that is not page-locked is not asynchronous: the\n"
+    "        driver passes it through a staging buffer of its own, and the call returns when\n"
+    "        that is done. It also waits for what was in the stream before it.\n"
+    "Seen    Asynchronous copies of more than 64 KiB whose host address lies in no range that\n"
+    "        the program has pinned or registered, and whose call returned no earlier than\n"
+    "        the copy ended on the device; without device times, calls that took, beyond\n"
+    "        waiting for kernels, at least half of what the model says such a copy takes.\n"
+    "Saving  The time that the calls kept their callers, minus the calibrated time of the\n"
+    "        same copies from registered memory, minus registering each host range once.\n"
+    "        Waiting for earlier kernels, and time in which kernels ran, was hidden: it\n"
+    "        counts nothing. The upper end adds what the thread does before it waits next,\n"
+    "        which the copy then runs beside; the lower end takes cudaMallocHost, the dearer\n"
+    "        way to pin.\n"
+    "Fix     Page-lock the buffer (cudaMallocHost, cudaHostRegister), or copy through a small\n"
+    "        ring of pinned buffers. Wait for the copy before the host buffer is used again.\n"
+    "Limits  Replaces GM102 for these copies. What a program does with the time that it gets\n"
+    "        back is not known. Without times (software device) it cannot be checked.\n";
 
 struct state {
     struct gmt_cover kernels;

@@ -9,21 +9,20 @@
 #include "analyzer/rules/copy_place.h"
 
 static const char explain[] =
-    "What    Rows of an allocation of cudaMallocPitch begin `pitch` bytes apart, more than a row "
-    "is\n"
-    "        wide. cudaMemcpy knows nothing of that: from the second row on its bytes land in the\n"
-    "        wrong place, the first ones in the padding. Width and pitch are counted in bytes.\n"
-    "Seen    Plain copies into or out of a pitched allocation that cross the padding of a row and\n"
-    "        are neither whole pitches nor end with a row; and cudaMemcpy2D of several rows whose\n"
-    "        pitch for that side is no multiple of the allocation's.\n"
+    "What    Rows of an allocation of cudaMallocPitch begin `pitch` bytes apart, more than a\n"
+    "        row is wide. cudaMemcpy knows nothing of that: from the second row on its bytes\n"
+    "        land in the wrong place, the first ones in the padding. Width and pitch are\n"
+    "        counted in bytes.\n"
+    "Seen    Plain copies into or out of a pitched allocation that cross the padding of a row\n"
+    "        and are neither whole pitches nor end with a row; and cudaMemcpy2D of several\n"
+    "        rows whose pitch for that side is no multiple of the allocation's.\n"
     "Saving  None: this is about wrong results. What the copies took is stated as their cost.\n"
-    "Fix     cudaMemcpy2D with the pitch that cudaMallocPitch returned, the width in bytes, and "
-    "the\n"
-    "        number of rows.\n"
-    "Limits  A kernel that addresses the memory without the pitch, too, undoes the error: then an\n"
-    "        allocation without a pitch is what was meant. Copies of whole pitches move padding,\n"
-    "        but rightly. Three-dimensional copies and pitched memory of other APIs are not "
-    "seen.\n";
+    "Fix     cudaMemcpy2D with the pitch that cudaMallocPitch returned, the width in bytes,\n"
+    "        and the number of rows.\n"
+    "Limits  A kernel that addresses the memory without the pitch, too, undoes the error:\n"
+    "        then an allocation without a pitch is what was meant. Copies of whole pitches\n"
+    "        move padding, but rightly. Three-dimensional copies and pitched memory of other\n"
+    "        APIs are not seen.\n";
 
 /* A pitched allocation: row r begins at address + r x pitch and holds width bytes. */
 struct pitched {

@@ -15,20 +15,20 @@
 
 static const char explain[] =
     "What    An upload that nothing reads is time on the bus for nothing.\n"
-    "Seen    Uploads after which no kernel got a pointer into the allocation and no copy read it,\n"
-    "        until a copy or a memset wrote over all of the bytes, the memory was freed, or the\n"
-    "        program ended by itself without ever giving it to a kernel. A launch whose arguments\n"
-    "        are unknown or cut off, a graph, or a kernel of NCCL or NVSHMEM may have read\n"
-    "        anything: uploads before it are let be. Managed memory, and what a kernel of another\n"
-    "        stream ran beside, are left out.\n"
+    "Seen    Uploads after which no kernel got a pointer into the allocation and no copy read\n"
+    "        it, until a copy or a memset wrote over all of the bytes, the memory was freed,\n"
+    "        or the program ended by itself without ever giving it to a kernel. A launch\n"
+    "        whose arguments are unknown or cut off, a graph, or a kernel of NCCL or NVSHMEM\n"
+    "        may have read anything: uploads before it are let be. Managed memory, and what a\n"
+    "        kernel of another stream ran beside, are left out.\n"
     "Saving  The measured time of these copies, without waiting for kernels. What kernels ran\n"
     "        beside was hidden and saves nothing. The lower end counts blocking copies only.\n"
     "        Without times (software device) places with 5 % of all copied bytes are shown.\n"
     "Fix     Remove the copy, or copy only what the next kernel reads.\n"
-    "Limits  Memory that kernels reach through a pointer that itself lies in memory looks unused.\n"
-    "        Where no launch ever gets the allocation, and a small array that could hold such\n"
-    "        pointers is uploaded too, it is only noted. A kernel that gets the buffer may still\n"
-    "        not read it.\n";
+    "Limits  Memory that kernels reach through a pointer that itself lies in memory looks\n"
+    "        unused. Where no launch ever gets the allocation, and a small array that could\n"
+    "        hold such pointers is uploaded too, it is only noted. A kernel that gets the\n"
+    "        buffer may still not read it.\n";
 
 struct state {
     const struct gmt_upload_fates *fates;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about copies and the kernels around them: waits, trips to the host and back, overlap. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/rules/fixture.h"
+
+static const struct gmt_finding *only_finding(struct gmt_fixture *fixture, const char *rule)
+{
+    gmt_fixture_analyze(fixture, rule);
+    cr_assert_eq(fixture->report.finding_count, 1, "%s: %zu findings, %zu notes", rule,
+                 fixture->report.finding_count, fixture->report.note_count);
+    return &fixture->report.findings[0];
+}
+
+static double evidence(const struct gmt_finding *f, const char *name)
+{
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        if (strcmp(f->evidence[i].name, name) == 0)
+            return f->evidence[i].value;
+    }
+    return NAN;
+}
+
+Test(transfer_waits, tell_waiting_from_copying)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM109");
+    cr_assert_float_eq(evidence(f, "copies"), 10, 1e-9);
+    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
+    cr_assert_float_eq(evidence(f, "copying"), 10 * 300e3, 1);
+    /* Nothing starts after the last one: nine times 400 us, of which every tenth stays. */
+    cr_assert_float_eq(evidence(f, "device_stood_still"), 9 * 400e3, 1);
+    cr_assert_float_eq(f->saving.best_ns, 0.9 * 9 * 400e3, 1);
+    cr_assert_float_eq(f->saving.high_ns, 9 * 400e3, 1);
+    gmt_fixture_free(&fixture);
+    /* The same wait in a call of its own. */
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO sync (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns,"
+        " result, capturing, kind) SELECT id + 5000, 2, 1, 1, 1, begin_ns + 3000, end_ns, "
+        "0, 0, 'stream' FROM transfer; UPDATE transfer SET end_ns = begin_ns + 2000, "
+        "blocking = 0, dst_class = 'pinned'");
+    f = only_finding(&fixture, "GM109");
+    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
+    cr_assert_float_eq(f->saving.best_ns, 0.9 * 9 * 400e3, 1);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_waits, blame_no_readback_for_a_device_that_works_on)
+{
+    struct gmt_fixture fixture;
+
+    /* Another stream fills the 400 us after each kernel. */
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, "
+                    "end_ns, result, capturing, kind, seq, kernel_id, class_id, no_activity, "
+                    "arguments, device_start_ns, device_end_ns) SELECT id + 100, 3, 2, 1, 2, "
+                    "end_ns + 100, end_ns + 200, 0, 0, 'kernel', seq + 10, 1, 1, 0, 'complete', "
+                    "device_end_ns, device_end_ns + 400000 FROM launch");
+    gmt_fixture_analyze(&fixture, "GM109");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_waits, price_a_step_of_the_host_by_what_the_device_stands_still)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM115");
+    cr_assert_float_eq(evidence(f, "trips"), 10, 1e-9);
+    cr_assert_float_eq(evidence(f, "copies_time"), 10 * 165e3, 1);
+    cr_assert_float_eq(evidence(f, "host_step"), 10 * 700e3, 1);
+    /* 10 us to the next kernel, but for the last one. */
+    cr_assert_float_eq(evidence(f, "device_stood_still"), 10 * 865e3 + 9 * 10e3, 1);
+    double kernel = fmax(3e3, 2 * 4194304 / 4.4e12 * 1e9 * 2);
+    cr_assert_float_eq(f->saving.best_ns, 10 * 165e3 + 9 * 10e3 - 10 * kernel, 1);
+    cr_assert_float_eq(f->saving.high_ns, 10 * 865e3 + 9 * 10e3 - 10 * kernel, 1);
+    cr_assert_float_eq(f->saving.low_ns, 10 * 165e3 - 10 * kernel, 1);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
+    gmt_fixture_free(&fixture);
+}
+
+#define FINGERPRINTS \
+    "CREATE TABLE IF NOT EXISTS fingerprint (transfer_id INTEGER PRIMARY KEY, hash TEXT, " \
+    "bytes_hashed INTEGER, whole INTEGER, skipped TEXT);"
+
+Test(transfer_waits, believe_fingerprints_of_what_the_host_did)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture, FINGERPRINTS
+                    "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) SELECT id, "
+                    "printf('%016x%016x', id, 7), bytes, 1 FROM transfer");
+    const struct gmt_finding *f = only_finding(&fixture, "GM115");
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
+    cr_assert_float_eq(f->saving.best_ns, f->saving.high_ns, 1);
+    gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture, FINGERPRINTS
+                    "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) SELECT id, "
+                    "printf('%016x%016x', id % 100, 7), bytes, 1 FROM transfer");
+    gmt_fixture_analyze(&fixture, "GM115");
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "round trips: GM106");
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_waits, leave_long_steps_of_the_host_alone)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture,
+                    "UPDATE transfer SET bytes = 65536; UPDATE allocation SET bytes = 65536");
+    gmt_fixture_analyze(&fixture, "GM115");
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_waits, price_one_crossing_between_devices)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM110_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM110");
+    cr_assert_float_eq(evidence(f, "pairs"), 10, 1e-9);
+    /* The kernel of the iteration before runs into each read-back's wait for 20 us. */
+    cr_assert_float_eq(evidence(f, "time"), 10 * 2490e3, 1, "%g", evidence(f, "time"));
+    cr_assert_float_eq(f->saving.best_ns, 10 * (2490e3 - 1240e3), 1, "%g", f->saving.best_ns);
+    cr_assert_float_eq(f->saving.low_ns, 0, 1);
+    gmt_fixture_free(&fixture);
+    /* On one device the same copies are a step of the host. */
+    gmt_fixture_load(&fixture, "fixtures/GM110_positive");
+    gmt_fixture_sql(&fixture, "UPDATE context SET device_id = 0");
+    gmt_fixture_analyze(&fixture, "GM110");
+    cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_NOT_APPLICABLE);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_waits, leave_the_longest_engine_of_each_step)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    const struct gmt_finding *f = only_finding(&fixture, "GM108");
+    cr_assert_float_eq(evidence(f, "uploads"), 10 * 310e3, 1);
+    cr_assert_float_eq(evidence(f, "kernels"), 10 * 1000e3, 1);
+    cr_assert_float_eq(evidence(f, "readbacks"), 10 * 80e3, 1);
+    cr_assert_float_eq(evidence(f, "any_of_them"), 10 * 1390e3, 1);
+    /* All but one of ten steps shrink to their kernel. */
+    cr_assert_float_eq(f->saving.best_ns, 9 * 390e3, 1, "%g", f->saving.best_ns);
+    cr_assert_float_eq(f->saving.high_ns, 10 * 390e3, 1);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
+    cr_assert_not_null(strstr(f->fix, "second device buffer"), "%s", f->fix);
+    cr_assert_not_null(strstr(f->sketch, "16777216, cudaMemcpyHostToDevice"), "%s", f->sketch);
+    gmt_fixture_free(&fixture);
+}
+
+Test(transfer_waits, overlap_nothing_that_depends_or_is_pageable)
+{
+    static const char *const cases[] = {
+        "UPDATE transfer SET src_class = 'pageable' WHERE id < 100; "
+        "UPDATE transfer SET dst_class = 'pageable' WHERE id > 100",
+        /* Each upload takes what the read-back before it has brought. */
+        "UPDATE transfer SET bytes = 4194304, src = 33554432 WHERE id < 100",
+        "DELETE FROM launch WHERE seq > 0",
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+        gmt_fixture_sql(&fixture, cases[i]);
+        gmt_fixture_analyze(&fixture, "GM108");
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu", i);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+Test(transfer_waits, promise_little_where_arguments_are_unknown_or_a_kernel_must_be_cut)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    gmt_fixture_sql(&fixture, "UPDATE launch SET arguments = 'unknown' WHERE seq = 3");
+    const struct gmt_finding *f = only_finding(&fixture, "GM108");
+    cr_assert_float_eq(f->saving.low_ns, 0, 1e-9);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
+    gmt_fixture_free(&fixture);
+    /* One step of 10 ms: in four chunks. */
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    gmt_fixture_sql(
+        &fixture,
+        "DELETE FROM launch WHERE seq > 1; DELETE FROM transfer WHERE id NOT IN (1, 101); "
+        "UPDATE transfer SET bytes = 268435456, begin_ns = begin_ns - 5000000, "
+        "device_start_ns = device_start_ns - 5000000 WHERE id = 1; "
+        "UPDATE launch SET device_end_ns = device_end_ns + 4000000; "
+        "UPDATE transfer SET device_start_ns = 65020000, device_end_ns = 66020000, "
+        "end_ns = 66030000 WHERE id = 101");
+    f = only_finding(&fixture, "GM108");
+    double any = 5310e3 + 5000e3 + 1000e3;
+    cr_assert_float_eq(evidence(f, "any_of_them"), any, 1);
+    cr_assert_float_eq(f->saving.best_ns, (any - 5310e3) * 0.75 - 3 * 5600, 1, "%g",
+                       f->saving.best_ns);
+    cr_assert_float_eq(f->saving.low_ns, 0, 1e-9);
+    cr_assert_not_null(strstr(f->sketch, "67108864"), "%s", f->sketch);
+    gmt_fixture_free(&fixture);
+}
