@@ -112,10 +112,19 @@ static int compare_double_down(double a, double b)
     return (a < b) - (a > b);
 }
 
+/* Of high severity although nothing is saved: results are wrong, and speed is the lesser matter. */
+static int is_about_results(const struct gmt_finding *finding)
+{
+    return finding->severity == GMT_SEVERITY_HIGH && finding->saving.high_ns <= 0;
+}
+
 static int compare_findings(const void *a, const void *b)
 {
     const struct gmt_finding *x = a, *y = b;
-    int order = compare_double_down(x->saving.best_ns, y->saving.best_ns);
+    int order = is_about_results(y) - is_about_results(x);
+
+    if (order == 0)
+        order = compare_double_down(x->saving.best_ns, y->saving.best_ns);
 
     if (order == 0)
         order = compare_double_down(x->excess_bytes, y->excess_bytes);

@@ -155,6 +155,18 @@ Test(transfer_rules, rank_wrong_results_before_slow_ones)
     cr_assert_float_eq(f->saving.best_ns, 0, 1e-9);
     cr_assert_not_null(strstr(f->sketch, "4004, 512, cudaMemcpyHostToDevice"), "%s", f->sketch);
     gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(
+        &fixture, "INSERT INTO allocation (id, kind, address, bytes, pitch, width, height) VALUES "
+                  "(1, 'pitched', 67108864, 2097152, 4096, 4004, 512); INSERT INTO transfer (id, "
+                  "api_id, thread_id, begin_ns, end_ns, result, caller, capturing, direction, "
+                  "blocking, bytes, dst, src, dst_class, src_class, dst_allocation_id) VALUES "
+                  "(5000, 1, 1, 50000000, 50045000, 0, 99, 0, 'h2d', 1, 2050048, 67108864, 4096, "
+                  "'device', 'pinned', 1)");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_geq(fixture.report.finding_count, 2);
+    cr_assert_str_eq(fixture.report.findings[0].rule, "GM116");
+    gmt_fixture_free(&fixture);
     /* A 2-D copy that counts the pitch in elements. */
     gmt_fixture_load(&fixture, "fixtures/GM116_negative");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET src_pitch = 4004 WHERE id = 1");
