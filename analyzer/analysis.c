@@ -128,6 +128,8 @@ static int compare_findings(const void *a, const void *b)
 
     if (order == 0)
         order = compare_double_down(x->excess_bytes, y->excess_bytes);
+    if (order == 0)
+        order = compare_double_down(x->saved_peak_bytes, y->saved_peak_bytes);
     return order != 0 ? order : strcasecmp(x->fingerprint, y->fingerprint);
 }
 
@@ -141,16 +143,21 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report)
 {
     static const struct gmt_model no_model = {.provenance = GMT_MODEL_NONE};
-    struct gmt_runs runs;
+    struct gmt_runs runs = {0};
+    struct gmt_memory memory;
 
     if (timeline->simulated)
         model = &no_model;
     struct gmt_analysis analysis = {
-        .timeline = timeline, .model = model, .runs = &runs, .report = report};
-    int rc = gmt_runs_find(timeline, &runs);
+        .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
+    int rc = gmt_memory_load(&memory, timeline);
 
     if (rc == 0)
+        rc = gmt_runs_find(timeline, &runs);
+    if (rc == 0)
         rc = gmt_verdict_fill(timeline, report);
+    if (rc == 0)
+        rc = gmt_memory_report(&analysis);
     if (rc != 0)
         goto out;
     gmt_progress_begin("checking rules", (double)gmt_rule_count);
@@ -190,5 +197,6 @@ out:
         gmt_launch_rows_free(analysis.launch_rows);
     free(analysis.launch_rows);
     gmt_runs_free(&runs);
+    gmt_memory_free(&memory);
     return rc;
 }

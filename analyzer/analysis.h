@@ -27,6 +27,8 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
 void gmt_races_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+/* Peak memory, who made it, and who held memory when there was none left. */
+int gmt_memory_report(struct gmt_analysis *analysis);
 void gmt_report_keep_kernels(struct gmt_report *report, const regex_t *kernels);
 void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
                    struct gmt_report *report);

@@ -38,7 +38,7 @@ struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis)
     finding->slug = analysis->rule->slug;
     finding->title = analysis->rule->title;
     finding->touches = analysis->rule->touches;
-    finding->cost_ns = finding->excess_bytes = NAN;
+    finding->cost_ns = finding->excess_bytes = finding->saved_peak_bytes = NAN;
     finding->saving = (struct gmt_saving){NAN, NAN, NAN, NAN};
     finding->confidence = GMT_CONFIDENCE_HEURISTIC;
     finding->where.label = "";

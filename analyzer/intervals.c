@@ -47,6 +47,31 @@ double gmt_intervals_length(const struct gmt_interval *intervals, size_t n)
     return length;
 }
 
+double gmt_intervals_overlap(const struct gmt_interval *intervals, size_t n,
+                             struct gmt_interval with)
+{
+    size_t low = 0, high = n;
+    double covered = 0;
+
+    /* The first that ends after the begin. */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (intervals[middle].end_ns <= with.begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < n && intervals[low].begin_ns < with.end_ns; low++) {
+        int64_t begin = intervals[low].begin_ns > with.begin_ns ? intervals[low].begin_ns
+                                                                : with.begin_ns;
+        int64_t end = intervals[low].end_ns < with.end_ns ? intervals[low].end_ns : with.end_ns;
+
+        covered += end > begin ? (double)(end - begin) : 0;
+    }
+    return covered;
+}
+
 /* A claim begins or ends. */
 struct edge {
     int64_t at_ns;

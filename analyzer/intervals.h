@@ -13,6 +13,10 @@ size_t gmt_intervals_merge(struct gmt_interval *intervals, size_t n);
 /* Total length of disjoint intervals, ns. */
 double gmt_intervals_length(const struct gmt_interval *intervals, size_t n);
 
+/* How much of an interval disjoint, ascending ones cover, ns. */
+double gmt_intervals_overlap(const struct gmt_interval *intervals, size_t n,
+                             struct gmt_interval with);
+
 /*
  * One saving for all findings together, on the merged timeline. Each finding spreads its saving
  * evenly over the intervals it claims; where claims overlap, the time counts once, with the largest

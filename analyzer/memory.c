@@ -173,7 +173,7 @@ int gmt_memory_peak(const struct gmt_memory *memory, const struct gmt_interval *
     size_t n = 0;
     int64_t now = 0;
 
-    *peak = (struct gmt_memory_peak){0, GMT_NO_TIME};
+    *peak = (struct gmt_memory_peak){0, GMT_NO_TIME, GMT_NO_TIME};
     if (changes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < memory->count; i++) {
@@ -190,8 +190,10 @@ int gmt_memory_peak(const struct gmt_memory *memory, const struct gmt_interval *
     qsort(changes, n, sizeof(*changes), compare_changes);
     for (size_t i = 0; i < n; i++) {
         now += changes[i].bytes;
+        if (now < peak->bytes && peak->until_ns == INT64_MAX)
+            peak->until_ns = changes[i].at_ns;
         if (now > peak->bytes)
-            *peak = (struct gmt_memory_peak){now, changes[i].at_ns};
+            *peak = (struct gmt_memory_peak){now, changes[i].at_ns, INT64_MAX};
     }
     free(changes);
     return 0;

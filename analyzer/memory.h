@@ -92,7 +92,8 @@ struct gmt_tl_call gmt_memory_call(const struct gmt_memory *memory,
                                    const struct gmt_memory_row *row);
 
 struct gmt_memory_peak {
-    int64_t bytes, at_ns; /* 0, GMT_NO_TIME: there was none */
+    int64_t bytes, at_ns; /* 0, GMT_NO_TIME: there was none              */
+    int64_t until_ns;     /* when something was freed; INT64_MAX: nothing */
 };
 
 /*

@@ -104,26 +104,26 @@ static int add_rows(struct gmt_memory *memory, const char *sql)
     return gmt_query_close(&query, rc);
 }
 
-static int add_all(struct gmt_memory *memory, const char *const *sources, size_t n)
+static int add_memsets(struct gmt_memory *memory)
 {
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = add_rows(memory, sources[i]);
-    return rc;
+    return add_rows(memory,
+                    "SELECT dst_allocation_id, begin_ns, end_ns, device_start_ns, device_end_ns, 0 "
+                    "FROM memset WHERE result = 0 AND capturing = 0");
 }
 
-static int add_others(struct gmt_memory *memory)
+/* What kernels touched, also by pointers that they found in memory. Old traces have no such table. */
+static int add_footprints(struct gmt_memory *memory)
 {
-    static const char *const sources[] = {
-        "SELECT dst_allocation_id, begin_ns, end_ns, device_start_ns, device_end_ns, 0 FROM memset "
-        "WHERE result = 0 AND capturing = 0",
-        "SELECT f.allocation_id, l.begin_ns, l.end_ns, l.device_start_ns, l.device_end_ns, 1 "
-        "FROM kernel_footprint f JOIN launch l ON l.seq = f.launch_seq "
-        "WHERE f.allocation_id IS NOT NULL",
-    };
+    int64_t tables = 0;
+    int rc = gmt_query_int64(memory->timeline->db,
+                             "SELECT count(*) FROM sqlite_master WHERE name = 'kernel_footprint'",
+                             &tables);
 
-    return add_all(memory, sources, sizeof(sources) / sizeof(sources[0]));
+    if (rc != 0 || tables == 0)
+        return rc;
+    return add_rows(memory, "SELECT f.allocation_id, l.begin_ns, l.end_ns, l.device_start_ns, "
+                            "l.device_end_ns, 1 FROM kernel_footprint f JOIN launch l "
+                            "ON l.seq = f.launch_seq WHERE f.allocation_id IS NOT NULL");
 }
 
 /* What was captured runs in launches of graphs, any of which may be the one. */
@@ -152,7 +152,9 @@ static int add_captured(struct gmt_memory *memory)
 
     if (rc != 0 || captures == 0)
         return rc;
-    return add_all(memory, sources, sizeof(sources) / sizeof(sources[0]));
+    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
+        rc = add_rows(memory, sources[i]);
+    return rc;
 }
 
 static void widen(struct use *all, struct use use)
@@ -276,8 +278,9 @@ static int find_sharing(struct gmt_memory *memory)
 
 int gmt_memory_find_uses(struct gmt_memory *memory)
 {
-    static int (*const steps[])(struct gmt_memory *) = {add_others,  add_captured, add_launches,
-                                                        load_doubts, load_syncs,   find_sharing};
+    static int (*const steps[])(struct gmt_memory *) = {add_memsets,  add_footprints, add_captured,
+                                                        add_launches, load_doubts,    load_syncs,
+                                                        find_sharing};
     int rc = 0;
 
     add_copies(memory);

@@ -34,7 +34,9 @@ static double weight(const struct gmt_finding *f)
 {
     if (isfinite(f->saving.best_ns))
         return f->saving.best_ns;
-    return isfinite(f->excess_bytes) ? f->excess_bytes * 1e-12 : 0;
+    if (isfinite(f->excess_bytes))
+        return f->excess_bytes * 1e-12;
+    return isfinite(f->saved_peak_bytes) ? f->saved_peak_bytes * 1e-12 : 0;
 }
 
 static int compare_weights(const void *a, const void *b)
@@ -97,6 +99,8 @@ static struct gmt_finding merged(struct gmt_analysis *analysis, const struct gmt
 
         add(&all.cost_ns, f->cost_ns);
         add(&all.excess_bytes, f->excess_bytes);
+        /* Of one peak: that they add up is not certain, the largest is. */
+        all.saved_peak_bytes = fmax(all.saved_peak_bytes, f->saved_peak_bytes);
         add(&all.saving.low_ns, f->saving.low_ns);
         add(&all.saving.best_ns, f->saving.best_ns);
         add(&all.saving.high_ns, f->saving.high_ns);

@@ -4,6 +4,7 @@
 #define GMT_ANALYZER_RULE_H
 
 #include "analyzer/device_model.h"
+#include "analyzer/memory.h"
 #include "analyzer/runs.h"
 #include "analyzer/timeline.h"
 #include "reports/report.h"
@@ -44,6 +45,7 @@ struct gmt_analysis {
     const struct gmt_timeline *timeline;
     const struct gmt_model *model;
     const struct gmt_runs *runs;
+    const struct gmt_memory *memory;
     struct gmt_report *report;   /* where findings go */
     const struct gmt_rule *rule; /* the one that runs */
     struct gmt_rule_result *result;

@@ -22,6 +22,11 @@
     X(gmt_rule_allocation_churn) \
     X(gmt_rule_misaligned_suballocation) \
     X(gmt_rule_unpitched_2d) \
+    X(gmt_rule_leak) \
+    X(gmt_rule_unused_allocation) \
+    X(gmt_rule_early_alloc_late_free) \
+    X(gmt_rule_pin_churn) \
+    X(gmt_rule_over_pinned) \
     X(gmt_rule_strided_access) \
     X(gmt_rule_transposed_mapping) \
     X(gmt_rule_misaligned_access) \

@@ -81,6 +81,8 @@
 #define GMT_SEGMENT_PARTS_WHOLE 2
 #define GMT_SEGMENT_PARTS 4
 #define GMT_SEGMENT_ALIGNED_SHARE 0.75
+/* Lost blocks from one line that make a loop: the fourth, which follows them, is still in use. */
+#define GMT_LEAK_MIN_COUNT 3
 /* Memory that nobody lacks is worth no work: of the peak, and in all, at least so much. */
 #define GMT_PEAK_MIN_SHARE 0.05
 #define GMT_PEAK_MIN_BYTES 1048576.0
@@ -88,6 +90,8 @@
 #define GMT_PEAK_DEVICE_SHARE 0.1
 /* Page-locked memory is taken from everyone on the machine; below this nobody misses it. */
 #define GMT_PINNED_MIN_BYTES 16777216.0
+/* Buffers that are filled to various degrees are pinned for the fullest: half is still that. */
+#define GMT_PINNED_USED_SHARE 0.5
 /* One warp access of 4-byte words: what is smaller is a scalar, not an array. */
 #define GMT_ARRAY_MIN_BYTES 128
 /* Sectors of a line of L1, and of L2. */

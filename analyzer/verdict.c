@@ -82,47 +82,6 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
     return 0;
 }
 
-struct memory_event {
-    int64_t at_ns, bytes;
-};
-
-static int compare_events(const void *a, const void *b)
-{
-    const struct memory_event *x = a, *y = b;
-
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    /* Frees first: what was given back can be had again at the same moment. */
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
-static int fill_peak(const struct gmt_timeline *tl, struct gmt_report *report)
-{
-    struct memory_event *events = calloc(2 * tl->allocation_count + 1, sizeof(*events));
-    size_t n = 0;
-    int64_t now = 0, peak = 0;
-
-    if (events == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < tl->allocation_count; i++) {
-        const struct gmt_tl_allocation *a = &tl->allocations[i];
-
-        events[n++] = (struct memory_event){a->call.end_ns, a->bytes};
-        if (a->free_begin_ns != GMT_NO_TIME)
-            events[n++] = (struct memory_event){a->free_begin_ns, -a->bytes};
-    }
-    qsort(events, n, sizeof(*events), compare_events);
-    for (size_t i = 0; i < n; i++) {
-        now += events[i].bytes;
-        if (now > peak)
-            peak = now;
-    }
-    free(events);
-    report->peak_device_bytes = tl->allocation_count > 0 ? (double)peak : NAN;
-    report->allocation_count = (double)tl->allocation_count;
-    return 0;
-}
-
 static int compare_kernels(const void *a, const void *b)
 {
     const struct gmt_kernel_row *x = a, *y = b;
@@ -247,6 +206,5 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     report->transfers = tl->copy_count;
     report->launches = tl->launch_count;
     fill_kernels(tl, report);
-    int rc = fill_copies(tl, report);
-    return rc == 0 ? fill_peak(tl, report) : rc;
+    return fill_copies(tl, report);
 }

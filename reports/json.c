@@ -10,7 +10,7 @@
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.0"
+#define GMT_JSON_SCHEMA_VERSION "1.1"
 
 static json_t *of_rules(const struct gmt_report *r)
 {
@@ -170,6 +170,7 @@ json_t *gmt_json_report(const struct gmt_report *r)
     json_object_set_new(root, "joint_savings", of_joints(r));
     json_object_set_new(root, "transfers", gmt_json_transfers(r->copy_rows, r->copy_row_count));
     json_object_set_new(root, "kernels", gmt_json_kernels(r));
+    json_object_set_new(root, "memory", gmt_json_memory(r));
     json_object_set_new(root, "races", gmt_json_races(r));
     json_object_set_new(root, "rules", of_rules(r));
     json_object_set_new(root, "could_not_check", of_gaps(r));

@@ -12,7 +12,7 @@ json_t *gmt_json_saving(const struct gmt_saving *saving)
                      "share_of_wall", gmt_json_number(saving->share));
 }
 
-static json_t *of_where(const struct gmt_where *where)
+json_t *gmt_json_where(const struct gmt_where *where)
 {
     json_t *stack = json_array();
 
@@ -94,7 +94,7 @@ static json_t *of_finding(const struct gmt_finding *f)
         "{ss, ss, ss, ss, so, so, so, so, so, so, so}", "rule", f->rule, "slug", f->slug, "title",
         f->title, "severity", gmt_severity_name(f->severity), "fingerprint",
         gmt_json_text(f->fingerprint), "headline", gmt_json_text(f->headline), "where",
-        of_where(&f->where), "evidence", evidence, "sql", gmt_json_text(f->sql), "cost_ns",
+        gmt_json_where(&f->where), "evidence", evidence, "sql", gmt_json_text(f->sql), "cost_ns",
         gmt_json_ns(f->cost_ns), "excess_bytes", gmt_json_number(f->excess_bytes));
     json_object_set_new(json, "saving", gmt_json_saving(&f->saving));
     json_object_set_new(json, "method", gmt_json_text(f->method));
@@ -106,6 +106,10 @@ static json_t *of_finding(const struct gmt_finding *f)
         json_object_set_new(json, "lines", of_lines(f));
     if (f->part_count > 0)
         json_object_set_new(json, "parts", of_parts(f));
+    if (f->saved_peak_of != NULL) {
+        json_object_set_new(json, "saved_peak_bytes", gmt_json_number(f->saved_peak_bytes));
+        json_object_set_new(json, "saved_peak_of", gmt_json_text(f->saved_peak_of));
+    }
     if (f->note_why != NULL)
         json_object_set_new(json, "note", gmt_json_text(f->note_why));
     return json;

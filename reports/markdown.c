@@ -138,6 +138,8 @@ static void saving(FILE *out, const struct gmt_report *r, const struct gmt_findi
     if (isfinite(f->saving.best_ns))
         fprintf(out, "%s (%s)", gmt_format_ns(text, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
+    else if (f->saved_peak_bytes > 0)
+        fprintf(out, "%s less at the peak", gmt_format_bytes(text, f->saved_peak_bytes));
     else if (f->excess_bytes > 0)
         fprintf(out, "%s moved for nothing", gmt_format_bytes(text, f->excess_bytes));
     else
@@ -253,6 +255,9 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
                 gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence));
     gmt_markdown_plain(out, f->method);
     fputs("\n\n", out);
+    if (f->saved_peak_bytes > 0)
+        fprintf(out, "**Memory** the peak of %s is %s lower\n\n", f->saved_peak_of,
+                gmt_format_bytes(low, f->saved_peak_bytes));
     if (f->evidence_count > 0)
         evidence(out, f);
     if (f->fix != NULL) {
@@ -263,6 +268,26 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     if (f->sketch != NULL)
         fence(out, "cuda", f->sketch);
     fputs("</details>\n\n", out);
+}
+
+static void memory(FILE *out, const struct gmt_report *r)
+{
+    char bytes[GMT_FORMAT_BYTES];
+
+    for (size_t i = 0; i < r->failure_count; i++) {
+        const struct gmt_memory_failure *f = &r->failures[i];
+
+        fputs("**Out of memory** at ", out);
+        place(out, &f->where, false);
+        fprintf(out, ": %s asked, ", gmt_format_bytes(bytes, f->asked_bytes));
+        fprintf(out, "%s held by\n\n", gmt_format_bytes(bytes, f->held_bytes));
+        for (size_t k = 0; k < f->holder_count; k++) {
+            fprintf(out, "- %s: ", gmt_format_bytes(bytes, f->holders[k].bytes));
+            place(out, &f->holders[k].where, false);
+            fputc('\n', out);
+        }
+        fputc('\n', out);
+    }
 }
 
 static void gaps(FILE *out, const struct gmt_report *r)
@@ -296,6 +321,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
         table(out, r, shown);
     for (size_t i = 0; i < shown; i++)
         details(out, r, &r->findings[i], i + 1);
+    memory(out, r);
     gaps(out, r);
     fputs("<sub>gmtrace ", out);
     gmt_markdown_plain(out, r->tool_version);

@@ -124,7 +124,9 @@ struct gmt_finding {
     double cost_ns;      /* time now spent in what the fix touches      */
     double excess_bytes; /* moved for nothing; ranks what has no price  */
     struct gmt_saving saving;
-    const char *method; /* one sentence: how the saving was computed   */
+    double saved_peak_bytes;   /* by so much the peak would be lower; NAN: not about that */
+    const char *saved_peak_of; /* "device memory", "page-locked memory"; NULL as above    */
+    const char *method;        /* one sentence: how the saving was computed   */
     enum gmt_confidence confidence;
     enum gmt_effort effort;
     const char *fix;                /* text                                        */
@@ -240,6 +242,25 @@ struct gmt_loss_row {
     int64_t count;
 };
 
+/* What one place of the program held at some moment. */
+struct gmt_memory_holder {
+    struct gmt_where where;
+    double bytes, allocations;
+    double idle_bytes; /* of them not used yet, or never again */
+    bool segments;     /* of an allocator of the program's own */
+};
+
+/* Calls from one place that got no memory; the numbers are those of the last one. */
+struct gmt_memory_failure {
+    struct gmt_where where;
+    double failures, asked_bytes,
+        at_ns;                         /* asked, at: NAN: not known; at: from the first CUDA call */
+    double held_bytes;                 /* by all of the program that the trace has seen */
+    bool host;                         /* page-locked memory was asked for              */
+    struct gmt_memory_holder *holders; /* largest first */
+    size_t holder_count;
+};
+
 struct gmt_payload;
 
 struct gmt_report {
@@ -256,6 +277,13 @@ struct gmt_report {
     bool simulated; /* by the software device: exact counts, no times */
     double wall_ns, gpu_busy_ns, copy_ns, kernel_ns;
     double peak_device_bytes, allocation_count;
+    double peak_at_ns;        /* from the first CUDA call; NAN: not known                        */
+    double peak_needed_bytes; /* the peak if memory lived only from its first use to its last one */
+    double peak_pinned_bytes; /* of page-locked memory of the host */
+    struct gmt_memory_holder *peak_holders; /* of device memory, largest first */
+    size_t peak_holder_count;
+    struct gmt_memory_failure *failures; /* in the order of time */
+    size_t failure_count;
     uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
     struct gmt_transfer_row *copy_totals; /* by direction and class           */
     size_t copy_total_count;

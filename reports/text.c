@@ -143,6 +143,8 @@ static void saving_text(const struct gmt_report *r, const struct gmt_finding *f,
 
     if (isnan(f->saving.best_ns) && f->excess_bytes > 0)
         snprintf(text, bytes, "%s moved for nothing", gmt_format_bytes(time, f->excess_bytes));
+    else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0)
+        snprintf(text, bytes, "%s less at the peak", gmt_format_bytes(time, f->saved_peak_bytes));
     else if (isnan(f->saving.best_ns))
         snprintf(text, bytes, r->simulated ? GMT_SIMULATED_TIME : "not priced");
     else
@@ -250,6 +252,10 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     } else if (f->method != NULL) {
         gmt_text_wrap(t, 5, "saving  ", f->method);
     }
+    if (isfinite(f->saving.best_ns) && f->saved_peak_bytes > 0)
+        gmt_text_wrap(t, 5, "memory  ",
+                      gmt_arena_text(r->arena, "the peak of %s is %s lower", f->saved_peak_of,
+                                     gmt_format_bytes(low, f->saved_peak_bytes)));
     if (f->fix != NULL)
         gmt_text_wrap(t, 5, "fix     ", f->fix);
     if (f->sketch != NULL)
@@ -325,10 +331,12 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
     head(&t, report);
     verdict(&t, report);
     copies(&t, report);
+    gmt_text_failures(&t, report);
     findings(&t, report, options->top);
     gmt_text_notes(&t, report, options->top);
     gmt_text_races(&t, report);
     gmt_text_kernels(&t, report, options->top);
+    gmt_text_memory(&t, report, options->top);
     gmt_text_gaps(&t, report);
     gmt_text_foot(&t, report);
     return ferror(out) ? -EIO : 0;

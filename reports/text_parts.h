@@ -41,6 +41,9 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
 void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
+/* Failed allocations; who made the peak, at most three places unless top is 0. */
+void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report);
 

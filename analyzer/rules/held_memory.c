@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is held in vain, by call site: what GM204, GM205, GM206 and GM208 have in common. */
+#include "analyzer/rules/held_memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/intervals.h"
+#include "analyzer/thresholds.h"
+#include "reports/format.h"
+
+/* What a run of a rule needs room for; all by index of the row. */
+struct work {
+    struct gmt_interval *lives, *after;
+    size_t *order, *chosen;
+};
+
+struct place {
+    uint64_t site;
+    size_t row;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Rows of the rule's kind by place, oldest first. -ENOMEM as SIZE_MAX. */
+static size_t order_rows(const struct gmt_memory *memory, bool host, size_t *order)
+{
+    struct place *places = calloc(memory->count + 1, sizeof(*places));
+    size_t n = 0;
+
+    if (places == NULL)
+        return SIZE_MAX;
+    for (size_t i = 0; i < memory->count; i++) {
+        if (memory->rows[i].host == host && memory->rows[i].bytes > 0)
+            places[n++] = (struct place){memory->rows[i].site, i};
+    }
+    qsort(places, n, sizeof(*places), compare_places);
+    for (size_t i = 0; i < n; i++)
+        order[i] = places[i].row;
+    free(places);
+    return n;
+}
+
+static bool lives_at(const struct gmt_interval *life, int64_t at_ns)
+{
+    return life->begin_ns <= at_ns && at_ns < life->end_ns;
+}
+
+/* How much lower the peak is if the chosen rows live as `after` has it; `lives` is put back. */
+static double saved_bytes(const struct gmt_memory *memory, struct work *work,
+                          const struct gmt_held_site *site, const struct gmt_held_rule *rule)
+{
+    struct gmt_memory_peak peak;
+    double in_question = 0, kept = 0;
+
+    for (size_t i = 0; i < site->count; i++) {
+        const struct gmt_memory_row *row = &memory->rows[site->rows[i]];
+
+        if (!lives_at(&work->lives[site->rows[i]], site->peak.at_ns))
+            continue;
+        in_question += (double)row->bytes;
+        kept += rule->kept_bytes != NULL ? rule->kept_bytes(row) : 0;
+    }
+    /* Looking for the new peak costs a sort: not for what cannot matter. */
+    if (in_question < GMT_PEAK_MIN_BYTES)
+        return 0;
+    for (size_t i = 0; i < site->count; i++) {
+        size_t row = site->rows[i];
+        struct gmt_interval life = work->lives[row];
+
+        work->lives[row] = work->after[row];
+        work->after[row] = life;
+    }
+    int rc = gmt_memory_peak(memory, work->lives, rule->host, &peak);
+    for (size_t i = 0; i < site->count; i++)
+        work->lives[site->rows[i]] = work->after[site->rows[i]];
+    return rc == 0 ? fmax(0, (double)(site->peak.bytes - peak.bytes) - kept) : 0;
+}
+
+/* Memory that nobody lacks is no finding, unless the time of its calls makes it one. */
+static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *site, bool host,
+                  struct gmt_finding *finding)
+{
+    const struct gmt_report *report = analysis->report;
+    double least = fmax(host ? GMT_PINNED_MIN_BYTES : GMT_PEAK_MIN_BYTES,
+                        GMT_PEAK_MIN_SHARE * (double)site->peak.bytes);
+    bool scarce = report->failure_count > 0 ||
+                  site->saved_bytes >= GMT_PEAK_DEVICE_SHARE * report->memory_bytes;
+
+    finding->saved_peak_bytes = site->saved_bytes;
+    finding->saved_peak_of = host ? "page-locked memory" : "device memory";
+    gmt_finding_evidence(finding, "saved_peak", "bytes", site->saved_bytes);
+    gmt_finding_evidence(finding, "peak", "bytes", (double)site->peak.bytes);
+    if (finding->note_why != NULL)
+        return;
+    if (site->saved_bytes >= least)
+        finding->severity = scarce && !host ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
+    else if (isnan(finding->saving.best_ns))
+        finding->note_why = "the peak of memory would hardly be lower";
+}
+
+static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rule *rule,
+                        struct work *work, const struct gmt_held_group *group)
+{
+    const struct gmt_memory *memory = group->memory;
+    struct gmt_held_site site = {.rows = work->chosen, .peak = group->peak};
+
+    for (size_t i = 0; i < group->count; i++) {
+        size_t row = group->rows[i];
+
+        if (!rule->choose(group, i, &work->after[row]))
+            continue;
+        work->chosen[site.count++] = row;
+        site.bytes += (double)memory->rows[row].bytes;
+        if (site.example == NULL || memory->rows[row].bytes > site.example->bytes)
+            site.example = &memory->rows[row];
+    }
+    if (site.count == 0)
+        return;
+    site.saved_bytes = saved_bytes(memory, work, &site, rule);
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    if (finding == NULL)
+        return;
+    struct gmt_tl_call call = gmt_memory_call(memory, site.example);
+    finding->where = gmt_where_of_call(analysis, &call);
+    gmt_finding_evidence(finding, "allocations", "count", (double)site.count);
+    gmt_finding_evidence(finding, "bytes", "bytes", site.bytes);
+    rule->describe(analysis, &site, finding);
+    if (finding->headline == NULL)
+        return;
+    judge(analysis, &site, rule->host, finding);
+    /* Small change that costs no time either is not even a note. */
+    if (finding->note_why == NULL || site.bytes >= GMT_PEAK_MIN_BYTES)
+        gmt_finding_emit(analysis, finding);
+}
+
+static bool make_room(const struct gmt_memory *memory, struct work *work)
+{
+    work->lives = gmt_memory_lives(memory);
+    work->after = gmt_memory_lives(memory);
+    work->order = calloc(memory->count + 1, sizeof(*work->order));
+    work->chosen = calloc(memory->count + 1, sizeof(*work->chosen));
+    return work->lives != NULL && work->after != NULL && work->order != NULL &&
+           work->chosen != NULL;
+}
+
+enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_held_rule *rule)
+{
+    const struct gmt_memory *memory = analysis->memory;
+    struct gmt_held_group group = {.memory = memory};
+    struct work work;
+    bool room = make_room(memory, &work);
+    size_t n = room ? order_rows(memory, rule->host, work.order) : SIZE_MAX;
+
+    room = n != SIZE_MAX && gmt_memory_peak(memory, work.lives, rule->host, &group.peak) == 0;
+    for (size_t i = 0, end; room && i < n; i = end) {
+        uint64_t site = memory->rows[work.order[i]].site;
+
+        for (end = i + 1; end < n && memory->rows[work.order[end]].site == site; end++)
+            ;
+        group.rows = work.order + i;
+        group.count = end - i;
+        group.lost = 0;
+        for (size_t k = 0; k < group.count; k++)
+            group.lost += gmt_held_is_lost(&group, k);
+        report_site(analysis, rule, &work, &group);
+    }
+    free(work.lives);
+    free(work.after);
+    free(work.order);
+    free(work.chosen);
+    return room ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "not enough memory");
+}
+
+bool gmt_held_is_lost(const struct gmt_held_group *group, size_t i)
+{
+    const struct gmt_memory *memory = group->memory;
+    const struct gmt_memory_row *row = &memory->rows[group->rows[i]];
+
+    return row->free_begin_ns == GMT_NO_TIME && i + 1 < group->count &&
+           row->first_use_ns != GMT_NO_TIME &&
+           gmt_memory_needed(memory, row).end_ns <= memory->rows[group->rows[i + 1]].lives_ns;
+}
+
+static void add_call(struct gmt_analysis *analysis, int64_t begin_ns, int64_t end_ns,
+                     int64_t wait_ns, struct gmt_finding *finding, struct gmt_held_cost *cost)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    if (begin_ns == GMT_NO_TIME || end_ns <= begin_ns || tl->simulated)
+        return;
+    wait_ns = wait_ns > end_ns - begin_ns ? end_ns - begin_ns : wait_ns;
+    struct gmt_interval call = {begin_ns + wait_ns, end_ns};
+    cost->wait_ns += (double)wait_ns;
+    cost->total_ns += (double)(call.end_ns - call.begin_ns);
+    cost->hidden_ns += gmt_intervals_overlap(tl->busy, tl->busy_count, call);
+    gmt_finding_claim(analysis, finding, call);
+}
+
+void gmt_held_add_calls(struct gmt_analysis *analysis, const struct gmt_memory_row *row,
+                        struct gmt_finding *finding, struct gmt_held_cost *cost)
+{
+    bool freed = row->free_begin_ns != GMT_NO_TIME;
+
+    add_call(analysis, row->begin_ns, row->end_ns, 0, finding, cost);
+    add_call(analysis, row->free_begin_ns, row->free_end_ns,
+             freed ? gmt_timeline_wait_ns(analysis->timeline, row->free_begin_ns) : 0, finding,
+             cost);
+}
+
+void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *cost,
+                    struct gmt_finding *finding)
+{
+    char hidden[GMT_FORMAT_BYTES];
+
+    if (analysis->timeline->simulated) {
+        finding->method = "n/a: no times (software device); calls and bytes are exact";
+        return;
+    }
+    double open_ns = cost->total_ns - cost->hidden_ns;
+    finding->cost_ns = cost->total_ns;
+    finding->confidence = GMT_CONFIDENCE_MEASURED;
+    gmt_finding_evidence(finding, "calls", "ns", cost->total_ns);
+    gmt_finding_evidence(finding, "hidden_behind_gpu_work", "ns", cost->hidden_ns);
+    gmt_finding_evidence(finding, "waiting_for_kernels", "ns", cost->wait_ns);
+    /* The host may be what the device waits for next: then hidden time counts after all. */
+    gmt_finding_saving(finding, open_ns / 2, open_ns, cost->total_ns);
+    finding->method = "measured time of the calls that would go, without waiting for kernels and "
+                      "without what the device's work hid";
+    if (cost->hidden_ns > 0)
+        finding->method = gmt_text(analysis,
+                                   "%s (%s: dropping them there saves nothing, unless the device "
+                                   "waits for the host afterwards)",
+                                   finding->method, gmt_format_ns(hidden, cost->hidden_ns));
+}
+
+const char *gmt_held_unknown(const struct gmt_analysis *analysis)
+{
+    const struct gmt_memory *memory = analysis->memory;
+
+    if (memory->shared)
+        return "other processes may use the memory: it was given to them";
+    if (memory->doubt_count > 0 && memory->doubt_count == analysis->timeline->launch_count)
+        return "the arguments of all launches are unknown, so what they use is, too";
+    return NULL;
+}
+
+const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_site *site,
+                          const char *condition)
+{
+    enum { IDS = 24 };
+    const struct gmt_memory_row *rows = analysis->memory->rows, *example = site->example;
+    const char *table = example->host ? "host_allocation" : "allocation", *ids = "";
+
+    if (site->count > IDS)
+        return gmt_text(analysis, "%s WHERE %s %s %" PRId64 "%s%s", table,
+                        example->stack_id > 0 ? "stack_id" : "caller", "IS",
+                        example->stack_id > 0
+                            ? example->stack_id
+                            : (example->caller != INT64_MIN ? example->caller : 0),
+                        condition[0] != '\0' ? " AND " : "", condition);
+    for (size_t i = 0; i < site->count; i++)
+        ids = gmt_text(analysis, "%s%s%" PRId64, ids, i > 0 ? ", " : "", rows[site->rows[i]].id);
+    return gmt_text(analysis, "%s WHERE id IN (%s)", table, ids);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is held in vain, by call site: what GM204, GM205, GM206 and GM208 have in common. */
+#ifndef GMT_ANALYZER_RULES_HELD_MEMORY_H
+#define GMT_ANALYZER_RULES_HELD_MEMORY_H
+
+#include "analyzer/memory.h"
+#include "analyzer/rule.h"
+
+/* Rows of one place that a rule has chosen. */
+struct gmt_held_site {
+    const size_t *rows; /* indices into memory->rows, oldest first */
+    size_t count;
+    const struct gmt_memory_row *example; /* the largest */
+    double bytes;                         /* of all rows */
+    double saved_bytes;                   /* the peak would be that much lower */
+    struct gmt_memory_peak peak;
+};
+
+/* What is asked about the rows of one place. */
+struct gmt_held_group {
+    const struct gmt_memory *memory;
+    const size_t *rows; /* indices into memory->rows, oldest first */
+    size_t count;
+    size_t lost; /* how many gmt_held_is_lost */
+    struct gmt_memory_peak peak;
+};
+
+struct gmt_held_rule {
+    bool host; /* of page-locked host memory */
+    /*
+     * Chooses the i-th row of a group, and says how long it would live after the fix (empty: not at
+     * all).
+     */
+    bool (*choose)(const struct gmt_held_group *group, size_t i, struct gmt_interval *life);
+    /* Bytes that stay of a chosen row while it lived; NULL: none. */
+    double (*kept_bytes)(const struct gmt_memory_row *row);
+    /* Headline, method, fix and sketch; leaves the headline NULL for what is not to be told. */
+    void (*describe)(struct gmt_analysis *analysis, const struct gmt_held_site *site,
+                     struct gmt_finding *finding);
+};
+
+/* PASS, or COULD_NOT_CHECK without memory. */
+enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_held_rule *rule);
+
+/* The i-th row was never freed, and used for the last time before the next one was made. */
+bool gmt_held_is_lost(const struct gmt_held_group *group, size_t i);
+
+/* What calls of the host cost, and how much of that the device's work hid. */
+struct gmt_held_cost {
+    double total_ns, hidden_ns, wait_ns; /* wait: for kernels, not counted in the total */
+};
+
+/* Adds the calls that make and free the row, and claims them for the finding. */
+void gmt_held_add_calls(struct gmt_analysis *analysis, const struct gmt_memory_row *row,
+                        struct gmt_finding *finding, struct gmt_held_cost *cost);
+/* Cost, saving and method of a fix that drops these calls. Nothing without times. */
+void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *cost,
+                    struct gmt_finding *finding);
+
+/* Why uses of memory are not known in this trace, or NULL. */
+const char *gmt_held_unknown(const struct gmt_analysis *analysis);
+
+/* "allocation WHERE ..." for the rows: by their ids where they are few, else by where they were made. */
+const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_site *site,
+                          const char *condition);
+
+#endif
