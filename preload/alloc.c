@@ -77,16 +77,17 @@ static uint64_t pointer_at(void *const *address, CUresult result)
 ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
       NULL, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
 
-static uint64_t pitched_bytes(const size_t *pitch, size_t height, CUresult result)
+/* A failed call has told no pitch: what was asked for at least. */
+static uint64_t pitched_bytes(const size_t *pitch, size_t width, size_t height, CUresult result)
 {
-    return result == CUDA_SUCCESS && pitch != NULL ? *pitch * height : 0;
+    return (result == CUDA_SUCCESS && pitch != NULL ? *pitch : width) * height;
 }
 
 ALLOC(cuMemAllocPitch_v2, GMT_ALLOC_PITCHED,
       (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element_bytes),
       (address, pitch, width, height, element_bytes), NULL, 0,
-      gmt_alloc_value_at(address, site.result), pitched_bytes(pitch, height, site.result),
-      .pitch = pitched_bytes(pitch, 1, site.result), .width = width, .height = height)
+      gmt_alloc_value_at(address, site.result), pitched_bytes(pitch, width, height, site.result),
+      .pitch = pitched_bytes(pitch, 0, 1, site.result), .width = width, .height = height)
 ALLOC(cuMemAllocManaged, GMT_ALLOC_MANAGED, (CUdeviceptr * address, size_t bytes, unsigned flags),
       (address, bytes, flags), NULL, 0, gmt_alloc_value_at(address, site.result), bytes,
       .flags = flags)

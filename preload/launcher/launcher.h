@@ -36,8 +36,18 @@ struct gmt_program;
 int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
                                      char *preload, size_t bytes);
 
-/* Five lines on what a trace holds. */
+/* Numbers for people: "1.20 GiB"; "1,234 copies", "1 copy". */
+struct gmt_words {
+    char text[32];
+};
+struct gmt_words gmt_words_of_bytes(int64_t bytes);
+struct gmt_words gmt_words_of_count(int64_t n, const char *one, const char *many);
+
+/* Who held memory when the program got none: nothing where that did not happen. */
 struct sqlite3;
+void gmt_launcher_out_of_memory(struct sqlite3 *db);
+
+/* Five lines on what a trace holds. */
 void gmt_launcher_summary(struct sqlite3 *db);
 
 /* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME). */

@@ -115,6 +115,7 @@ static bool print_trace(const char *path, bool alone)
         return false;
     }
     print_capabilities(db);
+    gmt_launcher_out_of_memory(db);
     if (alone) {
         gmt_launcher_summary(db);
     } else {

@@ -21,14 +21,10 @@ static int64_t number(sqlite3 *db, const char *sql, int64_t otherwise)
     return value;
 }
 
-struct words {
-    char text[32];
-};
-
-static struct words of_bytes(int64_t bytes)
+struct gmt_words gmt_words_of_bytes(int64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    struct words words;
+    struct gmt_words words;
     double value = (double)bytes;
     size_t unit = 0;
     while (value >= 1023.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
@@ -43,10 +39,9 @@ static struct words of_bytes(int64_t bytes)
     return words;
 }
 
-/* "1,234 copies", "1 copy" */
-static struct words of_count(int64_t n, const char *one, const char *many)
+struct gmt_words gmt_words_of_count(int64_t n, const char *one, const char *many)
 {
-    struct words words;
+    struct gmt_words words;
     char digits[24];
     int length = snprintf(digits, sizeof(digits), "%" PRId64, n), used = 0;
     for (int i = 0; i < length; i++) {
@@ -82,21 +77,21 @@ static void print_copies(sqlite3 *db)
     static const char pageable[] =
         "SELECT sum(bytes) FROM transfer WHERE result = 0 AND capturing = 0 AND "
         "(dst_class = 'pageable' OR src_class = 'pageable')";
-    struct words n = of_count(
+    struct gmt_words n = gmt_words_of_count(
         number(db, "SELECT count(*) FROM transfer WHERE result = 0 AND capturing = 0", 0), "copy",
         "copies");
-    struct words all = of_bytes(
+    struct gmt_words all = gmt_words_of_bytes(
         number(db, "SELECT sum(bytes) FROM transfer WHERE result = 0 AND capturing = 0", 0));
-    struct words slow = of_bytes(number(db, pageable, 0));
+    struct gmt_words slow = gmt_words_of_bytes(number(db, pageable, 0));
     (void)fprintf(stderr, "gmtrace: %s, %s, %s of them through pageable memory\n", n.text, all.text,
                   slow.text);
 }
 
 static void print_allocations(sqlite3 *db)
 {
-    struct words n = of_count(number(db, "SELECT count(*) FROM allocation", 0), "allocation",
-                              "allocations");
-    struct words bytes = of_bytes(number(db, "SELECT sum(bytes) FROM allocation", 0));
+    struct gmt_words n = gmt_words_of_count(number(db, "SELECT count(*) FROM allocation", 0),
+                                            "allocation", "allocations");
+    struct gmt_words bytes = gmt_words_of_bytes(number(db, "SELECT sum(bytes) FROM allocation", 0));
     int64_t live = number(db, "SELECT count(*) FROM allocation WHERE free_begin_ns IS NULL", 0);
     (void)fprintf(stderr, "gmtrace: %s of device memory, %s in all, %" PRId64 " never freed\n",
                   n.text, bytes.text, live);
@@ -105,9 +100,10 @@ static void print_allocations(sqlite3 *db)
 static void print_launches(sqlite3 *db)
 {
     static const char classes[] = "SELECT count(DISTINCT class_id) FROM launch WHERE result = 0";
-    struct words n = of_count(number(db, "SELECT count(*) FROM launch WHERE result = 0", 0),
-                              "launch", "launches");
-    struct words kinds = of_count(number(db, classes, 0), "kernel", "kernels and shapes");
+    struct gmt_words n = gmt_words_of_count(
+        number(db, "SELECT count(*) FROM launch WHERE result = 0", 0), "launch", "launches");
+    struct gmt_words kinds = gmt_words_of_count(number(db, classes, 0), "kernel",
+                                                "kernels and shapes");
     int64_t measured = number(db, "SELECT count(DISTINCT launch_seq) FROM kernel_counters", 0);
     (void)fprintf(stderr, "gmtrace: %s of %s, %" PRId64 " measured\n", n.text, kinds.text,
                   measured);
@@ -121,7 +117,7 @@ static void print_losses(sqlite3 *db)
     if (lost == 0) {
         (void)fprintf(stderr, "gmtrace: nothing was lost\n");
     } else {
-        struct words n = of_count(lost, "loss", "losses");
+        struct gmt_words n = gmt_words_of_count(lost, "loss", "losses");
         (void)fprintf(stderr, "gmtrace: %s; gmanalyze says of what\n", n.text);
     }
 }
