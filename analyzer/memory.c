@@ -89,7 +89,7 @@ int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeli
     int64_t n = 0;
     int rc;
 
-    *memory = (struct gmt_memory){.timeline = timeline};
+    *memory = (struct gmt_memory){.timeline = timeline, .last_failure_ns = GMT_NO_TIME};
     rc = gmt_query_int64(timeline->db,
                          "SELECT (SELECT count(*) FROM allocation) + "
                          "(SELECT count(*) FROM host_allocation)",

@@ -56,7 +56,8 @@ struct gmt_memory {
     size_t doubt_count;
     struct gmt_interval *syncs; /* by begin; only where a row has an open end */
     size_t sync_count;
-    bool shared; /* some of it was given to other processes */
+    int64_t last_failure_ns; /* when the program last got no memory; GMT_NO_TIME: never */
+    bool shared;             /* some of it was given to other processes */
 };
 
 /* 0, -ENOMEM or -EIO; to be given to gmt_memory_free in any case. */
@@ -66,6 +67,9 @@ void gmt_memory_free(struct gmt_memory *memory);
 /* Parts of gmt_memory_load. The first while rows are in the order of their ids. */
 int gmt_memory_find_uses(struct gmt_memory *memory);
 int gmt_memory_find_segments(struct gmt_memory *memory);
+
+/* Whether the device allocation of that id is a segment. */
+bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id);
 
 /* Whether a launch whose arguments are not known was under way in the interval. */
 bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval interval);

@@ -106,3 +106,12 @@ int gmt_memory_find_segments(struct gmt_memory *memory)
     rc = gmt_query_close(&query, rc);
     return rc == 0 && marked > 0 ? mark_sites(memory, marked) : rc;
 }
+
+bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id)
+{
+    for (size_t i = 0; memory->segment_count > 0 && i < memory->count; i++) {
+        if (memory->rows[i].segment && memory->rows[i].id == id)
+            return true;
+    }
+    return false;
+}

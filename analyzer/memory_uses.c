@@ -276,11 +276,19 @@ static int find_sharing(struct gmt_memory *memory)
     return rc;
 }
 
+static int find_failure(struct gmt_memory *memory)
+{
+    return gmt_query_int64(memory->timeline->db,
+                           "SELECT max(c.begin_ns) FROM api a JOIN api_call c ON c.api_id = a.id "
+                           "WHERE a.family = 'alloc' AND a.name NOT LIKE '%Free%' AND c.result = 2",
+                           &memory->last_failure_ns);
+}
+
 int gmt_memory_find_uses(struct gmt_memory *memory)
 {
     static int (*const steps[])(struct gmt_memory *) = {add_memsets,  add_footprints, add_captured,
                                                         add_launches, load_doubts,    load_syncs,
-                                                        find_sharing};
+                                                        find_sharing, find_failure};
     int rc = 0;
 
     add_copies(memory);

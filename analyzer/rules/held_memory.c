@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/intervals.h"
 #include "analyzer/thresholds.h"
@@ -116,6 +117,8 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rul
     for (size_t i = 0; i < group->count; i++) {
         size_t row = group->rows[i];
 
+        if (group->cut_ns != INT64_MAX && gmt_memory_freed_ns(&memory->rows[row]) >= group->cut_ns)
+            continue;
         if (!rule->choose(group, i, &work->after[row]))
             continue;
         work->chosen[site.count++] = row;
@@ -152,14 +155,25 @@ static bool make_room(const struct gmt_memory *memory, struct work *work)
            work->chosen != NULL;
 }
 
+bool gmt_held_broke_off(const struct gmt_analysis *analysis)
+{
+    const char *reason = analysis->timeline->end_reason;
+
+    return reason == NULL || strcmp(reason, "exit") != 0 || analysis->report->exit_status > 0;
+}
+
 enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_held_rule *rule)
 {
     const struct gmt_memory *memory = analysis->memory;
-    struct gmt_held_group group = {.memory = memory};
+    struct gmt_held_group group = {.memory = memory, .cut_ns = INT64_MAX};
+    bool cut = gmt_held_broke_off(analysis);
     struct work work;
     bool room = make_room(memory, &work);
     size_t n = room ? order_rows(memory, rule->host, work.order) : SIZE_MAX;
 
+    if (cut)
+        group.cut_ns = memory->last_failure_ns != GMT_NO_TIME ? memory->last_failure_ns
+                                                              : analysis->timeline->end_ns;
     room = n != SIZE_MAX && gmt_memory_peak(memory, work.lives, rule->host, &group.peak) == 0;
     for (size_t i = 0, end; room && i < n; i = end) {
         uint64_t site = memory->rows[work.order[i]].site;
@@ -177,7 +191,12 @@ enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_he
     free(work.after);
     free(work.order);
     free(work.chosen);
-    return room ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "not enough memory");
+    if (!room)
+        return gmt_could_not(analysis, "not enough memory");
+    if (cut && n > 0 && analysis->pending_count == 0)
+        return gmt_could_not(analysis, "the program did not end normally: what it would still have "
+                                       "used and freed is not known");
+    return GMT_OUTCOME_PASS;
 }
 
 bool gmt_held_is_lost(const struct gmt_held_group *group, size_t i)

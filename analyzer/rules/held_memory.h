@@ -21,6 +21,8 @@ struct gmt_held_group {
     const struct gmt_memory *memory;
     const size_t *rows; /* indices into memory->rows, oldest first */
     size_t count;
+    int64_t
+        cut_ns; /* the program broke off then: what lived longer may have been needed; or INT64_MAX */
     size_t lost; /* how many gmt_held_is_lost */
     struct gmt_memory_peak peak;
 };
@@ -39,7 +41,10 @@ struct gmt_held_rule {
                      struct gmt_finding *finding);
 };
 
-/* PASS, or COULD_NOT_CHECK without memory. */
+/*
+ * PASS; COULD_NOT_CHECK without memory, or where nothing was found and the program broke off: rows that
+ * lived then are left out.
+ */
 enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_held_rule *rule);
 
 /* The i-th row was never freed, and used for the last time before the next one was made. */
@@ -56,6 +61,9 @@ void gmt_held_add_calls(struct gmt_analysis *analysis, const struct gmt_memory_r
 /* Cost, saving and method of a fix that drops these calls. Nothing without times. */
 void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *cost,
                     struct gmt_finding *finding);
+
+/* Killed, or ended with a status that says that it failed. */
+bool gmt_held_broke_off(const struct gmt_analysis *analysis);
 
 /* Why uses of memory are not known in this trace, or NULL. */
 const char *gmt_held_unknown(const struct gmt_analysis *analysis);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM204: device memory that is allocated again and again and never freed. */
 #include <math.h>
-#include <string.h>
 
 #include "analyzer/rules/held_memory.h"
 #include "analyzer/thresholds.h"
@@ -119,13 +118,11 @@ static bool anything_kept(const struct gmt_memory *memory)
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     static const struct gmt_held_rule rule = {.choose = choose, .describe = describe};
-    const struct gmt_timeline *tl = analysis->timeline;
     const char *unknown = gmt_held_unknown(analysis);
 
     if (!anything_kept(analysis->memory))
         return GMT_OUTCOME_PASS;
-    if (tl->end_reason == NULL || strcmp(tl->end_reason, "exit") != 0 ||
-        analysis->report->exit_status > 0)
+    if (gmt_held_broke_off(analysis))
         return gmt_could_not(analysis, "the program did not end normally: what it would still have "
                                        "freed is not known");
     if (unknown != NULL)

@@ -24,7 +24,9 @@ static const char explain[] =
     "        through the pointer will fault.\n"
     "Fix     Round each offset up to a multiple of 256 before carving out the next array.\n"
     "Limits  Pointers inside structs are seen only where the trace holds complete arguments. A\n"
-    "        deliberately shifted pointer (a + 1 for a stencil) looks the same.\n";
+    "        deliberately shifted pointer (a + 1 for a stencil) looks the same. In segments of an\n"
+    "        allocator of the program's own (PyTorch's, CuPy's, RMM's) arrays are aligned, and\n"
+    "        other pointers are into them: a note.\n";
 
 struct pointer {
     int64_t allocation_id, offset, extent; /* extent: bytes to the next pointer or the end */
@@ -179,6 +181,9 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
             GMT_ALLOCATION_ALIGNMENT);
     if (pointer->offset % GMT_SECTOR_BYTES == 0)
         finding->note_why = "aligned to a sector: no access is split";
+    else if (gmt_memory_is_segment(analysis->memory, pointer->allocation_id))
+        finding->note_why = "a segment of an allocator of the program's own, which aligns what it "
+                            "gives out: the pointer is into an array";
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;
     price(analysis, finding, marked);

@@ -15,9 +15,9 @@ static const char explain[] =
     "Fix     Remove the allocation.\n"
     "Limits  Pointers that kernels find in memory are not seen, except by the software device. An\n"
     "        allocation is left alone when a launch whose arguments are not known ran while it\n"
-    "        lived, when memory was given to another process, when it is managed (the host may "
-    "use\n"
-    "        it) and when it belongs to an allocator of the program's own.\n";
+    "        lived, when it lived as the program broke off, when memory was given to another\n"
+    "        process, when it is managed (the host may use it), and when it belongs to an allocator\n"
+    "        of the program's own.\n";
 
 static bool is_unused(const struct gmt_memory_row *row)
 {

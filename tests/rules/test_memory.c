@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Peak memory, its holders, failed allocations and segments: their numbers, and when rules are quiet. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/rules/fixture.h"
+
+#define MIB 1048576.0
+
+static void load(struct gmt_fixture *fixture, const char *name, const char *sql, const char *rule)
+{
+    gmt_fixture_load(fixture, name);
+    gmt_fixture_sql(fixture, sql);
+    gmt_fixture_analyze(fixture, rule);
+}
+
+static double evidence(const struct gmt_finding *f, const char *name)
+{
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        if (strcmp(f->evidence[i].name, name) == 0)
+            return f->evidence[i].value;
+    }
+    return NAN;
+}
+
+static const struct gmt_finding *only_finding(const struct gmt_fixture *fixture)
+{
+    cr_assert_eq(fixture->report.finding_count, 1, "%zu findings", fixture->report.finding_count);
+    return &fixture->report.findings[0];
+}
+
+Test(memory, name_the_peak_and_what_it_could_be)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM206_positive", "", "GM206");
+    const struct gmt_report *report = &fixture.report;
+    cr_assert_float_eq(report->peak_device_bytes, 2048 * MIB, 0.5);
+    cr_assert_float_eq(report->peak_needed_bytes, 1024 * MIB, 0.5);
+    cr_assert_float_eq(report->peak_at_ns, 50300000, 0.5);
+    cr_assert_eq(report->peak_holder_count, 2);
+    cr_assert_float_eq(report->peak_holders[0].bytes, 1024 * MIB, 0.5);
+    cr_assert_float_eq(report->peak_holders[0].idle_bytes + report->peak_holders[1].idle_bytes,
+                       1024 * MIB, 0.5);
+    const struct gmt_finding *f = only_finding(&fixture);
+    cr_assert_float_eq(f->saved_peak_bytes, 1024 * MIB, 0.5);
+    cr_assert_float_eq(evidence(f, "after_last_use"), 95000000 - 1320000, 0.5);
+    cr_assert_not_null(strstr(f->headline, "93.7 ms after its last use"), "%s", f->headline);
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, count_what_is_lost_but_for_the_last)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM204_positive", "", "GM204");
+    const struct gmt_finding *f = only_finding(&fixture);
+    cr_assert_float_eq(evidence(f, "allocations"), 7, 0);
+    cr_assert_float_eq(f->saved_peak_bytes, 7 * 16 * MIB, 0.5);
+    cr_assert(isnan(f->saving.best_ns), "leaks cost no time");
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, call_nothing_lost_that_may_be_in_use)
+{
+    static const char *const cases[] = {
+        "UPDATE process SET end_reason = 'killed'",
+        "UPDATE process SET exit_status = 256",
+        "UPDATE launch SET arguments = 'unknown'",
+        "INSERT INTO api VALUES (40, 'cuIpcGetMemHandle', 'cudaIpcGetMemHandle', 'other');"
+        "INSERT INTO api_call VALUES (600000, 40, 1, 1, NULL, 2, 3, 0, NULL, NULL, 0, NULL)",
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        load(&fixture, "fixtures/GM204_positive", cases[i], "GM204");
+        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", cases[i]);
+        cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK, "%s", cases[i]);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+Test(memory, guess_no_use_where_a_launch_hides_its_arguments)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM205_positive",
+         "UPDATE launch SET arguments = 'unknown' WHERE seq = 3", "GM205");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
+    cr_assert_not_null(strstr(fixture.report.rules[0].why, "1 allocation"));
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, leave_what_lived_when_the_program_broke_off)
+{
+    static const struct {
+        const char *sql;
+        size_t findings;
+    } cases[] = {
+        {"UPDATE process SET end_reason = 'killed', end_ns = 91000000", 0},
+        {"UPDATE process SET end_reason = 'killed', end_ns = 99000000", 1},
+        {"UPDATE process SET exit_status = 256; INSERT INTO api_call (id, api_id, begin_ns, "
+         "end_ns, "
+         "result, capturing, bytes) VALUES (500001, 4, 50000000, 50100000, 2, 0, 1048576)",
+         0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        load(&fixture, "fixtures/GM205_positive", cases[i].sql, "GM205");
+        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s", cases[i].sql);
+        cr_assert_eq(fixture.report.rules[0].outcome,
+                     cases[i].findings > 0 ? GMT_OUTCOME_FAIL : GMT_OUTCOME_COULD_NOT_CHECK);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+Test(memory, take_pointers_into_segments_for_views)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM202_positive",
+         "INSERT INTO launch_argument VALUES (2, 0, 0, 1, 512), (2, 1, 0, 1, 1049088), "
+         "(2, 2, 0, 1, 3146240), (2, 3, 0, 1, 9437696)",
+         "GM202");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "segment"));
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, count_the_time_of_calls_that_nothing_hides)
+{
+    struct gmt_fixture fixture;
+
+    /* 0.4 ms to allocate, 0.6 ms to free; a kernel runs through all of the latter. */
+    load(&fixture, "fixtures/GM205_positive",
+         "UPDATE launch SET device_start_ns = 90500000, device_end_ns = 92000000 WHERE seq = 10;"
+         "UPDATE launch SET begin_ns = 91550000, end_ns = 91560000 WHERE seq = 10",
+         "GM205");
+    const struct gmt_finding *f = only_finding(&fixture);
+    cr_assert_float_eq(f->saved_peak_bytes, 512 * MIB, 0.5);
+    cr_assert_float_eq(f->cost_ns, 1000000, 0.5);
+    cr_assert_float_eq(f->saving.best_ns, 400000, 0.5);
+    cr_assert_float_eq(f->saving.high_ns, 1000000, 0.5);
+    cr_assert_not_null(strstr(f->method, "600 µs"), "%s", f->method);
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, price_pinning_in_a_loop_but_for_the_first)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM207_positive", "", "GM207");
+    const struct gmt_finding *f = only_finding(&fixture);
+    cr_assert_float_eq(evidence(f, "pairs"), 20, 0);
+    cr_assert_float_eq(f->cost_ns, 19 * 1.5e6, 0.5);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, ask_for_no_more_page_locked_memory_than_is_copied)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM208_positive", "UPDATE transfer SET bytes = 16777216", "GM208");
+    cr_assert_eq(fixture.report.finding_count, 2, "another place, and a quarter of it is copied");
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    if (f->saved_peak_bytes > 60 * MIB)
+        f = &fixture.report.findings[1];
+    cr_assert_float_eq(f->saved_peak_bytes, 48 * MIB, 0.5);
+    cr_assert_not_null(strstr(f->headline, "only 16.0 MiB"), "%s", f->headline);
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, tell_segments_from_arrays_in_equal_pieces)
+{
+    static const struct {
+        const char *offsets;
+        bool segment;
+    } cases[] = {
+        {"(1, 0, 0, 1, 512), (1, 1, 0, 1, 1049088)", true},
+        {"(1, 0, 0, 1, 0), (1, 1, 0, 1, 10485760)", false},
+        {"(1, 0, 0, 1, 5242880), (1, 1, 0, 1, 10485760), (1, 2, 0, 1, 15728640)", false},
+        {"(1, 0, 0, 1, 4), (1, 1, 0, 1, 1049092), (1, 2, 0, 1, 2000004)", false},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+        char sql[512];
+
+        snprintf(sql, sizeof(sql),
+                 "INSERT INTO allocation (id, kind, address, bytes, context_id, api_id, stack_id, "
+                 "begin_ns, end_ns) VALUES (1, 'device', 1048576, 20971520, 1, 4, 1, 5, 10);"
+                 "INSERT INTO launch_argument VALUES %s",
+                 cases[i].offsets);
+        load(&fixture, "common_only", sql, "GM204");
+        cr_assert_eq(fixture.report.peak_holders[0].segments, cases[i].segment, "%s",
+                     cases[i].offsets);
+        cr_assert_eq(fixture.report.note_count, 1);
+        cr_assert_eq(strstr(fixture.report.notes[0].headline, "segment") != NULL, cases[i].segment);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+static const char failing[] =
+    "INSERT INTO api_call (id, api_id, thread_id, context_id, begin_ns, end_ns, result, stack_id, "
+    "capturing, bytes) VALUES (500001, 4, 1, 1, 60000000, 60100000, 2, 1, 0, 3221225472), "
+    "(500002, 4, 1, 1, 70000000, 70100000, 2, 1, 0, 2147483648), "
+    "(500003, 4, 1, 1, 71000000, 71100000, 1, 1, 0, 0), "
+    "(500004, 5, 1, 1, 71000000, 71100000, 2, 1, 0, NULL)";
+
+Test(memory, say_who_held_it_when_there_was_none_left)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM206_positive", failing, "GM206");
+    cr_assert_eq(fixture.report.failure_count, 1, "one place, and other errors are none");
+    const struct gmt_memory_failure *f = &fixture.report.failures[0];
+    cr_assert_float_eq(f->failures, 2, 0);
+    cr_assert_float_eq(f->asked_bytes, 2048 * MIB, 0.5);
+    cr_assert_float_eq(f->at_ns, 70000000, 0.5);
+    cr_assert_float_eq(f->held_bytes, 2048 * MIB, 0.5);
+    cr_assert_eq(f->holder_count, 2);
+    cr_assert_str_eq(f->where.label, "app.cu:42");
+    /* Memory is short: what holds it in vain weighs more. */
+    cr_assert_eq(only_finding(&fixture)->severity, GMT_SEVERITY_MEDIUM);
+    gmt_fixture_free(&fixture);
+}
