@@ -101,6 +101,8 @@ static struct gmt_finding merged(struct gmt_analysis *analysis, const struct gmt
         add(&all.excess_bytes, f->excess_bytes);
         /* Of one peak: that they add up is not certain, the largest is. */
         all.saved_peak_bytes = fmax(all.saved_peak_bytes, f->saved_peak_bytes);
+        if (all.saved_peak_of == NULL)
+            all.saved_peak_of = f->saved_peak_of;
         add(&all.saving.low_ns, f->saving.low_ns);
         add(&all.saving.best_ns, f->saving.best_ns);
         add(&all.saving.high_ns, f->saving.high_ns);

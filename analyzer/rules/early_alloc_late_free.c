@@ -65,7 +65,8 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
     bool late = need.end_ns <= site->peak.at_ns;
 
     /* Holding what nobody else needs then is no fault. */
-    if (site->saved_bytes < fmax(GMT_PEAK_MIN_BYTES, GMT_PEAK_MIN_SHARE * (double)site->peak.bytes))
+    if (isnan(site->saved_bytes) ||
+        site->saved_bytes < fmax(GMT_PEAK_MIN_BYTES, GMT_PEAK_MIN_SHARE * (double)site->peak.bytes))
         return;
     const char *how = idle(analysis, site, finding);
     finding->headline = gmt_text(analysis, "%s of the peak of %s lie idle: %zu allocation%s, %s%s",

@@ -55,7 +55,15 @@ static bool lives_at(const struct gmt_interval *life, int64_t at_ns)
     return life->begin_ns <= at_ns && at_ns < life->end_ns;
 }
 
-/* How much lower the peak is if the chosen rows live as `after` has it; `lives` is put back. */
+/* What the peak has to be lower by to be worth a finding. */
+static double least_bytes(const struct gmt_held_site *site, bool host)
+{
+    return fmax(host ? GMT_PINNED_MIN_BYTES : GMT_PEAK_MIN_BYTES,
+                GMT_PEAK_MIN_SHARE * (double)site->peak.bytes);
+}
+
+/* How much lower the peak is if the chosen rows live as `after` has it; `lives` is put back. NAN: by
+ * too little to matter. */
 static double saved_bytes(const struct gmt_memory *memory, struct work *work,
                           const struct gmt_held_site *site, const struct gmt_held_rule *rule)
 {
@@ -70,9 +78,9 @@ static double saved_bytes(const struct gmt_memory *memory, struct work *work,
         in_question += (double)row->bytes;
         kept += rule->kept_bytes != NULL ? rule->kept_bytes(row) : 0;
     }
-    /* Looking for the new peak costs a sort: not for what cannot matter. */
-    if (in_question < GMT_PEAK_MIN_BYTES)
-        return 0;
+    /* Looking for the new peak costs a sort: not for what cannot be enough. */
+    if (in_question < least_bytes(site, rule->host))
+        return NAN;
     for (size_t i = 0; i < site->count; i++) {
         size_t row = site->rows[i];
         struct gmt_interval life = work->lives[row];
@@ -91,14 +99,15 @@ static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *sit
                   struct gmt_finding *finding)
 {
     const struct gmt_report *report = analysis->report;
-    double least = fmax(host ? GMT_PINNED_MIN_BYTES : GMT_PEAK_MIN_BYTES,
-                        GMT_PEAK_MIN_SHARE * (double)site->peak.bytes);
+    double least = least_bytes(site, host);
     bool scarce = report->failure_count > 0 ||
                   site->saved_bytes >= GMT_PEAK_DEVICE_SHARE * report->memory_bytes;
 
-    finding->saved_peak_bytes = site->saved_bytes;
-    finding->saved_peak_of = host ? "page-locked memory" : "device memory";
-    gmt_finding_evidence(finding, "saved_peak", "bytes", site->saved_bytes);
+    if (isfinite(site->saved_bytes)) {
+        finding->saved_peak_bytes = site->saved_bytes;
+        finding->saved_peak_of = host ? "page-locked memory" : "device memory";
+        gmt_finding_evidence(finding, "saved_peak", "bytes", site->saved_bytes);
+    }
     gmt_finding_evidence(finding, "peak", "bytes", (double)site->peak.bytes);
     if (finding->note_why != NULL)
         return;

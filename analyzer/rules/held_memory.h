@@ -12,7 +12,7 @@ struct gmt_held_site {
     size_t count;
     const struct gmt_memory_row *example; /* the largest */
     double bytes;                         /* of all rows */
-    double saved_bytes;                   /* the peak would be that much lower */
+    double saved_bytes; /* the peak would be that much lower; NAN: by too little to matter */
     struct gmt_memory_peak peak;
 };
 
