@@ -101,6 +101,46 @@ static void add_unsimulated(const struct gmt_timeline *tl, struct gmt_report *re
                     NULL);
 }
 
+/* Copies that launches of graphs repeat: they are in v_graph_launch, and no rule about copies sees them. */
+static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    static const char sql[] =
+        "SELECT sum(c.launches), sum(c.launches * n.copies), sum(c.launches * n.bytes) FROM "
+        "(SELECT g.id, count(*) AS launches FROM launch l JOIN graph g ON g.id = (SELECT v.id FROM "
+        "graph v WHERE v.handle = l.graph AND v.begin_ns <= l.begin_ns ORDER BY v.begin_ns DESC "
+        "LIMIT 1) WHERE l.kind = 'graph' AND l.result = 0 AND l.capturing = 0 GROUP BY g.id) c "
+        "JOIN "
+        "(SELECT graph_id, count(*) AS copies, sum(bytes) AS bytes FROM graph_node "
+        "WHERE kind = 'copy' AND position IS NOT NULL GROUP BY graph_id) n ON n.graph_id = c.id";
+    struct gmt_query query;
+    int64_t tables = 0;
+    char bytes[GMT_FORMAT_BYTES];
+
+    /* Traces of earlier versions do not know what is in a graph. */
+    (void)gmt_query_int64(
+        tl->db,
+        "SELECT count(*) FROM sqlite_master WHERE name IN ('graph', 'graph_node') "
+        "AND type = 'table'",
+        &tables);
+    if (tables != 2)
+        return;
+    int rc = gmt_query_open(&query, tl->db, sql);
+    if (rc == 0 && gmt_query_next(&query) && gmt_query_int(&query, 1) > 0) {
+        int64_t launches = gmt_query_int(&query, 0);
+
+        gmt_gap_add(report, "graphs",
+                    gmt_arena_text(report->arena,
+                                   "%" PRId64 " launch%s of graphs make%s %" PRId64
+                                   " copies (%s) that the rules about copies do not look at: see "
+                                   "view v_graph_launch",
+                                   launches, launches == 1 ? "" : "es", launches == 1 ? "s" : "",
+                                   gmt_query_int(&query, 1),
+                                   gmt_format_bytes(bytes, gmt_query_real(&query, 2))),
+                    NULL);
+    }
+    gmt_query_close(&query, rc);
+}
+
 /* Copies into shared memory that bypass the load instructions that are counted. */
 static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *report)
 {
@@ -164,6 +204,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
             NULL);
     add_unmeasured(tl, report);
     add_uncounted(tl, report);
+    add_graph_copies(tl, report);
     if (tl->simulated)
         add_unsimulated(tl, report);
     add_rules(report);

@@ -9,6 +9,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/alloc.h"
 #include "preload/device.h"
+#include "preload/graph.h"
 #include "preload/hook.h"
 #include "preload/kernels.h"
 #include "preload/resolve.h"
@@ -278,5 +279,6 @@ void gmt_context_reset(void)
     memset((void *)streams, 0, sizeof(streams)); // NOLINT
     stream_generation++;
     gmt_captures = 0;
+    gmt_graph_reset();
     gmt_device_reset();
 }

@@ -32,6 +32,11 @@
 #undef cuIpcOpenMemHandle
 #undef cuMemcpyBatchAsync
 #undef cuCtxSynchronize
+#undef cuGraphAddKernelNode
+#undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
+#undef cuGraphExecUpdate
+#undef cuGraphInstantiate
 #undef cuMemAdvise
 #undef cuMemPrefetchAsync
 #undef cuMemcpy3DBatchAsync

@@ -31,8 +31,8 @@ static enum gmt_direction direction_of(const struct side *dst, const struct side
                                               : GMT_DIR_UNKNOWN;
 }
 
-static void record(struct gmt_site *site, enum gmt_direction direction, const struct side *dst,
-                   const struct side *src, const struct gmt_transfer *shape)
+static struct gmt_transfer describe(enum gmt_direction direction, const struct side *dst,
+                                    const struct side *src, const struct gmt_transfer *shape)
 {
     struct gmt_transfer transfer = *shape;
     transfer.dst = dst->address;
@@ -40,6 +40,11 @@ static void record(struct gmt_site *site, enum gmt_direction direction, const st
     transfer.direction = (uint8_t)direction;
     transfer.dst_class = dst->is_array ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN;
     transfer.src_class = src->is_array ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN;
+    return transfer;
+}
+
+static void record(struct gmt_site *site, struct gmt_transfer transfer)
+{
     gmt_transfer_record(site, &transfer, transfer.width * transfer.height * transfer.depth);
 }
 
@@ -60,16 +65,12 @@ static void record_2d(struct gmt_site *site, const CUDA_MEMCPY2D *copy)
         .height = (uint32_t)copy->Height,
         .depth = 1,
     };
-    record(site, direction_of(&dst, &src), &dst, &src, &shape);
+    record(site, describe(direction_of(&dst, &src), &dst, &src, &shape));
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER name these members alike. */
-#define RECORD_3D(SITE, COPY, IS_PEER) \
+#define DESCRIBE_3D(COPY, IS_PEER, OUT) \
     do { \
-        if ((COPY) == NULL) { \
-            gmt_site_record(GMT_REC_CALL, SITE, 0); \
-            break; \
-        } \
         uint64_t dst_offset = ((COPY)->dstZ * (COPY)->dstHeight + (COPY)->dstY) * \
                                   (COPY)->dstPitch + \
                               (COPY)->dstXInBytes; \
@@ -87,7 +88,25 @@ static void record_2d(struct gmt_site *site, const CUDA_MEMCPY2D *copy)
             .height = (uint32_t)(COPY)->Height, \
             .depth = (uint32_t)(COPY)->Depth, \
         }; \
-        record(SITE, (IS_PEER) ? GMT_DIR_PEER : direction_of(&dst, &src), &dst, &src, &shape); \
+        (OUT) = describe((IS_PEER) ? GMT_DIR_PEER : direction_of(&dst, &src), &dst, &src, &shape); \
+    } while (0)
+
+struct gmt_transfer gmt_transfer_of_box(const CUDA_MEMCPY3D *copy)
+{
+    struct gmt_transfer transfer;
+    DESCRIBE_3D(copy, false, transfer);
+    return transfer;
+}
+
+#define RECORD_3D(SITE, COPY, IS_PEER) \
+    do { \
+        struct gmt_transfer transfer; \
+        if ((COPY) == NULL) { \
+            gmt_site_record(GMT_REC_CALL, SITE, 0); \
+            break; \
+        } \
+        DESCRIBE_3D(COPY, IS_PEER, transfer); \
+        record(SITE, transfer); \
     } while (0)
 
 #define COPY_2D(SYMBOL, FLAGS) \

@@ -57,7 +57,7 @@ static enum gmt_direction direction_of(const struct gmt_transfer *transfer)
                                       : GMT_DIR_UNKNOWN;
 }
 
-void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
+void gmt_transfer_classify(struct gmt_transfer *transfer)
 {
     static const enum gmt_mem_class expected_dst[] = {
         [GMT_DIR_H2D] = GMT_MEM_DEVICE,  [GMT_DIR_D2H] = GMT_MEM_PAGEABLE,
@@ -84,6 +84,11 @@ void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, u
     if (transfer->direction == GMT_DIR_UNKNOWN) {
         transfer->direction = (uint8_t)direction_of(transfer);
     }
+}
+
+void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
+{
+    gmt_transfer_classify(transfer);
     /* Synchronous forms return before a copy inside the device is done. */
     if (transfer->direction == GMT_DIR_D2D || transfer->direction == GMT_DIR_PEER) {
         site->flags &= (uint8_t)~GMT_CALL_BLOCKING;

@@ -22,7 +22,7 @@
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
 #define GMT_SPOOL_VERSION 3u
 #define GMT_SPOOL_OLDEST_VERSION \
-    1u /* still read: 2 added record types 31 to 33 and a counter group, 3 record type 40 */
+    1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -65,6 +65,8 @@ enum gmt_rec_type {
     GMT_REC_INSTRUCTION = 31,  /* side + gmt_instruction: counts of one instruction of a launch */
     GMT_REC_FOOTPRINT = 32,    /* side + gmt_footprint: what a launch touched of an allocation */
     GMT_REC_RACE = 33,         /* side + gmt_race: two accesses of a launch that race */
+    GMT_REC_GRAPH = 34,      /* side + gmt_graph: a graph can be launched from now on, or no more */
+    GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
 };
 
@@ -322,6 +324,48 @@ struct gmt_kernel_class {
     int32_t max_blocks_per_sm; /* cuOccupancyMaxActiveBlocksPerMultiprocessor; -1 = unknown */
     uint16_t cluster[3];
     uint16_t reserved;
+};
+
+/* An executable graph. Its handle may come back as another one; after an update of the whole graph it is
+ * described anew, under a new id. */
+struct gmt_graph {
+    struct gmt_side_head head;
+    uint64_t since_ticks; /* launches that begin later (or, of an end, not before) are meant */
+    uint64_t handle;      /* CUgraphExec */
+    uint32_t id;          /* from 1; 0: the handle's graph has ended */
+    uint32_t node_count;
+    uint32_t context; /* gmt_context.id */
+    uint32_t reserved;
+};
+
+enum gmt_graph_node_kind {
+    GMT_NODE_OTHER = 0, /* events, semaphores, conditions */
+    GMT_NODE_KERNEL,
+    GMT_NODE_COPY,
+    GMT_NODE_MEMSET,
+    GMT_NODE_HOST,
+    GMT_NODE_EMPTY,
+    GMT_NODE_ALLOC,
+    GMT_NODE_FREE,
+};
+
+/* A node when the graph was made executable (those of child graphs as its own), or what it became. */
+struct gmt_graph_node {
+    struct gmt_side_head head;
+    uint64_t since_ticks;
+    uint64_t node; /* CUgraphNode: names it among the nodes of the graph */
+    uint64_t dst, src, bytes;
+    uint32_t graph; /* gmt_graph.id */
+    uint32_t position;
+    uint32_t dst_alloc, src_alloc;
+    uint32_t kernel;  /* gmt_kernel.id */
+    uint32_t grid[3]; /* blocks */
+    uint32_t block[3];
+    uint8_t kind;      /* enum gmt_graph_node_kind */
+    uint8_t direction; /* enum gmt_direction */
+    uint8_t dst_class, src_class;
+    uint8_t is_update; /* the node was set anew: `position` says nothing */
+    uint8_t reserved[3];
 };
 
 struct gmt_stack { /* followed by `depth` 64-bit return addresses, innermost first */

@@ -47,6 +47,8 @@ static const struct family families[] = {
     [GMT_REC_EXIT] = {sizeof(struct gmt_side_head), gmt_ingest_exit},
     [GMT_REC_INSTRUCTION] = {sizeof(struct gmt_instruction), gmt_ingest_instruction},
     [GMT_REC_FOOTPRINT] = {sizeof(struct gmt_footprint), gmt_ingest_footprint},
+    [GMT_REC_GRAPH] = {sizeof(struct gmt_graph), gmt_ingest_graph},
+    [GMT_REC_GRAPH_NODE] = {sizeof(struct gmt_graph_node), gmt_ingest_graph_node},
     [GMT_REC_RACE] = {sizeof(struct gmt_race), gmt_ingest_race},
     [GMT_REC_RANGE] = {sizeof(struct gmt_user_range), gmt_ingest_range},
 };

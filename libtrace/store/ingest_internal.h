@@ -130,6 +130,8 @@ int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_rec
 int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_graph_node(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_exit(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 
 /* stream.id of a call's stream at a time; the row is made if there is none. */

@@ -181,6 +181,13 @@ int gmt_ingest_settle(sqlite3 *db)
                 "alloc") "INSERT OR IGNORE INTO kernel(id,name,mangled) "
                          "SELECT DISTINCT kernel_id,'(unknown)','' FROM kernel_class "
                          "WHERE kernel_id NOT IN (SELECT id FROM kernel);"
+                         /* A graph ends where its handle is destroyed or given to another. */
+                         "CREATE TEMP TABLE edge AS SELECT handle, end_ns AS t FROM graph_end "
+                         "UNION ALL SELECT handle, begin_ns FROM graph;"
+                         "CREATE INDEX temp.edge_handle ON edge(handle, t);"
+                         "UPDATE graph SET end_ns = (SELECT min(t) FROM edge e "
+                         "WHERE e.handle = graph.handle AND e.t > graph.begin_ns);"
+                         "DROP TABLE edge;"
                          "UPDATE transfer SET batch = 0 WHERE batch IS NULL AND "
                          "api_id IN (SELECT id FROM api WHERE name LIKE '%Batch%');"
                          /* Resident warps / the most there can be, on the device of the class's first launch. */

@@ -62,6 +62,16 @@ const char *gmt_name_alloc_kind(unsigned kind)
     return GMT_LOOK_UP(names, kind, NULL);
 }
 
+const char *gmt_name_graph_node_kind(unsigned kind)
+{
+    static const char *const names[] = {
+        [GMT_NODE_KERNEL] = "kernel", [GMT_NODE_COPY] = "copy",   [GMT_NODE_MEMSET] = "memset",
+        [GMT_NODE_HOST] = "host",     [GMT_NODE_EMPTY] = "empty", [GMT_NODE_ALLOC] = "alloc",
+        [GMT_NODE_FREE] = "free",
+    };
+    return GMT_LOOK_UP(names, kind, "other");
+}
+
 const char *gmt_name_launch_kind(unsigned kind)
 {
     static const char *const names[] = {

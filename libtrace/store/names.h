@@ -11,6 +11,7 @@ const char *gmt_name_family(unsigned family);
 const char *gmt_name_direction(unsigned direction);
 const char *gmt_name_mem_class(unsigned mem_class);
 const char *gmt_name_alloc_kind(unsigned kind);
+const char *gmt_name_graph_node_kind(unsigned kind);
 const char *gmt_name_launch_kind(unsigned kind);
 const char *gmt_name_sync_kind(unsigned kind);
 const char *gmt_name_args_state(unsigned state);

@@ -175,6 +175,29 @@ CREATE TABLE host_allocation (           -- page-locked host memory
     free_begin_ns INTEGER, free_end_ns INTEGER
 );
 
+-- What launches of kind 'graph' do: read when a graph is made executable, and again when it is changed.
+CREATE TABLE graph (
+    id        INTEGER PRIMARY KEY,
+    handle    INTEGER NOT NULL,          -- CUgraphExec: launch.graph
+    context_id INTEGER, nodes INTEGER NOT NULL,
+    begin_ns  INTEGER NOT NULL,          -- launches from here on ...
+    end_ns    INTEGER                    -- ... to here are meant; NULL: to the end
+);
+CREATE TABLE graph_end (handle INTEGER NOT NULL, end_ns INTEGER NOT NULL);   -- cuGraphExecDestroy
+CREATE TABLE graph_node (                -- those of child graphs are their parent's
+    graph_id  INTEGER NOT NULL REFERENCES graph(id),
+    position  INTEGER,                   -- NULL: the node was set anew since since_ns
+    since_ns  INTEGER NOT NULL,
+    node      INTEGER NOT NULL,          -- CUgraphNode
+    kind      TEXT NOT NULL CHECK (kind IN
+              ('kernel','copy','memset','host','empty','alloc','free','other')),
+    bytes     INTEGER,                   -- NULL: none, or not known
+    direction TEXT, dst INTEGER, src INTEGER, dst_class TEXT, src_class TEXT,
+    dst_allocation_id INTEGER, src_allocation_id INTEGER,
+    kernel_id INTEGER REFERENCES kernel(id),
+    grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER
+);
+
 CREATE TABLE kernel (
     id        INTEGER PRIMARY KEY,
     name      TEXT NOT NULL,             -- demangled
@@ -358,6 +381,20 @@ SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.th
        l.device_end_ns - l.device_start_ns AS device_ns, l.stack_id, l.capturing
 FROM launch l JOIN api a ON a.id = l.api_id LEFT JOIN kernel k ON k.id = l.kernel_id
 LEFT JOIN context c ON c.id = l.context_id;
+
+-- Each launch of a graph, expanded: one row per node, as it was when it was launched.
+CREATE VIEW v_graph_launch AS
+SELECT l.id AS launch_id, l.begin_ns, l.stream_id, l.stack_id, g.id AS graph_id, n.position, u.kind, u.bytes,
+       u.direction, u.dst, u.src, u.dst_class, u.src_class, u.dst_allocation_id, u.src_allocation_id,
+       k.name AS kernel, u.grid_x, u.grid_y, u.grid_z, u.block_x, u.block_y, u.block_z
+FROM launch l
+JOIN graph g ON g.id = (SELECT v.id FROM graph v WHERE v.handle = l.graph AND v.begin_ns <= l.begin_ns
+                        ORDER BY v.begin_ns DESC LIMIT 1) AND (g.end_ns IS NULL OR l.begin_ns < g.end_ns)
+JOIN graph_node n ON n.graph_id = g.id AND n.position IS NOT NULL
+JOIN graph_node u ON u.rowid = (SELECT m.rowid FROM graph_node m WHERE m.graph_id = g.id AND m.node = n.node
+                                AND m.since_ns <= l.begin_ns ORDER BY m.since_ns DESC LIMIT 1)
+LEFT JOIN kernel k ON k.id = u.kernel_id
+WHERE l.kind = 'graph' AND l.result = 0 AND l.capturing = 0;
 
 -- Device memory, and page-locked memory of the host (place = 'host').
 CREATE VIEW v_allocation AS

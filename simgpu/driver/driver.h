@@ -206,7 +206,8 @@ struct sim_node {
 struct sim_graph {
     struct sim_node *nodes;
     size_t count, capacity;
-    struct sim_stream *captured; /* streams that record into it */
+    struct sim_stream *captured;    /* streams that record into it */
+    const struct sim_graph *source; /* of an executable graph: what it was made from */
 };
 
 /* The calling thread. */

@@ -96,6 +96,7 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGrap
             return result;
         }
     }
+    exec->source = graph;
     *phGraphExec = (CUgraphExec)exec;
     return CUDA_SUCCESS;
 }

@@ -69,12 +69,15 @@ static void use_arrays(void)
     CHECK(cu.cuMemAlloc(&memory, sizeof host));
     CHECK(cu.cuMemcpyHtoD(memory, host, sizeof host));
     CUDA_MEMCPY3D_BATCH_OP ops[2] = {
-        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = memory}},
+        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+                 .op.ptr = {.ptr = memory, .rowLength = 64, .layerHeight = 8}},
          .dst = {.type = CU_MEMCPY_OPERAND_TYPE_ARRAY, .op.array = {.array = array}},
          .extent = {64, 8, 1},
          .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
-        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = memory}},
-         .dst = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER, .op.ptr = {.ptr = memory + 1024}},
+        {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+                 .op.ptr = {.ptr = memory, .rowLength = 128, .layerHeight = 2}},
+         .dst = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
+                 .op.ptr = {.ptr = memory + 1024, .rowLength = 128, .layerHeight = 2}},
          .extent = {128, 2, 4},
          .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM},
     };

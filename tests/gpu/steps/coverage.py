@@ -3,8 +3,64 @@
 
 import sys
 
+MIB2 = 2 << 20
+
+# What the trace must say of a scenario of tests/clients: (what, SQL, expected). As tests/e2e does on the
+# software device; the order of a graph's nodes is the driver's.
+SCENARIOS = {
+    "mapped 3": (
+        ("mappings", "SELECT count(*), sum(bytes) FROM allocation WHERE kind = 'mapped'", (3, 3 * MIB2)),
+        ("unmapped by one call", "SELECT count(DISTINCT free_begin_ns) FROM allocation "
+         "WHERE kind = 'mapped' AND free_end_ns IS NOT NULL", (1,)),
+        ("physical memory", "SELECT count(*), sum(bytes) FROM api_call c JOIN api a ON a.id = c.api_id "
+         "WHERE a.name = 'cuMemCreate'", (3, 3 * MIB2)),
+        ("copies into it", "SELECT count(*) FROM transfer t JOIN allocation a ON a.id = "
+         "coalesce(t.dst_allocation_id, t.src_allocation_id) WHERE a.kind = 'mapped'", (2,)),
+    ),
+    "memory": (
+        ("arrays", "SELECT count(*), sum(bytes), count(free_end_ns) FROM allocation "
+         "WHERE kind = 'array'", (2, 3072, 2)),
+        ("copies of a 3-D batch", "SELECT count(*), sum(bytes), count(DISTINCT begin_ns) FROM transfer t "
+         "JOIN api a ON a.id = t.api_id WHERE a.name LIKE 'cuMemcpy3DBatchAsync%'", (2, 3072, 1)),
+        ("hints", "SELECT count(*), sum(bytes) FROM api_call c JOIN api a ON a.id = c.api_id "
+         "WHERE a.name LIKE 'cuMemPrefetch%' OR a.name LIKE 'cuMemAdvise%' "
+         "OR a.name LIKE 'cuStreamAttach%'", (4, 4 * 8192)),
+        ("trim and threshold", "SELECT count(*), sum(bytes) FROM api_call c JOIN api a ON a.id = c.api_id "
+         "WHERE a.name IN ('cuMemPoolTrimTo', 'cuMemPoolSetAttribute')", (2, 4096 + (1 << 20))),
+        ("stream priority", "SELECT count(*) FROM stream WHERE priority = -1", (1,)),
+    ),
+    "graphs 4": (
+        ("graphs", "SELECT count(*), count(end_ns), sum(nodes) FROM graph", (3, 3, 9)),
+        ("copies of all launches", "SELECT count(*), sum(bytes), count(DISTINCT direction) "
+         "FROM v_graph_launch WHERE kind = 'copy' AND direction = 'h2d'", (10, 10240, 1)),
+        ("memsets of all launches", "SELECT count(*), sum(bytes) FROM v_graph_launch "
+         "WHERE kind = 'memset'", (10, 4 * 1024 + 256 + 5 * 512)),
+        ("kernels of all launches", "SELECT count(*), sum(kernel = 'vector_add') FROM v_graph_launch "
+         "WHERE kind = 'kernel'", (10, 10)),
+        ("CUPTI saw as many copies and memsets", "SELECT sum(kind = 'copy'), sum(kind = 'memset') "
+         "FROM device_op WHERE graph IS NOT NULL", (10, 10)),
+    ),
+}
+
+
+def scenarios(session):
+    for words, facts in SCENARIOS.items():
+        name = words.split()[0]
+        path = session.same_behaviour(f"driver calls, {name}",
+                                      [session.programs / "driver_calls", *words.split()],
+                                      f"driver_calls_{name}")
+        session.joined(f"driver calls, {name}", path)
+        with session.open(path) as db:
+            for what, sql, expected in facts:
+                seen = db.execute(sql).fetchone()
+                session.check(f"{name}: {what}", seen == expected, f"{seen}, expected {expected}")
+            uncovered = db.execute("SELECT detail FROM loss WHERE kind = 'entry point not covered'"
+                                   ).fetchall()
+        session.check(f"{name}: every driver call is covered", not uncovered, uncovered)
+
 
 def run(session):
+    scenarios(session)
     pipeline = session.build / "bin"
     small = ["--size", "512", "--frames", "4"]
     builds = {

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes of graphs: what they do, and giving an executable graph others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simgpu/driver/driver.h"
+
+static const struct sim_node *node_of(CUgraphNode handle)
+{
+    return (const struct sim_node *)handle;
+}
+
+CUresult sim_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+{
+    static const CUgraphNodeType types[] = {
+        [SIM_NODE_COPY] = CU_GRAPH_NODE_TYPE_MEMCPY,
+        [SIM_NODE_SET] = CU_GRAPH_NODE_TYPE_MEMSET,
+        [SIM_NODE_CALL] = CU_GRAPH_NODE_TYPE_KERNEL,
+        [SIM_NODE_HOST] = CU_GRAPH_NODE_TYPE_HOST,
+        [SIM_NODE_VALUE] = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+    };
+    if (hNode == NULL || type == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *type = types[node_of(hNode)->kind];
+    return CUDA_SUCCESS;
+}
+
+static bool is(CUgraphNode node, const void *out, int kind)
+{
+    return node != NULL && out != NULL && (int)node_of(node)->kind == kind;
+}
+
+CUresult sim_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
+{
+    if (!is(hNode, nodeParams, SIM_NODE_COPY)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const struct sim_copy *copy = &node_of(hNode)->copy;
+    *nodeParams = (CUDA_MEMCPY3D){
+        .srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .srcDevice = (CUdeviceptr)copy->src,
+        .srcPitch = copy->src_pitch,
+        .srcHeight = copy->src_pitch != 0 ? copy->src_slice / copy->src_pitch : 0,
+        .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+        .dstDevice = (CUdeviceptr)copy->dst,
+        .dstPitch = copy->dst_pitch,
+        .dstHeight = copy->dst_pitch != 0 ? copy->dst_slice / copy->dst_pitch : 0,
+        .WidthInBytes = copy->width,
+        .Height = copy->height,
+        .Depth = copy->depth,
+    };
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    if (!is(hNode, nodeParams, SIM_NODE_SET)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const struct sim_set *set = &node_of(hNode)->set;
+    *nodeParams = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)set->dst,
+                                            .pitch = set->pitch,
+                                            .value = set->value,
+                                            .elementSize = set->element_bytes,
+                                            .width = set->width,
+                                            .height = set->height};
+    return CUDA_SUCCESS;
+}
+
+/* Without its parameters. */
+CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    if (!is(hNode, nodeParams, SIM_NODE_CALL)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    const struct sim_call *call = node_of(hNode)->call;
+    *nodeParams = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)call->function,
+                                            .gridDimX = call->grid[0],
+                                            .gridDimY = call->grid[1],
+                                            .gridDimZ = call->grid[2],
+                                            .blockDimX = call->block[0],
+                                            .blockDimY = call->block[1],
+                                            .blockDimZ = call->block[2],
+                                            .sharedMemBytes = call->dynamic_bytes};
+    return CUDA_SUCCESS;
+}
+
+/* ---- updates ---------------------------------------------------------------------------------- */
+
+static bool same_shape(const struct sim_graph *a, const struct sim_graph *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = a->nodes[i].kind == b->nodes[i].kind;
+    }
+    return same;
+}
+
+CUresult sim_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+                                  CUgraphExecUpdateResultInfo *resultInfo)
+{
+    if (resultInfo == NULL || !sim_object_is(hGraphExec, SIM_GRAPH_EXEC) ||
+        !sim_object_is(hGraph, SIM_GRAPH)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    struct sim_graph *exec = (struct sim_graph *)hGraphExec, made = {0};
+    const struct sim_graph *graph = (const struct sim_graph *)hGraph;
+    *resultInfo = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
+    if (!same_shape(exec, graph)) {
+        resultInfo->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+        return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; result == CUDA_SUCCESS && i < graph->count; i++) {
+        result = sim_graph_add(&made, &graph->nodes[i]);
+    }
+    struct sim_node *old = result == CUDA_SUCCESS ? exec->nodes : made.nodes;
+    size_t count = result == CUDA_SUCCESS ? exec->count : made.count;
+    if (result == CUDA_SUCCESS) {
+        exec->nodes = made.nodes;
+        exec->capacity = made.capacity;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (old[i].kind == SIM_NODE_CALL) {
+            free(old[i].call);
+        }
+    }
+    free(old);
+    return result;
+}
+
+/* The executable graph's own copy of a node of the graph it was made from; NULL: it has none. */
+static struct sim_node *own_node(CUgraphExec handle, CUgraphNode node, int kind)
+{
+    struct sim_graph *exec = (struct sim_graph *)handle;
+    if (!sim_object_is(handle, SIM_GRAPH_EXEC) || !sim_object_is(exec->source, SIM_GRAPH)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < exec->source->count && i < exec->count; i++) {
+        if (&exec->source->nodes[i] == node_of(node)) {
+            return (int)exec->nodes[i].kind == kind ? &exec->nodes[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
+CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                            const CUDA_MEMSET_NODE_PARAMS *memsetParams,
+                                            CUcontext ctx)
+{
+    struct sim_node *node = memsetParams != NULL ? own_node(hGraphExec, hNode, SIM_NODE_SET) : NULL;
+    (void)ctx;
+    if (node == NULL || memsetParams->height != 1 ||
+        !sim_heap_covers((uintptr_t)memsetParams->dst,
+                         memsetParams->width * memsetParams->elementSize)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    node->set = (struct sim_set){.dst = (char *)memsetParams->dst,
+                                 .pitch = memsetParams->pitch,
+                                 .width = memsetParams->width,
+                                 .height = 1,
+                                 .element_bytes = memsetParams->elementSize,
+                                 .value = memsetParams->value};
+    return CUDA_SUCCESS;
+}
