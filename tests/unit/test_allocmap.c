@@ -96,7 +96,8 @@ Test(allocmap, tells_memory_classes_apart)
         {GMT_ALLOC_DEVICE, GMT_MEM_DEVICE},     {GMT_ALLOC_PITCHED, GMT_MEM_DEVICE},
         {GMT_ALLOC_MANAGED, GMT_MEM_MANAGED},   {GMT_ALLOC_ASYNC, GMT_MEM_DEVICE},
         {GMT_ALLOC_POOL, GMT_MEM_DEVICE},       {GMT_ALLOC_HOST, GMT_MEM_PINNED},
-        {GMT_ALLOC_REGISTERED, GMT_MEM_PINNED},
+        {GMT_ALLOC_REGISTERED, GMT_MEM_PINNED}, {GMT_ALLOC_MAPPED, GMT_MEM_DEVICE},
+        {GMT_ALLOC_ARRAY, GMT_MEM_ARRAY},       {GMT_ALLOC_IPC, GMT_MEM_DEVICE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         uint32_t id, expected = gmt_allocmap_insert(0x10000 * (i + 1), 64, cases[i].kind, 1);
@@ -107,6 +108,22 @@ Test(allocmap, tells_memory_classes_apart)
     uint32_t id;
     cr_assert_eq(gmt_allocmap_class(0x10, GMT_MEM_PAGEABLE, &id), GMT_MEM_PAGEABLE);
     cr_assert_eq(id, 0);
+}
+
+Test(allocmap, takes_what_lies_within_a_range_and_is_of_that_kind)
+{
+    struct gmt_allocation gone, left;
+    (void)gmt_allocmap_insert(0x1000, 0x1000, GMT_ALLOC_MAPPED, 0);
+    (void)gmt_allocmap_insert(0x2000, 0x1000, GMT_ALLOC_MAPPED, 0);
+    (void)gmt_allocmap_insert(0x3000, 0x1000, GMT_ALLOC_DEVICE, 0);
+    (void)gmt_allocmap_insert(0x4000, 0x2000, GMT_ALLOC_MAPPED, 0);
+    cr_assert(gmt_allocmap_take_within(0x1000, 0x4000, GMT_ALLOC_MAPPED, &gone));
+    cr_expect_eq(gone.base, 0x1000);
+    cr_assert(gmt_allocmap_take_within(0x1000, 0x4000, GMT_ALLOC_MAPPED, &gone));
+    cr_expect_eq(gone.base, 0x2000);
+    cr_expect_not(gmt_allocmap_take_within(0x1000, 0x4000, GMT_ALLOC_MAPPED, &gone));
+    cr_expect(gmt_allocmap_find(0x3800, &left), "of another kind");
+    cr_expect(gmt_allocmap_find(0x4800, &left), "reaches beyond the range");
 }
 
 Test(allocmap, knows_when_a_kernel_could_wait_for_the_host)

@@ -320,6 +320,8 @@ static void order(memory *m)
     CALL("cudaEventDestroy", cudaEventDestroy(end));
 }
 
+#include "every_api_more.cuh"
+
 /* A small graph: captured, instantiated, launched twice. */
 static void replay(memory *m)
 {
@@ -383,6 +385,8 @@ int main(int argc, char **argv)
     launch(&m);
     order(&m);
     replay(&m);
+    build_graph(&m);
+    hint(&m);
     release(&m);
     printf("every_api ok calls %d passed_over %d\n", called, skipped);
     return 0;
