@@ -147,9 +147,9 @@ static void write_level(struct pending *pending, const struct gmt_graph_node *de
         gmt_spool_loss("graph nodes not read", "a graph with more than 100000 nodes", count);
         return;
     }
-    size_t bytes = count * sizeof(CUgraphNode);
-    CUgraphNode *nodes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                              0);
+    CUgraphNode *nodes = NULL;
+    size_t bytes = count * sizeof(*nodes);
+    nodes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (nodes == MAP_FAILED) {
         gmt_spool_loss("graph nodes not read", "no memory", count);
         return;
