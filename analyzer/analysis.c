@@ -10,6 +10,7 @@
 #include "analyzer/intervals.h"
 #include "analyzer/joints.h"
 #include "analyzer/launch_rows.h"
+#include "analyzer/named_ranges.h"
 #include "reports/progress.h"
 
 static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
@@ -177,6 +178,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         qsort(report->findings, report->finding_count, sizeof(*report->findings), compare_findings);
     if (report->note_count > 1)
         qsort(report->notes, report->note_count, sizeof(*report->notes), compare_findings);
+    rc = gmt_report_name_ranges(timeline, report);
+    if (rc != 0)
+        goto out;
     merge_claims(report->findings, report->finding_count);
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);

@@ -42,8 +42,8 @@ struct gmt_options {
     double max_regression; /* a share */
     size_t top;            /* 0: all */
     const char *model_file, *explain;
-    const char *range;       /* NULL: the whole run */
     const char *source_root; /* NULL: to be found */
+    const char *range;       /* NULL: everything */
     const regex_t *kernel;   /* names of the kernels to report on; NULL: all */
     regex_t kernel_pattern;  /* what `kernel` points to */
     bool list_rules, strict;

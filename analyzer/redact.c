@@ -26,7 +26,8 @@ static const struct redaction {
     {"kernel", "name", "gmt_text(name)", "'kernel ' || id"},
     {"kernel", "mangled", NULL, "'kernel ' || id"},
     {"kernel_footprint", "name", NULL, "CASE WHEN name IS NOT NULL THEN 'variable' END"},
-    {"capability", "detail", "gmt_text(detail)", "gmt_text(detail)"},
+    {"capability", "detail", "gmt_text(detail)",
+     "CASE name WHEN 'range' THEN 'scoped to ranges of one name' ELSE gmt_text(detail) END"},
     {"capability", "remedy", "gmt_text(remedy)", "gmt_text(remedy)"},
     /* Only of driver functions; a reason follows the name of a kernel. */
     {"loss", "detail", "gmt_text(detail)",
@@ -39,6 +40,7 @@ static const struct redaction {
      "CASE WHEN id IN (SELECT file_id FROM temp.gmt_file) "
      "THEN CASE WHEN gmt_own(text) THEN 'file ' || id ELSE gmt_path(text) END "
      "WHEN id IN (SELECT id FROM temp.gmt_known) THEN gmt_text(text) "
+     "WHEN id IN (SELECT id FROM temp.gmt_range) THEN 'range ' || id "
      /* The compiler's glue is told by this. */
      "WHEN instr(text, '__device_stub__') > 0 THEN '__device_stub__' ELSE 'function ' || id END"},
 };
@@ -55,6 +57,8 @@ static const struct string_use {
     {"gmt_file", "race", "first_caller_file_id", ""},
     {"gmt_file", "race", "second_file_id", ""},
     {"gmt_file", "race", "second_caller_file_id", ""},
+    {"gmt_range", "range", "name_id", ""},
+    {"gmt_range", "range", "domain_id", ""},
     {"gmt_known", "frame", "function_id", " WHERE runtime = 1"},
     {"gmt_known", "instruction", "opcode_id", ""},
     {"gmt_known", "race", "first_opcode_id", ""},
@@ -241,6 +245,7 @@ static bool has_column(sqlite3 *db, const char *table, const char *column)
 static int note_strings(sqlite3 *db)
 {
     int rc = run(db, "CREATE TEMP TABLE gmt_file (file_id INTEGER PRIMARY KEY);"
+                     "CREATE TEMP TABLE gmt_range (id INTEGER PRIMARY KEY);"
                      "CREATE TEMP TABLE gmt_known (id INTEGER PRIMARY KEY)");
 
     for (size_t i = 0; rc == 0 && i < sizeof(string_uses) / sizeof(string_uses[0]); i++) {

@@ -261,5 +261,7 @@
 #define GMT_ELEMENTWISE_REQUESTS 6.0
 /* A kernel that reads this near to what the one before wrote reads just that. */
 #define GMT_HANDOVER_MATCH 0.1
+/* More names than this that differ in numbers only are instances of one range, as iterations are. */
+#define GMT_RANGE_NAMES_APART 16
 
 #endif

@@ -153,6 +153,22 @@ static json_t *of_model(const struct gmt_report *r)
                      "created", gmt_json_text(r->model_created), "noisy", (int)r->model_noisy);
 }
 
+static json_t *of_ranges(const struct gmt_report *r)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < r->range_count; i++) {
+        const struct gmt_range_row *row = &r->ranges[i];
+
+        json_array_append_new(
+            array,
+            json_pack("{so, sI, so, sI, so}", "name", gmt_json_text(row->label), "count",
+                      (json_int_t)row->count, "host_ns", gmt_json_ns(row->host_ns), "findings",
+                      (json_int_t)row->findings, "best_ns", gmt_json_ns(row->best_ns)));
+    }
+    return array;
+}
+
 json_t *gmt_json_report(const struct gmt_report *r)
 {
     json_t *root = json_pack("{ss, si, ss, so, so}", "format", "gmtrace-report", "version",
@@ -172,6 +188,10 @@ json_t *gmt_json_report(const struct gmt_report *r)
     json_object_set_new(root, "kernels", gmt_json_kernels(r));
     json_object_set_new(root, "memory", gmt_json_memory(r));
     json_object_set_new(root, "races", gmt_json_races(r));
+    if (r->range_limit != NULL)
+        json_object_set_new(root, "range_limit", gmt_json_text(r->range_limit));
+    if (r->range_count > 0)
+        json_object_set_new(root, "ranges", of_ranges(r));
     json_object_set_new(root, "rules", of_rules(r));
     json_object_set_new(root, "could_not_check", of_gaps(r));
     json_object_set_new(root, "capabilities", of_capabilities(r));

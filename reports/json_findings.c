@@ -110,6 +110,8 @@ static json_t *of_finding(const struct gmt_finding *f)
         json_object_set_new(json, "saved_peak_bytes", gmt_json_number(f->saved_peak_bytes));
         json_object_set_new(json, "saved_peak_of", gmt_json_text(f->saved_peak_of));
     }
+    if (f->range != NULL)
+        json_object_set_new(json, "range", gmt_json_text(f->range));
     if (f->note_why != NULL)
         json_object_set_new(json, "note", gmt_json_text(f->note_why));
     return json;

@@ -129,10 +129,11 @@ struct gmt_finding {
     const char *method;        /* one sentence: how the saving was computed   */
     enum gmt_confidence confidence;
     enum gmt_effort effort;
-    const char *fix;                /* text                                        */
-    const char *sketch;             /* code, may be NULL                           */
-    const char *note_why;           /* severity NOTE: why it is not a finding      */
-    const char *part;               /* what tells it from others of the same place */
+    const char *fix;      /* text                                        */
+    const char *sketch;   /* code, may be NULL                           */
+    const char *note_why; /* severity NOTE: why it is not a finding      */
+    const char *part;     /* what tells it from others of the same place */
+    const char *range;    /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
     char fingerprint[17];        /* stable over runs, builds and line numbers   */
@@ -231,6 +232,14 @@ struct gmt_race_row {
     double count;
 };
 
+/* Ranges of one name, or of names that differ in numbers only: "step", "fetch@loader", "batch #". */
+struct gmt_range_row {
+    const char *label;
+    size_t count, findings; /* the latter: whose cost lies in them for the most part */
+    double host_ns;         /* sum over all; NAN: no times */
+    double best_ns;         /* sum of what those findings save */
+};
+
 /* What the recorder could and could not do, as it said. */
 struct gmt_capability_row {
     const char *name, *state, *detail, *remedy; /* the last two may be NULL */
@@ -301,6 +310,9 @@ struct gmt_report {
     size_t rule_count;
     struct gmt_race_row *races; /* seen by the software device; most frequent first */
     size_t race_count;
+    struct gmt_range_row *ranges; /* largest saving first */
+    size_t range_count;
+    const char *range_limit; /* the name of the ranges that were analysed; NULL: everything was */
     struct gmt_gap *gaps;
     size_t gap_count;
     struct gmt_capability_row *capabilities;

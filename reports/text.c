@@ -36,6 +36,13 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
         fputs(GMT_SIMULATED_BADGE, t->out);
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
+    if (report->range_limit != NULL) {
+        fputs("\n  ", t->out);
+        gmt_text_style(t, GMT_STYLE_YELLOW);
+        fputs("only calls inside of ranges named ", t->out);
+        gmt_print_clean(t->out, report->range_limit, 60);
+        gmt_text_style(t, GMT_STYLE_PLAIN);
+    }
     fputs("\n\n", t->out);
 }
 
@@ -240,6 +247,8 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_style(t, GMT_STYLE_PLAIN);
     card_where(t, r, f);
     gmt_text_wrap(t, 5, "", f->headline);
+    if (f->range != NULL)
+        gmt_text_wrap(t, 5, "range   ", f->range);
     gmt_text_lines(t, r, f);
     card_parts(t, f);
     if (isfinite(f->saving.best_ns)) {
@@ -334,6 +343,7 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
     gmt_text_failures(&t, report);
     findings(&t, report, options->top);
     gmt_text_notes(&t, report, options->top);
+    gmt_text_ranges(&t, report, options->top);
     gmt_text_races(&t, report);
     gmt_text_kernels(&t, report, options->top);
     gmt_text_memory(&t, report, options->top);

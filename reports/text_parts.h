@@ -39,6 +39,7 @@ void gmt_text_code(struct gmt_text_out *t, size_t indent, const char *code);
 void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
                     const struct gmt_finding *finding);
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
+void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
 void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
 /* Failed allocations; who made the peak, at most three places unless top is 0. */

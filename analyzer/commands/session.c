@@ -2,11 +2,13 @@
 /* Opens a trace, finds the model of its GPU, and runs the rules over it. */
 #include "analyzer/commands/session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
+#include "analyzer/named_ranges.h"
 #include "analyzer/open.h"
 #include "analyzer/redact.h"
 
@@ -76,16 +78,19 @@ int gmt_session_open(struct gmt_session *session, const struct gmt_options *opti
         fprintf(stderr, "gmanalyze: %s\n", message);
         return GMT_EXIT_UNREADABLE;
     }
-    if (options->range != NULL) {
-        /* Better no report than one over the whole run under a range's name. */
-        fprintf(stderr,
-                "gmanalyze: %s: no range '%s': the trace has no ranges (NVTX, cudaProfilerStart); "
-                "this version of gmtrace does not record them\n",
-                path, options->range);
-        return GMT_EXIT_UNREADABLE;
-    }
     if (gmt_redact_trace(session->db, options->redact) != 0) {
         complain(path, sqlite3_errmsg(session->db));
+        return GMT_EXIT_UNREADABLE;
+    }
+    int limit = options->range != NULL
+                    ? gmt_range_limit(session->db, options->range, message, sizeof(message))
+                    : 0;
+    session->report.range_limit = options->redact == GMT_REDACT_NAMES && options->range != NULL
+                                      ? "(redacted)"
+                                      : options->range;
+    if (limit != 0) {
+        /* Better no report than one over the whole run under a range's name. */
+        complain(path, limit == -ENOENT ? message : sqlite3_errmsg(session->db));
         return GMT_EXIT_UNREADABLE;
     }
     if (gmt_timeline_load(&session->timeline, session->db, message, sizeof(message)) != 0) {

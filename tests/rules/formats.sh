@@ -71,6 +71,10 @@ jq -e '(.runs[0].results | length) == 200 and .runs[0].properties.findings > 200
 make_trace empty.db fixtures/GM101_negative
 sqlite3 empty.db 'DELETE FROM transfer; DELETE FROM launch; DELETE FROM allocation; DELETE FROM device_op'
 report empty
+# Findings in ranges.
+make_trace ranged.db golden/trace
+sqlite3 ranged.db <"$GMT_SOURCE/tests/rules/named_ranges.sql"
+report ranged
 grep -q '"uri": "examples/pipeline/pipeline_slow.cu"' pipeline_slow.sarif || {
     echo "FAIL: the pipeline's source is not named"
     exit 1

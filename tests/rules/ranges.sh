@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gmanalyze --range, and ranges in reports, on a synthetic trace.
+set -euo pipefail
+: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
+for tool in sqlite3 jq; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C XDG_CACHE_HOME=$work/cache
+rules=$GMT_SOURCE/tests/rules
+# shellcheck source=tests/rules/traces.sh
+. "$rules/traces.sh"
+
+fail() {
+    echo "FAIL: $*" >&2
+    cat out err >&2
+    exit 1
+}
+
+# expect STATUS ARGUMENT...
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$GMANALYZE" --calibrate never --model "$rules/model.json" "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
+}
+
+# says TEXT FILE
+says() { grep -qF -- "$1" "$2" || fail "nothing of '$1' in $2"; }
+
+make_trace t.db golden/trace
+sqlite3 t.db <"$rules/named_ranges.sql"
+
+expect 0 t.db -o r.json -o r.html
+says 'range   fetch@loader' out
+says 'Ranges that the program names' out
+says 'step #' out
+[ "$(wc -l <out)" -le 90 ] || fail "$(wc -l <out) lines"
+[ "$(jq -r '.ranges | length' r.json)" = 5 ] || fail "ranges: $(jq -c .ranges r.json)"
+[ "$(jq -r '.findings[] | select(.rule == "GM101") | .range' r.json)" = fetch@loader ] ||
+    fail "GM101 is in no range"
+
+expect 0 --range epoch t.db -o epoch.json
+says 'only calls inside of ranges named epoch' out
+[ "$(jq -r '.verdict.transfers, .verdict.launches, .range_limit' epoch.json | tr '\n' ' ')" = "500 0 epoch " ] ||
+    fail "limited to epoch: $(jq -c .verdict epoch.json)"
+[ "$(jq -r '[.findings[].rule] | unique | join(" ")' epoch.json)" = GM101 ] || fail "findings: $(jq -c '[.findings[].rule]' epoch.json)"
+
+expect 3 --range nowhere t.db
+says "t.db: no range 'nowhere'; the most frequent are: all, elsewhere, epoch" err
+[ ! -s out ] || fail "output all the same"
+make_trace none.db golden/trace
+expect 3 --range epoch none.db
+says 'the trace has none' err
+
+# What is redacted is in no report.
+expect 0 --redact names --range epoch t.db -o names.json
+for name in epoch fetch loader elsewhere; do
+    if grep -q "$name" out names.json; then
+        fail "'$name' is not redacted"
+    fi
+done
+says 'range 5' names.json
+
+spoil t.db
+expect 0 t.db -o bad.json
+jq -e '.ranges | length > 0' bad.json >/dev/null || fail "hostile names"
