@@ -153,7 +153,8 @@ static int load_ranges(struct gmt_named_ranges *all, const struct gmt_timeline *
         "coalesce(name_id, -1), coalesce(domain_id, -1) FROM range ORDER BY 1, 2, depth, id");
     while (rc == 0 && all->count < (size_t)rows && gmt_query_next(&query)) {
         struct name key = {.id = gmt_query_int(&query, 3), .domain_id = gmt_query_int(&query, 4)};
-        const struct name *name = bsearch(&key, names->items, names->count, sizeof(key), by_id);
+        const struct name *name =
+            names->count > 0 ? bsearch(&key, names->items, names->count, sizeof(key), by_id) : NULL;
         struct gmt_named_range *range = &all->ranges[all->count];
 
         *range = (struct gmt_named_range){.thread = gmt_query_int(&query, 0),

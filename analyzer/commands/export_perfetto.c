@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as trace events: calls by thread, device work by stream, flows between them, memory. */
+/* A trace as trace events: calls and ranges by thread, device work by stream, flows between them, memory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -45,9 +45,19 @@ struct perfetto {
     "'free', t.id, t.kind, t.bytes, t.free_stack_id, 0, 0 FROM " table " t " \
     "LEFT JOIN api a ON a.id = t.free_api_id WHERE t.free_begin_ns IS NOT NULL "
 
+/* Those of the process on a row of their own; none begins before the recording. */
+#define RANGES \
+    "UNION ALL SELECT CASE r.kind WHEN 'push' THEN r.thread_id ELSE 0 END, " \
+    "max(r.begin_ns, coalesce(p.start_ns, 0)), coalesce(r.end_ns, p.end_ns, r.begin_ns), " \
+    "coalesce(n.text, '(unnamed)'), 'range', r.id, d.text, NULL, NULL, 0, 0 " \
+    "FROM range r LEFT JOIN string n ON n.id = r.name_id LEFT JOIN string d ON d.id = " \
+    "r.domain_id " \
+    "LEFT JOIN process p ON p.id = 1 "
+
 /* clang-format off */
 static const char calls_sql[] = SITES
-    "SELECT c.*, s.place, coalesce(h.tid, c.thread, 0), h.name FROM ("
+    "SELECT c.*, s.place, coalesce(h.tid, c.thread, 0), "
+    "CASE WHEN c.category = 'range' AND c.thread = 0 THEN 'ranges of the process' ELSE h.name END FROM ("
     CALL("transfer", "transfer", "t.direction || ' ' || t.src_class || ' to ' || t.dst_class", "t.bytes",
          "t.device_start_ns IS NOT NULL", "") "UNION ALL "
     CALL("memset", "memset", "t.dst_class", "t.bytes", "t.device_start_ns IS NOT NULL", "") "UNION ALL "
@@ -56,8 +66,7 @@ static const char calls_sql[] = SITES
     CALL("sync", "sync", "t.kind", "NULL", "0", "") "UNION ALL "
     CALL("other", "api_call", "NULL", "t.bytes", "0", "") "UNION ALL "
     ALLOCATE("allocation") "UNION ALL " ALLOCATE("host_allocation")
-    ") c LEFT JOIN site s ON s.stack_id = c.stack LEFT JOIN thread h ON h.id = c.thread "
-    "ORDER BY c.thread, c.begin_ns, c.end_ns DESC";
+    "%s) c LEFT JOIN site s ON s.stack_id = c.stack LEFT JOIN thread h ON h.id = c.thread ORDER BY c.thread, c.begin_ns, c.end_ns DESC";
 
 /* Device rows as they were joined to calls; nodes of graphs and what no call is known of as they are. */
 static const char device_sql[] =
@@ -228,6 +237,7 @@ static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
                           .category = column_text(row, 4)};
 
     (void)track_changes(track, HOST_PID, thread);
+    track->lanes.nest = true;
     slice.tid = lane_tid(p, track, HOST_PID, tid, slice.begin_ns, slice.end_ns,
                          column_text(row, 13));
     open_slice(p, &slice);
@@ -335,10 +345,22 @@ static void take_origin(struct perfetto *p, sqlite3_stmt *row, void *state)
     p->events.origin_ns = sqlite3_column_int64(row, 0);
 }
 
+static int put_calls(struct perfetto *p)
+{
+    struct track threads = {0};
+    bool ranges = sqlite3_table_column_metadata(p->db, NULL, "range", "id", NULL, NULL, NULL, NULL,
+                                                NULL) == SQLITE_OK;
+    char *sql = sqlite3_mprintf(calls_sql, ranges ? RANGES : "");
+    int rc = sql != NULL ? for_rows(p, sql, put_call, &threads) : -ENOMEM;
+
+    sqlite3_free(sql);
+    return rc;
+}
+
 static int write_events(void *context, FILE *out)
 {
     struct perfetto *p = context;
-    struct track threads = {0}, streams = {0};
+    struct track streams = {0};
     struct memory memory = {0};
 
     p->events.out = out;
@@ -352,7 +374,7 @@ static int write_events(void *context, FILE *out)
     fputs("},\"traceEvents\":[", out);
     rc = for_rows(p, "SELECT command, pid FROM process", put_process, NULL);
     if (rc == 0)
-        rc = for_rows(p, calls_sql, put_call, &threads);
+        rc = put_calls(p);
     if (rc == 0)
         rc = for_rows(p, device_sql, put_device_work, &streams);
     if (rc == 0)

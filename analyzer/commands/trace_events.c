@@ -76,16 +76,28 @@ void gmt_events_place(struct gmt_events *events, const char *what, int pid, int6
     fprintf(events->out, "\"sort_index\":%" PRId64 "}}", place);
 }
 
+/* Whether the lane takes the event; closes what has ended. */
+static bool fits(struct gmt_lane *lane, bool nest, int64_t begin_ns, int64_t end_ns)
+{
+    while (lane->open > 0 && lane->ends_ns[lane->open - 1] <= begin_ns)
+        lane->open--;
+    return lane->open == 0 ||
+           (nest && lane->open < GMT_LANE_DEPTH && end_ns <= lane->ends_ns[lane->open - 1]);
+}
+
 int gmt_lanes_take(struct gmt_lanes *lanes, int64_t begin_ns, int64_t end_ns)
 {
-    int lane = 0;
+    int at = 0;
 
-    while (lane < lanes->count && lanes->ends_ns[lane] > begin_ns)
-        lane++;
-    if (lane == GMT_LANES)
-        lane = GMT_LANES - 1;
-    if (lane == lanes->count)
+    while (at < lanes->count && !fits(&lanes->lane[at], lanes->nest, begin_ns, end_ns))
+        at++;
+    if (at == GMT_LANES) {
+        at = GMT_LANES - 1;
+        lanes->lane[at].open = 0;
+    }
+    if (at == lanes->count)
         lanes->count++;
-    lanes->ends_ns[lane] = end_ns;
-    return lane;
+    struct gmt_lane *lane = &lanes->lane[at];
+    lane->ends_ns[lane->open++] = end_ns;
+    return at;
 }

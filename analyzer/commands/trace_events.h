@@ -31,10 +31,15 @@ void gmt_events_place(struct gmt_events *events, const char *what, int pid, int6
  * Complete events of one thread must lie within each other or apart: what overlaps otherwise goes to a
  * further lane. Events come in the order of their beginnings.
  */
-enum { GMT_LANES = 64 };
+enum { GMT_LANES = 64, GMT_LANE_DEPTH = 72 };
+struct gmt_lane {
+    int64_t ends_ns[GMT_LANE_DEPTH]; /* of what is open, outermost first */
+    int open;
+};
 struct gmt_lanes {
-    int64_t ends_ns[GMT_LANES];
+    struct gmt_lane lane[GMT_LANES];
     int count;
+    bool nest; /* what lies within an event goes to its lane; else to a further one, too */
 };
 /* The lane for an event; the last one takes what fits nowhere. */
 int gmt_lanes_take(struct gmt_lanes *lanes, int64_t begin_ns, int64_t end_ns);

@@ -55,6 +55,17 @@ for name in pipeline_slow pipeline_fast; do
     expect 0 --to perfetto -o "$name.json" "$name.db"
     python3 "$GMT_SOURCE/tests/rules/check_events.py" "$name.db" "$name.json"
 done
+# Ranges of threads enclose calls, those of the process have a row.
+{ echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
+  cat "$GMT_SOURCE/libtrace/store/schema.sql" "$GMT_SOURCE"/tests/rules/{common,golden/trace,named_ranges}.sql; } | sqlite3 ranged.db
+exports ranged
+python3 - ranged.json <<'PYTHON'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+ranges = {(e["name"], e["tid"]) for e in events if e.get("cat") == "range"}
+assert ("epoch", 100) in ranges and ("fetch", 100) in ranges and ("all", 0) in ranges, ranges
+assert any(e["name"] == "thread_name" and e["args"]["name"] == "ranges of the process" for e in events)
+PYTHON
 # A recording from before that view, and from before those tables.
 expect 0 --to csv -o old pipeline_slow.db
 [ "$(wc -l <old/v_allocation.csv)" = 69 ] || fail "not every allocation of an old trace"
