@@ -122,10 +122,10 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
         return;
     }
     launch->head.kernel_class = launch->cls->collector.id;
-    if (gmt_collector == NULL || gmt_user_ranges_skip()) {
+    if (gmt_collector == NULL) {
         return;
     }
-    if (gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE) {
+    if (!gmt_user_ranges_skip() && gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE) {
         launch->measured = (struct gmt_launch_site){
             .stream = site->stream,
             .cls = &launch->cls->collector,

@@ -4,11 +4,13 @@
 
 #include "preload/context.h"
 #include "preload/hook.h"
+#include "preload/resolve.h"
 #include "preload/stack.h"
+#include "preload/start.h"
 #include "preload/user_ranges.h"
 
 /* Everything but the commit word. */
-static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t bytes)
+static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t bytes, bool outside)
 {
     CUcontext context = NULL;
     uint16_t context_id = gmt_context_current(&context);
@@ -20,11 +22,11 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
     call->caller = site->caller;
     call->stream = (uint64_t)(uintptr_t)site->stream;
     call->bytes = bytes;
-    call->stack = gmt_stack_here(site->frame);
+    call->stack = outside ? 0 : gmt_stack_here(site->frame);
     call->api = (uint16_t)(site->id + 1);
     call->context = context_id;
     call->result = (int16_t)site->result;
-    call->flags = site->flags;
+    call->flags = (uint8_t)(site->flags | (outside ? GMT_CALL_OUTSIDE : 0));
     call->detail = site->detail;
 }
 
@@ -37,11 +39,17 @@ void gmt_site_ask_capture(struct gmt_site *site)
 
 /* Outside of the ranges that the capture is scoped to, these are left out. Memory, streams and modules
  * are not: what lies inside refers to them. */
-static bool is_left_out(enum gmt_rec_type type)
+static bool is_outside(enum gmt_rec_type type)
 {
     return (type == GMT_REC_TRANSFER || type == GMT_REC_MEMSET || type == GMT_REC_LAUNCH ||
             type == GMT_REC_SYNC) &&
            gmt_user_ranges_skip();
+}
+
+/* Device rows are joined by order: then the calls between are needed until that is done. */
+static bool has_device_rows(void)
+{
+    return gmt_collector != NULL && !gmt_driver_is_software;
 }
 
 /* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
@@ -49,11 +57,12 @@ static void append(enum gmt_rec_type type, const struct gmt_site *site, uint64_t
                    const void *payload, unsigned slots)
 {
     struct gmt_call call = {0};
-    if (is_left_out(type)) {
+    bool outside = is_outside(type);
+    if (outside && (!has_device_rows() || (site->flags & GMT_CALL_CAPTURING) != 0)) {
         return;
     }
     gmt_user_ranges_note_call();
-    fill(&call, site, bytes);
+    fill(&call, site, bytes, outside);
     uint8_t *record = gmt_spool_reserve(slots);
     if (record != NULL) {
         memcpy(record + sizeof(call.commit), (const uint8_t *)&call + sizeof(call.commit),

@@ -142,6 +142,7 @@ enum gmt_counter_group {
 #define GMT_CALL_PER_THREAD 0x02u /* a _ptds/_ptsz entry point: stream 0 is the per-thread stream */
 #define GMT_CALL_BLOCKING 0x04u   /* the API promises to return after the work is done */
 #define GMT_CALL_NO_ACTIVITY 0x08u /* CUPTI kernel activity was off: no device row will exist */
+#define GMT_CALL_OUTSIDE 0x10u /* outside of the scope: only there to be joined with device work */
 
 /* First slot of every call record. Times are ticks (see gmt_clock_pair). */
 struct gmt_call {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libtrace/store/ingest_internal.h"
+#include "libtrace/store/join.h"
 #include "libtrace/store/names.h"
 
 /* A call with its times converted. */
@@ -45,7 +46,9 @@ static void put_call(struct gmt_binder *row, const struct timed_call *timed)
     gmt_put_integer(row, call->result);
     gmt_put_or_null(row, call->caller);
     gmt_put_or_null(row, call->stack);
-    gmt_put_unsigned(row, (call->flags & GMT_CALL_CAPTURING) != 0);
+    gmt_put_unsigned(row, (call->flags & GMT_CALL_OUTSIDE) != 0
+                              ? GMT_CAPTURING_OUTSIDE
+                              : (call->flags & GMT_CALL_CAPTURING) != 0);
 }
 
 /* Payload slot of a call record. */

@@ -232,17 +232,6 @@ static int store_losses(struct gmt_join *join)
     return error;
 }
 
-/* Where the capture was scoped to ranges, the device work of the calls that were left out goes too. */
-static int forget_lone_ops(sqlite3 *db)
-{
-    int64_t scoped;
-    int error = gmt_database_integer(db, "SELECT 1 FROM capability WHERE name='range'", 0, &scoped);
-    return error != 0 || scoped == 0
-               ? error
-               : gmt_database_exec(db, "DELETE FROM device_op WHERE call_id IS NULL;"
-                                       "DELETE FROM loss WHERE kind='device row not joined'");
-}
-
 int gmt_join_run(sqlite3 *db)
 {
     static const char reset[] =
@@ -276,9 +265,21 @@ int gmt_join_run(sqlite3 *db)
     if (error == 0 && timestamps != 0) {
         error = store_losses(&join);
     }
-    if (error == 0 && (error = store_hosts(&join)) == 0 && (error = store_ops(&join)) == 0) {
-        error = forget_lone_ops(db);
+    if (error == 0 && (error = store_hosts(&join)) == 0) {
+        error = store_ops(&join);
     }
     gmt_join_free(&join);
     return error;
+}
+
+int gmt_join_forget_outside(sqlite3 *db)
+{
+    return gmt_database_exec(db, "DELETE FROM device_op WHERE call_id IN "
+                                 "(SELECT id FROM transfer WHERE capturing = 2 UNION ALL "
+                                 "SELECT id FROM memset WHERE capturing = 2 UNION ALL "
+                                 "SELECT id FROM launch WHERE capturing = 2);"
+                                 "DELETE FROM transfer WHERE capturing = 2;"
+                                 "DELETE FROM memset WHERE capturing = 2;"
+                                 "DELETE FROM launch WHERE capturing = 2;"
+                                 "DELETE FROM sync WHERE capturing = 2;");
 }

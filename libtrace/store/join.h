@@ -22,4 +22,8 @@
  * timestamps were available). The caller owns the transaction. Returns 0 or negative errno. */
 int gmt_join_run(sqlite3 *db);
 
+/* What `capturing` is of calls outside of the scope until this takes them and their device work away. */
+#define GMT_CAPTURING_OUTSIDE 2
+int gmt_join_forget_outside(sqlite3 *db);
+
 #endif

@@ -316,7 +316,7 @@ static int gather_graphs(struct gmt_join *join)
     return 0;
 }
 
-#define GMT_RAN " WHERE result = 0 AND capturing = 0"
+#define GMT_RAN " WHERE result = 0 AND capturing IN (0, 2)" /* GMT_CAPTURING_OUTSIDE */
 
 int gmt_join_load(struct gmt_join *join)
 {

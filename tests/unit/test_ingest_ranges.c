@@ -100,19 +100,3 @@ Test(ingest_ranges, one_that_never_ended_is_open)
     expect("SELECT thread_id FROM v_range", INT64_MIN);
     expect_text("SELECT kind FROM v_range", "profiler");
 }
-
-/* Device work of calls that a scope left out is not reported as a loss. */
-Test(ingest_ranges, a_scope_drops_device_work_without_a_call)
-{
-    struct gmt_capability timestamps = {.state = GMT_CAP_OK}, scope = {.state = GMT_CAP_OFF};
-    struct gmt_device_op op = {
-        .start_ns = 500, .end_ns = 600, .kind = GMT_OP_COPY, .bytes = 64, .copy_count = 1};
-    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &timestamps, sizeof(timestamps), "timestamps",
-                     "", "", NULL);
-    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_OP, &op, sizeof(op), "", NULL);
-    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &scope, sizeof(scope), "range", "hot", "",
-                     NULL);
-    ingest();
-    expect("SELECT count(*) FROM device_op", 0);
-    expect("SELECT count(*) FROM loss", 0);
-}

@@ -251,3 +251,22 @@ Test(join, gives_the_same_result_when_done_again)
     expect_copies(1, 5 * US);
     expect("SELECT count FROM loss WHERE kind='host call without device row'", 1);
 }
+
+/* Copies before and after the scope have the same size, and run while the one inside waits. */
+Test(join, calls_outside_of_a_scope_are_joined_and_then_forgotten)
+{
+    for (uint64_t i = 1; i <= 20; i++) {
+        struct gmt_call call = call_at(i * 10 * US);
+        struct gmt_transfer transfer = {.direction = GMT_DIR_H2D};
+        call.bytes = 4096;
+        call.flags = i == 11 ? 0 : GMT_CALL_OUTSIDE;
+        gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+        copy_op((uint32_t)i, MS + i * 100 * US, 4096);
+    }
+    ingest();
+    expect("SELECT count(*) FROM transfer", 1);
+    expect("SELECT begin_ns FROM transfer", (int64_t)(110 * US));
+    expect("SELECT device_start_ns FROM transfer", (int64_t)(MS + 1100 * US));
+    expect("SELECT count(*) FROM device_op", 1);
+    expect("SELECT count(*) FROM loss", 0);
+}
