@@ -66,7 +66,7 @@ static void read_kernel(struct gmt_graph_node *out, CUgraphNode node)
     if (ASK(cuGraphKernelNodeGetParams_v2, node, &kernel)) {
         CUfunction function = kernel.func;
         if (function == NULL) {
-            memcpy(&function, &kernel.kern, sizeof(function)); /* a launch takes either */
+            function = (CUfunction)kernel.kern; /* a launch takes either */
         }
         gmt_graph_node_kernel(
             out, function, (const uint32_t[]){kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ},
@@ -148,7 +148,7 @@ static void write_level(struct pending *pending, const struct gmt_graph_node *de
         return;
     }
     CUgraphNode *nodes = NULL;
-    size_t bytes = count * sizeof(*nodes);
+    size_t bytes = count * sizeof(void *);
     nodes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (nodes == MAP_FAILED) {
         gmt_spool_loss("graph nodes not read", "no memory", count);

@@ -274,6 +274,8 @@ const char *gmt_held_unknown(const struct gmt_analysis *analysis)
 {
     const struct gmt_memory *memory = analysis->memory;
 
+    if (analysis->report->range_limit != NULL)
+        return "only calls inside of ranges are analysed: uses outside of them are not seen";
     if (memory->shared)
         return "other processes may use the memory: it was given to them";
     if (memory->doubt_count > 0 && memory->doubt_count == analysis->timeline->launch_count)
