@@ -16,7 +16,8 @@ static const char explain[] =
     "Limits  Pointers that kernels find in memory are not seen, except by the software device. An\n"
     "        allocation is left alone when a launch whose arguments are not known ran while it\n"
     "        lived, when it lived as the program broke off, when memory was given to another\n"
-    "        process, when it is managed (the host may use it), and when it belongs to an allocator\n"
+    "        process, when it is managed (the host may use it), and when it belongs to an "
+    "allocator\n"
     "        of the program's own.\n";
 
 static bool is_unused(const struct gmt_memory_row *row)

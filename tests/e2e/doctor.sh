@@ -130,6 +130,7 @@ done
 if [ "$(id -u)" != 0 ]; then
     mkdir closed
     chmod 500 closed
+    # shellcheck disable=SC2016 # the inner shell expands it
     run closed sh -c 'cd closed && exec "$0" doctor --json' "$gmtrace"
     equal "status in a closed folder" 1 "$(cat closed.status)"
     cp closed.out answers.json

@@ -65,7 +65,7 @@ for format in html json txt; do
      exec "$GMANALYZE" --calibrate never -o "full.$format" many_kernels.db) >/dev/null 2>err || status=$?
     [ "$status" = 3 ] || fail "$format: status $status on a full disk"
     [ "$(cat err)" = "gmanalyze: full.$format: File too large" ] || fail "$format: $(cat err)"
-    [ -z "$(ls | grep '^full' || true)" ] || fail "$format: half a file is left: $(ls full*)"
+    [ -z "$(find . -name 'full*')" ] || fail "$format: half a file is left: $(find . -name 'full*')"
 done
 if [ -e /dev/full ]; then
     for format in html json text; do

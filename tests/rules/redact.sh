@@ -66,7 +66,9 @@ analyze plain
 for format in txt json page; do
     grep -q NAME plain.$format || fail "plain.$format does not show what was planted"
 done
-grep -q DIRECTORY plain.json && grep -q DIRECTORY plain.page || fail "no folder in the plain reports"
+for plain in plain.json plain.page; do
+    grep -q DIRECTORY $plain || fail "no folder in $plain"
+done
 analyze paths --redact=paths
 analyze names --redact=names
 for format in txt json page; do

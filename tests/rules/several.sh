@@ -92,6 +92,7 @@ holds '.warning | test("different GPUs")'
 # Every form; the terminal's holds nothing but what was asked for.
 expect 0 diff --calibrate never slow.db fast.db -o d.json -o d.md -o d.html -o d.txt
 grep -q 'Findings: 11 fixed' out || fail "no tally in text"
+# shellcheck disable=SC2016 # backticks of markdown
 grep -q '^| fixed | high | GM102 | pageable-transfer | `pipeline_slow.cu:176` |' d.md || fail "no finding in markdown"
 [ "$(jq .version d.json)" = 1 ] || fail "no json"
 head -1 d.html | grep -qi doctype || fail "no page"
@@ -142,6 +143,7 @@ spoil slow.db
 expect 0 diff --calibrate never --format json slow.db fast.db
 holds '.a.command | test("<script>") and (test("[\u0000-\u001f]") | not)'
 expect 0 diff --calibrate never --format markdown slow.db fast.db
+# shellcheck disable=SC2016 # backticks of markdown
 ! grep -q '<script>' <(sed 's/`` [^`]*`[^`]*` [^`]* ``//g; s/`[^`]*`//g' out) || fail "markup in markdown"
 expect 0 diff --calibrate never slow.db fast.db -o hostile.html
 ! grep -q '<script>alert' hostile.html || fail "markup in the page"
@@ -150,8 +152,8 @@ expect 0 diff --calibrate never slow.db fast.db -o hostile.html
 if python3 -c 'import jsonschema.validators' 2>/dev/null; then
     for pair in "slow fast" "fast slow" "GM301_positive worse" "GM301_positive uncounted" "slow GM101_positive"; do
         read -r a b <<<"$pair"
-        expect 0 diff --calibrate never $a.db $b.db -o "diff_$a$b.json"
-        expect 0 --calibrate never $a.db $b.db fast.db -o "ranks_$a$b.json"
+        expect 0 diff --calibrate never "$a.db" "$b.db" -o "diff_$a$b.json"
+        expect 0 --calibrate never "$a.db" "$b.db" fast.db -o "ranks_$a$b.json"
     done
     python3 - "$GMT_SOURCE" diff_*.json ranks_*.json <<'END' || fail "not as docs/several.schema.json says"
 import json, sys
