@@ -149,7 +149,7 @@ void gmt_compare_findings(struct gmt_comparison *comparison, struct gmt_arena *a
     struct pairing p = {
         .comparison = comparison,
         .arena = arena,
-        .of_a = gmt_arena_alloc(arena, (a->finding_count + 1) * sizeof(*p.of_a)),
+        .of_a = gmt_arena_alloc(arena, (a->finding_count + 1) * sizeof(void *)),
         .taken = gmt_arena_alloc(arena, (b->finding_count + 1) * sizeof(*p.taken)),
     };
 

@@ -55,6 +55,7 @@ static struct open_row *find(struct lanes *lanes, const struct lane *lane)
     for (size_t i = 0; i < sizeof(*lane); i++)
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     size_t at = (hash ^ hash >> 32) & (lanes->slot_count - 1);
+    /* lane_of leaves nothing of a lane undefined. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
     while (lanes->slots[at].row != 0 && memcmp(&lanes->slots[at].lane, lane, sizeof(*lane)) != 0)
         at = (at + 1) & (lanes->slot_count - 1);
     return &lanes->slots[at];

@@ -149,7 +149,8 @@ int gmt_bench_copies_2d(struct gmt_bench *bench)
 
     for (size_t i = 0; rc == 0 && i < COUNT_OF(kinds); i++) {
         rc = measure_kind(bench, &kinds[i]);
-        gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / COUNT_OF(kinds), "2-D copies");
+        gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)COUNT_OF(kinds),
+                         "2-D copies");
     }
     return rc;
 }

@@ -148,9 +148,10 @@ static const unsigned char *varint(const unsigned char *at, const unsigned char 
         raw |= (unsigned long long)(*at & 0x7f) << shift;
         shift += 7;
     } while ((*at++ & 0x80) != 0);
+    const unsigned long long half = raw > 0 ? (raw - 1) / 2 : 0, less = raw / 2;
     *value = NAN;
     if (raw > 0)
-        *value = (raw - 1) % 2 == 0 ? (double)((raw - 1) / 2) : -(double)(raw / 2);
+        *value = (raw - 1) % 2 == 0 ? (double)half : -(double)less;
     return at;
 }
 
