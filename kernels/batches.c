@@ -179,6 +179,7 @@ static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_
 
 static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
 {
+    const size_t all = BATCH_COUNT;
     struct gmt_turns turns = gmt_bench_turns(bench, ROWS * ROW_BYTES);
     int rc = 0;
 
@@ -189,7 +190,7 @@ static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
         while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
             rc = measure_run(bench, batch, run_sizes[i], turns.counts);
     }
-    gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)BATCH_COUNT, "copies in runs");
+    gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");
     return rc;
 }
 

@@ -145,12 +145,12 @@ static int measure_kind(struct gmt_bench *bench, const struct kind *kind)
 
 int gmt_bench_copies_2d(struct gmt_bench *bench)
 {
+    const size_t all = COUNT_OF(kinds);
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < COUNT_OF(kinds); i++) {
         rc = measure_kind(bench, &kinds[i]);
-        gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)COUNT_OF(kinds),
-                         "2-D copies");
+        gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "2-D copies");
     }
     return rc;
 }
