@@ -63,6 +63,11 @@ export interface Finding {
   sketch: string | null;
   lines?: SourceLine[];
   parts?: Part[];
+  /** By so much the peak of that memory would be lower; only of findings about memory that is held. */
+  saved_peak_bytes?: number | null;
+  saved_peak_of?: string;
+  /** The range of the program's own that holds most of it; only where the program names ranges. */
+  range?: string | null;
   note?: string | null;
 }
 /** What all findings of one kernel come to together. */

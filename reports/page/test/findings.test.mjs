@@ -43,6 +43,7 @@ const LIST = [
     severity: 'low',
     saving: { best_ns: 7 },
     headline: 'Freed 32 times',
+    range: 'epoch',
     where: { file: 'a.cu', line: 70 },
   }),
 ];
@@ -70,6 +71,7 @@ test('filters leave what has all that was chosen', () => {
   assert.equal(shown({ rule: 'GM301' }), 'db');
   assert.equal(shown({ severity: 'low', kernel: 'k<int>' }), 'b');
   assert.equal(shown({ rule: 'GM301', category: 'transfers' }), '');
+  assert.equal(shown({ range: 'epoch' }), 'e');
 });
 
 test('text is looked for word by word in title, headline, place and rule', () => {

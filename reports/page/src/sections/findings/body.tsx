@@ -55,6 +55,16 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
           <code>{where.module}</code>
         </Fact>
       )}
+      {finding.range != null && (
+        <Fact name="Range">
+          <code>{finding.range}</code>
+        </Fact>
+      )}
+      {known(finding.saved_peak_bytes) && (
+        <Fact name="Memory">
+          the peak of {finding.saved_peak_of ?? 'device memory'} is {bytes(finding.saved_peak_bytes)} lower
+        </Fact>
+      )}
       {known(cost_ns) && <Fact name="Cost now">{ns(cost_ns)}</Fact>}
       {known(excess_bytes) && excess_bytes > 0 && <Fact name="Moved for nothing">{bytes(excess_bytes)}</Fact>}
       <Fact name="Saving">

@@ -24,7 +24,7 @@ function ofRun(part: number | null): string {
 }
 
 function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: number; software: boolean }) {
-  const { saving, excess_bytes } = finding;
+  const { saving, excess_bytes, saved_peak_bytes } = finding;
   if (known(saving.best_ns))
     return (
       <div class="saving">
@@ -35,7 +35,11 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
     );
   return (
     <div class="saving">
-      {known(excess_bytes) && excess_bytes > 0 ? (
+      {known(saved_peak_bytes) ? (
+        <>
+          <b>{bytes(saved_peak_bytes)}</b> <small>lower peak</small>
+        </>
+      ) : known(excess_bytes) && excess_bytes > 0 ? (
         <>
           <b>{bytes(excess_bytes)}</b> <small>moved for nothing</small>
         </>

@@ -11,6 +11,8 @@ export interface Wish {
   rule: string;
   severity: string;
   kernel: string;
+  /** Of the program's own, as NVTX names them. */
+  range: string;
   text: string;
   /** ns from the first CUDA call: only findings with calls or launches in that time. */
   from: string;
@@ -20,17 +22,21 @@ export interface Wish {
 export type Claims = Record<string, [number, number][]>;
 
 /** Keys of the URL: "f.rule". */
-export const WISH_KEYS: (keyof Wish)[] = ['sort', 'category', 'rule', 'severity', 'kernel', 'text', 'from', 'to'];
+export const WISH_KEYS: (keyof Wish)[] = ['sort', 'category', 'rule', 'severity', 'kernel', 'range', 'text', 'from', 'to'];
 export const SORTS: Record<string, string> = { saving: 'saving', severity: 'severity', place: 'place' };
 
 /** What a filter by choice looks at. */
-export const FACETS: { key: 'category' | 'rule' | 'severity' | 'kernel'; title: string; of: (f: Finding) => string }[] =
-  [
-    { key: 'category', title: 'Category', of: ({ rule }) => category(rule) },
-    { key: 'rule', title: 'Rule', of: ({ rule }) => rule },
-    { key: 'severity', title: 'Severity', of: ({ severity }) => severity },
-    { key: 'kernel', title: 'Kernel', of: ({ where }) => where.kernel ?? '' },
-  ];
+export const FACETS: {
+  key: 'category' | 'rule' | 'severity' | 'kernel' | 'range';
+  title: string;
+  of: (f: Finding) => string;
+}[] = [
+  { key: 'category', title: 'Category', of: ({ rule }) => category(rule) },
+  { key: 'rule', title: 'Rule', of: ({ rule }) => rule },
+  { key: 'severity', title: 'Severity', of: ({ severity }) => severity },
+  { key: 'kernel', title: 'Kernel', of: ({ where }) => where.kernel ?? '' },
+  { key: 'range', title: 'Range', of: ({ range }) => range ?? '' },
+];
 
 function words({ rule, slug, title, headline, where, fix }: Finding): string {
   const frames = where.stack.map((frame) => `${frame.function} ${frame.file}`);
