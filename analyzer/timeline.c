@@ -142,18 +142,22 @@ static int load_stack_sites(struct gmt_timeline *tl)
     if (tl->stack_sites == NULL)
         return -ENOMEM;
     rc = gmt_query_open(&query, tl->db,
-                        "SELECT s.stack_id, s.frame_id FROM stack_frame s JOIN frame f "
-                        "ON f.id = s.frame_id WHERE f.runtime = 0 ORDER BY s.stack_id, s.position");
+                        "SELECT s.stack_id, s.frame_id, s.position = 0 AND f.function_id IS NULL "
+                        "FROM stack_frame s JOIN frame f ON f.id = s.frame_id WHERE f.runtime = 0 "
+                        "ORDER BY s.stack_id, s.position");
     while (rc == 0 && tl->stack_site_count < (size_t)n && gmt_query_next(&query)) {
         int64_t stack = gmt_query_int(&query, 0);
 
         if (stack == last)
             continue;
         last = stack;
+        /* Called by code without a name, which may be a runtime linked into a stripped program: there
+         * all calls come from one frame, and only the whole stack tells them apart. The top bits keep
+         * ids of frames, of stacks and return addresses apart. */
+        bool nameless = gmt_query_int(&query, 2) != 0;
+        uint64_t id = (uint64_t)(nameless ? stack : gmt_query_int(&query, 1));
         tl->stack_sites[tl->stack_site_count++] = (struct gmt_tl_stack_site){
-            .stack_id = stack,
-            /* The top bit keeps frame ids apart from return addresses. */
-            .site = (uint64_t)gmt_query_int(&query, 1) | UINT64_C(1) << 63};
+            .stack_id = stack, .site = id | (nameless ? UINT64_C(3) << 62 : UINT64_C(1) << 63)};
     }
     return gmt_query_close(&query, rc);
 }

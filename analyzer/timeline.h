@@ -43,7 +43,8 @@ enum gmt_metric_index {
 
 /*
  * Who made a call. `site` is equal for calls from the same place of the user's code: the id of the
- * first frame outside the CUDA runtime, else the return address.
+ * first frame outside the CUDA runtime; of the whole stack where its innermost frame has no name; else
+ * the return address.
  */
 struct gmt_tl_call {
     int64_t id, begin_ns, end_ns;

@@ -102,3 +102,27 @@ Test(timeline, of_an_empty_trace_has_no_findings)
     cr_assert(isnan(fixture.report.gpu_busy_ns));
     gmt_fixture_free(&fixture);
 }
+
+/* The runtime of a stripped program: one frame without a name makes the calls of all places. */
+Test(timeline, tells_places_behind_a_nameless_caller_apart_by_their_stacks)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(&fixture, "UPDATE frame SET function_id = NULL, runtime = 0");
+    gmt_fixture_sql(&fixture, "INSERT INTO stack VALUES (77, 2)");
+    gmt_fixture_sql(&fixture, "INSERT INTO stack_frame VALUES (77, 0, 1), (77, 1, 3)");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_neq(gmt_timeline_site(&fixture.timeline, 1, 0),
+                  gmt_timeline_site(&fixture.timeline, 77, 0));
+    gmt_fixture_free(&fixture);
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(&fixture, "UPDATE frame SET runtime = 0");
+    gmt_fixture_sql(&fixture, "INSERT INTO stack VALUES (77, 2)");
+    gmt_fixture_sql(&fixture, "INSERT INTO stack_frame VALUES (77, 0, 1), (77, 1, 3)");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_eq(gmt_timeline_site(&fixture.timeline, 1, 0),
+                 gmt_timeline_site(&fixture.timeline, 77, 0));
+    gmt_fixture_free(&fixture);
+}
