@@ -9,7 +9,7 @@
  * that dies in the middle of a record leaves nothing that could be misread.
  *
  * Everything is native-endian; the control file says which. Sizes and offsets are pinned by the
- * static assertions at the end. Any change of layout increments GMT_SPOOL_VERSION.
+ * static assertions at the end of the headers. Any change of layout increments GMT_SPOOL_VERSION.
  */
 #ifndef GMT_RECORD_LAYOUT_H
 #define GMT_RECORD_LAYOUT_H
@@ -450,62 +450,8 @@ struct gmt_counters { /* followed by `count` struct gmt_counter_value */
 };
 enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };
 
+#include "libtrace/record/layout_files.h"
 #include "libtrace/record/layout_simulated.h"
-
-/* ---- files ---------------------------------------------------------------------------------- */
-
-/* The same instant on both clocks. The library writes one when the spool is made and whenever it
- * makes a chunk, the recorder one per pass; time is interpolated between neighbours. */
-struct gmt_clock_pair {
-    uint64_t ticks;
-    uint64_t monotonic_ns; /* CLOCK_MONOTONIC */
-};
-#define GMT_CLOCK_PAIRS 4u
-
-struct gmt_chunk_header {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t index; /* the <n> of its file name */
-    uint64_t bytes; /* size of the file */
-    uint32_t pid;
-    uint32_t closed; /* 1 when the writer will add nothing (release store) */
-    uint8_t reserved[32];
-};
-
-/* `control`: shared by the traced process and the recorder; fields marked [r] are written by the
- * recorder, the others by the library. Counters are updated with relaxed atomics. */
-struct gmt_control {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t byte_order;
-    uint32_t pid;
-    uint32_t ticks_are_ns;   /* 1: ticks are CLOCK_MONOTONIC ns (no invariant TSC) */
-    uint64_t pid_start;      /* field 22 of /proc/<pid>/stat */
-    uint64_t bytes_limit;    /* of all chunks that exist at one time */
-    uint64_t bytes_in_use;   /* chunks existing now: += by the library, -= by the recorder */
-    uint32_t chunk_count;    /* chunks made so far: file indices are 0..chunk_count-1 */
-    uint32_t ended;          /* 1: exit() reached; the recorder may finish when it has read all*/
-    uint64_t dropped_full;   /* records not written: spool limit */
-    uint64_t dropped_io;     /* records not written: no chunk could be made (disk full, limit) */
-    int32_t io_errno;        /* last reason */
-    uint32_t recorder_pid;   /* [r] 0 until it is reading */
-    uint32_t recorder_state; /* [r] enum gmt_recorder_state (release store; futex word) */
-    uint32_t reserved32;
-    struct gmt_clock_pair first_pair;
-    struct gmt_clock_pair last_pair; /* latest pair by the library, guarded by pair_seq (seqlock) */
-    uint32_t pair_seq;
-    uint32_t reserved32b;
-    uint64_t uncovered; /* driver entry points requested that are not intercepted */
-    char output[3584];  /* path of trace.db, absolute */
-    uint8_t reserved[376];
-};
-enum gmt_recorder_state {
-    GMT_RECORDER_NONE = 0,
-    GMT_RECORDER_READING = 1,
-    GMT_RECORDER_DONE =
-        2, /* what was written before `ended` was set is committed; reading goes on */
-    GMT_RECORDER_FAILED = 3,
-};
 
 static_assert(sizeof(struct gmt_call) == 64, "call head is one slot");
 static_assert(sizeof(struct gmt_transfer) == 64, "transfer payload is one slot");
@@ -516,8 +462,6 @@ static_assert(sizeof(struct gmt_launch_arg) == 16, "four arguments per slot");
 static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_user_range) == 48, "range");
-static_assert(sizeof(struct gmt_chunk_header) == 64, "chunk header is one slot");
-static_assert(sizeof(struct gmt_control) == 4096, "control file is one page");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");
 static_assert(offsetof(struct gmt_side_head, commit) == 0, "commit word first");
 
