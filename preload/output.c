@@ -112,27 +112,32 @@ static int make_absolute(char *path)
     return 0;
 }
 
+static double seconds_of(struct timespec time)
+{
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 /* Was it made while this process was alive (by another process, or by this one before an exec)? The
- * launcher's GMTRACE_RUN (CLOCK_REALTIME ns of its start) widens that to all processes under it. */
+ * launcher's GMTRACE_RUN (its start, ns by the clock that stamps files) widens that to all processes
+ * under it. That clock stands still for a tick (4 ms on most machines), which is longer than a small
+ * program needs to make its spool: the age of a file may look that much too high. */
 static bool is_of_this_run(const struct stat *status)
 {
-    uint64_t changed_ns = (uint64_t)status->st_mtim.tv_sec * UINT64_C(1000000000) +
-                          (uint64_t)status->st_mtim.tv_nsec;
     const char *run = getenv("GMTRACE_RUN");
     if (run != NULL) {
+        uint64_t changed_ns = (uint64_t)status->st_mtim.tv_sec * UINT64_C(1000000000) +
+                              (uint64_t)status->st_mtim.tv_nsec;
         return changed_ns >= strtoull(run, NULL, 10);
     }
-    struct timespec boot, real;
+    struct timespec boot, real, tick;
     long hertz = sysconf(_SC_CLK_TCK);
     if (clock_gettime(CLOCK_BOOTTIME, &boot) != 0 || clock_gettime(CLOCK_REALTIME, &real) != 0 ||
-        hertz <= 0) {
+        clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0 || hertz <= 0) {
         return false;
     }
     double start_s = (double)gmt_proc_start_time(getpid()) / (double)hertz;
-    double age_s = (double)boot.tv_sec + (double)boot.tv_nsec * 1e-9 - start_s;
-    double changed_ago_s = (double)real.tv_sec + (double)real.tv_nsec * 1e-9 -
-                           (double)changed_ns * 1e-9;
-    return changed_ago_s < age_s;
+    double changed_ago_s = seconds_of(real) - seconds_of(status->st_mtim) - seconds_of(tick);
+    return changed_ago_s < seconds_of(boot) - start_s;
 }
 
 /* Does a process hold a lock on `<spool>/<name>` (the writer on `control`, a reader on `lock`)? */

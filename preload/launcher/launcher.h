@@ -50,7 +50,7 @@ void gmt_launcher_out_of_memory(struct sqlite3 *db);
 /* Five lines on what a trace holds. */
 void gmt_launcher_summary(struct sqlite3 *db);
 
-/* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME). */
+/* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME_COARSE). */
 void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program);
 
 #endif

@@ -47,20 +47,21 @@ nothing_lost late.db
 plain exec.plain exec
 OUTPUT=$work/exec.%t.%e.db traced exec exec
 same_behaviour exec
-# The recorder of the first image may be the slower one of the two.
+# The recorder of the first image may be the slower one of the two. Journals and spools are no traces.
+traces_of_exec() {
+    find . -maxdepth 1 -regextype posix-extended -regex '\./exec\.[^/]*\.db(\.[0-9.]+)?'
+}
 tries=200
-while [ "$(find . -maxdepth 1 -name 'exec.*.db*' ! -name '*.spool' | wc -l)" -lt 2 ] && [ "$tries" -gt 0 ]; do
+while [ "$(traces_of_exec | wc -l)" -lt 2 ] && [ "$tries" -gt 0 ]; do
     sleep 0.05
     tries=$((tries - 1))
 done
-for db in exec.*.db; do
+for db in $(traces_of_exec); do
     finished "$db"
 done
-for db in exec.*.db.*; do
-    [ -f "$db" ] && finished "$db"
-done
-equal "traces of an exec" 2 "$(find . -maxdepth 1 -name 'exec.*.db*' | wc -l)"
-first=$(for db in exec.*.db*; do
+equal "traces of an exec, and nothing else" "$(traces_of_exec | sort)" "$(find . -maxdepth 1 -name 'exec.*.db*' | sort)"
+equal "traces of an exec" 2 "$(traces_of_exec | wc -l)"
+first=$(for db in $(traces_of_exec); do
     if [ "$(sql "$db" 'SELECT count(*) FROM transfer')" = 2 ]; then
         echo "$db"
     fi
