@@ -51,6 +51,9 @@ static const struct wording {
     {"size not known", "copies", "copy is of unknown size", "copies are of unknown size"},
     {"module changed since", "symbols", "module has changed since the recording",
      "modules have changed since the recording"},
+    {"split debug information not read", "symbols",
+     "unit's split debug information (.dwo) was not found",
+     "units' split debug information (.dwo, .dwp) was not found"},
     {"frame not symbolized", "symbols", "stack frame has no name", "stack frames have no name"},
 };
 

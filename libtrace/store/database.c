@@ -162,9 +162,74 @@ static int make_missing(sqlite3 *db, sqlite3 *model)
     return error;
 }
 
-int gmt_database_upgrade(sqlite3 *db)
+/* Columns of a table that `model` has and `db` has not. NOT NULL cannot be had of rows that are there. */
+static int add_columns(sqlite3 *db, sqlite3 *model, const char *table)
+{
+    char sql[200];
+    sqlite3_stmt *columns;
+    int error = 0;
+    (void)snprintf(sql, sizeof(sql), "PRAGMA table_info(%s)", table);
+    if (sqlite3_prepare_v2(model, sql, -1, &columns, NULL) != SQLITE_OK) {
+        return gmt_database_error(model);
+    }
+    while (error == 0 && sqlite3_step(columns) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(columns, 1);
+        if (sqlite3_table_column_metadata(db, NULL, table, name, NULL, NULL, NULL, NULL, NULL) ==
+            SQLITE_OK) {
+            continue;
+        }
+        (void)snprintf(sql, sizeof(sql), "ALTER TABLE \"%s\" ADD COLUMN \"%s\" %s", table, name,
+                       (const char *)sqlite3_column_text(columns, 2));
+        error = gmt_database_exec(db, sql);
+    }
+    sqlite3_finalize(columns);
+    return error;
+}
+
+/* `of` holds names of tables or views in its first column. */
+static int each_name(sqlite3 *of, const char *sql, sqlite3 *db, sqlite3 *model,
+                     int (*change)(sqlite3 *db, sqlite3 *model, const char *name))
+{
+    sqlite3_stmt *names;
+    int error = 0;
+    if (sqlite3_prepare_v2(of, sql, -1, &names, NULL) != SQLITE_OK) {
+        return gmt_database_error(of);
+    }
+    while (error == 0 && sqlite3_step(names) == SQLITE_ROW) {
+        error = change(db, model, (const char *)sqlite3_column_text(names, 0));
+    }
+    sqlite3_finalize(names);
+    return error;
+}
+
+static int drop_view(sqlite3 *db, sqlite3 *model, const char *name)
+{
+    char sql[160];
+    (void)model;
+    (void)snprintf(sql, sizeof(sql), "DROP VIEW IF EXISTS \"%s\"", name);
+    return gmt_database_exec(db, sql);
+}
+
+static int bring_up(sqlite3 *db, sqlite3 *model)
 {
     char sql[64];
+    int error = gmt_database_exec(db, "BEGIN");
+    /* Views name columns that may come only now; the names are taken from the model, whose list does
+     * not change under the loop. */
+    if (error != 0 ||
+        (error = each_name(model, "SELECT name FROM sqlite_master WHERE type = 'view'", db, model,
+                           drop_view)) != 0 ||
+        (error = make_missing(db, model)) != 0 ||
+        (error = each_name(model, "SELECT name FROM sqlite_master WHERE type = 'table'", db, model,
+                           add_columns)) != 0) {
+        return error;
+    }
+    (void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; COMMIT;", GMT_TRACE_USER_VERSION);
+    return gmt_database_exec(db, sql);
+}
+
+int gmt_database_upgrade(sqlite3 *db)
+{
     int64_t version;
     sqlite3 *model = NULL;
     int error = gmt_database_integer(db, "PRAGMA user_version", 0, &version);
@@ -172,11 +237,8 @@ int gmt_database_upgrade(sqlite3 *db)
         return error;
     }
     error = open_file(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &model);
-    if (error == 0 && (error = gmt_database_exec(model, gmt_schema_sql)) == 0 &&
-        (error = gmt_database_exec(db, "BEGIN")) == 0 && (error = make_missing(db, model)) == 0) {
-        (void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; COMMIT;",
-                       GMT_TRACE_USER_VERSION);
-        error = gmt_database_exec(db, sql);
+    if (error == 0 && (error = gmt_database_exec(model, gmt_schema_sql)) == 0) {
+        error = bring_up(db, model);
     }
     (void)sqlite3_close(model);
     return error;

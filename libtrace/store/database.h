@@ -15,8 +15,9 @@
 
 #define GMT_TRACE_APPLICATION_ID 0x676d7472 /* "gmtr" */
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
- * earlier versions are read as they are: what reads those tables asks for them first. */
-#define GMT_TRACE_USER_VERSION 3
+ * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
+ * inlined a frame of its own. */
+#define GMT_TRACE_USER_VERSION 4
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];
@@ -29,7 +30,8 @@ int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db);
 /* Open an existing trace for writing. */
 int gmt_database_open(const char *path, sqlite3 **db);
 
-/* Bring a trace that an earlier version began to this schema: what it lacks is made, empty. */
+/* Bring a trace that an earlier version began or made to this schema: tables and columns that it lacks
+ * are made, empty, and its views are this version's. */
 int gmt_database_upgrade(sqlite3 *db);
 
 /* Close; statements must be finalized. NULL is fine. */

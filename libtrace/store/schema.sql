@@ -319,23 +319,26 @@ CREATE TABLE range (                     -- what the program names: NVTX ranges,
     depth     INTEGER NOT NULL           -- 'push': how many of its domain were open in its thread
 );
 
-CREATE TABLE stack (id INTEGER PRIMARY KEY, depth INTEGER NOT NULL);
+CREATE TABLE stack (id INTEGER PRIMARY KEY, depth INTEGER NOT NULL); -- rows of stack_frame
 CREATE TABLE stack_frame (
     stack_id INTEGER NOT NULL, position INTEGER NOT NULL,  -- 0 = innermost
     frame_id INTEGER NOT NULL REFERENCES frame(id),
     PRIMARY KEY (stack_id, position)
 );
-CREATE TABLE frame (
+CREATE TABLE frame (                     -- of an address: its function, and one row more per inlined one
     id        INTEGER PRIMARY KEY,
     address   INTEGER NOT NULL,
     module_id INTEGER REFERENCES module(id), offset INTEGER,
     function_id INTEGER REFERENCES string(id), file_id INTEGER REFERENCES string(id),
     line      INTEGER,
-    runtime   INTEGER NOT NULL DEFAULT 0 -- 1: inside the CUDA runtime, not the user's code
+    runtime   INTEGER NOT NULL DEFAULT 0, -- not the user's code: 1 the CUDA runtime's, 2 an interpreter's
+    inlined_into INTEGER REFERENCES frame(id) -- the frame whose code this one became a part of; NULL: none
 );
 CREATE TABLE module (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
-    load_bias INTEGER NOT NULL, start_address INTEGER NOT NULL, end_address INTEGER NOT NULL
+    load_bias INTEGER NOT NULL, start_address INTEGER NOT NULL, end_address INTEGER NOT NULL,
+    symbols TEXT                         -- what its files told: 'lines', 'functions' (and no lines), 'stripped'
+                                         -- (neither), 'changed', 'missing', 'late' (no time); NULL: not asked
 );
 CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 
@@ -356,12 +359,14 @@ CREATE TABLE device_model (uuid TEXT PRIMARY KEY, match TEXT NOT NULL CHECK (mat
 -- ---- views: the public interface -------------------------------------------------------------
 
 CREATE VIEW v_frame AS
-SELECT f.id, f.address, m.path AS module, f.offset, fn.text AS function, fi.text AS file, f.line, f.runtime
+SELECT f.id, f.address, m.path AS module, f.offset, fn.text AS function, fi.text AS file, f.line, f.runtime,
+       f.inlined_into IS NOT NULL AS inlined
 FROM frame f LEFT JOIN module m ON m.id = f.module_id
 LEFT JOIN string fn ON fn.id = f.function_id LEFT JOIN string fi ON fi.id = f.file_id;
 
 CREATE VIEW v_stack AS
-SELECT s.stack_id, s.position, v.function, v.file, v.line, v.module, v.offset, v.runtime
+SELECT s.stack_id, s.position, v.function, v.file, v.line, v.module, v.offset, v.runtime,
+       v.inlined
 FROM stack_frame s JOIN v_frame v ON v.id = s.frame_id;
 
 CREATE VIEW v_transfer AS

@@ -2,278 +2,201 @@
 /* Resolves frames with libdwfl, one module at a time. */
 #include "libtrace/store/symbolize.h"
 
-#include <ctype.h>
-#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libtrace/record/clock.h"
 #include "libtrace/store/database.h"
-#include "libtrace/store/names.h"
+#include "libtrace/store/source_lines.h"
+#include "libtrace/store/symbol_store.h"
 
 struct symbolizer {
     sqlite3 *db;
-    sqlite3_stmt *frames; /* of a module: id, address                                       */
-    sqlite3_stmt *add_string, *find_string, *is_kernel, *update, *loss;
+    struct gmt_symbol_store store;
+    const struct gmt_debug_dirs *dirs;
+    sqlite3_stmt *frames; /* of a module that lack something                                    */
     uint64_t until_ns;
-    uint64_t skipped; /* frames not reached in time                                     */
+    uint64_t skipped; /* frames not reached in time                                             */
 };
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
+struct module {
+    int64_t id;
+    const char *path, *build_id;
+    uint64_t load_bias;
+};
 
-/* "cuda" and a capital: cudaMemcpy, cudaLaunchKernel. */
-static bool is_cuda_name(const char *name)
-{
-    return starts_with(name, "cuda") && isupper((unsigned char)name[4]);
-}
+/* ---- the file of a module --------------------------------------------------------------------- */
 
-/* The typed wrappers of cuda_runtime.h are templates with internal linkage: _ZL10cudaMallocIfE...
- * A user's own cudaCheck(...) is neither. */
-static bool is_header_wrapper(const char *symbol)
+/* The symbols that any executable or library keeps, for the loader. */
+static size_t count_dynamic(Elf *elf)
 {
-    if (!starts_with(symbol, "_Z")) {
-        return false;
-    }
-    const char *digits = symbol + 2 + (symbol[2] == 'L');
-    char *name;
-    unsigned long length = strtoul(digits, &name, 10);
-    return name != digits && strlen(name) > length && is_cuda_name(name) && name[length] == 'I';
-}
-
-bool gmt_symbol_is_runtime(const char *path, const char *symbol)
-{
-    static const char *const libraries[] = {"libcudart.so", "libcuda.so", "libcudadebugger.so",
-                                            "libgmtrace.so"};
-    static const char *const prefixes[] = {"__cuda",          "cudart",
-                                           "__cudart",        "libcudart_static",
-                                           "__device_stub__", "_ZL15__device_stub__"};
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-    const char *file = slash != NULL ? slash + 1 : path;
-    for (size_t i = 0; file != NULL && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
-        if (starts_with(file, libraries[i])) {
-            return true;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    while (elf != NULL && (section = elf_nextscn(elf, section)) != NULL) {
+        if (gelf_getshdr(section, &header) != NULL && header.sh_type == SHT_DYNSYM &&
+            header.sh_entsize != 0) {
+            return (size_t)(header.sh_size / header.sh_entsize);
         }
     }
-    if (symbol == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-        if (starts_with(symbol, prefixes[i])) {
-            return true;
-        }
-    }
-    /* nvcc's stub of a kernel, _Z..__device_stub__..., and what it calls in headers of CUDA 13. */
-    return is_cuda_name(symbol) || is_header_wrapper(symbol) ||
-           (starts_with(symbol, "_Z") && (strstr(symbol, "__device_stub__") != NULL ||
-                                          strstr(symbol, "__cudaLaunchKernel_helper") != NULL));
+    return 0;
 }
 
-/* string.id of a text, 0 for NULL. */
-static int string_id(struct symbolizer *symbolizer, const char *text, int64_t *id)
+/* module.symbols */
+static const char *state_of(Dwfl_Module *module)
 {
-    *id = 0;
-    if (text == NULL) {
-        return 0;
+    GElf_Addr bias;
+    if (dwfl_module_getdwarf(module, &bias) != NULL) {
+        return "lines";
     }
-    sqlite3_bind_text(symbolizer->add_string, 1, text, -1, SQLITE_STATIC);
-    int code = sqlite3_step(symbolizer->add_string);
-    sqlite3_reset(symbolizer->add_string);
-    if (code != SQLITE_DONE) {
-        return gmt_database_error(symbolizer->db);
-    }
-    sqlite3_bind_text(symbolizer->find_string, 1, text, -1, SQLITE_STATIC);
-    if (sqlite3_step(symbolizer->find_string) == SQLITE_ROW) {
-        *id = sqlite3_column_int64(symbolizer->find_string, 0);
-    }
-    sqlite3_reset(symbolizer->find_string);
-    return *id != 0 ? 0 : gmt_database_error(symbolizer->db);
+    int symbols = dwfl_module_getsymtab(module);
+    size_t dynamic = count_dynamic(dwfl_module_getelf(module, &bias));
+    return symbols > 0 && (size_t)symbols > dynamic ? "functions" : "stripped";
 }
 
-/* The host side of a kernel carries the kernel's name and does nothing but launch it. */
-static bool is_kernel(struct symbolizer *symbolizer, const char *symbol)
+static Dwfl_Module *report(Dwfl *dwfl, const struct module *module, const char *file,
+                           const struct gmt_debug_dirs *dirs)
 {
-    if (symbol == NULL) {
-        return false;
+    void **userdata;
+    dwfl_report_begin(dwfl);
+    Dwfl_Module *found = dwfl_report_elf(dwfl, module->path, file, -1, module->load_bias, true);
+    (void)dwfl_report_end(dwfl, NULL, NULL);
+    if (found != NULL &&
+        dwfl_module_info(found, &userdata, NULL, NULL, NULL, NULL, NULL, NULL) != NULL) {
+        *userdata = (void *)(uintptr_t)dirs;
     }
-    sqlite3_bind_text(symbolizer->is_kernel, 1, symbol, -1, SQLITE_STATIC);
-    bool found = sqlite3_step(symbolizer->is_kernel) == SQLITE_ROW;
-    sqlite3_reset(symbolizer->is_kernel);
     return found;
 }
 
-static void bind_id(sqlite3_stmt *statement, int column, int64_t id)
+/* The file that was mapped, else one of the same build elsewhere; NULL and *state says why not. */
+static Dwfl_Module *open_module(struct symbolizer *symbolizer, Dwfl *dwfl,
+                                const struct module *module, const char **state)
 {
-    if (id != 0) {
-        sqlite3_bind_int64(statement, column, id);
-    } else {
-        sqlite3_bind_null(statement, column);
+    Dwfl_Module *found = report(dwfl, module, module->path, symbolizer->dirs);
+    *state = found != NULL ? "changed" : "missing";
+    if (found != NULL && gmt_debug_files_match(found, module->build_id)) {
+        return found;
     }
+    char *other = gmt_debug_files_main(symbolizer->dirs, module->path, module->build_id);
+    found = other != NULL ? report(dwfl, module, other, symbolizer->dirs) : NULL;
+    free(other);
+    return found;
 }
 
-static int update_frame(struct symbolizer *symbolizer, int64_t frame, const char *path,
-                        const char *symbol, const char *file, int line)
+/* ---- its frames ------------------------------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
 {
-    int64_t function_id, file_id;
-    char *function = symbol != NULL ? gmt_name_demangle(symbol) : NULL;
-    int error = string_id(symbolizer, function, &function_id);
-    free(function);
-    if (error == 0) {
-        error = string_id(symbolizer, file, &file_id);
-    }
-    if (error != 0) {
-        return error;
-    }
-    bool runtime = gmt_symbol_is_runtime(path, symbol) || is_kernel(symbolizer, symbol);
-    bind_id(symbolizer->update, 1, function_id);
-    bind_id(symbolizer->update, 2, file_id);
-    bind_id(symbolizer->update, 3, file_id != 0 ? line : 0);
-    sqlite3_bind_int(symbolizer->update, 4, runtime);
-    sqlite3_bind_int64(symbolizer->update, 5, frame);
-    int code = sqlite3_step(symbolizer->update);
-    sqlite3_reset(symbolizer->update);
-    return code == SQLITE_DONE ? 0 : gmt_database_error(symbolizer->db);
+    const struct gmt_unnamed_frame *left = a, *right = b;
+    return (left->address > right->address) - (left->address < right->address);
 }
 
-static int add_loss(struct symbolizer *symbolizer, const char *kind, const char *detail,
-                    uint64_t count)
+/* Frames in the order of addresses, in which units of the source lie together. */
+static int read_frames(struct symbolizer *symbolizer, int64_t module,
+                       struct gmt_unnamed_frame **frames, size_t *count)
 {
-    sqlite3_bind_text(symbolizer->loss, 1, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_text(symbolizer->loss, 2, detail, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(symbolizer->loss, 3, (int64_t)count);
-    int code = sqlite3_step(symbolizer->loss);
-    sqlite3_reset(symbolizer->loss);
-    return code == SQLITE_DONE ? 0 : gmt_database_error(symbolizer->db);
-}
-
-/* True when the file on disk is not the one that was mapped. */
-static bool is_other_build(Dwfl_Module *module, const char *wanted)
-{
-    const unsigned char *bits;
-    GElf_Addr address;
-    char hex[3];
-    int bytes = dwfl_module_build_id(module, &bits, &address);
-    if (wanted == NULL || wanted[0] == '\0' || bytes <= 0) {
-        return false;
-    }
-    if (strlen(wanted) != (size_t)bytes * 2) {
-        return true;
-    }
-    for (int i = 0; i < bytes; i++) {
-        (void)snprintf(hex, sizeof(hex), "%02x", bits[i]);
-        if (strncmp(wanted + (size_t)i * 2, hex, 2) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The toolkit's headers wrap API calls in inline templates: `cudaMalloc(T **)`. */
-static bool is_toolkit_header(const char *file)
-{
-    static const char *const marks[] = {"/cuda_runtime.h", "/cuda_runtime_api.h", "/crt/",
-                                        "/targets/x86_64-linux/include/", "/cuda/include/"};
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strstr(file, marks[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* File and line of an address. Inside an inlined wrapper of the toolkit it is the place that calls
- * the wrapper. The file name belongs to `module`. */
-static const char *source_of(Dwfl_Module *module, GElf_Addr address, int *line)
-{
-    Dwfl_Line *found = dwfl_module_getsrc(module, address);
-    const char *file = found != NULL ? dwfl_lineinfo(found, NULL, line, NULL, NULL, NULL) : NULL;
-    if (file == NULL || !is_toolkit_header(file)) {
-        return file;
-    }
-    Dwarf_Addr bias;
-    Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias);
-    Dwarf_Die *scopes = NULL;
-    Dwarf_Files *files = NULL;
-    size_t file_count = 0;
-    int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
-    if (count > 0 && dwarf_getsrcfiles(unit, &files, &file_count) == 0) {
-        for (int i = 0; i < count && is_toolkit_header(file); i++) {
-            Dwarf_Attribute attribute;
-            Dwarf_Word call_file, call_line;
-            if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine &&
-                dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_file, &attribute), &call_file) ==
-                    0 &&
-                dwarf_formudata(dwarf_attr(&scopes[i], DW_AT_call_line, &attribute), &call_line) ==
-                    0 &&
-                call_file < file_count && dwarf_filesrc(files, call_file, NULL, NULL) != NULL) {
-                file = dwarf_filesrc(files, call_file, NULL, NULL);
-                *line = (int)call_line;
+    int code;
+    size_t room = 0;
+    *frames = NULL;
+    *count = 0;
+    sqlite3_reset(symbolizer->frames);
+    sqlite3_bind_int64(symbolizer->frames, 1, module);
+    while ((code = sqlite3_step(symbolizer->frames)) == SQLITE_ROW) {
+        if (*count == room) {
+            room = room != 0 ? 2 * room : 256;
+            struct gmt_unnamed_frame *grown = realloc(*frames, room * sizeof(*grown));
+            if (grown == NULL) {
+                return -ENOMEM;
             }
+            *frames = grown;
         }
+        (*frames)[(*count)++] = (struct gmt_unnamed_frame){
+            .id = sqlite3_column_int64(symbolizer->frames, 0),
+            .address = sqlite3_column_int64(symbolizer->frames, 1),
+            .has_function = sqlite3_column_int(symbolizer->frames, 2) != 0,
+            .has_line = sqlite3_column_int(symbolizer->frames, 3) != 0};
     }
-    free(scopes);
-    return file;
+    sqlite3_reset(symbolizer->frames);
+    if (*count > 1) {
+        qsort(*frames, *count, sizeof(**frames), by_address);
+    }
+    return code == SQLITE_DONE ? 0 : gmt_database_error(symbolizer->db);
 }
 
-static int resolve_frame(struct symbolizer *symbolizer, Dwfl_Module *module, const char *path)
+/* `source` may be NULL: then frames get what their module's name tells. */
+static int resolve_frames(struct symbolizer *symbolizer, const struct module *module,
+                          struct gmt_source *source, const char **state)
 {
-    int64_t frame = sqlite3_column_int64(symbolizer->frames, 0);
-    /* The return address can be the first byte of the next line, or function. */
-    GElf_Addr address = (GElf_Addr)sqlite3_column_int64(symbolizer->frames, 1) - 1;
-    const char *symbol = NULL, *file = NULL;
-    int line = 0;
-    if (module != NULL) {
-        GElf_Off offset;
-        GElf_Sym entry;
-        symbol = dwfl_module_addrinfo(module, address, &offset, &entry, NULL, NULL, NULL);
-        file = source_of(module, address, &line);
+    struct gmt_unnamed_frame *frames;
+    size_t count;
+    int error = read_frames(symbolizer, module->id, &frames, &count);
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        struct gmt_source_frame found[GMT_SOURCE_DEPTH] = {{0}};
+        size_t levels = 1;
+        if (gmt_clock_monotonic_ns() >= symbolizer->until_ns) {
+            symbolizer->skipped++;
+            *state = "late";
+        } else if (source != NULL) {
+            /* The return address can be the first byte of the next line, or function. */
+            levels = gmt_source_frames(source, (GElf_Addr)frames[i].address - 1, found);
+        }
+        error = gmt_symbol_store_put(&symbolizer->store, &frames[i], module->path, found, levels);
     }
-    return update_frame(symbolizer, frame, path, symbol, file, line);
+    free(frames);
+    return error;
 }
 
-/* All frames of one module. `path` may be gone: its frames still get their runtime flag. */
-static int resolve_module(struct symbolizer *symbolizer, int64_t id, const char *path,
-                          const char *build_id, uint64_t load_bias)
+static int note_module(struct symbolizer *symbolizer, const struct module *module,
+                       const struct gmt_source *source, const char *state)
+{
+    struct gmt_symbol_store *store = &symbolizer->store;
+    int error = gmt_symbol_store_module(store, module->id, state);
+    if (error == 0 && strcmp(state, "changed") == 0) {
+        error = gmt_symbol_store_loss(store, "module changed since", module->path, 1);
+    }
+    size_t units = source != NULL ? gmt_source_units_without_split(source) : 0;
+    if (error == 0 && units != 0) {
+        error = gmt_symbol_store_loss(store, "split debug information not read", module->path,
+                                      units);
+    }
+    return error;
+}
+
+/* All frames of one module. Its file may be gone: they still get their runtime flag. */
+static int resolve_module(struct symbolizer *symbolizer, const struct module *module)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
-        .find_debuginfo = dwfl_standard_find_debuginfo,
+        .find_debuginfo = gmt_debug_files_find,
         .section_address = dwfl_offline_section_address,
     };
-    int error = 0, code = SQLITE_DONE;
-    Dwfl_Module *module = NULL;
-    Dwfl *dwfl = dwfl_begin(&callbacks);
-    if (dwfl != NULL && path[0] == '/' && gmt_clock_monotonic_ns() < symbolizer->until_ns) {
-        module = dwfl_report_elf(dwfl, path, path, -1, load_bias, true);
-        (void)dwfl_report_end(dwfl, NULL, NULL);
+    const char *state = "late";
+    Dwfl_Module *file = NULL;
+    /* What is no file is the kernel's, "linux-vdso.so.1", and has no names that matter. */
+    Dwfl *dwfl = module->path[0] == '/' ? dwfl_begin(&callbacks) : NULL;
+    if (dwfl != NULL && gmt_clock_monotonic_ns() < symbolizer->until_ns) {
+        file = open_module(symbolizer, dwfl, module, &state);
     }
-    if (module != NULL && is_other_build(module, build_id)) {
-        module = NULL;
-        error = add_loss(symbolizer, "module changed since", path, 1);
+    struct gmt_source *source = file != NULL ? gmt_source_open(file) : NULL;
+    if (source != NULL) {
+        state = state_of(file);
     }
-    sqlite3_bind_int64(symbolizer->frames, 1, id);
-    while (error == 0 && (code = sqlite3_step(symbolizer->frames)) == SQLITE_ROW) {
-        if (gmt_clock_monotonic_ns() >= symbolizer->until_ns) {
-            symbolizer->skipped++;
-            module = NULL;
-        }
-        error = resolve_frame(symbolizer, module, path);
+    int error = resolve_frames(symbolizer, module, source, &state);
+    if (error == 0 && module->path[0] == '/') {
+        error = note_module(symbolizer, module, source, state);
     }
-    if (error == 0 && code != SQLITE_DONE) {
-        error = gmt_database_error(symbolizer->db);
-    }
-    sqlite3_reset(symbolizer->frames);
+    gmt_source_close(source);
     if (dwfl != NULL) {
         dwfl_end(dwfl);
     }
     return error;
 }
+
+/* ---- all modules ------------------------------------------------------------------------------ */
 
 static int resolve_all(struct symbolizer *symbolizer)
 {
@@ -281,57 +204,64 @@ static int resolve_all(struct symbolizer *symbolizer)
     int error = 0, code = SQLITE_DONE;
     if (sqlite3_prepare_v2(symbolizer->db,
                            "SELECT id, path, build_id, load_bias FROM module "
-                           "WHERE id IN (SELECT module_id FROM frame) ORDER BY id",
+                           "WHERE id IN (SELECT module_id FROM frame WHERE file_id IS NULL) "
+                           "ORDER BY id",
                            -1, &modules, NULL) != SQLITE_OK) {
         return gmt_database_error(symbolizer->db);
     }
     while (error == 0 && (code = sqlite3_step(modules)) == SQLITE_ROW) {
-        error = resolve_module(symbolizer, sqlite3_column_int64(modules, 0),
-                               (const char *)sqlite3_column_text(modules, 1),
-                               (const char *)sqlite3_column_text(modules, 2),
-                               (uint64_t)sqlite3_column_int64(modules, 3));
+        const struct module module = {.id = sqlite3_column_int64(modules, 0),
+                                      .path = (const char *)sqlite3_column_text(modules, 1),
+                                      .build_id = (const char *)sqlite3_column_text(modules, 2),
+                                      .load_bias = (uint64_t)sqlite3_column_int64(modules, 3)};
+        error = resolve_module(symbolizer, &module);
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(symbolizer->db);
     }
     sqlite3_finalize(modules);
     if (error == 0 && symbolizer->skipped > 0) {
-        error = add_loss(symbolizer, "frame not symbolized", "time limit", symbolizer->skipped);
+        error = gmt_symbol_store_loss(&symbolizer->store, "frame not symbolized", "time limit",
+                                      symbolizer->skipped);
     }
+    return error;
+}
+
+static int symbolize(sqlite3 *db, const struct gmt_debug_dirs *dirs, uint64_t until_ns)
+{
+    struct symbolizer symbolizer = {.db = db, .dirs = dirs, .until_ns = until_ns};
+    /* libdwfl would ask a debuginfo server: a recorder does not talk to the network. */
+    (void)unsetenv("DEBUGINFOD_URLS");
+    int error = gmt_symbol_store_open(&symbolizer.store, db);
+    if (error == 0 &&
+        sqlite3_prepare_v2(db,
+                           "SELECT id, address, function_id IS NOT NULL, file_id IS NOT NULL "
+                           "FROM frame WHERE module_id = ? AND inlined_into IS NULL "
+                           "AND file_id IS NULL",
+                           -1, &symbolizer.frames, NULL) != SQLITE_OK) {
+        error = gmt_database_error(db);
+    }
+    /* What is said of the files of today takes the place of what was said of those of that day. */
+    if (error == 0) {
+        error = gmt_database_exec(db, "DELETE FROM loss WHERE kind IN ('module changed since', "
+                                      "'frame not symbolized', "
+                                      "'split debug information not read')");
+    }
+    if (error == 0 && (error = resolve_all(&symbolizer)) == 0) {
+        error = gmt_symbol_store_expand(&symbolizer.store);
+    }
+    sqlite3_finalize(symbolizer.frames);
+    gmt_symbol_store_close(&symbolizer.store);
     return error;
 }
 
 int gmt_symbolize_run(sqlite3 *db, uint64_t budget_ns)
 {
-    struct symbolizer symbolizer = {.db = db, .until_ns = gmt_clock_monotonic_ns() + budget_ns};
-    const struct {
-        sqlite3_stmt **statement;
-        const char *sql;
-    } statements[] = {
-        {&symbolizer.frames, "SELECT id, address FROM frame WHERE module_id = ? ORDER BY id"},
-        {&symbolizer.add_string, "INSERT OR IGNORE INTO string(text) VALUES(?)"},
-        {&symbolizer.find_string, "SELECT id FROM string WHERE text = ?"},
-        {&symbolizer.is_kernel, "SELECT 1 FROM kernel WHERE mangled = ?"},
-        {&symbolizer.update, "UPDATE frame SET function_id=?, file_id=?, line=?, runtime=? "
-                             "WHERE id=?"},
-        {&symbolizer.loss, "INSERT INTO loss VALUES(?,?,?) ON CONFLICT(kind,detail) DO UPDATE "
-                           "SET count = count + excluded.count"},
-    };
-    const size_t count = sizeof(statements) / sizeof(statements[0]);
-    int error = 0;
-    /* libdwfl would ask a debuginfo server: a recorder does not talk to the network. */
-    (void)unsetenv("DEBUGINFOD_URLS");
-    for (size_t i = 0; i < count && error == 0; i++) {
-        if (sqlite3_prepare_v2(db, statements[i].sql, -1, statements[i].statement, NULL) !=
-            SQLITE_OK) {
-            error = gmt_database_error(db);
-        }
-    }
-    if (error == 0) {
-        error = resolve_all(&symbolizer);
-    }
-    for (size_t i = 0; i < count; i++) {
-        sqlite3_finalize(*statements[i].statement);
-    }
-    return error;
+    static const struct gmt_debug_dirs none = {0};
+    return symbolize(db, &none, gmt_clock_monotonic_ns() + budget_ns);
+}
+
+int gmt_symbolize_again(sqlite3 *db, const struct gmt_debug_dirs *dirs)
+{
+    return symbolize(db, dirs, UINT64_MAX);
 }

@@ -215,13 +215,13 @@ def describe(trace: Trace) -> None:
     describe_kernels(trace)
     modules = ["/usr/bin/python3", "/opt/torch/lib/libtorch_cuda.so", "/opt/torch/lib/libc10.so",
                "/usr/lib/libcudart.so.13", "/home/user/model/ops.so"]
-    db.executemany("INSERT INTO module VALUES (?, ?, NULL, 0, ?, ?)",
+    db.executemany("INSERT INTO module VALUES (?, ?, NULL, 0, ?, ?, NULL)",
                    [(i + 1, path, i << 32, (i + 1) << 32) for i, path in enumerate(modules)])
     texts = [f"at::native::operation_{i}(at::Tensor const&, long)" for i in range(900)]
     texts += [f"/home/user/model/part_{i}.cu" for i in range(40)]
     db.executemany("INSERT INTO string VALUES (?, ?)", enumerate(texts, 1))
     frames = 1200
-    db.executemany("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
+    db.executemany("INSERT INTO frame VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)", [
         (i, i << 8, 4 if i % 12 == 0 else 1 + i % 5, i << 8, 1 + i % 900,
          None if i % 3 else 901 + i % 40, None if i % 3 else 1 + i % 700, int(i % 12 == 0))
         for i in range(1, frames + 1)])

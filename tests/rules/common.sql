@@ -20,10 +20,12 @@ INSERT INTO api VALUES (1, 'cuMemcpyHtoD_v2', 'cudaMemcpy', 'transfer'),
                        (5, 'cuMemFree_v2', 'cudaFree', 'alloc'),
                        (6, 'cuMemAllocAsync', 'cudaMallocAsync', 'alloc'),
                        (7, 'cuMemFreeAsync', 'cudaFreeAsync', 'alloc');
-INSERT INTO module VALUES (1, '/opt/app', NULL, 0, 4096, 1048576),
+INSERT INTO module (id, path, build_id, load_bias, start_address, end_address)
+VALUES (1, '/opt/app', NULL, 0, 4096, 1048576),
                           (2, '/usr/lib/libcudart.so.13', NULL, 0, 2097152, 4194304);
 INSERT INTO string VALUES (1, 'main'), (2, '/src/app.cu'), (3, 'upload()'), (4, 'cudaMemcpy');
-INSERT INTO frame VALUES (1, 2098000, 2, 848, 4, NULL, NULL, 1), (2, 8192, 1, 8192, 3, 2, 42, 0),
+INSERT INTO frame(id,address,module_id,offset,function_id,file_id,line,runtime)
+VALUES (1, 2098000, 2, 848, 4, NULL, NULL, 1), (2, 8192, 1, 8192, 3, 2, 42, 0),
                          (3, 12288, 1, 12288, 1, 2, 77, 0);
 INSERT INTO stack VALUES (1, 3);
 INSERT INTO stack_frame VALUES (1, 0, 1), (1, 1, 2), (1, 2, 3);

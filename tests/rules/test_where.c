@@ -44,7 +44,7 @@ Test(where, takes_the_outermost_of_several)
     struct gmt_where where = where_after(
         &fixture, "fixtures/GM101_positive",
         "INSERT INTO string VALUES (5, 'cudaMemcpyToSymbol');"
-        "INSERT INTO frame VALUES (4, 2098100, 2, 948, 5, NULL, NULL, 1);"
+        "INSERT INTO frame VALUES (4, 2098100, 2, 948, 5, NULL, NULL, 1, NULL);"
         "UPDATE stack_frame SET position = position + 10 WHERE stack_id = 1 AND position > 0;"
         "INSERT INTO stack_frame VALUES (1, 1, 4)");
 
