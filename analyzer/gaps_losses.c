@@ -54,6 +54,8 @@ static const struct wording {
     {"split debug information not read", "symbols",
      "unit's split debug information (.dwo) was not found",
      "units' split debug information (.dwo, .dwp) was not found"},
+    {"map of made code not read", "symbols", "map of code made at run time was not read",
+     "maps of code made at run time were not read"},
     {"frame not symbolized", "symbols", "stack frame has no name", "stack frames have no name"},
 };
 

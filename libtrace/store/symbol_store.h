@@ -48,6 +48,9 @@ int gmt_symbol_store_module(struct gmt_symbol_store *store, int64_t module, cons
 int gmt_symbol_store_loss(struct gmt_symbol_store *store, const char *kind, const char *detail,
                           uint64_t count);
 
+/* Name what lies in no module by the maps of those that made it. */
+int gmt_symbol_store_made(struct gmt_symbol_store *store);
+
 /* Put what was inlined into the stacks: once, when all frames are stored. */
 int gmt_symbol_store_expand(struct gmt_symbol_store *store);
 

@@ -227,7 +227,8 @@ static int resolve_all(struct symbolizer *symbolizer)
     return error;
 }
 
-static int symbolize(sqlite3 *db, const struct gmt_debug_dirs *dirs, uint64_t until_ns)
+static int symbolize(sqlite3 *db, const struct gmt_debug_dirs *dirs, uint64_t until_ns,
+                     bool is_recorder)
 {
     struct symbolizer symbolizer = {.db = db, .dirs = dirs, .until_ns = until_ns};
     /* libdwfl would ask a debuginfo server: a recorder does not talk to the network. */
@@ -247,6 +248,10 @@ static int symbolize(sqlite3 *db, const struct gmt_debug_dirs *dirs, uint64_t un
                                       "'frame not symbolized', "
                                       "'split debug information not read')");
     }
+    /* Elsewhere, or later, a map of that number would be another process's. */
+    if (error == 0 && is_recorder) {
+        error = gmt_symbol_store_made(&symbolizer.store);
+    }
     if (error == 0 && (error = resolve_all(&symbolizer)) == 0) {
         error = gmt_symbol_store_expand(&symbolizer.store);
     }
@@ -258,10 +263,10 @@ static int symbolize(sqlite3 *db, const struct gmt_debug_dirs *dirs, uint64_t un
 int gmt_symbolize_run(sqlite3 *db, uint64_t budget_ns)
 {
     static const struct gmt_debug_dirs none = {0};
-    return symbolize(db, &none, gmt_clock_monotonic_ns() + budget_ns);
+    return symbolize(db, &none, gmt_clock_monotonic_ns() + budget_ns, true);
 }
 
 int gmt_symbolize_again(sqlite3 *db, const struct gmt_debug_dirs *dirs)
 {
-    return symbolize(db, dirs, UINT64_MAX);
+    return symbolize(db, dirs, UINT64_MAX, false);
 }
