@@ -21,6 +21,7 @@ struct wanted {
     const char *build_id; /* hex; "": the checksum decides */
     uint32_t checksum;
     bool has_checksum;
+    bool has_lines; /* a stripped copy of the module is of the right build, too, and of no use */
 };
 
 static void hex_of(const void *bits, size_t bytes, char hex[static MAX_HEX])
@@ -47,7 +48,27 @@ bool gmt_debug_files_match(Dwfl_Module *module, const char *build_id)
     return build_id == NULL || build_id[0] == '\0' || hex[0] == '\0' || strcmp(hex, build_id) == 0;
 }
 
-static bool has_build_id(int fd, const char *wanted)
+static bool has_lines(Elf *elf)
+{
+    size_t names;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(elf, &names) != 0) {
+        return false;
+    }
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        const char *name = gelf_getshdr(section, &header) != NULL && header.sh_type != SHT_NOBITS
+                               ? elf_strptr(elf, names, header.sh_name)
+                               : NULL;
+        if (name != NULL &&
+            (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_build_id(int fd, const struct wanted *wanted)
 {
     char hex[MAX_HEX] = "";
     (void)elf_version(EV_CURRENT);
@@ -57,8 +78,10 @@ static bool has_build_id(int fd, const char *wanted)
     if (bytes > 0) {
         hex_of(bits, (size_t)bytes, hex);
     }
+    bool same = hex[0] != '\0' && strcmp(hex, wanted->build_id) == 0 &&
+                (!wanted->has_lines || has_lines(elf));
     (void)elf_end(elf);
-    return hex[0] != '\0' && strcmp(hex, wanted) == 0;
+    return same;
 }
 
 /* The checksum of .gnu_debuglink: CRC-32 as in ISO 3309, polynomial 0x04c11db7, bits reversed. */
@@ -98,7 +121,7 @@ static int open_wanted(const char *path, const struct wanted *wanted)
     }
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
         (wanted->build_id[0] != '\0'
-             ? has_build_id(fd, wanted->build_id)
+             ? has_build_id(fd, wanted)
              : wanted->has_checksum &&
                    has_checksum(fd, (size_t)status.st_size, wanted->checksum))) {
         return fd;
@@ -164,8 +187,10 @@ int gmt_debug_files_find(Dwfl_Module *module, void **userdata, const char *name,
         return fd;
     }
     build_id_of(module, hex);
-    const struct wanted wanted = {
-        .build_id = hex, .checksum = checksum, .has_checksum = debuglink != NULL};
+    const struct wanted wanted = {.build_id = hex,
+                                  .checksum = checksum,
+                                  .has_checksum = debuglink != NULL,
+                                  .has_lines = true};
     for (size_t i = 0; fd < 0 && i < dirs->count; i++) {
         fd = find_in(dirs->dirs[i], name, debuglink, &wanted, place);
     }

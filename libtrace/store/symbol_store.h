@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/store/debug_files.h"
 #include "libtrace/store/intern.h"
 #include "libtrace/store/source_lines.h"
 
@@ -50,6 +51,10 @@ int gmt_symbol_store_loss(struct gmt_symbol_store *store, const char *kind, cons
 
 /* Name what lies in no module by the maps of those that made it. */
 int gmt_symbol_store_made(struct gmt_symbol_store *store);
+
+/* The folders that the recording's option debug_dir names; the caller frees them. */
+int gmt_symbol_dirs_read(sqlite3 *db, struct gmt_debug_dirs *dirs);
+void gmt_symbol_dirs_free(struct gmt_debug_dirs *dirs);
 
 /* Put what was inlined into the stacks: once, when all frames are stored. */
 int gmt_symbol_store_expand(struct gmt_symbol_store *store);

@@ -262,8 +262,14 @@ static int symbolize(sqlite3 *db, const struct gmt_debug_dirs *dirs, uint64_t un
 
 int gmt_symbolize_run(sqlite3 *db, uint64_t budget_ns)
 {
-    static const struct gmt_debug_dirs none = {0};
-    return symbolize(db, &none, gmt_clock_monotonic_ns() + budget_ns, true);
+    struct gmt_debug_dirs dirs;
+    uint64_t until_ns = gmt_clock_monotonic_ns() + budget_ns;
+    int error = gmt_symbol_dirs_read(db, &dirs);
+    if (error == 0) {
+        error = symbolize(db, &dirs, until_ns, true);
+    }
+    gmt_symbol_dirs_free(&dirs);
+    return error;
 }
 
 int gmt_symbolize_again(sqlite3 *db, const struct gmt_debug_dirs *dirs)

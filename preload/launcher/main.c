@@ -61,6 +61,20 @@ static int fits(const char *metavar, const char *value)
     return 0;
 }
 
+/* Folders add up; those of the environment come last. */
+static error_t put_variable(int key, const char *variable, const char *value)
+{
+    char list[4096];
+    const char *before = getenv(variable);
+    if (key == KEY_debug_dir && before != NULL && before[0] != '\0') {
+        if ((size_t)snprintf(list, sizeof(list), "%s:%s", value, before) >= sizeof(list)) {
+            return E2BIG;
+        }
+        value = list;
+    }
+    return setenv(variable, value, 1) != 0 ? errno : 0;
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     const char *variable = variable_of(key);
@@ -72,7 +86,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
                 return EINVAL;
             }
         }
-        return setenv(variable, value, 1) != 0 ? errno : 0;
+        return put_variable(key, variable, value);
     }
     switch (key) {
     case ARGP_KEY_ARG:

@@ -157,7 +157,8 @@ Test(source_lines, demangle_what_was_inlined)
     look(db, NULL, 0);
     cr_expect_str_eq(ask(db, "SELECT function FROM v_stack WHERE stack_id = 1 AND position = 0"),
                      "demo::uploader<long>::send(void (*)(), long)");
-    cr_expect_str_eq(ask(db, "SELECT function FROM v_stack WHERE stack_id = 1 AND position = 1"), "chain_outer");
+    cr_expect_str_eq(ask(db, "SELECT function FROM v_stack WHERE stack_id = 1 AND position = 1"),
+                     "chain_outer");
     gmt_database_close(db);
 }
 
@@ -182,6 +183,23 @@ Test(source_lines, find_debug_files_in_folders_of_the_user)
         expect_whole_chain(db, cases[i].dir);
         look(db, dirs, 2);
         expect_whole_chain(db, "a third look");
+        gmt_database_close(db);
+    }
+}
+
+Test(source_lines, look_into_the_folders_that_the_recording_names)
+{
+    static const char *const options[] = {"stacks=caller;debug_dir=/no/such:" OBJECTS "/ids;cupti=",
+                                          "debug_dir=ids"};
+    for (size_t i = 0; i < 2; i++) {
+        char sql[PATH_MAX];
+        sqlite3 *db = trace_of("by_id", path_of("by_id"), "abcdef0123456789");
+        (void)snprintf(sql, sizeof(sql),
+                       "INSERT INTO process(pid, start_ns, cwd, options) VALUES (1, 1, '%s', '%s')",
+                       OBJECTS, options[i]);
+        cr_assert_eq(gmt_database_exec(db, sql), 0);
+        cr_assert_eq(gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS), 0);
+        expect_whole_chain(db, options[i]);
         gmt_database_close(db);
     }
 }

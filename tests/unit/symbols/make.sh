@@ -67,4 +67,4 @@ split_off other symbols/other.so.debug 0x1000000000000004
 split_off changed_sum symbols/changed_sum.debug none
 "$objcopy" --add-gnu-debuglink=symbols/changed_sum.debug changed_sum.so
 printf x >>symbols/changed_sum.debug
-touch done
+touch made

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gmanalyze symbolize: a trace of an earlier format, recorded elsewhere, gets the lines of modules whose
+# files come later, and keeps what it has.
+set -euo pipefail
+: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
+for tool in sqlite3 cc objcopy nm; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export LC_ALL=C
+
+fail() {
+    echo "FAIL: $*" >&2
+    cat out err >&2
+    exit 1
+}
+
+# expect STATUS ARGUMENT...
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$GMANALYZE" symbolize "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze symbolize $*"
+}
+
+# is WHAT EXPECTED QUERY
+is() {
+    local found
+    found=$(sqlite3 -batch old.db "$3")
+    [ "$found" = "$2" ] || fail "$1: '$found', not '$2'"
+}
+
+gunzip -c "$GMT_SOURCE/tests/data/pipeline_fast.db.gz" >old.db
+is 'the recording is of an earlier format' 1 \
+    "SELECT count(*) FROM pragma_user_version WHERE user_version < 4"
+frames() {
+    sqlite3 -batch old.db "SELECT id, function_id, file_id, line, runtime FROM frame WHERE id < 9000 ORDER BY id"
+}
+frames >before
+
+id=1122334455667788
+cc -shared -fPIC -O2 -g -Wl,--build-id=0x$id -o full.so "$GMT_SOURCE/tests/unit/symbols/chain.c"
+at=$((0x$(nm full.so | sed -n 's/ T chain_outer$//p')))
+mkdir -p store/opt/app
+objcopy --strip-all full.so store/opt/app/chain.so
+objcopy --only-keep-debug full.so chain.so.debug
+sqlite3 old.db "INSERT INTO module(id, path, build_id, load_bias, start_address, end_address)
+        VALUES (9000, '/opt/app/chain.so', '$id', 4096, 4096, 1000000);
+    INSERT INTO frame(id, address, module_id, offset) VALUES (9000, 4096 + $at + 1, 9000, $at + 1);"
+
+expect 0 old.db
+grep -q "^0 frames got a line" out || fail 'nothing to find'
+grep -q "^/opt/app/chain.so is not here: .*(1 frames, build id $id)" out || fail 'the module that is missing'
+expect 4 --strict old.db
+is 'its format' 4 'PRAGMA user_version'
+expect 0 --debug-dir store old.db
+grep -q "^/opt/app/chain.so is stripped: " out || fail 'found, and stripped'
+is 'function' chain_outer 'SELECT function FROM v_frame WHERE id = 9000'
+is 'no line yet' '' 'SELECT line FROM v_frame WHERE id = 9000'
+expect 0 --debug-dir store --debug-dir . old.db
+grep -q "^1 frames got a line" out || fail 'one frame'
+line=$(grep -n '^void chain_outer.*)$' "$GMT_SOURCE/tests/unit/symbols/chain.c" | cut -d: -f1)
+found=$(sqlite3 old.db 'SELECT line FROM v_frame WHERE id = 9000')
+((found >= line && found <= line + 2)) || fail "line $found, not $line or just behind"
+expect 0 --debug-dir store --debug-dir . old.db
+grep -q "^0 frames got a line" out || fail 'a second time'
+
+frames >after
+diff before after >err || fail 'what was known has changed'
+"$GMANALYZE" validate old.db >out 2>err || fail 'no valid trace any more'
+"$GMANALYZE" old.db >out 2>err || fail 'no analysis any more'
+
+expect 2 --debug-dir /no/such/folder old.db
+expect 2
+expect 3 /no/such/trace.db
+chmod a-w old.db
+if [ ! -w old.db ]; then
+    expect 3 old.db
+fi
+echo 'symbolize: lines came, and nothing else changed'
