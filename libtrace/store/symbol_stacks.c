@@ -6,16 +6,15 @@
 #include "libtrace/store/database.h"
 #include "libtrace/store/symbol_store.h"
 
-/* Frames of one stack, innermost first. */
-struct stack {
-    int64_t id;
-    int64_t *frame;
-    size_t count, room;
-    bool is_longer; /* something was inlined into one of them */
+/* All rows of stack_frame, by stack and position. The table is written anew: rows in order go to its
+ * end, which costs a third of what rows put in between would. */
+struct row {
+    int64_t stack, frame;
 };
 
-struct writer {
-    sqlite3_stmt *drop, *add, *depth;
+struct rows {
+    struct row *row;
+    size_t count, room;
 };
 
 static int by_frame(const void *a, const void *b)
@@ -24,32 +23,52 @@ static int by_frame(const void *a, const void *b)
     return (left->frame > right->frame) - (left->frame < right->frame);
 }
 
-static int push(struct stack *stack, int64_t frame)
+static int push(struct rows *rows, int64_t stack, int64_t frame)
 {
-    if (stack->count == stack->room) {
-        size_t room = stack->room != 0 ? 2 * stack->room : 128;
-        int64_t *grown = realloc(stack->frame, room * sizeof(*grown));
+    if (rows->count == rows->room) {
+        size_t room = rows->room != 0 ? 2 * rows->room : 1024;
+        struct row *grown = realloc(rows->row, room * sizeof(*grown));
         if (grown == NULL) {
             return -ENOMEM;
         }
-        stack->frame = grown;
-        stack->room = room;
+        rows->row = grown;
+        rows->room = room;
     }
-    stack->frame[stack->count++] = frame;
+    rows->row[rows->count++] = (struct row){stack, frame};
     return 0;
 }
 
-static int push_expanded(const struct gmt_symbol_store *store, struct stack *stack, int64_t frame)
+static int push_expanded(const struct gmt_symbol_store *store, struct rows *rows, int64_t stack,
+                         int64_t frame)
 {
     const struct gmt_expansion key = {.frame = frame};
     const struct gmt_expansion *found = bsearch(&key, store->expansions, store->expansion_count,
                                                 sizeof(key), by_frame);
     int error = 0;
     for (size_t i = 0; error == 0 && found != NULL && i < found->inlined; i++) {
-        error = push(stack, found->last - (int64_t)i);
-        stack->is_longer = true;
+        error = push(rows, stack, found->last - (int64_t)i);
     }
-    return error == 0 ? push(stack, frame) : error;
+    return error == 0 ? push(rows, stack, frame) : error;
+}
+
+static int read_rows(const struct gmt_symbol_store *store, struct rows *rows)
+{
+    sqlite3_stmt *statement;
+    int error = 0, code = SQLITE_DONE;
+    if (sqlite3_prepare_v2(store->db,
+                           "SELECT stack_id, frame_id FROM stack_frame ORDER BY stack_id, position",
+                           -1, &statement, NULL) != SQLITE_OK) {
+        return gmt_database_error(store->db);
+    }
+    while (error == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        error = push_expanded(store, rows, sqlite3_column_int64(statement, 0),
+                              sqlite3_column_int64(statement, 1));
+    }
+    if (error == 0 && code != SQLITE_DONE) {
+        error = gmt_database_error(store->db);
+    }
+    sqlite3_finalize(statement);
+    return error;
 }
 
 static int step(sqlite3 *db, sqlite3_stmt *statement)
@@ -59,86 +78,56 @@ static int step(sqlite3 *db, sqlite3_stmt *statement)
     return code == SQLITE_DONE ? 0 : gmt_database_error(db);
 }
 
-static int write_stack(sqlite3 *db, const struct writer *writer, const struct stack *stack)
+static int write_rows(sqlite3 *db, sqlite3_stmt *add, sqlite3_stmt *depth, const struct rows *rows)
 {
-    if (!stack->is_longer) {
-        return 0;
-    }
-    sqlite3_bind_int64(writer->drop, 1, stack->id);
-    sqlite3_bind_int64(writer->depth, 1, (int64_t)stack->count);
-    sqlite3_bind_int64(writer->depth, 2, stack->id);
-    sqlite3_bind_int64(writer->add, 1, stack->id);
-    int error = step(db, writer->drop);
-    if (error == 0) {
-        error = step(db, writer->depth);
-    }
-    for (size_t i = 0; error == 0 && i < stack->count; i++) {
-        sqlite3_bind_int64(writer->add, 2, (int64_t)i);
-        sqlite3_bind_int64(writer->add, 3, stack->frame[i]);
-        error = step(db, writer->add);
+    int error = 0;
+    for (size_t i = 0, first = 0; error == 0 && i < rows->count; i++) {
+        const struct row *row = &rows->row[i];
+        sqlite3_bind_int64(add, 1, row->stack);
+        sqlite3_bind_int64(add, 2, (int64_t)(i - first));
+        sqlite3_bind_int64(add, 3, row->frame);
+        error = step(db, add);
+        if (error == 0 && (i + 1 == rows->count || rows->row[i + 1].stack != row->stack)) {
+            sqlite3_bind_int64(depth, 1, (int64_t)(i + 1 - first));
+            sqlite3_bind_int64(depth, 2, row->stack);
+            error = step(db, depth);
+            first = i + 1;
+        }
     }
     return error;
 }
 
-/* Rows are copied out first: those of a stack are replaced while the next are read. */
-static int expand_all(struct gmt_symbol_store *store, sqlite3_stmt *rows,
-                      const struct writer *writer)
+static int rewrite(sqlite3 *db, const struct rows *rows)
 {
-    struct stack stack = {0};
-    int error = 0, code = SQLITE_DONE;
-    while (error == 0 && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        int64_t id = sqlite3_column_int64(rows, 0);
-        if (id != stack.id) {
-            error = write_stack(store->db, writer, &stack);
-            stack.id = id;
-            stack.count = 0;
-            stack.is_longer = false;
-        }
-        if (error == 0) {
-            error = push_expanded(store, &stack, sqlite3_column_int64(rows, 1));
-        }
+    sqlite3_stmt *add = NULL, *depth = NULL;
+    int error = gmt_database_exec(db, "DELETE FROM stack_frame");
+    if (error == 0 &&
+        (sqlite3_prepare_v2(db,
+                            "INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(?,?,?)",
+                            -1, &add, NULL) != SQLITE_OK ||
+         sqlite3_prepare_v2(db, "UPDATE stack SET depth = ? WHERE id = ?", -1, &depth, NULL) !=
+             SQLITE_OK)) {
+        error = gmt_database_error(db);
     }
     if (error == 0) {
-        error = code == SQLITE_DONE ? write_stack(store->db, writer, &stack)
-                                    : gmt_database_error(store->db);
+        error = write_rows(db, add, depth, rows);
     }
-    free(stack.frame);
+    sqlite3_finalize(add);
+    sqlite3_finalize(depth);
     return error;
 }
 
 int gmt_symbol_store_expand(struct gmt_symbol_store *store)
 {
-    sqlite3_stmt *rows = NULL;
-    struct writer writer = {0};
-    const struct {
-        sqlite3_stmt **statement;
-        const char *sql;
-    } statements[] = {
-        {&rows, "SELECT stack_id, frame_id FROM temp.plain_stack ORDER BY rowid"},
-        {&writer.drop, "DELETE FROM stack_frame WHERE stack_id = ?"},
-        {&writer.add, "INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(?,?,?)"},
-        {&writer.depth, "UPDATE stack SET depth = ? WHERE id = ?"},
-    };
-    const size_t count = sizeof(statements) / sizeof(statements[0]);
+    struct rows rows = {0};
     if (store->expansion_count == 0) {
         return 0;
     }
     qsort(store->expansions, store->expansion_count, sizeof(store->expansions[0]), by_frame);
-    int error = gmt_database_exec(store->db,
-                                  "CREATE TEMP TABLE plain_stack AS SELECT stack_id, position, "
-                                  "frame_id FROM stack_frame ORDER BY stack_id, position");
-    for (size_t i = 0; error == 0 && i < count; i++) {
-        if (sqlite3_prepare_v2(store->db, statements[i].sql, -1, statements[i].statement, NULL) !=
-            SQLITE_OK) {
-            error = gmt_database_error(store->db);
-        }
-    }
+    int error = read_rows(store, &rows);
     if (error == 0) {
-        error = expand_all(store, rows, &writer);
+        error = rewrite(store->db, &rows);
     }
-    for (size_t i = 0; i < count; i++) {
-        sqlite3_finalize(*statements[i].statement);
-    }
-    (void)gmt_database_exec(store->db, "DROP TABLE IF EXISTS temp.plain_stack");
+    free(rows.row);
     return error;
 }
