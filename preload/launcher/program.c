@@ -14,8 +14,7 @@
 
 #include "preload/launcher/elf_image.h"
 
-/* The file that execvp would take; "" if none. */
-static void find_program(const char *name, char path[static PATH_MAX])
+void gmt_program_find(const char *name, char path[static PATH_MAX])
 {
     path[0] = '\0';
     if (strchr(name, '/') != NULL) {
@@ -67,7 +66,7 @@ struct gmt_program gmt_program_look(const char *name)
 {
     char path[PATH_MAX];
     struct gmt_program program = {0};
-    find_program(name, path);
+    gmt_program_find(name, path);
     memcpy(program.path, path, sizeof(path));
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;

@@ -27,6 +27,9 @@ struct gmt_program {
  * that cannot be read have no traits: all fields are false or empty. */
 struct gmt_program gmt_program_look(const char *name);
 
+/* That file; "" if there is none. */
+void gmt_program_find(const char *name, char path[static PATH_MAX]);
+
 /* A part of it: `path` is the file behind the image. */
 struct gmt_elf;
 void gmt_program_look_for_cuda(const struct gmt_elf *image, const char *path,

@@ -14,6 +14,7 @@
 
 #include "preload/launcher/launcher.h"
 #include "preload/launcher/program.h"
+#include "preload/launcher/python.h"
 #include "preload/options.h"
 #include "preload/output.h"
 
@@ -77,6 +78,7 @@ static int prepare_environment(const char *program, uint64_t now_ns)
     if (error != 0) {
         return error;
     }
+    gmt_launcher_name_python(traits.path);
     const char *before = getenv("LD_PRELOAD");
     (void)snprintf(preload, sizeof(preload), "%s%s%s%s%s%s%s", traits.asan,
                    traits.asan[0] != '\0' ? ":" : "", library, device[0] != '\0' ? ":" : "", device,
