@@ -129,11 +129,46 @@ static int load_apis(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
-/* For each stack, its first frame outside the CUDA runtime. */
+/* The site of a stack by its frames outside of runtimes, innermost first; what has been seen of it. */
+struct site_search {
+    int64_t stack; /* -1: none yet */
+    bool is_settled;
+};
+
+/* What `query` says of a frame: its stack, its id, whether it is nameless and innermost, and whether it
+ * was made at run time and has a name. The top bits keep ids of frames, of pairs of them, of stacks and
+ * return addresses apart. */
+static void add_site_frame(struct gmt_timeline *tl, struct site_search *search,
+                           struct gmt_query *query)
+{
+    int64_t stack = gmt_query_int(query, 0);
+    uint64_t frame = (uint64_t)gmt_query_int(query, 1);
+    bool made = gmt_query_int(query, 3) != 0;
+
+    if (stack != search->stack) {
+        /* Called by code without a name, which may be a runtime linked into a stripped program: there
+         * all calls come from one frame, and only the whole stack tells them apart. */
+        bool nameless = gmt_query_int(query, 2) != 0;
+
+        *search = (struct site_search){.stack = stack, .is_settled = nameless || made};
+        tl->stack_sites[tl->stack_site_count++] = (struct gmt_tl_stack_site){
+            .stack_id = stack,
+            .site = nameless ? (uint64_t)stack | UINT64_C(3) << 62 : frame | UINT64_C(1) << 63};
+    } else if (made && !search->is_settled) {
+        /* A library's function that an interpreted program calls: the program's own places count. */
+        struct gmt_tl_stack_site *site = &tl->stack_sites[tl->stack_site_count - 1];
+
+        site->site = UINT64_C(1) << 62 | (site->site & 0x7fffffff) << 31 | (frame & 0x7fffffff);
+        search->is_settled = true;
+    }
+}
+
+/* For each stack, its first frame outside of runtimes. */
 static int load_stack_sites(struct gmt_timeline *tl)
 {
     struct gmt_query query;
-    int64_t n = 0, last = -1;
+    struct site_search search = {.stack = -1};
+    int64_t n = 0;
     int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM stack", &n);
 
     if (rc != 0)
@@ -142,22 +177,13 @@ static int load_stack_sites(struct gmt_timeline *tl)
     if (tl->stack_sites == NULL)
         return -ENOMEM;
     rc = gmt_query_open(&query, tl->db,
-                        "SELECT s.stack_id, s.frame_id, s.position = 0 AND f.function_id IS NULL "
+                        "SELECT s.stack_id, s.frame_id, s.position = 0 AND f.function_id IS NULL, "
+                        "f.module_id IS NULL AND f.function_id IS NOT NULL "
                         "FROM stack_frame s JOIN frame f ON f.id = s.frame_id WHERE f.runtime = 0 "
                         "ORDER BY s.stack_id, s.position");
-    while (rc == 0 && tl->stack_site_count < (size_t)n && gmt_query_next(&query)) {
-        int64_t stack = gmt_query_int(&query, 0);
-
-        if (stack == last)
-            continue;
-        last = stack;
-        /* Called by code without a name, which may be a runtime linked into a stripped program: there
-         * all calls come from one frame, and only the whole stack tells them apart. The top bits keep
-         * ids of frames, of stacks and return addresses apart. */
-        bool nameless = gmt_query_int(&query, 2) != 0;
-        uint64_t id = (uint64_t)(nameless ? stack : gmt_query_int(&query, 1));
-        tl->stack_sites[tl->stack_site_count++] = (struct gmt_tl_stack_site){
-            .stack_id = stack, .site = id | (nameless ? UINT64_C(3) << 62 : UINT64_C(1) << 63)};
+    while (rc == 0 && gmt_query_next(&query)) {
+        if (tl->stack_site_count < (size_t)n || gmt_query_int(&query, 0) == search.stack)
+            add_site_frame(tl, &search, &query);
     }
     return gmt_query_close(&query, rc);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyzer/query.h"
-#include "analyzer/rule.h"
+#include "analyzer/where.h"
 
 static const char *base_name(const char *path)
 {
@@ -20,9 +20,19 @@ static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
     struct gmt_arena *arena = analysis->report->arena;
     struct gmt_query query;
     size_t n = 0;
-    int rc = gmt_query_open(&query, analysis->timeline->db,
-                            "SELECT function, file, module, line, offset, runtime FROM v_stack "
-                            "WHERE stack_id = ?1 ORDER BY position");
+    sqlite3 *db = analysis->timeline->db;
+    /* Traces before format 4 know neither. */
+    bool has_symbols = sqlite3_table_column_metadata(db, "main", "module", "symbols", NULL, NULL,
+                                                     NULL, NULL, NULL) == SQLITE_OK;
+    int rc = gmt_query_open(&query, db,
+                            has_symbols
+                                ? "SELECT v.function, v.file, v.module, v.line, v.offset, "
+                                  "v.runtime, v.inlined, m.symbols FROM stack_frame s "
+                                  "JOIN v_frame v ON v.id = s.frame_id JOIN frame f ON f.id = v.id "
+                                  "LEFT JOIN module m ON m.id = f.module_id "
+                                  "WHERE s.stack_id = ?1 ORDER BY s.position"
+                                : "SELECT function, file, module, line, offset, runtime, 0, NULL "
+                                  "FROM v_stack WHERE stack_id = ?1 ORDER BY position");
 
     *frames = NULL;
     if (rc == 0)
@@ -38,6 +48,9 @@ static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
         frame->line = gmt_query_int(&query, 3);
         frame->offset = gmt_query_int(&query, 4);
         frame->runtime = gmt_query_int(&query, 5) != 0;
+        frame->interpreter = gmt_query_int(&query, 5) == 2;
+        frame->inlined = gmt_query_int(&query, 6) != 0;
+        frame->symbols = gmt_query_text(&query, 7, arena);
     }
     gmt_query_close(&query, rc);
     return n;
@@ -106,6 +119,9 @@ static bool use_frame(struct gmt_analysis *analysis, const struct gmt_report_fra
         where->file = frame->file;
         where->line = frame->line;
         where->label = gmt_arena_text(arena, "%s:%" PRId64, base_name(frame->file), frame->line);
+    } else if (gmt_frame_is_made(frame) && frame->file != NULL) {
+        where->file = frame->file;
+        where->label = gmt_arena_text(arena, "%s:%s", base_name(frame->file), frame->function);
     } else if (frame->module != NULL) {
         where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, base_name(frame->module),
                                       (uint64_t)frame->offset);
@@ -163,6 +179,42 @@ static const char *called_api(struct gmt_analysis *analysis, const struct gmt_tl
     return gmt_arena_copy(arena, api->name);
 }
 
+/* Packages that are installed beside the program, and what Python itself brings. */
+static bool is_library_file(const char *path)
+{
+    static const char *const marks[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
+                                        "<frozen "};
+
+    for (size_t i = 0; path != NULL && i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strstr(path, marks[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The frame that names the place: the innermost of the user's. Where an interpreter runs the program
+ * that is mostly an installed library's, without lines, and the program's own is further out.
+ */
+static const struct gmt_report_frame *users_frame(const struct gmt_report_frame *frames, size_t n)
+{
+    const struct gmt_report_frame *first = NULL, *made = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_report_frame *frame = &frames[i];
+
+        if (!is_user_frame(frame) || gmt_frame_is_nameless(frame))
+            continue;
+        if (frame->file != NULL && !is_library_file(frame->file) &&
+            !is_library_file(frame->module) && (first == NULL || gmt_frame_is_made(frame)))
+            return frame;
+        first = first != NULL ? first : frame;
+        if (made == NULL && gmt_frame_is_made(frame))
+            made = frame;
+    }
+    return made != NULL ? made : first;
+}
+
 /* Fills in where a call was made; false when nothing of the user's is known. */
 static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
                   struct gmt_where *where)
@@ -175,10 +227,10 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
     where->stack = frames;
     where->api = called_api(analysis, &analysis->timeline->apis[call->api], frames,
                             where->stack_depth);
-    for (size_t i = 0; i < where->stack_depth; i++) {
-        if (is_user_frame(&frames[i]) && use_frame(analysis, &frames[i], where))
-            return true;
-    }
+    const struct gmt_report_frame *user = users_frame(frames, where->stack_depth);
+    where->note = gmt_where_note(analysis->report->arena, frames, where->stack_depth, user);
+    if (user != NULL && use_frame(analysis, user, where))
+        return true;
     /* A stack that ends inside the runtime says that the return address is the runtime's, too. */
     return where->stack_depth == 0 && read_caller(analysis, call->caller, where);
 }

@@ -20,16 +20,19 @@ json_t *gmt_json_where(const struct gmt_where *where)
         const struct gmt_report_frame *f = &where->stack[i];
 
         json_array_append_new(
-            stack, json_pack("{so, so, so, so, so, sb}", "function", gmt_json_text(f->function),
+            stack, json_pack("{so, so, so, so, so, sb, sb}", "function", gmt_json_text(f->function),
                              "file", gmt_json_text(f->file), "line", gmt_json_line(f->line),
                              "module", gmt_json_text(f->module), "offset", json_integer(f->offset),
-                             "runtime", (int)f->runtime));
+                             "runtime", (int)f->runtime, "inlined", (int)f->inlined));
     }
-    return json_pack("{so, so, so, so, so, so, so, so}", "label", gmt_json_text(where->label),
-                     "function", gmt_json_text(where->function), "file", gmt_json_text(where->file),
-                     "line", gmt_json_line(where->line), "module", gmt_json_text(where->module),
-                     "api", gmt_json_text(where->api), "kernel", gmt_json_text(where->kernel),
-                     "stack", stack);
+    json_t *json = json_pack(
+        "{so, so, so, so, so, so, so, so}", "label", gmt_json_text(where->label), "function",
+        gmt_json_text(where->function), "file", gmt_json_text(where->file), "line",
+        gmt_json_line(where->line), "module", gmt_json_text(where->module), "api",
+        gmt_json_text(where->api), "kernel", gmt_json_text(where->kernel), "stack", stack);
+    if (where->note != NULL)
+        json_object_set_new(json, "note", gmt_json_text(where->note));
+    return json;
 }
 
 static json_t *of_parts(const struct gmt_finding *f)

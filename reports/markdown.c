@@ -242,6 +242,10 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     gmt_markdown_plain(out, f->headline);
     fputs(".\n\n**Where** ", out);
     place(out, &f->where, false);
+    if (f->where.note != NULL) {
+        fputs(": ", out);
+        gmt_markdown_plain(out, f->where.note);
+    }
     fputs("\n\n", out);
     for (size_t i = 0; i < f->line_count && i < 3; i++) {
         fputs("- ", out);

@@ -46,7 +46,11 @@ enum gmt_provenance {
 struct gmt_report_frame {
     const char *function, *file, *module; /* NULL: unknown */
     int64_t line, offset;                 /* 0: unknown    */
-    bool runtime;                         /* inside the CUDA runtime */
+    bool runtime;     /* not the user's: inside of the CUDA runtime or of an interpreter */
+    bool interpreter; /* of the two, the latter                                          */
+    bool inlined;     /* into the next frame                                             */
+    const char
+        *symbols; /* what the files of its module told: module.symbols of gmtrace.db(5); NULL */
 };
 
 struct gmt_where {
@@ -58,6 +62,8 @@ struct gmt_where {
     const char *kernel; /* demangled name, NULL where no kernel is meant                         */
     const struct gmt_report_frame *stack;
     size_t stack_depth;
+    const char
+        *note; /* why the user's function or line is not named, and what helps; NULL: it is */
 };
 
 struct gmt_evidence {

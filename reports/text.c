@@ -227,6 +227,19 @@ static void card_parts(struct gmt_text_out *t, const struct gmt_finding *f)
         fprintf(t->out, "       … and %zu more\n", f->part_count - SHOWN);
 }
 
+/* Why its place has no better name: what was said of a finding before is not said again. */
+static void card_note(struct gmt_text_out *t, const struct gmt_report *r,
+                      const struct gmt_finding *f)
+{
+    if (f->where.note == NULL)
+        return;
+    for (const struct gmt_finding *before = r->findings; before < f; before++) {
+        if (before->where.note != NULL && strcmp(before->where.note, f->where.note) == 0)
+            return;
+    }
+    gmt_text_wrap(t, 5, "names   ", f->where.note);
+}
+
 static void card(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_finding *f,
                  size_t number)
 {
@@ -247,6 +260,7 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_style(t, GMT_STYLE_PLAIN);
     card_where(t, r, f);
     gmt_text_wrap(t, 5, "", f->headline);
+    card_note(t, r, f);
     if (f->range != NULL)
         gmt_text_wrap(t, 5, "range   ", f->range);
     gmt_text_lines(t, r, f);

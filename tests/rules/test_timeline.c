@@ -126,3 +126,25 @@ Test(timeline, tells_places_behind_a_nameless_caller_apart_by_their_stacks)
                  gmt_timeline_site(&fixture.timeline, 77, 0));
     gmt_fixture_free(&fixture);
 }
+
+/* All copies of a Python program come from one function of a library: the program's own tell them apart. */
+Test(timeline, tells_places_in_python_apart_by_its_own_functions)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM101_positive");
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO frame(id, address, function_id, runtime) VALUES (50, 50, 1, 0),"
+                    "(51, 51, 3, 0), (52, 52, 4, 2);"
+                    "INSERT INTO stack VALUES (77, 3), (78, 3), (79, 3);"
+                    "INSERT INTO stack_frame VALUES (77, 0, 2), (77, 1, 52), (77, 2, 50),"
+                    "(78, 0, 2), (78, 1, 51), (78, 2, 50), (79, 0, 2), (79, 1, 50), (79, 2, 51)");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_neq(gmt_timeline_site(&fixture.timeline, 77, 0),
+                  gmt_timeline_site(&fixture.timeline, 78, 0));
+    cr_assert_eq(gmt_timeline_site(&fixture.timeline, 77, 0),
+                 gmt_timeline_site(&fixture.timeline, 79, 0));
+    cr_assert_neq(gmt_timeline_site(&fixture.timeline, 77, 0),
+                  gmt_timeline_site(&fixture.timeline, 1, 0));
+    gmt_fixture_free(&fixture);
+}

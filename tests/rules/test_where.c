@@ -81,3 +81,111 @@ Test(where, of_a_kernel_is_just_the_kernel_when_only_glue_is_on_the_stack)
     cr_assert_null(where.module);
     gmt_fixture_free(&fixture);
 }
+
+/* A stack of one frame of a library without lines, called from frame 2 and frame 3 (user code). */
+static void expect_note(const char *symbols, const char *part)
+{
+    struct gmt_fixture fixture;
+    char sql[300];
+
+    snprintf(sql, sizeof(sql),
+             "UPDATE frame SET file_id = NULL, line = NULL, function_id = NULL WHERE id = 2;"
+             "UPDATE module SET symbols = %s%s%s WHERE id = 1",
+             symbols != NULL ? "'" : "", symbols != NULL ? symbols : "NULL",
+             symbols != NULL ? "'" : "");
+    struct gmt_where where = where_after(&fixture, "fixtures/GM101_positive", sql);
+    cr_assert_str_eq(where.label, "app+0x2000");
+    if (part == NULL)
+        cr_expect_null(where.note, "%s", where.note);
+    else
+        cr_expect(where.note != NULL && strncmp(where.note, "app ", 4) == 0 &&
+                      strstr(where.note, part) != NULL,
+                  "%s: %s", symbols, where.note != NULL ? where.note : "(none)");
+    gmt_fixture_free(&fixture);
+}
+
+Test(where, says_why_a_line_is_not_named_and_what_helps)
+{
+    expect_note(NULL, NULL);
+    expect_note("lines", NULL);
+    expect_note("functions", "-g");
+    expect_note("stripped", "--debug-dir");
+    expect_note("changed", "record again");
+    expect_note("missing", "gmanalyze symbolize");
+    expect_note("late", "gmanalyze symbolize");
+}
+
+Test(where, says_nothing_where_the_line_is_named)
+{
+    struct gmt_fixture fixture;
+    struct gmt_where where = where_after(&fixture, "fixtures/GM101_positive",
+                                         "UPDATE module SET symbols = 'stripped'");
+
+    cr_expect_null(where.note, "%s", where.note);
+    gmt_fixture_free(&fixture);
+}
+
+/* The stack of a Python program: the runtime, a library's function, the interpreter, and, where
+ * `made` is not empty, functions that the interpreter's trampolines name. */
+static struct gmt_where where_of_python(struct gmt_fixture *fixture, const char *made)
+{
+    char sql[1500];
+
+    snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO module(id, path, load_bias, start_address, end_address, symbols) VALUES "
+        "(3, '/v/lib/python3.12/site-packages/torch/lib/libtorch_cuda.so', 0, 0, 0, 'functions'),"
+        "(4, '/usr/lib/libpython3.12.so.1.0', 0, 0, 0, 'functions');"
+        "INSERT INTO string VALUES (50, 'at::native::copy_'), (51, '_PyEval_EvalFrameDefault'),"
+        "(52, 'to'), (53, '/v/lib/python3.12/site-packages/torch/tensor.py'),"
+        "(54, 'Loader.batch'), (55, '/home/me/train.py');"
+        "INSERT INTO frame(id, address, module_id, offset, function_id, file_id, runtime) VALUES "
+        "(50, 50, 3, 80, 50, NULL, 0), (51, 51, 4, 81, 51, NULL, 2),"
+        "(52, 52, NULL, NULL, 52, 53, 0), (53, 53, NULL, NULL, 54, 55, 0),"
+        "(54, 54, NULL, NULL, NULL, NULL, 0);"
+        "DELETE FROM stack_frame; INSERT INTO stack_frame VALUES (1, 0, 1), (1, 1, 50), "
+        "(1, 2, 51)%s",
+        made);
+    return where_after(fixture, "fixtures/GM101_positive", sql);
+}
+
+Test(where, prefers_the_programs_own_function_in_python)
+{
+    struct gmt_fixture fixture;
+    struct gmt_where where = where_of_python(&fixture, ", (1, 3, 52), (1, 4, 51), (1, 5, 53)");
+
+    cr_expect_str_eq(where.label, "train.py:Loader.batch");
+    cr_expect_str_eq(where.file, "/home/me/train.py");
+    cr_expect_eq(where.line, 0);
+    cr_expect_null(where.note, "%s", where.note);
+    gmt_fixture_free(&fixture);
+
+    where = where_of_python(&fixture, ", (1, 3, 52)");
+    cr_expect_str_eq(where.label, "tensor.py:to");
+    gmt_fixture_free(&fixture);
+}
+
+Test(where, says_how_python_gets_names)
+{
+    struct gmt_fixture fixture;
+    struct gmt_where where = where_of_python(&fixture, "");
+
+    cr_expect_str_eq(where.label, "libtorch_cuda.so+0x50");
+    cr_expect(where.note != NULL && strstr(where.note, "PYTHONPERFSUPPORT=1") != NULL, "%s",
+              where.note);
+    cr_expect(where.stack[2].runtime && where.stack[2].interpreter);
+    gmt_fixture_free(&fixture);
+}
+
+Test(where, says_how_made_code_gets_names)
+{
+    struct gmt_fixture fixture;
+    struct gmt_where where = where_after(
+        &fixture, "fixtures/GM101_positive",
+        "INSERT INTO frame(id, address, runtime) VALUES (54, 54, 0);"
+        "UPDATE stack_frame SET frame_id = 54 WHERE stack_id = 1 AND position = 1");
+
+    cr_expect_str_eq(where.label, "app.cu:77", "the innermost with a name: %s", where.label);
+    cr_expect(where.note != NULL && strstr(where.note, "perf-PID.map") != NULL, "%s", where.note);
+    gmt_fixture_free(&fixture);
+}
