@@ -75,7 +75,10 @@ export class Stacks {
       const all = this.all(stack);
       // Below the outermost frame of the runtime everything serves the runtime, libc included.
       const last = all.reduce((found, frame, at) => (this.runtimes[frame] === 1 ? at : found), -1);
-      path = all.slice(last + 1).filter((frame) => !START.test(this.functions[frame] ?? ''));
+      // An interpreter's functions stand between those of the program that it runs.
+      path = all
+        .slice(last + 1)
+        .filter((frame) => this.runtimes[frame] !== 2 && !START.test(this.functions[frame] ?? ''));
       if (path.length === 0) path = all;
       this.paths.set(stack, path);
     }

@@ -203,6 +203,6 @@ export function framesOf(payload: Payload, stack: number): Frame[] {
       module: module[row] ?? null,
       line: line[row] > 0 ? line[row] : null,
       offset: offset[row],
-      runtime: runtime[row] === 1,
+      runtime: runtime[row] > 0,
     }));
 }
