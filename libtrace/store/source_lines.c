@@ -10,6 +10,9 @@
 
 /* Deeper nesting of namespaces and classes than people write; bounds damaged files, too. */
 #define MAX_NESTING 32
+/* Entries of debug information to look at in one module: more than the largest units of one hold, and an
+ * end for damaged ones that lead in circles. */
+#define MAX_ENTRIES 64000000u
 
 struct code_range {
     Dwarf_Addr low, high; /* without the module's bias */
@@ -34,6 +37,7 @@ struct gmt_source {
     struct code_ranges units_by_address;
     struct unit *units;
     size_t unit_count, without_split, last;
+    uint32_t entries_left;
 };
 
 struct gmt_source *gmt_source_open(Dwfl_Module *module)
@@ -41,6 +45,7 @@ struct gmt_source *gmt_source_open(Dwfl_Module *module)
     struct gmt_source *source = calloc(1, sizeof(*source));
     if (source != NULL) {
         source->module = module;
+        source->entries_left = MAX_ENTRIES;
     }
     return source;
 }
@@ -123,8 +128,19 @@ static Dwarf_Die *die_at(struct code_ranges *ranges, Dwarf_Addr address)
 
 /* ---- units ------------------------------------------------------------------------------------ */
 
+/* The entry behind `entry`, on the same level. */
+static bool next_entry(struct gmt_source *source, Dwarf_Die *entry)
+{
+    if (source->entries_left == 0) {
+        return false;
+    }
+    source->entries_left--;
+    return dwarf_siblingof(entry, entry) == 0;
+}
+
 /* Functions can be written inside of namespaces, classes and, in some languages, modules. */
-static bool add_functions(struct code_ranges *functions, Dwarf_Die *parent, int nesting)
+static bool add_functions(struct gmt_source *source, struct code_ranges *functions,
+                          Dwarf_Die *parent, int nesting)
 {
     Dwarf_Die child;
     bool added = true;
@@ -138,10 +154,12 @@ static bool add_functions(struct code_ranges *functions, Dwarf_Die *parent, int 
         case DW_TAG_module:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
-        case DW_TAG_union_type: added = add_functions(functions, &child, nesting + 1); break;
+        case DW_TAG_union_type:
+            added = add_functions(source, functions, &child, nesting + 1);
+            break;
         default: break;
         }
-    } while (added && dwarf_siblingof(&child, &child) == 0);
+    } while (added && next_entry(source, &child));
     return added;
 }
 
@@ -170,7 +188,7 @@ static struct unit *add_unit(struct gmt_source *source, Dwarf_Die *skeleton)
             source->without_split++;
         }
     }
-    (void)add_functions(&unit->functions, &unit->die, 0);
+    (void)add_functions(source, &unit->functions, &unit->die, 0);
     sort_ranges(&unit->functions);
     source->last = source->unit_count++;
     return unit;
@@ -280,7 +298,7 @@ static void find_call(Dwarf_Die *die, struct gmt_source_frame *caller)
 }
 
 /* The inlined functions around an address of `function`, outermost first. */
-static size_t inlined_at(Dwarf_Die *function, Dwarf_Addr address,
+static size_t inlined_at(struct gmt_source *source, Dwarf_Die *function, Dwarf_Addr address,
                          Dwarf_Die inlined[static GMT_SOURCE_DEPTH])
 {
     Dwarf_Die scope = *function, child;
@@ -292,7 +310,7 @@ static size_t inlined_at(Dwarf_Die *function, Dwarf_Addr address,
             found = (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block ||
                      tag == DW_TAG_try_block || tag == DW_TAG_catch_block) &&
                     dwarf_haspc(&child, address) == 1;
-        } while (!found && dwarf_siblingof(&child, &child) == 0);
+        } while (!found && next_entry(source, &child));
         if (!found) {
             break;
         }
@@ -323,7 +341,7 @@ static size_t frames_of_unit(struct gmt_source *source, Dwarf_Die *skeleton, Dwa
     if (function == NULL) {
         return 1;
     }
-    size_t count = inlined_at(function, address, inlined);
+    size_t count = inlined_at(source, function, address, inlined);
     for (size_t i = 0; i < count; i++) {
         Dwarf_Die *die = &inlined[count - 1 - i];
         frames[i].function = name_of(die);

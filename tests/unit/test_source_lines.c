@@ -8,6 +8,7 @@
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -264,6 +265,44 @@ Test(source_lines, change_nothing_that_is_known)
     look(db, NULL, 0);
     cr_expect_str_eq(chain(db), "0 mine:7");
     gmt_database_close(db);
+}
+
+/* Debug information lies behind the code and the data. */
+static void write_damaged(const char *from, const char *to, unsigned seed)
+{
+    static char bytes[1 << 20];
+    FILE *file = fopen(from, "r");
+    cr_assert_not_null(file);
+    size_t count = fread(bytes, 1, sizeof(bytes), file);
+    (void)fclose(file);
+    srand(seed);
+    for (int i = 0; i < 12; i++) {
+        bytes[count / 2 + (size_t)rand() % (count / 2)] = (char)rand();
+    }
+    file = fopen(to, "w");
+    cr_assert_not_null(file);
+    (void)fwrite(bytes, 1, count, file);
+    (void)fclose(file);
+}
+
+Test(source_lines, survive_damaged_files)
+{
+    static const char *const names[] = {"dwarf4", "dwarf5", "split", "cxx"};
+    char folder[] = "/tmp/gmtrace-damaged.XXXXXX", path[64], sql[160];
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/damaged.so", folder);
+    (void)snprintf(sql, sizeof(sql), "UPDATE module SET path = '%s'", path);
+    for (unsigned seed = 0; seed < 200; seed++) {
+        const char *name = names[seed % 4];
+        sqlite3 *db = trace_of(name, path_of(name), "");
+        write_damaged(path_of(name), path, seed);
+        cr_assert_eq(gmt_database_exec(db, sql), 0);
+        look(db, NULL, 0);
+        cr_expect_str_neq(ask(db, "SELECT symbols FROM module"), "", "%s, seed %u", name, seed);
+        gmt_database_close(db);
+    }
+    (void)unlink(path);
+    (void)rmdir(folder);
 }
 
 Test(source_lines, tell_interpreters_by_their_files)
