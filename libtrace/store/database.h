@@ -16,7 +16,7 @@
 #define GMT_TRACE_APPLICATION_ID 0x676d7472 /* "gmtr" */
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
  * earlier versions are read as they are: what reads those tables asks for them first. */
-#define GMT_TRACE_USER_VERSION 3
+#define GMT_TRACE_USER_VERSION 4
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];

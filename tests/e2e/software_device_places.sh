@@ -46,3 +46,31 @@ says() {
 fault=$(line places.cu fault)
 says faulty "/$load, inlined at $GMT_SOURCE/tests/e2e/programs/$fault: "
 says refused "/$(line places.cu refused): wmma.load"
+
+# The listing: what each line moved, beside its text, which travels in the trace.
+lines() { "$GMT_BUILD/bin/gmanalyze" lines "$@" >lines.txt 2>lines.err || fail "gmanalyze lines $*"; }
+shows() { grep -qE -- "$1" lines.txt || { cat lines.txt >&2; fail "the listing does not show '$1'"; }; }
+equal "sources in the trace" "embedded 2" "$(q "SELECT state || ' ' || count(*) FROM source_file GROUP BY state")"
+lines places.db
+shows "32\.0 / 4\.0 +1\.75 KiB +100 % load +${load#*:} \|     return from\[i \* 33\];"
+shows "4\.0 / 4\.0 +store +${second#*:} \|     out\[i\] = "
+equal "lines without counts are dimmed text only" 1 "$(grep -cE "^ +${first#*:} \| " lines.txt)"
+lines --context 0 places.db
+equal "listed lines of code without counts" 0 "$(grep -cE "^ +${first#*:} \| " lines.txt || true)"
+lines --format json places.db
+python3 - lines.txt "${load#*:}" <<'END' || fail "the listing in JSON"
+import json, sys
+kernel, = json.load(open(sys.argv[1]))["kernels"]
+loads = [l for l in kernel["lines"] if l["kind"] == "global_load"]
+assert [l["line"] for l in loads] == [int(sys.argv[2])] and loads[0]["instructions"] == 2, loads
+assert loads[0]["excess_bytes"] == kernel["excess_bytes"] == 2 * (32 - 4) * 32, kernel
+END
+run none "$GMT_BUILD/bin/gmanalyze" lines --kernel nothing places.db
+equal "status without a kernel" 4 "$(cat none.status)"
+equal "lines about it" 1 "$(grep -c 'matches none of the 1 kernels' none.err)"
+
+run bare_text "$gmtrace" --no-source --device sim -o without.db "$program"
+finished without.db
+equal "sources that were to be left out" 0 "$(sql without.db "SELECT count(*) FROM source_file")"
+lines without.db
+shows "it may have changed since"
