@@ -145,7 +145,20 @@ static char *read_disk(struct gmt_arena *arena, const char *file)
     return text;
 }
 
-struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena, const char *file)
+const char *gmt_source_trimmed(struct gmt_arena *arena, const char *line)
+{
+    const char *begin = line + strspn(line, " \t");
+    const char *comment = strstr(begin, "//");
+    /* "http://" in a string is no comment, but a quotation may end there all the same. */
+    size_t length = comment != NULL && comment > begin ? (size_t)(comment - begin) : strlen(begin);
+
+    while (length > 0 && strchr(" \t\r", begin[length - 1]) != NULL)
+        length--;
+    return length > 0 ? gmt_arena_text(arena, "%.*s", (int)length, begin) : NULL;
+}
+
+struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena, const char *file,
+                                            bool disk)
 {
     struct gmt_source_text source = {.file = file};
     struct gmt_query query;
@@ -162,7 +175,7 @@ struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena
         text = gmt_query_text(&query, 1, arena);
     }
     (void)gmt_query_close(&query, rc);
-    if (text == NULL) {
+    if (text == NULL && disk) {
         text = read_disk(arena, file);
         source.from_disk = text != NULL;
     }

@@ -46,8 +46,13 @@ struct gmt_source_text {
 int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kernel_lines **kernels,
                           size_t *count);
 
-/* From the trace, else from this machine's disk. */
-struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena, const char *file);
+/* From the trace, else, if wanted, from this machine's disk: a report that is mailed must not carry
+ * what a trace from elsewhere names here. */
+struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena, const char *file,
+                                            bool disk);
+
+/* A line without the blanks and the comment around its code, as a quotation. */
+const char *gmt_source_trimmed(struct gmt_arena *arena, const char *line);
 
 /* Sectors or wavefronts per request and their ideal; false: this kind has none. */
 bool gmt_source_line_ratio(const struct gmt_source_line *line, double *actual, double *ideal);

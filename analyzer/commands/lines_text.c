@@ -245,9 +245,9 @@ static void kernel_listing(struct listing *listing)
     for (size_t at = 0; at < kernel->line_count;) {
         const char *file = kernel->lines[at].file;
 
-        listing->text = file != NULL
-                            ? gmt_source_text_load(listing->view->db, listing->view->arena, file)
-                            : (struct gmt_source_text){0};
+        listing->text = file != NULL ? gmt_source_text_load(listing->view->db, listing->view->arena,
+                                                            file, true)
+                                     : (struct gmt_source_text){0};
         file_head(listing, file);
         column_head(listing);
         at = file_rows(listing, at);

@@ -30,10 +30,12 @@ equal "lines of the toolkit" 0 "$(q "SELECT count(*) FROM v_instruction WHERE fi
 for call in "$first" "$second"; do
     grep -q "$load, inlined at $call, ld.global" places.txt || fail "the report does not name $load in $call"
 done
+equal "quotations of the line" 2 "$(grep -cF 'return from[i * 33]; (32.0 per request where 4.0 would do)' places.txt)"
 python3 - places.json "${first#*:}" "${second#*:}" <<'END' || fail "the report in JSON names other lines"
 import json, sys
 lines = [l for f in json.load(open(sys.argv[1]))["findings"] for l in f["lines"]]
 assert sorted(l["caller_line"] for l in lines) == [int(n) for n in sys.argv[2:]], lines
+assert all(l["code"] == "return from[i * 33];" and l["per_request"] == 32 and l["ideal_per_request"] == 4 for l in lines), lines
 assert all(l["file"].endswith("/places.h") and l["caller_file"].endswith("/places.cu") for l in lines), lines
 END
 
