@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A CuPy script: uploads, an element-wise kernel of its own, a reduction, a download.
 
-Prints the same lines on every run; the time of the rounds goes to stderr. Exits 77 where there is no
-CuPy or no GPU.
+Prints the same lines on every run; the time of the rounds goes to stderr. Exits 77 where there
+is no CuPy or no GPU.
 """
 
 import sys

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch training fed by a DataLoader: dataloader_torch.py pageable|pinned [--steps N] [--workers N]
+"""PyTorch training fed by a DataLoader: dataloader_torch.py pageable|pinned [options]
 
-pageable: the batches are uploaded from the memory the loader returned; pinned: with pin_memory and
-non_blocking. Both train on the same batches, and print the same lines; the time of the loop goes to stderr.
-Exits 77 where there is no PyTorch or no GPU.
+pageable: the batches are uploaded from the memory that the loader returned; pinned: with pin_memory
+and non_blocking. Both train on the same batches, and print the same lines; the time of the loop goes
+to stderr. Exits 77 where there is no PyTorch or no GPU.
 """
 
 import argparse

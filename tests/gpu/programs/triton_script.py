@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Triton vector addition, launched several times and checked.
 
-Prints the same lines on every run; the time of the rounds goes to stderr. Exits 77 where there is no
-Triton, no PyTorch or no GPU.
+Prints the same lines on every run; the time of the rounds goes to stderr. Exits 77 where there
+is no Triton, no PyTorch or no GPU.
 """
 
 import sys

@@ -3,7 +3,8 @@
 """What programs/twins/expected.txt says, and whether reports agree: for the step and for CI.
 
 twin_table.py RULE FOLDER judges FOLDER/bad.json and good.json (reports of the software device), and
-bad.out and good.out (what the programs printed); twin_table.py --row RULE prints the rule's row for a shell.
+bad.out, bad.err, good.out and good.err (what the programs printed); twin_table.py --row RULE prints
+the rule's row for a shell.
 """
 
 import json
@@ -80,7 +81,8 @@ def fires(row: Row, bad: dict) -> list[Checked]:
 def quiet(row: Row, good: dict) -> list[Checked]:
     """The repaired twin has nothing to repair: no rule of transfers and memory speaks of it."""
     named = [f"{f['rule']} {f['where']['label']}: {f['headline']}" for f in of_host(good)]
-    return [Checked(f"nothing is said of the repaired {row.program} {row.problem}", not named, named)]
+    return [Checked(f"nothing is said of the repaired {row.program} {row.problem}", not named,
+                    named)]
 
 
 def unchecked(row: Row, report: dict) -> list[Checked]:
@@ -94,20 +96,21 @@ def unchecked(row: Row, report: dict) -> list[Checked]:
 
 def printed(output: str) -> dict[str, str]:
     """check_sum, time_ms and the like."""
-    return dict(words for words in (line.split() for line in output.splitlines()) if len(words) == 2)
+    lines = (line.split() for line in output.splitlines())
+    return dict(words for words in lines if len(words) == 2)
 
 
 def results(row: Row, bad: str, good: str) -> list[Checked]:
     """Both twins compute the same, unless the fault is a wrong result."""
     sums = [printed(output).get("check_sum") for output in (bad, good)]
-    same = sums[0] == sums[1]
-    return [Checked(f"results of {row.program} {row.problem} are the same" if row.saving != "wrong"
-                    else f"results of {row.program} {row.problem} differ, as the fault is one of them",
-                    None not in sums and same == (row.saving != "wrong"), sums)]
+    wanted = row.saving != "wrong"
+    return [Checked(f"results of {row.program} {row.problem} "
+                    + ("are the same" if wanted else "differ: the bad one's are wrong"),
+                    None not in sums and (sums[0] == sums[1]) == wanted, sums)]
 
 
 def peak_saving(row: Row, bad: dict, outputs: list[str]) -> list[Checked]:
-    """Bytes that the finding promises, against those that the twins held, to 2 MiB of rounding each."""
+    """Bytes that the finding promises, against those that the twins held; 2 MiB is a page."""
     one = finding_of(row, bad) or {"evidence": {}}
     held = [printed(output).get(f"{row.saving}_kib") for output in outputs]
     promised = one["evidence"].get("saved_peak", {}).get("value")
@@ -137,7 +140,8 @@ def main() -> int:
         return 0
     row, folder = row_of(sys.argv[1]), pathlib.Path(sys.argv[2])
     reports = [json.loads((folder / f"{twin}.json").read_text()) for twin in ("bad", "good")]
-    outputs = [(folder / f"{twin}.out").read_text() for twin in ("bad", "good")]
+    outputs = [(folder / f"{twin}.out").read_text() + (folder / f"{twin}.err").read_text()
+               for twin in ("bad", "good")]
     failed = 0
     for checked in judge_software(row, *reports, outputs):
         failed += not checked.good

@@ -113,14 +113,15 @@ static inline int twin_usage(const char *name, const twin_row *rows, size_t coun
     return 2;
 }
 
+/* The result; and, where nobody compares them, the figures of this run. */
 static inline void twin_print(const twin_run &run)
 {
     printf("check_sum %016llx\n", static_cast<unsigned long long>(run.check_sum));
-    printf("time_ms %.4f\n", run.took_ms);
+    fprintf(stderr, "time_ms %.4f\n", run.took_ms);
     if (run.device_kib > 0)
-        printf("device_kib %.0f\n", run.device_kib);
+        fprintf(stderr, "device_kib %.0f\n", run.device_kib);
     if (run.pinned_kib > 0)
-        printf("pinned_kib %.0f\n", run.pinned_kib);
+        fprintf(stderr, "pinned_kib %.0f\n", run.pinned_kib);
 }
 
 static inline int twin_main(int argc, char **argv, const twin_row *rows, size_t count)
