@@ -16,7 +16,8 @@ EVERYTHING = {"GMTRACE_COUNTERS": "off", "GMTRACE_FINGERPRINTS": "whole",
 
 
 def command(session, row, twin):
-    return [session.programs / "twins" / row.program, row.problem, f"--{twin}"]
+    path = session.programs / "twins" / row.program
+    return [path if path.exists() else session.programs / row.program, row.problem, f"--{twin}"]
 
 
 def timed(session, row):
