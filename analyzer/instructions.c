@@ -5,18 +5,22 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/query.h"
+#include "analyzer/source_lines.h"
 
 enum { LINES = 5 }; /* that a finding names */
 
-/* Kinds of instructions, and what of their work is in excess, in bytes. */
+/* Kinds of instructions, what they take and would take at best, and what of it is in excess, in bytes. */
 static const struct {
     unsigned excess; /* enum gmt_excess */
-    const char *kinds, *bytes;
+    const char *kinds, *passes, *ideal, *bytes;
 } parts[] = {
-    {GMT_EXCESS_LOADS, "'global_load'", "32.0 * (sectors - ideal_sectors)"},
-    {GMT_EXCESS_STORES, "'global_store'", "32.0 * (sectors - ideal_sectors)"},
-    {GMT_EXCESS_SHARED, "'shared_load', 'shared_store'", "128.0 * (wavefronts - ideal_wavefronts)"},
-    {GMT_EXCESS_LOCAL, "'local_load', 'local_store'", "32.0 * sectors"},
+    {GMT_EXCESS_LOADS, "'global_load'", "sectors", "ideal_sectors",
+     "32.0 * (sectors - ideal_sectors)"},
+    {GMT_EXCESS_STORES, "'global_store'", "sectors", "ideal_sectors",
+     "32.0 * (sectors - ideal_sectors)"},
+    {GMT_EXCESS_SHARED, "'shared_load', 'shared_store'", "wavefronts", "ideal_wavefronts",
+     "128.0 * (wavefronts - ideal_wavefronts)"},
+    {GMT_EXCESS_LOCAL, "'local_load', 'local_store'", "sectors", "ideal_sectors", "32.0 * sectors"},
 };
 
 static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int64_t class_id)
@@ -26,12 +30,12 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if ((parts[i].excess & excess) == 0)
             continue;
-        const char *one = gmt_text(analysis,
-                                   "SELECT file, line, caller_file, caller_line, ptx_line, "
-                                   "opcode, %s AS bytes "
-                                   "FROM v_instruction WHERE class_id = %" PRId64
-                                   " AND kind IN (%s)",
-                                   parts[i].bytes, class_id, parts[i].kinds);
+        const char *one = gmt_text(
+            analysis,
+            "SELECT file, line, caller_file, caller_line, ptx_line, "
+            "opcode, requests, %s AS passes, %s AS ideal, %s AS bytes "
+            "FROM v_instruction WHERE class_id = %" PRId64 " AND kind IN (%s)",
+            parts[i].passes, parts[i].ideal, parts[i].bytes, class_id, parts[i].kinds);
 
         sql = sql == NULL ? one : gmt_text(analysis, "%s UNION ALL %s", sql, one);
     }
@@ -49,7 +53,22 @@ static void read_line(struct gmt_query *query, int column, struct gmt_arena *are
                                       .caller_line = gmt_query_int(query, column + 4),
                                       .ptx_line = gmt_query_int(query, column + 5),
                                       .excess_bytes = NAN,
-                                      .share = NAN};
+                                      .share = NAN,
+                                      .per_request = NAN,
+                                      .ideal_per_request = NAN};
+}
+
+/* The text of the line, where the trace carries the file. */
+static void quote(struct gmt_analysis *analysis, struct gmt_finding_line *line)
+{
+    struct gmt_arena *arena = analysis->report->arena;
+
+    if (line->file == NULL || line->line < 1)
+        return;
+    struct gmt_source_text source = gmt_source_text_load(analysis->timeline->db, arena, line->file,
+                                                         false);
+    if ((uint64_t)line->line <= source.line_count)
+        line->code = gmt_source_trimmed(arena, source.lines[line->line - 1]);
 }
 
 void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
@@ -69,7 +88,8 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
     const char *sql = gmt_text(
         analysis,
         "SELECT opcode, file, line, caller_file, caller_line, min(ptx_line), "
-        "sum(bytes) FROM (%s) WHERE bytes > 0 "
+        "sum(bytes), sum(passes) / sum(requests), sum(ideal) / sum(requests) "
+        "FROM (%s) WHERE bytes > 0 "
         "GROUP BY file, line, caller_file, caller_line, "
         "CASE WHEN file IS NULL THEN ptx_line END "
         "ORDER BY 7 DESC, file, line, caller_file, caller_line",
@@ -88,10 +108,14 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
             break;
         read_line(&query, 0, arena, line);
         line->excess_bytes = bytes;
+        line->per_request = gmt_query_real(&query, 7);
+        line->ideal_per_request = gmt_query_real(&query, 8);
     }
     gmt_query_close(&query, rc);
-    for (size_t i = 0; i < finding->line_count; i++)
+    for (size_t i = 0; i < finding->line_count; i++) {
         finding->lines[i].share = finding->lines[i].excess_bytes / total;
+        quote(analysis, &finding->lines[i]);
+    }
 }
 
 void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)

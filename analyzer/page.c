@@ -250,6 +250,7 @@ static int fill(struct gmt_page *page)
         return rc;
     gmt_page_write_calls(page);
     gmt_page_write_allocations(page);
+    gmt_page_write_lines(page);
     /* Only now is it known which threads and return addresses occur. */
     rc = gmt_page_write_places(page);
     return rc == 0 ? gmt_page_write_stacks(page) : rc;

@@ -77,6 +77,9 @@ int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_table *frames
 int gmt_page_load_allocations(struct gmt_page *page);
 void gmt_page_write_allocations(struct gmt_page *page);
 
+/* Of kernels whose instructions were counted. */
+void gmt_page_write_lines(struct gmt_page *page);
+
 int gmt_page_load_calls(struct gmt_page *page);
 void gmt_page_write_calls(struct gmt_page *page);
 

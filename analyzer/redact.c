@@ -34,6 +34,8 @@ static const struct redaction {
      "CASE WHEN kind = 'entry point not covered' THEN detail "
      "WHEN kind LIKE 'kernel%' AND instr(detail, ': ') > 0 "
      "THEN 'a kernel' || substr(detail, instr(detail, ': ')) ELSE '' END"},
+    {"source_file", "text", "NULL", "NULL"},
+    {"source_file", "hash", "NULL", "NULL"},
     {"string", "text",
      "CASE WHEN id IN (SELECT file_id FROM temp.gmt_file) THEN gmt_path(text) "
      "ELSE gmt_text(text) END",

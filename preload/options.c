@@ -113,7 +113,8 @@ void gmt_options_load(void)
         "stacks", (const char *const[]){"off", "caller"}, 2, GMT_STACKS_CALLER);
     gmt_options.counters = (enum gmt_counter_mode)choice_of(
         "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
-    /* The launcher's business; only looked at for what is odd. */
+    /* The launcher's and the recorder's business; only looked at for what is odd. */
+    (void)choice_of("source", (const char *const[]){"on", "off"}, 2, 0);
     (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
     (void)choice_of("python", (const char *const[]){"auto", "off"}, 2, 0);
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit", 1, 1 << 20) << 20;

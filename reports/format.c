@@ -284,6 +284,14 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+const char *gmt_line_quote(struct gmt_arena *arena, const struct gmt_finding_line *line)
+{
+    return isfinite(line->per_request) && isfinite(line->ideal_per_request)
+               ? gmt_arena_text(arena, "%s (%.1f per request where %.1f would do)", line->code,
+                                line->per_request, line->ideal_per_request)
+               : line->code;
+}
+
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)
 {
     if (line->file == NULL || line->line <= 0)

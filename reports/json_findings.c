@@ -67,6 +67,10 @@ static json_t *of_lines(const struct gmt_finding *f)
 
         json_object_set_new(json, "excess_bytes", gmt_json_number(f->lines[i].excess_bytes));
         json_object_set_new(json, "share", gmt_json_number(f->lines[i].share));
+        json_object_set_new(json, "per_request", gmt_json_number(f->lines[i].per_request));
+        json_object_set_new(json, "ideal_per_request",
+                            gmt_json_number(f->lines[i].ideal_per_request));
+        json_object_set_new(json, "code", gmt_json_text(f->lines[i].code));
         json_array_append_new(array, json);
     }
     return array;

@@ -19,6 +19,8 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
                                      gmt_line_label(report->arena, line),
                                      line->opcode != NULL ? line->opcode : "?",
                                      gmt_format_percent(share, 100 * line->share)));
+        if (line->code != NULL)
+            gmt_text_wrap(t, 13, "", gmt_line_quote(report->arena, line));
     }
 }
 

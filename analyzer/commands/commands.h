@@ -70,6 +70,7 @@ int gmt_command_analyze(int argc, char **argv);
 int gmt_command_diff(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
+int gmt_command_lines(int argc, char **argv);
 int gmt_command_symbolize(int argc, char **argv);
 int gmt_command_validate(int argc, char **argv);
 int gmt_command_help(int argc, char **argv);

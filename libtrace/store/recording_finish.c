@@ -8,6 +8,7 @@
 #include "libtrace/store/join.h"
 #include "libtrace/store/model_cache.h"
 #include "libtrace/store/recording_internal.h"
+#include "libtrace/store/sources.h"
 #include "libtrace/store/symbolize.h"
 
 /* Counters of the control page -> loss rows. */
@@ -80,6 +81,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
         (error = gmt_ingest_settle(db)) != 0 ||
         (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
+        (error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS)) != 0 ||
         (error = gmt_model_cache_copy(db)) != 0) {
         return error;
     }

@@ -342,6 +342,15 @@ CREATE TABLE module (
 );
 CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 
+-- The text of files that instructions and the user's own frames name, unless the option `source` is off.
+CREATE TABLE source_file (
+    file_id   INTEGER PRIMARY KEY REFERENCES string(id),
+    state     TEXT NOT NULL CHECK (state IN ('embedded','not found','unreadable','not text','too large','no room')),
+    bytes     INTEGER,                   -- NULL, as the rest, unless embedded
+    hash      TEXT,                      -- XXH3, 128 bits, of the file as it was
+    text      TEXT                       -- what is no UTF-8 replaced by '?'
+);
+
 CREATE TABLE capability (
     name   TEXT PRIMARY KEY,
     state  TEXT NOT NULL CHECK (state IN ('ok','missing','partial','off')),
@@ -477,6 +486,22 @@ JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
 LEFT JOIN string fn ON fn.id = i.function_id LEFT JOIN string op ON op.id = i.opcode_id
 LEFT JOIN string fi ON fi.id = i.file_id LEFT JOIN string cf ON cf.id = i.caller_file_id
 GROUP BY i.class_id, i.site, i.kind;
+
+-- One row per kernel, source line (without one: instruction) and kind, summed over all launches that
+-- were counted; excess_bytes is what those moved beyond the ideal.
+CREATE VIEW v_line AS
+SELECT k.id AS kernel_id, k.name AS kernel, i.file_id, fi.text AS file, i.line,
+       CASE WHEN i.line IS NULL THEN i.ptx_line END AS ptx_line, i.kind,
+       group_concat(DISTINCT op.text) AS opcodes, count(DISTINCT i.site) AS instructions,
+       sum(i.executed) AS executed, sum(i.lanes) AS lanes, sum(i.requests) AS requests, sum(i.bytes) AS bytes,
+       sum(i.sectors) AS sectors, sum(i.ideal_sectors) AS ideal_sectors, sum(i.wavefronts) AS wavefronts,
+       sum(i.ideal_wavefronts) AS ideal_wavefronts,
+       CASE WHEN i.kind LIKE 'local%' THEN 32 * sum(i.sectors)
+            WHEN i.kind LIKE 'shared%' THEN 128 * sum(i.wavefronts - i.ideal_wavefronts)
+            ELSE 32 * sum(i.sectors - i.ideal_sectors) END AS excess_bytes, min(i.source) AS source
+FROM instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
+LEFT JOIN string op ON op.id = i.opcode_id LEFT JOIN string fi ON fi.id = i.file_id
+GROUP BY k.id, i.file_id, i.line, CASE WHEN i.line IS NULL THEN i.ptx_line END, i.kind;
 
 -- What launches of a class touched of an allocation. reread: how often each sector read was read.
 CREATE VIEW v_footprint AS

@@ -78,6 +78,9 @@ static error_t put_variable(int key, const char *variable, const char *value)
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     const char *variable = variable_of(key);
+    if (variable != NULL && value == NULL) {
+        return setenv(variable, "off", 1) != 0 ? errno : 0;
+    }
     if (variable != NULL) {
         for (size_t i = 0; options[i].name != NULL; i++) {
             if (options[i].key == key && !fits(options[i].arg, value)) {

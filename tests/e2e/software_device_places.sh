@@ -30,10 +30,12 @@ equal "lines of the toolkit" 0 "$(q "SELECT count(*) FROM v_instruction WHERE fi
 for call in "$first" "$second"; do
     grep -q "$load, inlined at $call, ld.global" places.txt || fail "the report does not name $load in $call"
 done
+equal "quotations of the line" 2 "$(grep -cF 'return from[i * 33]; (32.0 per request where 4.0 would do)' places.txt)"
 python3 - places.json "${first#*:}" "${second#*:}" <<'END' || fail "the report in JSON names other lines"
 import json, sys
 lines = [l for f in json.load(open(sys.argv[1]))["findings"] for l in f["lines"]]
 assert sorted(l["caller_line"] for l in lines) == [int(n) for n in sys.argv[2:]], lines
+assert all(l["code"] == "return from[i * 33];" and l["per_request"] == 32 and l["ideal_per_request"] == 4 for l in lines), lines
 assert all(l["file"].endswith("/places.h") and l["caller_file"].endswith("/places.cu") for l in lines), lines
 END
 
@@ -46,3 +48,31 @@ says() {
 fault=$(line places.cu fault)
 says faulty "/$load, inlined at $GMT_SOURCE/tests/e2e/programs/$fault: "
 says refused "/$(line places.cu refused): wmma.load"
+
+# The listing: what each line moved, beside its text, which travels in the trace.
+lines() { "$GMT_BUILD/bin/gmanalyze" lines "$@" >lines.txt 2>lines.err || fail "gmanalyze lines $*"; }
+shows() { grep -qE -- "$1" lines.txt || { cat lines.txt >&2; fail "the listing does not show '$1'"; }; }
+equal "sources in the trace" "embedded 2" "$(q "SELECT state || ' ' || count(*) FROM source_file GROUP BY state")"
+lines places.db
+shows "32\.0 / 4\.0 +1\.75 KiB +100 % load +${load#*:} \|     return from\[i \* 33\];"
+shows "4\.0 / 4\.0 +store +${second#*:} \|     out\[i\] = "
+equal "lines without counts are dimmed text only" 1 "$(grep -cE "^ +${first#*:} \| " lines.txt)"
+lines --context 0 places.db
+equal "listed lines of code without counts" 0 "$(grep -cE "^ +${first#*:} \| " lines.txt || true)"
+lines --format json places.db
+python3 - lines.txt "${load#*:}" <<'END' || fail "the listing in JSON"
+import json, sys
+kernel, = json.load(open(sys.argv[1]))["kernels"]
+loads = [l for l in kernel["lines"] if l["kind"] == "global_load"]
+assert [l["line"] for l in loads] == [int(sys.argv[2])] and loads[0]["instructions"] == 2, loads
+assert loads[0]["excess_bytes"] == kernel["excess_bytes"] == 2 * (32 - 4) * 32, kernel
+END
+run none "$GMT_BUILD/bin/gmanalyze" lines --kernel nothing places.db
+equal "status without a kernel" 4 "$(cat none.status)"
+equal "lines about it" 1 "$(grep -c 'matches none of the 1 kernels' none.err)"
+
+run bare_text "$gmtrace" --no-source --device sim -o without.db "$program"
+finished without.db
+equal "sources that were to be left out" 0 "$(sql without.db "SELECT count(*) FROM source_file")"
+lines without.db
+shows "it may have changed since"

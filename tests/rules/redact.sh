@@ -43,6 +43,9 @@ UPDATE string SET text = 'NAME::upload()' WHERE id = 3;
 INSERT INTO capability VALUES ('cupti', 'missing', 1, 'not found in /home/DIRECTORY/lib', 'set /home/DIRECTORY/x');
 INSERT INTO loss VALUES ('module changed since', '/home/DIRECTORY/NAME', 1),
     ('kernel class not measured', '_ZNAME1: over budget', 2), ('frame not symbolized', '/DIRECTORY/NAME', 3);
+INSERT INTO instruction(launch_seq, class_id, site, file_id, line, kind, executed, lanes, requests, bytes, sectors,
+    ideal_sectors, source) SELECT 1, min(id), 0, 2, 1, 'global_load', 1, 32, 1, 128, 32, 4, 'simulated' FROM kernel_class;
+INSERT INTO source_file VALUES (2, 'embedded', 24, '0', '/* DIRECTORY */ NAME();');
 END
 make_trace planted.db "$rules/golden/trace.sql" planted.sql
 
@@ -69,6 +72,7 @@ done
 for plain in plain.json plain.page; do
     grep -q DIRECTORY $plain || fail "no folder in $plain"
 done
+grep -qF '/* DIRECTORY */' plain.page || fail "the page does not carry the source"
 analyze paths --redact=paths
 analyze names --redact=names
 for format in txt json page; do

@@ -68,6 +68,8 @@ export interface Head {
   /** [begin, end] in ns from the origin, by fingerprint of the finding. */
   claims: Record<string, [number, number][]>;
   detail: Detail | null;
+  /** Text of the files of table source_line, by name; absent: no instruction was counted. */
+  sources?: Record<string, string>;
   strings: string[];
   /** The command line that makes this page again. */
   reproduce: string;

@@ -36,6 +36,11 @@ export interface SourceLine {
   opcode: string | null;
   excess_bytes: number | null;
   share: number | null;
+  /** Sectors, or passes through shared memory. */
+  per_request: number | null;
+  ideal_per_request: number | null;
+  /** The line's text; null: the trace does not carry the file. */
+  code: string | null;
 }
 export interface Part {
   label: string;

@@ -36,6 +36,9 @@ const ENCODINGS = {
   function: 'string',
   file: 'string',
   module: 'string',
+  kernel_name: 'string',
+  access: 'string',
+  opcodes: 'string',
 };
 
 /** rows: { table: [{ column: value }] }; values of columns that a row lacks are not known. */

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A CuPy script: uploads, an element-wise kernel of its own, a reduction, a download.
 
-Prints the same lines on every run. Exits 77 where there is no CuPy or no GPU.
+Prints the same lines on every run; the time of the rounds goes to stderr. Exits 77 where there
+is no CuPy or no GPU.
 """
 
 import sys
+import time
 
 try:
     import cupy
@@ -27,6 +29,7 @@ def main() -> int:
     scale = cupy.ElementwiseKernel("int32 x, int32 k", "int32 y", "y = x * k + 1", "scale")
     host = numpy.arange(WORDS, dtype=numpy.int32) % 1000
     total = 0
+    began = time.perf_counter()
     for k in range(ROUNDS):
         device = cupy.asarray(host)
         result = cupy.asnumpy(scale(device, numpy.int32(k)))
@@ -34,6 +37,7 @@ def main() -> int:
             print(f"cupy_script.py: wrong result in round {k}", file=sys.stderr)
             return 1
         total += int(scale(device, numpy.int32(k)).sum(dtype=numpy.int64))
+    print(f"time_ms {1e3 * (time.perf_counter() - began):.4f}", file=sys.stderr)
     print(f"rounds {ROUNDS} total {total}")
     return 0
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures two copies, a memset and two kernels, and launches the graph: graph [launches] */
+/*
+ * Captures two copies, a memset and two kernels, and launches the graph: graph [launches]
+ *
+ * The time of the launches goes to stderr.
+ */
 
 #include "check.cuh"
 
 #include <string.h>
+#include <time.h>
 
 enum { WORDS = 1 << 16 };
 
@@ -19,6 +24,13 @@ __global__ void k_graph_count(unsigned *to, unsigned *launches)
     to[i] += 1;
     if (i == 0)
         *launches += 1;
+}
+
+static double now_ms()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
 int main(int argc, char **argv)
@@ -49,9 +61,11 @@ int main(int argc, char **argv)
     CHECK(cudaMemcpyAsync(host + WORDS, to, bytes, cudaMemcpyDeviceToHost, stream));
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    const double began_ms = now_ms();
     for (long i = 0; i < launches; i++)
         CHECK(cudaGraphLaunch(executable, stream));
     CHECK(cudaStreamSynchronize(stream));
+    fprintf(stderr, "time_ms %.4f\n", now_ms() - began_ms);
     CHECK(cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost));
 
     for (unsigned i = 0; i < WORDS; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transfers and allocations done badly and well, timed: transfer_pairs list | PAIR bad|good|both
+ * Transfers and allocations done badly and well, timed: transfer_pairs list | PAIR [--]bad|good|both
  *
  * Prints one line of JSON for each twin: the time of each repetition on the host's clock, from an
  * idle device to an idle device, and of what the good one sets up beforehand. Both twins of a pair
@@ -45,7 +45,7 @@ static void pieces_up(pair_state *state)
 {
     for (size_t i = 0; i < PIECES; i++)
         CHECK(cudaMemcpy(state->device + i * PIECE_BYTES, state->host + i * PIECE_BYTES,
-                         PIECE_BYTES, cudaMemcpyHostToDevice));
+                         PIECE_BYTES, cudaMemcpyHostToDevice)); // GM101
 }
 
 static void gathered_up(pair_state *state)
@@ -83,7 +83,7 @@ static void rows_up(pair_state *state)
 {
     for (size_t i = 0; i < ROWS; i++)
         CHECK(cudaMemcpy(state->device + i * PITCH_BYTES, state->host + i * ROW_BYTES, ROW_BYTES,
-                         cudaMemcpyHostToDevice));
+                         cudaMemcpyHostToDevice)); // GM104
 }
 
 static void plane_up(pair_state *state)
@@ -111,7 +111,7 @@ static void plane_down(pair_state *state)
 
 static void pageable_up(pair_state *state)
 {
-    CHECK(cudaMemcpy(state->device, state->host, LARGE_BYTES, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(state->device, state->host, LARGE_BYTES, cudaMemcpyHostToDevice)); // GM102
 }
 
 static void pinned_up(pair_state *state)
@@ -139,7 +139,7 @@ static void churn(pair_state *)
     for (int i = 0; i < BUFFERS; i++) {
         void *buffer = nullptr;
 
-        CHECK(cudaMalloc(&buffer, BUFFER_BYTES));
+        CHECK(cudaMalloc(&buffer, BUFFER_BYTES)); // GM201
         CHECK(cudaMemsetAsync(buffer, 1, BUFFER_BYTES, nullptr));
         CHECK(cudaFree(buffer));
     }
@@ -257,7 +257,8 @@ int main(int argc, char **argv)
     }
     for (const pair_row &row : pairs) {
         for (const auto &twin : twins) {
-            if (argc == 3 && strcmp(argv[1], row.name) == 0 && strcmp(argv[2], twin.name) == 0) {
+            if (argc == 3 && strcmp(argv[1], row.name) == 0 &&
+                strcmp(argv[2] + strspn(argv[2], "-"), twin.name) == 0) {
                 run(&row, twin.wanted);
                 return 0;
             }

@@ -63,18 +63,19 @@ class Session:
                 old.unlink()
         return path
 
-    def plain(self, command: list, timeout: float = 120) -> subprocess.CompletedProcess:
+    def run_in(self, command: list, environment: dict[str, str],
+               timeout: float = 120) -> subprocess.CompletedProcess:
         return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                              timeout=timeout, check=False, cwd=self.work,
-                              env=self.environment(None))
+                              timeout=timeout, check=False, cwd=self.work, env=environment)
+
+    def plain(self, command: list, timeout: float = 120) -> subprocess.CompletedProcess:
+        return self.run_in(command, self.environment(None), timeout)
 
     def traced(self, name: str, command: list, collect: str = "standard", timeout: float = 120,
                **more: str) -> tuple[subprocess.CompletedProcess, pathlib.Path]:
         """Run under the library (as LD_PRELOAD alone does it) and wait for a finished trace."""
         path = self.trace_path(name)
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                              timeout=timeout, check=False, cwd=self.work,
-                              env=self.environment(path, collect, **more))
+        done = self.run_in(command, self.environment(path, collect, **more), timeout)
         self.wait(path)
         return done, path
 
@@ -82,6 +83,12 @@ class Session:
         until = time.monotonic() + timeout
         while pathlib.Path(f"{path}.spool").exists() and time.monotonic() < until:
             time.sleep(0.05)
+
+    def traces(self, pattern: str) -> list[pathlib.Path]:
+        """Of several processes: what `pattern` matches, once every recorder has finished."""
+        for spool in self.work.glob(f"{pattern}.spool"):
+            self.wait(spool.with_suffix(""))
+        return sorted(self.work.glob(pattern))
 
     def open(self, path: pathlib.Path) -> sqlite3.Connection:
         return sqlite3.connect(f"file:{path}?mode=ro", uri=True)

@@ -13,3 +13,9 @@ UPDATE capability SET detail = CAST(x'ff' AS TEXT), remedy = '<b>';
 UPDATE loss SET detail = '"' || char(8232) || '&';
 UPDATE device SET name = CAST(x'80' AS TEXT), attributes = 'x';
 UPDATE api SET runtime_name = '"><script>' || id;
+INSERT INTO string VALUES(9001, '/x/</script><img src=x onerror=alert(1)>.cu'), (9002, '__proto__');
+INSERT INTO instruction(launch_seq, class_id, site, opcode_id, file_id, line, kind, executed, lanes, requests,
+    bytes, sectors, ideal_sectors, source)
+SELECT 1, id, 0, 9001, 9001 + id % 2, 2, 'global_load', 1, 32, 1, 128, 32, 4, 'simulated' FROM kernel_class;
+INSERT INTO source_file VALUES(9001, 'embedded', 1, 'h', 'a' || char(10) || '</script><script>alert(1)</script>' ||
+    char(27) || '[31m' || char(0x202e)), (9002, 'embedded', 1, '<b>', '<img src=x onerror=alert(1)>');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an open finding shows: what to do, where, what it costs, how that is known, and the evidence.
 import type { ComponentChildren } from 'preact';
-import { base, bytes, evidence, known, ns, share } from '../../format';
+import { base, bytes, decimal, evidence, known, ns, share } from '../../format';
 import { Code, CopyButton } from '../../parts/copy';
 import { Stack } from '../../parts/stack';
 import { Table, type TableColumn } from '../../parts/table';
@@ -129,7 +129,24 @@ export function lineLabel({ file, line, caller_file, caller_line, ptx_line }: So
 
 const LINES: TableColumn<SourceLine>[] = [
   { key: 'line', title: 'Line', value: lineLabel },
+  { key: 'code', title: 'Code', value: ({ code }) => code, show: ({ code }) => code && <code>{code}</code> },
   { key: 'opcode', title: 'Instruction', value: ({ opcode }) => opcode },
+  {
+    key: 'per_request',
+    title: 'Per request',
+    numeric: true,
+    value: (row) => row.per_request,
+    show: (row) => decimal(row.per_request, 1),
+    help: 'sectors of 32 bytes, or passes through shared memory',
+  },
+  {
+    key: 'ideal',
+    title: 'Ideal',
+    numeric: true,
+    value: (row) => row.ideal_per_request,
+    show: (row) => decimal(row.ideal_per_request, 1),
+    help: 'the fewest that would do',
+  },
   {
     key: 'share',
     title: 'Share of the excess',

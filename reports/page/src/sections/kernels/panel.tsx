@@ -10,6 +10,7 @@ import type { Payload } from '../../payload';
 import { go } from '../../state';
 import { countersOf, type CounterRow } from './metrics';
 import type { Kernel } from './model';
+import { SourcePanel } from './source-panel';
 import { OccupancyPanel } from './whatif';
 
 interface Props {
@@ -236,6 +237,7 @@ export function KernelPanel({ payload, kernel, close }: Props) {
       <Limits kernel={kernel} />
       <h4>Findings</h4>
       <Findings kernel={kernel} />
+      <SourcePanel payload={payload} kernel={kernel} />
       <h4>Occupancy</h4>
       <OccupancyPanel row={kernel.row} />
       <h4>Launches</h4>

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How gmanalyze lines prints. */
+#ifndef GMT_ANALYZER_LINES_WRITE_H
+#define GMT_ANALYZER_LINES_WRITE_H
+
+#include "analyzer/source_lines.h"
+
+struct gmt_lines_view {
+    sqlite3 *db;
+    struct gmt_arena *arena;
+    const char *trace;
+    struct gmt_kernel_lines *kernels;
+    size_t kernel_count, shown; /* the first `shown` are printed */
+    long context;               /* lines of source around those that were counted */
+};
+
+void gmt_lines_text(const struct gmt_lines_view *view);
+void gmt_lines_json(const struct gmt_lines_view *view);
+
+#endif

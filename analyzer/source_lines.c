@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads v_line and source_file. */
+#include "analyzer/source_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyzer/query.h"
+
+static const char lines_sql[] =
+    "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, l.kind, "
+    "l.opcodes, l.instructions, l.executed, l.lanes, l.requests, l.bytes, l.sectors, "
+    "l.ideal_sectors, l.wavefronts, l.ideal_wavefronts, l.excess_bytes, t.excess_bytes "
+    "FROM v_line l JOIN "
+    "(SELECT v.kernel_id, sum(v.excess_bytes) AS excess_bytes, "
+    "(SELECT count(DISTINCT launch_seq) FROM instruction JOIN kernel_class c ON c.id = class_id "
+    "WHERE c.kernel_id = v.kernel_id) AS launches FROM v_line v GROUP BY v.kernel_id) t "
+    "ON t.kernel_id = l.kernel_id "
+    "ORDER BY coalesce(t.excess_bytes, 0) DESC, l.kernel_id, l.file IS NULL, "
+    "sum(l.excess_bytes) OVER (PARTITION BY l.kernel_id, l.file) DESC, l.file, l.line, "
+    "l.ptx_line, l.kind";
+
+static void read_line(struct gmt_query *query, struct gmt_arena *arena, double launches,
+                      struct gmt_source_line *line)
+{
+    double *const counts[] = {
+        &line->executed,    &line->lanes,         &line->requests,   &line->bytes,
+        &line->sectors,     &line->ideal_sectors, &line->wavefronts, &line->ideal_wavefronts,
+        &line->excess_bytes};
+
+    line->file = gmt_query_text(query, 4, arena);
+    line->line = gmt_query_int(query, 5);
+    line->ptx_line = gmt_query_int(query, 6);
+    line->kind = gmt_query_text(query, 7, arena);
+    line->opcodes = gmt_query_text(query, 8, arena);
+    line->instructions = gmt_query_real(query, 9);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        *counts[i] = gmt_query_real(query, 10 + (int)i) / launches;
+}
+
+static int read_row(struct gmt_query *query, struct gmt_arena *arena,
+                    struct gmt_kernel_lines **kernels, size_t *count)
+{
+    struct gmt_kernel_lines *kernel = *count > 0 ? &(*kernels)[*count - 1] : NULL;
+    int64_t id = gmt_query_int(query, 0);
+
+    if (kernel == NULL || kernel->kernel_id != id) {
+        const char *source = gmt_query_text(query, 3, arena);
+
+        kernel = GMT_PUSH(arena, *kernels, *count);
+        if (kernel == NULL)
+            return -ENOMEM;
+        int64_t launches = gmt_query_int(query, 2);
+        double excess = gmt_query_real(query, 19);
+
+        *kernel = (struct gmt_kernel_lines){
+            .kernel_id = id,
+            .kernel = gmt_query_text(query, 1, arena),
+            .launches = launches > 0 ? launches : 1,
+            .simulated = source != NULL && strcmp(source, "simulated") == 0,
+        };
+        kernel->excess_bytes = isfinite(excess) ? excess / (double)kernel->launches : 0;
+    }
+    struct gmt_source_line *line = GMT_PUSH(arena, kernel->lines, kernel->line_count);
+
+    if (line == NULL)
+        return -ENOMEM;
+    read_line(query, arena, (double)kernel->launches, line);
+    return line->kind != NULL ? 0 : -ENOMEM;
+}
+
+int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kernel_lines **kernels,
+                          size_t *count)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, db, lines_sql), full = 0;
+
+    *kernels = NULL;
+    *count = 0;
+    while (rc == 0 && full == 0 && gmt_query_next(&query))
+        full = read_row(&query, arena, kernels, count);
+    rc = gmt_query_close(&query, rc);
+    return full != 0 ? full : rc;
+}
+
+bool gmt_source_line_ratio(const struct gmt_source_line *line, double *actual, double *ideal)
+{
+    bool shared = isfinite(line->wavefronts);
+    double passes = shared ? line->wavefronts : line->sectors;
+    double least = shared ? line->ideal_wavefronts : line->ideal_sectors;
+
+    if (!isfinite(passes) || !(line->requests > 0))
+        return false;
+    *actual = passes / line->requests;
+    *ideal = least / line->requests;
+    return true;
+}
+
+/* ---- text --------------------------------------------------------------------------------------- */
+
+static void split(struct gmt_arena *arena, char *text, struct gmt_source_text *source)
+{
+    while (*text != '\0') {
+        char *end = text + strcspn(text, "\n");
+        bool last = *end == '\0';
+        const char **line = GMT_PUSH(arena, source->lines, source->line_count);
+
+        if (line == NULL)
+            return;
+        *line = text;
+        *end = '\0';
+        if (last)
+            return;
+        text = end + 1;
+    }
+}
+
+/* The file on this machine, or NULL. A trace may name anything: no pipe is waited for. */
+static char *read_disk(struct gmt_arena *arena, const char *file)
+{
+    enum { LIMIT = 4 << 20 };
+    struct stat info;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
+    char *text = NULL;
+
+    if (in != NULL && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size < LIMIT)
+        text = gmt_arena_alloc(arena, (size_t)info.st_size + 1);
+    if (text != NULL) {
+        size_t length = fread(text, 1, (size_t)info.st_size, in);
+
+        text[length] = '\0';
+        if (ferror(in) || memchr(text, '\0', length) != NULL)
+            text = NULL;
+    }
+    if (in != NULL)
+        (void)fclose(in);
+    else if (fd >= 0)
+        (void)close(fd);
+    return text;
+}
+
+const char *gmt_source_trimmed(struct gmt_arena *arena, const char *line)
+{
+    const char *begin = line + strspn(line, " \t");
+    const char *comment = strstr(begin, "//");
+    /* "http://" in a string is no comment, but a quotation may end there all the same. */
+    size_t length = comment != NULL && comment > begin ? (size_t)(comment - begin) : strlen(begin);
+
+    while (length > 0 && strchr(" \t\r", begin[length - 1]) != NULL)
+        length--;
+    return length > 0 ? gmt_arena_text(arena, "%.*s", (int)length, begin) : NULL;
+}
+
+struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena, const char *file,
+                                            bool disk)
+{
+    struct gmt_source_text source = {.file = file};
+    struct gmt_query query;
+    char *text = NULL;
+    /* A trace of an earlier version has no such table. */
+    int rc = gmt_query_open(&query, db,
+                            "SELECT f.state, f.text FROM source_file f JOIN string s "
+                            "ON s.id = f.file_id WHERE s.text = ?1");
+
+    if (rc == 0)
+        sqlite3_bind_text(query.statement, 1, file, -1, SQLITE_STATIC);
+    if (rc == 0 && gmt_query_next(&query)) {
+        source.missing = gmt_query_text(&query, 0, arena);
+        text = gmt_query_text(&query, 1, arena);
+    }
+    (void)gmt_query_close(&query, rc);
+    if (text == NULL && disk) {
+        text = read_disk(arena, file);
+        source.from_disk = text != NULL;
+    }
+    if (text == NULL) {
+        source.missing = source.missing != NULL ? source.missing : "not in the trace";
+        return source;
+    }
+    source.missing = NULL;
+    split(arena, text, &source);
+    return source;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load, payloadOf } from './bundle.mjs';
+
+const { sourceOf, listing, wordOf } = await load('sections/kernels/source.ts');
+
+const rows = [
+  // two launches: 64 and 4 sectors a request in all, so that one launch moves half of it
+  ['k', 2, 'a.cu', 7, 'global_load', 'ld', 4, 4, 128, 16, null, null, 3584],
+  ['k', 2, 'a.cu', 7, 'other', 'mul', 6, null, null, null, null, null, null],
+  ['k', 2, 'a.cu', 9, 'global_store', 'st', 2, 2, 8, 8, null, null, 0],
+  ['k', 2, 'b.h', 20, 'shared_load', 'ld', 2, 2, null, null, 64, 2, 7936],
+  ['other', 1, null, 3, 'global_load', 'ld', 1, 1, 32, 4, null, null, 896],
+];
+const columns = ['kernel_name', 'launches', 'file', 'line', 'access', 'opcodes', 'executed', 'requests', 'sectors', 'ideal_sectors', 'wavefronts', 'ideal_wavefronts', 'excess_bytes'];
+const payload = payloadOf(
+  { source_line: rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]]))) },
+  { sources: { 'a.cu': Array.from({ length: 30 }, (_, at) => `line ${at + 1}`).join('\n') } },
+);
+
+test('counts of one launch, by file, the one with the most excess first', () => {
+  const source = sourceOf(payload, 'k');
+  assert.equal(source.launches, 2);
+  assert.equal(source.excess, (3584 + 7936) / 2);
+  assert.deepEqual(source.files.map(({ file, text }) => [file, text?.length ?? null]), [['b.h', null], ['a.cu', 30]]);
+  const [shared] = source.files[0].counts;
+  assert.deepEqual([shared.actual, shared.ideal, shared.excess], [32, 1, 3968]);
+  const [load, arithmetic, store] = source.files[1].counts;
+  assert.deepEqual([load.actual, load.ideal, load.executed, load.excess], [32, 4, 2, 1792]);
+  assert.ok(Number.isNaN(arithmetic.actual) && store.share === 0);
+  assert.ok(Math.abs(load.share + shared.share - 1) < 1e-12);
+  assert.equal(sourceOf(payload, 'none'), null);
+});
+
+test('lines that were counted with their neighbours, and what is left out between', () => {
+  const shown = listing(sourceOf(payload, 'k').files[1], 1);
+  assert.deepEqual(shown.map((row) => row?.line), [6, 7, 8, 9, 10]);
+  assert.deepEqual(shown[1].counts.map(({ kind }) => kind), ['global_load'], 'the arithmetic beside a load is not shown');
+  assert.equal(shown[0].text, 'line 6');
+  assert.deepEqual(listing(sourceOf(payload, 'k').files[1], 0).map((row) => row?.line), [7, undefined, 9]);
+});
+
+test('without the text or without lines there are still the counts', () => {
+  assert.deepEqual(listing(sourceOf(payload, 'k').files[0]).map(({ line, text }) => [line, text]), [[20, null]]);
+  const [ptx] = sourceOf(payload, 'other').files;
+  assert.equal(ptx.file, null);
+  assert.deepEqual(listing(ptx).map(({ line, counts }) => [line, counts[0].excess]), [[3, 896]]);
+});
+
+test('kinds in words; what is not known stays as it is', () => {
+  assert.equal(wordOf('shared_load'), 'shared load');
+  assert.equal(wordOf('<new>'), '<new>');
+});

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with one fault of transfers or memory each, and their repaired twins: what the rule
+promises beside what the repair brought, and nothing said of the twin. Writes host_rules.json."""
+
+import json
+import statistics
+
+from . import twin_table
+from .models import calibrated
+
+ROUNDS = 5
+LIMIT = 0.15  # of the run time of the bad twin
+NO_DEVICE = 77
+# Hashing takes the host as long as some copies: only where the rule is about content.
+CONTENT = {"GMTRACE_FINGERPRINTS": "whole", "GMTRACE_FINGERPRINT_BUDGET": "100"}
+
+
+def command(session, row, twin):
+    path = session.programs / "twins" / row.program
+    return [path if path.exists() else session.programs / row.program, row.problem, f"--{twin}"]
+
+
+def timed(session, row):
+    """Both twins without a tool, in turns: outputs of all rounds; None where they cannot run."""
+    outputs = {"bad": [], "good": []}
+    for _ in range(ROUNDS):
+        for twin, kept in outputs.items():
+            done = session.plain(command(session, row, twin))
+            if done.returncode == NO_DEVICE:
+                print(f"skip {row.rule}: {done.stderr.strip()}", flush=True)
+                return None
+            if done.returncode != 0:
+                session.check(f"{row.program} {row.problem} runs", False, done.stderr[-200:])
+                return None
+            kept.append(done.stdout + done.stderr)
+    return outputs
+
+
+def report_of(session, row, twin):
+    """Trace one run and analyse it with the model of this device; None where that fails."""
+    name = f"{row.rule}_{twin}"
+    done, path = session.traced(name, command(session, row, twin), GMTRACE_COUNTERS="off",
+                                **(CONTENT if row.software == "fingerprints" else {}))
+    traced = done.returncode == 0 and path.exists()
+    if not session.check(f"{row.rule}, {twin}: traced", traced,
+                         "" if traced else done.stderr[-200:]):
+        return None
+    session.joined(f"{row.rule}, {twin}", path)
+    json_report = session.plain([session.build / "bin" / "gmanalyze", *calibrated(session),
+                                 "--format", "json", path])
+    if not session.check(f"{row.rule}, {twin}: analysed", json_report.returncode == 0,
+                         json_report.stderr[-200:]):
+        return None
+    return json.loads(json_report.stdout)
+
+
+def median_ms(outputs):
+    return statistics.median(float(twin_table.printed(output)["time_ms"]) for output in outputs)
+
+
+def promise(row, report):
+    """low, best and high of the finding's saving, ms; None: no finding, or no time promised."""
+    finding = twin_table.finding_of(row, report)
+    saving = finding["saving"] if finding is not None else {}
+    if saving.get("best_ns") is None:
+        return None
+    return [saving[name] / 1e6 for name in ("low_ns", "best_ns", "high_ns")]
+
+
+def check_promise(session, row, entry):
+    bad, gain, told = entry["bad_ms"], entry["gain_ms"], entry["promised_ms"]
+    if not session.check(f"{row.rule} promises time", told is not None):
+        return
+    entry["error"] = (told[1] - gain) / bad
+    entry["inside"] = told[0] <= gain <= told[2]
+    around = row.saving == "between"
+    session.check(f"{row.rule} promises what the repair brought, " +
+                  ("between low and high" if around else f"within {LIMIT:.0%} of the run time"),
+                  entry["inside"] if around else abs(entry["error"]) <= LIMIT,
+                  f"promised {told[1]:.2f} ms ({told[0]:.2f} to {told[2]:.2f}), "
+                  f"measured {gain:.2f} of {bad:.2f} ms")
+
+
+def examine(session, row):
+    """One row of the table; None where the program cannot run here."""
+    outputs = timed(session, row)
+    if outputs is None:
+        return None
+    bad_ms, good_ms = median_ms(outputs["bad"]), median_ms(outputs["good"])
+    entry = {"rule": row.rule, "program": f"{row.program} {row.problem}", "bad_ms": bad_ms,
+             "good_ms": good_ms, "gain_ms": bad_ms - good_ms, "promised_ms": None,
+             "samples_ms": {twin: [float(twin_table.printed(text)["time_ms"]) for text in texts]
+                            for twin, texts in outputs.items()}}
+    reports = {twin: report_of(session, row, twin) for twin in outputs}
+    if None in reports.values():
+        return entry
+    bad, good = reports["bad"], reports["good"]
+    last = [texts[-1] for texts in outputs.values()]
+    for checked in (*twin_table.results(row, *last), *twin_table.fires(row, bad),
+                    *twin_table.quiet(row, good)):
+        session.check(checked.what, checked.good, "" if checked.good else checked.detail)
+    entry["promised_ms"] = promise(row, bad)
+    entry["others"] = [f["rule"] for f in bad["findings"] if f["rule"] != row.rule]
+    entry["of_the_twin"] = [f["rule"] for f in good["findings"]]
+    if row.saving in ("time", "between"):
+        check_promise(session, row, entry)
+    elif row.saving != "wrong":
+        for checked in twin_table.peak_saving(row, bad, last):
+            session.check(checked.what, checked.good, checked.detail)
+            entry["bytes"] = checked.detail
+    return entry
+
+
+def print_table(entries):
+    print(f"     {'rule':6}{'program':18}{'bad ms':>9}{'good ms':>9}{'gain':>9}{'promised':>10}"
+          f"{'low':>9}{'high':>9}{'error':>8}  other findings")
+    for entry in entries:
+        told = entry["promised_ms"] or [float("nan")] * 3
+        print(f"     {entry['rule']:6}{entry['program']:18}{entry['bad_ms']:9.2f}"
+              f"{entry['good_ms']:9.2f}{entry['gain_ms']:9.2f}{told[1]:10.2f}{told[0]:9.2f}"
+              f"{told[2]:9.2f}{entry.get('error', float('nan')):8.1%}"
+              f"  {' '.join(entry.get('others', []))}", flush=True)
+
+
+def device(session):
+    """Name and driver, as the traces have them."""
+    traces = sorted(session.work.glob("GM*_bad.db"))
+    if not traces:
+        return None
+    with session.open(traces[0]) as db:
+        name, driver = db.execute("SELECT name, driver_version FROM device LIMIT 1").fetchone()
+    return {"name": name, "driver": driver}
+
+
+def run(session):
+    calibrated(session)
+    entries = [entry for entry in (examine(session, row) for row in twin_table.rows())
+               if entry is not None]
+    print_table(entries)
+    session.check("programs were examined", len(entries) > 0, len(entries))
+    session.note("inside of what was promised", [e["rule"] for e in entries if e.get("inside")])
+    told = {"command": "tests/gpu/run host_rules", "device": device(session), "rounds": ROUNDS,
+            "limit": LIMIT, "rows": entries}
+    with open(session.out / "host_rules.json", "w", encoding="utf-8") as file:
+        json.dump(told, file, indent=1)
+        file.write("\n")
