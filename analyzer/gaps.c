@@ -168,6 +168,48 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
                     NULL);
 }
 
+/* Times in which the program, or a library of its own, used CUPTI itself. */
+static void add_device_gaps(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    static const char sql[] =
+        "SELECT client, request, count(*), min(g.begin_ns) - p.start_ns, "
+        "max(coalesce(g.end_ns, p.end_ns)) - p.start_ns, sum(coalesce(g.end_ns, p.end_ns) - "
+        "g.begin_ns), sum(g.end_ns IS NULL) FROM device_gap g, process p GROUP BY client "
+        "ORDER BY min(g.begin_ns)";
+    struct gmt_query query;
+    int64_t tables = 0;
+    char from[GMT_FORMAT_BYTES], to[GMT_FORMAT_BYTES], sum[GMT_FORMAT_BYTES];
+
+    /* Traces of earlier versions have no such table. */
+    (void)gmt_query_int64(
+        tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'device_gap' AND type = 'table'",
+        &tables);
+    if (tables != 1)
+        return;
+    int rc = gmt_query_open(&query, tl->db, sql);
+    while (rc == 0 && gmt_query_next(&query)) {
+        int64_t times = gmt_query_int(&query, 2);
+        const char *client = gmt_query_text(&query, 0, report->arena);
+        const char *request = gmt_query_text(&query, 1, report->arena);
+        bool known = client != NULL && client[0] != '\0';
+
+        report->incomplete = true;
+        gmt_gap_add(report, "device times",
+                    gmt_arena_text(
+                        report->arena,
+                        "missing from %s to %s%s%s: another CUPTI client (%s, %s) was active; "
+                        "copies, kernels and waits of that time are known from the host only",
+                        gmt_format_ns(from, gmt_query_real(&query, 3)),
+                        gmt_query_int(&query, 6) > 0 ? "the end"
+                                                     : gmt_format_ns(to, gmt_query_real(&query, 4)),
+                        times > 1 ? ", in all " : "",
+                        times > 1 ? gmt_format_ns(sum, gmt_query_real(&query, 5)) : "",
+                        known ? client : "the program", request != NULL ? request : "?"),
+                    "record without the program's own profiler");
+    }
+    gmt_query_close(&query, rc);
+}
+
 static void add_rules(struct gmt_report *report)
 {
     for (size_t i = 0; i < report->rule_count; i++) {
@@ -194,6 +236,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
                     "the program was killed; calls still open then are missing", NULL);
     add_capabilities(tl, report);
     gmt_gaps_add_losses(tl, report);
+    add_device_gaps(tl, report);
     if (tl->device_count > 1)
         gmt_gap_add(
             report, "devices",

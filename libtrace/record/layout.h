@@ -20,9 +20,10 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 3u
+#define GMT_SPOOL_VERSION 4u
 #define GMT_SPOOL_OLDEST_VERSION \
-    1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40 */
+    1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
+          48 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -68,6 +69,7 @@ enum gmt_rec_type {
     GMT_REC_GRAPH = 34,      /* side + gmt_graph: a graph can be launched from now on, or no more */
     GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
+    GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: another user of CUPTI was at work */
 };
 
 /* Families of driver calls; stored with each entry point's name. */
@@ -408,6 +410,16 @@ struct gmt_user_range {
     uint16_t depth;     /* of pushed ones: how many of its domain were open in the thread */
     uint8_t kind;       /* enum gmt_user_range_kind */
     uint8_t reserved[5];
+};
+
+/* Text: the module that asked, the CUPTI function it called. Device times are missing between the two
+ * times, because CUPTI was the program's. Written when it begins, and again when it ends. */
+struct gmt_device_gap {
+    struct gmt_side_head head;
+    uint64_t begin_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
+    uint64_t end_ns;   /* 0: not yet */
+    uint32_t id;       /* unique in the process, from 1 */
+    uint32_t reserved;
 };
 
 enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };

@@ -51,6 +51,7 @@ static const struct family families[] = {
     [GMT_REC_GRAPH_NODE] = {sizeof(struct gmt_graph_node), gmt_ingest_graph_node},
     [GMT_REC_RACE] = {sizeof(struct gmt_race), gmt_ingest_race},
     [GMT_REC_RANGE] = {sizeof(struct gmt_user_range), gmt_ingest_range},
+    [GMT_REC_DEVICE_GAP] = {sizeof(struct gmt_device_gap), gmt_ingest_device_gap},
 };
 
 int gmt_ingest_open(sqlite3 *db, struct gmt_timebase *time, struct gmt_ingest **out)

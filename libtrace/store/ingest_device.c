@@ -59,6 +59,19 @@ int gmt_ingest_device_op(struct gmt_ingest *ingest, const struct gmt_spool_recor
     return gmt_ingest_step(&row);
 }
 
+int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_device_gap *gap = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*gap));
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_DEVICE_GAP);
+    gmt_put_unsigned(&row, gap->id);
+    gmt_put_unsigned(&row, gap->begin_ns);
+    gmt_put_or_null(&row, gap->end_ns);
+    gmt_put_text(&row, gmt_texts_next(&texts));
+    gmt_put_text(&row, gmt_texts_next(&texts));
+    return gmt_ingest_step(&row);
+}
+
 /* The metric's row is stored when its first value is. */
 static int store_metric(struct gmt_ingest *ingest, size_t index)
 {

@@ -317,6 +317,10 @@ static int gather_graphs(struct gmt_join *join)
 }
 
 #define GMT_RAN " WHERE result = 0 AND capturing IN (0, 2)" /* GMT_CAPTURING_OUTSIDE */
+/* Calls made while CUPTI was another's have no device rows: they must not get those of later ones. */
+#define GMT_IN_NO_GAP \
+    " AND NOT EXISTS (SELECT 1 FROM device_gap g WHERE c.begin_ns >= g.begin_ns " \
+    "AND (g.end_ns IS NULL OR c.end_ns <= g.end_ns))"
 
 int gmt_join_load(struct gmt_join *join)
 {
@@ -330,17 +334,18 @@ int gmt_join_load(struct gmt_join *join)
     if (error != 0 ||
         (error = each_row(join,
                           "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes, "
-                          "direction, blocking, batch FROM transfer" GMT_RAN " AND bytes > 0",
+                          "direction, blocking, batch FROM transfer c" GMT_RAN
+                          " AND bytes > 0" GMT_IN_NO_GAP,
                           load_transfer)) != 0 ||
         (error = each_row(join,
                           "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes "
-                          "FROM memset" GMT_RAN " AND bytes > 0",
+                          "FROM memset c" GMT_RAN " AND bytes > 0" GMT_IN_NO_GAP,
                           load_memset)) != 0 ||
         (error = each_row(join,
-                          "SELECT l.id, stream_id, context_id, thread_id, begin_ns, end_ns, "
+                          "SELECT c.id, stream_id, context_id, thread_id, begin_ns, end_ns, "
                           "kind = 'graph', grid_x, grid_y, grid_z, block_x, block_y, block_z, "
-                          "k.mangled FROM launch l LEFT JOIN kernel k ON k.id = l.kernel_id" GMT_RAN
-                          " AND no_activity = 0",
+                          "k.mangled FROM launch c LEFT JOIN kernel k ON k.id = c.kernel_id" GMT_RAN
+                          " AND no_activity = 0" GMT_IN_NO_GAP,
                           load_launch)) != 0 ||
         (error = each_row(join,
                           "SELECT CASE kind WHEN 'stream' THEN stream_id END, context_id, "

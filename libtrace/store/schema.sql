@@ -308,6 +308,14 @@ CREATE TABLE device_op (                 -- CUPTI activity records, joined to ho
     call_id   INTEGER                    -- transfer.id, memset.id or launch.id; NULL: not joined
 );
 
+CREATE TABLE device_gap (                -- times without device times: another user of CUPTI was at work
+    id        INTEGER PRIMARY KEY,
+    begin_ns  INTEGER NOT NULL,
+    end_ns    INTEGER,                   -- NULL: it lasted to the end
+    client    TEXT NOT NULL,             -- file of the module that asked, '' if unknown
+    request   TEXT NOT NULL              -- the function of CUPTI that it called
+);
+
 CREATE TABLE range (                     -- what the program names: NVTX ranges, cudaProfilerStart/Stop
     id        INTEGER PRIMARY KEY,
     kind      TEXT NOT NULL CHECK (kind IN ('push','start','profiler')),

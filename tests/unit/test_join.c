@@ -270,3 +270,34 @@ Test(join, calls_outside_of_a_scope_are_joined_and_then_forgotten)
     expect("SELECT count(*) FROM device_op", 1);
     expect("SELECT count(*) FROM loss", 0);
 }
+
+static void gap(uint32_t id, uint64_t begin_ns, uint64_t end_ns)
+{
+    struct gmt_device_gap record = {.id = id, .begin_ns = begin_ns, .end_ns = end_ns};
+    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_GAP, &record, sizeof(record), "libother.so",
+                     "cuptiActivityEnable", NULL);
+}
+
+/* Without the gaps, the first call in one would get the times of the first call after it. */
+Test(join, calls_made_while_another_had_cupti_get_no_times_and_are_no_losses)
+{
+    for (uint64_t i = 1; i <= 30; i++) {
+        copy(i * 100 * US, 4096);
+        launch(i * 100 * US + 20 * US, GMT_LAUNCH_KERNEL, 8,
+               i / 10 == 1 ? GMT_CALL_NO_ACTIVITY : 0);
+        if (i < 10 || (i >= 20 && i < 25)) {
+            copy_op((uint32_t)(2 * i), 10 * MS + i * 100 * US, 4096);
+            kernel_op((uint32_t)(2 * i + 1), 10 * MS + i * 100 * US + 5 * US, 8, 0);
+        }
+    }
+    gap(1, 1 * MS - 50 * US, 0);
+    gap(1, 1 * MS - 50 * US, 2 * MS - 50 * US);
+    gap(2, 2500 * US - 50 * US, 0); /* to the end */
+    ingest();
+    expect("SELECT count(*) FROM device_gap", 2);
+    expect("SELECT end_ns IS NULL FROM device_gap WHERE id = 2", 1);
+    expect_copies(14, 10 * MS);
+    expect("SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 9985000", 14);
+    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    expect("SELECT count(*) FROM loss", 0);
+}
