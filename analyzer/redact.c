@@ -36,6 +36,7 @@ static const struct redaction {
      "THEN 'a kernel' || substr(detail, instr(detail, ': ')) ELSE '' END"},
     {"source_file", "text", "NULL", "NULL"},
     {"source_file", "hash", "NULL", "NULL"},
+    {"device_gap", "client", NULL, "CASE WHEN client <> '' THEN 'a module' ELSE '' END"},
     {"string", "text",
      "CASE WHEN id IN (SELECT file_id FROM temp.gmt_file) THEN gmt_path(text) "
      "ELSE gmt_text(text) END",

@@ -17,15 +17,18 @@ dlsym:
     endbr64
     test    %rsi, %rsi
     jz      .Lreal
-    /* Only cu[A-Z]*: CUDA driver entry points, not cublas*, cupti*, curl*. */
+    /* Only cu[A-Z]* and cupti*: CUDA driver entry points and CUPTI, not cublas*, curl*. */
     cmpb    $'c', (%rsi)
     jne     .Lreal
     cmpb    $'u', 1(%rsi)
     jne     .Lreal
     movzbl  2(%rsi), %eax
+    cmpl    $'p', %eax
+    je      .Lcupti
     subl    $'A', %eax
     cmpl    $25, %eax
     ja      .Lreal
+.Lours:
     pushq   %rdi
     pushq   %rsi
     subq    $8, %rsp
@@ -35,7 +38,17 @@ dlsym:
     popq    %rdi
     test    %rax, %rax
     jz      .Lreal
+    cmpq    $1, %rax
+    je      .Lnothing
     ret
+.Lnothing:
+    xorl    %eax, %eax
+    ret
+.Lcupti:
+    cmpb    $'t', 3(%rsi)
+    jne     .Lreal
+    cmpb    $'i', 4(%rsi)
+    je      .Lours
 .Lreal:
     movq    gmt_real_dlsym(%rip), %rax
     test    %rax, %rax

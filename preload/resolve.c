@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libtrace/record/collector.h"
+#include "preload/cupti.h"
 #include "preload/hook.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
@@ -63,7 +64,7 @@ dlsym_function *gmt_find_real_dlsym(void)
     return gmt_real_dlsym;
 }
 
-static void *real_dlsym(void *handle, const char *name)
+void *gmt_dlsym_past_us(void *handle, const char *name)
 {
     return gmt_find_real_dlsym()(handle, name);
 }
@@ -105,7 +106,7 @@ static bool resolve_all(void *candidate)
     void *real[GMT_HOOK_COUNT];
     bool any = false;
     for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
-        real[id] = real_dlsym(handle, hook_names[id]);
+        real[id] = gmt_dlsym_past_us(handle, hook_names[id]);
         real[id] = real[id] != (const void *)hook_addresses[id] ? real[id] : NULL;
         any |= real[id] != NULL;
     }
@@ -132,7 +133,7 @@ void *gmt_libcuda(void)
 void *gmt_real_symbol(const char *name)
 {
     void *handle = gmt_libcuda();
-    return handle != NULL ? real_dlsym(handle, name) : NULL;
+    return handle != NULL ? gmt_dlsym_past_us(handle, name) : NULL;
 }
 
 void *gmt_hook_find_real(enum gmt_hook_id id)
@@ -152,18 +153,25 @@ void *gmt_route(const char *name, void *real)
     return gmt_uncovered_jump(name, real);
 }
 
-/* Called by dlsym for cu[A-Z]* names: what to return, or NULL to let the real dlsym answer. */
+/* Called by dlsym for cu[A-Z]* and cupti* names: what to return, or NULL to let the real dlsym answer. It
+ * would find our CUPTI hooks where the program has no CUPTI: the answer is 1 then, for none. */
+#define GMT_DLSYM_NOTHING ((void *)1)
 void *gmt_dlsym_filter(void *handle, const char *name)
 {
     /* Inside a hook the driver may look itself up (WSL2 does): it must find itself. RTLD_NEXT and
      * RTLD_DEFAULT depend on the caller, and the latter finds our exports by itself. */
+    if (name[2] == 'p' && handle == RTLD_DEFAULT && !gmt_cupti_in_process()) {
+        return GMT_DLSYM_NOTHING;
+    }
     if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || gmt_hook_depth != 0) {
         return NULL;
     }
     gmt_hook_depth = 1;
     void *answer = NULL;
-    void *real = real_dlsym(handle, name);
-    if (real != NULL && !is_ours(real) && resolve_all(handle)) {
+    void *real = gmt_dlsym_past_us(handle, name);
+    if (name[2] == 'p') {
+        answer = real != NULL && !is_ours(real) ? gmt_cupti_route(name, real) : NULL;
+    } else if (real != NULL && !is_ours(real) && resolve_all(handle)) {
         answer = gmt_route(name, real);
         answer = answer == real ? NULL : answer;
     }

@@ -19,6 +19,9 @@ void *gmt_libcuda(void);
 /* A driver entry point itself, bypassing the hooks; NULL if this driver has none of that name. */
 void *gmt_real_symbol(const char *name);
 
+/* The loader's dlsym, without our filter. */
+void *gmt_dlsym_past_us(void *handle, const char *name);
+
 /* What the program gets instead of `real`, which the driver returned for `name`: our hook, a
  * counting jump for an uncovered entry point, or `real` itself. */
 void *gmt_route(const char *name, void *real);

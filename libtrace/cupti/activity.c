@@ -4,23 +4,24 @@
 #include "libtrace/cupti/activity.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "libtrace/cupti/buffers.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
-#define BUFFER_BYTES ((size_t)64 * 1024) /* small: what a SIGKILL loses is the unfilled buffer */
-#define BUFFER_ALIGN 64u
-#define POOL_BUFFERS 32u
 #define MAX_CONTEXTS 256u
 #define FLUSH_PERIOD_MS 100u
+#define FINISH_WAIT_NS UINT64_C(50000000) /* for work that is under way when another client comes */
+#define RETURN_WAIT_NS UINT64_C(200000000) /* for buffers, after a forced flush */
+#define POLL_US 500u
 /* Memcpy records have a copy count since CUPTI 13.0. */
 #define COPY_COUNT_SINCE 130000u
 
 static const struct gmt_cupti_api *cupti;
 static _Atomic bool enabled;
 static _Atomic bool kernels_on;
-static uint8_t *_Atomic pool[POOL_BUFFERS];
 static struct {
     _Atomic uint32_t cupti;
     _Atomic uint32_t id;
@@ -32,37 +33,10 @@ static uint64_t CUPTIAPI now_ns(void)
     return gmt_clock_monotonic_ns();
 }
 
-static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *max_records)
-{
-    uint8_t *found = NULL;
-    for (unsigned i = 0; i < POOL_BUFFERS && found == NULL; i++) {
-        if (atomic_load_explicit(&pool[i], memory_order_relaxed) != NULL) {
-            found = atomic_exchange(&pool[i], NULL);
-        }
-    }
-    if (found == NULL) {
-        found = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
-    }
-    *buffer = found; /* NULL makes CUPTI drop records and count them */
-    *bytes = found != NULL ? BUFFER_BYTES : 0;
-    *max_records = 0;
-}
-
-static void keep_buffer(uint8_t *buffer)
-{
-    for (unsigned i = 0; i < POOL_BUFFERS; i++) {
-        uint8_t *empty = NULL;
-        if (atomic_compare_exchange_strong(&pool[i], &empty, buffer)) {
-            return;
-        }
-    }
-    free(buffer);
-}
-
 static uint32_t context_id(uint32_t cupti_context)
 {
     uint32_t count = atomic_load_explicit(&context_count, memory_order_acquire);
-    for (uint32_t i = 0; i < count && i < MAX_CONTEXTS; i++) {
+    for (uint32_t i = count < MAX_CONTEXTS ? count : MAX_CONTEXTS; i-- > 0;) {
         if (atomic_load_explicit(&contexts[i].cupti, memory_order_relaxed) == cupti_context) {
             return atomic_load_explicit(&contexts[i].id, memory_order_relaxed);
         }
@@ -172,13 +146,8 @@ static void write_record(const CUpti_Activity *record)
     }
 }
 
-static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
-                                 size_t valid_bytes)
+static void read_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t valid_bytes)
 {
-    (void)bytes;
-    if (!atomic_load(&enabled)) {
-        return; /* a forked child: the buffer belongs to the parent's heap image; let it be */
-    }
     CUpti_Activity *record = NULL;
     while (valid_bytes != 0 &&
            cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
@@ -189,33 +158,83 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
         dropped != 0) {
         gmt_spool_loss("device timestamps", "CUPTI dropped activity records", dropped);
     }
-    if (buffer != NULL) {
-        keep_buffer(buffer);
-    }
 }
+
+static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                           CUPTI_ACTIVITY_KIND_MEMSET,
+                                           CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 CUptiResult gmt_activity_start(const struct gmt_cupti_api *api, const char **failed)
 {
-    static const CUpti_ActivityKind kinds[] = {
-        CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET,
-        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
     cupti = api;
+    gmt_buffers_read_by(read_buffer);
+    gmt_buffers_in_charge(true);
     *failed = "cuptiActivityRegisterTimestampCallback";
     CUptiResult result = api->cuptiActivityRegisterTimestampCallback(now_ns);
     if (result == CUPTI_SUCCESS) {
         *failed = "cuptiActivityRegisterCallbacks";
-        result = api->cuptiActivityRegisterCallbacks(give_buffer, take_buffer);
+        result = api->cuptiActivityRegisterCallbacks(gmt_buffers_give, gmt_buffers_take);
     }
     atomic_store(&enabled, result == CUPTI_SUCCESS);
-    for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < KINDS; i++) {
         *failed = "cuptiActivityEnable";
         result = api->cuptiActivityEnable(kinds[i]);
     }
     if (result == CUPTI_SUCCESS) {
         atomic_store(&kernels_on, true);
         (void)api->cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
+    } else {
+        gmt_buffers_in_charge(false);
     }
     return result;
+}
+
+/* What CUPTI takes where nobody has registered a clock; there is no way to take ours away again. */
+static uint64_t CUPTIAPI default_clock_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static bool flush_until(uint32_t flag, uint64_t wait_ns)
+{
+    uint64_t until_ns = gmt_clock_monotonic_ns() + wait_ns;
+    for (;;) {
+        (void)cupti->cuptiActivityFlushAll(flag);
+        if (gmt_buffers_of_ours() == 0) {
+            return true;
+        }
+        if (gmt_clock_monotonic_ns() >= until_ns) {
+            return false;
+        }
+        (void)usleep(POLL_US);
+    }
+}
+
+void gmt_activity_disable(void)
+{
+    atomic_store(&enabled, false); /* a measured launch that ends now leaves kernel records off */
+    atomic_store(&kernels_on, false);
+    for (size_t i = 0; i < KINDS; i++) {
+        (void)cupti->cuptiActivityDisable(kinds[i]);
+    }
+}
+
+bool gmt_activity_hand_over(uint32_t flush_period_ms, CUpti_TimestampCallbackFunc clock)
+{
+    bool all = flush_until(0, FINISH_WAIT_NS) ||
+               flush_until(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, RETURN_WAIT_NS);
+    gmt_buffers_in_charge(false);
+    (void)cupti->cuptiActivityFlushPeriod(flush_period_ms);
+    (void)cupti->cuptiActivityRegisterTimestampCallback(clock != NULL ? clock : default_clock_ns);
+    return all;
+}
+
+uint64_t gmt_activity_default_clock_ns(void)
+{
+    return default_clock_ns();
 }
 
 void gmt_activity_add_context(uint32_t cupti_context, uint32_t id)
@@ -255,4 +274,5 @@ void gmt_activity_abandon(void)
 {
     atomic_store(&enabled, false);
     atomic_store(&kernels_on, false);
+    gmt_buffers_abandon();
 }

@@ -8,9 +8,18 @@
 
 #include "libtrace/cupti/loader.h"
 
-/* Start. `api` must stay valid for the life of the process. *failed names the CUPTI function that
- * refused. */
+/* Start, or take up again. `api` must stay valid for the life of the process. *failed names the CUPTI
+ * function that refused. */
 CUptiResult gmt_activity_start(const struct gmt_cupti_api *api, const char **failed);
+
+/* Stand back for another user of CUPTI in this process, in two steps: record nothing new; then have
+ * what was recorded delivered, which takes 0.25 s at most, and leave CUPTI with that flush period (0:
+ * its own) and clock (NULL: its own). False: not all of our buffers have come back yet; they will come to
+ * us when they do. */
+void gmt_activity_disable(void);
+bool gmt_activity_hand_over(uint32_t flush_period_ms, CUpti_TimestampCallbackFunc clock);
+/* CUPTI's own clock: of records and of cuptiGetTimestamp. */
+uint64_t gmt_activity_default_clock_ns(void);
 
 /* gmt_context.id of CUPTI's context id. */
 void gmt_activity_add_context(uint32_t cupti_context, uint32_t id);

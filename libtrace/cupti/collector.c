@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/handover.h"
 #include "libtrace/cupti/loader.h"
 #include "libtrace/cupti/measure.h"
 #include "libtrace/cupti/refusal.h"
@@ -55,8 +57,11 @@ static void start_timestamps(void)
     }
     const char *function = api.missing_activity;
     CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
-    if (function == NULL) {
-        result = gmt_activity_start(&api, &function);
+    if (function == NULL && !gmt_handover_start(&api, &config, &result, &function)) {
+        atomic_store(&timestamps, true);
+        gmt_spool_capability("timestamps", GMT_CAP_PARTIAL, 0,
+                             "the program used CUPTI itself when recording began", "");
+        return;
     }
     atomic_store(&timestamps, result == CUPTI_SUCCESS);
     gmt_refusal_row("timestamps", &api, result, function);
@@ -97,7 +102,7 @@ static void context_seen(void *context, uint32_t id, uint32_t device)
     if (!atomic_load(&started)) {
         return;
     }
-    gmt_measure_add_context(context, device);
+    gmt_contexts_add(context, id, device);
     if (!atomic_load(&timestamps)) {
         return;
     }
@@ -124,7 +129,7 @@ static void flush_work(void)
 {
     enter();
     gmt_measure_finish();
-    if (atomic_load(&timestamps)) {
+    if (gmt_handover_finish()) {
         gmt_activity_flush(true);
     }
     leave();
@@ -147,6 +152,7 @@ static void abandon(void)
     atomic_store(&timestamps, false);
     gmt_measure_abandon();
     gmt_activity_abandon();
+    gmt_handover_abandon();
 }
 
 const struct gmt_collector_ops *gmt_cupti_collector(void)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/contexts.h"
 #include "libtrace/cupti/ranges.h"
 #include "libtrace/cupti/refusal.h"
 #include "libtrace/cupti/sampling.h"
@@ -24,7 +25,6 @@
 #define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
 #define LONG_RANGE_NS UINT64_C(10000000000)
 #define LOCK_TRIES 400u /* of 1 ms */
-#define MAX_CONTEXTS 64u
 #define MAX_MISSING_ROWS 512u
 
 static const struct gmt_cupti_api *api;
@@ -39,11 +39,10 @@ static _Atomic uint64_t range_open_ns;   /* since when a range is open; 0 = none
 static const char *_Atomic range_kernel; /* what it measures */
 static uint64_t range_launches;          /* launches of the process when it was opened */
 
-static struct {
-    void *_Atomic context;
-    uint32_t device;
-} contexts[MAX_CONTEXTS];
-static _Atomic uint32_t context_count;
+/* Another user of CUPTI is at work: no range begins, no session runs. */
+static _Atomic bool suspended;
+static bool initialize_anew; /* the program has taken the profiler down */
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool range_is_mine;
 
 static void enter(void)
 {
@@ -73,27 +72,6 @@ void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_colle
     gmt_sampling_init(&sampling, config, gmt_clock_monotonic_ns());
     atomic_store(&counting, true);
     gmt_watch_spawn(load_profiler);
-}
-
-void gmt_measure_add_context(void *context, uint32_t device)
-{
-    uint32_t at = atomic_fetch_add(&context_count, 1);
-    if (at < MAX_CONTEXTS) {
-        contexts[at].device = device;
-        atomic_store(&contexts[at].context, context);
-    }
-}
-
-/* The latest entry of that handle; MAX_CONTEXTS = none. */
-static uint32_t find_context(void *context)
-{
-    uint32_t count = atomic_load(&context_count);
-    for (uint32_t i = count < MAX_CONTEXTS ? count : MAX_CONTEXTS; i-- > 0;) {
-        if (atomic_load(&contexts[i].context) == context) {
-            return i;
-        }
-    }
-    return MAX_CONTEXTS;
 }
 
 static bool lock_within_bounds(void)
@@ -175,9 +153,13 @@ static bool tick(void)
     }
     uint64_t now_ns = gmt_clock_monotonic_ns();
     enter();
-    if (ranges.running && config->captures != NULL && !capturing() &&
-        now_ns > atomic_load(&sampling.last_need_ns) + IDLE_SESSION_NS) {
+    bool stop = atomic_load(&suspended) ||
+                now_ns > atomic_load(&sampling.last_need_ns) + IDLE_SESSION_NS;
+    if (ranges.running && config->captures != NULL && !capturing() && stop) {
         (void)gmt_ranges_stop(&ranges);
+        if (atomic_load(&suspended)) {
+            gmt_ranges_disable(&ranges);
+        }
         gmt_sampling_charge(&sampling, gmt_clock_monotonic_ns() - now_ns);
     }
     leave();
@@ -188,10 +170,10 @@ static bool tick(void)
 
 static bool open_session(uint32_t at, enum gmt_counter_group group, uint64_t began_ns)
 {
-    void *context = atomic_load(&contexts[at].context);
+    void *context = gmt_contexts_handle(at);
     bool typical = gmt_ranges_is_cheap(&ranges, context, group);
     (void)gmt_ranges_stop(&ranges);
-    CUptiResult result = gmt_ranges_start(&ranges, context, contexts[at].device, group);
+    CUptiResult result = gmt_ranges_start(&ranges, context, gmt_contexts_device(at), group);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_sampling_charge_session(&sampling, now_ns - began_ns, typical);
     if (result != CUPTI_SUCCESS) {
@@ -243,8 +225,8 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
     enum gmt_counter_group group = gmt_sampling_pick(&sampling, site->cls);
-    uint32_t at = find_context(site->context);
-    if (group == GMT_GROUP_NONE || at == MAX_CONTEXTS) {
+    uint32_t at = gmt_contexts_find(site->context);
+    if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return GMT_GROUP_NONE;
     }
     if (!alone_now()) {
@@ -287,7 +269,7 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
 
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
 {
-    if (!atomic_load(&counting)) {
+    if (!atomic_load(&counting) || atomic_load(&suspended)) {
         return GMT_GROUP_NONE;
     }
     if (site->unsafe || capturing()) {
@@ -300,11 +282,13 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
     }
     /* Asked again under the lock: gmt_measure_quiesce waits for it before a capture begins. */
     enum gmt_counter_group group = GMT_GROUP_NONE;
-    if (!capturing()) {
+    range_is_mine = true;
+    if (!capturing() && !atomic_load(&suspended)) {
         enter();
         group = begin_locked(site);
         leave();
     }
+    range_is_mine = group != GMT_GROUP_NONE;
     if (group == GMT_GROUP_NONE) {
         (void)pthread_mutex_unlock(&lock);
     }
@@ -340,8 +324,41 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
     } else {
         gmt_sampling_discarded(site->cls);
     }
+    range_is_mine = false;
+    if (atomic_load(&suspended)) {
+        close_session(); /* gmt_measure_suspend did not wait for this launch */
+    }
     leave();
     (void)pthread_mutex_unlock(&lock);
+}
+
+bool gmt_measure_suspend(void)
+{
+    atomic_store(&suspended, true);
+    if (!atomic_load(&counting)) {
+        return true;
+    }
+    /* Asked from inside of a measured launch (a callback of the program's): its end does the rest. */
+    if (range_is_mine || !lock_within_bounds()) {
+        return false;
+    }
+    bool now = !capturing(); /* else it is the watch thread that ends the session */
+    if (now) {
+        close_session();
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return now;
+}
+
+void gmt_measure_resume(bool initialize)
+{
+    initialize_anew |= initialize;
+    if (atomic_load(&counting) && initialize_anew) {
+        CUpti_Profiler_Initialize_Params p = {
+            .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+        initialize_anew = api->cuptiProfilerInitialize(&p) != CUPTI_SUCCESS;
+    }
+    atomic_store(&suspended, initialize_anew);
 }
 
 static void note_missing(const struct gmt_collector_class *cls, bool partly, const char *why,

@@ -18,7 +18,6 @@
 /* `api` and `config` must stay valid for the life of the process. */
 void gmt_measure_start(const struct gmt_cupti_api *api, const struct gmt_collector_config *config);
 
-void gmt_measure_add_context(void *context, uint32_t device);
 /* End a session that runs in `context` (NULL = any). Waits for an open range at most 0.4 s. */
 void gmt_measure_drop_context(void *context);
 
@@ -28,6 +27,13 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
 void gmt_measure_quiesce(void);
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
+
+/* Another user of CUPTI is about to begin: measure nothing until gmt_measure_resume, and end what runs.
+ * False: a launch is being measured, by this very thread or for over 0.4 s; the session ends with it.
+ * The caller has made the driver calls of its thread unrecorded (gmt_collector_config.enter).
+ * `initialize`: CUPTI's profiler has been taken down meanwhile. */
+bool gmt_measure_suspend(void);
+void gmt_measure_resume(bool initialize);
 
 /* End everything and write what was not measured, and why. Bounded like gmt_measure_drop_context. */
 void gmt_measure_finish(void);

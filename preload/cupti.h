@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program's own calls of CUPTI (table: cupti.def). */
+#ifndef GMT_PRELOAD_CUPTI_H
+#define GMT_PRELOAD_CUPTI_H
+
+#include <stdbool.h>
+
+/* What dlsym answers for `name`, which it found at `real`, in a CUPTI: our hook, or NULL: `real` itself. */
+void *gmt_cupti_route(const char *name, void *real);
+
+/* A CUPTI is loaded, whoever did that. */
+bool gmt_cupti_in_process(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A libcupti.so.13 without a device, for tests: what CUPTI's documentation says of subscribers, activity
+ * buffers, the clock and the range profiler, as strictly. It knows of device work only what the program
+ * under test tells it.
+ */
+#ifndef CLIENTS_CUPTI_STANDIN_H
+#define CLIENTS_CUPTI_STANDIN_H
+
+#include <cupti_activity.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Beside CUPTI's own functions. `kind` has just been done by the device; recorded if it is switched on. */
+void standin_cupti_work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+bool standin_cupti_enabled(CUpti_ActivityKind kind);
+/* Ranges measured so far. */
+unsigned standin_cupti_ranges(void);
+
+/* Call `function` once, while CUPTI is being called for the next range: as callbacks of the program's are. */
+void standin_cupti_call_in_range(void (*function)(void));
+
+/* Within the library. */
+void standin_note(const char *function);
+void standin_reset_profiler(void);
+void standin_range_begins(void);
+
+#endif
