@@ -11,6 +11,7 @@
 
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/open_range.h"
 #include "libtrace/cupti/ranges.h"
 #include "libtrace/cupti/refusal.h"
 #include "libtrace/cupti/sampling.h"
@@ -23,8 +24,8 @@
 #define ALONE_WAIT_NS UINT64_C(20000)        /* for other threads' launches to get through */
 #define TICK_NS UINT64_C(100000000)
 #define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
-#define LONG_RANGE_NS UINT64_C(10000000000)
-#define LOCK_TRIES 400u /* of 1 ms */
+#define LOCK_TRIES 400u                     /* of 1 ms */
+#define SUSPEND_TRIES 1600u                 /* outlasts the start of a first session */
 #define MAX_MISSING_ROWS 512u
 
 static const struct gmt_cupti_api *api;
@@ -35,9 +36,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool counting; /* started, and not refused or finished */
 static bool any_session;      /* one has run in this process */
 
-static _Atomic uint64_t range_open_ns;   /* since when a range is open; 0 = none is */
-static const char *_Atomic range_kernel; /* what it measures */
-static uint64_t range_launches;          /* launches of the process when it was opened */
+static uint64_t range_launches; /* launches of the process when it was opened */
 
 /* Another user of CUPTI is at work: no range begins, no session runs. */
 static _Atomic bool suspended;
@@ -74,9 +73,9 @@ void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_colle
     gmt_watch_spawn(load_profiler);
 }
 
-static bool lock_within_bounds(void)
+static bool lock_within(unsigned tries)
 {
-    for (unsigned i = 0; i < LOCK_TRIES; i++) {
+    for (unsigned i = 0; i < tries; i++) {
         if (pthread_mutex_trylock(&lock) == 0) {
             return true;
         }
@@ -115,7 +114,7 @@ void gmt_measure_drop_context(void *context)
     if (!atomic_load(&counting)) {
         return;
     }
-    if (!lock_within_bounds()) {
+    if (!lock_within(LOCK_TRIES)) {
         return; /* the session finds out by itself that its context is gone */
     }
     enter();
@@ -126,28 +125,10 @@ void gmt_measure_drop_context(void *context)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static void warn_of_long_range(void)
-{
-    static uint64_t warned_of_ns;
-    uint64_t since_ns = atomic_load(&range_open_ns);
-    if (since_ns == 0 || since_ns == warned_of_ns ||
-        gmt_clock_monotonic_ns() - since_ns < LONG_RANGE_NS) {
-        return;
-    }
-    warned_of_ns = since_ns;
-    const char *name = atomic_load(&range_kernel);
-    char line[512];
-    (void)snprintf(line, sizeof(line),
-                   "gmtrace: kernel %.300s has been measured for over 10 s; if the program hangs "
-                   "here, run it with GMTRACE_COLLECT=light\n",
-                   name != NULL ? name : "?");
-    (void)!write(STDERR_FILENO, line, strlen(line));
-}
-
 /* From the watch thread, every TICK_NS while a session runs; false = it runs no more. */
 static bool tick(void)
 {
-    warn_of_long_range();
+    gmt_open_range_warn();
     if (pthread_mutex_trylock(&lock) != 0) {
         return atomic_load(&counting);
     }
@@ -249,11 +230,10 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
         return GMT_GROUP_NONE;
     }
     gmt_activity_set_kernels(false);
-    atomic_store(&range_kernel, site->cls->kernel_name);
-    atomic_store(&range_open_ns, began_ns);
+    gmt_open_range_begins(site->cls->kernel_name, began_ns);
     CUptiResult result = gmt_ranges_push(&ranges, site->launch_seq, site->cls->id);
     if (result != CUPTI_SUCCESS) {
-        atomic_store(&range_open_ns, 0);
+        (void)gmt_open_range_ends();
         gmt_activity_set_kernels(true);
         gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
         refused(result, group);
@@ -297,7 +277,7 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
 
 void gmt_measure_quiesce(void)
 {
-    if (atomic_load(&counting) && lock_within_bounds()) {
+    if (atomic_load(&counting) && lock_within(LOCK_TRIES)) {
         (void)pthread_mutex_unlock(&lock);
     }
 }
@@ -313,8 +293,7 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
     gmt_activity_set_kernels(true);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
-    gmt_sampling_charge_range(&sampling, site->cls, group,
-                              now_ns - atomic_exchange(&range_open_ns, 0));
+    gmt_sampling_charge_range(&sampling, site->cls, group, now_ns - gmt_open_range_ends());
     if (result != CUPTI_SUCCESS) {
         gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
         refused(result, group);
@@ -325,7 +304,7 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
         gmt_sampling_discarded(site->cls);
     }
     range_is_mine = false;
-    if (atomic_load(&suspended)) {
+    if (atomic_load(&suspended) && !capturing()) {
         close_session(); /* gmt_measure_suspend did not wait for this launch */
     }
     leave();
@@ -339,7 +318,7 @@ bool gmt_measure_suspend(void)
         return true;
     }
     /* Asked from inside of a measured launch (a callback of the program's): its end does the rest. */
-    if (range_is_mine || !lock_within_bounds()) {
+    if (range_is_mine || !lock_within(SUSPEND_TRIES)) {
         return false;
     }
     bool now = !capturing(); /* else it is the watch thread that ends the session */
@@ -383,7 +362,7 @@ void gmt_measure_finish(void)
         return; /* never started, or refused: the capability row says it all */
     }
     atomic_store(&sampling.phase, GMT_GROUP_NONE);
-    if (lock_within_bounds()) {
+    if (lock_within(LOCK_TRIES)) {
         close_session();
         (void)pthread_mutex_unlock(&lock);
     } else {

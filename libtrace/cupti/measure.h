@@ -29,7 +29,7 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
 
 /* Another user of CUPTI is about to begin: measure nothing until gmt_measure_resume, and end what runs.
- * False: a launch is being measured, by this very thread or for over 0.4 s; the session ends with it.
+ * False: a launch is being measured, by this very thread or for over 1.6 s; the session ends with it.
  * The caller has made the driver calls of its thread unrecorded (gmt_collector_config.enter).
  * `initialize`: CUPTI's profiler has been taken down meanwhile. */
 bool gmt_measure_suspend(void);

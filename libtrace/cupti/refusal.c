@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libtrace/record/spool.h"
@@ -51,6 +52,14 @@ void gmt_refusal_no_cupti(int error, const char *given)
                          "install the CUDA toolkit's CUPTI, or set GMTRACE_CUPTI to libcupti.so");
 }
 
+/* The library that the driver was told to load, as Nsight Systems and Compute do: "" if that is not it. */
+static const char *other_tool(CUptiResult result)
+{
+    const char *injected = getenv("CUDA_INJECTION64_PATH");
+    bool another = injected != NULL && strstr(injected, "libgmtrace") == NULL;
+    return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && another ? injected : "";
+}
+
 void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiResult result,
                      const char *function)
 {
@@ -66,9 +75,10 @@ void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiRes
             remedy = refusals[i].remedy;
         }
     }
-    char text[512];
-    (void)snprintf(text, sizeof(text), "%s (%s: %s)", detail, function != NULL ? function : "?",
-                   gmt_cupti_error(api, result));
+    char text[1024];
+    const char *tool = other_tool(result);
+    (void)snprintf(text, sizeof(text), "%s%s%.512s (%s: %s)", detail, tool[0] != '\0' ? ": " : "",
+                   tool, function != NULL ? function : "?", gmt_cupti_error(api, result));
     gmt_spool_capability(name, gmt_refusal_is_of_group(result) ? GMT_CAP_PARTIAL : GMT_CAP_MISSING,
                          (int)result, text, remedy);
 }

@@ -110,7 +110,7 @@ subscriber)
     timed "20 of 30" 20
     unset STANDIN_CUPTI_EXCLUSIVE
     # Under Nsight Systems nobody gets a subscription, and we use nothing of CUPTI.
-    export STANDIN_CUPTI_OTHER_TOOL=1 STANDIN_CUPTI_CALLS=$work/calls
+    export STANDIN_CUPTI_OTHER_TOOL=1 STANDIN_CUPTI_CALLS=$work/calls CUDA_INJECTION64_PATH=/opt/tool.so
     plain other.plain "$@"
     sort -u calls >calls.plain
     rm calls
@@ -119,8 +119,10 @@ subscriber)
     equal "calls of CUPTI" "$(cat calls.plain)" "$(sort -u calls)"
     finished other.db
     all_calls_recorded other
-    equal "what the trace says" "missing: another tool" \
-        "$(sql other.db "SELECT state || ': ' || substr(detail, 1, 12) FROM capability WHERE name = 'timestamps'")"
+    equal "what the trace says" "missing: another tool in this process uses CUPTI: /opt/tool.so" \
+        "$(sql other.db "SELECT state || ': ' || substr(detail, 1, instr(detail, ' (') - 1)
+                         FROM capability WHERE name = 'timestamps'")"
+    unset STANDIN_CUPTI_OTHER_TOOL STANDIN_CUPTI_CALLS CUDA_INJECTION64_PATH
     ;;
 fork)
     complete

@@ -6,211 +6,16 @@
  * CUPTI; that must be the same whoever else is in the process.
  */
 #define _GNU_SOURCE
-#include "../client.h"
-#include "standin.h"
+#include "profiler.h"
 
-#include <cupti_callbacks.h>
-#include <cupti_profiler_target.h>
-#include <cupti_range_profiler.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#define BUFFER_BYTES 8192u
-#define BUFFERS 4096u
-#define ELEMENTS 1024u
-
-static struct {
-#define FUNCTION(name) __typeof__(name) *name;
-#include "functions.def"
-#undef FUNCTION
-} cupti;
-
-static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
-                                           CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
-#define KINDS (sizeof kinds / sizeof kinds[0])
-
-/* What the profiler of the program saw. */
-static uint8_t *_Atomic mine[BUFFERS];
-static _Atomic unsigned foreign_buffers, foreign_records, strange_times, copies, sets, launches;
-static _Atomic bool profiling;
-static _Atomic uint64_t began_ns;
-
-static CUdeviceptr memory[3];
-static CUfunction vector_add;
-
-static void need(bool ok, const char *what)
-{
-    if (!ok) {
-        fprintf(stderr, "cupticlient: %s\n", what);
-        exit(4);
-    }
-}
-
-static void load_cupti(void)
-{
-#ifdef CUPTI_LINKED
-#define FUNCTION(name) cupti.name = name;
-#include "functions.def"
-#undef FUNCTION
-#else
-    void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL), *found;
-    need(library != NULL, "no libcupti.so.13");
-#define FUNCTION(name) \
-    found = dlsym(library, #name); \
-    need(found != NULL, #name); \
-    memcpy(&cupti.name, &found, sizeof found);
-#include "functions.def"
-#undef FUNCTION
-#endif
-}
-
-static uint64_t realtime_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-/* ---- device work -------------------------------------------------------------------------------- */
-
-static void start(void)
-{
-    CUmodule module;
-    (void)client_start();
-    CHECK(cu.cuModuleLoadData(&module, client_ptx));
-    CHECK(cu.cuModuleGetFunction(&vector_add, module, "vector_add"));
-    for (size_t i = 0; i < 3; i++) {
-        CHECK(cu.cuMemAlloc(&memory[i], 16 * ELEMENTS * sizeof(float)));
-    }
-}
-
-static void launch(unsigned blocks)
-{
-    CHECK(client_vector_add(vector_add, memory[0], memory[1], memory[2], blocks * 256, NULL));
-    cupti.standin_cupti_work(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "vector_add", blocks);
-}
-
-static void work(unsigned times)
-{
-    static float host[ELEMENTS];
-    for (unsigned i = 0; i < times; i++) {
-        CHECK(cu.cuMemcpyHtoD(memory[1], host, sizeof host));
-        cupti.standin_cupti_work(CUPTI_ACTIVITY_KIND_MEMCPY, NULL, sizeof host);
-        CHECK(cu.cuMemsetD8(memory[2], 0, 512));
-        cupti.standin_cupti_work(CUPTI_ACTIVITY_KIND_MEMSET, NULL, 512);
-        launch(4);
-    }
-    CHECK(cu.cuCtxSynchronize());
-}
-
-/* ---- the program's profiler --------------------------------------------------------------------- */
-
-static void CUPTIAPI give(uint8_t **buffer, size_t *bytes, size_t *max_records)
-{
-    *buffer = aligned_alloc(8, BUFFER_BYTES);
-    *bytes = BUFFER_BYTES;
-    *max_records = 0;
-    for (size_t i = 0; i < BUFFERS; i++) {
-        uint8_t *none = NULL;
-        if (atomic_compare_exchange_strong(&mine[i], &none, *buffer)) {
-            return;
-        }
-    }
-    need(false, "too many buffers");
-}
-
-static void read_record(const CUpti_Activity *record)
-{
-    uint64_t start_ns = 0;
-    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-        start_ns = ((const CUpti_ActivityKernel10 *)(const void *)record)->start;
-        launches++;
-    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
-        start_ns = ((const CUpti_ActivityMemcpy6 *)(const void *)record)->start;
-        copies++;
-    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
-        start_ns = ((const CUpti_ActivityMemset4 *)(const void *)record)->start;
-        sets++;
-    } else {
-        foreign_records++;
-    }
-    strange_times += start_ns < began_ns || start_ns > realtime_ns();
-    foreign_records += !profiling;
-}
-
-static void CUPTIAPI take(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
-                          size_t valid)
-{
-    CUpti_Activity *record = NULL;
-    bool known = false;
-    (void)context;
-    (void)stream;
-    for (size_t i = 0; i < BUFFERS && !known; i++) {
-        uint8_t *expected = buffer;
-        known = atomic_compare_exchange_strong(&mine[i], &expected, NULL);
-    }
-    foreign_buffers += !known || bytes != BUFFER_BYTES;
-    while (known && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
-        read_record(record);
-    }
-    if (known) {
-        free(buffer);
-    }
-}
-
-static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                              const void *what)
-{
-    (void)data;
-    (void)domain;
-    (void)id;
-    (void)what;
-}
-
-static void said(const char *what, int result)
-{
-    if (result != 0) {
-        printf("%s: %d\n", what, result);
-    }
-}
-#define SAY(call) said(#call, (int)(call))
-
-static CUpti_SubscriberHandle subscriber;
-
-static void profile_on(void)
-{
-    began_ns = realtime_ns();
-    profiling = true;
-    SAY(cupti.cuptiSubscribe(&subscriber, callback, NULL));
-    SAY(cupti.cuptiActivityRegisterCallbacks(give, take));
-    for (size_t i = 0; i < KINDS; i++) {
-        SAY(cupti.cuptiActivityEnable(kinds[i]));
-    }
-}
-
-static void profile_off(void)
-{
-    for (size_t i = 0; i < KINDS; i++) {
-        SAY(cupti.cuptiActivityDisable(kinds[i]));
-    }
-    SAY(cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
-    SAY(cupti.cuptiUnsubscribe(subscriber));
-    profiling = false;
-}
-
-static void report(const char *when)
-{
-    printf("%s: %u copies, %u memsets, %u kernels; foreign buffers %u, foreign records %u, strange "
-           "times %u\n",
-           when, copies, sets, launches, foreign_buffers, foreign_records, strange_times);
-}
 
 static void *profile_thread(void *unused)
 {
@@ -232,8 +37,6 @@ static void in_another_thread(void *(*function)(void *))
     need(pthread_create(&thread, NULL, function, NULL) == 0, "no thread");
     (void)pthread_join(thread, NULL);
 }
-
-/* ---- scenarios ---------------------------------------------------------------------------------- */
 
 int scenario_twice(long n)
 {
@@ -446,8 +249,7 @@ int scenario_busy(long n)
     stop = true;
     (void)pthread_join(thread, NULL);
     printf("kernels seen: %d\n", launches >= 5 * (unsigned)n - (unsigned)n);
-    printf("foreign buffers %u, strange times %u, copies %u\n", foreign_buffers, strange_times,
-           copies);
+    report_strangers();
     return 0;
 }
 
@@ -467,7 +269,7 @@ int scenario_inside(long n)
     work(20);
     profile_off();
     printf("%u copies, %u memsets, %d kernels\n", copies, sets, launches >= before + 20);
-    printf("foreign buffers %u, foreign records %u\n", foreign_buffers, foreign_records);
+    report_strangers();
     launch_until_measured(2);
     work(5);
     return 0;
