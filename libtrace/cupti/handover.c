@@ -35,7 +35,7 @@ static bool ids_are_old;        /* CUPTI numbers contexts anew after a cuptiFina
 static _Atomic unsigned claims; /* requests that are being answered */
 static unsigned subscriptions;  /* of the program */
 static CUpti_TimestampCallbackFunc _Atomic program_clock;
-static uint32_t program_period_ms;
+static _Atomic uint32_t program_period_ms;
 
 static struct gmt_device_gap gap; /* the last one: id and begin */
 static char gap_client[256];

@@ -18,7 +18,8 @@ void gmt_watch_start(bool (*tick)(void), uint64_t period_ns);
 void gmt_watch_spawn(void (*work)(void));
 
 /* Run `work` in a thread of its own and wait for it, at most `deadline_ns`. Returns false when it
- * was not done by then (it goes on). Where no thread can be made it is simply called. */
+ * was not done by then (it goes on). Where no thread can be made it is simply called. Several may wait
+ * at a time. */
 bool gmt_watch_run(void (*work)(void), uint64_t deadline_ns);
 
 #endif

@@ -82,7 +82,11 @@ static void print_capabilities(sqlite3 *db)
                            "capability WHERE state IN ('missing', 'partial') "
                            /* Nobody who asks for the software device expects them. */
                            "AND NOT (name = 'hardware_counters' AND EXISTS (SELECT 1 FROM "
-                           "capability WHERE name = 'software_device')) ORDER BY name",
+                           "capability WHERE name = 'software_device')) UNION ALL "
+                           "SELECT 'device times', 'missing', printf('for %.1f ms, while %s used "
+                           "CUPTI itself', sum(coalesce(g.end_ns, p.end_ns) - g.begin_ns) / 1e6, "
+                           "CASE client WHEN '' THEN 'the program' ELSE client END), '' "
+                           "FROM device_gap g, process p GROUP BY client ORDER BY name",
                            -1, &statement, NULL) == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *remedy = (const char *)sqlite3_column_text(statement, 3);

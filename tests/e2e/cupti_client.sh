@@ -57,6 +57,9 @@ twice)
     "$GMT_BUILD/bin/gmanalyze" --calibrate never --format json "$scenario.db" >report.json
     grep -q "another CUPTI client (${CLIENT##*/}, cuptiActivityEnable) was active" report.json ||
         fail "the report does not say why device times are missing"
+    LD_LIBRARY_PATH=$SIM_LIB run launched "$GMT_BUILD/bin/gmtrace" -o launched.db -- "$CLIENT" twice
+    grep -qE "^gmtrace: device times missing: for [0-9.]+ ms, while ${CLIENT##*/} used CUPTI itself$" launched.err ||
+        fail "gmtrace does not say that device times are missing"
     ;;
 keep)
     complete
