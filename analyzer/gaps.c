@@ -198,7 +198,8 @@ static void add_device_gaps(const struct gmt_timeline *tl, struct gmt_report *re
                     gmt_arena_text(
                         report->arena,
                         "missing from %s to %s%s%s: another CUPTI client (%s, %s) was active; "
-                        "copies, kernels and waits of that time are known from the host only",
+                        "what ran then is known from the host only, and copies that may have "
+                        "waited for it are not priced",
                         gmt_format_ns(from, gmt_query_real(&query, 3)),
                         gmt_query_int(&query, 6) > 0 ? "the end"
                                                      : gmt_format_ns(to, gmt_query_real(&query, 4)),

@@ -229,7 +229,7 @@ struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struc
     struct gmt_interval host = {copy->call.begin_ns, copy->call.end_ns};
     bool timed = copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME;
 
-    if (tl->simulated)
+    if (tl->simulated || copy->unpriced)
         return (struct gmt_interval){host.begin_ns, host.begin_ns};
     if (!copy->blocking) {
         if (timed && copy->device_end_ns - copy->device_start_ns > host.end_ns - host.begin_ns)

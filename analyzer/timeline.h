@@ -63,6 +63,7 @@ struct gmt_tl_copy {
     uint8_t direction;  /* enum gmt_direction_of_copy */
     uint8_t host_class; /* of the host side; of the destination where there is none */
     bool blocking, linear, after_launch;
+    bool unpriced; /* it may have waited for kernels, and nothing tells how long */
 };
 
 struct gmt_tl_launch {
@@ -168,6 +169,7 @@ void gmt_timeline_free(struct gmt_timeline *timeline);
 int gmt_timeline_load_calls(struct gmt_timeline *timeline);
 int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_derive(struct gmt_timeline *timeline);
+int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
 
 /* NAN where the trace has no times. */

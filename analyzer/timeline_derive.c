@@ -202,5 +202,5 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
         rc = derive_busy(tl);
     derive_after_launch(tl);
     derive_span(tl);
-    return rc;
+    return rc == 0 ? gmt_timeline_mark_gaps(tl) : rc;
 }

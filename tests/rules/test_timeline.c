@@ -38,6 +38,31 @@ Test(timeline, does_not_charge_a_copy_for_the_kernel_it_waits_for)
     gmt_fixture_free(&fixture);
 }
 
+/* As above, but nobody knows when that kernel ended; the second copy waits for nothing. */
+Test(timeline, does_not_price_waits_of_times_without_device_times)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO device_gap VALUES (1, 70000000, 90000000, 'libother.so', 'cuptiFinalize');"
+        "UPDATE launch SET device_start_ns = NULL, device_end_ns = NULL WHERE begin_ns > 70000000;"
+        "INSERT INTO transfer (id, api_id, begin_ns, end_ns, result, capturing, direction, "
+        "blocking, bytes, dst, src, dst_class, src_class) VALUES "
+        "(1, 2, 78020000, 79100000, 0, 0, 'd2h', 1, 64, 4096, 1048576, 'pageable', 'device'), "
+        "(2, 2, 79200000, 79300000, 0, 0, 'd2h', 1, 64, 4096, 1048576, 'pageable', 'device')");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[0]), 0);
+    cr_assert_float_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[1]), 100e3, 1);
+    bool told = false;
+    for (size_t i = 0; i < fixture.report.gap_count; i++)
+        told |= strstr(fixture.report.gaps[i].why, "missing from 70") != NULL &&
+                strstr(fixture.report.gaps[i].why, "(libother.so, cuptiFinalize)") != NULL;
+    cr_assert(told);
+    gmt_fixture_free(&fixture);
+}
+
 Test(timeline, ignores_failed_and_captured_calls)
 {
     struct gmt_fixture fixture;
