@@ -76,7 +76,8 @@ gmt_jump_code:
     .rept GMT_JUMPS
     .p2align GMT_JUMP_SHIFT
     endbr64
-    lock incq gmt_jump_count + 8 * index(%rip)
+    movq    (gmt_jump_count + 8 * index)(%rip), %r11 /* free at any call */
+    lock incq (%r11)
     jmp     *(gmt_jump_target + 8 * index)(%rip)
     .set index, index + 1
     .endr

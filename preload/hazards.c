@@ -50,7 +50,7 @@ bool gmt_hazards_present(void)
         return false;
     }
     for (size_t i = 0; !present && i < sizeof(uncovered) / sizeof(uncovered[0]); i++) {
-        if (gmt_uncovered_calls(uncovered[i].prefix) != 0) {
+        if (gmt_coverage_calls(uncovered[i].prefix) != 0) {
             note(uncovered[i].what);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many counting jumps there are and how far apart (shared by dlsym.S and uncovered.c). */
+/* How many counting jumps there are and how far apart (shared by dlsym.S and coverage.c). */
 #ifndef GMT_PRELOAD_JUMPS_H
 #define GMT_PRELOAD_JUMPS_H
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libtrace/record/layout_coverage.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
 #include "preload/options.h"
@@ -162,7 +163,7 @@ static void remove_spool(const char *directory)
         char path[PATH_MAX * 2];
         (void)snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
         if (strncmp(entry->d_name, "chunk-", 6) == 0 || strcmp(entry->d_name, "control") == 0 ||
-            strcmp(entry->d_name, "lock") == 0) {
+            strcmp(entry->d_name, "lock") == 0 || strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0) {
             unlink(path);
         }
     }

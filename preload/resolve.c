@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libtrace/record/collector.h"
+#include "libtrace/record/entry_points.h"
 #include "preload/cupti.h"
 #include "preload/hook.h"
 
@@ -141,16 +142,46 @@ void *gmt_hook_find_real(enum gmt_hook_id id)
     return resolve_all(NULL) ? gmt_hook_real[id] : NULL;
 }
 
-void *gmt_route(const char *name, void *real)
+/* A name that no table knows may be anybody's: cu[A-Z]* is not the driver's alone. */
+static bool is_drivers(const void *address)
+{
+    Dl_info there, driver;
+    return dladdr(address, &there) != 0 && gmt_hook_real[GMT_HOOK_cuInit] != NULL &&
+           dladdr(gmt_hook_real[GMT_HOOK_cuInit], &driver) != 0 &&
+           there.dli_fbase == driver.dli_fbase;
+}
+
+void *gmt_route(enum gmt_door door, const char *name, void *real, int version)
 {
     for (unsigned at = slot_of((uintptr_t)real); map[at].real != 0; at = (at + 1) % MAP_SLOTS) {
         if (atomic_load_explicit(&map[at].real, memory_order_acquire) == (uintptr_t)real) {
             void *hook;
             memcpy(&hook, &hook_addresses[map[at].id], sizeof(hook));
+            gmt_coverage_note(door, name, GMT_COVERAGE_HOOKED, version);
             return hook;
         }
     }
-    return gmt_uncovered_jump(name, real);
+    if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN && !is_drivers(real)) {
+        return real;
+    }
+    return gmt_coverage_jump(door, name, real, version);
+}
+
+/* RTLD_DEFAULT and RTLD_NEXT depend on the caller: the real dlsym answers, and finds our exports by
+ * itself. What it finds behind us is not known. */
+static void note_by_name(const void *handle, const char *name)
+{
+    unsigned flags = handle == RTLD_DEFAULT ? GMT_COVERAGE_REAL : 0;
+    if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN) {
+        return;
+    }
+    for (unsigned id = 0; id < GMT_HOOK_COUNT && flags != 0; id++) {
+        if (strcmp(hook_names[id], name) == 0) {
+            flags = GMT_COVERAGE_HOOKED;
+            break;
+        }
+    }
+    gmt_coverage_note(GMT_DOOR_DLSYM, name, flags, 0);
 }
 
 /* Called by dlsym for cu[A-Z]* and cupti* names: what to return, or NULL to let the real dlsym answer. It
@@ -158,12 +189,18 @@ void *gmt_route(const char *name, void *real)
 #define GMT_DLSYM_NOTHING ((void *)1)
 void *gmt_dlsym_filter(void *handle, const char *name)
 {
-    /* Inside a hook the driver may look itself up (WSL2 does): it must find itself. RTLD_NEXT and
-     * RTLD_DEFAULT depend on the caller, and the latter finds our exports by itself. */
     if (name[2] == 'p' && handle == RTLD_DEFAULT && !gmt_cupti_in_process()) {
         return GMT_DLSYM_NOTHING;
     }
-    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || gmt_hook_depth != 0) {
+    /* Inside a hook the driver may look itself up (WSL2 does): it must find itself. */
+    if (gmt_hook_depth != 0) {
+        return NULL;
+    }
+    /* These depend on the caller, and the latter finds our exports by itself. */
+    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
+        if (name[2] != 'p') {
+            note_by_name(handle, name);
+        }
         return NULL;
     }
     gmt_hook_depth = 1;
@@ -171,8 +208,10 @@ void *gmt_dlsym_filter(void *handle, const char *name)
     void *real = gmt_dlsym_past_us(handle, name);
     if (name[2] == 'p') {
         answer = real != NULL && !is_ours(real) ? gmt_cupti_route(name, real) : NULL;
-    } else if (real != NULL && !is_ours(real) && resolve_all(handle)) {
-        answer = gmt_route(name, real);
+    } else if (real != NULL && is_ours(real)) {
+        gmt_coverage_note(GMT_DOOR_DLSYM, name, GMT_COVERAGE_HOOKED, 0);
+    } else if (real != NULL && resolve_all(handle)) {
+        answer = gmt_route(GMT_DOOR_DLSYM, name, real, 0);
         answer = answer == real ? NULL : answer;
     }
     gmt_hook_depth = 0;
@@ -209,7 +248,7 @@ GMT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version
     CUresult result = real(symbol, pfn, version, flags);
     if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
         gmt_hook_depth == 0) {
-        *pfn = gmt_route(symbol, *pfn);
+        *pfn = gmt_route(GMT_DOOR_PROC, symbol, *pfn, version);
     }
     return result;
 }
@@ -225,7 +264,7 @@ GMT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int vers
     CUresult result = real(symbol, pfn, version, flags, status);
     if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
         gmt_hook_depth == 0) {
-        *pfn = gmt_route(symbol, *pfn);
+        *pfn = gmt_route(GMT_DOOR_PROC_V2, symbol, *pfn, version);
     }
     return result;
 }

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "preload/coverage.h"
+
 /* dlopen handle of the driver in use; NULL before it is loaded. */
 void *gmt_libcuda(void);
 
@@ -23,8 +25,9 @@ void *gmt_real_symbol(const char *name);
 void *gmt_dlsym_past_us(void *handle, const char *name);
 
 /* What the program gets instead of `real`, which the driver returned for `name`: our hook, a
- * counting jump for an uncovered entry point, or `real` itself. */
-void *gmt_route(const char *name, void *real);
+ * counting jump for an entry point without one (coverage.h), or `real` itself. `version`: as in
+ * gmt_coverage_note. */
+void *gmt_route(enum gmt_door door, const char *name, void *real, int version);
 
 /* The driver's own functions that hooks call; members are NULL where the driver is too old. */
 struct gmt_driver {
@@ -39,14 +42,5 @@ void gmt_resolve_reset(void);
 /* Fill gmt_driver and gmt_driver_is_software, which the trace is told; called once when recording
  * starts. */
 void gmt_driver_load(void);
-
-/* Names requested by the program without a hook for them (uncovered.c). */
-void *gmt_uncovered_jump(const char *name, void *real);
-/* Calls made so far through counting jumps whose name starts with `prefix`. */
-unsigned long gmt_uncovered_calls(const char *prefix);
-/* Write what was called as GMT_REC_LOSS records. */
-void gmt_uncovered_report(void);
-/* In a forked child: nothing was called yet. */
-void gmt_uncovered_reset(void);
 
 #endif

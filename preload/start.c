@@ -220,7 +220,7 @@ static void at_exit(void)
     if (gmt_collector != NULL) {
         gmt_collector->flush();
     }
-    gmt_uncovered_report();
+    gmt_coverage_finish();
     uint64_t unrecorded = atomic_exchange_explicit(&missed, 0, memory_order_relaxed);
     if (unrecorded != 0) {
         gmt_spool_loss("call not recorded", "while another thread was starting the recording",
@@ -255,7 +255,7 @@ static void in_forked_child(void)
     }
     pthread_mutex_init(&mutex, NULL);
     gmt_resolve_reset();
-    gmt_uncovered_reset();
+    gmt_coverage_reset();
     gmt_spool_abandon();
     tables_are_stale = true; /* most children never use CUDA: they need not touch these pages */
     gmt_started = false;
@@ -327,6 +327,7 @@ static bool start_locked(void)
                         ? gmt_output_open(gmt_options.output, gmt_options.spool_limit_bytes, path)
                         : -ENOSYS;
         if (error == 0) {
+            gmt_coverage_start(gmt_spool_directory());
             gmt_driver_load();
             write_process();
             write_names();

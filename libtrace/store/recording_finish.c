@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libtrace/store/coverage.h"
 #include "libtrace/store/database.h"
 #include "libtrace/store/join.h"
 #include "libtrace/store/model_cache.h"
@@ -71,6 +72,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
     int error;
     if ((error = gmt_database_exec(db, "BEGIN IMMEDIATE")) != 0 ||
         (error = store_control_losses(recording)) != 0 ||
+        (error = gmt_coverage_store(db, recording->ingest, recording->directory)) != 0 ||
         (error = store_end(recording, fate)) != 0 ||
         (error = gmt_ingest_flush(recording->ingest)) != 0) {
         return error;

@@ -366,6 +366,25 @@ CREATE TABLE capability (
 );
 CREATE TABLE loss (kind TEXT NOT NULL, detail TEXT NOT NULL, count INTEGER NOT NULL,
                    PRIMARY KEY (kind, detail));
+
+CREATE TABLE coverage (                  -- what the recording found when it checked itself
+    kind     TEXT NOT NULL CHECK (kind IN ('door','entry point','runtime','records')),
+    what     TEXT NOT NULL,              -- way to the driver; its function; module; kind of device work
+    class    TEXT,                       -- entry point: what it does; runtime: where the module has it from
+    requests INTEGER,                    -- door, entry point: how often it was asked for
+    expected INTEGER,                    -- entry point: calls made; records: device work that the recorded
+                                         -- calls made. NULL: not counted
+    seen     INTEGER,                    -- of these: in the trace; with a device record
+    extra    INTEGER,                    -- records: device work without a recorded call
+    detail   TEXT,
+    PRIMARY KEY (kind, what)
+);
+CREATE TABLE coverage_example (          -- of records that do not agree, a few each
+    what   TEXT NOT NULL,                -- coverage.what
+    side   TEXT NOT NULL CHECK (side IN ('call','record')),
+    id     INTEGER NOT NULL,             -- transfer.id, memset.id or launch.id; device_op.id
+    detail TEXT
+);
 -- Where the recorder stands; both are dropped when the recording is finished.
 CREATE TABLE ingest_chunk (chunk INTEGER PRIMARY KEY, offset INTEGER NOT NULL, finished INTEGER NOT NULL);
 CREATE TABLE ingest_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/record/layout_coverage.h"
 #include "libtrace/store/spool_reader.h"
 
 static int join_path(char *path, size_t bytes, const char *directory, const char *name)
@@ -160,7 +161,8 @@ static void unlink_ours(const char *directory)
     while ((entry = readdir(entries)) != NULL) {
         uint32_t index;
         bool ours = gmt_spool_chunk_index(entry->d_name, &index) ||
-                    strcmp(entry->d_name, "control") == 0 || strcmp(entry->d_name, "lock") == 0;
+                    strcmp(entry->d_name, "control") == 0 || strcmp(entry->d_name, "lock") == 0 ||
+                    strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0;
         if (ours && join_path(path, sizeof(path), directory, entry->d_name) == 0) {
             (void)unlink(path);
         }

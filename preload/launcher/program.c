@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "preload/launcher/elf_image.h"
+#include "libtrace/store/elf_image.h"
 
 void gmt_program_find(const char *name, char path[static PATH_MAX])
 {

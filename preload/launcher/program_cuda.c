@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "preload/launcher/elf_image.h"
+#include "libtrace/store/elf_image.h"
 #include "preload/launcher/program.h"
 
 #define FATBIN_MAGIC 0xba55ed50u

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads an ELF file that anyone may have made: every offset is checked. */
-#include "preload/launcher/elf_image.h"
+#include "libtrace/store/elf_image.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *gmt_elf_part(const struct gmt_elf *image, uint64_t offset, uint64_t bytes)
@@ -114,20 +115,66 @@ const char *gmt_elf_section(const struct gmt_elf *image, const char *name, size_
     return NULL;
 }
 
+struct gmt_elf_symbols gmt_elf_symbols(const struct gmt_elf *image)
+{
+    struct gmt_elf_symbols symbols = {0};
+    symbols.symbols = gmt_elf_section(image, ".dynsym", &symbols.symbol_bytes);
+    symbols.texts = gmt_elf_section(image, ".dynstr", &symbols.text_bytes);
+    return symbols;
+}
+
+const char *gmt_elf_next_symbol(struct gmt_elf_symbols *symbols, bool *is_import)
+{
+    Elf64_Sym symbol;
+    while (symbols->symbols != NULL && symbols->texts != NULL &&
+           symbols->at + sizeof(symbol) <= symbols->symbol_bytes) {
+        memcpy(&symbol, symbols->symbols + symbols->at, sizeof(symbol));
+        symbols->at += sizeof(symbol);
+        size_t room = symbol.st_name < symbols->text_bytes ? symbols->text_bytes - symbol.st_name
+                                                           : 0;
+        const char *name = symbols->texts + (room != 0 ? symbol.st_name : 0);
+        if (room != 0 && name[0] != '\0' && strnlen(name, room) < room) {
+            *is_import = symbol.st_shndx == SHN_UNDEF;
+            return name;
+        }
+    }
+    return NULL;
+}
+
 bool gmt_elf_imports(const struct gmt_elf *image, const char *name)
 {
-    size_t symbol_bytes = 0, text_bytes = 0, length = strlen(name) + 1;
-    const char *symbols = gmt_elf_section(image, ".dynsym", &symbol_bytes);
-    const char *texts = gmt_elf_section(image, ".dynstr", &text_bytes);
-    Elf64_Sym symbol;
-    for (size_t at = 0; symbols != NULL && texts != NULL && at + sizeof(symbol) <= symbol_bytes;
-         at += sizeof(symbol)) {
-        memcpy(&symbol, symbols + at, sizeof(symbol));
-        if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < text_bytes &&
-            length <= text_bytes - symbol.st_name &&
-            memcmp(texts + symbol.st_name, name, length) == 0) {
+    struct gmt_elf_symbols symbols = gmt_elf_symbols(image);
+    const char *found;
+    bool is_import;
+    while ((found = gmt_elf_next_symbol(&symbols, &is_import)) != NULL) {
+        if (is_import && strcmp(found, name) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool gmt_elf_is_build(const struct gmt_elf *image, const char *text)
+{
+    size_t bytes = 0;
+    const char *note = gmt_elf_section(image, ".note.gnu.build-id", &bytes);
+    Elf64_Nhdr head;
+    if (note == NULL || bytes < sizeof(head) || text[0] == '\0') {
+        return true;
+    }
+    memcpy(&head, note, sizeof(head));
+    size_t name_bytes = ((size_t)head.n_namesz + 3) & ~(size_t)3;
+    if (name_bytes > bytes - sizeof(head) || head.n_descsz > bytes - sizeof(head) - name_bytes ||
+        strlen(text) != (size_t)head.n_descsz * 2) {
+        return false;
+    }
+    const unsigned char *id = (const unsigned char *)note + sizeof(head) + name_bytes;
+    for (size_t i = 0; i < head.n_descsz; i++) {
+        char hex[3];
+        (void)snprintf(hex, sizeof(hex), "%02x", id[i]);
+        if (strncmp(hex, text + 2 * i, 2) != 0) {
+            return false;
+        }
+    }
+    return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads an ELF file that anyone may have made: every offset is checked. */
-#ifndef GMT_PRELOAD_ELF_IMAGE_H
-#define GMT_PRELOAD_ELF_IMAGE_H
+#ifndef GMT_STORE_ELF_IMAGE_H
+#define GMT_STORE_ELF_IMAGE_H
 
 #include <elf.h>
 #include <stdbool.h>
@@ -30,7 +30,19 @@ const char *gmt_elf_dynamic_text(const struct gmt_elf *image, Elf64_Sxword tag, 
 /* A section's content; NULL: there is none of that name. */
 const char *gmt_elf_section(const struct gmt_elf *image, const char *name, size_t *bytes);
 
+/* The symbols that the loader deals with, one after another. */
+struct gmt_elf_symbols {
+    const char *symbols, *texts;
+    size_t symbol_bytes, text_bytes, at;
+};
+struct gmt_elf_symbols gmt_elf_symbols(const struct gmt_elf *image);
+/* NULL: no more. *is_import: the loader has to find it elsewhere. */
+const char *gmt_elf_next_symbol(struct gmt_elf_symbols *symbols, bool *is_import);
+
 /* Does the loader have to find this symbol elsewhere? */
 bool gmt_elf_imports(const struct gmt_elf *image, const char *name);
+
+/* Is `text` the build id, in hex? True for "" and for a file that has none: nothing says otherwise. */
+bool gmt_elf_is_build(const struct gmt_elf *image, const char *text);
 
 #endif

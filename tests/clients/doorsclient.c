@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asks for driver functions through one door, and calls one that gmtrace has no hook for: twice before the
+ * recording begins and three times after.  doorsclient dlsym|proc|proc_v2|default exit|kill|fork
+ */
+#define _GNU_SOURCE
+#include <cuda.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* No hook: a stream writes four bytes. The software device refuses, which is a call all the same. */
+static CUresult (*write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+
+static void *ask(const char *door, const char *name, const char *symbol)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), *function = NULL;
+    if (strcmp(door, "default") == 0) {
+        return dlsym(RTLD_DEFAULT, symbol);
+    }
+    if (strcmp(door, "proc") == 0) {
+        CUresult (*get)(const char *, void **, int, cuuint64_t);
+        void *found = dlsym(driver, "cuGetProcAddress");
+        memcpy(&get, &found, sizeof get);
+        (void)get(name, &function, 12000, 0);
+    } else if (strcmp(door, "proc_v2") == 0) {
+        CUresult (*get)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
+        void *found = dlsym(driver, "cuGetProcAddress_v2");
+        memcpy(&get, &found, sizeof get);
+        (void)get(name, &function, 12000, 0, NULL);
+    } else {
+        function = dlsym(driver, symbol);
+    }
+    return function;
+}
+
+static void write_times(unsigned times)
+{
+    while (times-- > 0) {
+        (void)write_value(NULL, 0, 1, 0);
+    }
+}
+
+static void end(const char *how)
+{
+    if (strcmp(how, "kill") == 0) {
+        (void)kill(getpid(), SIGKILL);
+    }
+    if (strcmp(how, "fork") == 0) {
+        pid_t child = fork();
+        write_times(4); /* one process each: four in the one, four in the other */
+        if (child == 0) {
+            _exit(0);
+        }
+        (void)waitpid(child, NULL, 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    CUresult (*init)(unsigned), (*allocate)(CUdeviceptr *, size_t), (*info)(size_t *, size_t *);
+    CUdeviceptr memory;
+    if (argc < 3) {
+        return 2;
+    }
+    const struct {
+        const char *name, *symbol;
+        void *function;
+    } wanted[] = {
+        {"cuInit", "cuInit", &init},
+        {"cuMemAlloc", "cuMemAlloc_v2", &allocate},
+        {"cuMemGetInfo", "cuMemGetInfo_v2", &info},
+        {"cuStreamWriteValue32", "cuStreamWriteValue32_v2", &write_value},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        void *function = ask(argv[1], wanted[i].name, wanted[i].symbol);
+        if (function == NULL) {
+            fprintf(stderr, "doorsclient: no %s\n", wanted[i].name);
+            return 4;
+        }
+        memcpy(wanted[i].function, &function, sizeof function);
+    }
+    write_times(2);
+    int result = init(0);
+    (void)allocate(&memory, 4096); /* no context: it fails, and is recorded */
+    write_times(3);
+    printf("init %d\n", result);
+    (void)fflush(stdout);
+    end(argv[2]);
+    return 0;
+}
