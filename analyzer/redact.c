@@ -37,6 +37,11 @@ static const struct redaction {
     {"source_file", "text", "NULL", "NULL"},
     {"source_file", "hash", "NULL", "NULL"},
     {"device_gap", "client", NULL, "CASE WHEN client <> '' THEN 'a module' ELSE '' END"},
+    {"coverage", "what", "gmt_path(what)",
+     "CASE WHEN kind = 'runtime' AND gmt_own(what) THEN 'module ' || rowid ELSE gmt_path(what) END"},
+    {"coverage", "detail", "gmt_text(detail)",
+     "CASE WHEN kind IN ('door', 'records') THEN detail END"},
+    {"coverage_example", "detail", "gmt_text(detail)", "NULL"},
     {"string", "text",
      "CASE WHEN id IN (SELECT file_id FROM temp.gmt_file) THEN gmt_path(text) "
      "ELSE gmt_text(text) END",

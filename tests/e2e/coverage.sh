@@ -44,7 +44,40 @@ equal "a function that cannot be counted" "move|1|-|0|dlsym" "$(entry default cu
 equal "a hooked function" "" "$(entry default cuMemAlloc_v2)"
 equal "calls missed" "" "$(missed default cuStreamWriteValue32_v2)"
 
+# Imports are told by the modules; a runtime by its form, also in a program without names.
+CLIENT=$CLIENTS/driverclient_linked traced linked basic
+finished linked.db
+imported=$(nm -D --undefined-only "$CLIENTS/driverclient_linked" | awk '{ print $2 }' | grep -cE '^cu[A-Z]')
+equal "names that the program imports" "$imported|imported by 1 module" \
+    "$(sql linked.db "SELECT requests, detail FROM coverage WHERE what = 'linked'")"
+equal "an imported function without a hook" "other|1|-|0|linked by driverclient_linked" \
+    "$(entry linked cuMemGetInfo_v2)"
+equal "an imported function with a hook" "" "$(entry linked cuMemAlloc_v2)"
+
+runtime() { sql "$1.db" "SELECT class, coalesce(detail, '-') FROM coverage WHERE kind = 'runtime' AND what = '$2'"; }
+equal "a program without the runtime" "none|-" "$(runtime linked "$CLIENTS/driverclient_linked")"
+for form in cudart cudart_static; do
+    CLIENT=$CLIENTS/runtimeclient_$form
+    [ -x "$CLIENT" ] || continue
+    traced $form
+    finished $form.db
+    found=$(runtime $form "$CLIENT")
+    case $form in
+    cudart)
+        library=$(sql cudart.db "SELECT what FROM coverage WHERE class = 'is the runtime'")
+        [ -f "$library" ] || fail "the runtime is not told"
+        [[ $found == "shared|version "*": $library" ]] || fail "shared runtime: $found"
+        ;;
+    *) [[ $found == "static|version "*.*" or later" ]] || fail "static runtime: $found" ;;
+    esac
+    strip -o "stripped_$form" "$CLIENT"
+    CLIENT=$work/stripped_$form traced "stripped_$form"
+    finished "stripped_$form.db"
+    equal "a program without names" "$found" "$(runtime "stripped_$form" "$work/stripped_$form")"
+done
+
 # A forked child's calls are its own.
+CLIENT=$CLIENTS/doorsclient
 traced fork dlsym fork
 finished fork.db
 equal "calls of the parent" "move|1|9|0|dlsym" "$(entry fork cuStreamWriteValue32_v2)"

@@ -41,6 +41,12 @@ UPDATE module SET path = '/home/DIRECTORY/NAME' WHERE id = 1;
 UPDATE string SET text = 'DIRECTORY/NAME.cu' WHERE id = 2;
 UPDATE string SET text = 'NAME::upload()' WHERE id = 3;
 INSERT INTO capability VALUES ('cupti', 'missing', 1, 'not found in /home/DIRECTORY/lib', 'set /home/DIRECTORY/x');
+INSERT INTO coverage(kind, what, class, detail) VALUES ('runtime', '/home/DIRECTORY/NAME', 'shared',
+    'version 13: /home/DIRECTORY/libcudart.so.13'), ('runtime', '/home/DIRECTORY/bin/NAME', 'static', NULL);
+INSERT INTO coverage(kind, what, class, requests, seen, detail)
+    VALUES ('entry point', 'cuMemcpyPeerByCarrier', 'unknown', 1, 0, 'linked by NAME');
+INSERT INTO coverage(kind, what, expected, seen, extra) VALUES ('records', 'copies', 9, 7, 1);
+INSERT INTO coverage_example VALUES ('copies', 'call', 1, 'NAME in /home/DIRECTORY');
 INSERT INTO loss VALUES ('module changed since', '/home/DIRECTORY/NAME', 1),
     ('kernel class not measured', '_ZNAME1: over budget', 2), ('frame not symbolized', '/DIRECTORY/NAME', 3);
 INSERT INTO instruction(launch_seq, class_id, site, file_id, line, kind, executed, lanes, requests, bytes, sectors,

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which driver functions the modules of the process import, and where each has its CUDA runtime from. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libtrace/record/entry_points.h"
+#include "libtrace/store/coverage.h"
+#include "libtrace/store/database.h"
+#include "libtrace/store/elf_image.h"
+
+#define RUNTIME_PREFIX "libcudart.so"
+
+/* What table coverage calls them. */
+#define IS_NONE "none"
+#define IS_SHARED "shared"
+#define IS_STATIC "static"
+#define IS_RUNTIME "is the runtime"
+#define IS_UNKNOWN "unknown"
+
+struct module {
+    const char *path, *build_id;
+    const char *runtime;       /* one of the above                    */
+    const char *needed;        /* of the dynamic section, NULL: none  */
+    const char *why;           /* it is unknown                       */
+    unsigned imports, missing; /* of the driver; without a hook       */
+};
+
+struct check {
+    sqlite3 *db;
+    sqlite3_stmt *is_hooked, *runtime, *entry, *loaded_runtime;
+    unsigned modules, imports; /* that import of the driver; names    */
+};
+
+static int run(sqlite3 *db, sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return code == SQLITE_DONE || code == SQLITE_ROW ? 0 : gmt_database_error(db);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The names that the runtime has for tools, and its texts of errors: in both its forms, in no other code. */
+static bool holds_runtime(const struct gmt_elf *image)
+{
+    static const char name[] = "cudaRuntimeGetVersion", error[] = "cudaErrorInsufficientDriver";
+    size_t bytes = 0;
+    const char *texts = gmt_elf_section(image, ".rodata", &bytes);
+    return texts != NULL && memmem(texts, bytes, name, sizeof(name)) != NULL &&
+           memmem(texts, bytes, error, sizeof(error)) != NULL;
+}
+
+static bool is_hooked(struct check *check, const char *name)
+{
+    sqlite3_bind_text(check->is_hooked, 1, name, -1, SQLITE_STATIC);
+    bool hooked = sqlite3_step(check->is_hooked) == SQLITE_ROW;
+    sqlite3_reset(check->is_hooked);
+    return hooked;
+}
+
+/* The driver's own code is reached through the linkage of this module: its calls are not counted. */
+static int add_entry(struct check *check, const struct module *module, const char *name)
+{
+    enum gmt_entry_class class = gmt_entry_class(name);
+    sqlite3_bind_text(check->entry, 1, name, -1, SQLITE_STATIC);
+    sqlite3_bind_text(check->entry, 2, gmt_entry_class_name(class), -1, SQLITE_STATIC);
+    sqlite3_bind_text(check->entry, 3, base_name(module->path), -1, SQLITE_STATIC);
+    return run(check->db, check->entry);
+}
+
+static int look_at_symbols(struct check *check, const struct gmt_elf *image, struct module *module)
+{
+    struct gmt_elf_symbols symbols = gmt_elf_symbols(image);
+    bool is_import, uses_runtime = false, registers = false, exports_runtime = false,
+                    looks_up = false;
+    const char *name;
+    size_t code_bytes = 0;
+    int error = 0;
+    while (error == 0 && (name = gmt_elf_next_symbol(&symbols, &is_import)) != NULL) {
+        if (strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0) {
+            uses_runtime |= is_import;
+            registers |= is_import && strcmp(name, "__cudaRegisterFatBinary") == 0;
+            exports_runtime |= !is_import && strcmp(name, "cudaRuntimeGetVersion") == 0;
+        } else if (is_import && strcmp(name, "dlsym") == 0) {
+            looks_up = true; /* how a static runtime finds the driver */
+        } else if (is_import && gmt_entry_class(name) != GMT_ENTRY_UNKNOWN) {
+            module->imports++;
+            error = is_hooked(check, name) ? 0 : add_entry(check, module, name);
+        }
+    }
+    bool has_code = gmt_elf_section(image, ".nv_fatbin", &code_bytes) != NULL && code_bytes > 0;
+    if (exports_runtime) {
+        bool named = strncmp(base_name(module->path), RUNTIME_PREFIX, strlen(RUNTIME_PREFIX)) == 0;
+        module->runtime = named ? IS_RUNTIME : IS_STATIC;
+    } else if (uses_runtime && (registers || module->needed != NULL)) {
+        module->runtime = IS_SHARED;
+    } else if (has_code || (looks_up && holds_runtime(image))) {
+        module->runtime = IS_STATIC;
+    } else {
+        module->runtime = uses_runtime || module->needed != NULL ? IS_SHARED : IS_NONE;
+    }
+    return error;
+}
+
+static int look_at(struct check *check, const struct gmt_elf *image, struct module *module)
+{
+    const char *name;
+    if (!gmt_elf_is_build(image, module->build_id)) {
+        module->why = "the file has changed since the recording";
+        return 0;
+    }
+    for (size_t i = 0; (name = gmt_elf_dynamic_text(image, DT_NEEDED, i)) != NULL; i++) {
+        if (strncmp(name, RUNTIME_PREFIX, strlen(RUNTIME_PREFIX)) == 0) {
+            module->needed = name;
+        }
+    }
+    return look_at_symbols(check, image, module);
+}
+
+static bool is_elf(const struct gmt_elf *image)
+{
+    return memcmp(image->header.e_ident, ELFMAG, SELFMAG) == 0 &&
+           image->header.e_ident[EI_CLASS] == ELFCLASS64 &&
+           image->header.e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/* The runtime that was loaded, of which the file's own name often has the whole version. */
+static void describe_runtime(struct check *check, const struct module *module, char *text,
+                             size_t bytes)
+{
+    char real[PATH_MAX];
+    const char *path = module->needed != NULL ? module->needed : "";
+    if (strcmp(module->runtime, IS_RUNTIME) == 0) {
+        path = module->path;
+    } else {
+        sqlite3_bind_text(check->loaded_runtime, 1, path, -1, SQLITE_STATIC);
+        if (sqlite3_step(check->loaded_runtime) == SQLITE_ROW) {
+            path = (const char *)sqlite3_column_text(check->loaded_runtime, 0);
+        }
+    }
+    const char *name = path[0] == '/' && realpath(path, real) != NULL ? base_name(real)
+                                                                      : base_name(path);
+    const char *version = strncmp(name, RUNTIME_PREFIX ".", strlen(RUNTIME_PREFIX ".")) == 0
+                              ? name + strlen(RUNTIME_PREFIX ".")
+                              : "?";
+    (void)snprintf(text, bytes, "version %s%s%s", version, path[0] == '/' ? ": " : "",
+                   path[0] == '/' ? path : "");
+    sqlite3_reset(check->loaded_runtime);
+}
+
+static int store_module(struct check *check, const struct module *module)
+{
+    char detail[PATH_MAX + 64];
+    const char *runtime = module->why != NULL ? IS_UNKNOWN : module->runtime;
+    const char *told = module->why;
+    if (module->why == NULL &&
+        (strcmp(runtime, IS_SHARED) == 0 || strcmp(runtime, IS_RUNTIME) == 0)) {
+        describe_runtime(check, module, detail, sizeof(detail));
+        told = detail;
+    }
+    sqlite3_bind_text(check->runtime, 1, module->path, -1, SQLITE_STATIC);
+    sqlite3_bind_text(check->runtime, 2, runtime, -1, SQLITE_STATIC);
+    sqlite3_bind_text(check->runtime, 3, told, -1, SQLITE_STATIC);
+    check->modules += module->imports != 0;
+    check->imports += module->imports;
+    return run(check->db, check->runtime);
+}
+
+static int check_module(struct check *check, struct module *module)
+{
+    struct gmt_elf image = {0};
+    struct stat status;
+    int error = 0;
+    int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    module->why = "the file cannot be read";
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size >= (off_t)sizeof(image.header)) {
+        void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (data != MAP_FAILED) {
+            image.data = data;
+            image.bytes = (size_t)status.st_size;
+            memcpy(&image.header, data, sizeof(image.header));
+            module->why = is_elf(&image) ? NULL : "the file is no ELF file of this machine";
+            error = module->why == NULL ? look_at(check, &image, module) : 0;
+            error = error == 0 ? store_module(check, module) : error;
+            munmap(data, image.bytes);
+            close(fd);
+            return error;
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return store_module(check, module);
+}
+
+/* The driver itself, and gmtrace, are not the program's. */
+static bool is_programs(const char *path)
+{
+    return path[0] == '/' && strstr(path, "/libcuda.so") == NULL &&
+           strstr(path, "/libgmtrace.so") == NULL && strstr(path, "/libcupti.so") == NULL;
+}
+
+static int check_all(struct check *check)
+{
+    sqlite3_stmt *modules;
+    int error = 0, code = SQLITE_DONE;
+    if (sqlite3_prepare_v2(
+            check->db,
+            "SELECT path, coalesce(build_id, '') FROM module GROUP BY path ORDER BY min(id)", -1,
+            &modules, NULL) != SQLITE_OK) {
+        return gmt_database_error(check->db);
+    }
+    while (error == 0 && (code = sqlite3_step(modules)) == SQLITE_ROW) {
+        struct module module = {.path = (const char *)sqlite3_column_text(modules, 0),
+                                .build_id = (const char *)sqlite3_column_text(modules, 1)};
+        error = is_programs(module.path) ? check_module(check, &module) : 0;
+    }
+    if (error == 0 && code != SQLITE_DONE) {
+        error = gmt_database_error(check->db);
+    }
+    sqlite3_finalize(modules);
+    return error;
+}
+
+static int store_linked(const struct check *check)
+{
+    char sql[192];
+    (void)snprintf(
+        sql, sizeof(sql),
+        "INSERT INTO coverage(kind, what, requests, detail) VALUES('door', 'linked', %u, "
+        "'imported by %u module%s')",
+        check->imports, check->modules, check->modules == 1 ? "" : "s");
+    return check->imports != 0 ? gmt_database_exec(check->db, sql) : 0;
+}
+
+/* A static runtime does not tell its version. Where it is the only one of the process, it is the one that
+ * asked for driver functions, as they were in versions up to its own. */
+static int store_static_version(sqlite3 *db)
+{
+    return gmt_database_exec(
+        db, "UPDATE coverage SET detail = (SELECT 'version ' || max(substr(detail, "
+            "length('for versions up to ') + 1)) || ' or later' FROM coverage WHERE kind = 'door' "
+            "AND what LIKE 'cuGetProcAddress%') "
+            "WHERE kind = 'runtime' AND class = '" IS_STATIC "' AND detail IS NULL AND 1 = "
+            "(SELECT count(*) FROM coverage WHERE kind = 'runtime' AND class IN "
+            "('" IS_STATIC "', '" IS_RUNTIME "'))");
+}
+
+int gmt_coverage_modules(sqlite3 *db)
+{
+    struct check check = {.db = db};
+    const struct {
+        sqlite3_stmt **statement;
+        const char *sql;
+    } all[] = {
+        {&check.is_hooked, "SELECT 1 FROM api WHERE name = ?"},
+        {&check.runtime, "INSERT OR IGNORE INTO coverage(kind, what, class, detail) "
+                         "VALUES('runtime', ?, ?, ?)"},
+        {&check.entry,
+         "INSERT INTO coverage(kind, what, class, requests, seen, detail) "
+         "VALUES('entry point', ?, ?, 1, 0, 'linked by ' || ?) ON CONFLICT(kind, what) DO UPDATE "
+         "SET requests = requests + 1, expected = NULL, detail = detail || ', ' || "
+         "excluded.detail"},
+        {&check.loaded_runtime, "SELECT path FROM module WHERE path LIKE '%/' || ? ORDER BY id"},
+    };
+    int error = 0;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && error == 0; i++) {
+        if (sqlite3_prepare_v2(db, all[i].sql, -1, all[i].statement, NULL) != SQLITE_OK) {
+            error = gmt_database_error(db);
+        }
+    }
+    if (error == 0 && (error = check_all(&check)) == 0) {
+        error = store_linked(&check);
+    }
+    error = error == 0 ? store_static_version(db) : error;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        sqlite3_finalize(*all[i].statement);
+    }
+    return error;
+}
