@@ -82,7 +82,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
     if ((error = gmt_join_run(db)) != 0 || (error = gmt_join_forget_outside(db)) != 0 ||
         (error = gmt_coverage_modules(db)) != 0 ||
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
-        (error = gmt_ingest_settle(db)) != 0 ||
+        (error = gmt_ingest_settle(db)) != 0 || (error = gmt_coverage_records(db)) != 0 ||
         (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
         (error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS)) != 0 ||
         (error = gmt_model_cache_copy(db)) != 0) {
