@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/coverage.h"
 #include "analyzer/query.h"
 
 static void fill_process(const struct gmt_timeline *tl, struct gmt_report *report)
@@ -101,4 +102,5 @@ void gmt_details_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     fill_device(tl, report);
     fill_capabilities(tl, report);
     fill_losses(tl, report);
+    gmt_coverage_fill(tl, report);
 }

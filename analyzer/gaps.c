@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/coverage.h"
 #include "analyzer/gaps.h"
 #include "analyzer/query.h"
 #include "reports/format.h"
@@ -238,6 +239,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
     add_capabilities(tl, report);
     gmt_gaps_add_losses(tl, report);
     add_device_gaps(tl, report);
+    gmt_coverage_add_gaps(report);
     if (tl->device_count > 1)
         gmt_gap_add(
             report, "devices",

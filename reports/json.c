@@ -10,7 +10,7 @@
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.1"
+#define GMT_JSON_SCHEMA_VERSION "1.2"
 
 static json_t *of_rules(const struct gmt_report *r)
 {
@@ -196,6 +196,8 @@ json_t *gmt_json_report(const struct gmt_report *r)
     json_object_set_new(root, "could_not_check", of_gaps(r));
     json_object_set_new(root, "capabilities", of_capabilities(r));
     json_object_set_new(root, "losses", of_losses(r));
+    if (r->coverage.line_count > 0)
+        json_object_set_new(root, "coverage", gmt_json_coverage(&r->coverage));
     json_object_set_new(root, "device_model", of_model(r));
     return root;
 }

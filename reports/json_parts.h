@@ -14,5 +14,6 @@ json_t *gmt_json_transfers(const struct gmt_transfer_row *rows, size_t n);
 json_t *gmt_json_memory(const struct gmt_report *report);
 json_t *gmt_json_where(const struct gmt_where *where);
 json_t *gmt_json_kernels(const struct gmt_report *report);
+json_t *gmt_json_coverage(const struct gmt_coverage *coverage);
 
 #endif

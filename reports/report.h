@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "reports/arena.h"
+#include "reports/coverage.h"
 
 /*
  * Numbers that may be unknown are doubles: NAN means "not measured". Strings that may be unknown
@@ -327,6 +328,7 @@ struct gmt_report {
     size_t capability_count;
     struct gmt_loss_row *losses; /* most frequent first */
     size_t loss_count;
+    struct gmt_coverage coverage;
     struct gmt_saving combined; /* of all findings, overlaps counted once */
     enum gmt_provenance model_provenance;
     const char *model_origin; /* file, or "stored in the trace"   */

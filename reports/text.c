@@ -363,6 +363,7 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
     gmt_text_memory(&t, report, options->top);
     gmt_text_gaps(&t, report);
     gmt_text_foot(&t, report);
+    gmt_text_coverage(&t, report);
     return ferror(out) ? -EIO : 0;
 }
 

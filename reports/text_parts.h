@@ -46,6 +46,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, s
 void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *report, size_t top);
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report);
 
 #endif

@@ -109,6 +109,14 @@ const struct gmt_check gmt_checks[] = {
      GMT_CHECK_WARNING},
     {"unjoined", "the call of all device work is known",
      "SELECT 'device_op ' || id FROM device_op WHERE call_id IS NULL", GMT_CHECK_WARNING},
+    {"coverage", "what the hooks recorded agrees with the records of the device",
+     "SELECT what || ': ' || seen || ' of ' || expected || ' have a record, ' || extra || ' records have no call' "
+     "FROM coverage WHERE kind = 'records' AND (seen <> expected OR extra <> 0)", GMT_CHECK_WARNING},
+    {"coverage_numbers", "what is said of that agreement adds up",
+     "SELECT kind || ' ' || what FROM coverage WHERE (kind = 'records' AND (seen IS NULL OR expected IS NULL OR "
+     "extra IS NULL OR seen > expected OR extra < 0)) OR requests < 0 OR seen < 0 OR expected < 0 UNION ALL "
+     "SELECT 'example of ' || what FROM coverage_example WHERE what NOT IN (SELECT what FROM coverage WHERE "
+     "kind = 'records')", GMT_CHECK_FAILED},
     {"losses", "nothing was lost", "SELECT count || ' x ' || kind || CASE detail WHEN '' THEN '' ELSE ' (' || detail || ')' END "
      "FROM loss WHERE count > 0", GMT_CHECK_WARNING},
     {"capabilities", "nothing that was asked for could not be recorded",

@@ -75,6 +75,13 @@ report empty
 make_trace ranged.db golden/trace
 sqlite3 ranged.db <"$GMT_SOURCE/tests/rules/named_ranges.sql"
 report ranged
+# A recording that checked itself.
+make_trace checked.db golden/trace
+sqlite3 checked.db <"$GMT_SOURCE/tests/rules/coverage.sql"
+report checked
+cp checked.db hostile_checked.db
+spoil hostile_checked.db
+report hostile_checked
 grep -q '"uri": "examples/pipeline/pipeline_slow.cu"' pipeline_slow.sarif || {
     echo "FAIL: the pipeline's source is not named"
     exit 1

@@ -46,7 +46,7 @@ INSERT INTO coverage(kind, what, class, detail) VALUES ('runtime', '/home/DIRECT
 INSERT INTO coverage(kind, what, class, requests, seen, detail)
     VALUES ('entry point', 'cuMemcpyPeerByCarrier', 'unknown', 1, 0, 'linked by NAME');
 INSERT INTO coverage(kind, what, expected, seen, extra) VALUES ('records', 'copies', 9, 7, 1);
-INSERT INTO coverage_example VALUES ('copies', 'call', 1, 'NAME in /home/DIRECTORY');
+INSERT INTO coverage_example VALUES ('copies', 'call', 1, 'NAME in /home/DIRECTORY/x');
 INSERT INTO loss VALUES ('module changed since', '/home/DIRECTORY/NAME', 1),
     ('kernel class not measured', '_ZNAME1: over budget', 2), ('frame not symbolized', '/DIRECTORY/NAME', 3);
 INSERT INTO instruction(launch_seq, class_id, site, file_id, line, kind, executed, lanes, requests, bytes, sectors,

@@ -59,7 +59,7 @@ done
 sqlite3 pipeline_fast.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, '''spill'')', '''spill'',''simulated'')') WHERE name IN ('kernel_counters', 'metric')"
 sqlite3 pipeline_fast.db <<SQL
-$(sed -nE '/^CREATE TABLE (instruction|kernel_footprint|race) /,/^\);/p' "$GMT_SOURCE/libtrace/store/schema.sql")
+$(sed -nE '/^CREATE TABLE (instruction|kernel_footprint|race|coverage|coverage_example) /,/^\);/p' "$GMT_SOURCE/libtrace/store/schema.sql")
 INSERT INTO metric SELECT 900, 'global_load_bytes', '', 'simulated', 'bytes', '' WHERE NOT EXISTS
     (SELECT 1 FROM metric WHERE name = 'global_load_bytes');
 INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples)
@@ -101,6 +101,8 @@ damage device_calls 'UPDATE device_op SET call_id = 99999999 WHERE id = (SELECT 
 damage finished "UPDATE meta SET value = '0' WHERE key = 'complete'"
 damage unjoined "UPDATE device_op SET call_id = NULL WHERE id = (SELECT min(id) FROM device_op WHERE kind = 'copy')"
 damage losses "INSERT INTO loss VALUES ('spool full', '', 12)"
+damage coverage "INSERT INTO coverage(kind, what, expected, seen, extra) VALUES ('records', 'copies', 9, 8, 0)"
+damage coverage_numbers "INSERT INTO coverage_example VALUES ('copies', 'call', 1, 'of nothing')"
 damage capabilities "INSERT INTO capability VALUES ('x', 'missing', NULL, 'no permission', NULL)"
 
 damage 'foreign_keys apis' 'UPDATE sync SET api_id = 999 WHERE id = (SELECT min(id) FROM sync)'
