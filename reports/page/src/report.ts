@@ -148,6 +148,34 @@ export interface Race {
   second: SourceLine;
   count: number;
 }
+/** A driver function that the program got without a hook in between. */
+export interface CoverageEntry {
+  name: string;
+  class: string | null;
+  requests: number | null;
+  /** null: could not be counted. */
+  calls: number | null;
+  by: string | null;
+}
+/** Of one kind of device work: what calls made, what has a device record, and records without a call. */
+export interface CoverageRecords {
+  what: string;
+  expected: number | null;
+  seen: number | null;
+  extra: number | null;
+  detail: string | null;
+  examples: { side: 'call' | 'record'; id: number; detail: string | null }[];
+}
+export interface Coverage {
+  /** null: there were no device times. */
+  agrees: boolean | null;
+  doors: { name: string; requests: number | null; detail: string | null }[];
+  runtimes: { module: string; runtime: string; detail: string | null }[];
+  modules_without_runtime: number;
+  entry_points: CoverageEntry[];
+  entry_points_that_ask: number;
+  records: CoverageRecords[];
+}
 export interface Report {
   tool_version: string;
   trace: string;
@@ -190,6 +218,7 @@ export interface Report {
   rules: RuleRow[];
   could_not_check: Gap[];
   capabilities?: { name: string; state: string; detail: string | null; remedy: string | null }[];
+  coverage?: Coverage;
   device_model: {
     provenance: string;
     match: string | null;

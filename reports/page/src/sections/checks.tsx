@@ -7,6 +7,7 @@ import type { Gap, Race, RuleRow } from '../report';
 import { go } from '../state';
 import { category, counted, OUTCOME_MARK } from '../words';
 import './checks.css';
+import { CoverageReport } from './checks/coverage';
 import { lineLabel } from './findings/body';
 
 type Outcome = RuleRow['outcome'];
@@ -104,12 +105,13 @@ function Gaps({ gaps }: { gaps: Gap[] }) {
 }
 
 export function Checks({ payload }: SectionProps) {
-  const { rules, could_not_check, races, device } = payload.head.report;
+  const { rules, could_not_check, races, device, coverage } = payload.head.report;
   return (
     <>
       <Tally rules={rules} />
       <h3>Could not check</h3>
       <Gaps gaps={could_not_check} />
+      <CoverageReport coverage={coverage} />
       <h3>All rules</h3>
       <p class="dim">
         <code>gmanalyze --explain ID</code> tells what a rule looks for, how it prices it, and what it cannot see.
