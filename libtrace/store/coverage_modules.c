@@ -13,23 +13,21 @@
 #include "libtrace/record/entry_points.h"
 #include "libtrace/store/coverage.h"
 #include "libtrace/store/database.h"
-#include "libtrace/store/elf_image.h"
-
-#define RUNTIME_PREFIX "libcudart.so"
+#include "libtrace/store/elf_cuda.h"
 
 /* What table coverage calls them. */
-#define IS_NONE "none"
-#define IS_SHARED "shared"
-#define IS_STATIC "static"
-#define IS_RUNTIME "is the runtime"
-#define IS_UNKNOWN "unknown"
+static const char *const runtime_names[] = {
+#define GMT_CUDA_RUNTIME(id, name) name,
+    GMT_CUDA_RUNTIMES
+#undef GMT_CUDA_RUNTIME
+};
 
 struct module {
     const char *path, *build_id;
-    const char *runtime;       /* one of the above                    */
-    const char *needed;        /* of the dynamic section, NULL: none  */
-    const char *why;           /* it is unknown                       */
-    unsigned imports, missing; /* of the driver; without a hook       */
+    const char *needed; /* the shared runtime that it names, NULL: none */
+    const char *why;    /* it could not be looked at, NULL: it was      */
+    enum gmt_cuda_runtime runtime;
+    unsigned imports; /* of the driver */
 };
 
 struct check {
@@ -52,16 +50,6 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The names that the runtime has for tools, and its texts of errors: in both its forms, in no other code. */
-static bool holds_runtime(const struct gmt_elf *image)
-{
-    static const char name[] = "cudaRuntimeGetVersion", error[] = "cudaErrorInsufficientDriver";
-    size_t bytes = 0;
-    const char *texts = gmt_elf_section(image, ".rodata", &bytes);
-    return texts != NULL && memmem(texts, bytes, name, sizeof(name)) != NULL &&
-           memmem(texts, bytes, error, sizeof(error)) != NULL;
-}
-
 static bool is_hooked(struct check *check, const char *name)
 {
     sqlite3_bind_text(check->is_hooked, 1, name, -1, SQLITE_STATIC);
@@ -80,53 +68,29 @@ static int add_entry(struct check *check, const struct module *module, const cha
     return run(check->db, check->entry);
 }
 
-static int look_at_symbols(struct check *check, const struct gmt_elf *image, struct module *module)
+static int count_imports(struct check *check, const struct gmt_elf *image, struct module *module)
 {
     struct gmt_elf_symbols symbols = gmt_elf_symbols(image);
-    bool is_import, uses_runtime = false, registers = false, exports_runtime = false,
-                    looks_up = false;
+    bool is_import;
     const char *name;
-    size_t code_bytes = 0;
     int error = 0;
     while (error == 0 && (name = gmt_elf_next_symbol(&symbols, &is_import)) != NULL) {
-        if (strncmp(name, "cuda", 4) == 0 || strncmp(name, "__cuda", 6) == 0) {
-            uses_runtime |= is_import;
-            registers |= is_import && strcmp(name, "__cudaRegisterFatBinary") == 0;
-            exports_runtime |= !is_import && strcmp(name, "cudaRuntimeGetVersion") == 0;
-        } else if (is_import && strcmp(name, "dlsym") == 0) {
-            looks_up = true; /* how a static runtime finds the driver */
-        } else if (is_import && gmt_entry_class(name) != GMT_ENTRY_UNKNOWN) {
+        if (is_import && gmt_entry_class(name) != GMT_ENTRY_UNKNOWN) {
             module->imports++;
             error = is_hooked(check, name) ? 0 : add_entry(check, module, name);
         }
-    }
-    bool has_code = gmt_elf_section(image, ".nv_fatbin", &code_bytes) != NULL && code_bytes > 0;
-    if (exports_runtime) {
-        bool named = strncmp(base_name(module->path), RUNTIME_PREFIX, strlen(RUNTIME_PREFIX)) == 0;
-        module->runtime = named ? IS_RUNTIME : IS_STATIC;
-    } else if (uses_runtime && (registers || module->needed != NULL)) {
-        module->runtime = IS_SHARED;
-    } else if (has_code || (looks_up && holds_runtime(image))) {
-        module->runtime = IS_STATIC;
-    } else {
-        module->runtime = uses_runtime || module->needed != NULL ? IS_SHARED : IS_NONE;
     }
     return error;
 }
 
 static int look_at(struct check *check, const struct gmt_elf *image, struct module *module)
 {
-    const char *name;
     if (!gmt_elf_is_build(image, module->build_id)) {
         module->why = "the file has changed since the recording";
         return 0;
     }
-    for (size_t i = 0; (name = gmt_elf_dynamic_text(image, DT_NEEDED, i)) != NULL; i++) {
-        if (strncmp(name, RUNTIME_PREFIX, strlen(RUNTIME_PREFIX)) == 0) {
-            module->needed = name;
-        }
-    }
-    return look_at_symbols(check, image, module);
+    module->runtime = gmt_elf_cuda_runtime(image, module->path, &module->needed);
+    return count_imports(check, image, module);
 }
 
 static bool is_elf(const struct gmt_elf *image)
@@ -142,7 +106,7 @@ static void describe_runtime(struct check *check, const struct module *module, c
 {
     char real[PATH_MAX];
     const char *path = module->needed != NULL ? module->needed : "";
-    if (strcmp(module->runtime, IS_RUNTIME) == 0) {
+    if (module->runtime == GMT_CUDA_ITSELF) {
         path = module->path;
     } else {
         sqlite3_bind_text(check->loaded_runtime, 1, path, -1, SQLITE_STATIC);
@@ -152,8 +116,9 @@ static void describe_runtime(struct check *check, const struct module *module, c
     }
     const char *name = path[0] == '/' && realpath(path, real) != NULL ? base_name(real)
                                                                       : base_name(path);
-    const char *version = strncmp(name, RUNTIME_PREFIX ".", strlen(RUNTIME_PREFIX ".")) == 0
-                              ? name + strlen(RUNTIME_PREFIX ".")
+    const char *version = strncmp(name, GMT_CUDA_RUNTIME_FILE ".",
+                                  strlen(GMT_CUDA_RUNTIME_FILE ".")) == 0
+                              ? name + strlen(GMT_CUDA_RUNTIME_FILE ".")
                               : "?";
     (void)snprintf(text, bytes, "version %s%s%s", version, path[0] == '/' ? ": " : "",
                    path[0] == '/' ? path : "");
@@ -163,10 +128,10 @@ static void describe_runtime(struct check *check, const struct module *module, c
 static int store_module(struct check *check, const struct module *module)
 {
     char detail[PATH_MAX + 64];
-    const char *runtime = module->why != NULL ? IS_UNKNOWN : module->runtime;
+    const char *runtime = module->why != NULL ? "unknown" : runtime_names[module->runtime];
     const char *told = module->why;
     if (module->why == NULL &&
-        (strcmp(runtime, IS_SHARED) == 0 || strcmp(runtime, IS_RUNTIME) == 0)) {
+        (module->runtime == GMT_CUDA_SHARED || module->runtime == GMT_CUDA_ITSELF)) {
         describe_runtime(check, module, detail, sizeof(detail));
         told = detail;
     }
@@ -254,9 +219,9 @@ static int store_static_version(sqlite3 *db)
         db, "UPDATE coverage SET detail = (SELECT 'version ' || max(substr(detail, "
             "length('for versions up to ') + 1)) || ' or later' FROM coverage WHERE kind = 'door' "
             "AND what LIKE 'cuGetProcAddress%') "
-            "WHERE kind = 'runtime' AND class = '" IS_STATIC "' AND detail IS NULL AND 1 = "
+            "WHERE kind = 'runtime' AND class = 'static' AND detail IS NULL AND 1 = "
             "(SELECT count(*) FROM coverage WHERE kind = 'runtime' AND class IN "
-            "('" IS_STATIC "', '" IS_RUNTIME "'))");
+            "('static', 'is the runtime'))");
 }
 
 int gmt_coverage_modules(sqlite3 *db)

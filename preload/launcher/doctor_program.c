@@ -54,6 +54,12 @@ static void say_runtime(const struct gmt_program *program)
                        cuda->has_code ? "CUDA code without a runtime of its own"
                                       : "no CUDA code of its own");
     }
+    if (cuda->unhooked[0] != '\0') {
+        gmt_doctor_say(GMT_DOCTOR_LIMITED, "program",
+                       "where it is called, take the trace's counts as the least there were",
+                       "%s is linked with %s, of which calls are neither recorded nor counted",
+                       program->path, cuda->unhooked);
+    }
 }
 
 void gmt_doctor_program(const char *name)

@@ -11,8 +11,9 @@ struct gmt_program_cuda {
     bool has_code;       /* device code was compiled into it */
     unsigned ptx_target; /* lowest target of its PTX text, 90 = compute_90; 0: none */
     bool static_runtime; /* the CUDA runtime is in the program itself */
-    bool finds_other; /* its DT_RPATH, which outweighs LD_LIBRARY_PATH, leads to another runtime */
-    char runtime[64]; /* the shared runtime it needs, "libcudart.so.13", or "" */
+    bool finds_other;  /* its DT_RPATH, which outweighs LD_LIBRARY_PATH, leads to another runtime */
+    char unhooked[64]; /* a driver function that it is linked with and that no hook is for, or "" */
+    char runtime[64];  /* the shared runtime it needs, "libcudart.so.13", or "" */
 };
 
 struct gmt_program {

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/store/elf_image.h"
+#include "libtrace/record/entry_points.h"
+#include "libtrace/store/elf_cuda.h"
 #include "preload/launcher/program.h"
 
 #define FATBIN_MAGIC 0xba55ed50u
@@ -101,26 +102,53 @@ static bool finds_other(const struct gmt_elf *image, const char *program, const 
     return false;
 }
 
+static bool is_hooked(const char *name)
+{
+    static const char *const hooks[] = {
+#define GMT_HOOK(symbol, family, runtime) #symbol,
+#include "preload/hooks.def"
+#undef GMT_HOOK
+    };
+    size_t i = 0;
+    while (i < sizeof(hooks) / sizeof(hooks[0]) && strcmp(hooks[i], name) != 0) {
+        i++;
+    }
+    return i < sizeof(hooks) / sizeof(hooks[0]);
+}
+
+/* The first function whose calls would be missed in a recording. */
+static const char *find_unhooked(const struct gmt_elf *image)
+{
+    struct gmt_elf_symbols symbols = gmt_elf_symbols(image);
+    bool is_import;
+    const char *name;
+    while ((name = gmt_elf_next_symbol(&symbols, &is_import)) != NULL) {
+        enum gmt_entry_class class = gmt_entry_class(name);
+        if (is_import && class != GMT_ENTRY_UNKNOWN && gmt_entry_matters(class) &&
+            !is_hooked(name)) {
+            break;
+        }
+    }
+    return name;
+}
+
 void gmt_program_look_for_cuda(const struct gmt_elf *image, const char *path,
                                struct gmt_program_cuda *cuda)
 {
-    static const char prefix[] = "libcudart.so.";
-    /* With -rdc=true the second holds what was compiled, the first what was linked of it. */
     static const char *const sections[] = {".nv_fatbin", "__nv_relfatbin"};
-    const char *name;
+    const char *needed, *unhooked = find_unhooked(image);
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
         size_t bytes = 0;
         const char *code = gmt_elf_section(image, sections[i], &bytes);
         if (code != NULL && bytes > 0) {
-            cuda->has_code = true;
             cuda->ptx_target = section_target(code, bytes, cuda->ptx_target);
         }
     }
-    cuda->static_runtime = cuda->has_code && !gmt_elf_imports(image, "__cudaRegisterFatBinary");
-    for (size_t i = 0; (name = gmt_elf_dynamic_text(image, DT_NEEDED, i)) != NULL; i++) {
-        if (strncmp(name, prefix, sizeof(prefix) - 1) == 0) {
-            (void)snprintf(cuda->runtime, sizeof(cuda->runtime), "%s", name);
-            cuda->finds_other = finds_other(image, path, name);
-        }
+    cuda->has_code = gmt_elf_has_device_code(image);
+    cuda->static_runtime = gmt_elf_cuda_runtime(image, path, &needed) == GMT_CUDA_STATIC;
+    (void)snprintf(cuda->unhooked, sizeof(cuda->unhooked), "%s", unhooked != NULL ? unhooked : "");
+    if (needed != NULL) {
+        (void)snprintf(cuda->runtime, sizeof(cuda->runtime), "%s", needed);
+        cuda->finds_other = finds_other(image, path, needed);
     }
 }
