@@ -3,6 +3,8 @@
 
 import sys
 
+from . import self_check
+
 MIB2 = 2 << 20
 
 # What the trace must say of a scenario of tests/clients: (what, SQL, expected). As tests/e2e does on the
@@ -42,6 +44,13 @@ SCENARIOS = {
     ),
 }
 
+# Where the builds of the sample program have the CUDA runtime, by file name of the module.
+RUNTIMES = {
+    "static": {"pipeline_slow": "static"},
+    "shared": {"pipeline_slow_shared": "shared"},
+    "ctypes": {"libpipeline_slow.so": "static"},
+}
+
 
 def scenarios(session):
     for words, facts in SCENARIOS.items():
@@ -74,6 +83,9 @@ def run(session):
     for build, command in builds.items():
         path = session.same_behaviour(f"pipeline, {build}", command, f"pipeline_{build}")
         session.joined(f"pipeline, {build}", path)
+        self_check.doors(session, f"pipeline, {build}", path)
+        for file, form in RUNTIMES[build].items():
+            self_check.runtime(session, f"pipeline, {build}", path, file, form)
         with session.open(path) as db:
             seen[build] = tuple(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                                 for table in ("transfer", "memset", "launch", "allocation"))
@@ -84,6 +96,9 @@ def run(session):
         path = session.same_behaviour(words[0], [session.programs / words[0], *words[1:]],
                                       words[0])
         session.joined(words[0], path)
+        if words[0] == "graph":
+            self_check.graphs(session, path)
     path = session.same_behaviour("driver API", [session.programs / "driver_api", "--strict"],
                                   "driver_api")
     session.joined("driver API", path)
+    self_check.uncovered(session)

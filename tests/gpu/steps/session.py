@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+from . import self_check
+
 
 class Session:
     def __init__(self, build: pathlib.Path, out: pathlib.Path):
@@ -125,3 +127,4 @@ class Session:
                    loose == 0 and not any(missing.values()),
                    f"device rows {device}, without call {loose}, calls without row {missing}"
                    + (f", losses {losses}" if loose or any(missing.values()) else ""))
+        self_check.agrees(self, what, path)
