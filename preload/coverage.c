@@ -2,11 +2,14 @@
 /* What the process asked of the driver, and how often it called what has no hook. */
 #include "preload/coverage.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/entry_points.h"
@@ -24,11 +27,32 @@ static_assert(GMT_COVERAGE_ENTRIES <= INDEX_SLOTS / 2, "searches end at an empty
 static uint16_t name_index[INDEX_SLOTS];
 
 static struct gmt_coverage own; /* until recording begins, and where no file can be had */
-static struct gmt_coverage *table = &own;
+static struct gmt_coverage *_Atomic table = &own;
 static uint16_t jump_entry[GMT_JUMPS];
 static _Atomic unsigned jumps;
 /* No call of the loader may be made with it: a thread in there may be waiting for it. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+#define LOCK_WAIT_S \
+    5 /* it is held for a microsecond; longer on a machine with other things to do */
+static _Atomic bool given_up;
+
+/* False: a thread that this process does not have holds it. It was forked in that moment, before there was
+ * a handler to make the lock anew; then nothing is noted. */
+static bool lock(void)
+{
+    struct timespec until;
+    if (!given_up && pthread_mutex_trylock(&mutex) == 0) {
+        return true;
+    }
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOCK_WAIT_S;
+    if (!given_up && pthread_mutex_timedlock(&mutex, &until) == 0) {
+        return true;
+    }
+    given_up = true;
+    return false;
+}
 
 static unsigned slot_of(const char *name)
 {
@@ -80,9 +104,10 @@ static struct gmt_coverage_entry *note(enum gmt_door door, const char *name, uns
 
 void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int version)
 {
-    pthread_mutex_lock(&mutex);
-    (void)note(door, name, flags, version);
-    pthread_mutex_unlock(&mutex);
+    if (lock()) {
+        (void)note(door, name, flags, version);
+        pthread_mutex_unlock(&mutex);
+    }
 }
 
 static void *jump_address(unsigned index)
@@ -114,7 +139,9 @@ void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int ve
 {
     bool counts = gmt_entry_matters(gmt_entry_class(name));
     unsigned jump = GMT_JUMPS;
-    pthread_mutex_lock(&mutex);
+    if (!lock()) {
+        return real;
+    }
     struct gmt_coverage_entry *entry = note(door, name, 0, version);
     if (entry != NULL) {
         jump = counts ? jump_to(entry, real) : GMT_JUMPS;
@@ -160,13 +187,17 @@ void gmt_coverage_start(const char *spool_directory)
     void *mapping = NULL;
     (void)snprintf(path, sizeof(path), "%s/" GMT_COVERAGE_FILE, spool_directory);
     int error = gmt_spool_file_create(path, GMT_COVERAGE_BYTES, &mapping, NULL);
+    if (error == 0 && !lock()) {
+        munmap(mapping, GMT_COVERAGE_BYTES);
+        (void)unlink(path);
+        error = -EDEADLK;
+    }
     if (error != 0) {
         gmt_spool_capability("coverage", GMT_CAP_MISSING, -error,
                              "what the program asked of the driver could not be kept", "");
         return;
     }
     struct gmt_coverage *file = mapping;
-    pthread_mutex_lock(&mutex);
     for (uint32_t i = 0; i < own.head.count; i++) {
         file->entry[i] = own.entry[i];
         file->entry[i].calls = 0;
@@ -182,7 +213,9 @@ void gmt_coverage_start(const char *spool_directory)
 
 void gmt_coverage_finish(void)
 {
-    pthread_mutex_lock(&mutex);
+    if (!lock()) {
+        return;
+    }
     add_own_calls(); /* of a thread that was in a jump while the file came */
     unsigned count = table == &own ? jumps : 0;
     pthread_mutex_unlock(&mutex);
@@ -198,6 +231,7 @@ void gmt_coverage_finish(void)
 void gmt_coverage_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
+    given_up = false;
     struct gmt_coverage *parents = table;
     uint32_t count = parents->head.count;
     if (parents != &own) {

@@ -81,3 +81,17 @@ CLIENT=$CLIENTS/doorsclient
 traced fork dlsym fork
 finished fork.db
 equal "calls of the parent" "move|1|9|0|dlsym" "$(entry fork cuStreamWriteValue32_v2)"
+
+# Children that use CUDA tell the doors in traces of their own.
+CLIENT=$CLIENTS/driverclient OUTPUT="$work/child_%p.db" traced children fork_early 2
+traces=0
+for left in child_*; do
+    case $left in
+    *.db | *.db.spool) finished "${left%.spool}" ;;
+    esac
+done
+for db in child_*.db; do
+    [ "$(sql "$db" "SELECT sum(requests) FROM coverage WHERE kind = 'door'")" -gt 0 ] || fail "$db knows no door"
+    traces=$((traces + 1))
+done
+equal "traces" 3 "$traces"
