@@ -103,7 +103,7 @@ void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *r)
         if (strcmp(line->kind, "records") == 0 && (line->seen != line->expected || line->extra > 0))
             difference(t, r, line);
     }
-    const char *agreement = "nothing to compare with: no device records";
+    const char *agreement = "no complete device records to compare with";
     if (r->coverage.compared)
         agreement = r->coverage.differs
                         ? gmt_arena_text(r->arena, "the rest of %s agrees with CUPTI", compared(r))

@@ -21,7 +21,7 @@ int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, const char *spool
 int gmt_coverage_modules(sqlite3 *db);
 
 /* Calls that must have left a device record, against the device records; after gmt_join_run, with indexes.
- * Nothing where there were no device timestamps. */
+ * Nothing where there were no device timestamps, or not all the time. */
 int gmt_coverage_records(sqlite3 *db);
 
 #endif

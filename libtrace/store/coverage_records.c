@@ -179,7 +179,7 @@ static int check_kind(sqlite3 *db, const struct kind *kind)
 int gmt_coverage_records(sqlite3 *db)
 {
     static const char available[] = "SELECT 1 FROM capability WHERE name = 'timestamps' "
-                                    "AND state IN ('ok', 'partial')";
+                                    "AND state = 'ok'";
     int64_t timestamps;
     int error = gmt_database_integer(db, available, 0, &timestamps);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && error == 0 && timestamps != 0; i++) {

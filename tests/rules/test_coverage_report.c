@@ -106,7 +106,7 @@ Test(coverage_report, is_one_line_where_all_agrees)
 Test(coverage_report, says_when_there_is_nothing_to_compare_with)
 {
     report("INSERT INTO coverage(kind, what, requests) VALUES ('door', 'dlsym', 3)");
-    says("seen nothing to compare with: no device records; driver reached by dlsym");
+    says("seen no complete device records to compare with; driver reached by dlsym");
     cr_expect_eq(fixture.report.gap_count, 0);
 }
 

@@ -210,6 +210,9 @@ Test(coverage, says_nothing_where_there_were_no_device_times)
     run("UPDATE capability SET state = 'off'");
     check();
     expect("copies", "");
+    run("UPDATE capability SET state = 'partial'");
+    check();
+    expect("copies", "");
     expect_number("SELECT count(*) FROM coverage", 0);
 }
 
