@@ -38,7 +38,8 @@ static const struct redaction {
     {"source_file", "hash", "NULL", "NULL"},
     {"device_gap", "client", NULL, "CASE WHEN client <> '' THEN 'a module' ELSE '' END"},
     {"coverage", "what", "gmt_path(what)",
-     "CASE WHEN kind = 'runtime' AND gmt_own(what) THEN 'module ' || rowid ELSE gmt_path(what) END"},
+     "CASE WHEN kind = 'runtime' AND gmt_own(what) THEN 'module ' || rowid ELSE gmt_path(what) "
+     "END"},
     {"coverage", "detail", "gmt_text(detail)",
      "CASE WHEN kind IN ('door', 'records') THEN detail END"},
     {"coverage_example", "detail", "gmt_text(detail)", "NULL"},
