@@ -110,7 +110,7 @@ void gmt_options_load(void)
     gmt_options.collect = (enum gmt_collect)choice_of(
         "collect", (const char *const[]){"light", "standard"}, 2, GMT_COLLECT_STANDARD);
     gmt_options.stacks = (enum gmt_stacks)choice_of(
-        "stacks", (const char *const[]){"off", "caller"}, 2, GMT_STACKS_CALLER);
+        "stacks", (const char *const[]){"off", "caller", "full"}, 3, GMT_STACKS_FULL);
     gmt_options.counters = (enum gmt_counter_mode)choice_of(
         "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
     /* The launcher's and the recorder's business; only looked at for what is odd. */

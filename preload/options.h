@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER };
+enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER, GMT_STACKS_FULL };
 enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD };
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
@@ -27,7 +27,7 @@ extern struct gmt_options gmt_options;
 void gmt_options_load(void);
 /* Write what was odd (unknown variables, bad values) as GMT_REC_CAPABILITY "options". */
 void gmt_options_report(void);
-/* "collect=standard;stacks=caller;..." for the trace. */
+/* "collect=standard;stacks=full;..." for the trace. */
 void gmt_options_describe(char *text, size_t bytes);
 
 /* GMTRACE_RANGE, "" if unset; may be asked for before gmt_options_load. */

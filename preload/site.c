@@ -4,6 +4,7 @@
 
 #include "preload/context.h"
 #include "preload/hook.h"
+#include "preload/options.h"
 #include "preload/resolve.h"
 #include "preload/stack.h"
 #include "preload/start.h"
@@ -19,7 +20,7 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
     call->thread = gmt_spool_thread_id();
     call->begin_ticks = site->begin_ticks;
     call->end_ticks = site->end_ticks;
-    call->caller = site->caller;
+    call->caller = gmt_options.stacks != GMT_STACKS_OFF ? site->caller : 0;
     call->stream = (uint64_t)(uintptr_t)site->stream;
     call->bytes = bytes;
     call->stack = outside ? 0 : gmt_stack_here(site->frame);

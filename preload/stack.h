@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who called: the short chain of return addresses from a hook through the CUDA runtime. */
+/* Who called: the return addresses from a hook to the thread's start, each different stack once. */
 #ifndef GMT_PRELOAD_STACK_H
 #define GMT_PRELOAD_STACK_H
 
 #include <stdint.h>
 
-/* The gmt_stack.id of the chain that starts at a hook's frame pointer; 0 if stacks are off. The
- * runtime keeps frame pointers, so the chain reaches the program's own call of a cuda* function even
- * where the program was built without them; beyond that it may end early, never wrongly: addresses
- * that do not follow a call instruction in mapped code are cut off. */
+/* The gmt_stack.id of the return addresses from a hook's frame pointer outwards, up to
+ * GMT_STACK_FRAMES of them; 0 if none is kept. A chain may end early, never wrongly: where
+ * an address could only be guessed, it must lie in code and follow a call instruction. On a stack that
+ * is not the thread's own, and where only callers are kept, the chain is the hook's return address. */
 uint32_t gmt_stack_here(const void *frame);
 
 /* Write the maps of objects loaded since the last time (GMT_REC_OBJECT). */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk. A step by a row of kind GMT_ROW_CFA is certain. One by the frame pointer, where nothing
+ * else is known, is a guess: from there on an address counts only if it lies in code and follows a
+ * call instruction.
+ */
+#include "preload/unwind/walk.h"
+
+#include <stddef.h>
+
+#include "preload/unwind/row.h"
+#include "preload/unwind/rows.h"
+
+/* struct rt_sigframe of x86-64 after its return address: offsets of saved registers. */
+enum { SIGNAL_BP = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
+
+struct position {
+    uintptr_t pc, sp, bp; /* in the frame that `pc` lies in */
+    bool guessed, interrupted;
+};
+
+/* The whole stack is read, redzones of sanitizers among it. */
+__attribute__((no_sanitize("address"), always_inline)) static inline uintptr_t word_at(uintptr_t at)
+{
+    return *(const uintptr_t *)at; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* Is there a word of the stack at `at`, not below the present frame? */
+static inline bool is_on_stack(const struct gmt_walk *walk, const struct position *position,
+                               uintptr_t at)
+{
+    return at >= position->sp && at < walk->high && walk->high - at >= sizeof(uintptr_t) &&
+           (at & 7) == 0;
+}
+
+static inline bool step_by_cfa(const struct gmt_walk *walk, struct position *position, uint64_t row)
+{
+    uintptr_t base = gmt_row_base(row) == GMT_BASE_SP ? position->sp : position->bp;
+    uintptr_t cfa = base + (uintptr_t)gmt_row_cfa_bytes(row);
+    if (__builtin_expect(gmt_row_base(row) == GMT_BASE_AT_BP, 0)) {
+        if (!is_on_stack(walk, position, cfa)) {
+            return false;
+        }
+        cfa = word_at(cfa);
+    }
+    if (!is_on_stack(walk, position, cfa - 8)) {
+        return false;
+    }
+    if (gmt_row_bp(row) != GMT_BP_SAME) {
+        uintptr_t at = (gmt_row_bp(row) == GMT_BP_AT_CFA ? cfa : position->bp) +
+                       (uintptr_t)gmt_row_bp_bytes(row);
+        bool known = gmt_row_bp(row) != GMT_BP_UNKNOWN && is_on_stack(walk, position, at);
+        position->bp = known ? word_at(at) : 0;
+    }
+    position->pc = word_at(cfa - 8);
+    position->sp = cfa;
+    position->interrupted = false;
+    return true;
+}
+
+static inline bool step_by_frame(const struct gmt_walk *walk, struct position *position)
+{
+    uintptr_t frame = position->bp;
+    if (!is_on_stack(walk, position, frame) || !is_on_stack(walk, position, frame + 8)) {
+        return false;
+    }
+    position->bp = word_at(frame);
+    position->pc = word_at(frame + 8);
+    position->sp = frame + 16;
+    position->guessed = true;
+    position->interrupted = false;
+    return true;
+}
+
+static inline bool step_by_signal(const struct gmt_walk *walk, struct position *position)
+{
+    uintptr_t saved = position->sp;
+    if (!is_on_stack(walk, position, saved + SIGNAL_PC)) {
+        return false;
+    }
+    uintptr_t sp = word_at(saved + SIGNAL_SP);
+    if (sp <= saved + SIGNAL_PC) {
+        return false; /* interrupted on another stack */
+    }
+    position->bp = word_at(saved + SIGNAL_BP);
+    position->pc = word_at(saved + SIGNAL_PC);
+    position->sp = sp;
+    position->interrupted = true;
+    return true;
+}
+
+static inline bool step(const struct gmt_walk *walk, struct position *position, uint64_t row)
+{
+    if (__builtin_expect(gmt_row_kind(row) == GMT_ROW_CFA, 1)) {
+        return step_by_cfa(walk, position, row);
+    }
+    return gmt_row_kind(row) == GMT_ROW_SIGNAL ? step_by_signal(walk, position)
+                                               : step_by_frame(walk, position);
+}
+
+static inline uint64_t find_row(const struct gmt_walk *walk, const struct position *position,
+                                gmt_row_finder *find)
+{
+    uint64_t key = gmt_row_key(position->pc, position->interrupted, walk->mark);
+    uint64_t row = gmt_rows_find(key);
+    /* Generated code may have become other code: whoever may look, does. */
+    if (find != NULL && (row == 0 || (row & GMT_ROW_GENERATED) != 0)) {
+        row = find(position->pc, position->interrupted, key);
+    }
+    return row;
+}
+
+/* May an address that has this row be in the chain? */
+static inline bool is_caller(const struct position *position, uint64_t row)
+{
+    return gmt_row_kind(row) != GMT_ROW_NOT_CODE &&
+           (!position->guessed || (row & GMT_ROW_SOUND) != 0);
+}
+
+__attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
+                                                          gmt_row_finder *find)
+{
+    uintptr_t frame = (uintptr_t)walk->frame;
+    struct position position = {.bp = word_at(frame), .pc = word_at(frame + 8), .sp = frame + 16};
+    walk->depth = 0;
+    walk->end = GMT_WALK_LOST;
+    if (frame < walk->low || position.sp >= walk->high) {
+        walk->address[walk->depth++] = position.pc; /* a stack of the program's own making */
+        return;
+    }
+    do {
+        uint64_t row = find_row(walk, &position, find);
+        if (__builtin_expect(row == 0, 0)) {
+            walk->end = GMT_WALK_MISSED;
+            return;
+        }
+        /* The first one is where the hook returns to, whatever lies there. */
+        if (walk->depth != 0 && !is_caller(&position, row)) {
+            return;
+        }
+        if (walk->depth == GMT_STACK_FRAMES) {
+            walk->end = GMT_WALK_CUT;
+            return;
+        }
+        walk->address[walk->depth++] = position.pc;
+        if (gmt_row_kind(row) == GMT_ROW_END || gmt_row_kind(row) == GMT_ROW_NOT_CODE) {
+            walk->end = gmt_row_kind(row) == GMT_ROW_END ? GMT_WALK_COMPLETE : GMT_WALK_LOST;
+            return;
+        }
+        if (!step(walk, &position, row)) {
+            return;
+        }
+    } while (position.pc != 0);
+    walk->end = GMT_WALK_COMPLETE;
+}
+
+void gmt_walk_known(struct gmt_walk *walk)
+{
+    walk_on(walk, NULL);
+}
+
+void gmt_walk_finding(struct gmt_walk *walk, gmt_row_finder *find)
+{
+    walk_on(walk, find);
+}

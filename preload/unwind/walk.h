@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks a thread's stack from a frame outwards, by rows. */
+#ifndef GMT_PRELOAD_UNWIND_WALK_H
+#define GMT_PRELOAD_UNWIND_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GMT_STACK_FRAMES 64u
+
+enum gmt_walk_end {
+    GMT_WALK_COMPLETE, /* at the thread's first frame */
+    GMT_WALK_CUT,      /* there are more frames than are kept */
+    GMT_WALK_LOST,     /* nothing tells how to go on, or what it tells cannot be */
+    GMT_WALK_MISSED,   /* a row is not in the table */
+};
+
+/* The row for a return address, or for an instruction that a signal interrupted. */
+typedef uint64_t gmt_row_finder(uintptr_t pc, bool interrupted, uint64_t key);
+
+struct gmt_walk {
+    /* In: the bounds of the thread's stack, outside of which nothing is read, and the frame pointer of
+     * the innermost frame, which is always one. */
+    uintptr_t low, high;
+    const void *frame;
+    uint64_t mark; /* see gmt_row_key */
+    /* Out: return addresses, innermost first. */
+    uint32_t depth;
+    enum gmt_walk_end end;
+    uint64_t address[GMT_STACK_FRAMES];
+};
+
+/* By the rows of the table alone, without a lock and without reading anything but the stack. */
+void gmt_walk_known(struct gmt_walk *walk);
+/* Ask `find` for what the table does not have. The caller keeps objects from being unloaded. */
+void gmt_walk_finding(struct gmt_walk *walk, gmt_row_finder *find);
+
+#endif
