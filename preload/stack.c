@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "libtrace/record/spool.h"
@@ -25,6 +26,7 @@ static struct {
     _Atomic uint32_t id;
 } interned[INTERN_SLOTS];
 static _Atomic uint32_t interned_count;
+static bool cut_said;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void find_stack_bounds(void)
@@ -63,6 +65,20 @@ static uint64_t hash_of(const struct gmt_walk *walk)
     return hash | 1; /* 0 marks a free slot */
 }
 
+/* Whoever reads a stack of GMT_STACK_FRAMES frames shall know that it may have had more. No gap: places are
+ * told by the innermost ones. */
+static void say_cut(void)
+{
+    char detail[128];
+    if (!cut_said) {
+        cut_said = true;
+        (void)snprintf(detail, sizeof(detail),
+                       "of stacks with more than %u callers the outermost are not kept",
+                       GMT_STACK_FRAMES);
+        gmt_spool_capability("stacks", GMT_CAP_OK, 0, detail, "");
+    }
+}
+
 /* Caller holds `mutex`. */
 static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned slot)
 {
@@ -71,6 +87,9 @@ static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned s
     if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), walk->address,
                             walk->depth * sizeof(walk->address[0])) != 0) {
         return 0;
+    }
+    if (walk->end == GMT_WALK_CUT) {
+        say_cut();
     }
     interned_count = id;
     if (id == INTERN_SLOTS / 2) {
@@ -162,5 +181,6 @@ void gmt_stack_reset(void)
     pthread_mutex_init(&mutex, NULL);
     memset((void *)interned, 0, sizeof(interned)); // NOLINT
     interned_count = 0;
+    cut_said = false;
     gmt_objects_reset();
 }

@@ -39,6 +39,7 @@ all_calls_recorded t
 
 case $1 in
 depths)
+    equal "stacks that were cut" 0 "$(sql t.db "SELECT count(*) FROM capability WHERE name = 'stacks'")"
     inner="one:$(at one)"
     for name in two three four; do
         inner="$inner $name:$(at "$name")"
@@ -49,6 +50,8 @@ depths)
     ;;
 recursion)
     equal "frames of the deep one" 64 "$(depth 1)"
+    equal "what is said of it" 1 "$(sql t.db "SELECT count(*) FROM capability
+        WHERE name = 'stacks' AND detail LIKE '%more than 64%'")"
     equal "the deep one" "one$(printf ' recurse%.0s' {1..63})" "$(functions 1)"
     equal "the other" "one$(printf ' recurse%.0s' {1..20}) scenario_recursion" "$(functions 2)"
     ;;
