@@ -11,6 +11,7 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/options.h"
+#include "preload/unwind/chains.h"
 #include "preload/unwind/objects.h"
 #include "preload/unwind/walk.h"
 
@@ -157,14 +158,21 @@ uint32_t gmt_stack_here(const void *frame)
     walk.frame = frame;
     walk.mark = gmt_objects_mark();
     if (__builtin_expect(++calls_since_check < LOADER_CHECK_CALLS, 1)) {
+        uint32_t same = gmt_chains_find(&walk);
+        if (__builtin_expect(same != 0, 1)) {
+            return same;
+        }
         gmt_walk_known(&walk);
-        uint32_t id = walk.end != GMT_WALK_MISSED ? find(hash_of(&walk), &slot) : 0;
+        bool is_whole = walk.end != GMT_WALK_MISSED;
+        uint32_t id = is_whole ? find(hash_of(&walk), &slot) : 0;
+        if (id != 0) {
+            gmt_chains_put(&walk, id);
+            return id;
+        }
         /* When the table is full, unseen chains stay unnamed at the price of a search, not of a
          * lock. */
-        if (__builtin_expect(
-                id != 0 || (walk.end != GMT_WALK_MISSED && interned_count >= INTERN_SLOTS / 2),
-                1)) {
-            return id;
+        if (is_whole && interned_count >= INTERN_SLOTS / 2) {
+            return 0;
         }
     }
     calls_since_check = 0;
@@ -182,5 +190,6 @@ void gmt_stack_reset(void)
     memset((void *)interned, 0, sizeof(interned)); // NOLINT
     interned_count = 0;
     cut_said = false;
+    gmt_chains_reset();
     gmt_objects_reset();
 }

@@ -16,6 +16,7 @@ enum { SIGNAL_BP = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
 struct position {
     uintptr_t pc, sp, bp; /* in the frame that `pc` lies in */
+    uintptr_t bp_from; /* where bp was read, if that has not been noted; it matters once bp does */
     bool guessed, interrupted;
 };
 
@@ -33,63 +34,89 @@ static inline bool is_on_stack(const struct gmt_walk *walk, const struct positio
            (at & 7) == 0;
 }
 
-static inline bool step_by_cfa(const struct gmt_walk *walk, struct position *position, uint64_t row)
+/* Read a word that the rest of the walk depends on. */
+static inline uintptr_t take_word(struct gmt_walk *walk, uintptr_t at)
 {
-    uintptr_t base = gmt_row_base(row) == GMT_BASE_SP ? position->sp : position->bp;
+    uintptr_t value = word_at(at);
+    if (__builtin_expect(walk->words < GMT_WALK_WORDS, 1)) {
+        walk->word[walk->words].address = at;
+        walk->word[walk->words].value = value;
+        walk->words++;
+    } else {
+        walk->words = GMT_WALK_WORDS + 1;
+    }
+    return value;
+}
+
+static inline uintptr_t use_bp(struct gmt_walk *walk, struct position *position)
+{
+    if (position->bp_from != 0) {
+        (void)take_word(walk, position->bp_from);
+        position->bp_from = 0;
+    }
+    return position->bp;
+}
+
+static inline bool step_by_cfa(struct gmt_walk *walk, struct position *position, uint64_t row)
+{
+    uintptr_t base = gmt_row_base(row) == GMT_BASE_SP ? position->sp : use_bp(walk, position);
     uintptr_t cfa = base + (uintptr_t)gmt_row_cfa_bytes(row);
     if (__builtin_expect(gmt_row_base(row) == GMT_BASE_AT_BP, 0)) {
         if (!is_on_stack(walk, position, cfa)) {
             return false;
         }
-        cfa = word_at(cfa);
+        cfa = take_word(walk, cfa);
     }
     if (!is_on_stack(walk, position, cfa - 8)) {
         return false;
     }
     if (gmt_row_bp(row) != GMT_BP_SAME) {
-        uintptr_t at = (gmt_row_bp(row) == GMT_BP_AT_CFA ? cfa : position->bp) +
-                       (uintptr_t)gmt_row_bp_bytes(row);
+        uintptr_t base_of_bp = gmt_row_bp(row) == GMT_BP_AT_BP ? use_bp(walk, position) : cfa;
+        uintptr_t at = base_of_bp + (uintptr_t)gmt_row_bp_bytes(row);
         bool known = gmt_row_bp(row) != GMT_BP_UNKNOWN && is_on_stack(walk, position, at);
         position->bp = known ? word_at(at) : 0;
+        position->bp_from = known ? at : 0;
     }
-    position->pc = word_at(cfa - 8);
+    position->pc = take_word(walk, cfa - 8);
     position->sp = cfa;
     position->interrupted = false;
     return true;
 }
 
-static inline bool step_by_frame(const struct gmt_walk *walk, struct position *position)
+static inline bool step_by_frame(struct gmt_walk *walk, struct position *position)
 {
-    uintptr_t frame = position->bp;
+    uintptr_t frame = use_bp(walk, position);
     if (!is_on_stack(walk, position, frame) || !is_on_stack(walk, position, frame + 8)) {
         return false;
     }
     position->bp = word_at(frame);
-    position->pc = word_at(frame + 8);
+    position->bp_from = frame;
+    position->pc = take_word(walk, frame + 8);
     position->sp = frame + 16;
     position->guessed = true;
     position->interrupted = false;
     return true;
 }
 
-static inline bool step_by_signal(const struct gmt_walk *walk, struct position *position)
+static inline bool step_by_signal(struct gmt_walk *walk, struct position *position)
 {
     uintptr_t saved = position->sp;
     if (!is_on_stack(walk, position, saved + SIGNAL_PC)) {
         return false;
     }
-    uintptr_t sp = word_at(saved + SIGNAL_SP);
+    uintptr_t sp = take_word(walk, saved + SIGNAL_SP);
     if (sp <= saved + SIGNAL_PC) {
         return false; /* interrupted on another stack */
     }
-    position->bp = word_at(saved + SIGNAL_BP);
-    position->pc = word_at(saved + SIGNAL_PC);
+    position->bp = take_word(walk, saved + SIGNAL_BP);
+    position->bp_from = 0;
+    position->pc = take_word(walk, saved + SIGNAL_PC);
     position->sp = sp;
     position->interrupted = true;
     return true;
 }
 
-static inline bool step(const struct gmt_walk *walk, struct position *position, uint64_t row)
+static inline bool step(struct gmt_walk *walk, struct position *position, uint64_t row)
 {
     if (__builtin_expect(gmt_row_kind(row) == GMT_ROW_CFA, 1)) {
         return step_by_cfa(walk, position, row);
@@ -123,6 +150,7 @@ __attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
     uintptr_t frame = (uintptr_t)walk->frame;
     struct position position = {.bp = word_at(frame), .pc = word_at(frame + 8), .sp = frame + 16};
     walk->depth = 0;
+    walk->words = 0;
     walk->end = GMT_WALK_LOST;
     if (frame < walk->low || position.sp >= walk->high) {
         walk->address[walk->depth++] = position.pc; /* a stack of the program's own making */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define GMT_STACK_FRAMES 64u
+#define GMT_WALK_WORDS (2 * GMT_STACK_FRAMES)
 
 enum gmt_walk_end {
     GMT_WALK_COMPLETE, /* at the thread's first frame */
@@ -28,6 +29,12 @@ struct gmt_walk {
     uint32_t depth;
     enum gmt_walk_end end;
     uint64_t address[GMT_STACK_FRAMES];
+    /* The words of the stack that the walk follows from, beside those of its first frame; `words` is
+     * more than GMT_WALK_WORDS if there was no room. */
+    uint32_t words;
+    struct {
+        uint64_t address, value;
+    } word[GMT_WALK_WORDS];
 };
 
 /* By the rows of the table alone, without a lock and without reading anything but the stack. */

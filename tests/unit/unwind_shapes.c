@@ -148,6 +148,29 @@ static void tail_calls(unwind_probe *probe)
     KEEP(one);
 }
 
+/* Two functions that leave the same stack pointer at the call, in turn. */
+NOINLINE static void one_way(unwind_probe *probe)
+{
+    plain(probe);
+    NO_TAIL_CALL();
+}
+
+NOINLINE static void other_way(unwind_probe *probe)
+{
+    NO_TAIL_CALL();
+    plain(probe);
+    NO_TAIL_CALL();
+}
+
+static void two_ways(unwind_probe *probe)
+{
+    void (*const ways[])(unwind_probe *) = {one_way, other_way};
+    for (unsigned i = 0; i < 6; i++) {
+        void (*volatile way)(unwind_probe *) = ways[i % 2];
+        way(probe);
+    }
+}
+
 /* The C library calls back. */
 static unwind_probe *compared;
 static int compare(const void *a, const void *b)
@@ -267,6 +290,7 @@ const struct unwind_shape SHAPES[] = {
     {"all registers in use", many_registers},
     {"calls that do not return", without_return},
     {"tail calls", tail_calls},
+    {"two ways in turn", two_ways},
     {"a callback of the C library", through_library},
     {"a signal handler", in_handler},
     {"a fault at a first instruction", in_handler_of_fault},
