@@ -108,6 +108,12 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * The condition on stack_id or caller, in SQL, of all calls made at the place of one that has this
+ * stack (0: none) and caller: a place may be reached by many ways, each a stack of its own.
+ */
+const char *gmt_place_condition(struct gmt_analysis *analysis, int64_t stack_id, int64_t caller);
+
 /* Where a call was made; `call` may be one of many from the same place. */
 struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call);
 /* A kernel, and the place of one of its launches; label = kernel where no place is known. */

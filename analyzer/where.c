@@ -156,22 +156,29 @@ static const char *runtime_name(struct gmt_arena *arena, const char *function)
     return gmt_arena_text(arena, "%.*s", (int)length, name);
 }
 
-/* What the user called: the outermost function of the runtime on the stack, else the usual one. */
+/*
+ * What the user called: the outermost function of the runtime before the stack leaves it, else the usual
+ * one. Functions of the user's that lie further out may be named as they like.
+ */
 static const char *called_api(struct gmt_analysis *analysis, const struct gmt_tl_api *api,
                               const struct gmt_report_frame *frames, size_t n)
 {
     struct gmt_arena *arena = analysis->report->arena;
     const char *name = api->runtime_name;
+    bool found = false;
 
-    for (size_t i = n; i > 0; i--) {
-        const struct gmt_report_frame *frame = &frames[i - 1];
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_report_frame *frame = &frames[i];
         const char *seen = frame->runtime && frame->function != NULL
                                ? runtime_name(arena, frame->function)
                                : NULL;
 
+        /* Without a name it may still be a runtime, linked into a stripped program. */
+        if (is_user_frame(frame) && (found || frame->function != NULL))
+            break;
         if (seen != NULL) {
             name = seen;
-            break;
+            found = true;
         }
     }
     if (api->name != NULL && name != NULL)

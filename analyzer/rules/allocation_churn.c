@@ -124,11 +124,12 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
         analysis, "%s are allocated and freed %s times%s%s",
         gmt_format_bytes(size, (double)a->bytes), gmt_format_count(count, (double)churn.pairs),
         isnan(saved) ? "" : ": ", isnan(saved) ? "" : gmt_format_ns(cost, saved));
-    finding->sql = gmt_text(analysis,
-                            "SELECT count(*), sum(end_ns - begin_ns), "
-                            "sum(free_end_ns - free_begin_ns) FROM allocation "
-                            "WHERE bytes = %" PRId64 " AND stack_id %s %" PRId64,
-                            a->bytes, a->call.stack_id > 0 ? "=" : "IS NOT", a->call.stack_id);
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(end_ns - begin_ns), "
+        "sum(free_end_ns - free_begin_ns) FROM allocation "
+        "WHERE bytes = %" PRId64 " AND %s",
+        a->bytes, gmt_place_condition(analysis, a->call.stack_id, (int64_t)a->call.caller));
     finding->method = "measured time of every pair but the first, without waiting for kernels, "
                       "minus the model's time of such pairs from a pool";
     finding->effort = GMT_EFFORT_SMALL;

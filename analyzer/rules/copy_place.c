@@ -58,13 +58,13 @@ static const char *list_ids(struct gmt_analysis *analysis, const size_t *members
 
 static size_t add_stack(int64_t *stacks, size_t count, int64_t stack)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < STACKS; i++) {
         if (stacks[i] == stack)
             return count;
     }
     if (count < STACKS)
-        stacks[count++] = stack;
-    return count;
+        stacks[count] = stack;
+    return count + 1;
 }
 
 const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t *members, size_t n)
@@ -85,11 +85,11 @@ const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t
         count = add_stack(stacks, count, call->stack_id);
     }
     place = gmt_text(analysis, "stack_id IN (%" PRId64, stacks[0]);
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count && i < STACKS; i++)
         place = gmt_text(analysis, "%s, %" PRId64, place, stacks[i]);
     place = gmt_text(analysis, "%s)", place);
-    if (first->call.stack_id <= 0)
-        place = gmt_text(analysis, "caller = %" PRId64, (int64_t)first->call.caller);
+    if (first->call.stack_id <= 0 || count > STACKS)
+        place = gmt_place_condition(analysis, first->call.stack_id, (int64_t)first->call.caller);
     return gmt_text(analysis, "%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64,
                     place, gmt_direction_name(first->direction), low, high);
 }

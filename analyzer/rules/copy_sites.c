@@ -91,13 +91,12 @@ out:
 static void put_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
                     double largest_bytes, struct gmt_finding *finding)
 {
-    const char *by = copy->call.stack_id > 0 ? "stack_id" : "caller";
-    int64_t value = copy->call.stack_id > 0 ? copy->call.stack_id : (int64_t)copy->call.caller;
-
-    finding->sql = gmt_text(analysis,
-                            "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
-                            "WHERE %s = %" PRId64 " AND direction = '%s' AND bytes <= %.0f",
-                            by, value, gmt_direction_name(copy->direction), largest_bytes);
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+        "WHERE %s AND direction = '%s' AND bytes <= %.0f",
+        gmt_place_condition(analysis, copy->call.stack_id, (int64_t)copy->call.caller),
+        gmt_direction_name(copy->direction), largest_bytes);
 }
 
 void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_site *site,

@@ -291,11 +291,9 @@ const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_s
     const char *table = example->host ? "host_allocation" : "allocation", *ids = "";
 
     if (site->count > IDS)
-        return gmt_text(analysis, "%s WHERE %s %s %" PRId64 "%s%s", table,
-                        example->stack_id > 0 ? "stack_id" : "caller", "IS",
-                        example->stack_id > 0
-                            ? example->stack_id
-                            : (example->caller != INT64_MIN ? example->caller : 0),
+        return gmt_text(analysis, "%s WHERE %s%s%s", table,
+                        gmt_place_condition(analysis, example->stack_id,
+                                            example->caller != INT64_MIN ? example->caller : 0),
                         condition[0] != '\0' ? " AND " : "", condition);
     for (size_t i = 0; i < site->count; i++)
         ids = gmt_text(analysis, "%s%s%" PRId64, ids, i > 0 ? ", " : "", rows[site->rows[i]].id);

@@ -58,9 +58,12 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->sql = gmt_text(
         analysis,
         "SELECT count(*), sum(bytes), sum(host_ns) FROM v_transfer WHERE host_class = 'pageable' "
-        "AND direction = '%s' AND stack_id %s %" PRId64,
-        gmt_direction_name(copy->direction), copy->call.stack_id > 0 ? "=" : "IS NOT",
-        copy->call.stack_id);
+        "AND direction = '%s' AND %s%s%s",
+        gmt_direction_name(copy->direction),
+        /* The view has no callers. */
+        copy->call.stack_id > 0 ? "" : "id IN (SELECT id FROM transfer WHERE ",
+        gmt_place_condition(analysis, copy->call.stack_id, (int64_t)copy->call.caller),
+        copy->call.stack_id > 0 ? "" : ")");
 }
 
 static double host_bytes(const struct gmt_timeline *tl)

@@ -226,10 +226,13 @@ static void coroutine(void)
 int scenario_coroutine(long n)
 {
     size_t bytes = 1 << 18;
-    void *stack = malloc(bytes);
     start();
     turns = n != 0 ? n : 100;
-    if (stack == NULL || getcontext(&coroutine_context) != 0) {
+    if (getcontext(&coroutine_context) != 0) {
+        return 4;
+    }
+    void *stack = malloc(bytes);
+    if (stack == NULL) {
         return 4;
     }
     coroutine_context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = bytes};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where a call was made and which API the user called, as far as the stack tells. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,5 +188,73 @@ Test(where, says_how_made_code_gets_names)
 
     cr_expect_str_eq(where.label, "app.cu:77", "the innermost with a name: %s", where.label);
     cr_expect(where.note != NULL && strstr(where.note, "perf-PID.map") != NULL, "%s", where.note);
+    gmt_fixture_free(&fixture);
+}
+
+/* The number in the first row and column. */
+static double answer(const struct gmt_fixture *fixture, const char *sql)
+{
+    sqlite3_stmt *statement;
+
+    cr_assert_eq(sqlite3_prepare_v2(fixture->db, sql, -1, &statement, NULL), SQLITE_OK, "%s: %s",
+                 sql, sqlite3_errmsg(fixture->db));
+    cr_assert_eq(sqlite3_step(statement), SQLITE_ROW);
+    double value = sqlite3_column_double(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+/* The first finding of a rule, when its place is reached by `ways`: its SQL counts all calls there. */
+static void expect_all_ways(const char *rule, const char *evidence, const char *table, int ways)
+{
+    struct gmt_fixture fixture;
+    char name[64], sql[512];
+
+    (void)snprintf(name, sizeof(name), "fixtures/%s_positive", rule);
+    gmt_fixture_load(&fixture, name);
+    for (int way = 1; way < ways; way++) {
+        (void)snprintf(sql, sizeof(sql),
+                       "INSERT INTO stack SELECT 1000 + %d, depth FROM stack WHERE id = 1;"
+                       "INSERT INTO stack_frame SELECT 1000 + %d, position, frame_id "
+                       "FROM stack_frame WHERE stack_id = 1;"
+                       "UPDATE %s SET stack_id = 1000 + %d WHERE stack_id = 1 AND id %% %d = %d",
+                       way, way, table, way, ways, way);
+        gmt_fixture_sql(&fixture, sql);
+    }
+    gmt_fixture_analyze(&fixture, rule);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s by %d ways: %zu findings", rule, ways,
+                 fixture.report.finding_count);
+    const struct gmt_finding *finding = &fixture.report.findings[0];
+    double wanted = NAN;
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        if (strcmp(finding->evidence[i].name, evidence) == 0)
+            wanted = finding->evidence[i].value;
+    }
+    cr_assert_eq(answer(&fixture, finding->sql), wanted, "%s by %d ways: %s: %g, not %g", rule,
+                 ways, finding->sql, answer(&fixture, finding->sql), wanted);
+    gmt_fixture_free(&fixture);
+}
+
+Test(where, findings_count_a_place_whichever_way_led_there)
+{
+    for (int ways = 1; ways <= 41; ways += 8) {
+        expect_all_ways("GM101", "copies", "transfer", ways);
+        expect_all_ways("GM102", "copies", "transfer", ways);
+        expect_all_ways("GM201", "pairs", "allocation", ways);
+    }
+}
+
+Test(where, functions_further_out_are_not_taken_for_the_runtime)
+{
+    struct gmt_fixture fixture;
+    struct gmt_where where = where_after(
+        &fixture, "fixtures/GM101_positive",
+        "INSERT INTO string VALUES (5, 'cudaBenchmark');"
+        "INSERT INTO frame(id, address, module_id, offset, function_id, runtime) "
+        "VALUES (4, 8300, 1, 108, 5, 1);"
+        "INSERT INTO stack_frame VALUES (1, 7, 4)");
+
+    cr_assert_str_eq(where.api, "cudaMemcpy (cuMemcpyHtoD_v2)");
+    cr_assert_str_eq(where.label, "app.cu:42");
     gmt_fixture_free(&fixture);
 }
