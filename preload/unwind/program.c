@@ -86,10 +86,10 @@ static void set_rule(struct machine *machine, uint64_t number, enum gmt_rule_kin
 
 static void restore_rule(struct machine *machine, uint64_t number)
 {
-    struct gmt_frame_rules before = machine->program->before;
-    const struct gmt_rule *old = rule_of(&before, number);
-    if (old != NULL) {
-        *rule_of(machine->rules, number) = *old;
+    const struct gmt_frame_rules *before = &machine->program->before;
+    struct gmt_rule *rule = rule_of(machine->rules, number);
+    if (rule != NULL) {
+        *rule = number == GMT_DWARF_BP ? before->bp : before->ra;
     }
 }
 
@@ -236,8 +236,12 @@ static bool run_one(struct machine *machine, uint64_t pc)
 bool gmt_frame_program_run(const struct gmt_frame_program *program, struct gmt_bytes code,
                            uint64_t pc, struct gmt_frame_rules *rules)
 {
-    struct machine machine = {
-        .program = program, .code = code, .rules = rules, .at = program->from};
+    struct machine machine; /* what is remembered needs no zeros */
+    machine.program = program;
+    machine.code = code;
+    machine.rules = rules;
+    machine.at = program->from;
+    machine.depth = 0;
     while (!machine.code.failed && machine.code.at < machine.code.end && run_one(&machine, pc)) {
     }
     return !machine.code.failed;
