@@ -117,7 +117,7 @@ static void measure(int rounds)
 
 /* Different functions, so that no row serves two frames; without frame pointers. */
 #define LEVEL(n, next) \
-    __attribute__((noinline, noclone)) static void level_##n(int depth, int rounds) \
+    __attribute__((noinline)) static void level_##n(int depth, int rounds) \
     { \
         volatile char room[16 + (n)*8]; \
         room[0] = (char)depth; \

@@ -15,7 +15,11 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else /* no copies for constant arguments: they have other names */
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 #define KEEP(value) __asm__ volatile("" : : "g"(value) : "memory")
 #define NO_TAIL_CALL() __asm__ volatile("" : : : "memory")
 
@@ -167,8 +171,7 @@ static generated_code *generate(const uint8_t *code, size_t size)
     return function;
 }
 
-NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void
-call_generated(generated_code *code, size_t bytes)
+NOINLINE static void call_generated(generated_code *code, size_t bytes)
 {
     code(one, bytes); /* at generated */
     NO_TAIL_CALL();
@@ -182,8 +185,7 @@ NOINLINE static void call_inner(size_t bytes)
     NO_TAIL_CALL();
 }
 
-NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void
-call_nested(generated_code *code, size_t bytes)
+NOINLINE static void call_nested(generated_code *code, size_t bytes)
 {
     code(call_inner, bytes);
     NO_TAIL_CALL();

@@ -43,7 +43,7 @@ static void find_surely(struct gmt_walk *walk)
     pthread_mutex_unlock(&mutex);
 }
 
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void probe(void)
+__attribute__((noinline)) static void probe(void)
 {
     struct gmt_walk walk = {.low = stack_low,
                             .high = stack_high,

@@ -85,7 +85,7 @@ static void remember(const struct gmt_walk *walk, uint32_t recognized)
 }
 
 /* Walks from its caller on, as a hook does: once with the objects, once by the table alone. */
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void probe(void)
+__attribute__((noinline)) static void probe(void)
 {
     struct seen seen = {0};
     struct gmt_walk walk = {.frame = __builtin_frame_address(0), .mark = gmt_objects_mark()};
@@ -161,7 +161,7 @@ Test(unwind, frames_by_hand_and_of_exceptions)
 #endif
 
 static struct gmt_walk bounded;
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) static void probe_bounds(void)
+__attribute__((noinline)) static void probe_bounds(void)
 {
     struct gmt_walk whole = {.frame = __builtin_frame_address(0), .mark = gmt_objects_mark()};
     bounds(&whole);
