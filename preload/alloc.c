@@ -6,6 +6,13 @@
 #include "preload/hook.h"
 #include "preload/resolve.h"
 
+/* Memory of a device, and memory that the host reads without its caches, is not for us to look at. */
+static bool is_unreadable(enum gmt_alloc_kind kind, uint32_t flags)
+{
+    return (kind == GMT_ALLOC_HOST && (flags & CU_MEMHOSTALLOC_WRITECOMBINED) != 0) ||
+           (kind == GMT_ALLOC_REGISTERED && (flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0);
+}
+
 void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
                       uint64_t bytes, struct gmt_alloc_shape shape)
 {
@@ -21,6 +28,9 @@ void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uin
         alloc.address = address;
         alloc.id = gmt_allocmap_insert(address, shape.is_handle ? 1 : bytes, kind,
                                        shape.outlives_context ? 0 : gmt_context_current(NULL));
+        if (is_unreadable(kind, shape.flags)) {
+            gmt_allocmap_set_unreadable(address);
+        }
     }
     gmt_site_record_with(GMT_REC_ALLOC, site, bytes, &alloc);
 }

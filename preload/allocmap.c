@@ -11,13 +11,14 @@
 
 #define CAPACITY ((size_t)1 << 20) /* 40 MiB of address space, used as it fills */
 #define CACHE_ENTRIES 16u
+#define UNREADABLE (UINT64_C(1) << 63)
 
 /* Readers may look while a writer moves entries: every field is a relaxed atomic, and a changed
  * sequence number makes the reader try again. */
 struct entry {
     _Atomic uint64_t base;
     _Atomic uint64_t bytes;
-    _Atomic uint64_t id_kind; /* context << 40 | id << 8 | kind */
+    _Atomic uint64_t id_kind; /* UNREADABLE | context << 40 | id << 8 | kind */
 };
 
 static struct {
@@ -102,8 +103,9 @@ static bool insert(const struct gmt_allocation *allocation)
         atomic_store_explicit(&entry->base, allocation->base, memory_order_relaxed);
         atomic_store_explicit(&entry->bytes, allocation->bytes, memory_order_relaxed);
         atomic_store_explicit(&entry->id_kind,
-                              (uint64_t)allocation->context << 40 | (uint64_t)allocation->id << 8 |
-                                  allocation->kind,
+                              (allocation->unreadable ? UNREADABLE : 0) |
+                                  (uint64_t)allocation->context << 40 |
+                                  (uint64_t)allocation->id << 8 | allocation->kind,
                               memory_order_relaxed);
         atomic_store_explicit(&map.count, count + 1, memory_order_relaxed);
         uint64_t end = allocation->base + allocation->bytes;
@@ -138,6 +140,16 @@ uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind 
     return allocation.id;
 }
 
+void gmt_allocmap_set_unreadable(uint64_t base)
+{
+    begin_change();
+    ptrdiff_t at = last_not_above(base, atomic_load_explicit(&map.count, memory_order_relaxed));
+    if (at >= 0 && map.entries[at].base == base) {
+        map.entries[at].id_kind |= UNREADABLE;
+    }
+    end_change();
+}
+
 void gmt_allocmap_restore(const struct gmt_allocation *allocation)
 {
     (void)insert(allocation);
@@ -152,7 +164,8 @@ static void take_out(size_t at, struct gmt_allocation *removed)
                                        .bytes = map.entries[at].bytes,
                                        .id = (uint32_t)(id_kind >> 8),
                                        .kind = (uint8_t)id_kind,
-                                       .context = (uint16_t)(id_kind >> 40)};
+                                       .context = (uint16_t)(id_kind >> 40),
+                                       .unreadable = (id_kind & UNREADABLE) != 0};
     for (size_t i = at; i + 1 < count; i++) {
         copy_entry(&map.entries[i], &map.entries[i + 1]);
     }
@@ -229,6 +242,7 @@ static struct gmt_allocation search(uint64_t address, uint64_t *seq_out)
             uint64_t id_kind = atomic_load_explicit(&entry->id_kind, memory_order_relaxed);
             found.id = (uint32_t)(id_kind >> 8);
             found.kind = (uint8_t)id_kind;
+            found.unreadable = (id_kind & UNREADABLE) != 0;
         }
         atomic_thread_fence(memory_order_acquire);
         if (atomic_load_explicit(&map.seq, memory_order_relaxed) == seq) {

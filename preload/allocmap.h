@@ -17,12 +17,16 @@ struct gmt_allocation {
     uint32_t id;      /* gmt_alloc.id */
     uint8_t kind;     /* enum gmt_alloc_kind */
     uint16_t context; /* gmt_context.id, 0 = none */
+    bool unreadable;  /* host memory that must not be read by us: see gmt_allocmap_set_unreadable */
 };
 
 /* Remember [base, base + bytes). Returns its new id (never 0); an id is given even when the map is
  * full (counted as a loss, the address is unknown then). */
 uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind,
                              uint16_t context);
+
+/* The host memory that starts at `base` is a device's own or write-combined: never read it. */
+void gmt_allocmap_set_unreadable(uint64_t base);
 
 /* Put back what gmt_allocmap_remove took (the free call failed). */
 void gmt_allocmap_restore(const struct gmt_allocation *allocation);

@@ -78,6 +78,17 @@ static int choice_of(const char *field, const char *const *names, int count, int
     return standard;
 }
 
+static void load_fingerprints(void)
+{
+    int choice = choice_of("fingerprints", (const char *const[]){"off", "sampled", "whole", "auto"},
+                           4, 3);
+    gmt_options.fingerprints = choice != 3 ? (enum gmt_fingerprints)choice
+                               : gmt_options.collect == GMT_COLLECT_LIGHT ? GMT_PRINTS_OFF
+                                                                          : GMT_PRINTS_SAMPLED;
+    gmt_options.fingerprint_limit_bytes = (size_t)number_of("fingerprint_limit", 0, 1 << 30) << 10;
+    gmt_options.fingerprint_budget = number_of("fingerprint_budget", 0, 100) / 100;
+}
+
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -120,6 +131,7 @@ void gmt_options_load(void)
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit", 1, 1 << 20) << 20;
     gmt_options.counter_budget = number_of("counter_budget", 0, 100) / 100;
     gmt_options.counter_samples = (unsigned)number_of("counter_samples", 1, 1000);
+    load_fingerprints();
     find_unknown_variables();
 }
 

@@ -11,12 +11,17 @@ enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER, GMT_STACKS_FULL };
 enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD };
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
+enum gmt_fingerprints { GMT_PRINTS_OFF, GMT_PRINTS_SAMPLED, GMT_PRINTS_WHOLE };
+
 struct gmt_options {
     const char *output; /* pattern */
     const char *cupti;  /* path, NULL: search */
     enum gmt_collect collect;
     enum gmt_stacks stacks;
     enum gmt_counter_mode counters;
+    enum gmt_fingerprints fingerprints;
+    double fingerprint_budget; /* share of elapsed time; 1: no limit */
+    size_t fingerprint_limit_bytes;
     uint64_t spool_limit_bytes;
     double counter_budget; /* share of elapsed time */
     unsigned counter_samples;

@@ -19,6 +19,7 @@
 #include "libtrace/record/spawn.h"
 #include "preload/allocmap.h"
 #include "preload/context.h"
+#include "preload/fingerprint.h"
 #include "preload/hazards.h"
 #include "preload/hook.h"
 #include "preload/kernels.h"
@@ -334,6 +335,7 @@ static bool start_locked(void)
             gmt_options_report();
             gmt_user_ranges_start();
             gmt_hazards_start();
+            gmt_fingerprint_start();
             gmt_stack_note_objects();
             start_recorder();
             if (!handlers_installed) {

@@ -3,6 +3,7 @@
 #include "preload/transfer.h"
 
 #include "preload/allocmap.h"
+#include "preload/fingerprint.h"
 #include "preload/resolve.h"
 
 /* An address of no known allocation, in a call that takes host and device addresses alike. */
@@ -86,6 +87,20 @@ void gmt_transfer_classify(struct gmt_transfer *transfer)
     }
 }
 
+static void append(const struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
+{
+    struct {
+        struct gmt_transfer transfer;
+        struct gmt_fingerprint print;
+    } both;
+    if (gmt_fingerprints_on && gmt_fingerprint_take(site, transfer, bytes, &both.print)) {
+        both.transfer = *transfer;
+        gmt_site_record_slots(GMT_REC_TRANSFER, site, bytes, &both, 2);
+    } else {
+        gmt_site_record_with(GMT_REC_TRANSFER, site, bytes, transfer);
+    }
+}
+
 void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
 {
     gmt_transfer_classify(transfer);
@@ -93,5 +108,5 @@ void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, u
     if (transfer->direction == GMT_DIR_D2D || transfer->direction == GMT_DIR_PEER) {
         site->flags &= (uint8_t)~GMT_CALL_BLOCKING;
     }
-    gmt_site_record_with(GMT_REC_TRANSFER, site, bytes, transfer);
+    append(site, transfer, bytes);
 }

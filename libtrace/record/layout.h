@@ -23,7 +23,7 @@
 #define GMT_SPOOL_VERSION 4u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
-          48, and the file `coverage` */
+          48, gmt_fingerprint and the file `coverage` */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -44,7 +44,7 @@ enum gmt_rec_type {
     GMT_REC_CALL = 1,          /* call: any other driver call (module load, stream create, ...) */
     GMT_REC_ALLOC = 2,         /* call + gmt_alloc: device or host memory came to life */
     GMT_REC_FREE = 3,          /* call + gmt_alloc: it went (only alloc_id and address are set) */
-    GMT_REC_TRANSFER = 4,      /* call + gmt_transfer */
+    GMT_REC_TRANSFER = 4,      /* call + gmt_transfer, + gmt_fingerprint where it says so */
     GMT_REC_MEMSET = 5,        /* call + gmt_memset */
     GMT_REC_LAUNCH = 6,        /* call + gmt_launch + argument slots (gmt_launch_arg) */
     GMT_REC_SYNC = 7,          /* call; gmt_call.detail = enum gmt_sync_kind */
@@ -103,6 +103,16 @@ enum gmt_direction {
     GMT_DIR_D2D,
     GMT_DIR_H2H,
     GMT_DIR_PEER,
+};
+
+/* Whether a transfer has a fingerprint of the host memory it read or wrote, and if not, why. */
+enum gmt_fingerprint_state {
+    GMT_PRINT_NONE = 0,     /* not asked for, or no host memory took part */
+    GMT_PRINT_WHOLE,        /* of every byte */
+    GMT_PRINT_SAMPLED,      /* of blocks spread over it */
+    GMT_PRINT_OVER_BUDGET,  /* hashing had taken its share of the run time */
+    GMT_PRINT_UNREADABLE,   /* memory that the host must not read, or reads very slowly */
+    GMT_PRINT_ASYNCHRONOUS, /* the bytes had not arrived when the call returned */
 };
 
 enum gmt_alloc_kind {
@@ -177,8 +187,15 @@ struct gmt_transfer {
     uint8_t direction; /* enum gmt_direction */
     uint8_t dst_class; /* enum gmt_mem_class */
     uint8_t src_class;
-    uint8_t reserved;
-    uint32_t batch; /* index within a cuMemcpyBatchAsync, which gives one record per copy */
+    uint8_t fingerprint; /* enum gmt_fingerprint_state; WHOLE, SAMPLED: one more slot follows */
+    uint32_t batch;      /* index within a cuMemcpyBatchAsync, which gives one record per copy */
+};
+
+/* XXH3, 128 bits, of the host memory of a transfer: as it was when the call returned. */
+struct gmt_fingerprint {
+    uint64_t low, high;
+    uint64_t bytes_hashed;
+    uint8_t reserved[40];
 };
 
 struct gmt_memset {
@@ -467,6 +484,7 @@ enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURC
 
 static_assert(sizeof(struct gmt_call) == 64, "call head is one slot");
 static_assert(sizeof(struct gmt_transfer) == 64, "transfer payload is one slot");
+static_assert(sizeof(struct gmt_fingerprint) == 64, "fingerprint is one slot");
 static_assert(sizeof(struct gmt_memset) == 64, "memset payload is one slot");
 static_assert(sizeof(struct gmt_alloc) == 64, "allocation payload is one slot");
 static_assert(sizeof(struct gmt_launch) == 64, "launch payload is one slot");

@@ -16,7 +16,8 @@
 #define GMT_TRACE_APPLICATION_ID 0x676d7472 /* "gmtr" */
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
- * inlined a frame of its own, and added coverage, coverage_example, source_file and device_gap. */
+ * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
+ * source_file. */
 #define GMT_TRACE_USER_VERSION 4
 
 /* schema.sql and indexes.sql, embedded by the build. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Call records -> rows of transfer, memset, sync, api_call, allocation and host_allocation. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +100,35 @@ static void put_address(struct gmt_binder *row, uint64_t address, unsigned mem_c
     }
 }
 
+/* The row of a transfer that was to have a fingerprint; `id` is that of the transfer. */
+static int ingest_fingerprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record,
+                              int64_t id)
+{
+    const struct gmt_transfer *transfer = payload(record);
+    const struct gmt_fingerprint *print = (const void *)(transfer + 1);
+    unsigned state = transfer->fingerprint;
+    bool taken = state == GMT_PRINT_WHOLE || state == GMT_PRINT_SAMPLED;
+    char hash[40];
+    if (taken && record->slots < 3) {
+        return gmt_ingest_loss(ingest, "corrupt record", "fingerprint", 1);
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_FINGERPRINT);
+    gmt_put_integer(&row, id);
+    if (taken) {
+        (void)snprintf(hash, sizeof(hash), "%016" PRIx64 "%016" PRIx64, print->high, print->low);
+        gmt_put_name(&row, hash);
+        gmt_put_unsigned(&row, print->bytes_hashed);
+        gmt_put_unsigned(&row, state == GMT_PRINT_WHOLE);
+        gmt_put_null(&row);
+    } else {
+        gmt_put_null(&row);
+        gmt_put_null(&row);
+        gmt_put_null(&row);
+        gmt_put_name(&row, gmt_name_fingerprint_skip(state));
+    }
+    return gmt_ingest_step(&row);
+}
+
 int gmt_ingest_transfer(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     struct timed_call timed;
@@ -108,6 +139,7 @@ int gmt_ingest_transfer(struct gmt_ingest *ingest, const struct gmt_spool_record
     }
     bool flat = transfer->width == 0;
     bool batch = (ingest->api_flags[timed.call->api] & GMT_API_BATCH) != 0;
+    int64_t id = ingest->next_call_id;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_TRANSFER);
     put_call(&row, &timed);
     gmt_put_name(&row, gmt_name_direction(transfer->direction));
@@ -129,7 +161,10 @@ int gmt_ingest_transfer(struct gmt_ingest *ingest, const struct gmt_spool_record
     } else {
         gmt_put_or_null(&row, transfer->batch);
     }
-    return gmt_ingest_step(&row);
+    error = gmt_ingest_step(&row);
+    return error == 0 && transfer->fingerprint != GMT_PRINT_NONE
+               ? ingest_fingerprint(ingest, record, id)
+               : error;
 }
 
 int gmt_ingest_memset(struct gmt_ingest *ingest, const struct gmt_spool_record *record)

@@ -43,6 +43,16 @@ const char *gmt_name_mem_class(unsigned mem_class)
     return GMT_LOOK_UP(names, mem_class, "unknown");
 }
 
+const char *gmt_name_fingerprint_skip(unsigned state)
+{
+    static const char *const names[] = {
+        [GMT_PRINT_OVER_BUDGET] = "over_budget",
+        [GMT_PRINT_UNREADABLE] = "unreadable",
+        [GMT_PRINT_ASYNCHRONOUS] = "asynchronous",
+    };
+    return GMT_LOOK_UP(names, state, NULL);
+}
+
 const char *gmt_name_alloc_kind(unsigned kind)
 {
     static const char *const names[] = {

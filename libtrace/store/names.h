@@ -6,10 +6,11 @@
 #include <stddef.h>
 
 /* Each returns static text that satisfies the schema's CHECK constraint whatever the number is;
- * gmt_name_group gives NULL for "not measured". */
+ * gmt_name_group gives NULL for "not measured", gmt_name_fingerprint_skip for what was not skipped. */
 const char *gmt_name_family(unsigned family);
 const char *gmt_name_direction(unsigned direction);
 const char *gmt_name_mem_class(unsigned mem_class);
+const char *gmt_name_fingerprint_skip(unsigned state);
 const char *gmt_name_alloc_kind(unsigned kind);
 const char *gmt_name_graph_node_kind(unsigned kind);
 const char *gmt_name_launch_kind(unsigned kind);

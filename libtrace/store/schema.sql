@@ -101,6 +101,16 @@ CREATE TABLE transfer (
                                          -- a batch that the device merged share its time by bytes
 );
 
+-- Of transfers between host and device, option --fingerprints: the host memory as it was when the call
+-- returned, XXH3 with 128 bits. Equal bytes give equal hashes where `whole` and `bytes_hashed` are equal.
+CREATE TABLE fingerprint (
+    transfer_id  INTEGER PRIMARY KEY,    -- transfer.id
+    hash         TEXT,                   -- 32 hex digits; NULL: not taken
+    bytes_hashed INTEGER,
+    whole        INTEGER,                -- 1: of every byte; 0: of blocks spread over the buffer
+    skipped      TEXT CHECK (skipped IN ('over_budget','unreadable','asynchronous'))  -- why, if NULL
+);
+
 CREATE TABLE memset (
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
     stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
@@ -413,6 +423,14 @@ SELECT t.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, t.th
        t.width, t.height, t.depth, t.dst_pitch, t.src_pitch, t.device_start_ns, t.device_end_ns,
        t.device_end_ns - t.device_start_ns AS device_ns, t.stack_id, t.capturing
 FROM transfer t JOIN api a ON a.id = t.api_id LEFT JOIN context c ON c.id = t.context_id;
+
+-- Copies between host and device with what is known of their content.
+CREATE VIEW v_fingerprint AS
+SELECT f.transfer_id, t.begin_ns, t.direction, t.bytes, f.hash, f.whole, f.bytes_hashed, f.skipped,
+       t.dst, t.src, t.dst_allocation_id, t.src_allocation_id,
+       t.dst - d.address AS dst_offset, t.src - s.address AS src_offset, t.stack_id
+FROM fingerprint f JOIN transfer t ON t.id = f.transfer_id
+LEFT JOIN allocation d ON d.id = t.dst_allocation_id LEFT JOIN allocation s ON s.id = t.src_allocation_id;
 
 CREATE VIEW v_launch AS
 SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.thread_id, c.device_id,

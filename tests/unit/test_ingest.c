@@ -78,6 +78,35 @@ Test(ingest, stores_a_transfer_with_all_it_knows)
     expect("SELECT end_ns FROM process", 5010);
 }
 
+Test(ingest, stores_the_fingerprint_of_a_transfer_or_why_it_has_none)
+{
+    struct gmt_call call = call_at(5000);
+    struct {
+        struct gmt_transfer transfer;
+        struct gmt_fingerprint print;
+    } copy = {{.direction = GMT_DIR_H2D, .fingerprint = GMT_PRINT_WHOLE},
+              {.low = 0xf, .high = UINT64_C(0x8000000000000001), .bytes_hashed = 400}};
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy));
+    copy.transfer.fingerprint = GMT_PRINT_SAMPLED;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy));
+    copy.transfer.fingerprint = GMT_PRINT_OVER_BUDGET;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy.transfer));
+    copy.transfer.fingerprint = GMT_PRINT_NONE;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy.transfer));
+    copy.transfer.fingerprint = GMT_PRINT_WHOLE; /* says that it has a slot more, and has not */
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy.transfer));
+    ingest();
+    expect("SELECT count(*) FROM transfer", 5);
+    expect("SELECT count(*) FROM v_fingerprint", 3);
+    expect_text("SELECT hash FROM fingerprint WHERE whole = 1", "8000000000000001000000000000000f");
+    expect("SELECT bytes_hashed FROM fingerprint WHERE whole = 1", 400);
+    expect("SELECT count(*) FROM fingerprint WHERE whole = 0 AND skipped IS NULL", 1);
+    expect("SELECT count(*) FROM fingerprint WHERE hash IS NULL AND whole IS NULL AND "
+           "skipped = 'over_budget'",
+           1);
+    expect("SELECT count FROM loss WHERE detail = 'fingerprint'", 1);
+}
+
 Test(ingest, gives_calls_of_all_families_ids_of_one_sequence)
 {
     struct gmt_call call = call_at(5000);

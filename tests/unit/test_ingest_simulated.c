@@ -188,12 +188,15 @@ Test(ingest_simulated, completes_a_trace_that_the_version_before_began)
                                      "DROP TABLE instruction; DROP TABLE race;"
                                      "DROP TABLE kernel_footprint; DROP VIEW v_instruction;"
                                      "DROP VIEW v_footprint; DROP VIEW v_race;"
+                                     "DROP TABLE fingerprint; DROP VIEW v_fingerprint;"
                                      "PRAGMA user_version = 1;",
                                      &db),
                  0);
     cr_assert_eq(gmt_database_upgrade(db), 0);
     cr_expect_eq(gmt_database_exec(db, gmt_indexes_sql), 0);
-    cr_expect_eq(gmt_database_exec(db, "SELECT * FROM v_instruction, v_footprint, v_race"), 0);
+    cr_expect_eq(gmt_database_exec(db, "SELECT * FROM v_instruction, v_footprint, v_race, "
+                                       "v_fingerprint"),
+                 0);
     int64_t version;
     cr_expect_eq(gmt_database_integer(db, "PRAGMA user_version", 0, &version), 0);
     cr_expect_eq(version, GMT_TRACE_USER_VERSION);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which transfers get a fingerprint, and taking it within the budget. */
+#include "preload/fingerprint.h"
+
+#include "preload/allocmap.h"
+#include "preload/content_hash.h"
+#include "preload/hash_budget.h"
+#include "preload/options.h"
+#include "preload/resolve.h"
+
+bool gmt_fingerprints_on;
+static struct gmt_hash_budget budget;
+static size_t limit; /* bytes up to which memory is hashed whole */
+
+void gmt_fingerprint_start(void)
+{
+    gmt_fingerprints_on = gmt_options.fingerprints != GMT_PRINTS_OFF;
+    limit = gmt_options.fingerprints == GMT_PRINTS_WHOLE ? SIZE_MAX
+                                                         : gmt_options.fingerprint_limit_bytes;
+    gmt_hash_budget_begin(&budget, gmt_options.fingerprint_budget, gmt_clock_ticks());
+    if (!gmt_fingerprints_on) {
+        gmt_spool_capability("fingerprints", GMT_CAP_OFF, 0,
+                             "the content of transfers is not looked at",
+                             "gmtrace --fingerprints sampled");
+    } else {
+        gmt_spool_capability("fingerprints", GMT_CAP_OK, 0, NULL, NULL);
+    }
+}
+
+/* May the host read what the driver has just read or written there? The map knows what was
+ * page-locked or allocated through the hooks; the driver knows all else that is not plain memory. */
+static bool is_readable(uint64_t address)
+{
+    struct gmt_allocation found;
+    unsigned type = 0, managed = 0, flags = 0;
+    if (gmt_allocmap_find(address, &found)) {
+        return (found.kind == GMT_ALLOC_HOST || found.kind == GMT_ALLOC_REGISTERED) &&
+               !found.unreadable;
+    }
+    if (gmt_driver.cuPointerGetAttribute == NULL) {
+        return false;
+    }
+    if (gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
+        CUDA_SUCCESS) {
+        return true;
+    }
+    if (type != CU_MEMORYTYPE_HOST ||
+        gmt_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) !=
+            CUDA_SUCCESS ||
+        managed != 0) {
+        return false;
+    }
+    /* Page-locked before the recording began; or plain memory of a system that shares page tables. */
+    return gmt_driver.cuMemHostGetFlags == NULL ||
+           gmt_driver.cuMemHostGetFlags(&flags, (void *)(uintptr_t)address) !=
+               CUDA_SUCCESS || // NOLINT
+           (flags & CU_MEMHOSTALLOC_WRITECOMBINED) == 0;
+}
+
+/* The host side of a copy. False: there is none, or only the driver knows its shape. */
+static bool host_range(const struct gmt_transfer *transfer, uint64_t bytes,
+                       struct gmt_hash_range *range)
+{
+    bool up = transfer->direction == GMT_DIR_H2D;
+    bool rows = transfer->width != 0 && transfer->height > 1;
+    if ((!up && transfer->direction != GMT_DIR_D2H) || bytes == 0 || transfer->depth > 1) {
+        return false;
+    }
+    uint64_t address = up ? transfer->src : transfer->dst;
+    *range = (struct gmt_hash_range){
+        .start = (const void *)(uintptr_t)address, // NOLINT
+        .width = rows ? transfer->width : bytes,
+        .rows = rows ? transfer->height : 1,
+        .pitch = up ? transfer->src_pitch : transfer->dst_pitch,
+    };
+    return !rows || range->pitch >= range->width;
+}
+
+/* A copy to pageable memory has ended when its call returns, whatever the call is named. */
+static bool has_arrived(const struct gmt_site *site, const struct gmt_transfer *transfer)
+{
+    return transfer->direction == GMT_DIR_H2D || (site->flags & GMT_CALL_BLOCKING) != 0 ||
+           transfer->dst_class == GMT_MEM_PAGEABLE;
+}
+
+bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *transfer,
+                          uint64_t bytes, struct gmt_fingerprint *print)
+{
+    struct gmt_hash_range range;
+    if (site->result != CUDA_SUCCESS || (site->flags & GMT_CALL_CAPTURING) != 0 ||
+        !host_range(transfer, bytes, &range)) {
+        return false;
+    }
+    uint64_t begin = gmt_clock_ticks(), reads = gmt_hash_bytes(bytes, limit);
+    if (!has_arrived(site, transfer)) {
+        transfer->fingerprint = GMT_PRINT_ASYNCHRONOUS;
+    } else if (!gmt_hash_budget_covers(&budget, reads, begin)) {
+        transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
+    } else if (!is_readable((uint64_t)(uintptr_t)range.start)) {
+        transfer->fingerprint = GMT_PRINT_UNREADABLE;
+    } else {
+        struct gmt_hash hash = gmt_hash_of(&range, limit);
+        transfer->fingerprint = hash.whole ? GMT_PRINT_WHOLE : GMT_PRINT_SAMPLED;
+        *print = (struct gmt_fingerprint){
+            .low = hash.low, .high = hash.high, .bytes_hashed = hash.bytes_hashed};
+        gmt_hash_budget_spend(&budget, reads, gmt_clock_ticks() - begin);
+        return true;
+    }
+    return false;
+}

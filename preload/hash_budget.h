@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much time the process may spend on fingerprints: a share of the time that has passed.
+ *
+ * All threads draw on one budget, so that the share holds for the wall time however many of them copy.
+ * Each hash is measured where it is made. One is made only if, by the speed of those before it, the
+ * budget covers it; when it does not, the budget rests until it covers a series of them: the rules
+ * compare copies that follow one another, and one hash in ten would tell them nothing.
+ *
+ * Times are clock ticks, whatever their unit. Any thread may call anything.
+ */
+#ifndef GMT_PRELOAD_HASH_BUDGET_H
+#define GMT_PRELOAD_HASH_BUDGET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gmt_hash_budget {
+    double share; /* of the time since `began`; 1 or more: no limit */
+    uint64_t began;
+    _Atomic uint64_t spent;
+    _Atomic uint64_t resume_at;     /* credit from which hashing goes on; 0: it is going on */
+    _Atomic uint64_t ticks_per_kib; /* of the hashes so far, with their fixed cost spread in */
+};
+
+/* Ticks per KiB before anything was measured: 1 GiB/s at 4 ticks per ns. */
+#define GMT_HASH_FIRST_TICKS_PER_KIB UINT64_C(4096)
+/* A rest ends at half of what was spent before it, so that short runs come to a second series too, but
+ * at this many KiB of hashing at the latest. */
+#define GMT_HASH_SERIES_KIB UINT64_C(65536)
+
+void gmt_hash_budget_begin(struct gmt_hash_budget *budget, double share, uint64_t now);
+/* May `bytes` be hashed now? */
+bool gmt_hash_budget_covers(struct gmt_hash_budget *budget, uint64_t bytes, uint64_t now);
+/* They were, and it took `ticks`. */
+void gmt_hash_budget_spend(struct gmt_hash_budget *budget, uint64_t bytes, uint64_t ticks);
+
+#endif

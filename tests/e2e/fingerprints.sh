@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fingerprints of transfers: of which memory, in which mode, and within which budget.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+export GMTRACE_FINGERPRINTS=sampled GMTRACE_FINGERPRINT_BUDGET=100
+
+# Every kind of host memory; the pages that failing copies name are never read, or this would crash.
+traced_like_plain kinds host_memory
+finished kinds.db
+nothing_lost kinds.db
+equal "what was hashed, in order" "whole
+whole
+unreadable
+whole
+asynchronous
+whole
+whole
+whole
+whole" "$(sql kinds.db "SELECT coalesce(skipped, iif(whole, 'whole', 'sampled')) FROM fingerprint
+                        ORDER BY transfer_id")"
+equal "copies that have no place there: on the device, and failed" 2 "$(sql kinds.db \
+    "SELECT count(*) FROM transfer WHERE id NOT IN (SELECT transfer_id FROM fingerprint)")"
+equal "hashes of three contents" "5 1 1" "$(sql kinds.db "SELECT group_concat(n, ' ') FROM
+    (SELECT count(*) AS n FROM fingerprint WHERE hash IS NOT NULL GROUP BY hash ORDER BY n DESC)")"
+
+# The same bytes are uploaded at each step, others to the second place.
+traced_like_plain again reupload 10
+finished again.db
+equal "contents of two places" "1 10" "$(sql again.db "SELECT group_concat(n, ' ') FROM
+    (SELECT count(DISTINCT hash) AS n FROM v_fingerprint WHERE direction = 'h2d'
+     GROUP BY dst_allocation_id ORDER BY n)")"
+equal "all of every buffer" "65536 1" "$(sql again.db \
+    "SELECT DISTINCT bytes_hashed, whole FROM fingerprint" | tr '|' ' ')"
+
+# Of what is larger than the limit, blocks only, unless all is asked for.
+GMTRACE_FINGERPRINT_LIMIT=0 traced limit reupload 3
+finished limit.db
+equal "below the size of a sample all is hashed" 1 "$(sql limit.db \
+    "SELECT min(whole) FROM fingerprint")"
+
+# Off, and off with light.
+GMTRACE_FINGERPRINTS=off traced off reupload 3
+finished off.db
+equal "rows when off" 0 "$(sql off.db "SELECT count(*) FROM fingerprint")"
+GMTRACE_FINGERPRINTS=auto traced auto reupload 3
+finished auto.db
+equal "rows in light" 0 "$(sql auto.db "SELECT count(*) FROM fingerprint")"
+equal "capability in light" off "$(sql auto.db \
+    "SELECT state FROM capability WHERE name = 'fingerprints'")"
+
+# Without a budget nothing is hashed, and that is counted.
+GMTRACE_FINGERPRINT_BUDGET=0 traced none reupload 10
+finished none.db
+equal "skipped without a budget" "over_budget 30" "$(sql none.db \
+    "SELECT skipped, count(*) FROM fingerprint GROUP BY 1" | tr '|' ' ')"
+
+# Copies recorded into a graph have no content yet.
+traced_like_plain graph capture 5
+finished graph.db
+equal "captured copies with a fingerprint" 0 "$(sql graph.db "SELECT count(*) FROM fingerprint
+    JOIN transfer ON id = transfer_id WHERE capturing = 1")"

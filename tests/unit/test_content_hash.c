@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fingerprints: every byte counts where all are hashed, the blocks where not; and what they may cost. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "preload/content_hash.h"
+#include "preload/hash_budget.h"
+
+#define LIMIT ((size_t)1 << 20)
+#define LARGE ((size_t)8 << 20)
+
+static char *filled(size_t bytes)
+{
+    char *memory = malloc(bytes);
+    cr_assert_not_null(memory);
+    for (size_t i = 0; i < bytes; i++) {
+        memory[i] = (char)(i * 2654435761u >> 13);
+    }
+    return memory;
+}
+
+static struct gmt_hash hash_of(const void *start, size_t bytes)
+{
+    return gmt_hash_of(&(struct gmt_hash_range){.start = start, .width = bytes, .rows = 1}, LIMIT);
+}
+
+static bool equal(struct gmt_hash a, struct gmt_hash b)
+{
+    return a.low == b.low && a.high == b.high && a.whole == b.whole &&
+           a.bytes_hashed == b.bytes_hashed;
+}
+
+Test(content_hash, is_that_of_xxh3)
+{
+    /* XXH3_128bits("", 0) is published with the algorithm; one byte tells the halves apart. */
+    struct gmt_hash hash = hash_of("a", 1);
+    cr_expect_eq(hash.high, UINT64_C(0xa96faf705af16834), "%lx", (unsigned long)hash.high);
+    cr_expect_eq(hash.low, UINT64_C(0xe6c632b61e964e1f), "%lx", (unsigned long)hash.low);
+    cr_expect(hash.whole);
+    cr_expect_eq(hash.bytes_hashed, 1);
+}
+
+Test(content_hash, sees_any_byte_of_what_is_hashed_whole)
+{
+    static const size_t sizes[] = {1, 63, 64, 4096, 262144, 262145, LIMIT};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        char *memory = filled(sizes[i]);
+        struct gmt_hash before = hash_of(memory, sizes[i]);
+        cr_expect(before.whole);
+        cr_expect(equal(before, hash_of(memory, sizes[i])));
+        size_t places[] = {0, sizes[i] / 3, sizes[i] - 1};
+        for (size_t p = 0; p < 3; p++) {
+            memory[places[p]] ^= 1;
+            cr_expect(!equal(before, hash_of(memory, sizes[i])), "%zu of %zu", places[p], sizes[i]);
+            memory[places[p]] ^= 1;
+        }
+        free(memory);
+    }
+}
+
+Test(content_hash, samples_blocks_of_what_is_larger)
+{
+    char *memory = filled(LARGE);
+    struct gmt_hash before = hash_of(memory, LARGE);
+    cr_expect(!before.whole);
+    cr_expect_eq(before.bytes_hashed, GMT_HASH_SAMPLED_BYTES);
+    cr_expect_eq(gmt_hash_bytes(LARGE, LIMIT), GMT_HASH_SAMPLED_BYTES);
+    size_t step = (LARGE - GMT_HASH_BLOCK_BYTES) / (GMT_HASH_BLOCKS - 1);
+    size_t seen[] = {0, step, 17 * step + GMT_HASH_BLOCK_BYTES - 1, LARGE - 1};
+    for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+        memory[seen[i]] ^= 1;
+        cr_expect(!equal(before, hash_of(memory, LARGE)), "byte %zu", seen[i]);
+        memory[seen[i]] ^= 1;
+    }
+    memory[GMT_HASH_BLOCK_BYTES] ^= 1; /* between two blocks: why such a hash verifies nothing */
+    cr_expect(equal(before, hash_of(memory, LARGE)));
+    free(memory);
+}
+
+Test(content_hash, does_not_depend_on_the_pitch)
+{
+    enum { ROWS = 300, WIDTH = 1000, PITCH = 1536 };
+    char *packed = filled(ROWS * WIDTH), *pitched = filled(ROWS * PITCH);
+    for (size_t row = 0; row < ROWS; row++) {
+        memcpy(pitched + row * PITCH, packed + row * WIDTH, WIDTH);
+    }
+    struct gmt_hash_range rows = {.start = pitched, .width = WIDTH, .rows = ROWS, .pitch = PITCH};
+    cr_expect(equal(hash_of(packed, ROWS * WIDTH), gmt_hash_of(&rows, LIMIT)));
+    struct gmt_hash sampled = gmt_hash_of(&rows, 1);
+    cr_expect_eq(sampled.bytes_hashed, GMT_HASH_SAMPLED_BYTES);
+    struct gmt_hash_range flat = {.start = packed, .width = ROWS * WIDTH, .rows = 1};
+    cr_expect(equal(sampled, gmt_hash_of(&flat, 1)));
+    free(packed);
+    free(pitched);
+}
+
+/* The byte behind the range is in a page that cannot be read. */
+Test(content_hash, reads_nothing_beyond_the_range)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = LARGE;
+    char *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                        0);
+    cr_assert_neq(memory, MAP_FAILED);
+    cr_assert_eq(mprotect(memory + bytes, page, PROT_NONE), 0);
+    for (size_t size = 1; size <= bytes; size = size * 3 + 1) {
+        cr_expect_eq(hash_of(memory + bytes - size, size).bytes_hashed,
+                     gmt_hash_bytes(size, LIMIT));
+    }
+    struct gmt_hash_range rows = {
+        .start = memory + bytes - 7 * page - 100, .width = 100, .rows = 8, .pitch = page};
+    cr_expect(gmt_hash_of(&rows, LIMIT).whole);
+}
+
+/* ---- the budget ------------------------------------------------------------------------------- */
+
+/* `calls` copies of 1 MiB, `gap` ticks apart; hashing takes `cost` ticks each. Returns how many were
+ * hashed, and counts the longest series of neighbours. */
+static unsigned drive(struct gmt_hash_budget *budget, unsigned calls, uint64_t gap, uint64_t cost,
+                      unsigned *series)
+{
+    uint64_t now = budget->began, before = atomic_load(&budget->spent);
+    unsigned hashed = 0, run = 0;
+    *series = 0;
+    for (unsigned i = 0; i < calls; i++) {
+        now += gap;
+        if (gmt_hash_budget_covers(budget, LIMIT, now)) {
+            now += cost;
+            gmt_hash_budget_spend(budget, LIMIT, cost);
+            hashed++;
+            *series = ++run > *series ? run : *series;
+        } else {
+            run = 0;
+        }
+        cr_assert_leq((double)atomic_load(&budget->spent),
+                      budget->share * (double)(now - budget->began) + (double)(cost + before),
+                      "call %u", i);
+    }
+    return hashed;
+}
+
+Test(hash_budget, hashes_everything_that_it_covers)
+{
+    struct gmt_hash_budget budget;
+    unsigned series;
+    gmt_hash_budget_begin(&budget, 0.03, 1000);
+    /* 1 % of the time, after a start that pays for the first, cautious guess. */
+    unsigned hashed = drive(&budget, 1000, 100 * 300000, 300000, &series);
+    cr_expect_geq(hashed, 990, "%u", hashed);
+}
+
+Test(hash_budget, keeps_the_share_and_hashes_in_series)
+{
+    struct gmt_hash_budget budget;
+    unsigned series;
+    gmt_hash_budget_begin(&budget, 0.03, 1000);
+    /* All of them would take half of the time. */
+    unsigned hashed = drive(&budget, 100000, 300000, 300000, &series);
+    cr_expect_geq(hashed, 2500, "%u", hashed);
+    cr_expect_leq(hashed, 3200, "%u", hashed);
+    cr_expect_geq(series, 10, "%u", series);
+}
+
+Test(hash_budget, does_not_stop_for_good_after_one_slow_hash)
+{
+    struct gmt_hash_budget budget;
+    unsigned series;
+    gmt_hash_budget_begin(&budget, 0.03, 0);
+    gmt_hash_budget_spend(&budget, 64, UINT64_C(40000000)); /* it was not running for 10 ms */
+    cr_expect_geq(drive(&budget, 1000, UINT64_C(30000000), 300000, &series), 900);
+}
+
+Test(hash_budget, hashes_nothing_without_a_share_and_all_without_limit)
+{
+    struct gmt_hash_budget budget;
+    unsigned series;
+    gmt_hash_budget_begin(&budget, 0, 0);
+    cr_expect_eq(drive(&budget, 100, 1000000, 1, &series), 0);
+    gmt_hash_budget_begin(&budget, 1, 0);
+    cr_expect(gmt_hash_budget_covers(&budget, UINT64_MAX / 2, 0));
+}
