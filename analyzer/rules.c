@@ -11,6 +11,8 @@
     X(gmt_rule_pageable_transfer) \
     X(gmt_rule_pageable_async) \
     X(gmt_rule_row_by_row_copy) \
+    X(gmt_rule_redundant_transfer) \
+    X(gmt_rule_round_trip) \
     X(gmt_rule_unused_transfer) \
     X(gmt_rule_unoverlapped_transfer) \
     X(gmt_rule_scalar_readback) \

@@ -64,6 +64,13 @@
 /* A stream that stands still for longer between a copy and a kernel waits for something else. */
 #define GMT_HANDOVER_MOST_NS 2e4
 
+/* Ranges of one allocation whose content is followed at a time: more are the pieces of a pool. */
+#define GMT_CONTENT_PLACES 256
+/* Streams whose waits are told apart; work of others counts as under way until all is waited for. */
+#define GMT_CONTENT_STREAMS 1024
+/* No allocation is larger: 1 PiB. */
+#define GMT_CONTENT_MOST_BYTES (INT64_C(1) << 50)
+
 /* ---- allocations ---- */
 
 /* Three of the same may be set-up; from the fourth on it is a loop. */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the bytes that copies moved: which of them the destination held already, and which
+ * had just come from a device.
+ *
+ * Calls are followed in the order in which the host made them. A place is a range of a device
+ * allocation that one copy filled or read; what it holds is known by the fingerprint of that copy
+ * until another copy, a memset or a kernel may have written to it. A kernel that got a pointer into
+ * the allocation leaves a place known where it cannot have written it (the software device counted no
+ * store, or the parameter is a pointer to const), else doubtful.
+ */
+#ifndef GMT_ANALYZER_CONTENT_H
+#define GMT_ANALYZER_CONTENT_H
+
+#include "analyzer/timeline.h"
+
+enum gmt_content_known {
+    GMT_CONTENT_UNKNOWN, /* one of both has no fingerprint, or they are not comparable */
+    GMT_CONTENT_OTHER,
+    GMT_CONTENT_SAME
+};
+
+/* A fingerprint; whole = -1: there is none. */
+struct gmt_print {
+    uint64_t high, low;
+    int64_t bytes_hashed;
+    int8_t whole;
+    char skipped; /* first letter of fingerprint.skipped; 0: fingerprints were off */
+};
+
+/* About one copy from the host to a device. */
+struct gmt_copy_content {
+    struct gmt_print print; /* of every copy                                                */
+    int32_t before;         /* copy that told what its destination held; -1: nothing did    */
+    int32_t source;         /* copy from a device that filled its source; -1: none          */
+    enum gmt_content_known place, trip; /* the same bytes as that one?                       */
+    bool doubtful;                      /* a kernel may have written the place in between ... */
+    int32_t doubt_class;                /* ... of this class; -1: launches of unknown arguments */
+};
+
+/* By index of the copy; the caller frees. NULL: no memory, or the trace cannot be read. */
+struct gmt_copy_content *gmt_contents_find(const struct gmt_timeline *timeline);
+
+/* Do the bytes of copy `i` come straight from a device? Uploading them once more is no round trip. */
+bool gmt_content_is_round_trip(const struct gmt_timeline *timeline,
+                               const struct gmt_copy_content *contents, size_t i);
+
+enum gmt_content_known gmt_print_compare(const struct gmt_print *a, const struct gmt_print *b);
+
+/* ---- parts ------------------------------------------------------------------------------------ */
+
+/* Can a launch have written to memory that one of its arguments points into? */
+enum gmt_write { GMT_WRITE_NO, GMT_WRITE_MAYBE, GMT_WRITE_YES };
+
+struct gmt_argument {
+    int64_t set, allocation, offset;
+    int32_t parameter, word; /* parameter -1: unknown */
+};
+
+struct gmt_writers {
+    const struct gmt_timeline *timeline;
+    struct gmt_argument *arguments; /* by set */
+    size_t argument_count;
+    struct gmt_footprint_row *footprints; /* by class and allocation */
+    size_t footprint_count;
+};
+
+int gmt_writers_load(struct gmt_writers *writers, const struct gmt_timeline *timeline);
+void gmt_writers_free(struct gmt_writers *writers);
+/* The arguments of a launch; *count gets their number. */
+const struct gmt_argument *gmt_writers_arguments(const struct gmt_writers *writers, int64_t set,
+                                                 size_t *count);
+enum gmt_write gmt_writers_ask(const struct gmt_writers *writers, int32_t class_index,
+                               const struct gmt_argument *argument);
+
+/* Is parameter `index` of a demangled signature a plain pointer to const? */
+bool gmt_parameter_is_const(const char *signature, int index);
+
+#endif

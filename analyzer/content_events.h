@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that can change what memory holds, in the order in which the host asked for it. */
+#ifndef GMT_ANALYZER_CONTENT_EVENTS_H
+#define GMT_ANALYZER_CONTENT_EVENTS_H
+
+#include "analyzer/content.h"
+
+enum gmt_event_kind { GMT_EVENT_COPY, GMT_EVENT_LAUNCH, GMT_EVENT_MEMSET, GMT_EVENT_WAIT };
+
+struct gmt_content_event {
+    enum gmt_event_kind kind;
+    size_t index;              /* COPY, LAUNCH: in the timeline                    */
+    int64_t stream;            /* WAIT; -1: for all streams                        */
+    int64_t allocation, bytes; /* MEMSET; bytes -1: rows, extent not known */
+    uint64_t address;
+};
+
+/* 0 or -EIO. */
+int gmt_content_events(const struct gmt_timeline *timeline,
+                       void (*on_event)(void *data, const struct gmt_content_event *event),
+                       void *data);
+
+/* Fill the prints of all copies that have one; 0 too where the trace has no such table. */
+int gmt_content_prints(const struct gmt_timeline *timeline, struct gmt_copy_content *contents);
+
+struct gmt_host_memory {
+    int64_t id;
+    uint64_t address;
+};
+/* Page-locked memory; the caller frees. */
+int gmt_content_host_memory(const struct gmt_timeline *timeline, struct gmt_host_memory **rows,
+                            size_t *count);
+
+#endif

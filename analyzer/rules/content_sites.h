@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies that carried nothing new, summed up: what GM105 and GM106 have in common. */
+#ifndef GMT_ANALYZER_RULES_CONTENT_SITES_H
+#define GMT_ANALYZER_RULES_CONTENT_SITES_H
+
+#include "analyzer/content.h"
+#include "analyzer/rule.h"
+
+/* When kernels ran: what was copied meanwhile did not hold the device up. */
+struct gmt_kernel_times {
+    struct gmt_interval *intervals; /* disjoint, ascending */
+    size_t count;
+};
+
+int gmt_kernel_times_load(struct gmt_kernel_times *times, const struct gmt_timeline *timeline);
+
+/* Of copies that could go. ns are NAN without times. */
+struct gmt_copy_sum {
+    size_t copies;
+    double bytes, cost_ns;
+    double hidden_ns;       /* of cost_ns, while kernels ran                               */
+    double low_ns, best_ns; /* blocking: without and with the hidden part; else 0 and without */
+};
+
+void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_timeline *timeline,
+                      const struct gmt_kernel_times *times, const struct gmt_tl_copy *copy);
+
+/* "; 3.1 ms of it were hidden behind kernels and save nothing", or "". */
+const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_copy_sum *sum);
+
+/* "stack_id = 7": the place of a call, for SQL; `table` is put before it. */
+const char *gmt_copy_place_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
+                               const char *table);
+
+/* Sorts indices of copies by call site, then by time. */
+void gmt_copies_sort_by_site(const struct gmt_timeline *timeline, size_t *members, size_t n);
+
+/*
+ * PASS; NOT_APPLICABLE where nothing could have been found; COULD_NOT_CHECK where more copies were
+ * left open for want of a fingerprint than were compared. `what` names them.
+ */
+enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compared, size_t open,
+                                     char skipped, const char *what);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM105: uploads of bytes that the device holds already. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/gaps.h"
+#include "analyzer/rules/content_sites.h"
+#include "analyzer/thresholds.h"
+#include "reports/format.h"
+
+static const char explain[] =
+    "What    The same bytes are copied again to where they are: weights, tables or meshes that\n"
+    "        are uploaded at every step although nothing has changed.\n"
+    "Seen    By fingerprints of what was copied (gmtrace --fingerprints): two copies to the same\n"
+    "        bytes of an allocation with equal fingerprints, and no copy, memset or kernel "
+    "between\n"
+    "        them that wrote there. A kernel that got a pointer did not write if the parameter is\n"
+    "        a pointer to const, or if the software device saw no store. Of other kernels it is\n"
+    "        not known: then the finding is heuristic, its least saving 0, and nothing is said of\n"
+    "        memory that is copied back, which is a kernel's result. \"Verified\" are copies of\n"
+    "        which every byte was hashed; of buffers above --fingerprint-limit, samples are.\n"
+    "Saving  The measured time of the repeated copies, without waiting for kernels. What an\n"
+    "        asynchronous copy takes while kernels run saves nothing; its least saving is 0.\n"
+    "Fix     Upload once, before the loop; where the data changes at times, upload then.\n"
+    "Limits  Pointers inside of device memory are not seen, nor kernels in graphs: launches of\n"
+    "        unknown arguments leave doubt everywhere. 2-D copies and batches are not followed.\n"
+    "        Calls count in the order in which the host made them, on whatever stream.\n";
+
+struct site {
+    struct gmt_copy_sum sum, sure;
+    size_t first, places;
+    size_t verified, doubtful;
+    int32_t doubt_class;
+    double uploads; /* all copies from there */
+};
+
+struct look {
+    struct gmt_analysis *analysis;
+    const struct gmt_copy_content *contents;
+    struct gmt_kernel_times times;
+    uint64_t *read_back; /* device addresses from which copies start, ascending */
+    size_t read_back_count;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static int find_read_back(struct look *look)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+
+    look->read_back = calloc(tl->copy_count + 1, sizeof(*look->read_back));
+    if (look->read_back == NULL)
+        return -1;
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (tl->copies[i].direction != GMT_COPY_H2D && tl->copies[i].src != 0)
+            look->read_back[look->read_back_count++] = tl->copies[i].src;
+    }
+    qsort(look->read_back, look->read_back_count, sizeof(*look->read_back), compare_addresses);
+    return 0;
+}
+
+static bool is_read_back(const struct look *look, const struct gmt_tl_copy *copy)
+{
+    size_t low = 0, high = look->read_back_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (look->read_back[middle] < copy->dst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < look->read_back_count && look->read_back[low] - copy->dst < (uint64_t)copy->bytes;
+}
+
+static bool is_redundant(const struct look *look, size_t i)
+{
+    const struct gmt_copy_content *content = &look->contents[i];
+
+    return content->place == GMT_CONTENT_SAME &&
+           !gmt_content_is_round_trip(look->analysis->timeline, look->contents, i) &&
+           !(content->doubtful && is_read_back(look, &look->analysis->timeline->copies[i]));
+}
+
+static void add(const struct look *look, struct site *site, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    const struct gmt_copy_content *content = &look->contents[i];
+    bool verified = content->print.whole == 1;
+
+    if (site->sum.copies == 0)
+        site->first = i;
+    gmt_copy_sum_add(&site->sum, tl, &look->times, &tl->copies[i]);
+    /* The first repeat to a place: the copy before it was the one that is needed. */
+    site->places += !is_redundant(look, (size_t)content->before);
+    site->verified += verified;
+    site->doubtful += content->doubtful;
+    if (content->doubtful)
+        site->doubt_class = content->doubt_class;
+    if (verified && !content->doubtful)
+        gmt_copy_sum_add(&site->sure, tl, &look->times, &tl->copies[i]);
+}
+
+static const char *doubt(const struct look *look, const struct site *site)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    struct gmt_analysis *analysis = look->analysis;
+
+    if (site->doubtful == 0)
+        return "";
+    if (site->doubt_class < 0 || tl->classes[site->doubt_class].name == NULL)
+        return " Launches of unknown arguments may have written there in between: look at them "
+               "first.";
+    return gmt_text(
+        analysis, " %s got a pointer to it in between: this holds only if it does not write there.",
+        gmt_short_kernel_name(analysis->report->arena, tl->classes[site->doubt_class].name));
+}
+
+static void describe(const struct look *look, const struct site *site, struct gmt_finding *finding)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
+    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->headline = gmt_text(
+        analysis, "%zu of %.0f uploads (%s) bring bytes that the device %s%s%s", site->sum.copies,
+        site->uploads, gmt_format_bytes(size, site->sum.bytes),
+        site->doubtful > 0 ? "may still hold" : "holds already",
+        isnan(site->sum.cost_ns) ? "" : ": ",
+        isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(analysis,
+                            "Upload the %s once, before the loop, and then only after a change.%s",
+                            gmt_format_bytes(each, (double)copy->bytes), doubt(look, site));
+    finding->sketch = gmt_text(
+        analysis,
+        "cudaMemcpy%s(device, host, %" PRId64 ", cudaMemcpyHostToDevice%s);  // once\n"
+        "for (...)\n    kernel<<<grid, block>>>(device, ...);  // %zu copies less",
+        copy->blocking ? "" : "Async", copy->bytes, copy->blocking ? "" : ", stream",
+        site->sum.copies);
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.bytes, t.end_ns - t.begin_ns AS ns, "
+        "t.stack_id, t.caller, f.hash = lag(f.hash) OVER (PARTITION BY t.dst_allocation_id, t.dst, "
+        "t.bytes ORDER BY t.begin_ns, t.id) AS again FROM transfer t JOIN fingerprint f ON "
+        "f.transfer_id = t.id WHERE t.direction = 'h2d' AND t.result = 0) q WHERE again AND %s",
+        gmt_copy_place_sql(analysis, copy, "q"));
+}
+
+static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
+{
+    gmt_finding_evidence(finding, "repeated_copies", "count", (double)site->sum.copies);
+    gmt_finding_evidence(finding, "copies", "count", site->uploads);
+    gmt_finding_evidence(finding, "bytes", "bytes", site->sum.bytes);
+    gmt_finding_evidence(finding, "places", "count", (double)site->places);
+    gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);
+    gmt_finding_evidence(finding, "doubtful_copies", "count", (double)site->doubtful);
+    if (look->analysis->timeline->simulated)
+        return;
+    gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
+    gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", site->sum.hidden_ns);
+}
+
+static void report_site(const struct look *look, const struct site *site, const size_t *members)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+
+    if (finding == NULL)
+        return;
+    finding->cost_ns = site->sum.cost_ns;
+    finding->excess_bytes = site->sum.bytes;
+    describe(look, site, finding);
+    evidence(look, site, finding);
+    for (size_t i = 0; i < site->sum.copies; i++)
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+    bool all_sure = site->sure.copies == site->sum.copies;
+    finding->confidence = all_sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
+                                                     : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        finding->method = gmt_unpriced(analysis);
+    } else {
+        finding->method = gmt_text(analysis,
+                                   "measured time of the repeated copies, without waiting for "
+                                   "kernels%s",
+                                   gmt_copy_sum_hidden(analysis, &site->sum));
+        gmt_finding_saving(finding, site->sure.low_ns, site->sum.best_ns, site->sum.best_ns);
+    }
+    gmt_finding_emit(analysis, finding);
+}
+
+/* `members`: all uploads. Those that repeat are moved to the front of their site. */
+static void report_all(const struct look *look, size_t *members, size_t n, double all_bytes)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+
+    gmt_copies_sort_by_site(tl, members, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct site site = {.doubt_class = -1};
+        uint64_t where = tl->copies[members[i]].call.site;
+
+        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++) {
+            size_t copy = members[end];
+
+            if (!is_redundant(look, copy))
+                continue;
+            members[i + site.sum.copies] = copy;
+            add(look, &site, copy);
+        }
+        site.uploads = (double)(end - i);
+        if (site.sum.copies > 0 &&
+            (!tl->simulated || site.sum.bytes >= GMT_EXCESS_SHARE * all_bytes))
+            report_site(look, &site, members + i);
+    }
+}
+
+static enum gmt_outcome look_at(struct look *look, size_t *members)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    size_t n = 0, compared = 0, open = 0;
+    double all_bytes = 0;
+    char skipped = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_copy_content *content = &look->contents[i];
+
+        if (tl->copies[i].direction != GMT_COPY_H2D)
+            continue;
+        members[n++] = i;
+        all_bytes += (double)tl->copies[i].bytes;
+        compared += content->before >= 0 && content->place != GMT_CONTENT_UNKNOWN;
+        if (content->before >= 0 && content->place == GMT_CONTENT_UNKNOWN) {
+            open++;
+            skipped = content->print.skipped;
+        }
+    }
+    report_all(look, members, n, all_bytes);
+    return gmt_content_outcome(look->analysis, compared, open, skipped,
+                               "uploads to a place that was filled before are");
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    struct look look = {.analysis = analysis, .contents = contents};
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    enum gmt_outcome outcome;
+
+    if (contents == NULL || members == NULL || gmt_kernel_times_load(&look.times, tl) != 0 ||
+        find_read_back(&look) != 0)
+        outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
+    else
+        outcome = look_at(&look, members);
+    free(contents);
+    free(members);
+    free(look.times.intervals);
+    free(look.read_back);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_redundant_transfer;
+const struct gmt_rule gmt_rule_redundant_transfer = {.id = "GM105",
+                                                     .slug = "redundant-transfer",
+                                                     .title = "Uploads of bytes that are there",
+                                                     .category = "transfers",
+                                                     .needs = GMT_NEED_COPIES,
+                                                     .run = run,
+                                                     .explain = explain};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM106: results that go to the host and come back unchanged. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/query.h"
+#include "analyzer/rules/content_sites.h"
+#include "analyzer/thresholds.h"
+#include "reports/format.h"
+
+static const char explain[] =
+    "What    A result is copied to the host and uploaded again as it is: the next step could have\n"
+    "        taken it from where it was.\n"
+    "Seen    An upload from a buffer of the host that a copy from the same device filled before,\n"
+    "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints).\n"
+    "        \"Verified\" are those of which every byte was hashed.\n"
+    "Saving  The measured times of both copies, without waiting for kernels; at least that of the\n"
+    "        upload, since the host may want to see the result. What an asynchronous copy takes\n"
+    "        while kernels run saves nothing.\n"
+    "Fix     Hand the next kernel the pointer to the result; where it must be elsewhere, copy it\n"
+    "        on the device. If the host does read it, keep the download, off the critical path.\n"
+    "Limits  A relay through another buffer of the host is not seen, nor one in which the pieces\n"
+    "        have other sizes. Between two devices it is another matter (cudaMemcpyPeer). An\n"
+    "        asynchronous copy to page-locked memory has no fingerprint.\n";
+
+struct site {
+    struct gmt_copy_sum up, down;
+    size_t first, verified, in_place;
+};
+
+struct allocation_device {
+    int64_t allocation, device;
+};
+
+struct look {
+    struct gmt_analysis *analysis;
+    const struct gmt_copy_content *contents;
+    struct gmt_kernel_times times;
+    struct allocation_device *devices; /* by allocation; none in a trace of one device */
+    size_t device_count;
+    bool *told; /* by copy: a download that was counted already */
+};
+
+static int load_devices(struct look *look)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    struct gmt_query query;
+
+    if (tl->device_count < 2)
+        return 0;
+    look->devices = calloc(tl->allocation_count + 1, sizeof(*look->devices));
+    if (look->devices == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT a.id, coalesce(c.device_id, -1) FROM allocation a LEFT JOIN "
+                            "context c ON c.id = a.context_id ORDER BY a.id");
+    while (rc == 0 && look->device_count < tl->allocation_count && gmt_query_next(&query))
+        look->devices[look->device_count++] = (struct allocation_device){gmt_query_int(&query, 0),
+                                                                         gmt_query_int(&query, 1)};
+    return gmt_query_close(&query, rc);
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+    const struct allocation_device *x = a, *y = b;
+
+    return (x->allocation > y->allocation) - (x->allocation < y->allocation);
+}
+
+static int64_t device_of(const struct look *look, int64_t allocation)
+{
+    struct allocation_device key = {allocation, 0};
+    const struct allocation_device *found = look->device_count == 0
+                                                ? NULL
+                                                : bsearch(&key, look->devices, look->device_count,
+                                                          sizeof(key), compare_devices);
+
+    return found != NULL ? found->device : -1;
+}
+
+static bool is_pair(const struct look *look, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    const struct gmt_tl_copy *up = &tl->copies[i];
+
+    return up->direction == GMT_COPY_H2D && gmt_content_is_round_trip(tl, look->contents, i) &&
+           device_of(look, up->dst_allocation) ==
+               device_of(look, tl->copies[look->contents[i].source].src_allocation);
+}
+
+static void add(const struct look *look, struct site *site, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    size_t from = (size_t)look->contents[i].source;
+
+    if (site->up.copies == 0)
+        site->first = i;
+    gmt_copy_sum_add(&site->up, tl, &look->times, &tl->copies[i]);
+    site->verified += look->contents[i].print.whole == 1;
+    site->in_place += tl->copies[i].dst == tl->copies[from].src;
+    if (!look->told[from])
+        gmt_copy_sum_add(&site->down, tl, &look->times, &tl->copies[from]);
+    look->told[from] = true;
+}
+
+static void describe(const struct look *look, const struct site *site, struct gmt_finding *finding)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_tl_copy *up = &analysis->timeline->copies[site->first];
+    double cost_ns = site->up.cost_ns + site->down.cost_ns;
+    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    size_t n = site->up.copies;
+
+    finding->where = gmt_where_of_call(analysis, &up->call);
+    finding->headline = gmt_text(analysis,
+                                 "%zu result%s (%s) go%s to the host and come%s back unchanged%s%s",
+                                 n, n == 1 ? "" : "s", gmt_format_bytes(size, site->up.bytes),
+                                 n == 1 ? "es" : "", n == 1 ? "s" : "", isnan(cost_ns) ? "" : ": ",
+                                 isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
+    finding->effort = GMT_EFFORT_MEDIUM;
+    gmt_format_bytes(size, (double)up->bytes);
+    if (site->in_place == n) {
+        finding->fix = gmt_text(
+            analysis,
+            "Drop both copies: the %s come back to where they were. If the host "
+            "reads them, drop the upload.",
+            size);
+        finding->sketch = "kernel_a<<<grid, block>>>(buffer);  // leaves its result there\n"
+                          "kernel_b<<<grid, block>>>(buffer);  // no cudaMemcpy in between";
+    } else {
+        finding->fix = gmt_text(analysis,
+                                "Let the next step read the %s where they are, or copy them on the "
+                                "device. If the host reads them, drop the upload.",
+                                size);
+        finding->sketch = gmt_text(
+            analysis,
+            "kernel_b<<<grid, block>>>(result_of_a);  // no cudaMemcpy in between; or\n"
+            "cudaMemcpyAsync(input_of_b, result_of_a, %" PRId64 ", cudaMemcpyDeviceToDevice, "
+            "stream);",
+            up->bytes);
+    }
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(u.bytes), sum(u.end_ns - u.begin_ns) FROM transfer u JOIN "
+        "fingerprint "
+        "f ON f.transfer_id = u.id WHERE u.direction = 'h2d' AND u.result = 0 AND %s AND f.hash = "
+        "(SELECT g.hash FROM transfer d LEFT JOIN fingerprint g ON g.transfer_id = d.id WHERE "
+        "d.direction = 'd2h' AND d.result = 0 AND d.dst = u.src AND d.bytes = u.bytes AND "
+        "d.begin_ns < u.begin_ns ORDER BY d.begin_ns DESC LIMIT 1)",
+        gmt_copy_place_sql(analysis, up, "u"));
+}
+
+static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
+{
+    gmt_finding_evidence(finding, "round_trips", "count", (double)site->up.copies);
+    gmt_finding_evidence(finding, "bytes", "bytes", site->up.bytes);
+    gmt_finding_evidence(finding, "downloads", "count", (double)site->down.copies);
+    gmt_finding_evidence(finding, "verified", "count", (double)site->verified);
+    gmt_finding_evidence(finding, "back_to_the_same_place", "count", (double)site->in_place);
+    if (look->analysis->timeline->simulated)
+        return;
+    gmt_finding_evidence(finding, "upload_time", "ns", site->up.cost_ns);
+    gmt_finding_evidence(finding, "download_time", "ns", site->down.cost_ns);
+    gmt_finding_evidence(finding, "hidden_behind_kernels", "ns",
+                         site->up.hidden_ns + site->down.hidden_ns);
+}
+
+static void report_site(const struct look *look, const struct site *site, const size_t *members)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    struct gmt_copy_sum both = {
+        .cost_ns = site->up.cost_ns + site->down.cost_ns,
+        .best_ns = site->up.best_ns + site->down.best_ns,
+    };
+
+    if (finding == NULL)
+        return;
+    finding->cost_ns = both.cost_ns;
+    finding->excess_bytes = site->up.bytes + site->down.bytes;
+    describe(look, site, finding);
+    evidence(look, site, finding);
+    for (size_t i = 0; i < site->up.copies; i++) {
+        size_t from = (size_t)look->contents[members[i]].source;
+
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[from]));
+    }
+    finding->confidence = site->verified == site->up.copies && !tl->simulated
+                              ? GMT_CONFIDENCE_MEASURED
+                              : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        finding->method = gmt_unpriced(analysis);
+    } else {
+        finding->method = gmt_text(analysis,
+                                   "measured time of both copies, at least of the upload, without "
+                                   "waiting for kernels%s",
+                                   gmt_copy_sum_hidden(analysis, &both));
+        gmt_finding_saving(finding, site->up.low_ns, both.best_ns, both.best_ns);
+    }
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome look_at(const struct look *look, size_t *members)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    size_t n = 0, compared = 0, open = 0;
+    double all_bytes = 0;
+    char skipped = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_copy_content *content = &look->contents[i];
+
+        all_bytes += (double)tl->copies[i].bytes;
+        if (content->source < 0)
+            continue;
+        compared += content->trip != GMT_CONTENT_UNKNOWN;
+        if (content->trip == GMT_CONTENT_UNKNOWN) {
+            open++;
+            skipped = look->contents[content->source].print.skipped;
+        }
+        if (is_pair(look, i))
+            members[n++] = i;
+    }
+    gmt_copies_sort_by_site(tl, members, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct site site = {0};
+        uint64_t where = tl->copies[members[i]].call.site;
+
+        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++)
+            add(look, &site, members[end]);
+        if (!tl->simulated || site.up.bytes + site.down.bytes >= GMT_EXCESS_SHARE * all_bytes)
+            report_site(look, &site, members + i);
+    }
+    return gmt_content_outcome(look->analysis, compared, open, skipped,
+                               "uploads of what a copy from the device had filled are");
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    struct look look = {.analysis = analysis, .contents = contents};
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    enum gmt_outcome outcome;
+
+    look.told = calloc(tl->copy_count + 1, sizeof(*look.told));
+    if (contents == NULL || members == NULL || look.told == NULL ||
+        gmt_kernel_times_load(&look.times, tl) != 0 || load_devices(&look) != 0)
+        outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
+    else
+        outcome = look_at(&look, members);
+    free(contents);
+    free(members);
+    free(look.told);
+    free(look.times.intervals);
+    free(look.devices);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_round_trip;
+const struct gmt_rule gmt_rule_round_trip = {.id = "GM106",
+                                             .slug = "round-trip",
+                                             .title = "Results that go to the host and come back",
+                                             .category = "transfers",
+                                             .needs = GMT_NEED_COPIES,
+                                             .run = run,
+                                             .explain = explain};
