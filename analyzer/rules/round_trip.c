@@ -17,8 +17,8 @@ static const char explain[] =
     "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints).\n"
     "        \"Verified\" are those of which every byte was hashed.\n"
     "Saving  The measured times of both copies, without waiting for kernels; at least that of the\n"
-    "        upload, since the host may want to see the result. What an asynchronous copy takes\n"
-    "        while kernels run saves nothing.\n"
+    "        upload, since the host may want to see the result (0 where only samples were\n"
+    "        hashed). What an asynchronous copy takes while kernels run saves nothing.\n"
     "Fix     Hand the next kernel the pointer to the result; where it must be elsewhere, copy it\n"
     "        on the device. If the host does read it, keep the download, off the critical path.\n"
     "Limits  A relay through another buffer of the host is not seen, nor one in which the pieces\n"
@@ -189,9 +189,9 @@ static void report_site(const struct look *look, const struct site *site, const 
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[from]));
     }
-    finding->confidence = site->verified == site->up.copies && !tl->simulated
-                              ? GMT_CONFIDENCE_MEASURED
-                              : GMT_CONFIDENCE_HEURISTIC;
+    bool verified = site->verified == site->up.copies;
+    finding->confidence = verified && !tl->simulated ? GMT_CONFIDENCE_MEASURED
+                                                     : GMT_CONFIDENCE_HEURISTIC;
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
     } else {
@@ -199,7 +199,7 @@ static void report_site(const struct look *look, const struct site *site, const 
                                    "measured time of both copies, at least of the upload, without "
                                    "waiting for kernels%s",
                                    gmt_copy_sum_hidden(analysis, &both));
-        gmt_finding_saving(finding, site->up.low_ns, both.best_ns, both.best_ns);
+        gmt_finding_saving(finding, verified ? site->up.low_ns : 0, both.best_ns, both.best_ns);
     }
     gmt_finding_emit(analysis, finding);
 }
