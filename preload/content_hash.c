@@ -2,8 +2,29 @@
 /* XXH3 over a range of memory or over blocks of it. */
 #include "preload/content_hash.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#define CAREFUL_BYTES ((size_t)8192) /* on the stack of whatever thread copies */
+
+static bool add_carefully(XXH3_state_t *state, const char *start, size_t count)
+{
+    char copy[CAREFUL_BYTES];
+    while (count != 0) {
+        size_t piece = count < CAREFUL_BYTES ? count : CAREFUL_BYTES;
+        struct iovec to = {copy, piece}, from = {(void *)(uintptr_t)start, piece}; // NOLINT
+        if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)piece) {
+            return false;
+        }
+        (void)XXH3_128bits_update(state, copy, piece);
+        start += piece;
+        count -= piece;
+    }
+    return true;
+}
 
 size_t gmt_hash_bytes(size_t bytes, size_t limit)
 {
@@ -11,26 +32,33 @@ size_t gmt_hash_bytes(size_t bytes, size_t limit)
 }
 
 /* `count` bytes of the rows put one after another, from byte `at`. */
-static void add(XXH3_state_t *state, const struct gmt_hash_range *range, size_t at, size_t count)
+static bool add(XXH3_state_t *state, const struct gmt_hash_range *range, size_t at, size_t count)
 {
-    while (count != 0) {
+    bool good = true;
+    while (count != 0 && good) {
         size_t row = at / range->width, column = at % range->width;
         size_t run = range->width - column < count ? range->width - column : count;
-        (void)XXH3_128bits_update(state, (const char *)range->start + row * range->pitch + column,
-                                  run);
+        const char *from = (const char *)range->start + row * range->pitch + column;
+        if (range->careful) {
+            good = add_carefully(state, from, run);
+        } else {
+            (void)XXH3_128bits_update(state, from, run);
+        }
         at += run;
         count -= run;
     }
+    return good;
 }
 
 /* Block i begins at i / (n - 1) of what is left beside a block; the last one ends where the memory does. */
-static void add_blocks(XXH3_state_t *state, const struct gmt_hash_range *range, size_t bytes)
+static bool add_blocks(XXH3_state_t *state, const struct gmt_hash_range *range, size_t bytes)
 {
     size_t step = (bytes - GMT_HASH_BLOCK_BYTES) / (GMT_HASH_BLOCKS - 1);
-    for (size_t i = 0; i + 1 < GMT_HASH_BLOCKS; i++) {
-        add(state, range, i * step, GMT_HASH_BLOCK_BYTES);
+    bool good = true;
+    for (size_t i = 0; i + 1 < GMT_HASH_BLOCKS && good; i++) {
+        good = add(state, range, i * step, GMT_HASH_BLOCK_BYTES);
     }
-    add(state, range, bytes - GMT_HASH_BLOCK_BYTES, GMT_HASH_BLOCK_BYTES);
+    return good && add(state, range, bytes - GMT_HASH_BLOCK_BYTES, GMT_HASH_BLOCK_BYTES);
 }
 
 struct gmt_hash gmt_hash_of(const struct gmt_hash_range *range, size_t limit)
@@ -39,15 +67,14 @@ struct gmt_hash gmt_hash_of(const struct gmt_hash_range *range, size_t limit)
     struct gmt_hash hash = {.bytes_hashed = gmt_hash_bytes(bytes, limit)};
     XXH128_hash_t value;
     hash.whole = hash.bytes_hashed == bytes;
-    if (hash.whole && (range->rows == 1 || range->pitch == range->width)) {
+    if (!range->careful && hash.whole && (range->rows == 1 || range->pitch == range->width)) {
         value = XXH3_128bits(range->start, bytes);
     } else {
         XXH3_state_t state;
         (void)XXH3_128bits_reset(&state);
-        if (hash.whole) {
-            add(&state, range, 0, bytes);
-        } else {
-            add_blocks(&state, range, bytes);
+        bool good = hash.whole ? add(&state, range, 0, bytes) : add_blocks(&state, range, bytes);
+        if (!good) {
+            return (struct gmt_hash){0};
         }
         value = XXH3_128bits_digest(&state);
     }

@@ -17,6 +17,7 @@
 struct gmt_hash_range {
     const void *start;
     size_t width, rows, pitch;
+    bool careful; /* through the kernel: slower, but memory that cannot be read does no harm */
 };
 
 struct gmt_hash {
@@ -28,7 +29,8 @@ struct gmt_hash {
 /* What gmt_hash_of would read of `bytes` bytes: all of them up to `limit`, else the blocks. */
 size_t gmt_hash_bytes(size_t bytes, size_t limit);
 
-/* The fingerprint of a range whose bytes can all be read. */
+/* The fingerprint of a range whose bytes can all be read. bytes_hashed = 0: they could not (careful
+ * only). */
 struct gmt_hash gmt_hash_of(const struct gmt_hash_range *range, size_t limit);
 
 #endif

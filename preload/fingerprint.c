@@ -29,11 +29,14 @@ void gmt_fingerprint_start(void)
 
 /* May the host read what the driver has just read or written there? The map knows what was
  * page-locked or allocated through the hooks; the driver knows all else that is not plain memory. */
-static bool is_readable(uint64_t address)
+static bool is_readable(uint64_t address, bool *careful)
 {
     struct gmt_allocation found;
     unsigned type = 0, managed = 0, flags = 0;
+    *careful = false;
     if (gmt_allocmap_find(address, &found)) {
+        /* A device reaches registered pages even when the program has unmapped or protected them. */
+        *careful = found.kind == GMT_ALLOC_REGISTERED;
         return (found.kind == GMT_ALLOC_HOST || found.kind == GMT_ALLOC_REGISTERED) &&
                !found.unreadable;
     }
@@ -50,6 +53,7 @@ static bool is_readable(uint64_t address)
         managed != 0) {
         return false;
     }
+    *careful = true;
     /* Page-locked before the recording began; or plain memory of a system that shares page tables. */
     return gmt_driver.cuMemHostGetFlags == NULL ||
            gmt_driver.cuMemHostGetFlags(&flags, (void *)(uintptr_t)address) !=
@@ -76,11 +80,20 @@ static bool host_range(const struct gmt_transfer *transfer, uint64_t bytes,
     return !rows || range->pitch >= range->width;
 }
 
-/* A copy to pageable memory has ended when its call returns, whatever the call is named. */
+static bool is_batch(const struct gmt_site *site)
+{
+    return site->id == GMT_HOOK_cuMemcpyBatchAsync ||
+           site->id == GMT_HOOK_cuMemcpyBatchAsync_ptsz ||
+           site->id == GMT_HOOK_cuMemcpyBatchAsync_v2 ||
+           site->id == GMT_HOOK_cuMemcpyBatchAsync_v2_ptsz;
+}
+
+/* A copy to pageable memory has ended when its call returns, whatever the call is named; of batches
+ * that is not promised. */
 static bool has_arrived(const struct gmt_site *site, const struct gmt_transfer *transfer)
 {
     return transfer->direction == GMT_DIR_H2D || (site->flags & GMT_CALL_BLOCKING) != 0 ||
-           transfer->dst_class == GMT_MEM_PAGEABLE;
+           (transfer->dst_class == GMT_MEM_PAGEABLE && !is_batch(site));
 }
 
 bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *transfer,
@@ -96,15 +109,17 @@ bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *tran
         transfer->fingerprint = GMT_PRINT_ASYNCHRONOUS;
     } else if (!gmt_hash_budget_covers(&budget, reads, begin)) {
         transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
-    } else if (!is_readable((uint64_t)(uintptr_t)range.start)) {
+    } else if (!is_readable((uint64_t)(uintptr_t)range.start, &range.careful)) {
         transfer->fingerprint = GMT_PRINT_UNREADABLE;
     } else {
         struct gmt_hash hash = gmt_hash_of(&range, limit);
-        transfer->fingerprint = hash.whole ? GMT_PRINT_WHOLE : GMT_PRINT_SAMPLED;
+        gmt_hash_budget_spend(&budget, reads, gmt_clock_ticks() - begin);
+        transfer->fingerprint = hash.bytes_hashed == 0 ? GMT_PRINT_UNREADABLE
+                                : hash.whole           ? GMT_PRINT_WHOLE
+                                                       : GMT_PRINT_SAMPLED;
         *print = (struct gmt_fingerprint){
             .low = hash.low, .high = hash.high, .bytes_hashed = hash.bytes_hashed};
-        gmt_hash_budget_spend(&budget, reads, gmt_clock_ticks() - begin);
-        return true;
+        return hash.bytes_hashed != 0;
     }
     return false;
 }

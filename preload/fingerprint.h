@@ -4,7 +4,8 @@
  *
  * Memory is read only after the driver has accepted the copy, and so has read or written it itself:
  * what a copy leaves untouched because it fails is never looked at. Nor is memory that the driver
- * knows as a device's, write-combined memory, and registered device memory. The bytes of an
+ * knows as a device's, write-combined memory, and registered device memory; registered memory is read
+ * through the kernel, since a device reaches its pages when the program cannot any more. The bytes of an
  * asynchronous copy to page-locked memory have not arrived when the call returns, and need not be
  * there any more when they have: such copies get no fingerprint.
  */

@@ -114,6 +114,25 @@ Test(content_hash, reads_nothing_beyond_the_range)
     cr_expect(gmt_hash_of(&rows, LIMIT).whole);
 }
 
+Test(content_hash, carefully_reads_the_same_and_survives_what_cannot_be_read)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 400 * page;
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(memory, MAP_FAILED);
+    memset(memory, 7, bytes / 2);
+    struct gmt_hash_range range = {.start = memory + 1, .width = bytes - 1, .rows = 1};
+    for (size_t limit = 1; limit <= LARGE; limit += LARGE - 1) {
+        range.careful = false;
+        struct gmt_hash direct = gmt_hash_of(&range, limit);
+        range.careful = true;
+        cr_expect(equal(direct, gmt_hash_of(&range, limit)));
+    }
+    cr_assert_eq(mprotect(memory + bytes / 2, page, PROT_NONE), 0);
+    cr_expect_eq(gmt_hash_of(&range, LARGE).bytes_hashed, 0);
+    cr_assert_eq(munmap(memory, bytes), 0);
+    cr_expect_eq(gmt_hash_of(&range, 1).bytes_hashed, 0);
+}
+
 /* ---- the budget ------------------------------------------------------------------------------- */
 
 /* `calls` copies of 1 MiB, `gap` ticks apart; hashing takes `cost` ticks each. Returns how many were
