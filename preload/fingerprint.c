@@ -2,11 +2,14 @@
 /* Which transfers get a fingerprint, and taking it within the budget. */
 #include "preload/fingerprint.h"
 
+#include <errno.h>
+
 #include "preload/allocmap.h"
 #include "preload/content_hash.h"
 #include "preload/hash_budget.h"
 #include "preload/options.h"
 #include "preload/resolve.h"
+#include "preload/user_ranges.h"
 
 bool gmt_fingerprints_on;
 static struct gmt_hash_budget budget;
@@ -80,46 +83,70 @@ static bool host_range(const struct gmt_transfer *transfer, uint64_t bytes,
     return !rows || range->pitch >= range->width;
 }
 
+/* Of batches neither the time of reading nor that of arrival is promised. */
 static bool is_batch(const struct gmt_site *site)
 {
-    return site->id == GMT_HOOK_cuMemcpyBatchAsync ||
-           site->id == GMT_HOOK_cuMemcpyBatchAsync_ptsz ||
-           site->id == GMT_HOOK_cuMemcpyBatchAsync_v2 ||
-           site->id == GMT_HOOK_cuMemcpyBatchAsync_v2_ptsz;
+    switch (site->id) {
+    case GMT_HOOK_cuMemcpyBatchAsync:
+    case GMT_HOOK_cuMemcpyBatchAsync_ptsz:
+    case GMT_HOOK_cuMemcpyBatchAsync_v2:
+    case GMT_HOOK_cuMemcpyBatchAsync_v2_ptsz:
+    case GMT_HOOK_cuMemcpy3DBatchAsync:
+    case GMT_HOOK_cuMemcpy3DBatchAsync_ptsz:
+    case GMT_HOOK_cuMemcpy3DBatchAsync_v2:
+    case GMT_HOOK_cuMemcpy3DBatchAsync_v2_ptsz: return true;
+    default: return false;
+    }
 }
 
-/* A copy to pageable memory has ended when its call returns, whatever the call is named; of batches
- * that is not promised. */
+/* A copy to pageable memory has ended when its call returns, whatever the call is named. */
 static bool has_arrived(const struct gmt_site *site, const struct gmt_transfer *transfer)
 {
-    return transfer->direction == GMT_DIR_H2D || (site->flags & GMT_CALL_BLOCKING) != 0 ||
-           (transfer->dst_class == GMT_MEM_PAGEABLE && !is_batch(site));
+    return !is_batch(site) &&
+           (transfer->direction == GMT_DIR_H2D || (site->flags & GMT_CALL_BLOCKING) != 0 ||
+            transfer->dst_class == GMT_MEM_PAGEABLE);
+}
+
+static enum gmt_fingerprint_state take(const struct gmt_site *site, uint8_t direction,
+                                       struct gmt_hash_range *range, struct gmt_fingerprint *print)
+{
+    if (!is_readable((uint64_t)(uintptr_t)range->start, &range->careful)) {
+        return GMT_PRINT_UNREADABLE;
+    }
+    /* Page-locked before the recording began: it only looked pageable. */
+    if (range->careful && direction == GMT_DIR_D2H && (site->flags & GMT_CALL_BLOCKING) == 0) {
+        return GMT_PRINT_ASYNCHRONOUS;
+    }
+    struct gmt_hash hash = gmt_hash_of(range, limit);
+    *print = (struct gmt_fingerprint){
+        .low = hash.low, .high = hash.high, .bytes_hashed = hash.bytes_hashed};
+    return hash.bytes_hashed == 0 ? GMT_PRINT_UNREADABLE
+           : hash.whole           ? GMT_PRINT_WHOLE
+                                  : GMT_PRINT_SAMPLED;
 }
 
 bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *transfer,
                           uint64_t bytes, struct gmt_fingerprint *print)
 {
     struct gmt_hash_range range;
+    uint64_t reserved;
     if (site->result != CUDA_SUCCESS || (site->flags & GMT_CALL_CAPTURING) != 0 ||
-        !host_range(transfer, bytes, &range)) {
+        !host_range(transfer, bytes, &range) || gmt_user_ranges_skip()) {
         return false;
     }
     uint64_t begin = gmt_clock_ticks(), reads = gmt_hash_bytes(bytes, limit);
     if (!has_arrived(site, transfer)) {
         transfer->fingerprint = GMT_PRINT_ASYNCHRONOUS;
-    } else if (!gmt_hash_budget_covers(&budget, reads, begin)) {
-        transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
-    } else if (!is_readable((uint64_t)(uintptr_t)range.start, &range.careful)) {
-        transfer->fingerprint = GMT_PRINT_UNREADABLE;
-    } else {
-        struct gmt_hash hash = gmt_hash_of(&range, limit);
-        gmt_hash_budget_spend(&budget, reads, gmt_clock_ticks() - begin);
-        transfer->fingerprint = hash.bytes_hashed == 0 ? GMT_PRINT_UNREADABLE
-                                : hash.whole           ? GMT_PRINT_WHOLE
-                                                       : GMT_PRINT_SAMPLED;
-        *print = (struct gmt_fingerprint){
-            .low = hash.low, .high = hash.high, .bytes_hashed = hash.bytes_hashed};
-        return hash.bytes_hashed != 0;
+        return false;
     }
-    return false;
+    if (!gmt_hash_budget_reserve(&budget, reads, begin, &reserved)) {
+        transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
+        return false;
+    }
+    int saved_errno = errno;
+    print->bytes_hashed = 0;
+    transfer->fingerprint = (uint8_t)take(site, transfer->direction, &range, print);
+    gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved, gmt_clock_ticks() - begin);
+    errno = saved_errno;
+    return print->bytes_hashed != 0;
 }

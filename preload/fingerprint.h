@@ -7,7 +7,8 @@
  * knows as a device's, write-combined memory, and registered device memory; registered memory is read
  * through the kernel, since a device reaches its pages when the program cannot any more. The bytes of an
  * asynchronous copy to page-locked memory have not arrived when the call returns, and need not be
- * there any more when they have: such copies get no fingerprint.
+ * there any more when they have; those of a batch are read and written whenever it likes: such copies
+ * get no fingerprint. errno is kept, and there is no point of cancellation.
  */
 #ifndef GMT_PRELOAD_FINGERPRINT_H
 #define GMT_PRELOAD_FINGERPRINT_H

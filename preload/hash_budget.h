@@ -19,7 +19,7 @@
 struct gmt_hash_budget {
     double share; /* of the time since `began`; 1 or more: no limit */
     uint64_t began;
-    _Atomic uint64_t spent;
+    _Atomic uint64_t spent;         /* and reserved */
     _Atomic uint64_t resume_at;     /* credit from which hashing goes on; 0: it is going on */
     _Atomic uint64_t ticks_per_kib; /* of the hashes so far, with their fixed cost spread in */
 };
@@ -31,9 +31,12 @@ struct gmt_hash_budget {
 #define GMT_HASH_SERIES_KIB UINT64_C(65536)
 
 void gmt_hash_budget_begin(struct gmt_hash_budget *budget, double share, uint64_t now);
-/* May `bytes` be hashed now? */
-bool gmt_hash_budget_covers(struct gmt_hash_budget *budget, uint64_t bytes, uint64_t now);
-/* They were, and it took `ticks`. */
-void gmt_hash_budget_spend(struct gmt_hash_budget *budget, uint64_t bytes, uint64_t ticks);
+/* May `bytes` be hashed now? True: their expected cost is taken from the budget, in *reserved, so that
+ * threads which ask at the same time do not spend the same credit; gmt_hash_budget_settle must follow. */
+bool gmt_hash_budget_reserve(struct gmt_hash_budget *budget, uint64_t bytes, uint64_t now,
+                             uint64_t *reserved);
+/* It took `ticks` to hash `bytes`; 0: they were not hashed after all. */
+void gmt_hash_budget_settle(struct gmt_hash_budget *budget, uint64_t bytes, uint64_t reserved,
+                            uint64_t ticks);
 
 #endif

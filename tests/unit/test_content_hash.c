@@ -141,13 +141,14 @@ static unsigned drive(struct gmt_hash_budget *budget, unsigned calls, uint64_t g
                       unsigned *series)
 {
     uint64_t now = budget->began, before = atomic_load(&budget->spent);
+    uint64_t reserved;
     unsigned hashed = 0, run = 0;
     *series = 0;
     for (unsigned i = 0; i < calls; i++) {
         now += gap;
-        if (gmt_hash_budget_covers(budget, LIMIT, now)) {
+        if (gmt_hash_budget_reserve(budget, LIMIT, now, &reserved)) {
             now += cost;
-            gmt_hash_budget_spend(budget, LIMIT, cost);
+            gmt_hash_budget_settle(budget, LIMIT, reserved, cost);
             hashed++;
             *series = ++run > *series ? run : *series;
         } else {
@@ -187,16 +188,38 @@ Test(hash_budget, does_not_stop_for_good_after_one_slow_hash)
     struct gmt_hash_budget budget;
     unsigned series;
     gmt_hash_budget_begin(&budget, 0.03, 0);
-    gmt_hash_budget_spend(&budget, 64, UINT64_C(40000000)); /* it was not running for 10 ms */
+    gmt_hash_budget_settle(&budget, 64, 0, UINT64_C(40000000)); /* it was not running for 10 ms */
     cr_expect_geq(drive(&budget, 1000, UINT64_C(30000000), 300000, &series), 900);
 }
 
 Test(hash_budget, hashes_nothing_without_a_share_and_all_without_limit)
 {
     struct gmt_hash_budget budget;
+    uint64_t reserved;
     unsigned series;
     gmt_hash_budget_begin(&budget, 0, 0);
     cr_expect_eq(drive(&budget, 100, 1000000, 1, &series), 0);
     gmt_hash_budget_begin(&budget, 1, 0);
-    cr_expect(gmt_hash_budget_covers(&budget, UINT64_MAX / 2, 0));
+    cr_expect(gmt_hash_budget_reserve(&budget, UINT64_MAX / 2, 0, &reserved));
+}
+
+/* A hundred threads that ask before the first of them is done get what one thread would get. */
+Test(hash_budget, gives_the_same_credit_to_one_thread_only)
+{
+    struct gmt_hash_budget budget;
+    uint64_t reserved = 0, now = UINT64_C(1000000000), sum = 0;
+    unsigned granted = 0;
+    gmt_hash_budget_begin(&budget, 0.03, 0);
+    while (granted < 100 && gmt_hash_budget_reserve(&budget, LIMIT, now, &reserved)) {
+        sum += reserved;
+        granted++;
+    }
+    cr_expect_gt(granted, 0);
+    cr_expect_lt(granted, 100);
+    cr_expect_leq((double)sum, 0.03 * (double)now);
+    cr_expect_eq(atomic_load(&budget.spent), sum);
+    for (unsigned i = 0; i < granted; i++) {
+        gmt_hash_budget_settle(&budget, 0, reserved, 0); /* nothing could be read */
+    }
+    cr_expect_eq(atomic_load(&budget.spent), sum - granted * reserved);
 }
