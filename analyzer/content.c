@@ -3,19 +3,11 @@
 #include "analyzer/content.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/content_events.h"
+#include "analyzer/content_places.h"
 #include "analyzer/thresholds.h"
-
-/* A range of an allocation, told by one copy. */
-struct place {
-    int64_t offset, bytes;
-    int32_t copy; /* that filled or read it */
-    int32_t doubt_class;
-    bool doubtful;
-    int64_t serial; /* of the event that told */
-};
+#include "analyzer/upload_fate.h"
 
 /* What a buffer of the host was last filled with by a copy from a device. */
 struct arrival {
@@ -24,13 +16,19 @@ struct arrival {
     int32_t copy;
 };
 
+/* Work handed to a stream that nobody is known to have waited for. */
+struct pending {
+    int64_t serial, stream; /* serial 0: none; stream -1: of several */
+};
+
 struct memory {
     int64_t id;
     uint64_t address;
-    struct place *places; /* disjoint, by offset */
-    size_t count, capacity;
-    /* Page-locked memory: the last work handed to a stream that may write to it. */
-    int64_t pending_serial, pending_stream;
+    int64_t free_ns;
+    struct gmt_places places;
+    struct pending writes; /* the last ones */
+    bool foreign;          /* others write to it, too */
+    bool handed;           /* some launch gets a pointer into it */
 };
 
 struct scan {
@@ -43,8 +41,10 @@ struct scan {
     size_t arrival_slots;
     int64_t serial;                              /* number of the event; never 0 */
     int64_t wait_all, wait[GMT_CONTENT_STREAMS]; /* the last ones */
-    int64_t unknown, unknown_stream;             /* the last launch of unknown arguments */
-    bool failed;
+    struct pending anything; /* launches of unknown arguments, and work of the host in streams */
+    int64_t unknown;         /* the last event that may have written anywhere */
+    int32_t unknown_doubt;   /* and what it was */
+    bool shared, failed;
 };
 
 static int compare_memories(const void *a, const void *b)
@@ -80,71 +80,6 @@ bool gmt_content_is_round_trip(const struct gmt_timeline *timeline,
     return content->trip == GMT_CONTENT_SAME && !again;
 }
 
-/* ---- places ----------------------------------------------------------------------------------- */
-
-/* Index of the first place that ends behind `offset`. */
-static size_t first_behind(const struct memory *memory, int64_t offset)
-{
-    size_t low = 0, high = memory->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (memory->places[middle].offset + memory->places[middle].bytes <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static struct place *find_place(struct memory *memory, int64_t offset, int64_t bytes)
-{
-    size_t at = first_behind(memory, offset);
-
-    return at < memory->count && memory->places[at].offset == offset &&
-                   memory->places[at].bytes == bytes
-               ? &memory->places[at]
-               : NULL;
-}
-
-/* Nothing is known of [offset, offset + bytes) any more. */
-static void forget(struct memory *memory, int64_t offset, int64_t bytes)
-{
-    size_t from = first_behind(memory, offset), to = from;
-
-    while (to < memory->count && memory->places[to].offset < offset + bytes)
-        to++;
-    memmove(memory->places + from, memory->places + to,
-            (memory->count - to) * sizeof(*memory->places));
-    memory->count -= to - from;
-}
-
-static void remember(struct scan *scan, struct memory *memory, int64_t offset, int64_t bytes,
-                     int32_t copy)
-{
-    forget(memory, offset, bytes);
-    if (memory->count == GMT_CONTENT_PLACES)
-        memory->count =
-            0; /* pieces of a pool: what is not looked up soon is not worth the search */
-    if (memory->count == memory->capacity) {
-        size_t capacity = memory->capacity != 0 ? 2 * memory->capacity : 4;
-        struct place *places = realloc(memory->places, capacity * sizeof(*places));
-
-        if (places == NULL) {
-            scan->failed = true;
-            return;
-        }
-        memory->places = places;
-        memory->capacity = capacity;
-    }
-    size_t at = first_behind(memory, offset);
-    memmove(memory->places + at + 1, memory->places + at,
-            (memory->count - at) * sizeof(*memory->places));
-    memory->places[at] = (struct place){offset, bytes, copy, -1, false, scan->serial};
-    memory->count++;
-}
-
 /* ---- buffers of the host ---------------------------------------------------------------------- */
 
 static struct arrival *arrival_slot(const struct scan *scan, uint64_t address)
@@ -157,12 +92,18 @@ static struct arrival *arrival_slot(const struct scan *scan, uint64_t address)
     return &scan->arrivals[at];
 }
 
-/* May work of `stream`, handed to it by event `serial`, still be under way? */
-static bool is_pending(const struct scan *scan, int64_t serial, int64_t stream)
+static bool is_pending(const struct scan *scan, const struct pending *work)
 {
-    bool known = stream >= 0 && stream < GMT_CONTENT_STREAMS;
+    bool known = work->stream >= 0 && work->stream < GMT_CONTENT_STREAMS;
 
-    return serial > scan->wait_all && (!known || serial > scan->wait[stream]);
+    return work->serial > scan->wait_all && (!known || work->serial > scan->wait[work->stream]);
+}
+
+static void hand_over(const struct scan *scan, struct pending *work, int64_t stream)
+{
+    if (is_pending(scan, work) && work->stream != stream)
+        stream = -1;
+    *work = (struct pending){scan->serial, stream};
 }
 
 /* An asynchronous copy reads page-locked memory when its turn comes: unless nothing that was handed to
@@ -174,8 +115,7 @@ static void check_source(struct scan *scan, size_t i)
 
     if (copy->blocking || copy->host_class != GMT_CLASS_PINNED)
         return;
-    if (is_pending(scan, scan->unknown, scan->unknown_stream) ||
-        (memory != NULL && is_pending(scan, memory->pending_serial, memory->pending_stream)))
+    if (is_pending(scan, &scan->anything) || (memory != NULL && is_pending(scan, &memory->writes)))
         scan->contents[i].print.whole = -1;
 }
 
@@ -189,12 +129,6 @@ static void waited(struct scan *scan, int64_t stream)
         scan->wait[stream] = scan->serial;
 }
 
-static void may_write(const struct scan *scan, struct memory *memory, int64_t stream)
-{
-    memory->pending_serial = scan->serial;
-    memory->pending_stream = stream;
-}
-
 /* Where in an allocation an address lies; -1: not there, whatever a damaged trace says. */
 static int64_t offset_in(const struct memory *memory, uint64_t address)
 {
@@ -204,16 +138,71 @@ static int64_t offset_in(const struct memory *memory, uint64_t address)
 }
 
 /* `bytes` < 0: of unknown extent. */
-static void written(struct memory *memory, uint64_t address, int64_t bytes)
+static void written(struct scan *scan, struct memory *memory, uint64_t address, int64_t bytes,
+                    int64_t stream)
 {
     int64_t offset = memory != NULL ? offset_in(memory, address) : -1;
 
     if (memory == NULL)
         return;
+    hand_over(scan, &memory->writes, stream);
     if (offset >= 0 && bytes >= 0 && bytes <= GMT_CONTENT_MOST_BYTES)
-        forget(memory, offset, bytes);
+        gmt_places_forget(&memory->places, offset, bytes);
     else
-        memory->count = 0;
+        memory->places.count = 0;
+}
+
+/* What may have written there since the place was told. */
+static int32_t doubt_of(const struct scan *scan, const struct memory *memory,
+                        const struct gmt_place *place)
+{
+    if (scan->shared)
+        return GMT_DOUBT_SHARED;
+    if (place->serial < scan->unknown)
+        return scan->unknown_doubt;
+    if (place->doubt == GMT_DOUBT_NONE && !memory->handed && scan->timeline->launch_count > 0)
+        return GMT_DOUBT_INDIRECT;
+    return place->doubt;
+}
+
+/* What copy `i` told. Earlier writes of another stream, unless they were waited for, may come later. */
+static void remember(struct scan *scan, struct memory *memory, uint64_t address, size_t i)
+{
+    const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
+    bool racing = is_pending(scan, &memory->writes) && memory->writes.stream != copy->call.stream;
+    struct gmt_place place = {.offset = offset_in(memory, address),
+                              .bytes = copy->bytes,
+                              .copy = (int32_t)i,
+                              .doubt = racing ? GMT_DOUBT_STREAM : GMT_DOUBT_NONE,
+                              .serial = scan->serial};
+
+    if (!gmt_places_remember(&memory->places, &place))
+        scan->failed = true;
+}
+
+/* The source was filled by a copy from a device: do the bytes still lie where that one read them? What
+ * was freed or written over meanwhile was parked on the host: no round trip. */
+static void check_trip(struct scan *scan, size_t i, int32_t down)
+{
+    const struct gmt_tl_copy *from = &scan->timeline->copies[down];
+    struct gmt_copy_content *content = &scan->contents[i];
+    struct memory *memory = find_memory(scan, from->src_allocation);
+
+    content->source = down;
+    content->trip = gmt_print_compare(&scan->contents[down].print, &content->print);
+    if (content->trip != GMT_CONTENT_SAME)
+        return;
+    if (memory == NULL || memory->foreign || offset_in(memory, from->src) < 0) {
+        content->trip_doubt = GMT_DOUBT_UNSEEN;
+        return;
+    }
+    const struct gmt_place *place = gmt_places_find(&memory->places, offset_in(memory, from->src),
+                                                    from->bytes);
+    if (place == NULL || memory->free_ns <= scan->timeline->copies[i].call.begin_ns ||
+        gmt_print_compare(&scan->contents[place->copy].print, &content->print) != GMT_CONTENT_SAME)
+        content->trip = GMT_CONTENT_OTHER;
+    else
+        content->trip_doubt = doubt_of(scan, memory, place);
 }
 
 static void upload(struct scan *scan, size_t i)
@@ -224,25 +213,24 @@ static void upload(struct scan *scan, size_t i)
 
     check_source(scan, i);
     const struct arrival *arrival = arrival_slot(scan, copy->src);
-    if (copy->linear && copy->src != 0 && arrival->address != 0 && arrival->bytes == copy->bytes) {
-        content->source = arrival->copy;
-        content->trip = gmt_print_compare(&scan->contents[arrival->copy].print, &content->print);
-    }
-    if (to == NULL)
+    if (copy->linear && copy->src != 0 && arrival->address != 0 && arrival->bytes == copy->bytes)
+        check_trip(scan, i, arrival->copy);
+    if (to == NULL || to->foreign)
         return;
     int64_t offset = offset_in(to, copy->dst);
     if (!copy->linear || offset < 0) {
-        to->count = 0;
+        written(scan, to, copy->dst, -1, copy->call.stream);
         return;
     }
-    const struct place *place = find_place(to, offset, copy->bytes);
+    const struct gmt_place *place = gmt_places_find(&to->places, offset, copy->bytes);
     if (place != NULL) {
         content->before = place->copy;
         content->place = gmt_print_compare(&scan->contents[place->copy].print, &content->print);
-        content->doubtful = place->doubtful || place->serial < scan->unknown;
-        content->doubt_class = place->serial < scan->unknown ? -1 : place->doubt_class;
+        content->place_doubt = doubt_of(scan, to, place);
     }
-    remember(scan, to, offset, copy->bytes, (int32_t)i);
+    remember(scan, to, copy->dst, i);
+    if (!copy->blocking)
+        hand_over(scan, &to->writes, copy->call.stream);
 }
 
 static void download(struct scan *scan, size_t i)
@@ -252,16 +240,16 @@ static void download(struct scan *scan, size_t i)
     struct memory *host = find_memory(scan, copy->dst_allocation);
 
     if (!copy->blocking && host != NULL)
-        may_write(scan, host, copy->call.stream);
+        hand_over(scan, &host->writes, copy->call.stream);
     if (copy->dst != 0) {
         struct arrival *arrival = arrival_slot(scan, copy->dst);
 
         *arrival = (struct arrival){copy->dst, copy->linear ? copy->bytes : -1, (int32_t)i};
     }
     /* It tells what the place holds, whoever wrote it. */
-    if (from != NULL && copy->linear && scan->contents[i].print.whole >= 0 &&
+    if (from != NULL && !from->foreign && copy->linear && scan->contents[i].print.whole >= 0 &&
         offset_in(from, copy->src) >= 0)
-        remember(scan, from, offset_in(from, copy->src), copy->bytes, (int32_t)i);
+        remember(scan, from, copy->src, i);
 }
 
 static void copied(struct scan *scan, size_t i)
@@ -273,44 +261,42 @@ static void copied(struct scan *scan, size_t i)
     else if (copy->direction == GMT_COPY_D2H)
         download(scan, i);
     else
-        written(find_memory(scan, copy->dst_allocation), copy->dst,
-                copy->linear ? copy->bytes : -1);
+        written(scan, find_memory(scan, copy->dst_allocation), copy->dst,
+                copy->linear ? copy->bytes : -1, copy->call.stream);
     if (copy->blocking)
         waited(scan, copy->call.stream);
 }
 
 /* Nothing tells how far behind its pointer a kernel goes, but it does not go before it. */
 static void launched_with(struct scan *scan, const struct gmt_tl_launch *launch,
-                          const struct gmt_argument *argument)
+                          const struct gmt_pointer_argument *argument)
 {
     struct memory *memory = find_memory(scan, argument->allocation);
-
-    if (memory == NULL)
-        return;
-    may_write(scan, memory, launch->call.stream);
-    if (memory->count == 0)
-        return;
     enum gmt_write write = gmt_writers_ask(&scan->writers, launch->class_index, argument);
-    size_t from = first_behind(memory, argument->offset);
+
+    if (memory == NULL || write == GMT_WRITE_NO)
+        return;
+    hand_over(scan, &memory->writes, launch->call.stream);
+    size_t from = gmt_places_behind(&memory->places, argument->offset);
     if (write == GMT_WRITE_YES)
-        memory->count = from;
-    for (size_t i = from; write == GMT_WRITE_MAYBE && i < memory->count; i++) {
-        memory->places[i].doubtful = true;
-        memory->places[i].doubt_class = launch->class_index;
-    }
+        memory->places.count = from;
+    for (size_t i = from; i < memory->places.count; i++)
+        memory->places.rows[i].doubt = launch->class_index >= 0 ? launch->class_index + 1
+                                                                : GMT_DOUBT_ARGUMENTS;
 }
 
 static void launched(struct scan *scan, const struct gmt_tl_launch *launch)
 {
     size_t count = 0;
-    const struct gmt_argument *arguments = gmt_writers_arguments(&scan->writers,
-                                                                 launch->argument_set, &count);
+    const struct gmt_pointer_argument *arguments = gmt_writers_arguments(
+        &scan->writers, launch->argument_set, &count);
 
     for (size_t i = 0; launch->argument_set > 0 && i < count; i++)
         launched_with(scan, launch, &arguments[i]);
-    if (!launch->arguments_complete) {
+    if (gmt_launch_is_open_ended(scan->timeline, launch)) {
         scan->unknown = scan->serial;
-        scan->unknown_stream = launch->call.stream;
+        scan->unknown_doubt = GMT_DOUBT_ARGUMENTS;
+        hand_over(scan, &scan->anything, launch->call.stream);
     }
 }
 
@@ -323,13 +309,31 @@ static void on_event(void *data, const struct gmt_content_event *event)
     case GMT_EVENT_COPY: copied(scan, event->index); break;
     case GMT_EVENT_LAUNCH: launched(scan, &scan->timeline->launches[event->index]); break;
     case GMT_EVENT_WAIT: waited(scan, event->stream); break;
+    case GMT_EVENT_HOST_WORK: hand_over(scan, &scan->anything, event->stream); break;
+    case GMT_EVENT_SHARED: scan->shared = true; break;
+    case GMT_EVENT_UNSEEN:
+        scan->unknown = scan->serial;
+        scan->unknown_doubt = GMT_DOUBT_UNSEEN;
+        break;
     case GMT_EVENT_MEMSET:
-        written(find_memory(scan, event->allocation), event->address, event->bytes);
+        written(scan, find_memory(scan, event->allocation), event->address, event->bytes,
+                event->stream);
         break;
     }
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
+
+static struct memory memory_of(const struct gmt_tl_allocation *allocation)
+{
+    return (struct memory){
+        .id = allocation->call.id,
+        .address = allocation->address,
+        .free_ns = allocation->free_begin_ns != GMT_NO_TIME ? allocation->free_begin_ns : INT64_MAX,
+        /* managed, another process's, another API's */
+        .foreign = allocation->kind == 'm' || allocation->kind == 'i' || allocation->kind == 'x',
+    };
+}
 
 static int begin(struct scan *scan)
 {
@@ -343,21 +347,26 @@ static int begin(struct scan *scan)
     scan->arrivals = calloc(scan->arrival_slots, sizeof(*scan->arrivals));
     if (rc == 0 && scan->memories != NULL) {
         for (size_t i = 0; i < tl->allocation_count; i++)
-            scan->memories[scan->memory_count++] = (struct memory){
-                .id = tl->allocations[i].call.id, .address = tl->allocations[i].address};
+            scan->memories[scan->memory_count++] = memory_of(&tl->allocations[i]);
         for (size_t i = 0; i < host_count; i++)
-            scan->memories[scan->memory_count++] = (struct memory){.id = host[i].id,
-                                                                   .address = host[i].address};
+            scan->memories[scan->memory_count++] = (struct memory){
+                .id = host[i].id, .address = host[i].address, .free_ns = INT64_MAX};
         qsort(scan->memories, scan->memory_count, sizeof(*scan->memories), compare_memories);
     }
     free(host);
     for (size_t i = 0; scan->contents != NULL && i < tl->copy_count; i++)
         scan->contents[i] = (struct gmt_copy_content){
-            .print = {.whole = -1}, .before = -1, .source = -1, .doubt_class = -1};
+            .print = {.whole = -1}, .before = -1, .source = -1};
     if (rc == 0 && scan->contents != NULL)
         rc = gmt_content_prints(tl, scan->contents);
     if (rc == 0)
         rc = gmt_writers_load(&scan->writers, tl);
+    for (size_t i = 0; rc == 0 && i < scan->writers.argument_count; i++) {
+        struct memory *memory = find_memory(scan, scan->writers.arguments[i].allocation);
+
+        if (memory != NULL)
+            memory->handed = true;
+    }
     return scan->memories == NULL || scan->arrivals == NULL || scan->contents == NULL ? -1 : rc;
 }
 
@@ -370,7 +379,7 @@ struct gmt_copy_content *gmt_contents_find(const struct gmt_timeline *timeline)
     if (rc == 0)
         rc = gmt_content_events(timeline, on_event, &scan);
     for (size_t i = 0; i < scan.memory_count; i++)
-        free(scan.memories[i].places);
+        free(scan.memories[i].places.rows);
     gmt_writers_free(&scan.writers);
     free(scan.memories);
     free(scan.arrivals);

@@ -7,7 +7,8 @@
  * allocation that one copy filled or read; what it holds is known by the fingerprint of that copy
  * until another copy, a memset or a kernel may have written to it. A kernel that got a pointer into
  * the allocation leaves a place known where it cannot have written it (the software device counted no
- * store, or the parameter is a pointer to const), else doubtful.
+ * store, or the parameter is a pointer to const), else doubtful: see gmt_doubt. Memory that others
+ * than this program's calls write (managed, another process's, another API's) is not followed.
  */
 #ifndef GMT_ANALYZER_CONTENT_H
 #define GMT_ANALYZER_CONTENT_H
@@ -28,14 +29,24 @@ struct gmt_print {
     char skipped; /* first letter of fingerprint.skipped; 0: fingerprints were off */
 };
 
+/* What may have written a place; above 0: launches of the class with that number, less 1. */
+enum gmt_doubt {
+    GMT_DOUBT_NONE = 0,
+    GMT_DOUBT_ARGUMENTS = -1, /* a launch of unknown arguments, a graph, a communication library */
+    GMT_DOUBT_INDIRECT = -2,  /* no launch ever gets a pointer into that memory                   */
+    GMT_DOUBT_STREAM = -3,    /* earlier work of another stream, which nobody has waited for      */
+    GMT_DOUBT_SHARED = -4,    /* another process, to which the program gave access                */
+    GMT_DOUBT_UNSEEN = -5,    /* calls outside of the range                                       */
+};
+
 /* About one copy from the host to a device. */
 struct gmt_copy_content {
-    struct gmt_print print; /* of every copy                                                */
-    int32_t before;         /* copy that told what its destination held; -1: nothing did    */
-    int32_t source;         /* copy from a device that filled its source; -1: none          */
-    enum gmt_content_known place, trip; /* the same bytes as that one?                       */
-    bool doubtful;                      /* a kernel may have written the place in between ... */
-    int32_t doubt_class;                /* ... of this class; -1: launches of unknown arguments */
+    struct gmt_print print;          /* of every copy                                             */
+    int32_t before;                  /* copy that told what its destination held; -1: nothing did */
+    int32_t source;                  /* copy from a device that filled its source; -1: none       */
+    enum gmt_content_known place;    /* the same bytes as `before`?                            */
+    enum gmt_content_known trip;     /* as `source`, and they are still where it read them?    */
+    int32_t place_doubt, trip_doubt; /* enum gmt_doubt */
 };
 
 /* By index of the copy; the caller frees. NULL: no memory, or the trace cannot be read. */
@@ -52,14 +63,14 @@ enum gmt_content_known gmt_print_compare(const struct gmt_print *a, const struct
 /* Can a launch have written to memory that one of its arguments points into? */
 enum gmt_write { GMT_WRITE_NO, GMT_WRITE_MAYBE, GMT_WRITE_YES };
 
-struct gmt_argument {
+struct gmt_pointer_argument {
     int64_t set, allocation, offset;
     int32_t parameter, word; /* parameter -1: unknown */
 };
 
 struct gmt_writers {
     const struct gmt_timeline *timeline;
-    struct gmt_argument *arguments; /* by set */
+    struct gmt_pointer_argument *arguments; /* by set */
     size_t argument_count;
     struct gmt_footprint_row *footprints; /* by class and allocation */
     size_t footprint_count;
@@ -68,10 +79,10 @@ struct gmt_writers {
 int gmt_writers_load(struct gmt_writers *writers, const struct gmt_timeline *timeline);
 void gmt_writers_free(struct gmt_writers *writers);
 /* The arguments of a launch; *count gets their number. */
-const struct gmt_argument *gmt_writers_arguments(const struct gmt_writers *writers, int64_t set,
-                                                 size_t *count);
+const struct gmt_pointer_argument *gmt_writers_arguments(const struct gmt_writers *writers,
+                                                         int64_t set, size_t *count);
 enum gmt_write gmt_writers_ask(const struct gmt_writers *writers, int32_t class_index,
-                               const struct gmt_argument *argument);
+                               const struct gmt_pointer_argument *argument);
 
 /* Is parameter `index` of a demangled signature a plain pointer to const? */
 bool gmt_parameter_is_const(const char *signature, int index);

@@ -2,13 +2,14 @@
 /* Merges copies, launches, memsets and waits by time, and reads fingerprints. */
 #include "analyzer/content_events.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/query.h"
 
-/* A row of a table that is read along with the timeline. */
+/* A table that is read along with the timeline: begin_ns, kind, stream, allocation, address, bytes. */
 struct cursor {
     struct gmt_query query;
     int64_t at_ns; /* of the row it stands on; INT64_MAX: at its end */
@@ -22,60 +23,106 @@ static void advance(struct cursor *cursor)
                         : INT64_MAX;
 }
 
-static void open_cursor(struct cursor *cursor, const struct gmt_timeline *timeline, const char *sql)
+static const char memsets[] =
+    "SELECT begin_ns, 2, coalesce(stream_id, 0), dst_allocation_id, dst, CASE WHEN "
+    "coalesce(height, 1) > 1 THEN -1 ELSE bytes END FROM memset WHERE result = 0 AND "
+    "capturing = 0 ORDER BY begin_ns";
+static const char waits[] =
+    "SELECT begin_ns, 3, CASE kind WHEN 'stream' THEN coalesce(stream_id, 0) ELSE -1 END, 0, 0, 0 "
+    "FROM sync WHERE result = 0 AND kind IN ('stream', 'context', 'device') ORDER BY begin_ns";
+static const char calls[] =
+    "SELECT c.begin_ns, CASE WHEN a.name LIKE 'cuStream%' OR a.name LIKE 'cuLaunch%' THEN 4 ELSE 5 "
+    "END, coalesce(c.stream_id, 0), 0, 0, 0 FROM main.api_call c JOIN api a ON a.id = c.api_id "
+    "WHERE "
+    "c.result = 0 AND c.capturing = 0 AND (a.name LIKE 'cuLaunchHostFunc%' OR "
+    "a.name LIKE 'cuStreamAddCallback%' OR a.name LIKE 'cuStreamWaitValue%' OR "
+    "a.name LIKE 'cuStreamBatchMemOp%' OR a.name LIKE 'cuIpcGetMemHandle%' OR "
+    "a.name LIKE 'cuMemExportToShareableHandle%' OR a.name LIKE 'cuMemPoolExport%') "
+    "ORDER BY c.begin_ns";
+/* An analysis of one range: all that may write outside of it. */
+static const char outside[] =
+    "SELECT begin_ns, 6, -1, 0, 0, 0 FROM (SELECT begin_ns, thread_id FROM main.launch UNION ALL "
+    "SELECT begin_ns, thread_id FROM main.memset UNION ALL SELECT begin_ns, thread_id FROM "
+    "main.transfer WHERE direction <> 'd2h') WHERE NOT gmt_in_range(thread_id, begin_ns) "
+    "ORDER BY begin_ns";
+/* A recording of ranges only: what follows each of them is not in the trace. */
+static const char unrecorded[] =
+    "SELECT end_ns, 6, -1, 0, 0, 0 FROM range WHERE end_ns IS NOT NULL "
+    "AND EXISTS (SELECT 1 FROM capability WHERE name = 'range') "
+    "ORDER BY end_ns";
+static_assert(GMT_EVENT_MEMSET == 2 && GMT_EVENT_WAIT == 3 && GMT_EVENT_HOST_WORK == 4 &&
+                  GMT_EVENT_SHARED == 5 && GMT_EVENT_UNSEEN == 6,
+              "the SQL above names them by number");
+
+enum { CURSORS = 5 };
+
+static int64_t count_of(const struct gmt_timeline *tl, const char *sql)
 {
-    cursor->rc = gmt_query_open(&cursor->query, timeline->db, sql);
-    advance(cursor);
+    int64_t n = 0;
+
+    return gmt_query_int64(tl->db, sql, &n) == 0 ? n : 0;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static void open_cursors(struct cursor cursors[CURSORS], const struct gmt_timeline *tl)
 {
-    return a < b ? a : b;
+    static const char none[] = "SELECT 0 WHERE 0";
+    bool limited = count_of(tl, "SELECT count(*) FROM sqlite_temp_master WHERE name = 'transfer'") >
+                   0;
+    bool ranges = count_of(tl, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
+                               "name = 'range'") > 0;
+    const char *const sql[CURSORS] = {memsets, waits, calls, limited ? outside : none,
+                                      ranges ? unrecorded : none};
+
+    for (int i = 0; i < CURSORS; i++) {
+        cursors[i].rc = gmt_query_open(&cursors[i].query, tl->db, sql[i]);
+        advance(&cursors[i]);
+    }
+}
+
+static struct gmt_content_event event_of(struct cursor *cursor)
+{
+    struct gmt_content_event event = {
+        .kind = (enum gmt_event_kind)gmt_query_int(&cursor->query, 1),
+        .stream = gmt_query_int(&cursor->query, 2),
+        .allocation = gmt_query_int(&cursor->query, 3),
+        .address = (uint64_t)gmt_query_int(&cursor->query, 4),
+        .bytes = gmt_query_int(&cursor->query, 5),
+    };
+    advance(cursor);
+    return event;
 }
 
 int gmt_content_events(const struct gmt_timeline *tl,
                        void (*on_event)(void *data, const struct gmt_content_event *event),
                        void *data)
 {
-    struct cursor sets, waits;
+    struct cursor cursors[CURSORS];
     size_t copy = 0, launch = 0;
+    int rc = 0;
 
-    open_cursor(
-        &sets, tl,
-        "SELECT begin_ns, dst_allocation_id, dst, CASE WHEN coalesce(height, 1) > 1 THEN -1 "
-        "ELSE bytes END FROM memset WHERE result = 0 AND capturing = 0 ORDER BY begin_ns");
-    open_cursor(&waits, tl,
-                "SELECT begin_ns, CASE kind WHEN 'stream' THEN coalesce(stream_id, 0) ELSE -1 END "
-                "FROM sync WHERE result = 0 AND kind IN ('stream', 'context', 'device') "
-                "ORDER BY begin_ns");
+    open_cursors(cursors, tl);
     for (;;) {
         int64_t copy_ns = copy < tl->copy_count ? tl->copies[copy].call.begin_ns : INT64_MAX;
         int64_t launch_ns = launch < tl->launch_count ? tl->launches[launch].call.begin_ns
                                                       : INT64_MAX;
-        int64_t next_ns = least(least(copy_ns, launch_ns), least(sets.at_ns, waits.at_ns));
+        struct cursor *first = cursors;
         struct gmt_content_event event = {0};
 
-        if (next_ns == INT64_MAX)
+        for (int i = 1; i < CURSORS; i++)
+            first = cursors[i].at_ns < first->at_ns ? &cursors[i] : first;
+        if (copy_ns == INT64_MAX && launch_ns == INT64_MAX)
             break;
-        if (copy_ns == next_ns) {
+        if (first->at_ns < copy_ns && first->at_ns < launch_ns)
+            event = event_of(first);
+        else if (copy_ns <= launch_ns)
             event = (struct gmt_content_event){.kind = GMT_EVENT_COPY, .index = copy++};
-        } else if (launch_ns == next_ns) {
+        else
             event = (struct gmt_content_event){.kind = GMT_EVENT_LAUNCH, .index = launch++};
-        } else if (sets.at_ns == next_ns) {
-            event = (struct gmt_content_event){.kind = GMT_EVENT_MEMSET,
-                                               .allocation = gmt_query_int(&sets.query, 1),
-                                               .address = (uint64_t)gmt_query_int(&sets.query, 2),
-                                               .bytes = gmt_query_int(&sets.query, 3)};
-            advance(&sets);
-        } else {
-            event = (struct gmt_content_event){.kind = GMT_EVENT_WAIT,
-                                               .stream = gmt_query_int(&waits.query, 1)};
-            advance(&waits);
-        }
         on_event(data, &event);
     }
-    int rc = gmt_query_close(&sets.query, sets.rc);
-    return gmt_query_close(&waits.query, rc != 0 ? rc : waits.rc);
+    for (int i = 0; i < CURSORS; i++)
+        rc = gmt_query_close(&cursors[i].query, rc != 0 ? rc : cursors[i].rc);
+    return rc;
 }
 
 /* ---- fingerprints ----------------------------------------------------------------------------- */

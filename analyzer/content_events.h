@@ -5,13 +5,21 @@
 
 #include "analyzer/content.h"
 
-enum gmt_event_kind { GMT_EVENT_COPY, GMT_EVENT_LAUNCH, GMT_EVENT_MEMSET, GMT_EVENT_WAIT };
+enum gmt_event_kind {
+    GMT_EVENT_COPY,
+    GMT_EVENT_LAUNCH,
+    GMT_EVENT_MEMSET,
+    GMT_EVENT_WAIT,      /* of the host for a stream, or for all                                 */
+    GMT_EVENT_HOST_WORK, /* a stream will call the host, or wait for it: it may fill any buffer  */
+    GMT_EVENT_SHARED,    /* another process may write to memory from here on                     */
+    GMT_EVENT_UNSEEN,    /* calls outside of the range that is looked at                         */
+};
 
 struct gmt_content_event {
     enum gmt_event_kind kind;
-    size_t index;              /* COPY, LAUNCH: in the timeline                    */
-    int64_t stream;            /* WAIT; -1: for all streams                        */
-    int64_t allocation, bytes; /* MEMSET; bytes -1: rows, extent not known */
+    size_t index;              /* COPY, LAUNCH: in the timeline                  */
+    int64_t stream;            /* MEMSET, WAIT, HOST_WORK; -1: all, or any       */
+    int64_t allocation, bytes; /* MEMSET; bytes -1: rows, extent not known       */
     uint64_t address;
 };
 

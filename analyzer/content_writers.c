@@ -36,7 +36,7 @@ static int load_arguments(struct gmt_writers *writers)
                         "SELECT set_id, allocation_id, allocation_offset, coalesce(parameter, -1), "
                         "word_offset FROM launch_argument ORDER BY set_id");
     while (rc == 0 && writers->argument_count < (size_t)n && gmt_query_next(&query)) {
-        writers->arguments[writers->argument_count++] = (struct gmt_argument){
+        writers->arguments[writers->argument_count++] = (struct gmt_pointer_argument){
             .set = gmt_query_int(&query, 0),
             .allocation = gmt_query_int(&query, 1),
             .offset = gmt_query_bytes(&query, 2),
@@ -84,8 +84,8 @@ void gmt_writers_free(struct gmt_writers *writers)
     free(writers->footprints);
 }
 
-const struct gmt_argument *gmt_writers_arguments(const struct gmt_writers *writers, int64_t set,
-                                                 size_t *count)
+const struct gmt_pointer_argument *gmt_writers_arguments(const struct gmt_writers *writers,
+                                                         int64_t set, size_t *count)
 {
     size_t low = 0, high = writers->argument_count;
 
@@ -156,7 +156,7 @@ bool gmt_parameter_is_const(const char *signature, int index)
 }
 
 enum gmt_write gmt_writers_ask(const struct gmt_writers *writers, int32_t class_index,
-                               const struct gmt_argument *argument)
+                               const struct gmt_pointer_argument *argument)
 {
     if (class_index < 0)
         return GMT_WRITE_MAYBE;

@@ -136,8 +136,7 @@ static void on_copy(struct walk *walk, size_t index)
     to->pending = index;
 }
 
-/* Kernels of communication libraries find their buffers in queues, not in their arguments. */
-static bool is_open_ended(const struct gmt_timeline *tl, const struct gmt_tl_launch *launch)
+bool gmt_launch_is_open_ended(const struct gmt_timeline *tl, const struct gmt_tl_launch *launch)
 {
     const char *name = launch->class_index >= 0 ? tl->classes[launch->class_index].name : NULL;
 
@@ -150,7 +149,7 @@ static void on_launch(struct walk *walk, size_t index)
     const struct gmt_tl_launch *launch = &walk->tl->launches[index];
     const struct gmt_launch_rows *rows = walk->rows;
 
-    walk->epoch += is_open_ended(walk->tl, launch);
+    walk->epoch += gmt_launch_is_open_ended(walk->tl, launch);
     if (launch->argument_set == 0)
         return;
     for (size_t k = rows->first[index];

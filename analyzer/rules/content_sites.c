@@ -2,59 +2,19 @@
 /* Copies that carried nothing new, summed up: what GM105 and GM106 have in common. */
 #include "analyzer/rules/content_sites.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/intervals.h"
+#include "analyzer/gaps.h"
 #include "reports/format.h"
 
-int gmt_kernel_times_load(struct gmt_kernel_times *times, const struct gmt_timeline *tl)
-{
-    times->count = 0;
-    times->intervals = calloc(tl->launch_count + 1, sizeof(*times->intervals));
-    if (times->intervals == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < tl->launch_count; i++) {
-        const struct gmt_tl_launch *launch = &tl->launches[i];
-
-        if (launch->device_start_ns != GMT_NO_TIME && launch->device_end_ns != GMT_NO_TIME &&
-            launch->device_end_ns > launch->device_start_ns)
-            times->intervals[times->count++] = (struct gmt_interval){launch->device_start_ns,
-                                                                     launch->device_end_ns};
-    }
-    times->count = gmt_intervals_merge(times->intervals, times->count);
-    return 0;
-}
-
-static double overlap_ns(const struct gmt_kernel_times *times, struct gmt_interval with)
-{
-    size_t low = 0, high = times->count;
-    double ns = 0;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (times->intervals[middle].end_ns <= with.begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < times->count && times->intervals[low].begin_ns < with.end_ns; low++) {
-        int64_t begin = times->intervals[low].begin_ns, end = times->intervals[low].end_ns;
-
-        ns += (double)((end < with.end_ns ? end : with.end_ns) -
-                       (begin > with.begin_ns ? begin : with.begin_ns));
-    }
-    return ns;
-}
-
 void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_timeline *tl,
-                      const struct gmt_kernel_times *times, const struct gmt_tl_copy *copy)
+                      const struct gmt_cover *kernels, const struct gmt_tl_copy *copy)
 {
     double cost_ns = gmt_copy_cost_ns(tl, copy);
-    double hidden_ns = overlap_ns(times, gmt_copy_interval(tl, copy));
+    struct gmt_interval interval = gmt_copy_interval(tl, copy);
+    double hidden_ns = gmt_cover_within(kernels, interval.begin_ns, interval.end_ns);
 
     sum->copies++;
     sum->bytes += (double)copy->bytes;
@@ -72,6 +32,34 @@ const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_
         return "";
     return gmt_text(analysis, "; %s of it were hidden behind kernels and save nothing",
                     gmt_format_ns(text, sum->cost_ns - sum->best_ns));
+}
+
+const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    static const char *const texts[] = {
+        [GMT_DOUBT_NONE] = "",
+        [-GMT_DOUBT_ARGUMENTS] = " Launches of unknown arguments may have written there in "
+                                 "between: look at them first.",
+        [-GMT_DOUBT_INDIRECT] = " No launch gets a pointer into that memory: kernels may write "
+                                "there through pointers that lie in memory.",
+        [-GMT_DOUBT_STREAM] = " Earlier work of another stream may have written there in between: "
+                              "nothing is known of their order.",
+        [-GMT_DOUBT_SHARED] = " The program shares memory with other processes, which may have "
+                              "written there in between.",
+        [-GMT_DOUBT_UNSEEN] = " What the trace or the range leaves out may have written there in "
+                              "between.",
+    };
+
+    if (doubt <= 0)
+        return texts[-doubt];
+    const char *name = tl->classes[doubt - 1].name;
+    return name == NULL
+               ? texts[-GMT_DOUBT_ARGUMENTS]
+               : gmt_text(analysis,
+                          " %s got a pointer to it in between: this holds only if it does not "
+                          "write there.",
+                          gmt_short_kernel_name(analysis->report->arena, name));
 }
 
 const char *gmt_copy_place_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,

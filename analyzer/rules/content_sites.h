@@ -4,15 +4,8 @@
 #define GMT_ANALYZER_RULES_CONTENT_SITES_H
 
 #include "analyzer/content.h"
+#include "analyzer/cover.h"
 #include "analyzer/rule.h"
-
-/* When kernels ran: what was copied meanwhile did not hold the device up. */
-struct gmt_kernel_times {
-    struct gmt_interval *intervals; /* disjoint, ascending */
-    size_t count;
-};
-
-int gmt_kernel_times_load(struct gmt_kernel_times *times, const struct gmt_timeline *timeline);
 
 /* Of copies that could go. ns are NAN without times. */
 struct gmt_copy_sum {
@@ -23,10 +16,13 @@ struct gmt_copy_sum {
 };
 
 void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_timeline *timeline,
-                      const struct gmt_kernel_times *times, const struct gmt_tl_copy *copy);
+                      const struct gmt_cover *kernels, const struct gmt_tl_copy *copy);
 
 /* "; 3.1 ms of it were hidden behind kernels and save nothing", or "". */
 const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_copy_sum *sum);
+
+/* " NAME got a pointer to it in between: ...", of enum gmt_doubt; "" without one. */
+const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt);
 
 /* "stack_id = 7": the place of a call, for SQL; `table` is put before it. */
 const char *gmt_copy_place_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,

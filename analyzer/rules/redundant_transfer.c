@@ -23,22 +23,25 @@ static const char explain[] =
     "Saving  The measured time of the repeated copies, without waiting for kernels. What an\n"
     "        asynchronous copy takes while kernels run saves nothing; its least saving is 0.\n"
     "Fix     Upload once, before the loop; where the data changes at times, upload then.\n"
-    "Limits  Pointers inside of device memory are not seen, nor kernels in graphs: launches of\n"
-    "        unknown arguments leave doubt everywhere. 2-D copies and batches are not followed.\n"
-    "        Calls count in the order in which the host made them, on whatever stream.\n";
+    "Limits  Memory that kernels reach through pointers in memory is doubted only where no launch\n"
+    "        ever gets a pointer into it. Launches of unknown arguments, graphs and kernels of\n"
+    "        communication libraries leave doubt everywhere; so do memory shared with other\n"
+    "        processes and calls outside of a range. 2-D copies, batches, managed memory and that\n"
+    "        of other processes are not followed. Calls count in the order in which the host made\n"
+    "        them; what another stream may still be writing is doubted, whatever events say.\n";
 
 struct site {
     struct gmt_copy_sum sum, sure;
     size_t first, places;
     size_t verified, doubtful;
-    int32_t doubt_class;
+    int32_t doubt;
     double uploads; /* all copies from there */
 };
 
 struct look {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
-    struct gmt_kernel_times times;
+    struct gmt_cover kernels;
     uint64_t *read_back; /* device addresses from which copies start, ascending */
     size_t read_back_count;
 };
@@ -86,7 +89,8 @@ static bool is_redundant(const struct look *look, size_t i)
 
     return content->place == GMT_CONTENT_SAME &&
            !gmt_content_is_round_trip(look->analysis->timeline, look->contents, i) &&
-           !(content->doubtful && is_read_back(look, &look->analysis->timeline->copies[i]));
+           !(content->place_doubt != GMT_DOUBT_NONE &&
+             is_read_back(look, &look->analysis->timeline->copies[i]));
 }
 
 static void add(const struct look *look, struct site *site, size_t i)
@@ -97,30 +101,15 @@ static void add(const struct look *look, struct site *site, size_t i)
 
     if (site->sum.copies == 0)
         site->first = i;
-    gmt_copy_sum_add(&site->sum, tl, &look->times, &tl->copies[i]);
+    gmt_copy_sum_add(&site->sum, tl, &look->kernels, &tl->copies[i]);
     /* The first repeat to a place: the copy before it was the one that is needed. */
     site->places += !is_redundant(look, (size_t)content->before);
     site->verified += verified;
-    site->doubtful += content->doubtful;
-    if (content->doubtful)
-        site->doubt_class = content->doubt_class;
-    if (verified && !content->doubtful)
-        gmt_copy_sum_add(&site->sure, tl, &look->times, &tl->copies[i]);
-}
-
-static const char *doubt(const struct look *look, const struct site *site)
-{
-    const struct gmt_timeline *tl = look->analysis->timeline;
-    struct gmt_analysis *analysis = look->analysis;
-
-    if (site->doubtful == 0)
-        return "";
-    if (site->doubt_class < 0 || tl->classes[site->doubt_class].name == NULL)
-        return " Launches of unknown arguments may have written there in between: look at them "
-               "first.";
-    return gmt_text(
-        analysis, " %s got a pointer to it in between: this holds only if it does not write there.",
-        gmt_short_kernel_name(analysis->report->arena, tl->classes[site->doubt_class].name));
+    if (content->place_doubt != GMT_DOUBT_NONE) {
+        site->doubtful++;
+        site->doubt = content->place_doubt;
+    } else if (verified)
+        gmt_copy_sum_add(&site->sure, tl, &look->kernels, &tl->copies[i]);
 }
 
 static void describe(const struct look *look, const struct site *site, struct gmt_finding *finding)
@@ -131,15 +120,16 @@ static void describe(const struct look *look, const struct site *site, struct gm
 
     finding->where = gmt_where_of_call(analysis, &copy->call);
     finding->headline = gmt_text(
-        analysis, "%zu of %.0f uploads (%s) bring bytes that the device %s%s%s", site->sum.copies,
+        analysis, "%zu of %.0f uploads (%s) bring bytes that the device %s%s%s%s", site->sum.copies,
         site->uploads, gmt_format_bytes(size, site->sum.bytes),
         site->doubtful > 0 ? "may still hold" : "holds already",
+        site->verified < site->sum.copies ? ", as far as samples tell" : "",
         isnan(site->sum.cost_ns) ? "" : ": ",
         isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
-    finding->fix = gmt_text(analysis,
-                            "Upload the %s once, before the loop, and then only after a change.%s",
-                            gmt_format_bytes(each, (double)copy->bytes), doubt(look, site));
+    finding->fix = gmt_text(
+        analysis, "Upload the %s once, before the loop, and then only after a change.%s",
+        gmt_format_bytes(each, (double)copy->bytes), gmt_doubt_text(analysis, site->doubt));
     finding->sketch = gmt_text(
         analysis,
         "cudaMemcpy%s(device, host, %" PRId64 ", cudaMemcpyHostToDevice%s);  // once\n"
@@ -205,7 +195,7 @@ static void report_all(const struct look *look, size_t *members, size_t n, doubl
 
     gmt_copies_sort_by_site(tl, members, n);
     for (size_t i = 0, end; i < n; i = end) {
-        struct site site = {.doubt_class = -1};
+        struct site site = {0};
         uint64_t where = tl->copies[members[i]].call.site;
 
         for (end = i; end < n && tl->copies[members[end]].call.site == where; end++) {
@@ -256,14 +246,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
 
-    if (contents == NULL || members == NULL || gmt_kernel_times_load(&look.times, tl) != 0 ||
-        find_read_back(&look) != 0)
+    if (contents == NULL || members == NULL ||
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || find_read_back(&look) != 0)
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
     else
         outcome = look_at(&look, members);
     free(contents);
     free(members);
-    free(look.times.intervals);
+    gmt_cover_free(&look.kernels);
     free(look.read_back);
     return outcome;
 }

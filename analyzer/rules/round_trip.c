@@ -14,11 +14,15 @@ static const char explain[] =
     "What    A result is copied to the host and uploaded again as it is: the next step could have\n"
     "        taken it from where it was.\n"
     "Seen    An upload from a buffer of the host that a copy from the same device filled before,\n"
-    "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints).\n"
-    "        \"Verified\" are those of which every byte was hashed.\n"
+    "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints), while the\n"
+    "        bytes still lie where the first one read them. What was freed or written over\n"
+    "        meanwhile was parked on the host, and is let be. \"Verified\" are those of which\n"
+    "        every byte was hashed. Where a kernel may have written in between the finding is\n"
+    "        heuristic, and so is one from samples.\n"
     "Saving  The measured times of both copies, without waiting for kernels; at least that of the\n"
-    "        upload, since the host may want to see the result (0 where only samples were\n"
-    "        hashed). What an asynchronous copy takes while kernels run saves nothing.\n"
+    "        upload, since the host may want to see the result (0 for those in doubt, and for\n"
+    "        those of which samples were hashed). What an asynchronous copy takes while kernels\n"
+    "        run saves nothing.\n"
     "Fix     Hand the next kernel the pointer to the result; where it must be elsewhere, copy it\n"
     "        on the device. If the host does read it, keep the download, off the critical path.\n"
     "Limits  A relay through another buffer of the host is not seen, nor one in which the pieces\n"
@@ -26,8 +30,9 @@ static const char explain[] =
     "        asynchronous copy to page-locked memory has no fingerprint.\n";
 
 struct site {
-    struct gmt_copy_sum up, down;
-    size_t first, verified, in_place;
+    struct gmt_copy_sum up, down, sure; /* sure: of `up` */
+    size_t first, verified, in_place, doubtful;
+    int32_t doubt;
 };
 
 struct allocation_device {
@@ -37,7 +42,7 @@ struct allocation_device {
 struct look {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
-    struct gmt_kernel_times times;
+    struct gmt_cover kernels;
     struct allocation_device *devices; /* by allocation; none in a trace of one device */
     size_t device_count;
     bool *told; /* by copy: a download that was counted already */
@@ -97,11 +102,17 @@ static void add(const struct look *look, struct site *site, size_t i)
 
     if (site->up.copies == 0)
         site->first = i;
-    gmt_copy_sum_add(&site->up, tl, &look->times, &tl->copies[i]);
+    gmt_copy_sum_add(&site->up, tl, &look->kernels, &tl->copies[i]);
     site->verified += look->contents[i].print.whole == 1;
+    if (look->contents[i].trip_doubt != GMT_DOUBT_NONE) {
+        site->doubtful++;
+        site->doubt = look->contents[i].trip_doubt;
+    } else if (look->contents[i].print.whole == 1) {
+        gmt_copy_sum_add(&site->sure, tl, &look->kernels, &tl->copies[i]);
+    }
     site->in_place += tl->copies[i].dst == tl->copies[from].src;
     if (!look->told[from])
-        gmt_copy_sum_add(&site->down, tl, &look->times, &tl->copies[from]);
+        gmt_copy_sum_add(&site->down, tl, &look->kernels, &tl->copies[from]);
     look->told[from] = true;
 }
 
@@ -114,26 +125,26 @@ static void describe(const struct look *look, const struct site *site, struct gm
     size_t n = site->up.copies;
 
     finding->where = gmt_where_of_call(analysis, &up->call);
-    finding->headline = gmt_text(analysis,
-                                 "%zu result%s (%s) go%s to the host and come%s back unchanged%s%s",
-                                 n, n == 1 ? "" : "s", gmt_format_bytes(size, site->up.bytes),
-                                 n == 1 ? "es" : "", n == 1 ? "s" : "", isnan(cost_ns) ? "" : ": ",
-                                 isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
+    finding->headline = gmt_text(
+        analysis, "%zu result%s (%s) go%s to the host and come%s back unchanged%s%s%s", n,
+        n == 1 ? "" : "s", gmt_format_bytes(size, site->up.bytes), n == 1 ? "es" : "",
+        n == 1 ? "s" : "", site->verified < n ? ", as far as samples tell" : "",
+        isnan(cost_ns) ? "" : ": ", isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
     finding->effort = GMT_EFFORT_MEDIUM;
     gmt_format_bytes(size, (double)up->bytes);
     if (site->in_place == n) {
         finding->fix = gmt_text(
             analysis,
             "Drop both copies: the %s come back to where they were. If the host "
-            "reads them, drop the upload.",
-            size);
+            "reads them, drop the upload.%s",
+            size, gmt_doubt_text(analysis, site->doubt));
         finding->sketch = "kernel_a<<<grid, block>>>(buffer);  // leaves its result there\n"
                           "kernel_b<<<grid, block>>>(buffer);  // no cudaMemcpy in between";
     } else {
         finding->fix = gmt_text(analysis,
                                 "Let the next step read the %s where they are, or copy them on the "
-                                "device. If the host reads them, drop the upload.",
-                                size);
+                                "device. If the host reads them, drop the upload.%s",
+                                size, gmt_doubt_text(analysis, site->doubt));
         finding->sketch = gmt_text(
             analysis,
             "kernel_b<<<grid, block>>>(result_of_a);  // no cudaMemcpy in between; or\n"
@@ -158,6 +169,7 @@ static void evidence(const struct look *look, const struct site *site, struct gm
     gmt_finding_evidence(finding, "bytes", "bytes", site->up.bytes);
     gmt_finding_evidence(finding, "downloads", "count", (double)site->down.copies);
     gmt_finding_evidence(finding, "verified", "count", (double)site->verified);
+    gmt_finding_evidence(finding, "doubtful", "count", (double)site->doubtful);
     gmt_finding_evidence(finding, "back_to_the_same_place", "count", (double)site->in_place);
     if (look->analysis->timeline->simulated)
         return;
@@ -189,9 +201,9 @@ static void report_site(const struct look *look, const struct site *site, const 
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[from]));
     }
-    bool verified = site->verified == site->up.copies;
-    finding->confidence = verified && !tl->simulated ? GMT_CONFIDENCE_MEASURED
-                                                     : GMT_CONFIDENCE_HEURISTIC;
+    bool sure = site->sure.copies == site->up.copies;
+    finding->confidence = sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
+                                                 : GMT_CONFIDENCE_HEURISTIC;
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
     } else {
@@ -199,7 +211,7 @@ static void report_site(const struct look *look, const struct site *site, const 
                                    "measured time of both copies, at least of the upload, without "
                                    "waiting for kernels%s",
                                    gmt_copy_sum_hidden(analysis, &both));
-        gmt_finding_saving(finding, verified ? site->up.low_ns : 0, both.best_ns, both.best_ns);
+        gmt_finding_saving(finding, site->sure.low_ns, both.best_ns, both.best_ns);
     }
     gmt_finding_emit(analysis, finding);
 }
@@ -249,14 +261,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     look.told = calloc(tl->copy_count + 1, sizeof(*look.told));
     if (contents == NULL || members == NULL || look.told == NULL ||
-        gmt_kernel_times_load(&look.times, tl) != 0 || load_devices(&look) != 0)
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || load_devices(&look) != 0)
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
     else
         outcome = look_at(&look, members);
     free(contents);
     free(members);
     free(look.told);
-    free(look.times.intervals);
+    gmt_cover_free(&look.kernels);
     free(look.devices);
     return outcome;
 }

@@ -65,6 +65,7 @@ Test(content, prices_verified_repeats_with_what_they_took)
     cr_expect_float_eq(evidence(f, "places"), 1, 0);
     cr_expect_float_eq(evidence(f, "verified_copies"), 19, 0);
     cr_expect_float_eq(evidence(f, "doubtful_copies"), 0, 0);
+    cr_expect_null(strstr(f->headline, "samples"), "%s", f->headline);
     cr_expect_float_eq(f->saving.best_ns, 19 * 300e3, 1);
     cr_expect_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
     expect_same_by_sql(f, 19, 19 * 16777216.0);
@@ -114,9 +115,9 @@ Test(content, believes_a_download_of_the_same_bytes)
         "fixtures/GM105_positive", "GM105",
         "UPDATE kernel SET name = 'work' WHERE id = 1; DELETE FROM transfer WHERE id > 2;"
         "INSERT INTO transfer (id, api_id, begin_ns, end_ns, result, capturing, direction, "
-        "blocking,"
+        "blocking, stream_id,"
         "bytes, dst, src, dst_class, src_class, src_allocation_id) VALUES (99, 2, 2900000, 2950000,"
-        "0, 0, 'd2h', 1, 16777216, 999999488, 1048576, 'pageable', 'device', 7);"
+        "0, 0, 'd2h', 1, 1, 16777216, 999999488, 1048576, 'pageable', 'device', 7);"
         "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) VALUES"
         "(99, '000102030405060708090a0b0c0d0e0f', 16777216, 1)");
     cr_expect_float_eq(evidence(f, "repeated_copies"), 1, 0);
@@ -130,6 +131,7 @@ Test(content, verifies_nothing_by_samples)
         "fixtures/GM105_positive", "GM105",
         "UPDATE fingerprint SET whole = 0, bytes_hashed = 262144");
     cr_expect_float_eq(evidence(f, "verified_copies"), 0, 0);
+    cr_expect_not_null(strstr(f->headline, "as far as samples tell"), "%s", f->headline);
     cr_expect_float_eq(f->saving.low_ns, 0, 0);
     cr_expect_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
     gmt_fixture_free(&fixture);
