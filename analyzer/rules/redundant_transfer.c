@@ -148,7 +148,7 @@ static void describe(const struct look *look, const struct site *site, struct gm
 static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
 {
     gmt_finding_evidence(finding, "repeated_copies", "count", (double)site->sum.copies);
-    gmt_finding_evidence(finding, "copies", "count", site->uploads);
+    gmt_finding_evidence(finding, "uploads", "count", site->uploads);
     gmt_finding_evidence(finding, "bytes", "bytes", site->sum.bytes);
     gmt_finding_evidence(finding, "places", "count", (double)site->places);
     gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);

@@ -61,7 +61,7 @@ Test(content, prices_verified_repeats_with_what_they_took)
 {
     const struct gmt_finding *f = only_finding("fixtures/GM105_positive", "GM105", NULL);
     cr_expect_float_eq(evidence(f, "repeated_copies"), 19, 0);
-    cr_expect_float_eq(evidence(f, "copies"), 20, 0);
+    cr_expect_float_eq(evidence(f, "uploads"), 20, 0);
     cr_expect_float_eq(evidence(f, "places"), 1, 0);
     cr_expect_float_eq(evidence(f, "verified_copies"), 19, 0);
     cr_expect_float_eq(evidence(f, "doubtful_copies"), 0, 0);
