@@ -31,6 +31,10 @@ def one_pair(session, program, pair, rule):
         session.check(f"{pair}, {mode}: same output", done.stdout == plain.stdout)
         session.note(f"{pair}, {mode}: hashed", session.one(
             path, "SELECT count(*) FROM fingerprint WHERE hash IS NOT NULL"))
+        if mode == "whole":
+            session.check(f"{pair}, {mode}: every copy has its hash", session.one(
+                path, "SELECT count(*) >= 200 AND count(*) = count(f.hash) FROM transfer t "
+                      "LEFT JOIN fingerprint f ON f.transfer_id = t.id") == 1)
         session.note(f"{pair}, {mode}: skipped", session.one(
             path, "SELECT count(*) FROM fingerprint WHERE hash IS NULL"))
         found = findings(session, path, rule)
@@ -47,6 +51,25 @@ def one_pair(session, program, pair, rule):
         _, path = session.traced(f"{pair}_{mode}_good", [program, pair, "good"], **more)
         session.check(f"{pair}, {mode}: the good twin is quiet",
                       not findings(session, path, rule))
+
+
+def kinds_of_memory(session):
+    """Which memory a real driver lets be read, and that what was hashed had arrived by then."""
+    command = [session.programs / "driver_calls", "host_memory"]
+    plain = session.plain(command)
+    done, path = session.traced("content_kinds", command, "light", GMTRACE_FINGERPRINTS="whole",
+                                GMTRACE_FINGERPRINT_BUDGET="100")
+    session.check("kinds of memory: same output and status",
+                  done.stdout == plain.stdout and done.returncode == plain.returncode == 0,
+                  done.stdout)
+    states = session.one(path, "SELECT group_concat(s, ' ') FROM (SELECT coalesce(skipped, "
+                               "'whole') AS s FROM fingerprint ORDER BY transfer_id)")
+    session.check("kinds of memory: hashed or why not", states ==
+                  "whole whole unreadable whole asynchronous whole whole whole whole", states)
+    contents = session.one(path, "SELECT group_concat(n, ' ') FROM (SELECT count(*) AS n "
+                                 "FROM fingerprint WHERE hash IS NOT NULL GROUP BY hash "
+                                 "ORDER BY n DESC)")
+    session.check("kinds of memory: five of one content, two others", contents == "5 1 1", contents)
 
 
 def overhead(session, program):
@@ -68,4 +91,5 @@ def run(session):
     program = session.programs / "content_pairs"
     for pair, rule in PAIRS.items():
         one_pair(session, program, pair, rule)
+    kinds_of_memory(session)
     overhead(session, program)
