@@ -61,3 +61,18 @@ traced_like_plain graph capture 5
 finished graph.db
 equal "captured copies with a fingerprint" 0 "$(sql graph.db "SELECT count(*) FROM fingerprint
     JOIN transfer ON id = transfer_id WHERE capturing = 1")"
+
+# Forked children have budgets of their own, and hundreds of threads one together.
+plain early.plain fork_early 3
+OUTPUT=$work/early.%p.db traced early fork_early 3
+same_behaviour early
+for db in early.*.db; do
+    finished "$db"
+    equal "hashed in $db" "2 2" "$(sql "$db" \
+        'SELECT count(*), count(hash) FROM fingerprint' | tr '|' ' ')"
+done
+GMTRACE_FINGERPRINT_BUDGET=3 traced_like_plain threads threads 100
+finished threads.db
+nothing_lost threads.db
+equal "copies of threads with a hash, or why not" 20000 "$(sql threads.db "SELECT count(*) FROM transfer t
+    JOIN fingerprint f ON f.transfer_id = t.id WHERE (f.hash IS NULL) = (f.skipped IS NOT NULL)")"
