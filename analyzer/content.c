@@ -7,7 +7,6 @@
 #include "analyzer/content_events.h"
 #include "analyzer/content_places.h"
 #include "analyzer/thresholds.h"
-#include "analyzer/upload_fate.h"
 
 /* What a buffer of the host was last filled with by a copy from a device. */
 struct arrival {
@@ -293,7 +292,8 @@ static void launched(struct scan *scan, const struct gmt_tl_launch *launch)
 
     for (size_t i = 0; launch->argument_set > 0 && i < count; i++)
         launched_with(scan, launch, &arguments[i]);
-    if (gmt_launch_is_open_ended(scan->timeline, launch)) {
+    if (!launch->arguments_complete || launch->class_index < 0 ||
+        scan->writers.classes[launch->class_index].open_ended) {
         scan->unknown = scan->serial;
         scan->unknown_doubt = GMT_DOUBT_ARGUMENTS;
         hand_over(scan, &scan->anything, launch->call.stream);

@@ -68,8 +68,15 @@ struct gmt_pointer_argument {
     int32_t parameter, word; /* parameter -1: unknown */
 };
 
+/* What the name of a kernel tells, by class. */
+struct gmt_writer_class {
+    uint64_t constant; /* bit i: parameter i is a pointer to const */
+    bool open_ended;   /* gmt_class_is_open_ended */
+};
+
 struct gmt_writers {
     const struct gmt_timeline *timeline;
+    struct gmt_writer_class *classes;
     struct gmt_pointer_argument *arguments; /* by set */
     size_t argument_count;
     struct gmt_footprint_row *footprints; /* by class and allocation */

@@ -6,6 +6,7 @@
 
 #include "analyzer/content.h"
 #include "analyzer/query.h"
+#include "analyzer/upload_fate.h"
 
 struct gmt_footprint_row {
     int64_t class_id, allocation;
@@ -71,10 +72,30 @@ static int load_footprints(struct gmt_writers *writers)
     return gmt_query_close(&query, rc);
 }
 
+/* Names are long, and launches many. */
+static int load_classes(struct gmt_writers *writers)
+{
+    const struct gmt_timeline *tl = writers->timeline;
+
+    writers->classes = calloc(tl->class_count + 1, sizeof(*writers->classes));
+    if (writers->classes == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const char *name = tl->classes[i].name;
+
+        writers->classes[i].open_ended = gmt_class_is_open_ended(tl, (int32_t)i);
+        for (int bit = 0; name != NULL && bit < 64; bit++)
+            writers->classes[i].constant |= (uint64_t)gmt_parameter_is_const(name, bit) << bit;
+    }
+    return 0;
+}
+
 int gmt_writers_load(struct gmt_writers *writers, const struct gmt_timeline *timeline)
 {
     *writers = (struct gmt_writers){.timeline = timeline};
     int rc = load_arguments(writers);
+    if (rc == 0)
+        rc = load_classes(writers);
     return rc == 0 ? load_footprints(writers) : rc;
 }
 
@@ -82,6 +103,7 @@ void gmt_writers_free(struct gmt_writers *writers)
 {
     free(writers->arguments);
     free(writers->footprints);
+    free(writers->classes);
 }
 
 const struct gmt_pointer_argument *gmt_writers_arguments(const struct gmt_writers *writers,
@@ -170,8 +192,8 @@ enum gmt_write gmt_writers_ask(const struct gmt_writers *writers, int32_t class_
 
     if (row != NULL)
         return row->writes ? GMT_WRITE_YES : GMT_WRITE_NO;
-    return class->name != NULL && argument->word == 0 && argument->parameter >= 0 &&
-                   gmt_parameter_is_const(class->name, argument->parameter)
+    return argument->word == 0 && argument->parameter >= 0 && argument->parameter < 64 &&
+                   (writers->classes[class_index].constant >> argument->parameter & 1) != 0
                ? GMT_WRITE_NO
                : GMT_WRITE_MAYBE;
 }

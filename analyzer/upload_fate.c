@@ -136,12 +136,11 @@ static void on_copy(struct walk *walk, size_t index)
     to->pending = index;
 }
 
-bool gmt_launch_is_open_ended(const struct gmt_timeline *tl, const struct gmt_tl_launch *launch)
+bool gmt_class_is_open_ended(const struct gmt_timeline *tl, int32_t class_index)
 {
-    const char *name = launch->class_index >= 0 ? tl->classes[launch->class_index].name : NULL;
+    const char *name = class_index >= 0 ? tl->classes[class_index].name : NULL;
 
-    return !launch->arguments_complete || name == NULL || strstr(name, "nccl") != NULL ||
-           strstr(name, "nvshmem") != NULL;
+    return name == NULL || strstr(name, "nccl") != NULL || strstr(name, "nvshmem") != NULL;
 }
 
 static void on_launch(struct walk *walk, size_t index)
@@ -149,7 +148,8 @@ static void on_launch(struct walk *walk, size_t index)
     const struct gmt_tl_launch *launch = &walk->tl->launches[index];
     const struct gmt_launch_rows *rows = walk->rows;
 
-    walk->epoch += gmt_launch_is_open_ended(walk->tl, launch);
+    walk->epoch += !launch->arguments_complete ||
+                   gmt_class_is_open_ended(walk->tl, launch->class_index);
     if (launch->argument_set == 0)
         return;
     for (size_t k = rows->first[index];

@@ -27,10 +27,9 @@ struct gmt_upload_fates {
  */
 int gmt_upload_fates_find(struct gmt_upload_fates *fates, const struct gmt_timeline *timeline,
                           const struct gmt_launch_rows *rows);
-/* May it reach memory that its arguments do not tell of? They are not all known, it is a graph, or it
- * belongs to a communication library, the kernels of which find their buffers in queues. */
-bool gmt_launch_is_open_ended(const struct gmt_timeline *timeline,
-                              const struct gmt_tl_launch *launch);
+/* May launches of it reach memory that their arguments do not tell of? A graph (class_index < 0) may,
+ * and kernels of a communication library, which find their buffers in queues. */
+bool gmt_class_is_open_ended(const struct gmt_timeline *timeline, int32_t class_index);
 
 void gmt_upload_fates_free(struct gmt_upload_fates *fates);
 
