@@ -1,127 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sorted array of live allocations under a sequence lock. */
+/* Live allocations: a tree in the order of addresses, under a sequence lock. */
 #include "preload/allocmap.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/mman.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/alloctree.h"
 
-#define CAPACITY ((size_t)1 << 20) /* 40 MiB of address space, used as it fills */
 #define CACHE_ENTRIES 16u
-#define UNREADABLE (UINT64_C(1) << 63)
-
-/* Readers may look while a writer moves entries: every field is a relaxed atomic, and a changed
- * sequence number makes the reader try again. */
-struct entry {
-    _Atomic uint64_t base;
-    _Atomic uint64_t bytes;
-    _Atomic uint64_t id_kind; /* UNREADABLE | context << 40 | id << 8 | kind */
-};
+#define UNREADABLE (UINT64_C(1) << 63) /* of a tag; the rest is context << 40 | id << 8 | kind */
+#define PATIENCE 1000u /* looks at a map that is being changed before waiting for it to be done */
 
 static struct {
     pthread_mutex_t mutex;
-    struct entry *entries;
-    _Atomic size_t count;
     _Atomic uint64_t seq; /* odd while being changed */
     _Atomic uint32_t last_id;
     _Atomic uint64_t lowest, highest; /* bounds of all addresses ever known: a cheap first test */
     _Atomic size_t host_visible;
-} map = {.mutex = PTHREAD_MUTEX_INITIALIZER, .lowest = UINT64_MAX};
+    /* No allocation of this context lies at that address or above. */
+    uint16_t swept_context;
+    uint64_t swept_from;
+} map = {.mutex = PTHREAD_MUTEX_INITIALIZER, .lowest = UINT64_MAX, .swept_from = UINT64_MAX};
 
 /* Programs use the same few pointers again and again. Valid while `seq` stands still. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-    uint64_t address;
+    volatile uint64_t address;
     uint64_t seq;
     struct gmt_allocation found;
 } cache[CACHE_ENTRIES];
+
+/* This thread has the mutex, or is about to: a signal handler of its must not wait for it. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) volatile bool inside;
 
 static bool is_host_visible(uint8_t kind)
 {
     return kind == GMT_ALLOC_HOST || kind == GMT_ALLOC_REGISTERED || kind == GMT_ALLOC_MANAGED;
 }
 
-static void copy_entry(struct entry *to, const struct entry *from)
+static struct gmt_alloctree_entry entry_of(const struct gmt_allocation *allocation)
 {
-    atomic_store_explicit(&to->base, atomic_load_explicit(&from->base, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&to->bytes, atomic_load_explicit(&from->bytes, memory_order_relaxed),
-                          memory_order_relaxed);
-    atomic_store_explicit(&to->id_kind, atomic_load_explicit(&from->id_kind, memory_order_relaxed),
-                          memory_order_relaxed);
+    return (struct gmt_alloctree_entry){
+        .base = allocation->base,
+        .bytes = allocation->bytes,
+        .tag = (allocation->unreadable ? UNREADABLE : 0) | (uint64_t)allocation->context << 40 |
+               (uint64_t)allocation->id << 8 | allocation->kind,
+    };
 }
 
-/* Index of the last entry whose base is <= address, or -1. */
-static ptrdiff_t last_not_above(uint64_t address, size_t count)
+static struct gmt_allocation allocation_of(const struct gmt_alloctree_entry *entry)
 {
-    ptrdiff_t low = -1;
-    ptrdiff_t high = (ptrdiff_t)count;
-    while (high - low > 1) {
-        ptrdiff_t middle = low + (high - low) / 2;
-        if (atomic_load_explicit(&map.entries[middle].base, memory_order_relaxed) <= address) {
-            low = middle;
-        } else {
-            high = middle;
-        }
+    return (struct gmt_allocation){
+        .base = entry->base,
+        .bytes = entry->bytes,
+        .id = (uint32_t)(entry->tag >> 8),
+        .kind = (uint8_t)entry->tag,
+        .context = (uint16_t)(entry->tag >> 40),
+        .unreadable = (entry->tag & UNREADABLE) != 0,
+    };
+}
+
+/* False: this is a signal handler that interrupted a change. */
+static bool lock(void)
+{
+    if (inside) {
+        return false;
     }
-    return low;
+    inside = true;
+    pthread_mutex_lock(&map.mutex);
+    return true;
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&map.mutex);
+    inside = false;
 }
 
 static void begin_change(void)
 {
-    pthread_mutex_lock(&map.mutex);
     uint64_t seq = atomic_load_explicit(&map.seq, memory_order_relaxed);
-    atomic_store_explicit(&map.seq, seq + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&map.seq, seq + 1, memory_order_relaxed); /* see alloctree.c */
 }
 
 static void end_change(void)
 {
     uint64_t seq = atomic_load_explicit(&map.seq, memory_order_relaxed);
     atomic_store_explicit(&map.seq, seq + 1, memory_order_release);
-    pthread_mutex_unlock(&map.mutex);
+}
+
+static void widen_bounds(const struct gmt_allocation *allocation)
+{
+    uint64_t end = allocation->base + allocation->bytes;
+    if (allocation->base < atomic_load_explicit(&map.lowest, memory_order_relaxed)) {
+        atomic_store_explicit(&map.lowest, allocation->base, memory_order_relaxed);
+    }
+    if (end > atomic_load_explicit(&map.highest, memory_order_relaxed)) {
+        atomic_store_explicit(&map.highest, end, memory_order_relaxed);
+    }
 }
 
 static bool insert(const struct gmt_allocation *allocation)
 {
-    bool done = false;
-    begin_change();
-    if (map.entries == NULL) {
-        void *memory = mmap(NULL, CAPACITY * sizeof(struct entry), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        map.entries = memory != MAP_FAILED ? memory : NULL;
+    struct gmt_alloctree_entry entry = entry_of(allocation);
+    if (!lock()) {
+        return false;
     }
-    size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
-    if (map.entries != NULL && count < CAPACITY) {
-        size_t at = (size_t)(last_not_above(allocation->base, count) + 1);
-        for (size_t i = count; i > at; i--) {
-            copy_entry(&map.entries[i], &map.entries[i - 1]);
+    bool room = gmt_alloctree_reserve();
+    if (room) {
+        begin_change();
+        gmt_alloctree_insert(&entry);
+        widen_bounds(allocation);
+        end_change();
+        if (allocation->context == map.swept_context && allocation->base >= map.swept_from) {
+            map.swept_from = UINT64_MAX;
         }
-        struct entry *entry = &map.entries[at];
-        atomic_store_explicit(&entry->base, allocation->base, memory_order_relaxed);
-        atomic_store_explicit(&entry->bytes, allocation->bytes, memory_order_relaxed);
-        atomic_store_explicit(&entry->id_kind,
-                              (allocation->unreadable ? UNREADABLE : 0) |
-                                  (uint64_t)allocation->context << 40 |
-                                  (uint64_t)allocation->id << 8 | allocation->kind,
-                              memory_order_relaxed);
-        atomic_store_explicit(&map.count, count + 1, memory_order_relaxed);
-        uint64_t end = allocation->base + allocation->bytes;
-        if (allocation->base < atomic_load_explicit(&map.lowest, memory_order_relaxed)) {
-            atomic_store_explicit(&map.lowest, allocation->base, memory_order_relaxed);
+        if (is_host_visible(allocation->kind)) {
+            atomic_fetch_add_explicit(&map.host_visible, 1, memory_order_relaxed);
         }
-        if (end > atomic_load_explicit(&map.highest, memory_order_relaxed)) {
-            atomic_store_explicit(&map.highest, end, memory_order_relaxed);
-        }
-        done = true;
     }
-    end_change();
-    if (done && is_host_visible(allocation->kind)) {
-        atomic_fetch_add_explicit(&map.host_visible, 1, memory_order_relaxed);
-    }
-    return done;
+    unlock();
+    return room;
 }
 
 uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind kind,
@@ -142,12 +142,22 @@ uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind 
 
 void gmt_allocmap_set_unreadable(uint64_t base)
 {
-    begin_change();
-    ptrdiff_t at = last_not_above(base, atomic_load_explicit(&map.count, memory_order_relaxed));
-    if (at >= 0 && map.entries[at].base == base) {
-        map.entries[at].id_kind |= UNREADABLE;
+    struct gmt_alloctree_place place;
+    struct gmt_alloctree_entry entry;
+    if (!lock()) {
+        return;
     }
-    end_change();
+    if (gmt_alloctree_reserve() && gmt_alloctree_seek(base, &place)) {
+        gmt_alloctree_get(&place, &entry);
+        if (entry.base == base) {
+            entry.tag |= UNREADABLE;
+            begin_change();
+            gmt_alloctree_remove(&place);
+            gmt_alloctree_insert(&entry);
+            end_change();
+        }
+    }
+    unlock();
 }
 
 void gmt_allocmap_restore(const struct gmt_allocation *allocation)
@@ -155,21 +165,19 @@ void gmt_allocmap_restore(const struct gmt_allocation *allocation)
     (void)insert(allocation);
 }
 
-/* Take out entry `at`; the caller is changing the map. */
-static void take_out(size_t at, struct gmt_allocation *removed)
+static struct gmt_allocation look_at(const struct gmt_alloctree_place *place)
 {
-    size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
-    uint64_t id_kind = map.entries[at].id_kind;
-    *removed = (struct gmt_allocation){.base = map.entries[at].base,
-                                       .bytes = map.entries[at].bytes,
-                                       .id = (uint32_t)(id_kind >> 8),
-                                       .kind = (uint8_t)id_kind,
-                                       .context = (uint16_t)(id_kind >> 40),
-                                       .unreadable = (id_kind & UNREADABLE) != 0};
-    for (size_t i = at; i + 1 < count; i++) {
-        copy_entry(&map.entries[i], &map.entries[i + 1]);
-    }
-    atomic_store_explicit(&map.count, count - 1, memory_order_relaxed);
+    struct gmt_alloctree_entry entry;
+    gmt_alloctree_get(place, &entry);
+    return allocation_of(&entry);
+}
+
+/* The caller has the lock. */
+static void take_out(const struct gmt_alloctree_place *place, const struct gmt_allocation *removed)
+{
+    begin_change();
+    gmt_alloctree_remove(place);
+    end_change();
     if (is_host_visible(removed->kind)) {
         atomic_fetch_sub_explicit(&map.host_visible, 1, memory_order_relaxed);
     }
@@ -177,82 +185,124 @@ static void take_out(size_t at, struct gmt_allocation *removed)
 
 bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed)
 {
-    begin_change();
-    ptrdiff_t at = last_not_above(base, atomic_load_explicit(&map.count, memory_order_relaxed));
-    bool found = at >= 0 && map.entries[at].base == base;
-    if (found) {
-        take_out((size_t)at, removed);
+    struct gmt_alloctree_place place;
+    if (!lock()) {
+        return false;
     }
-    end_change();
+    bool found = gmt_alloctree_seek(base, &place);
+    if (found) {
+        struct gmt_allocation there = look_at(&place);
+        found = there.base == base;
+        if (found) {
+            *removed = there;
+            take_out(&place, removed);
+        }
+    }
+    unlock();
     return found;
 }
 
+/* From the highest address down; the next call goes on where this one ends. */
 bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed)
 {
+    struct gmt_alloctree_place place;
     bool found = false;
-    begin_change();
-    size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
-    for (size_t i = count; i-- > 0 && !found;) {
-        found = (uint16_t)(map.entries[i].id_kind >> 40) == context;
+    if (!lock()) {
+        return false;
+    }
+    uint64_t below = map.swept_context == context ? map.swept_from : UINT64_MAX;
+    bool more = gmt_alloctree_seek(below, &place);
+    map.swept_context = context;
+    map.swept_from = 0;
+    for (; more && !found; more = !found && gmt_alloctree_step(&place, false)) {
+        struct gmt_allocation there = look_at(&place);
+        found = there.context == context;
         if (found) {
-            take_out(i, removed);
+            /* Others of that very address may be left. */
+            map.swept_from = there.base != UINT64_MAX ? there.base + 1 : UINT64_MAX;
+            *removed = there;
+            take_out(&place, removed);
         }
     }
-    end_change();
+    unlock();
     return found;
 }
 
 bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kind kind,
                               struct gmt_allocation *removed)
 {
+    struct gmt_alloctree_place place;
     bool found = false;
-    begin_change();
-    size_t count = atomic_load_explicit(&map.count, memory_order_relaxed);
-    ptrdiff_t below = start != 0 ? last_not_above(start - 1, count) : -1;
-    for (size_t i = (size_t)(below + 1); i < count && !found; i++) {
-        uint64_t offset = map.entries[i].base - start;
+    if (!lock()) {
+        return false;
+    }
+    bool below = start != 0 && gmt_alloctree_seek(start - 1, &place);
+    bool more = below ? gmt_alloctree_step(&place, true) : gmt_alloctree_first(&place);
+    for (; more && !found; more = !found && gmt_alloctree_step(&place, true)) {
+        struct gmt_allocation there = look_at(&place);
+        uint64_t offset = there.base - start;
         if (offset >= bytes) {
             break;
         }
-        found = (uint8_t)map.entries[i].id_kind == kind && map.entries[i].bytes <= bytes - offset;
+        found = there.kind == kind && there.bytes <= bytes - offset;
         if (found) {
-            take_out(i, removed);
+            *removed = there;
+            take_out(&place, removed);
         }
     }
-    end_change();
+    unlock();
     return found;
 }
 
-/* Search until a whole search saw no change. Writers are short; readers never wait for long. */
-static struct gmt_allocation search(uint64_t address, uint64_t *seq_out)
+static struct gmt_allocation look_up(uint64_t address)
 {
-    for (;;) {
-        struct gmt_allocation found = {0};
-        uint64_t seq = atomic_load_explicit(&map.seq, memory_order_acquire);
-        if ((seq & 1) != 0) {
-            __builtin_ia32_pause();
-            continue;
-        }
-        ptrdiff_t at = last_not_above(address,
-                                      atomic_load_explicit(&map.count, memory_order_relaxed));
-        if (at >= 0) {
-            const struct entry *entry = &map.entries[at];
-            found.base = atomic_load_explicit(&entry->base, memory_order_relaxed);
-            found.bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
-            uint64_t id_kind = atomic_load_explicit(&entry->id_kind, memory_order_relaxed);
-            found.id = (uint32_t)(id_kind >> 8);
-            found.kind = (uint8_t)id_kind;
-            found.unreadable = (id_kind & UNREADABLE) != 0;
-        }
-        atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&map.seq, memory_order_relaxed) == seq) {
-            if (found.id != 0 && address - found.base >= found.bytes) {
-                found.id = 0;
-            }
-            *seq_out = seq;
-            return found;
+    struct gmt_alloctree_place place;
+    struct gmt_allocation found = {0};
+    if (gmt_alloctree_seek(address, &place)) {
+        found = look_at(&place);
+        if (address - found.base >= found.bytes) {
+            found.id = 0;
         }
     }
+    return found;
+}
+
+/*
+ * Search until a whole search saw no change. Changes are short; should the thread that makes one have
+ * lost its processor, waiting for the mutex lets it go on. False: nobody knows.
+ */
+static bool search(uint64_t address, struct gmt_allocation *found, uint64_t *seq_out)
+{
+    for (unsigned tries = 0; tries < PATIENCE; tries++) {
+        uint64_t seq = atomic_load_explicit(&map.seq, memory_order_acquire);
+        if ((seq & 1) == 0) {
+            *found = look_up(address);
+            *seq_out = seq;
+            if (atomic_load_explicit(&map.seq, memory_order_relaxed) == seq) {
+                return true;
+            }
+        }
+        __builtin_ia32_pause();
+    }
+    if (!lock()) {
+        return false;
+    }
+    *found = look_up(address);
+    *seq_out = atomic_load_explicit(&map.seq, memory_order_relaxed);
+    unlock();
+    return true;
+}
+
+/* A signal handler may fill the slot anew at any moment. */
+static bool cached(unsigned slot, uint64_t address, struct gmt_allocation *found)
+{
+    if (cache[slot].address != address ||
+        cache[slot].seq != atomic_load_explicit(&map.seq, memory_order_acquire)) {
+        return false;
+    }
+    *found = cache[slot].found;
+    atomic_signal_fence(memory_order_seq_cst);
+    return cache[slot].address == address;
 }
 
 bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
@@ -262,12 +312,19 @@ bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
         return false;
     }
     unsigned slot = (unsigned)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 60) % CACHE_ENTRIES;
-    if (cache[slot].address != address ||
-        cache[slot].seq != atomic_load_explicit(&map.seq, memory_order_acquire)) {
-        cache[slot].found = search(address, &cache[slot].seq);
-        cache[slot].address = address;
+    if (cached(slot, address, found)) {
+        return found->id != 0;
     }
-    *found = cache[slot].found;
+    uint64_t seq;
+    if (!search(address, found, &seq)) {
+        return false;
+    }
+    cache[slot].address = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+    cache[slot].found = *found;
+    cache[slot].seq = seq;
+    atomic_signal_fence(memory_order_seq_cst);
+    cache[slot].address = address;
     return found->id != 0;
 }
 
@@ -299,7 +356,9 @@ bool gmt_allocmap_has_host_visible(void)
 void gmt_allocmap_reset(void)
 {
     pthread_mutex_init(&map.mutex, NULL);
-    atomic_store(&map.count, 0);
+    inside = false;
+    gmt_alloctree_clear();
+    map.swept_from = UINT64_MAX;
     atomic_store(&map.seq, (atomic_load(&map.seq) | 1) + 1);
     atomic_store(&map.last_id, 0);
     atomic_store(&map.host_visible, 0);

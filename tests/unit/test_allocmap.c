@@ -137,6 +137,44 @@ Test(allocmap, knows_when_a_kernel_could_wait_for_the_host)
     cr_assert_not(gmt_allocmap_has_host_visible());
 }
 
+Test(allocmap, forgets_what_died_with_its_context_among_many_of_another)
+{
+    struct gmt_allocation gone;
+    for (uint64_t i = 0; i < 20000;
+         i++) { /* every fourth dies; one by one from the end is too slow */
+        (void)gmt_allocmap_insert(0x10000 + i * 256, 256, GMT_ALLOC_DEVICE, i % 4 == 0 ? 2 : 1);
+    }
+    for (uint64_t i = 0; i < 5000; i++) {
+        cr_assert(gmt_allocmap_take_from(2, &gone));
+        cr_assert_eq(gone.context, 2);
+        if (i == 2500) { /* above what was looked at already */
+            (void)gmt_allocmap_insert(0x10000 + 30000 * 256, 256, GMT_ALLOC_DEVICE, 2);
+            cr_assert(gmt_allocmap_take_from(2, &gone));
+            cr_assert_eq(gone.base, 0x10000 + 30000 * 256);
+        }
+    }
+    cr_assert_not(gmt_allocmap_take_from(2, &gone));
+    for (uint64_t i = 0; i < 15000; i++) {
+        cr_assert(gmt_allocmap_take_from(1, &gone));
+    }
+    cr_assert_not(gmt_allocmap_take_from(1, &gone));
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
+    cr_assert(gmt_allocmap_take_from(1, &gone), "came after the last look");
+}
+
+Test(allocmap, starts_anew_in_a_forked_child)
+{
+    struct gmt_allocation found;
+    (void)gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_HOST, 1);
+    cr_assert(gmt_allocmap_find(0x1008, &found));
+    gmt_allocmap_reset();
+    cr_assert_not(gmt_allocmap_find(0x1008, &found));
+    cr_assert_not(gmt_allocmap_has_host_visible());
+    cr_assert_eq(gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1), 1);
+    cr_assert(gmt_allocmap_find(0x1008, &found));
+    cr_assert_eq(found.kind, GMT_ALLOC_DEVICE);
+}
+
 Test(allocmap, forgets_what_died_with_its_context)
 {
     struct gmt_allocation gone;
