@@ -84,10 +84,10 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
 
     if (finding != NULL && finding->part == NULL)
         finding->part = class_shape(analysis, class);
-    for (size_t i = 0; i < tl->launch_count; i++) {
-        const struct gmt_tl_launch *launch = &tl->launches[i];
+    for (int64_t i = 0; i < class->launches; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[class->of_class[i]];
 
-        if (launch->class_index == class - tl->classes && launch->device_end_ns != GMT_NO_TIME)
+        if (launch->device_end_ns != GMT_NO_TIME)
             gmt_finding_claim(
                 analysis, finding,
                 (struct gmt_interval){launch->device_start_ns, launch->device_end_ns});

@@ -5,67 +5,76 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyzer/sort.h"
 #include "analyzer/thresholds.h"
 
-#define IS_KERNEL SIZE_MAX
-
+/* One operation of the device. */
 struct step {
     int32_t stream;
+    bool kernel;
+    size_t index;         /* of the copy or the launch */
     int64_t submitted_ns; /* the host's call had returned */
     int64_t start_ns, end_ns;
-    size_t copy; /* index of the copy, or IS_KERNEL */
 };
 
-static int compare_steps(const void *a, const void *b)
+/* Operations by their numbers: copies first, then launches. */
+static struct step step_at(const struct gmt_timeline *tl, int64_t number)
 {
-    const struct step *x = a, *y = b;
+    size_t index = (size_t)number;
 
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    if (index < tl->copy_count) {
+        const struct gmt_tl_copy *copy = &tl->copies[index];
+
+        return (struct step){
+            copy->call.stream,  false, index, copy->call.end_ns, copy->device_start_ns,
+            copy->device_end_ns};
+    }
+    const struct gmt_tl_launch *launch = &tl->launches[index - tl->copy_count];
+
+    return (struct step){
+        launch->call.stream,  true, index, launch->call.end_ns, launch->device_start_ns,
+        launch->device_end_ns};
 }
 
-/* Whatever the device has timed, by stream and start; how many. */
-static size_t collect(const struct gmt_timeline *tl, struct step *steps)
+/* The numbers of what the device has timed, by stream and start; how many. */
+static size_t collect(const struct gmt_timeline *tl, int64_t (*order)[2])
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < tl->copy_count; i++) {
-        const struct gmt_tl_copy *copy = &tl->copies[i];
+    for (size_t i = 0; i < tl->copy_count + tl->launch_count; i++) {
+        struct step step = step_at(tl, (int64_t)i);
 
-        if (copy->device_end_ns != GMT_NO_TIME && copy->device_start_ns != GMT_NO_TIME)
-            steps[n++] = (struct step){copy->call.stream, copy->call.end_ns, copy->device_start_ns,
-                                       copy->device_end_ns, i};
+        if (step.start_ns != GMT_NO_TIME && step.end_ns != GMT_NO_TIME) {
+            order[n][0] = step.start_ns;
+            order[n++][1] = (int64_t)i;
+        }
     }
-    for (size_t i = 0; i < tl->launch_count; i++) {
-        const struct gmt_tl_launch *launch = &tl->launches[i];
-
-        if (launch->device_end_ns != GMT_NO_TIME && launch->device_start_ns != GMT_NO_TIME)
-            steps[n++] = (struct step){launch->call.stream, launch->call.end_ns,
-                                       launch->device_start_ns, launch->device_end_ns, IS_KERNEL};
-    }
-    qsort(steps, n, sizeof(*steps), compare_steps);
+    gmt_sort_pairs(order, n);
+    for (size_t i = 0; i < n; i++)
+        order[i][0] = step_at(tl, order[i][1]).stream;
+    gmt_sort_pairs(order, n);
     return n;
 }
 
 int gmt_handovers(const struct gmt_timeline *tl, double *of_copy)
 {
-    struct step *steps = calloc(tl->copy_count + tl->launch_count + 1, sizeof(*steps));
+    int64_t(*order)[2] = calloc(tl->copy_count + tl->launch_count + 1, sizeof(*order));
+    struct step a = {.stream = -1}, b;
 
-    if (steps == NULL)
+    if (order == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < tl->copy_count; i++)
         of_copy[i] = 0;
-    size_t n = collect(tl, steps);
-    for (size_t i = 1; i < n; i++) {
-        const struct step *a = &steps[i - 1], *b = &steps[i];
-        double still_ns = (double)(b->start_ns - a->end_ns);
+    size_t n = collect(tl, order);
+    for (size_t i = 0; i < n; i++, a = b) {
+        b = step_at(tl, order[i][1]);
+        double still_ns = i > 0 ? (double)(b.start_ns - a.end_ns) : 0;
 
-        if (a->stream != b->stream || (a->copy == IS_KERNEL) == (b->copy == IS_KERNEL) ||
-            b->submitted_ns > a->end_ns || still_ns <= 0 || still_ns > GMT_HANDOVER_MOST_NS)
+        if (a.stream != b.stream || a.kernel == b.kernel || b.submitted_ns > a.end_ns ||
+            still_ns <= 0 || still_ns > GMT_HANDOVER_MOST_NS)
             continue;
-        of_copy[a->copy == IS_KERNEL ? b->copy : a->copy] += still_ns;
+        of_copy[a.kernel ? b.index : a.index] += still_ns;
     }
-    free(steps);
+    free(order);
     return 0;
 }

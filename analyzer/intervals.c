@@ -2,29 +2,30 @@
 /* Unions of intervals on the timeline, and the one saving of all findings together. */
 #include "analyzer/intervals.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_intervals(const void *a, const void *b)
-{
-    const struct gmt_interval *x = a, *y = b;
+#include "analyzer/sort.h"
 
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+/* By begin: an interval is a pair of numbers. */
+static void sort_intervals(struct gmt_interval *intervals, size_t n)
+{
+    static_assert(sizeof(struct gmt_interval) == 2 * sizeof(int64_t) &&
+                      offsetof(struct gmt_interval, begin_ns) == 0,
+                  "an interval is its begin and its end");
+    gmt_sort_pairs((int64_t(*)[2])(void *)intervals, n);
 }
 
 size_t gmt_intervals_merge(struct gmt_interval *intervals, size_t n)
 {
     size_t kept = 0;
 
-    for (size_t i = 1; i < n; i++) {
-        if (intervals[i].begin_ns < intervals[i - 1].begin_ns) {
-            qsort(intervals, n, sizeof(*intervals), compare_intervals);
-            break;
-        }
-    }
+    sort_intervals(intervals, n);
     for (size_t i = 0; i < n; i++) {
         if (intervals[i].end_ns <= intervals[i].begin_ns)
             continue;
@@ -72,26 +73,13 @@ double gmt_intervals_overlap(const struct gmt_interval *intervals, size_t n,
     return covered;
 }
 
-/* A claim begins or ends. */
-struct edge {
-    int64_t at_ns;
-    size_t share;
-    int step;
-};
-
-static int compare_edges(const void *a, const void *b)
-{
-    const struct edge *x = a, *y = b;
-
-    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
-}
-
-/* Saving per ns of claimed time, and how many of the finding's claims are open. */
+/* Saving per ns of claimed time, and how far the sweep over the claims has come. */
 struct share {
     const struct gmt_finding *finding;
     double low, best, high;
-    double stretch; /* time of all launches / of those that have a device time; else 1 */
-    int open;
+    double stretch;       /* time of all launches / of those that have a device time; else 1 */
+    size_t kernel, thing; /* numbers of the groups below that it is in */
+    size_t edge;          /* the next begin or end of a claim: of claim edge / 2 */
 };
 
 /* Findings of one kernel side by side, and of these the fixes for one thing. */
@@ -127,70 +115,130 @@ static double stretch_of(const struct gmt_finding *finding, double claimed_ns)
     return launches && finding->cost_ns > claimed_ns ? finding->cost_ns / claimed_ns : 1;
 }
 
-/* Where the sorted shares change the kernel, or what they touch: kept, as this is asked for often. */
-enum { STARTS_KERNEL = 1, STARTS_THING = 2 };
-
-static unsigned starts_of(const struct share *shares, size_t i)
+/* Neighbours after sorting: of one kernel, and of these the fixes for one thing. */
+static void number_groups(struct share *shares, size_t n)
 {
-    if (i == 0 || !same_kernel(shares[i].finding, shares[i - 1].finding))
-        return STARTS_KERNEL | STARTS_THING;
-    return shares[i].finding->touches != shares[i - 1].finding->touches ? STARTS_THING : 0;
+    for (size_t i = 1; i < n; i++) {
+        bool kernel = !same_kernel(shares[i].finding, shares[i - 1].finding);
+        bool thing = shares[i].finding->touches != shares[i - 1].finding->touches;
+
+        shares[i].kernel = shares[i - 1].kernel + kernel;
+        shares[i].thing = shares[i - 1].thing + (kernel || thing);
+    }
 }
 
 /* What is saved of each ns while these are open, one kernel's fixes after the other's. */
-static void add_segment(const struct share *shares, const unsigned *starts, size_t n,
-                        double length_ns, struct gmt_saving *sum)
+static void add_segment(const struct share *const *open, size_t n, double length_ns,
+                        struct gmt_saving *sum)
 {
     double low = 0, best = 0, high = 0;    /* of all                                     */
     double left = 1, added = 0;            /* of the kernel, by the things before        */
     double thing_best = 0, thing_high = 0; /* of what is touched                         */
 
     for (size_t i = 0; i < n; i++) {
-        if (starts[i] & STARTS_THING) {
+        const struct share *share = open[i];
+
+        if (i == 0 || share->thing != open[i - 1]->thing) {
             left *= 1 - thing_best;
             added += thing_high;
             thing_best = thing_high = 0;
         }
-        if (starts[i] & STARTS_KERNEL) {
+        if (i == 0 || share->kernel != open[i - 1]->kernel) {
             left = 1;
             added = 0;
         }
-        if (shares[i].open == 0)
-            continue;
-        thing_best = fmax(thing_best, shares[i].best);
-        thing_high = fmax(thing_high, shares[i].high);
-        low = fmax(low, shares[i].low * shares[i].stretch);
-        best = fmax(best, ((1 - left) + left * thing_best) * shares[i].stretch);
-        high = fmax(high, fmin(1, added + thing_high) * shares[i].stretch);
+        thing_best = fmax(thing_best, share->best);
+        thing_high = fmax(thing_high, share->high);
+        low = fmax(low, share->low * share->stretch);
+        best = fmax(best, ((1 - left) + left * thing_best) * share->stretch);
+        high = fmax(high, fmin(1, added + thing_high) * share->stretch);
     }
     sum->low_ns += low * length_ns;
     sum->best_ns += best * length_ns;
     sum->high_ns += fmax(best, high) * length_ns; /* they are rounded apart */
 }
 
+/* When the share's next claim begins or ends. */
+static int64_t next_edge(const struct share *share)
+{
+    const struct gmt_interval *claim = &share->finding->claims[share->edge / 2];
+
+    return share->edge % 2 == 0 ? claim->begin_ns : claim->end_ns;
+}
+
+/* The share with the earliest edge is first: put the one at `at` where it belongs below. */
+static void sift(struct share **heap, size_t n, size_t at)
+{
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && next_edge(heap[child + 1]) < next_edge(heap[child]))
+            child++;
+        if (next_edge(heap[at]) <= next_edge(heap[child]))
+            return;
+        struct share *above = heap[at];
+        heap[at] = heap[child];
+        heap[child] = above;
+    }
+}
+
+/* Open it or close it; the open ones stay in the order of the shares. */
+static size_t toggle(const struct share **open, size_t n, const struct share *share)
+{
+    size_t at = n;
+
+    while (at > 0 && open[at - 1] >= share)
+        at--;
+    if (at < n && open[at] == share) {
+        memmove(&open[at], &open[at + 1], (n - at - 1) * sizeof(*open));
+        return n - 1;
+    }
+    memmove(&open[at + 1], &open[at], (n - at) * sizeof(*open));
+    open[at] = share;
+    return n + 1;
+}
+
+/* Over all claims at once, each finding's being in order and apart. */
+static void sweep(struct share **heap, size_t n, const struct share **open,
+                  struct gmt_saving *combined)
+{
+    size_t open_count = 0;
+    int64_t last = 0;
+
+    for (size_t i = n; i-- > 0;)
+        sift(heap, n, i);
+    while (n > 0) {
+        struct share *share = heap[0];
+        int64_t at = next_edge(share);
+
+        if (open_count > 0 && at > last)
+            add_segment(open, open_count, (double)(at - last), combined);
+        last = at;
+        open_count = toggle(open, open_count, share);
+        if (++share->edge == 2 * share->finding->claim_count)
+            heap[0] = heap[--n];
+        sift(heap, n, 0);
+    }
+}
+
 int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wall_ns,
                          struct gmt_saving *combined)
 {
     struct share *shares = calloc(n + 1, sizeof(*shares));
-    unsigned *starts = calloc(n + 1, sizeof(*starts));
-    struct edge *edges = NULL;
-    size_t edge_count = 0, claims = 0;
+    struct share **heap = calloc(n + 1, sizeof(*heap));
+    const struct share **open = calloc(n + 1, sizeof(*open));
+    size_t claiming = 0;
     int rc = -ENOMEM;
 
     *combined = (struct gmt_saving){0};
-    for (size_t i = 0; i < n; i++)
-        claims += findings[i].claim_count;
-    edges = calloc(2 * claims + 1, sizeof(*edges));
-    if (shares == NULL || starts == NULL || edges == NULL)
+    if (shares == NULL || heap == NULL || open == NULL)
         goto out;
     for (size_t i = 0; i < n; i++)
         shares[i].finding = &findings[i];
     qsort(shares, n, sizeof(*shares), compare_shares);
+    number_groups(shares, n);
     for (size_t i = 0; i < n; i++) {
         const struct gmt_finding *finding = shares[i].finding;
         double claimed = gmt_intervals_length(finding->claims, finding->claim_count);
 
-        starts[i] = starts_of(shares, i);
         if (isnan(finding->saving.best_ns) || claimed <= 0)
             continue;
         shares[i].stretch = stretch_of(finding, claimed);
@@ -198,22 +246,14 @@ int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wa
         shares[i].low = share_of(finding->saving.low_ns, claimed);
         shares[i].best = share_of(finding->saving.best_ns, claimed);
         shares[i].high = share_of(finding->saving.high_ns, claimed);
-        for (size_t c = 0; c < finding->claim_count; c++) {
-            edges[edge_count++] = (struct edge){finding->claims[c].begin_ns, i, 1};
-            edges[edge_count++] = (struct edge){finding->claims[c].end_ns, i, -1};
-        }
+        heap[claiming++] = &shares[i];
     }
-    qsort(edges, edge_count, sizeof(*edges), compare_edges);
-    for (size_t e = 0; e < edge_count; e++) {
-        if (e > 0 && edges[e].at_ns > edges[e - 1].at_ns)
-            add_segment(shares, starts, n, (double)(edges[e].at_ns - edges[e - 1].at_ns), combined);
-        shares[edges[e].share].open += edges[e].step;
-    }
+    sweep(heap, claiming, open, combined);
     combined->share = wall_ns > 0 ? combined->best_ns / wall_ns : NAN;
     rc = 0;
 out:
-    free(edges);
-    free(starts);
+    free(open);
+    free(heap);
     free(shares);
     return rc;
 }

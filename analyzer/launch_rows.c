@@ -6,54 +6,47 @@
 #include <stdlib.h>
 
 #include "analyzer/query.h"
+#include "analyzer/sort.h"
 #include "analyzer/thresholds.h"
 
-/* What is sorted: an index, by a key, in the order of indices where keys are equal. */
-struct keyed {
-    int64_t key;
-    size_t index;
-};
-
-static int compare_keyed(const void *a, const void *b)
+static void set_pair(int64_t *pair, int64_t key, size_t index)
 {
-    const struct keyed *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    pair[0] = key;
+    pair[1] = (int64_t)index;
 }
 
-static void order_by_stream(struct gmt_launch_rows *rows, struct keyed *keys)
+static void order_by_stream(struct gmt_launch_rows *rows, int64_t (*keys)[2])
 {
     const struct gmt_timeline *tl = rows->timeline;
 
     for (size_t i = 0; i < rows->n; i++)
-        keys[i] = (struct keyed){tl->launches[i].call.stream, i};
-    qsort(keys, rows->n, sizeof(*keys), compare_keyed);
+        set_pair(keys[i], tl->launches[i].call.stream, i);
+    gmt_sort_pairs(keys, rows->n);
     for (size_t i = 0; i < rows->n; i++)
-        rows->order[i] = keys[i].index;
+        rows->order[i] = (size_t)keys[i][1];
 }
 
 /* A sweep over starts: whoever starts before the latest end so far overlaps with its owner. */
-static void find_overlaps(struct gmt_launch_rows *rows, struct keyed *keys)
+static void find_overlaps(struct gmt_launch_rows *rows, int64_t (*keys)[2])
 {
     const struct gmt_timeline *tl = rows->timeline;
     int64_t until = INT64_MIN;
     size_t owner = 0;
 
     for (size_t i = 0; i < rows->n; i++)
-        keys[i] = (struct keyed){tl->launches[i].device_start_ns, i};
-    qsort(keys, rows->n, sizeof(*keys), compare_keyed);
+        set_pair(keys[i], tl->launches[i].device_start_ns, i);
+    gmt_sort_pairs(keys, rows->n);
     for (size_t i = 0; i < rows->n; i++) {
-        const struct gmt_tl_launch *launch = &tl->launches[keys[i].index];
+        size_t index = (size_t)keys[i][1];
+        const struct gmt_tl_launch *launch = &tl->launches[index];
 
         if (isnan(gmt_launch_time(launch)))
             continue;
         if (launch->device_start_ns < until)
-            rows->overlapped[keys[i].index] = rows->overlapped[owner] = true;
+            rows->overlapped[index] = rows->overlapped[owner] = true;
         if (launch->device_end_ns > until) {
             until = launch->device_end_ns;
-            owner = keys[i].index;
+            owner = index;
         }
     }
 }
@@ -101,7 +94,7 @@ static size_t first_of(const struct gmt_launch_rows *rows, int64_t set)
 
 int gmt_launch_rows_load(struct gmt_launch_rows *rows, const struct gmt_timeline *tl)
 {
-    struct keyed *keys = calloc(tl->launch_count + 1, sizeof(*keys));
+    int64_t(*keys)[2] = calloc(tl->launch_count + 1, sizeof(*keys));
     int rc = -ENOMEM;
 
     *rows = (struct gmt_launch_rows){.timeline = tl, .n = tl->launch_count};

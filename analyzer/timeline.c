@@ -236,7 +236,7 @@ struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struc
             return (struct gmt_interval){copy->device_start_ns, copy->device_end_ns};
         return host;
     }
-    host.begin_ns += gmt_timeline_wait_ns(tl, host.begin_ns);
+    host.begin_ns += copy->wait_ns;
     /* What the device saw is part of the call, whatever was still running before. */
     if (timed && copy->device_start_ns < host.begin_ns &&
         copy->device_start_ns > copy->call.begin_ns)
@@ -299,6 +299,7 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->launches);
     free(tl->allocations);
     free(tl->classes);
+    free(tl->by_class);
     free(tl->apis);
     free(tl->busy);
     free(tl->pending);

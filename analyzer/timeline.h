@@ -56,6 +56,7 @@ struct gmt_tl_call {
 struct gmt_tl_copy {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
+    int64_t wait_ns; /* gmt_timeline_wait_ns at its begin */
     int64_t bytes;
     uint64_t dst, src; /* 0: no address */
     int64_t dst_allocation, src_allocation;
@@ -107,6 +108,7 @@ struct gmt_tl_class {
     double median_ns;    /* of launches that were not measured; NAN: no device time at all */
     double total_ns;     /* median x launches: what the program spends there untraced */
     size_t first_launch; /* index of one launch that stands for the class */
+    uint32_t *of_class;  /* indices of its launches, as many as `launches` */
 };
 
 struct gmt_tl_device {
@@ -142,6 +144,7 @@ struct gmt_timeline {
     size_t allocation_count;
     struct gmt_tl_class *classes;
     size_t class_count;
+    uint32_t *by_class;      /* indices of launches, class by class */
     struct gmt_tl_api *apis; /* by id */
     size_t api_count;
     struct gmt_interval *busy; /* merged device activity */

@@ -92,6 +92,30 @@ out:
     return rc;
 }
 
+/* Which launches are of which class, without looking at all of them for each. */
+static int derive_class_order(struct gmt_timeline *tl)
+{
+    size_t at = 0;
+
+    tl->by_class = calloc(tl->launch_count + 1, sizeof(*tl->by_class));
+    if (tl->by_class == NULL || tl->launch_count > UINT32_MAX)
+        return -ENOMEM;
+    for (size_t c = 0; c < tl->class_count; c++) {
+        tl->classes[c].of_class = tl->by_class + at;
+        at += (size_t)tl->classes[c].launches;
+        tl->classes[c].launches = 0;
+    }
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        struct gmt_tl_class *class = tl->launches[i].class_index >= 0
+                                         ? &tl->classes[tl->launches[i].class_index]
+                                         : NULL;
+
+        if (class != NULL)
+            class->of_class[class->launches++] = (uint32_t)i;
+    }
+    return 0;
+}
+
 static int derive_pending(struct gmt_timeline *tl)
 {
     int64_t busy_until = INT64_MIN;
@@ -110,6 +134,21 @@ static int derive_pending(struct gmt_timeline *tl)
                                                                    busy_until};
     }
     return 0;
+}
+
+/* For every copy: they are asked for again and again. */
+static void derive_waits(struct gmt_timeline *tl)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        struct gmt_tl_copy *copy = &tl->copies[i];
+
+        while (next < tl->pending_count && tl->pending[next].begin_ns <= copy->call.begin_ns)
+            next++;
+        int64_t busy_until = next > 0 ? tl->pending[next - 1].busy_until_ns : INT64_MIN;
+        copy->wait_ns = busy_until > copy->call.begin_ns ? busy_until - copy->call.begin_ns : 0;
+    }
 }
 
 static void push_busy(struct gmt_timeline *tl, size_t capacity, int64_t start, int64_t end)
@@ -200,6 +239,9 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
         rc = derive_pending(tl);
     if (rc == 0)
         rc = derive_busy(tl);
+    if (rc == 0)
+        rc = derive_class_order(tl);
+    derive_waits(tl);
     derive_after_launch(tl);
     derive_span(tl);
     return rc == 0 ? gmt_timeline_mark_gaps(tl) : rc;

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "analyzer/handover.h"
+#include "analyzer/launch_rows.h"
 #include "analyzer/price_mapped.h"
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
+#include "analyzer/sort.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
@@ -97,27 +99,67 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
     }
 }
 
-static void add_launches(const struct gmt_timeline *tl, const struct buffers *buffers)
+static void add_launch(struct buffer *buffer, int64_t class_id, size_t count)
+{
+    buffer->other |= class_id == 0 || (buffer->launches > 0 && buffer->class_id != class_id);
+    buffer->class_id = class_id;
+    buffer->launches += count;
+}
+
+/* Each argument of the set once, for so many launches. */
+static void add_set(const struct buffers *buffers, const struct gmt_launch_rows *rows, size_t first,
+                    int64_t class_id, size_t count)
+{
+    int64_t set = first < rows->argument_count ? rows->arguments[first].set : 0, last = 0;
+
+    for (size_t k = first; k < rows->argument_count && rows->arguments[k].set == set; k++) {
+        int64_t id = rows->arguments[k].allocation;
+        struct buffer *buffer = id != last ? find(buffers, id) : NULL;
+
+        last = id;
+        if (buffer != NULL)
+            add_launch(buffer, class_id, count);
+    }
+}
+
+/* Launches of one kernel with the same arguments mostly come by turns: they are sorted, not searched. */
+static bool add_launches(const struct gmt_timeline *tl, const struct buffers *buffers,
+                         const struct gmt_launch_rows *rows)
+{
+    int64_t(*order)[2] = calloc(tl->launch_count + 1, sizeof(*order));
+    size_t n = 0, begin = 0;
+
+    if (order == NULL)
+        return false;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        if (tl->launches[i].argument_set > 0) {
+            order[n][0] = tl->launches[i].argument_set << 24 | (tl->launches[i].class_index + 1);
+            order[n++][1] = (int64_t)i;
+        }
+    }
+    gmt_sort_pairs(order, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i + 1 < n && order[i + 1][0] == order[i][0])
+            continue;
+        size_t launch = (size_t)order[i][1];
+        int32_t class = tl->launches[launch].class_index;
+        add_set(buffers, rows, rows->first[launch], class >= 0 ? tl->classes[class].id : 0,
+                i + 1 - begin);
+        begin = i + 1;
+    }
+    free(order);
+    return true;
+}
+
+/* What else may use a buffer: launches that became part of a graph, and memsets. */
+static void add_others(const struct gmt_timeline *tl, const struct buffers *buffers)
 {
     struct gmt_query query;
-    int rc = gmt_query_open(
-        &query, tl->db,
-        "SELECT a.allocation_id, l.class_id, sum(l.n) FROM (SELECT argument_set_id, "
-        "coalesce(class_id, 0) AS class_id, count(*) AS n FROM launch WHERE result = 0 "
-        "AND argument_set_id IS NOT NULL GROUP BY 1, 2) l JOIN (SELECT DISTINCT set_id, "
-        "allocation_id FROM launch_argument) a ON a.set_id = l.argument_set_id GROUP BY 1, 2");
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT dst_allocation_id FROM memset UNION SELECT allocation_id FROM "
+                            "launch_argument WHERE set_id IN (SELECT argument_set_id FROM launch "
+                            "WHERE capturing != 0 AND result = 0)");
 
-    while (rc == 0 && gmt_query_next(&query)) {
-        struct buffer *buffer = find(buffers, gmt_query_int(&query, 0));
-
-        if (buffer == NULL)
-            continue;
-        buffer->other |= buffer->launches > 0 || gmt_query_int(&query, 1) == 0;
-        buffer->class_id = gmt_query_int(&query, 1);
-        buffer->launches += (size_t)gmt_query_int(&query, 2);
-    }
-    gmt_query_close(&query, rc);
-    rc = gmt_query_open(&query, tl->db, "SELECT DISTINCT dst_allocation_id FROM memset");
     while (rc == 0 && gmt_query_next(&query)) {
         struct buffer *buffer = find(buffers, gmt_query_int(&query, 0));
 
@@ -127,25 +169,30 @@ static void add_launches(const struct gmt_timeline *tl, const struct buffers *bu
     gmt_query_close(&query, rc);
 }
 
-static struct buffers read_buffers(const struct gmt_timeline *tl)
+static struct buffers read_buffers(const struct gmt_timeline *tl,
+                                   const struct gmt_launch_rows *rows)
 {
     struct buffers buffers = {calloc(tl->allocation_count + 1, sizeof(struct buffer)), 0};
     double *handovers = calloc(tl->copy_count + 1, sizeof(*handovers));
 
-    if (buffers.rows == NULL || handovers == NULL || gmt_handovers(tl, handovers) != 0) {
-        free(buffers.rows);
-        free(handovers);
-        return (struct buffers){NULL, 0};
-    }
+    if (rows == NULL || buffers.rows == NULL || handovers == NULL ||
+        gmt_handovers(tl, handovers) != 0)
+        goto failed;
     for (size_t i = 0; i < tl->allocation_count; i++) {
         if (tl->allocations[i].kind == 'd' || tl->allocations[i].kind == 'a')
             buffers.rows[buffers.count++].id = tl->allocations[i].call.id;
     }
     qsort(buffers.rows, buffers.count, sizeof(*buffers.rows), compare_buffers);
     add_copies(tl, &buffers, handovers);
+    if (!add_launches(tl, &buffers, rows))
+        goto failed;
+    add_others(tl, &buffers);
     free(handovers);
-    add_launches(tl, &buffers);
     return buffers;
+failed:
+    free(buffers.rows);
+    free(handovers);
+    return (struct buffers){NULL, 0};
 }
 
 static bool is_one_use(const struct buffer *buffer)
@@ -277,7 +324,7 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct buffers buffers = read_buffers(tl);
+    struct buffers buffers = read_buffers(tl, gmt_analysis_launch_rows(analysis));
     size_t unknown = 0, candidates = 0;
     double all = 0;
 
