@@ -128,7 +128,7 @@ static void number_groups(struct share *shares, size_t n)
 }
 
 /* What is saved of each ns while these are open, one kernel's fixes after the other's. */
-static void add_segment(const struct share *const *open, size_t n, double length_ns,
+static void add_segment(const struct share *shares, const size_t *open, size_t n, double length_ns,
                         struct gmt_saving *sum)
 {
     double low = 0, best = 0, high = 0;    /* of all                                     */
@@ -136,14 +136,15 @@ static void add_segment(const struct share *const *open, size_t n, double length
     double thing_best = 0, thing_high = 0; /* of what is touched                         */
 
     for (size_t i = 0; i < n; i++) {
-        const struct share *share = open[i];
+        const struct share *share = &shares[open[i]];
+        const struct share *before = i > 0 ? &shares[open[i - 1]] : NULL;
 
-        if (i == 0 || share->thing != open[i - 1]->thing) {
+        if (before == NULL || share->thing != before->thing) {
             left *= 1 - thing_best;
             added += thing_high;
             thing_best = thing_high = 0;
         }
-        if (i == 0 || share->kernel != open[i - 1]->kernel) {
+        if (before == NULL || share->kernel != before->kernel) {
             left = 1;
             added = 0;
         }
@@ -167,21 +168,22 @@ static int64_t next_edge(const struct share *share)
 }
 
 /* The share with the earliest edge is first: put the one at `at` where it belongs below. */
-static void sift(struct share **heap, size_t n, size_t at)
+static void sift(const struct share *shares, size_t *heap, size_t n, size_t at)
 {
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && next_edge(heap[child + 1]) < next_edge(heap[child]))
+        if (child + 1 < n && next_edge(&shares[heap[child + 1]]) < next_edge(&shares[heap[child]]))
             child++;
-        if (next_edge(heap[at]) <= next_edge(heap[child]))
+        if (next_edge(&shares[heap[at]]) <= next_edge(&shares[heap[child]]))
             return;
-        struct share *above = heap[at];
+        size_t above = heap[at];
+
         heap[at] = heap[child];
         heap[child] = above;
     }
 }
 
 /* Open it or close it; the open ones stay in the order of the shares. */
-static size_t toggle(const struct share **open, size_t n, const struct share *share)
+static size_t toggle(size_t *open, size_t n, size_t share)
 {
     size_t at = n;
 
@@ -197,25 +199,25 @@ static size_t toggle(const struct share **open, size_t n, const struct share *sh
 }
 
 /* Over all claims at once, each finding's being in order and apart. */
-static void sweep(struct share **heap, size_t n, const struct share **open,
+static void sweep(struct share *shares, size_t *heap, size_t n, size_t *open,
                   struct gmt_saving *combined)
 {
     size_t open_count = 0;
     int64_t last = 0;
 
     for (size_t i = n; i-- > 0;)
-        sift(heap, n, i);
+        sift(shares, heap, n, i);
     while (n > 0) {
-        struct share *share = heap[0];
+        struct share *share = &shares[heap[0]];
         int64_t at = next_edge(share);
 
         if (open_count > 0 && at > last)
-            add_segment(open, open_count, (double)(at - last), combined);
+            add_segment(shares, open, open_count, (double)(at - last), combined);
         last = at;
-        open_count = toggle(open, open_count, share);
+        open_count = toggle(open, open_count, heap[0]);
         if (++share->edge == 2 * share->finding->claim_count)
             heap[0] = heap[--n];
-        sift(heap, n, 0);
+        sift(shares, heap, n, 0);
     }
 }
 
@@ -223,8 +225,8 @@ int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wa
                          struct gmt_saving *combined)
 {
     struct share *shares = calloc(n + 1, sizeof(*shares));
-    struct share **heap = calloc(n + 1, sizeof(*heap));
-    const struct share **open = calloc(n + 1, sizeof(*open));
+    size_t *heap = calloc(n + 1, sizeof(*heap));
+    size_t *open = calloc(n + 1, sizeof(*open));
     size_t claiming = 0;
     int rc = -ENOMEM;
 
@@ -246,9 +248,9 @@ int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wa
         shares[i].low = share_of(finding->saving.low_ns, claimed);
         shares[i].best = share_of(finding->saving.best_ns, claimed);
         shares[i].high = share_of(finding->saving.high_ns, claimed);
-        heap[claiming++] = &shares[i];
+        heap[claiming++] = i;
     }
-    sweep(heap, claiming, open, combined);
+    sweep(shares, heap, claiming, open, combined);
     combined->share = wall_ns > 0 ? combined->best_ns / wall_ns : NAN;
     rc = 0;
 out:

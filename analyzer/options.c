@@ -55,6 +55,7 @@ static void set_top(struct gmt_options *options, const char *text, struct argp_s
     char *end = NULL;
 
     options->top = (size_t)strtoul(text, &end, 10);
+    options->top_given = true;
     if (end == text || *end != '\0' || text[0] == '-')
         argp_error(state, "--top: '%s' is not a number", text);
 }

@@ -41,6 +41,7 @@ struct gmt_options {
     size_t baseline_count;
     double max_regression; /* a share */
     size_t top;            /* 0: all */
+    bool top_given;        /* without, the text is kept short */
     const char *model_file, *explain;
     const char *source_root; /* NULL: to be found */
     const char *range;       /* NULL: everything */

@@ -57,10 +57,12 @@ void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *r)
     }
 }
 
-void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *r, size_t top)
+void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *r)
 {
+    size_t top = t->detail->findings;
     enum { SHOWN = 3 };
-    size_t shown = top > 0 && r->peak_holder_count > SHOWN ? SHOWN : r->peak_holder_count;
+    size_t most = t->detail->only_counts ? 0 : SHOWN;
+    size_t shown = top > 0 && r->peak_holder_count > most ? most : r->peak_holder_count;
     char peak[GMT_FORMAT_BYTES], at[GMT_FORMAT_BYTES], needed[GMT_FORMAT_BYTES];
 
     if (r->peak_holder_count == 0)

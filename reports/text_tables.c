@@ -24,12 +24,18 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
     }
 }
 
-void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
+void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
 {
+    size_t top = t->detail->notes;
     size_t shown = top > 0 && top + 1 < report->note_count ? top : report->note_count;
 
     if (report->note_count == 0)
         return;
+    if (t->detail->only_counts) {
+        fprintf(t->out, "  %zu note%s: seen, but not worth a change (--top 0 shows all)\n\n",
+                report->note_count, report->note_count == 1 ? "" : "s");
+        return;
+    }
     gmt_text_heading(t, "Notes: seen, but not worth a change");
     for (size_t i = 0; i < shown; i++) {
         const struct gmt_finding *f = &report->notes[i];
@@ -59,8 +65,9 @@ static void range_line(struct gmt_text_out *t, const struct gmt_range_row *row)
     fputc('\n', t->out);
 }
 
-void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
+void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report)
 {
+    size_t top = t->detail->ranges;
     enum { FEW = 6 };
     size_t most = top > 0 && top < FEW ? top : FEW;
     size_t shown = top > 0 && most + 1 < report->range_count ? most : report->range_count;
@@ -129,15 +136,16 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
     occupancy(row, text, sizeof(text));
     gmt_text_cell(t, text, 10, true);
     fputc('\n', t->out);
-    if (row->occupancy == NULL || row->occupancy->lift == NULL)
+    if (!t->detail->lifts || row->occupancy == NULL || row->occupancy->lift == NULL)
         return;
     gmt_text_style(t, GMT_STYLE_DIM);
     gmt_text_wrap(t, 4, "", row->occupancy->lift);
     gmt_text_style(t, GMT_STYLE_PLAIN);
 }
 
-void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, size_t top)
+void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
 {
+    size_t top = t->detail->kernels;
     size_t shown = top > 0 && top + 1 < report->kernel_count ? top : report->kernel_count;
 
     if (report->kernel_count == 0)
@@ -160,21 +168,60 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report, s
     if (shown < report->kernel_count)
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->kernel_count - shown);
     gmt_text_style(t, GMT_STYLE_DIM);
-    gmt_text_wrap(
-        t, 2, "",
-        "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
-        "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
+    if (!t->detail->only_counts)
+        gmt_text_wrap(
+            t, 2, "",
+            "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
+            "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
 }
 
 enum { GAP_LABEL = 31 }; /* "GM202 misaligned-suballocation" fits */
 
+static bool same_reason(const struct gmt_gap *a, const struct gmt_gap *b)
+{
+    return strcmp(a->why, b->why) == 0 &&
+           strcmp(a->remedy != NULL ? a->remedy : "", b->remedy != NULL ? b->remedy : "") == 0;
+}
+
+/* What one reason keeps from being checked, rules by their ids: one line where each had one. */
+static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *report)
+{
+    for (size_t i = 0; i < report->gap_count; i++) {
+        const struct gmt_gap *gap = &report->gaps[i];
+        const char *all = "";
+        size_t before = 0;
+
+        while (!same_reason(&report->gaps[before], gap))
+            before++;
+        for (size_t k = i; before == i && k < report->gap_count; k++) {
+            const char *what = report->gaps[k].what;
+            bool rule = strncmp(what, "GM", 2) == 0;
+
+            if (same_reason(&report->gaps[k], gap))
+                all = gmt_arena_text(report->arena, "%s%s%.*s", all, k > i ? ", " : "",
+                                     (int)(rule ? strcspn(what, " ") : strlen(what)), what);
+        }
+        if (before == i)
+            gmt_text_wrap(t, 2, "",
+                          gmt_arena_text(report->arena, "%s: %s%s%s%s", all, gap->why,
+                                         gap->remedy != NULL ? " (" : "",
+                                         gap->remedy != NULL ? gap->remedy : "",
+                                         gap->remedy != NULL ? ")" : ""));
+    }
+    fputc('\n', t->out);
+}
+
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
 {
     if (report->gap_count == 0)
         return;
     gmt_text_heading(t, "Could not check");
+    if (t->detail->only_counts) {
+        gaps_by_reason(t, report);
+        return;
+    }
     size_t width = 0;
     for (size_t i = 0; i < report->gap_count; i++) {
         size_t length = gmt_clean_length(report->gaps[i].what);

@@ -9,8 +9,12 @@
 
 #include "reports/report.h"
 
+enum { GMT_TEXT_LINES = 60 }; /* what one looks through at a terminal */
+
 struct gmt_writer_options {
     size_t top; /* findings to show in full, 0: all */
+    size_t
+        lines; /* text only: leave out details until it has no more, if it can; 0: as many as it takes */
     bool color;
     const char *source_root; /* folder that sources are named relative to; NULL: unknown */
 };

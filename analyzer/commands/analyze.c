@@ -78,8 +78,10 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
 {
     char *found = options->source_root == NULL ? gmt_source_root_find() : NULL;
     const char *root = found != NULL ? found : options->source_root;
-    struct gmt_writer_options style = {
-        .top = options->top, .color = gmt_writer_wants_color(STDOUT_FILENO), .source_root = root};
+    struct gmt_writer_options style = {.top = options->top,
+                                       .lines = options->top_given ? 0 : GMT_TEXT_LINES,
+                                       .color = gmt_writer_wants_color(STDOUT_FILENO),
+                                       .source_root = root};
     int rc = gmt_writer_write(options->writer, report, &style, stdout);
 
     if (rc == 0 && fflush(stdout) != 0)

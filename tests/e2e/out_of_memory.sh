@@ -19,8 +19,8 @@ grep -q '^gmtrace: out of memory: .* asked for 30.0 MiB while the program held 9
 grep -q '^gmtrace: *90.0 MiB in 3 allocations from .*scenario_oom' oom.err || fail "not who held it"
 
 if [ -x "$GMT_BUILD/bin/gmanalyze" ]; then
-    "$GMT_BUILD/bin/gmanalyze" oom.db --format json >oom.json 2>gmanalyze.err || fail "gmanalyze"
-    "$GMT_BUILD/bin/gmanalyze" oom.db >oom.txt 2>gmanalyze.err || fail "gmanalyze"
+    "$GMT_BUILD/bin/gmanalyze" --top 10 oom.db --format json >oom.json 2>gmanalyze.err || fail "gmanalyze"
+    "$GMT_BUILD/bin/gmanalyze" --top 10 oom.db >oom.txt 2>gmanalyze.err || fail "gmanalyze"
     grep -q 'Out of memory' oom.txt || fail "no section in the text report"
     if command -v jq >/dev/null; then
         equal "failure in the report" '{"memory":"device","asked":31457280,"held":94371840,"by":3}' \

@@ -127,6 +127,21 @@ expect 2 --explain GM999
 expect 2 --format pdf good.db
 expect 2 -o report.pdf good.db
 expect 2 --top many good.db
+
+# The text fits a screen or two unless it is asked for more, and says then what it leaves out.
+gzip -dc "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >large.db
+expect 0 --top 10 large.db
+[ "$(wc -l <out)" -gt 100 ] || fail "all details take $(wc -l <out) lines only"
+cp out all
+expect 0 large.db
+[ "$(wc -l <out)" -le 60 ] || fail "$(wc -l <out) lines"
+grep -q -- '--top 0 shows all' out || fail "what was left out is not said"
+[ "$(grep -cE '^ +[0-9]+  (high|medium|low)' out)" = "$(grep -cE '^ +[0-9]+  (high|medium|low)' all)" ] ||
+    fail "findings were left out"
+expect 0 good.db
+cp out short
+expect 0 --top 10 good.db
+diff short out || fail "a short text was shortened"
 expect 0 --format json good.db clean.db
 expect 2 --format sarif good.db clean.db
 expect 0 --list-rules

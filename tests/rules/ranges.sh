@@ -25,7 +25,7 @@ fail() {
 expect() {
     local wanted=$1 status=0
     shift
-    "$GMANALYZE" --calibrate never --model "$rules/model.json" "$@" >out 2>err </dev/null || status=$?
+    "$GMANALYZE" --calibrate never --model "$rules/model.json" --top 10 "$@" >out 2>err </dev/null || status=$?
     [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
 }
 
