@@ -71,3 +71,56 @@ int scenario_storm(long n)
 {
     return run(n > 0 ? n : 200, first_call);
 }
+
+#define MIXED_THREADS 4
+#define MIXED_CALLS 10 /* of each turn below */
+
+struct mixed {
+    CUfunction touch;
+    long turns;
+};
+
+static void *turn_after_turn(void *argument)
+{
+    const struct mixed *mixed = argument;
+    CUdeviceptr memory;
+    CUstream stream;
+    char host[256] = {1};
+    void *params[] = {&memory};
+    CHECK(cu.cuCtxSetCurrent(shared_context));
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (long i = 0; i < mixed->turns; i++) {
+        CHECK(cu.cuMemAlloc(&memory, 4096));
+        for (int k = 0; k < 4; k++) {
+            CHECK(cu.cuMemcpyHtoDAsync(memory, host, sizeof host, stream));
+        }
+        for (int k = 0; k < 2; k++) {
+            CHECK(cu.cuLaunchKernel(mixed->touch, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+        }
+        CHECK(cu.cuMemcpyDtoHAsync(host, memory, sizeof host, stream));
+        CHECK(cu.cuStreamSynchronize(stream));
+        CHECK(cu.cuMemFree(memory));
+    }
+    CHECK(cu.cuStreamDestroy(stream));
+    return NULL;
+}
+
+int scenario_mixed(long n)
+{
+    struct mixed mixed = {.turns = (n > 0 ? n : 1000) / (MIXED_THREADS * MIXED_CALLS)};
+    pthread_t threads[MIXED_THREADS];
+    CUmodule module;
+    shared_context = client_start();
+    CHECK(cu.cuModuleLoadData(&module, client_ptx));
+    CHECK(cu.cuModuleGetFunction(&mixed.touch, module, "touch"));
+    for (int i = 0; i < MIXED_THREADS; i++) {
+        if (pthread_create(&threads[i], NULL, turn_after_turn, &mixed) != 0) {
+            return 1;
+        }
+    }
+    for (int i = 0; i < MIXED_THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    printf("%ld calls\n", mixed.turns * MIXED_THREADS * MIXED_CALLS);
+    return 0;
+}
