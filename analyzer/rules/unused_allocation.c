@@ -16,9 +16,11 @@ static const char explain[] =
     "Limits  Pointers that kernels find in memory are not seen, except by the software device. An\n"
     "        allocation is left alone when a launch whose arguments are not known ran while it\n"
     "        lived, when it lived as the program broke off, when memory was given to another\n"
-    "        process, when it is managed (the host may use it), and when it belongs to an "
-    "allocator\n"
-    "        of the program's own.\n";
+    "        process, when it is managed (the host may use it), when it belongs to an allocator "
+    "of\n"
+    "        the program's own, and when it is a piece of a range that was mapped piece by piece "
+    "and\n"
+    "        another piece is used.\n";
 
 static bool is_unused(const struct gmt_memory_row *row)
 {

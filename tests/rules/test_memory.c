@@ -208,6 +208,56 @@ Test(memory, tell_segments_from_arrays_in_equal_pieces)
     }
 }
 
+/* A kernel is given the first piece only, and no kernel is given any in the last case. */
+Test(memory, take_pieces_that_are_mapped_side_by_side_for_one_range)
+{
+    static const struct {
+        const char *sql;
+        size_t findings;
+    } cases[] = {
+        {"", 1},
+        {"UPDATE allocation SET address = (1 << 40) + (1 << 28) WHERE id = 2", 0},
+        {"UPDATE allocation SET address = (1 << 40) - (1 << 29) WHERE id = 2", 0},
+        {"UPDATE allocation SET address = (1 << 40) + (1 << 28) + 4096 WHERE id = 2", 1},
+        {"UPDATE allocation SET address = (1 << 40) + (1 << 28), begin_ns = 90500000, "
+         "end_ns = 90600000 WHERE id = 2",
+         1},
+        {"UPDATE allocation SET address = (1 << 40) + (1 << 28), kind = 'device' WHERE id = 2", 1},
+        {"UPDATE allocation SET address = (1 << 40) + (1 << 28) WHERE id = 2; "
+         "DELETE FROM launch_argument",
+         1},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+        char sql[512];
+
+        snprintf(sql, sizeof(sql), "UPDATE allocation SET kind = 'mapped'; %s", cases[i].sql);
+        load(&fixture, "fixtures/GM205_positive", sql, "GM205");
+        cr_assert_eq(fixture.report.finding_count > 0, cases[i].findings > 0, "%s", cases[i].sql);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+/* Many pieces in many places, at addresses used again and again: no more than a moment's work. */
+Test(memory, follow_ranges_of_many_pieces)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM205_positive",
+         "DELETE FROM allocation; "
+         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) "
+         "INSERT INTO allocation (id, kind, address, bytes, context_id, thread_id, api_id, "
+         "begin_ns, "
+         "end_ns, free_begin_ns, free_end_ns) SELECT i, 'mapped', (1 << 40) + (i % 30000 << 21), "
+         "1 << 21, 1, 1, 4, 1000000 + i, 1000001 + i, CASE WHEN i < 30000 THEN 1000002 + i + 29000 "
+         "END, "
+         "CASE WHEN i < 30000 THEN 1000002 + i + 29001 END FROM n",
+         "GM205");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
 static const char failing[] =
     "INSERT INTO api_call (id, api_id, thread_id, context_id, begin_ns, end_ns, result, stack_id, "
     "capturing, bytes) VALUES (500001, 4, 1, 1, 60000000, 60100000, 2, 1, 0, 3221225472), "
