@@ -92,36 +92,6 @@ static size_t first_of(const struct gmt_launch_rows *rows, int64_t set)
     return low;
 }
 
-int gmt_launch_rows_load(struct gmt_launch_rows *rows, const struct gmt_timeline *tl)
-{
-    int64_t(*keys)[2] = calloc(tl->launch_count + 1, sizeof(*keys));
-    int rc = -ENOMEM;
-
-    *rows = (struct gmt_launch_rows){.timeline = tl, .n = tl->launch_count};
-    rows->order = calloc(rows->n + 1, sizeof(*rows->order));
-    rows->overlapped = calloc(rows->n + 1, sizeof(*rows->overlapped));
-    rows->first = calloc(rows->n + 1, sizeof(*rows->first));
-    if (keys == NULL || rows->order == NULL || rows->overlapped == NULL || rows->first == NULL)
-        goto out;
-    order_by_stream(rows, keys);
-    find_overlaps(rows, keys);
-    rc = load_arguments(rows);
-    for (size_t i = 0; rc == 0 && i < rows->n; i++)
-        rows->first[i] = first_of(rows, tl->launches[i].argument_set);
-out:
-    free(keys);
-    return rc;
-}
-
-void gmt_launch_rows_free(struct gmt_launch_rows *rows)
-{
-    free(rows->order);
-    free(rows->overlapped);
-    free(rows->first);
-    free(rows->arguments);
-    *rows = (struct gmt_launch_rows){.n = 0};
-}
-
 double gmt_launch_time(const struct gmt_tl_launch *launch)
 {
     if (launch->class_index < 0 || launch->measured || launch->device_start_ns == GMT_NO_TIME ||
@@ -146,10 +116,8 @@ static bool copy_between(const struct gmt_timeline *tl, int64_t from, int64_t to
     return low < tl->copy_count && tl->copies[low].call.begin_ns < to;
 }
 
-bool gmt_launch_rows_follows(const struct gmt_launch_rows *rows, size_t i)
+static bool find_follows(const struct gmt_launch_rows *rows, size_t i)
 {
-    if (i == 0 || i >= rows->n)
-        return false;
     const struct gmt_tl_launch *a = gmt_launch_rows_at(rows, i - 1),
                                *b = gmt_launch_rows_at(rows, i);
 
@@ -160,6 +128,51 @@ bool gmt_launch_rows_follows(const struct gmt_launch_rows *rows, size_t i)
         return true;
     return !isnan(gmt_launch_time(a)) && !isnan(gmt_launch_time(b)) &&
            a->device_end_ns <= b->device_start_ns;
+}
+
+static void find_all_follows(struct gmt_launch_rows *rows)
+{
+    for (size_t i = 1; i < rows->n; i++)
+        rows->follows[i] = find_follows(rows, i);
+}
+
+int gmt_launch_rows_load(struct gmt_launch_rows *rows, const struct gmt_timeline *tl)
+{
+    int64_t(*keys)[2] = calloc(tl->launch_count + 1, sizeof(*keys));
+    int rc = -ENOMEM;
+
+    *rows = (struct gmt_launch_rows){.timeline = tl, .n = tl->launch_count};
+    rows->order = calloc(rows->n + 1, sizeof(*rows->order));
+    rows->overlapped = calloc(rows->n + 1, sizeof(*rows->overlapped));
+    rows->follows = calloc(rows->n + 1, sizeof(*rows->follows));
+    rows->first = calloc(rows->n + 1, sizeof(*rows->first));
+    if (keys == NULL || rows->order == NULL || rows->overlapped == NULL || rows->follows == NULL ||
+        rows->first == NULL)
+        goto out;
+    order_by_stream(rows, keys);
+    find_overlaps(rows, keys);
+    find_all_follows(rows);
+    rc = load_arguments(rows);
+    for (size_t i = 0; rc == 0 && i < rows->n; i++)
+        rows->first[i] = first_of(rows, tl->launches[i].argument_set);
+out:
+    free(keys);
+    return rc;
+}
+
+void gmt_launch_rows_free(struct gmt_launch_rows *rows)
+{
+    free(rows->order);
+    free(rows->overlapped);
+    free(rows->follows);
+    free(rows->first);
+    free(rows->arguments);
+    *rows = (struct gmt_launch_rows){.n = 0};
+}
+
+bool gmt_launch_rows_follows(const struct gmt_launch_rows *rows, size_t i)
+{
+    return i < rows->n && rows->follows[i];
 }
 
 bool gmt_launch_rows_back_to_back(const struct gmt_launch_rows *rows, size_t i)

@@ -13,6 +13,7 @@ struct gmt_launch_rows {
     const struct gmt_timeline *timeline;
     size_t *order;    /* indices of launches, stream by stream, each in the order of its calls */
     bool *overlapped; /* by index of launch: something else ran at the same time               */
+    bool *follows;    /* by place in that order: gmt_launch_rows_follows                       */
     size_t *first;    /* by index of launch: its first argument                                */
     size_t n;
     struct gmt_argument *arguments; /* sorted */

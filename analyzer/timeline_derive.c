@@ -6,6 +6,7 @@
 
 #include "analyzer/intervals.h"
 #include "analyzer/query.h"
+#include "analyzer/sort.h"
 #include "analyzer/timeline.h"
 
 /* All rows start with struct gmt_tl_call. */
@@ -18,17 +19,44 @@ static int compare_calls(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Traces are nearly always in order already; then sorting is skipped. */
+static bool is_sorted(const char *rows, size_t n, size_t bytes)
+{
+    for (size_t i = 1; i < n; i++) {
+        if (compare_calls(rows + (i - 1) * bytes, rows + i * bytes) > 0)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Rows come in the order of their ids, which calls of one thread are in already; those of several
+ * threads are not. Rows are large: each is moved once only.
+ */
 static void sort_calls(void *rows, size_t n, size_t bytes)
 {
-    const char *at = rows;
+    int64_t(*order)[2];
+    char *at = rows, *from;
 
-    for (size_t i = 1; i < n; i++) {
-        if (compare_calls(at + (i - 1) * bytes, at + i * bytes) > 0) {
-            qsort(rows, n, bytes, compare_calls);
-            return;
+    if (is_sorted(rows, n, bytes))
+        return;
+    order = calloc(n, sizeof(*order));
+    from = malloc(n * bytes);
+    if (order == NULL || from == NULL) {
+        qsort(rows, n, bytes, compare_calls);
+    } else {
+        memcpy(from, rows, n * bytes);
+        for (size_t i = 0; i < n; i++) {
+            order[i][0] = ((const struct gmt_tl_call *)(const void *)(from + i * bytes))->begin_ns;
+            order[i][1] = (int64_t)i;
         }
+        gmt_sort_pairs(order, n);
+        for (size_t i = 0; i < n; i++, at += bytes)
+            memcpy(at, from + (size_t)order[i][1] * bytes, bytes);
+        if (!is_sorted(rows, n, bytes)) /* ids of one moment were not in order */
+            qsort(rows, n, bytes, compare_calls);
     }
+    free(order);
+    free(from);
 }
 
 static int compare_int64(const void *a, const void *b)
