@@ -80,9 +80,9 @@ static uint64_t pointer_at(void *const *address, CUresult result)
         gmt_alloc_record(&site, KIND, ADDRESS, BYTES, (struct gmt_alloc_shape){__VA_ARGS__}))
 
 #define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, struct gmt_allocation gone; \
-                    bool known = gmt_alloc_begin_free(ADDRESS, &gone), \
-                    gmt_alloc_record_free(&site, known, &gone))
+    GMT_DEFINE_HOOK_KEEPING(SYMBOL, struct gmt_freed, PARAMETERS, ARGUMENTS, STREAM, FLAGS, \
+                            kept->known = gmt_alloc_begin_free(ADDRESS, &kept->gone), \
+                            gmt_alloc_record_free(&site, kept->known, &kept->gone))
 
 ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
       NULL, 0, gmt_alloc_value_at(address, site.result), bytes, 0)

@@ -18,6 +18,12 @@ struct gmt_alloc_shape {
 void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
                       uint64_t bytes, struct gmt_alloc_shape shape);
 
+/* What a hook of a call that frees keeps during it. */
+struct gmt_freed {
+    bool known;
+    struct gmt_allocation gone;
+};
+
 /* Before a call that frees: the address may belong to someone else the moment the driver has it back,
  * so it is forgotten first. False: nothing known starts there. */
 bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone);

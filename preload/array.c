@@ -91,8 +91,9 @@ GMT_DEFINE_HOOK(cuExternalMemoryGetMappedMipmappedArray,
                        description != NULL ? description->numLevels : 0))
 
 #define DESTROY(SYMBOL, TYPE) \
-    GMT_DEFINE_HOOK(SYMBOL, (TYPE handle), (handle), NULL, 0, struct gmt_allocation gone; \
-                    bool known = gmt_alloc_begin_free((uint64_t)(uintptr_t)handle, &gone), \
-                    gmt_alloc_record_free(&site, known, &gone))
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, struct gmt_freed, (TYPE handle), (handle), NULL, 0, \
+        kept->known = gmt_alloc_begin_free((uint64_t)(uintptr_t)handle, &kept->gone), \
+        gmt_alloc_record_free(&site, kept->known, &kept->gone))
 DESTROY(cuArrayDestroy, CUarray)
 DESTROY(cuMipmappedArrayDestroy, CUmipmappedArray)

@@ -129,8 +129,8 @@ static void ended(const struct gmt_site *site, CUgraphExec exec, bool known)
     gmt_site_record(GMT_REC_CALL, site, 0);
 }
 
-GMT_DEFINE_HOOK(cuGraphExecDestroy, (CUgraphExec exec), (exec), NULL, 0,
-                bool known = exec != NULL && ending(exec), ended(&site, exec, known))
+GMT_DEFINE_HOOK_KEEPING(cuGraphExecDestroy, bool, (CUgraphExec exec), (exec), NULL, 0,
+                        *kept = exec != NULL && ending(exec), ended(&site, exec, *kept))
 
 /* ---- updates ---------------------------------------------------------------------------------- */
 

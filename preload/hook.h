@@ -115,14 +115,8 @@ void gmt_site_record_with(enum gmt_rec_type type, const struct gmt_site *site, u
 void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
                            const void *payload, unsigned payload_slots);
 
-/*
- * Define one hook.
- *   STREAM    expression: the stream, NULL where the call has none
- *   FLAGS     GMT_CALL_* known beforehand
- *   BEFORE    statements before the real call
- *   AFTER     statements after it; may use `site` (complete) and the parameters
- */
-#define GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+/* The hook itself: what happens before the real call, the call, what happens after it. */
+#define GMT_DEFINE_FUNCTION(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     CUresult SYMBOL PARAMETERS; \
     GMT_EXPORT CUresult SYMBOL PARAMETERS \
     { \
@@ -143,6 +137,8 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
             .caller = (uint64_t)(uintptr_t)__builtin_return_address(0), \
             .frame = __builtin_frame_address(0), \
         }; \
+        KEPT kept[1]; \
+        (void)kept; \
         gmt_site_note_capture(&site); \
         BEFORE; \
         site.begin_ticks = gmt_clock_ticks(); \
@@ -152,5 +148,26 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
         gmt_hook_leave(); \
         return site.result; \
     }
+
+/*
+ * Define one hook.
+ *   STREAM    expression: the stream, NULL where the call has none
+ *   FLAGS     GMT_CALL_* known beforehand
+ *   BEFORE    statements before the real call
+ *   AFTER     statements after it; may use `site` (complete) and the parameters
+ * BEFORE and AFTER share no variables of their own: the call may be made by somebody else, between
+ * the two (preload/callback.h). What BEFORE leaves to AFTER is `*kept`, of type KEPT.
+ */
+#define GMT_DEFINE_HOOK_KEEPING(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_FUNCTION(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_HALVES(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)
+#define GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_HOOK_KEEPING(SYMBOL, char, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)
+/* ... of a call without parameters. */
+#define GMT_DEFINE_HOOK_VOID(SYMBOL, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_FUNCTION(SYMBOL, char, (void), (), NULL, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_HALVES_VOID(SYMBOL, FLAGS, BEFORE, AFTER)
+
+#include "preload/callback.h"
 
 #endif

@@ -174,28 +174,26 @@ static void begin(struct launch *launch, struct gmt_launch shape)
     })
 
 #define LAUNCH(SYMBOL, KIND, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, \
-                    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
-                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, \
-                     CUstream stream, void **parameters, void **extra), \
-                    (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, \
-                     stream, parameters, extra), \
-                    stream, FLAGS, struct launch launch; \
-                    begin(&launch, SHAPE(KIND)); \
-                    before_kernel(&launch, &site, function, parameters, extra), \
-                    after_kernel(&launch, &site))
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, struct launch, \
+        (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, \
+         void **parameters, void **extra), \
+        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
+         parameters, extra), \
+        stream, FLAGS, begin(kept, SHAPE(KIND)); \
+        before_kernel(kept, &site, function, parameters, extra), after_kernel(kept, &site))
 
 #define LAUNCH_COOPERATIVE(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, \
-                    (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
-                     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, \
-                     CUstream stream, void **parameters), \
-                    (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, \
-                     stream, parameters), \
-                    stream, FLAGS, struct launch launch; \
-                    begin(&launch, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
-                    before_kernel(&launch, &site, function, parameters, NULL), \
-                    after_kernel(&launch, &site))
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, struct launch, \
+        (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
+         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, \
+         void **parameters), \
+        (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
+         parameters), \
+        stream, FLAGS, begin(kept, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
+        before_kernel(kept, &site, function, parameters, NULL), after_kernel(kept, &site))
 
 LAUNCH(cuLaunchKernel, GMT_LAUNCH_KERNEL, 0)
 LAUNCH(cuLaunchKernel_ptsz, GMT_LAUNCH_KERNEL, GMT_CALL_PER_THREAD)
@@ -224,16 +222,16 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
 }
 
 #define LAUNCH_EX(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK( \
-        SYMBOL, \
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, struct launch, \
         (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra), \
         (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS, \
-        struct launch launch; \
-        begin(&launch, (struct gmt_launch){0}); if (config != NULL) { \
-            read_config(&launch, config); \
-            before_kernel(&launch, &site, function, parameters, extra); \
-        } else { count(&launch); }, \
-                                                after_kernel(&launch, &site))
+        begin(kept, (struct gmt_launch){0}); \
+        if (config != NULL) { \
+            read_config(kept, config); \
+            before_kernel(kept, &site, function, parameters, extra); \
+        } else { count(kept); }, \
+        after_kernel(kept, &site))
 
 LAUNCH_EX(cuLaunchKernelEx, 0)
 LAUNCH_EX(cuLaunchKernelEx_ptsz, GMT_CALL_PER_THREAD)
@@ -249,10 +247,9 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
 }
 
 #define LAUNCH_GRAPH(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, (CUgraphExec graph, CUstream stream), (graph, stream), stream, FLAGS, \
-                    struct launch launch; \
-                    begin(&launch, (struct gmt_launch){0}); \
-                    before_graph(&launch, &site, graph), after_kernel(&launch, &site))
+    GMT_DEFINE_HOOK_KEEPING(SYMBOL, struct launch, (CUgraphExec graph, CUstream stream), \
+                            (graph, stream), stream, FLAGS, begin(kept, (struct gmt_launch){0}); \
+                            before_graph(kept, &site, graph), after_kernel(kept, &site))
 
 LAUNCH_GRAPH(cuGraphLaunch, 0)
 LAUNCH_GRAPH(cuGraphLaunch_ptsz, GMT_CALL_PER_THREAD)

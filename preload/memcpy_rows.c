@@ -98,16 +98,19 @@ struct gmt_transfer gmt_transfer_of_box(const CUDA_MEMCPY3D *copy)
     return transfer;
 }
 
-#define RECORD_3D(SITE, COPY, IS_PEER) \
-    do { \
+#define RECORD_3D(FUNCTION, COPY, IS_PEER) \
+    static void FUNCTION(struct gmt_site *site, const COPY *copy) \
+    { \
         struct gmt_transfer transfer; \
-        if ((COPY) == NULL) { \
-            gmt_site_record(GMT_REC_CALL, SITE, 0); \
-            break; \
+        if (copy == NULL) { \
+            gmt_site_record(GMT_REC_CALL, site, 0); \
+            return; \
         } \
-        DESCRIBE_3D(COPY, IS_PEER, transfer); \
-        record(SITE, transfer); \
-    } while (0)
+        DESCRIBE_3D(copy, IS_PEER, transfer); \
+        record(site, transfer); \
+    }
+RECORD_3D(record_3d, CUDA_MEMCPY3D, false)
+RECORD_3D(record_3d_peer, CUDA_MEMCPY3D_PEER, true)
 
 #define COPY_2D(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY2D *copy), (copy), NULL, \
@@ -117,16 +120,16 @@ struct gmt_transfer gmt_transfer_of_box(const CUDA_MEMCPY3D *copy)
                     FLAGS, (void)0, record_2d(&site, copy))
 #define COPY_3D(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy), (copy), NULL, \
-                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, RECORD_3D(&site, copy, false))
+                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, record_3d(&site, copy))
 #define COPY_3D_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D *copy, CUstream stream), (copy, stream), stream, \
-                    FLAGS, (void)0, RECORD_3D(&site, copy, false))
+                    FLAGS, (void)0, record_3d(&site, copy))
 #define COPY_3D_PEER(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy), (copy), NULL, \
-                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, RECORD_3D(&site, copy, true))
+                    (FLAGS) | GMT_CALL_BLOCKING, (void)0, record_3d_peer(&site, copy))
 #define COPY_3D_PEER_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (const CUDA_MEMCPY3D_PEER *copy, CUstream stream), (copy, stream), \
-                    stream, FLAGS, (void)0, RECORD_3D(&site, copy, true))
+                    stream, FLAGS, (void)0, record_3d_peer(&site, copy))
 COPY_2D(cuMemcpy2D_v2, 0)
 COPY_2D(cuMemcpy2D_v2_ptds, GMT_CALL_PER_THREAD)
 COPY_2D(cuMemcpy2DUnaligned_v2, 0)

@@ -90,10 +90,14 @@ static void before_capture(CUstream stream, uint8_t flags)
         if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
 /* A stream that was not being captured ends nobody's capture. */
 #define END(SYMBOL, FLAGS) \
-    CALL( \
-        SYMBOL, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, \
-        bool captured = gmt_stream_is_in_capture(stream, ((FLAGS)&GMT_CALL_PER_THREAD) != 0), \
-        if (captured) { gmt_capture_ended(); })
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, bool, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, \
+        *kept = gmt_stream_is_in_capture(stream, ((FLAGS)&GMT_CALL_PER_THREAD) != 0), { \
+            if (*kept) { \
+                gmt_capture_ended(); \
+            } \
+            gmt_site_record(GMT_REC_CALL, &site, 0); \
+        })
 
 BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), 0)
 BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), GMT_CALL_PER_THREAD)

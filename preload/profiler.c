@@ -26,5 +26,5 @@ static void stopped(const struct gmt_site *site)
     gmt_site_record(GMT_REC_CALL, site, 0);
 }
 
-GMT_DEFINE_HOOK(cuProfilerStart, (void), (), NULL, 0, (void)0, started(&site))
-GMT_DEFINE_HOOK(cuProfilerStop, (void), (), NULL, 0, (void)0, stopped(&site))
+GMT_DEFINE_HOOK_VOID(cuProfilerStart, 0, (void)0, started(&site))
+GMT_DEFINE_HOOK_VOID(cuProfilerStop, 0, (void)0, stopped(&site))

@@ -48,10 +48,9 @@ static void record_close(const struct gmt_site *site, bool known, const struct g
     gmt_alloc_record_free(site, known, gone);
 }
 
-GMT_DEFINE_HOOK(cuIpcCloseMemHandle, (CUdeviceptr address), (address), NULL, 0,
-                struct gmt_allocation gone;
-                bool known = gmt_alloc_begin_free(address, &gone),
-                record_close(&site, known, &gone))
+GMT_DEFINE_HOOK_KEEPING(cuIpcCloseMemHandle, struct gmt_freed, (CUdeviceptr address), (address),
+                        NULL, 0, kept->known = gmt_alloc_begin_free(address, &kept->gone),
+                        record_close(&site, kept->known, &kept->gone))
 
 /* ---- of other APIs: a mapped buffer goes with cuMemFree ---------------------------------------- */
 

@@ -9,6 +9,7 @@
 WAIT(cuStreamSynchronize, GMT_SYNC_STREAM, (CUstream stream), (stream), stream, 0)
 WAIT(cuStreamSynchronize_ptsz, GMT_SYNC_STREAM, (CUstream stream), (stream), stream,
      GMT_CALL_PER_THREAD)
-WAIT(cuCtxSynchronize, GMT_SYNC_CONTEXT, (void), (), NULL, 0)
+GMT_DEFINE_HOOK_VOID(cuCtxSynchronize, GMT_CALL_BLOCKING, site.detail = GMT_SYNC_CONTEXT,
+                     gmt_site_record(GMT_REC_SYNC, &site, 0))
 WAIT(cuCtxSynchronize_v2, GMT_SYNC_CONTEXT, (CUcontext context), (context), NULL, 0)
 WAIT(cuEventSynchronize, GMT_SYNC_EVENT, (CUevent event), (event), NULL, 0)
