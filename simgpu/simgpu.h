@@ -14,6 +14,16 @@
 #define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
 #define SIMGPU_INTERFACE_VERSION 1u
 
+/* A call of the driver that is reported, once when it begins and once when it has ended. */
+struct simgpu_call {
+    const char *symbol; /* exported name */
+    const void
+        *parameters; /* a structure of them, as CUPTI's generated_cuda_meta.h has it; or NULL */
+    int *result;     /* CUresult, NULL at the beginning */
+    uint32_t number; /* counts up */
+};
+typedef void simgpu_watcher(const struct simgpu_call *call);
+
 struct simgpu_interface {
     uint32_t version; /* SIMGPU_INTERFACE_VERSION: anything else is not to be used */
     uint32_t bytes;   /* sizeof(struct simgpu_interface) */
@@ -30,6 +40,9 @@ struct simgpu_interface {
 
     /* The sites of that launch, in the order of sim_counts.sites; belongs to the module. */
     const struct sim_site_info *(*last_sites)(size_t *count);
+
+    /* Report all calls from now on, to one watcher (NULL: to nobody): for a stand-in of CUPTI. */
+    void (*watch)(simgpu_watcher *watcher);
 };
 
 /* const struct simgpu_interface *simgpu_interface(void); */

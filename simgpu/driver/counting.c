@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "simgpu/driver/driver.h"
+#include "simgpu/driver/ids.h"
 #include "simgpu/simgpu.h"
 
 /* The calling thread's last launch. */
@@ -147,7 +148,8 @@ __attribute__((visibility("default"))) const struct simgpu_interface *simgpu_int
                                                       .bytes = sizeof interface,
                                                       .count = count,
                                                       .last_launch = last_launch,
-                                                      .last_sites = last_sites};
+                                                      .last_sites = last_sites,
+                                                      .watch = sim_watch};
     /* Tests of what gmtrace does with a driver that CUPTI refuses need one that it does not know. */
     const char *wanted = getenv("SIMGPU_INTERFACE");
     return wanted != NULL && strcmp(wanted, "0") == 0 ? NULL : &interface;

@@ -46,6 +46,7 @@ CUresult sim_cuInit(unsigned int Flags)
     if (sim_device_count() == 0) {
         return CUDA_ERROR_NO_DEVICE;
     }
+    sim_load_tool();
     int none = 0;
     __atomic_compare_exchange_n(&driver_state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return sim_call_allowed();

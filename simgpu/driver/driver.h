@@ -301,6 +301,9 @@ CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node);
 /* launch.c: run a checked call in `context`. Work lock held for reading. */
 CUresult sim_call_run(const struct sim_call *call, struct sim_context *context);
 
+/* watch.c: the tool that CUDA_INJECTION64_PATH names, once. */
+void sim_load_tool(void);
+
 /* counting.c: simgpu/simgpu.h; NULL where the device is not to be known as what it is. */
 struct simgpu_interface;
 const struct simgpu_interface *simgpu_interface(void);

@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "simgpu/driver/driver.h"
+
+#include <generated_cuda_meta.h>
+
 #include "simgpu/driver/ids.h"
 
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -50,11 +53,34 @@ CUresult sim_enter(unsigned id, bool per_thread)
     return result == CUDA_SUCCESS && sim_faults_seen() ? faulted(id) : result;
 }
 
+/* Those of which CUPTI has no structure of parameters. */
+typedef struct {
+    const char *config, *output;
+    CUoutput_mode mode;
+} cuProfilerInitialize_params;
+typedef struct {
+    char none;
+} cuProfilerStart_params, cuProfilerStop_params, cuCtxSynchronize_params,
+    cuCtxResetPersistingL2Cache_params;
+
+#define STRIP(...) __VA_ARGS__
+
 #define DEFINE(symbol, impl, per_thread, params, args) \
-    SIM_EXPORT CUresult CUDAAPI symbol params \
+    static CUresult call_##symbol params \
     { \
         CUresult allowed = sim_enter(ID_##symbol, per_thread); \
         return allowed != CUDA_SUCCESS ? allowed : impl args; \
+    } \
+    SIM_EXPORT CUresult CUDAAPI symbol params \
+    { \
+        if (__builtin_expect(sim_watcher == NULL, 1)) { \
+            return call_##symbol args; \
+        } \
+        symbol##_params given = {STRIP args}; \
+        struct simgpu_call call = sim_watch_begin(ID_##symbol, &given); \
+        CUresult result = call_##symbol args; \
+        sim_watch_end(&call, &result); \
+        return result; \
     }
 
 #define SIM(symbol, base, since, params, args) DEFINE(symbol, sim_##symbol, false, params, args)

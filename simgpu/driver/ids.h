@@ -3,6 +3,10 @@
 #ifndef SIMGPU_DRIVER_IDS_H
 #define SIMGPU_DRIVER_IDS_H
 
+#include <cuda.h>
+
+#include "simgpu/simgpu.h"
+
 enum sim_id {
 #define SIM(symbol, base, since, params, args) ID_##symbol,
 #define SIM_PTDS(symbol, base, since, since_pt, params, args) ID_##symbol, ID_##symbol##_ptds,
@@ -15,5 +19,11 @@ enum sim_id {
 void sim_tally(unsigned id);
 /* tally.c */
 extern const char *const sim_names[ID_COUNT];
+
+/* watch.c: who is told of calls (NULL: nobody), and telling it of one. */
+extern _Atomic(simgpu_watcher *) sim_watcher;
+void sim_watch(simgpu_watcher *watcher);
+struct simgpu_call sim_watch_begin(unsigned id, const void *parameters);
+void sim_watch_end(struct simgpu_call *call, CUresult *result);
 
 #endif

@@ -83,8 +83,9 @@ static const struct sim_site_info *device_last_sites(size_t *count)
     return infos;
 }
 
-static struct simgpu_interface interface = {SIMGPU_INTERFACE_VERSION, sizeof(interface),
-                                            device_count, device_last_launch, device_last_sites};
+static struct simgpu_interface interface = {
+    SIMGPU_INTERFACE_VERSION, sizeof(interface), device_count,
+    device_last_launch,       device_last_sites, NULL};
 
 static const struct simgpu_interface *simgpu_interface(void)
 {
