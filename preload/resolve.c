@@ -65,6 +65,14 @@ dlsym_function *gmt_find_real_dlsym(void)
     return gmt_real_dlsym;
 }
 
+void *gmt_resolve_in_libc(void)
+{
+    void *address;
+    dlsym_function *found = gmt_find_real_dlsym();
+    memcpy(&address, &found, sizeof(address));
+    return address;
+}
+
 void *gmt_dlsym_past_us(void *handle, const char *name)
 {
     return gmt_find_real_dlsym()(handle, name);

@@ -18,6 +18,9 @@
 /* dlopen handle of the driver in use; NULL before it is loaded. */
 void *gmt_libcuda(void);
 
+/* Some address in libc. */
+void *gmt_resolve_in_libc(void);
+
 /* A driver entry point itself, bypassing the hooks; NULL if this driver has none of that name. */
 void *gmt_real_symbol(const char *name);
 

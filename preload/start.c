@@ -22,6 +22,7 @@
 #include "preload/fingerprint.h"
 #include "preload/hazards.h"
 #include "preload/hook.h"
+#include "preload/injection.h"
 #include "preload/kernels.h"
 #include "preload/options.h"
 #include "preload/output.h"
@@ -333,6 +334,7 @@ static bool start_locked(void)
             write_process();
             write_names();
             gmt_options_report();
+            gmt_injection_report();
             gmt_user_ranges_start();
             gmt_hazards_start();
             gmt_fingerprint_start();

@@ -13,6 +13,7 @@
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/buffers.h"
 #include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/driver_calls.h"
 #include "libtrace/cupti/holds.h"
 #include "libtrace/cupti/measure.h"
 #include "libtrace/cupti/refusal.h"
@@ -296,8 +297,9 @@ static void CUPTIAPI ignore(void *data, CUpti_CallbackDomain domain, CUpti_Callb
 static CUptiResult find_other_tool(const char **failed)
 {
     CUpti_SubscriberHandle subscriber = NULL;
-    if (subscriptions != 0) {
-        return CUPTI_SUCCESS; /* it is the program's, who can have it beside us */
+    /* It is the program's, who can have it beside us, or our own. */
+    if (subscriptions != 0 || gmt_driver_calls_active()) {
+        return CUPTI_SUCCESS;
     }
     CUptiResult result = api->cuptiSubscribe(&subscriber, ignore, NULL);
     if (result == CUPTI_SUCCESS) {

@@ -30,6 +30,7 @@ struct gmt_cupti_api {
     uint32_t version;             /* cuptiGetVersion, e.g. 130001                              */
     const char *missing_activity; /* first function of the set that is not there, else NULL    */
     const char *missing_counters;
+    const char *missing_callbacks;
     char path[GMT_CUPTI_PATH_BYTES]; /* file that was loaded                                      */
 };
 

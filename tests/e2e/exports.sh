@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# libgmtrace.so exports the hook tables, dlsym and NVTX's way in, needs libc only, and loads on glibc 2.34 and later.
+# libgmtrace.so exports the hook tables, dlsym, the driver's and NVTX's ways in, needs libc only, and loads on glibc 2.34
+# and later.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -8,6 +9,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
     sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/hooks.def"
     sed -nE 's/^GMT_CUPTI_HOOK(_OWN)?\((\w+),.*/\2/p' "$GMT_SOURCE/preload/cupti.def"
     echo dlsym
+    echo InitializeInjection
     echo InitializeInjectionNvtx2
 } | sort >expected
 nm -D --defined-only "$GMT_LIB" | awk '$2 != "A" { print $3 }' | sort >actual
