@@ -9,7 +9,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/alloctree.h"
 
-#define CACHE_ENTRIES 16u
+#define CACHE_ENTRIES 8u
 #define UNREADABLE (UINT64_C(1) << 63) /* of a tag; the rest is context << 40 | id << 8 | kind */
 #define PATIENCE 1000u /* looks at a map that is being changed before waiting for it to be done */
 
@@ -24,7 +24,8 @@ static struct {
     uint64_t swept_from;
 } map = {.mutex = PTHREAD_MUTEX_INITIALIZER, .lowest = UINT64_MAX, .swept_from = UINT64_MAX};
 
-/* Programs use the same few pointers again and again. Valid while `seq` stands still. */
+/* Programs use the same few pointers again and again. Valid while `seq` stands still. Few entries: a
+ * library that is opened late finds room for some 700 bytes of thread-local storage (static programs). */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     volatile uint64_t address;
     uint64_t seq;
@@ -311,7 +312,7 @@ bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
         address >= atomic_load_explicit(&map.highest, memory_order_relaxed)) {
         return false;
     }
-    unsigned slot = (unsigned)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 60) % CACHE_ENTRIES;
+    unsigned slot = (unsigned)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 61) % CACHE_ENTRIES;
     if (cached(slot, address, found)) {
         return found->id != 0;
     }

@@ -76,9 +76,11 @@ void gmt_doctor_program(const char *name)
         gmt_doctor_say(GMT_DOCTOR_GOOD, "program", NULL,
                        "%s is a script: what its interpreter loads is recorded", program.path);
     } else if (program.is_static) {
-        gmt_doctor_say(GMT_DOCTOR_BAD, "program", "link it dynamically",
-                       "%s is linked statically, so nothing can be preloaded into it",
-                       program.path);
+        gmt_doctor_say(
+            GMT_DOCTOR_LIMITED, "program", "link it dynamically",
+            "%s is linked statically, so nothing can be preloaded into it: its calls are "
+            "recorded without stacks, through CUPTI, if the driver works in it",
+            program.path);
     } else if ((rights = gains_rights(program.path)) != NULL) {
         gmt_doctor_say(GMT_DOCTOR_BAD, "program", "run a copy of it without, or run as root",
                        "%s: %s, so the loader ignores what is preloaded", program.path, rights);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,22 @@ static int check_output(const char *pattern)
     return error;
 }
 
+/* Nothing can be preloaded into it; the driver loads what this variable names. Another tool's place is
+ * not taken. Other programs do not get it: it would go to all that they start. */
+static int enter_static_program(const char *program, const char *library)
+{
+    const char *tool = getenv("CUDA_INJECTION64_PATH");
+    bool is_taken = tool != NULL && tool[0] != '\0';
+    (void)fprintf(
+        stderr,
+        is_taken ? "gmtrace: %s is linked statically, so nothing can be preloaded into it, and "
+                   "CUDA_INJECTION64_PATH names another tool: there will be no trace\n"
+                 : "gmtrace: %s is linked statically, so nothing can be preloaded into it: "
+                   "its calls are recorded without stacks, through CUPTI, if there is one\n",
+        program);
+    return is_taken ? 0 : setenv("CUDA_INJECTION64_PATH", library, 1);
+}
+
 static int prepare_environment(const char *program, uint64_t now_ns)
 {
     char library[PATH_MAX], preload[PATH_MAX * 5], device[PATH_MAX * 2 + 64] = "", run[32];
@@ -66,11 +83,8 @@ static int prepare_environment(const char *program, uint64_t now_ns)
         return -ENOENT;
     }
     struct gmt_program traits = gmt_program_look(program);
-    if (traits.is_static) {
-        (void)fprintf(stderr,
-                      "gmtrace: %s is linked statically, so nothing can be preloaded into "
-                      "it and there will be no trace; link it dynamically\n",
-                      program);
+    if (traits.is_static && enter_static_program(program, library) != 0) {
+        return -ENOMEM;
     }
     int error = gmt_launcher_wants_software_device()
                     ? gmt_launcher_use_software_device(program, &traits, device, sizeof(device))
