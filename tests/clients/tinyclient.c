@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tinyclient [N]: N rounds of copies by tinydriver; needs no CUDA header, is linked in every way there is. */
+/* tinyclient [N]: N rounds of copies by tinydriver; or any driver; needs no CUDA header, and is linked in every way. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +22,21 @@ static void *look_up(void *driver, const char *name)
         memcpy(&name, &found, sizeof name); \
     } while (0)
 
+/* tinydriver has no contexts; NVIDIA's is nothing without one. */
+static int enter_context(void *driver)
+{
+    int (*retain)(void **, int), (*enter)(void *);
+    void *found = dlsym(driver, "cuDevicePrimaryCtxRetain"), *context = NULL;
+    memcpy(&retain, &found, sizeof retain);
+    if (found == NULL) {
+        return 0;
+    }
+    found = look_up(driver, "cuCtxSetCurrent");
+    memcpy(&enter, &found, sizeof enter);
+    int failed = retain(&context, 0);
+    return failed != 0 ? failed : enter(context);
+}
+
 int main(int argc, char **argv)
 {
     int (*cuInit)(unsigned), (*cuMemAlloc_v2)(uint64_t *, size_t), (*cuMemFree_v2)(uint64_t);
@@ -36,6 +51,7 @@ int main(int argc, char **argv)
     LOOK_UP(cuMemcpyHtoD_v2);
     LOOK_UP(cuMemcpyDtoH_v2);
     int failed = cuInit(0);
+    failed |= enter_context(driver);
     for (long i = 0; i < rounds; i++) {
         unsigned char out[1000], in[1000];
         uint64_t memory = 0;
