@@ -75,6 +75,10 @@ void gmt_doctor_program(const char *name)
     } else if (!program.is_elf) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "program", NULL,
                        "%s is a script: what its interpreter loads is recorded", program.path);
+    } else if (program.is_musl) {
+        gmt_doctor_say(GMT_DOCTOR_BAD, "program", "link it with glibc",
+                       "%s is linked with musl, which no driver works with: it would run untraced",
+                       program.path);
     } else if (program.is_static) {
         gmt_doctor_say(
             GMT_DOCTOR_LIMITED, "program", "link it dynamically",

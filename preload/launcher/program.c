@@ -51,12 +51,16 @@ static struct gmt_program look_at(const struct gmt_elf *image, const char *path)
     struct gmt_program program = {0};
     Elf64_Phdr segment;
     uint64_t flags = 0;
-    if (!gmt_elf_segment(image, PT_INTERP, &segment)) {
+    const char *loader = NULL;
+    if (gmt_elf_segment(image, PT_INTERP, &segment)) {
+        loader = gmt_elf_part(image, segment.p_offset, segment.p_filesz);
+    } else {
         /* The dynamic loader itself is no position-independent executable and does preload. */
         (void)gmt_elf_dynamic(image, DT_FLAGS_1, 0, &flags);
         program.is_static = image->header.e_type == ET_EXEC ||
                             (image->header.e_type == ET_DYN && (flags & DF_1_PIE) != 0);
     }
+    program.is_musl = loader != NULL && memmem(loader, segment.p_filesz, "/ld-musl-", 9) != NULL;
     find_asan(image, program.asan, sizeof(program.asan));
     gmt_program_look_for_cuda(image, path, &program.cuda);
     return program;

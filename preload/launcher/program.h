@@ -20,7 +20,8 @@ struct gmt_program {
     char path[PATH_MAX]; /* the file that was looked at, "" if none is found */
     bool is_elf;         /* for this machine's loader */
     bool is_static;      /* no dynamic loader: LD_PRELOAD has no effect */
-    char asan[64];       /* file name of the ASan runtime it needs, or "" */
+    bool is_musl;  /* its loader refuses libraries of another libc, and does not start it then */
+    char asan[64]; /* file name of the ASan runtime it needs, or "" */
     struct gmt_program_cuda cuda;
 };
 

@@ -83,6 +83,14 @@ static int prepare_environment(const char *program, uint64_t now_ns)
         return -ENOENT;
     }
     struct gmt_program traits = gmt_program_look(program);
+    if (traits.is_musl) {
+        (void)fprintf(
+            stderr,
+            "gmtrace: %s is linked with musl, which no driver works with and whose loader "
+            "refuses libgmtrace.so: it runs untraced, and all that it starts\n",
+            program);
+        return 0;
+    }
     if (traits.is_static && enter_static_program(program, library) != 0) {
         return -ENOMEM;
     }

@@ -119,6 +119,10 @@ if cc -static -o static empty.c 2>/dev/null; then
     doctor 0 ./static
     says program limited 'linked statically.*through CUPTI'
 fi
+if musl-gcc -o musl empty.c 2>/dev/null; then
+    doctor 1 ./musl
+    says program missing 'linked with musl'
+fi
 for kind in '' _shared; do
     if [ -x "$GMT_BUILD/bin/pipeline_slow$kind" ]; then
         doctor 0 "$GMT_BUILD/bin/pipeline_slow$kind"
