@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* cu.cuMemAlloc(...), however it was reached. (Macros of cuda.h rename the members: no matter.) */
 struct client_api {
@@ -33,6 +34,10 @@ void client_check(CUresult result, const char *call);
 
 /* cuInit and the primary context of device 0. */
 CUcontext client_start(void);
+/* An allocation, a copy to it and one back (process.c). */
+CUdeviceptr client_some_calls(void);
+/* How a child ended: its exit status, or 128 + signal. */
+int client_status_of(pid_t child);
 void client_fill(void *bytes, size_t count, unsigned seed);
 unsigned client_checksum(const void *bytes, size_t count);
 

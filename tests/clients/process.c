@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static CUdeviceptr some_calls(void)
+CUdeviceptr client_some_calls(void)
 {
     CUdeviceptr memory;
     char host[256] = {1};
@@ -23,7 +23,7 @@ static CUdeviceptr some_calls(void)
     return memory;
 }
 
-static int status_of(pid_t child)
+int client_status_of(pid_t child)
 {
     int status;
     while (waitpid(child, &status, 0) < 0) {
@@ -42,20 +42,20 @@ int scenario_fork_early(long n)
     for (long i = 0; i < count; i++) {
         children[i] = fork();
         if (children[i] == 0) {
-            CHECK(cu.cuMemFree(some_calls()));
+            CHECK(cu.cuMemFree(client_some_calls()));
             exit(10 + (int)i);
         }
     }
-    CHECK(cu.cuMemFree(some_calls()));
+    CHECK(cu.cuMemFree(client_some_calls()));
     for (long i = 0; i < count; i++) {
-        printf("child %d\n", status_of(children[i]));
+        printf("child %d\n", client_status_of(children[i]));
     }
     return 0;
 }
 
 int scenario_fork_late(long n)
 {
-    CUdeviceptr memory = some_calls();
+    CUdeviceptr memory = client_some_calls();
     (void)n;
     fflush(stdout);
     pid_t child = fork();
@@ -63,7 +63,7 @@ int scenario_fork_late(long n)
         CUresult result = cu.cuMemAlloc(&memory, 64);
         exit(result == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
     }
-    printf("child %d\n", status_of(child));
+    printf("child %d\n", client_status_of(child));
     CHECK(cu.cuMemFree(memory));
     return 0;
 }
@@ -72,7 +72,7 @@ int scenario_exec(long n)
 {
     char *arguments[] = {(char *)(uintptr_t)client_program, "basic", NULL};
     (void)n;
-    some_calls();
+    client_some_calls();
     puts("exec");
     fflush(stdout);
     execv("/proc/self/exe", arguments);
@@ -82,35 +82,35 @@ int scenario_exec(long n)
 int scenario_exit_return(long n)
 {
     (void)n;
-    some_calls();
+    client_some_calls();
     return 7;
 }
 
 int scenario_exit_now(long n)
 {
     (void)n;
-    some_calls();
+    client_some_calls();
     _exit(7);
 }
 
 int scenario_exit_quick(long n)
 {
     (void)n;
-    some_calls();
+    client_some_calls();
     quick_exit(7);
 }
 
 int scenario_exit_abort(long n)
 {
     (void)n;
-    some_calls();
+    client_some_calls();
     abort();
 }
 
 int scenario_exit_segv(long n)
 {
     (void)n;
-    some_calls();
+    client_some_calls();
     volatile int *nowhere = NULL;
     *nowhere = 1; // NOLINT: that is the scenario
     return 0;
@@ -161,7 +161,7 @@ __attribute__((destructor)) static void free_kept(void)
 int scenario_late_free(long n)
 {
     (void)n;
-    some_calls();
+    client_some_calls();
     for (int i = 0; i < 3; i++) {
         CHECK(cu.cuMemAlloc(&kept[i], 1 << 20));
     }
@@ -184,7 +184,7 @@ int scenario_waitloop(long n)
     int reaped = 0, strangers = 0, status;
     (void)n;
     sigaction(SIGCHLD, &action, NULL);
-    CUdeviceptr memory = some_calls();
+    CUdeviceptr memory = client_some_calls();
     pid_t child = fork();
     if (child == 0) {
         _exit(0);
@@ -205,12 +205,12 @@ int scenario_waitloop(long n)
 int scenario_closefds(long n)
 {
     (void)n;
-    CUdeviceptr memory = some_calls();
+    CUdeviceptr memory = client_some_calls();
     for (int fd = 3; fd < 1024; fd++) {
         close(fd);
     }
     CHECK(cu.cuMemFree(memory));
-    CHECK(cu.cuMemFree(some_calls()));
+    CHECK(cu.cuMemFree(client_some_calls()));
     int status = scenario_churn(2000);
     int first_free = dup(0);
     printf("next descriptor %d\n", first_free);
@@ -223,6 +223,6 @@ int scenario_chdir(long n)
     if (chdir("/") != 0) {
         return 1;
     }
-    CHECK(cu.cuMemFree(some_calls()));
+    CHECK(cu.cuMemFree(client_some_calls()));
     return 0;
 }

@@ -1,24 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Together with others: a second dlsym hook in either order, RTLD_DEEPBIND, pipes, a Python program.
+# Pipes behind a traced program, and what its children find in their environment.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
-
-# gmtrace first, as its launcher puts it: everything is recorded.
-PRELOAD=$GMT_LIB:$CLIENTS/libotherdlsym.so traced_like_plain t basic
-finished t.db
-all_calls_recorded t
-
-# The other first: it asks glibc for the versioned dlsym and may go past gmtrace; what is recorded
-# then is complete, and the program works.
-PRELOAD=$CLIENTS/libotherdlsym.so:$GMT_LIB traced_like_plain other basic
-if [ -e other.db ] || [ -e other.db.spool ]; then
-    finished other.db
-    all_calls_recorded other
-fi
-
-# A plugin loaded with RTLD_DEEPBIND asks libc's own dlsym; it must work, recorded or not.
-CLIENT=$CLIENTS/clienthost traced_like_plain deep "$CLIENTS/libclientplugin.so" basic
 
 # Whoever reads the program's output sees its end at once: the recorder holds no end of the pipe.
 begin=$(date +%s%N)
