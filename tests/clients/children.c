@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
 static char self[] = "/proc/self/exe";
 
 /* The same program again, with the scenario `basic`. */

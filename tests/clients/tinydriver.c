@@ -46,6 +46,7 @@ static CUresult end(struct simgpu_call *call, int result)
     if (watcher != NULL) {
         watcher(call);
     }
+    call->result = NULL;
     return (CUresult)result;
 }
 
