@@ -23,6 +23,8 @@ struct told {
 
 static enum { NOT_ASKED, PRELOADED, REPORTED, NOT_COVERED } state;
 static char reason[192];
+static int
+    unreported; /* functions of which CUPTI does not tell, or not as we were built to read it */
 static uint64_t asked_ticks;                           /* cuInit had begun */
 static uint16_t hook_of[CUPTI_DRIVER_TRACE_CBID_SIZE]; /* gmt_hook_id + 1, 0 = none */
 static pthread_key_t key;
@@ -154,6 +156,8 @@ static size_t choose(uint32_t *callbacks)
             hook->halves->parameter_bytes == hook->parameter_bytes) {
             hook_of[hook->callback] = (uint16_t)(id + 1);
             callbacks[count++] = hook->callback;
+        } else {
+            unreported++;
         }
     }
     return count;
@@ -177,8 +181,9 @@ GMT_EXPORT int InitializeInjection(void)
     int error = ready ? gmt_driver_calls_start(gmt_options.cupti, callbacks, choose(callbacks),
                                                on_call, reason, sizeof(reason))
                       : -1;
-    state = error == 0 ? REPORTED : NOT_COVERED;
-    if (error != 0) {
+    unreported += error > 0 ? error : 0;
+    state = error >= 0 ? REPORTED : NOT_COVERED;
+    if (error < 0) {
         (void)gmt_start(); /* nothing else will make a trace that says so */
     }
     gmt_hook_depth--;
@@ -188,27 +193,28 @@ GMT_EXPORT int InitializeInjection(void)
 void gmt_injection_report(void)
 {
     static const struct {
-        const char *name, *detail, *remedy;
+        const char *detail, *remedy;
         enum gmt_capability_state is;
     } rows[] = {
-        [PRELOADED] = {"injection",
-                       "CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks "
+        [PRELOADED] = {"CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks "
                        "record the host side",
                        "", GMT_CAP_OFF},
-        [REPORTED] = {"injection",
-                      "the host side is recorded from CUPTI's driver callbacks, without stacks",
+        [REPORTED] = {"the host side is recorded from CUPTI's driver callbacks, without stacks",
                       "preload libgmtrace.so where the program is linked dynamically",
                       GMT_CAP_PARTIAL},
-        [NOT_COVERED] = {"injection", NULL,
+        [NOT_COVERED] = {"host side not covered: ",
                          "install CUPTI, or name it with GMTRACE_CUPTI; or link the program "
                          "dynamically and preload libgmtrace.so",
                          GMT_CAP_MISSING},
     };
-    char detail[sizeof(reason) + 64];
+    char detail[sizeof(reason) + 128];
     if (state != NOT_ASKED) {
-        (void)snprintf(detail, sizeof(detail), "host side not covered: %s", reason);
-        gmt_spool_capability(rows[state].name, rows[state].is, 0,
-                             rows[state].detail != NULL ? rows[state].detail : detail,
-                             rows[state].remedy);
+        int length = snprintf(detail, sizeof(detail), "%s%s", rows[state].detail,
+                              state == NOT_COVERED ? reason : "");
+        if (unreported != 0 && state == REPORTED) {
+            (void)snprintf(detail + length, sizeof(detail) - (size_t)length,
+                           "; %d functions are not reported", unreported);
+        }
+        gmt_spool_capability("injection", rows[state].is, 0, detail, rows[state].remedy);
     }
 }

@@ -74,7 +74,7 @@ int gmt_driver_calls_start(const char *cupti, const uint32_t *callbacks, size_t 
         return refused("cuptiEnableCallback", result, why, why_bytes);
     }
     is_active = true;
-    return 0;
+    return (int)(count - enabled);
 }
 
 bool gmt_driver_calls_active(void)

@@ -17,8 +17,8 @@ struct gmt_driver_call {
 };
 
 /* Have `told` called at both ends of every call of these kinds. `cupti` is the user's path or NULL.
- * Must be called once per process at most; inside of cuInit is early enough. Returns 0, or negative
- * errno with one sentence in `why`: then nothing is reported. */
+ * Must be called once per process at most; inside of cuInit is early enough. Returns how many kinds this
+ * CUPTI does not know, or negative errno with one sentence in `why`: then nothing is reported. */
 int gmt_driver_calls_start(const char *cupti, const uint32_t *callbacks, size_t count,
                            void (*told)(const struct gmt_driver_call *call), char *why,
                            size_t why_bytes);

@@ -2,7 +2,8 @@
 /*
  * A stand-in of CUPTI over the software device: calls back at both ends of each enabled driver function.
  *
- * STANDIN_CUPTI=refuse: somebody else has subscribed already. =old: a CUPTI that knows no function.
+ * STANDIN_CUPTI=refuse: somebody else has subscribed already. =old: a CUPTI that knows no function;
+ * =recent: none of the last ones.
  */
 #define _GNU_SOURCE
 #include <cuda.h>
@@ -121,7 +122,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
 {
     (void)handle;
     if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= CUPTI_DRIVER_TRACE_CBID_SIZE ||
-        asked_to_be("old")) {
+        asked_to_be("old") ||
+        (asked_to_be("recent") && id >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync)) {
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
     enabled[id] = enable != 0;

@@ -32,53 +32,68 @@ injection_says() {
     sql "$1" "SELECT state || ': ' || detail FROM capability WHERE name = 'injection'"
 }
 
-# (A call before cuInit, as `errors` makes one, fails and is not reported.)
-for scenario in basic "churn 50" "capture 5" "threads 8" memory "graphs 5" "mapped 20" "peer 0"; do
-    read -ra words <<<"$scenario"
-    name=${words[0]}
-    plain "i.$name.plain" "${words[@]}"
-    injected "i.$name" "${words[@]}"
-    same_behaviour "i.$name"
-    all_calls_recorded "i.$name"
-    nothing_lost "i.$name.db"
-    traced "h.$name" "${words[@]}"
-    finished "h.$name.db"
-    diff <(rows "h.$name.db") <(rows "i.$name.db") >&2 || fail "$name: hooks (<) and callbacks (>) recorded different things"
-    equal "$name: how" "partial: the host side is recorded from CUPTI's driver callbacks, without stacks" \
-        "$(injection_says "i.$name.db")"
-done
+# same SCENARIO [N]: hooks and callbacks record the same. (A call before cuInit, as `errors` makes one, fails
+# and is not reported.)
+about_same() {
+    plain i.plain "$@"
+    injected i "$@"
+    same_behaviour i
+    all_calls_recorded i
+    nothing_lost i.db
+    traced h "$@"
+    finished h.db
+    diff <(rows h.db) <(rows i.db) >&2 || fail "hooks (<) and callbacks (>) recorded different things"
+    equal "how" "partial: the host side is recorded from CUPTI's driver callbacks, without stacks" \
+        "$(injection_says i.db)"
+}
 
-# However the program reaches the driver, and however it ends.
-for via in per-thread dlsym; do
-    injected "via.$via" --via "$via" basic
-    all_calls_recorded "via.$via"
-done
-for scenario in exit_now exit_segv late_free; do
-    injected "$scenario" "$scenario"
-    all_calls_recorded "$scenario"
-done
+# However the program reaches the driver ...
+about_doors() {
+    local via
+    for via in per-thread dlsym; do
+        injected "$via" --via "$via" basic
+        all_calls_recorded "$via"
+    done
+}
+
+# ... and however it ends.
+about_ends() {
+    local how
+    for how in exit_now exit_segv late_free; do
+        injected "$how" "$how"
+        all_calls_recorded "$how"
+    done
+}
 
 # Preloaded as well: hooks record, once, and it is noted.
-export CUDA_INJECTION64_PATH=$GMT_LIB GMTRACE_CUPTI=$standin
-traced_like_plain both basic
-finished both.db
-all_calls_recorded both
-equal "both doors" "off: CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks record the host side" \
-    "$(injection_says both.db)"
-unset CUDA_INJECTION64_PATH GMTRACE_CUPTI
+about_both() {
+    export CUDA_INJECTION64_PATH=$GMT_LIB GMTRACE_CUPTI=$standin
+    traced_like_plain both basic
+    finished both.db
+    all_calls_recorded both
+    equal "both doors" "off: CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks record the host side" \
+        "$(injection_says both.db)"
+}
 
 # Without CUPTI, or with one that refuses, the trace says that it has no host side.
+about_refused() {
+    not_covered absent "no CUPTI was found"
+    not_covered refuse "cuptiSubscribe: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
+    not_covered old "cuptiEnableCallback: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
+    STANDIN_CUPTI=recent injected recent basic
+    injection_says recent.db | grep -qE '^partial: .*; [0-9]+ functions are not reported$' ||
+        fail "functions that CUPTI does not know: $(injection_says recent.db)"
+}
+
+# not_covered HOW SENTENCE
 not_covered() {
+    local cupti=$standin
+    [ "$1" != absent ] || cupti=$work/absent.so
+    plain "$1.plain" basic
+    CUPTI=$cupti STANDIN_CUPTI=$1 injected "$1" basic
     same_behaviour "$1"
     equal "$1: what the trace says" "missing: host side not covered: $2" "$(injection_says "$1.db")"
     equal "$1: calls" 0 "$(sql "$1.db" 'SELECT count(*) FROM api_call')"
 }
-for name in absent refuse old; do
-    plain "$name.plain" basic
-done
-CUPTI=$work/absent.so injected absent basic
-not_covered absent "no CUPTI was found"
-STANDIN_CUPTI=refuse injected refuse basic
-not_covered refuse "cuptiSubscribe: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
-STANDIN_CUPTI=old injected old basic
-not_covered old "cuptiEnableCallback: CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"
+
+"about_$1" "${@:2}"

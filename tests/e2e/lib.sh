@@ -90,9 +90,10 @@ sql() {
     sqlite3 -batch -noheader "file:$1?mode=ro" "$2"
 }
 
-# Wait until the recorder has finished with a trace (10 s at most).
+# Wait until the recorder has finished with a trace. The limit ends a test that has failed, on a machine
+# that does many other things.
 finished() {
-    local db=$1 tries=200
+    local db=$1 tries=2400
     while [ "$tries" -gt 0 ]; do
         if [ -f "$db" ] && [ ! -e "$db.spool" ] &&
             [ "$(sql "$db" "SELECT value FROM meta WHERE key = 'complete'" 2>/dev/null)" = 1 ]; then
