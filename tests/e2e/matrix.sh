@@ -120,9 +120,14 @@ of_processes() {
 }
 
 check_traces() {
-    local db
-    calls_made | of_processes >made
+    local db tries=2400
     calls_in_traces | of_processes >recorded
+    calls_made | of_processes >made
+    # The daemon of the run that counts may be at it still.
+    until [ -n "$device_lib" ] || cmp -s made recorded || [ $((tries -= 1)) -eq 0 ]; do
+        sleep 0.05
+        calls_made | of_processes >made
+    done
     [ -s made ] || fail "$row: the driver saw no call"
     diff made recorded >&2 || fail "$row: calls made (<) and calls recorded (>) differ"
     for db in $(traces_made); do
@@ -147,8 +152,8 @@ run "$row.plain" in_plain
 [ "$(cat "$row.plain.status")" != 77 ] || skip "$(tail -1 "$row.plain.out")"
 if [ -z "$device_lib" ]; then
     run counted in_counted
-    equal "status with the software device" 0 "$(cat counted.status)"
-    [ "$(cat "$row.plain.status")" = 0 ] || skip "ends with $(cat "$row.plain.status") on this driver, untraced"
+    [ "$(cat "$row.plain.status")" = "$(cat counted.status)" ] ||
+        skip "ends with $(cat "$row.plain.status") on this driver, untraced, not with $(cat counted.status)"
 fi
 run "$row" in_traced
 [ "$how" != launcher ] || sed -i '/^gmtrace: /d' "$row.err"
