@@ -118,8 +118,19 @@ static double seconds_of(struct timespec time)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Was it made while this process was alive (by another process, or by this one before an exec)? The
- * launcher's GMTRACE_RUN (its start, ns by the clock that stamps files) widens that to all processes
+/* By CLOCK_BOOTTIME; a forked child keeps that of the program that it was forked from. */
+static double loaded_s;
+
+__attribute__((constructor)) static void note_loading(void)
+{
+    struct timespec boot;
+    if (clock_gettime(CLOCK_BOOTTIME, &boot) == 0) {
+        loaded_s = seconds_of(boot);
+    }
+}
+
+/* Was it made while this process was alive (by another process, or by this one before an exec), or the
+ * program that it was forked from? A brother's trace is of this run, however early it ended. The launcher's GMTRACE_RUN (its start, ns by the clock that stamps files) widens that to all processes
  * under it. That clock stands still for a tick (4 ms on most machines), which is longer than a small
  * program needs to make its spool: the age of a file may look that much too high. */
 static bool is_of_this_run(const struct stat *status)
@@ -137,6 +148,7 @@ static bool is_of_this_run(const struct stat *status)
         return false;
     }
     double start_s = (double)gmt_proc_start_time(getpid()) / (double)hertz;
+    start_s = loaded_s != 0 && loaded_s < start_s ? loaded_s : start_s;
     double changed_ago_s = seconds_of(real) - seconds_of(status->st_mtim) - seconds_of(tick);
     return changed_ago_s < seconds_of(boot) - start_s;
 }

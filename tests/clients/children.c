@@ -94,6 +94,21 @@ int scenario_fork_chain(long n)
     return (int)n;
 }
 
+int scenario_fork_turns(long n)
+{
+    for (long i = 0; i < n; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            CHECK(cu.cuMemFree(client_some_calls()));
+            exit((int)i);
+        }
+        printf("child %d\n", client_status_of(child));
+        usleep(50000); /* the next one starts later by any clock: of files, of ticks */
+    }
+    return 0;
+}
+
 static void *become_another(void *unused)
 {
     (void)unused;

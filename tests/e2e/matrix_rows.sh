@@ -25,6 +25,11 @@ one_name() {
     GMTRACE_OUTPUT=$work/traces/trace.db client fork_early 3
 }
 
+# Nor may a child take the trace of a brother that has ended for one of an earlier run.
+one_name_turns() {
+    GMTRACE_OUTPUT=$work/traces/trace.db client fork_turns 3
+}
+
 after_one_name() {
     equal "traces that say that their name was taken" 3 "$(for db in $(traces_made); do
         sql "$db" "SELECT name FROM capability WHERE name = 'output'"
