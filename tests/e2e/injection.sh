@@ -4,7 +4,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
-standin=$CLIENTS/cupti/libcupti.so.13
+standin=$CLIENTS/cupti_calls/libcupti.so.13
 
 # injected NAME SCENARIO...: not preloaded, but named to the driver.
 injected() {

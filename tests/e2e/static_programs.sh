@@ -15,7 +15,7 @@ kind() {
     cc -O1 "$1" -o "$name" "$GMT_SOURCE/tests/clients/tinyclient.c" -ldl 2>/dev/null || return 0
     run "$name.plain" "./$name" $rounds
     equal "$name: status" 0 "$(cat "$name.plain.status")"
-    GMTRACE_CUPTI=$CLIENTS/cupti/libcupti.so.13 run "$name" "$gmtrace" -o "$name.db" -- "./$name" $rounds
+    GMTRACE_CUPTI=$CLIENTS/cupti_calls/libcupti.so.13 run "$name" "$gmtrace" -o "$name.db" -- "./$name" $rounds
     equal "$name: status under gmtrace" 0 "$(cat "$name.status")"
     diff "$name.plain.out" "$name.out" >&2 || fail "$name: output differs"
     finished "$name.db"
