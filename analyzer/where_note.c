@@ -67,7 +67,7 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
     }
     if (interpreted && !made)
         return "Python's functions have no names here: run it with Python 3.12 or newer and "
-               "PYTHONPERFSUPPORT=1, which gmtrace sets unless --python off is given";
+               "PYTHONPERFSUPPORT=1, which gmtrace --python on sets";
     if (nameless)
         return "the code that calls was made at run time and has no name: let what made it write "
                "/tmp/perf-PID.map (Python: PYTHONPERFSUPPORT=1, Node: --perf-basic-prof, .NET: "

@@ -145,7 +145,7 @@ static uint32_t intern(struct gmt_walk *walk)
 uint32_t gmt_stack_here(const void *frame)
 {
     unsigned slot;
-    if (gmt_options.stacks == GMT_STACKS_OFF) {
+    if (gmt_options.stacks == GMT_STACKS_OFF || frame == NULL) {
         return 0;
     }
     if (__builtin_expect(stack_low == 0, 0)) {

@@ -8,7 +8,8 @@
 /* The gmt_stack.id of the return addresses from a hook's frame pointer outwards, up to
  * GMT_STACK_FRAMES of them; 0 if none is kept. A chain may end early, never wrongly: where
  * an address could only be guessed, it must lie in code and follow a call instruction. On a stack that
- * is not the thread's own, and where only callers are kept, the chain is the hook's return address. */
+ * is not the thread's own, and where only callers are kept, the chain is the hook's return address.
+ * NULL: the call has no stack. */
 uint32_t gmt_stack_here(const void *frame);
 
 /* Write the maps of objects loaded since the last time (GMT_REC_OBJECT). */

@@ -50,10 +50,8 @@ int gmt_driver_calls_start(const char *cupti, const uint32_t *callbacks, size_t 
                        error == -ENOENT ? "no CUPTI was found" : "this CUPTI is too old");
         return error;
     }
-    const char *missing = api.missing_activity != NULL ? api.missing_activity
-                                                       : api.missing_callbacks;
-    if (missing != NULL) {
-        (void)snprintf(why, why_bytes, "this CUPTI has no %s", missing);
+    if (api.missing_callbacks != NULL) {
+        (void)snprintf(why, why_bytes, "this CUPTI has no %s", api.missing_callbacks);
         return -ENOSYS;
     }
     receiver = told;

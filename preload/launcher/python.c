@@ -11,8 +11,10 @@
 
 #include "preload/launcher/program.h"
 
-#define MAX_SCRIPTS 4 /* the kernel follows no more */
-#define FIRST_MINOR 12
+#define MAX_SCRIPTS 4  /* the kernel follows no more */
+#define FIRST_MINOR 12 /* that knows the variable */
+/* 3.12 recurses to 748 levels with it, less than the 1000 that programs may count on; 3.13 to 4998. */
+#define FIRST_HARMLESS_MINOR 13
 
 static const char *base_name(const char *path)
 {
@@ -132,12 +134,14 @@ void gmt_launcher_name_python(const char *program)
         program[0] == '\0' || !gmt_python_interpreter(program, interpreter)) {
         return;
     }
+    bool asked = wish != NULL && strcmp(wish, "on") == 0;
     int minor = gmt_python_minor(interpreter);
     /* A Python that is too old takes no notice of the variable: one whose version is not known, say a
-     * chooser of versions, can have it. */
-    if ((minor == 0 || minor >= FIRST_MINOR) && setenv("PYTHONPERFSUPPORT", "1", 1) == 0) {
-        (void)fprintf(stderr, "gmtrace: set PYTHONPERFSUPPORT=1, with which Python 3.12 and newer "
-                              "name their functions, call them slower and recurse less deep; "
-                              "--python off leaves it\n");
+     * chooser of versions, can have it if the user asks. */
+    bool sets = asked ? minor == 0 || minor >= FIRST_MINOR : minor >= FIRST_HARMLESS_MINOR;
+    if (sets && setenv("PYTHONPERFSUPPORT", "1", 1) == 0) {
+        (void)fprintf(stderr, "gmtrace: set PYTHONPERFSUPPORT=1, with which Python names its "
+                              "functions, calls them slower and recurses less deep; --python off "
+                              "leaves it\n");
     }
 }

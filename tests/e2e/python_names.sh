@@ -41,21 +41,27 @@ shown() {
     equal "$what: lines about it" "$lines" "$(grep -c 'PYTHONPERFSUPPORT=1' last.err || true)"
 }
 
-shown 'Python 3.12' 1 1 python3.12
 shown 'Python 3.13, free-threaded' 1 1 ./bin/python3.13t
-shown 'a link to 3.12' 1 1 python3
-shown 'a version that is not known' 1 1 python
 shown 'a copy in an environment of 3.13' 1 1 new/bin/python
-shown 'a copy in an environment of 3.9' unset 0 old/bin/python3
-shown 'Python 3.11' unset 0 python3.11
-shown 'Python 2.7' unset 0 python2.7
-shown 'another program' unset 0 show
-shown 'a program with such a name' unset 0 pythonize
 shown 'a script of an environment' 1 1 ./script
-shown 'a script of env' 1 1 ./env_script
 shown 'a script of a script' 1 1 ./twice
-shown 'switched off' unset 0 --python off python3.12
-GMTRACE_PYTHON=off shown 'switched off by the variable' unset 0 python3.12
-PYTHONPERFSUPPORT=0 shown 'switched off by the user' 0 0 python3.12
-PYTHONPERFSUPPORT='' shown 'set to nothing by the user' '' 0 python3.12
-equal 'status of a wrong word' 125 "$(run last "$gmtrace" --python on python3.12 && cat last.status)"
+shown 'Python 3.12, whose recursion would suffer' unset 0 python3.12
+shown 'a script of env, of 3.12' unset 0 ./env_script
+shown 'a version that is not known' unset 0 python
+shown 'Python 3.12, on' 1 1 --python on python3.12
+shown 'a link to 3.12, on' 1 1 --python on python3
+shown 'a script of env, on' 1 1 --python on ./env_script
+shown 'a version that is not known, on' 1 1 --python on python
+GMTRACE_PYTHON=on shown 'on by the variable' 1 1 python3.12
+for wish in auto on; do
+    shown "a copy in an environment of 3.9, $wish" unset 0 --python $wish old/bin/python3
+    shown "Python 3.11, $wish" unset 0 --python $wish python3.11
+    shown "Python 2.7, $wish" unset 0 --python $wish python2.7
+    shown "another program, $wish" unset 0 --python $wish show
+    shown "a program with such a name, $wish" unset 0 --python $wish pythonize
+done
+shown 'switched off' unset 0 --python off python3.13t
+GMTRACE_PYTHON=off shown 'switched off by the variable' unset 0 python3.13t
+PYTHONPERFSUPPORT=0 shown 'switched off by the user' 0 0 python3.13t
+PYTHONPERFSUPPORT='' shown 'set to nothing by the user' '' 0 python3.13t
+equal 'status of a wrong word' 125 "$(run last "$gmtrace" --python yes python3.13t && cat last.status)"

@@ -16,7 +16,7 @@ for candidate in "${GMT_PYTHON:-}" python3 python3.12 python3.13 python3.14 "${P
 done
 [ -n "$python" ] || skip "no Python 3.12 or newer"
 
-LD_LIBRARY_PATH=$SIM_LIB run t "$GMT_BUILD/bin/gmtrace" -o t.db "$python" "$GMT_SOURCE/tests/gpu/programs/driver_names.py"
+LD_LIBRARY_PATH=$SIM_LIB run t "$GMT_BUILD/bin/gmtrace" --python on -o t.db "$python" "$GMT_SOURCE/tests/gpu/programs/driver_names.py"
 equal "exit status" 0 "$(cat t.status)"
 equal "output" copied "$(cat t.out)"
 finished t.db
