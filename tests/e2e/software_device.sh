@@ -65,6 +65,7 @@ END
 equal "device rows" 0 "$(q 'SELECT count(*) FROM device_op')"
 equal "device times" 0 "$(q 'SELECT count(*) FROM launch WHERE device_end_ns IS NOT NULL')"
 equal "capabilities" "counters ok
+fingerprints ok
 hardware_counters missing
 software_device ok
 timestamps off" "$(q "SELECT name || ' ' || state FROM capability ORDER BY name")"
