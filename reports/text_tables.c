@@ -10,7 +10,10 @@
 void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
                     const struct gmt_finding *finding)
 {
-    for (size_t i = 0; i < finding->line_count; i++) {
+    enum { FEW = 2 };
+    size_t shown = t->detail->only_counts && finding->line_count > FEW ? FEW : finding->line_count;
+
+    for (size_t i = 0; i < shown; i++) {
         const struct gmt_finding_line *line = &finding->lines[i];
         char share[GMT_FORMAT_BYTES];
 

@@ -139,7 +139,8 @@ int gmt_command_symbolize(int argc, char **argv)
             rest = print_rest(db);
         }
         if (rest < 0) {
-            fprintf(stderr, "gmanalyze: %s: %s\n", options.trace, gmt_recording_explain(rc != 0 ? rc : -EIO));
+            fprintf(stderr, "gmanalyze: %s: %s\n", options.trace,
+                    gmt_recording_explain(rc != 0 ? rc : -EIO));
             status = GMT_EXIT_UNREADABLE;
         }
         gmt_database_close(db);

@@ -24,7 +24,7 @@ on_device() {
     finished "$1.db"
     all_calls_recorded "$1"
     nothing_lost "$1.db"
-    "$GMT_BUILD/bin/gmanalyze" "$1.db" -o "$1.json" >"$1.txt" 2>"$1.analyze.err" || fail "gmanalyze: $1"
+    "$GMT_BUILD/bin/gmanalyze" --top 10 "$1.db" -o "$1.json" >"$1.txt" 2>"$1.analyze.err" || fail "gmanalyze: $1"
 }
 
 on_device slow "$slow"

@@ -98,8 +98,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const long steps = argc > 3 ? parse_number(argv[3], 1, 1000000) : 200;
-    buffers all = {nullptr, nullptr, nullptr, std::vector<float>(COUNT),
-                   std::vector<float>(COUNT)};
+    buffers all = {nullptr, nullptr, nullptr, std::vector<float>(COUNT), std::vector<float>(COUNT)};
     for (int i = 0; i < COUNT; i++) {
         all.host[i] = static_cast<float>(i % 1000);
         all.table[i] = static_cast<float>(i % 777);
