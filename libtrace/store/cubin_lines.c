@@ -78,32 +78,62 @@ static int load_functions(struct gmt_cubin *cubin)
     return 0;
 }
 
+/* One address of the line table: of which function, and where in it. */
+static int relocate_one(char *lines, size_t bytes, uint64_t info, uint64_t offset, uint64_t addend)
+{
+    if (GELF_R_TYPE(info) != RELOCATION_64 || bytes < sizeof(uint64_t) ||
+        offset > bytes - sizeof(uint64_t)) {
+        return -EBADMSG;
+    }
+    uint64_t address = ((GELF_R_SYM(info) + 1) << RANGE_BITS) + addend;
+    memcpy(lines + offset, &address, sizeof(address));
+    return 0;
+}
+
+/* Addends lie in the entries (Hopper and later), or in the table itself. */
+static int relocate_by(struct gmt_cubin *cubin, const char *name, char *lines, size_t bytes)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = section_named(cubin->elf, name, &header);
+    Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
+    bool has_addend = section != NULL && header.sh_type == SHT_RELA;
+    size_t count = data != NULL && header.sh_entsize != 0 ? data->d_size / header.sh_entsize : 0;
+    int error = 0;
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        GElf_Rela entry;
+        GElf_Rel plain;
+        uint64_t addend = 0;
+        if (has_addend) {
+            error = gelf_getrela(data, (int)i, &entry) != NULL
+                        ? relocate_one(lines, bytes, entry.r_info, entry.r_offset,
+                                       (uint64_t)entry.r_addend)
+                        : -EBADMSG;
+        } else if (gelf_getrel(data, (int)i, &plain) == NULL) {
+            error = -EBADMSG;
+        } else {
+            if (plain.r_offset < bytes && bytes - plain.r_offset >= sizeof(addend)) {
+                memcpy(&addend, lines + plain.r_offset, sizeof(addend));
+            }
+            error = relocate_one(lines, bytes, plain.r_info, plain.r_offset, addend);
+        }
+    }
+    return error;
+}
+
 /* Puts the functions' ranges into the addresses of the line table, as a linker would. */
 static int relocate(struct gmt_cubin *cubin, size_t bytes)
 {
-    GElf_Shdr header, lines_header;
-    Elf_Scn *lines = section_named(cubin->elf, ".debug_line", &lines_header);
-    Elf_Scn *section = section_named(cubin->elf, ".rela.debug_line", &header);
-    Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
-    if (lines == NULL || lines_header.sh_type == SHT_NOBITS) {
+    GElf_Shdr header;
+    Elf_Scn *section = section_named(cubin->elf, ".debug_line", &header);
+    if (section == NULL || header.sh_type == SHT_NOBITS) {
         return -ENODATA;
     }
-    if (lines_header.sh_offset > bytes || lines_header.sh_size > bytes - lines_header.sh_offset) {
+    if (header.sh_offset > bytes || header.sh_size > bytes - header.sh_offset) {
         return -EBADMSG;
     }
-    for (size_t i = 0;
-         data != NULL && header.sh_entsize != 0 && i < data->d_size / header.sh_entsize; i++) {
-        GElf_Rela entry;
-        if (gelf_getrela(data, (int)i, &entry) == NULL ||
-            GELF_R_TYPE(entry.r_info) != RELOCATION_64 || lines_header.sh_size < sizeof(uint64_t) ||
-            entry.r_offset > lines_header.sh_size - sizeof(uint64_t)) {
-            return -EBADMSG;
-        }
-        uint64_t address = ((GELF_R_SYM(entry.r_info) + 1) << RANGE_BITS) +
-                           (uint64_t)entry.r_addend;
-        memcpy(cubin->image + lines_header.sh_offset + entry.r_offset, &address, sizeof(address));
-    }
-    return 0;
+    char *lines = cubin->image + header.sh_offset;
+    int error = relocate_by(cubin, ".rela.debug_line", lines, header.sh_size);
+    return error == 0 ? relocate_by(cubin, ".rel.debug_line", lines, header.sh_size) : error;
 }
 
 static int grow(struct gmt_cubin *cubin)

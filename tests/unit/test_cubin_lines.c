@@ -57,7 +57,7 @@ static bool has_place(const struct gmt_cubin *cubin, const char *function, const
     return false;
 }
 
-Test(cubin_lines, every_level_of_what_was_inlined, .timeout = 60)
+static void expect_every_level(const char *file)
 {
     static const struct {
         const char *function, *place;
@@ -71,9 +71,9 @@ Test(cubin_lines, every_level_of_what_was_inlined, .timeout = 60)
         {"_Z1cPKfPf", "inlined.cu:5(_Z3onePKfi) < inlined.cu:20"},
         {"_Z6filledIdEvPT_", "inlined.cu:21"},
     };
-    struct image image = read_image("lines.cubin");
+    struct image image = read_image(file);
     struct gmt_cubin *cubin = NULL;
-    cr_assert_eq(gmt_cubin_open(image.bytes, image.size, &cubin), 0);
+    cr_assert_eq(gmt_cubin_open(image.bytes, image.size, &cubin), 0, "%s", file);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         cr_expect(has_place(cubin, expected[i].function, expected[i].place),
                   "%s: no instruction is at %s", expected[i].function, expected[i].place);
@@ -87,6 +87,17 @@ Test(cubin_lines, every_level_of_what_was_inlined, .timeout = 60)
     cr_expect_gt(gmt_cubin_place(cubin, "_Z1bPKfPf", 0x20, &one, 1), 0u, "the first level fits");
     gmt_cubin_close(cubin);
     free(image.bytes);
+}
+
+Test(cubin_lines, every_level_of_what_was_inlined, .timeout = 60)
+{
+    expect_every_level("lines.cubin");
+}
+
+/* Before Hopper the addends of relocations lie in what is relocated. */
+Test(cubin_lines, every_level_on_ampere, .timeout = 60)
+{
+    expect_every_level("lines_80.cubin");
 }
 
 Test(cubin_lines, what_is_not_known, .timeout = 60)
