@@ -15,8 +15,8 @@ struct gmt_allocation {
     uint64_t base;
     uint64_t bytes;
     uint32_t id;      /* gmt_alloc.id */
-    uint8_t kind;     /* enum gmt_alloc_kind */
     uint16_t context; /* gmt_context.id, 0 = none */
+    uint8_t kind;     /* enum gmt_alloc_kind */
     bool unreadable;  /* host memory that must not be read by us: see gmt_allocmap_set_unreadable */
 };
 
