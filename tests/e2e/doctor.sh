@@ -38,7 +38,7 @@ says device ok 'software device'
 says calibration ok 'no times'
 
 # Without a driver nothing can be recorded.
-LD_LIBRARY_PATH='' GMTRACE_CUPTI=/absent doctor "$(ldconfig -p | grep -q 'libcuda\.so\.1' && echo 0 || echo 1)"
+LD_LIBRARY_PATH='' GMTRACE_CUPTI=/absent doctor "$(ldconfig -p | grep 'libcuda\.so\.1' >/dev/null && echo 0 || echo 1)"
 says cupti limited 'libcupti'
 
 # Stand-ins for a driver with two boards, and for NVML, which tells that one is cut into instances.

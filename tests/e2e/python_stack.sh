@@ -5,8 +5,6 @@
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
-# Its frames lie behind libffi, which keeps no frame pointers: whole stacks are needed.
-"$GMT_BUILD/bin/gmtrace" --help | grep -q -- '--stacks=[a-z|]*full' || skip "stacks are not recorded in full"
 python=
 for candidate in "${GMT_PYTHON:-}" python3 python3.12 python3.13 python3.14 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
     if [ -n "$candidate" ] && "$candidate" -c 'import sys, ctypes; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
