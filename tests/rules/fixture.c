@@ -3,6 +3,7 @@
 #include "tests/rules/fixture.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,4 +88,21 @@ void gmt_fixture_free(struct gmt_fixture *fixture)
     gmt_model_free(&fixture->model);
     gmt_arena_free(&fixture->arena);
     sqlite3_close(fixture->db);
+}
+
+const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const char *rule)
+{
+    gmt_fixture_analyze(fixture, rule);
+    cr_assert_eq(fixture->report.finding_count, 1, "%s: %zu findings, %zu notes", rule,
+                 fixture->report.finding_count, fixture->report.note_count);
+    return &fixture->report.findings[0];
+}
+
+double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name)
+{
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        if (strcmp(finding->evidence[i].name, name) == 0)
+            return finding->evidence[i].value;
+    }
+    return NAN;
 }

@@ -17,6 +17,10 @@ struct gmt_fixture {
 void gmt_fixture_load(struct gmt_fixture *fixture, const char *name);
 /* After gmt_fixture_load; NULL: all rules. */
 void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule);
+/* The same, and the one finding that there must be. */
+const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const char *rule);
+/* NAN: the finding has none of that name. */
+double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name);
 /* As a user without any device model has it. To be called before gmt_fixture_analyze. */
 void gmt_fixture_drop_model(struct gmt_fixture *fixture);
 void gmt_fixture_sql(struct gmt_fixture *fixture, const char *sql);

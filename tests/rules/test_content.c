@@ -38,15 +38,6 @@ static void expect_nothing(const char *name, const char *rule, const char *sql,
     gmt_fixture_free(&fixture);
 }
 
-static double evidence(const struct gmt_finding *f, const char *name)
-{
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        if (strcmp(f->evidence[i].name, name) == 0)
-            return f->evidence[i].value;
-    }
-    return NAN;
-}
-
 static void expect_same_by_sql(const struct gmt_finding *f, double copies, double bytes)
 {
     sqlite3_stmt *row;
@@ -60,11 +51,11 @@ static void expect_same_by_sql(const struct gmt_finding *f, double copies, doubl
 Test(content, prices_verified_repeats_with_what_they_took)
 {
     const struct gmt_finding *f = only_finding("fixtures/GM105_positive", "GM105", NULL);
-    cr_expect_float_eq(evidence(f, "repeated_copies"), 19, 0);
-    cr_expect_float_eq(evidence(f, "uploads"), 20, 0);
-    cr_expect_float_eq(evidence(f, "places"), 1, 0);
-    cr_expect_float_eq(evidence(f, "verified_copies"), 19, 0);
-    cr_expect_float_eq(evidence(f, "doubtful_copies"), 0, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "repeated_copies"), 19, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "uploads"), 20, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "places"), 1, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "verified_copies"), 19, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "doubtful_copies"), 0, 0);
     cr_expect_null(strstr(f->headline, "samples"), "%s", f->headline);
     cr_expect_float_eq(f->saving.best_ns, 19 * 300e3, 1);
     cr_expect_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
@@ -78,7 +69,7 @@ Test(content, doubts_what_a_kernel_may_have_written)
         "fixtures/GM105_positive", "GM105",
         "DELETE FROM launch WHERE seq > 10;"
         "UPDATE kernel SET name = 'work' WHERE id = 1"); /* extern "C": no signature */
-    cr_expect_float_eq(evidence(f, "doubtful_copies"), 10, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "doubtful_copies"), 10, 0);
     cr_expect_float_eq(f->saving.low_ns, 9 * 300e3, 1);
     cr_expect_float_eq(f->saving.best_ns, 19 * 300e3, 1);
     cr_expect_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
@@ -91,7 +82,8 @@ Test(content, doubts_everything_after_a_launch_of_unknown_arguments)
     const struct gmt_finding *f = only_finding(
         "fixtures/GM105_positive", "GM105",
         "UPDATE launch SET arguments = 'unknown', argument_set_id = NULL WHERE seq > 15");
-    cr_expect_float_eq(evidence(f, "doubtful_copies"), 4, 0); /* the last launch comes last */
+    cr_expect_float_eq(gmt_fixture_evidence(f, "doubtful_copies"), 4,
+                       0); /* the last launch comes last */
     cr_expect_not_null(strstr(f->fix, "unknown arguments"), "%s", f->fix);
     gmt_fixture_free(&fixture);
 }
@@ -120,8 +112,8 @@ Test(content, believes_a_download_of_the_same_bytes)
         "0, 0, 'd2h', 1, 1, 16777216, 999999488, 1048576, 'pageable', 'device', 7);"
         "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) VALUES"
         "(99, '000102030405060708090a0b0c0d0e0f', 16777216, 1)");
-    cr_expect_float_eq(evidence(f, "repeated_copies"), 1, 0);
-    cr_expect_float_eq(evidence(f, "doubtful_copies"), 0, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "repeated_copies"), 1, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "doubtful_copies"), 0, 0);
     gmt_fixture_free(&fixture);
 }
 
@@ -130,7 +122,7 @@ Test(content, verifies_nothing_by_samples)
     const struct gmt_finding *f = only_finding(
         "fixtures/GM105_positive", "GM105",
         "UPDATE fingerprint SET whole = 0, bytes_hashed = 262144");
-    cr_expect_float_eq(evidence(f, "verified_copies"), 0, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "verified_copies"), 0, 0);
     cr_expect_not_null(strstr(f->headline, "as far as samples tell"), "%s", f->headline);
     cr_expect_float_eq(f->saving.low_ns, 0, 0);
     cr_expect_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
@@ -176,7 +168,7 @@ Test(content, saves_nothing_behind_kernels)
         "2000000; UPDATE launch SET device_end_ns = 2610000 + (seq - 1) * 2000000, device_start_ns "
         "="
         "1510000 + (seq - 1) * 2000000 WHERE seq > 0; UPDATE launch SET measured = NULL");
-    cr_expect_float_eq(evidence(f, "hidden_behind_kernels"), 10 * 200e3, 1);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "hidden_behind_kernels"), 10 * 200e3, 1);
     cr_expect_float_eq(f->saving.best_ns, 10 * 100e3, 1);
     cr_expect_float_eq(f->saving.low_ns, 0, 0);
     cr_expect_not_null(strstr(f->method, "hidden behind kernels"), "%s", f->method);
@@ -186,8 +178,8 @@ Test(content, saves_nothing_behind_kernels)
 Test(content, counts_both_ways_of_a_round_trip)
 {
     const struct gmt_finding *f = only_finding("fixtures/GM106_positive", "GM106", NULL);
-    cr_expect_float_eq(evidence(f, "round_trips"), 10, 0);
-    cr_expect_float_eq(evidence(f, "downloads"), 10, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "round_trips"), 10, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "downloads"), 10, 0);
     cr_expect_float_eq(f->saving.low_ns, 10 * 300e3, 1);
     cr_expect_float_eq(f->saving.best_ns, 20 * 300e3, 1);
     cr_expect_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
@@ -202,7 +194,7 @@ Test(content, tells_a_round_trip_to_the_same_place_once)
         "fixtures/GM106_positive", NULL,
         "UPDATE transfer SET dst = 1048576, dst_allocation_id = 7 WHERE direction = 'h2d'");
     cr_expect_str_eq(f->rule, "GM106");
-    cr_expect_float_eq(evidence(f, "back_to_the_same_place"), 10, 0);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "back_to_the_same_place"), 10, 0);
     gmt_fixture_free(&fixture);
 }
 

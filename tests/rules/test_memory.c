@@ -16,15 +16,6 @@ static void load(struct gmt_fixture *fixture, const char *name, const char *sql,
     gmt_fixture_analyze(fixture, rule);
 }
 
-static double evidence(const struct gmt_finding *f, const char *name)
-{
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        if (strcmp(f->evidence[i].name, name) == 0)
-            return f->evidence[i].value;
-    }
-    return NAN;
-}
-
 static const struct gmt_finding *only_finding(const struct gmt_fixture *fixture)
 {
     cr_assert_eq(fixture->report.finding_count, 1, "%zu findings", fixture->report.finding_count);
@@ -46,7 +37,7 @@ Test(memory, name_the_peak_and_what_it_could_be)
                        1024 * MIB, 0.5);
     const struct gmt_finding *f = only_finding(&fixture);
     cr_assert_float_eq(f->saved_peak_bytes, 1024 * MIB, 0.5);
-    cr_assert_float_eq(evidence(f, "after_last_use"), 95000000 - 1320000, 0.5);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "after_last_use"), 95000000 - 1320000, 0.5);
     cr_assert_not_null(strstr(f->headline, "93.7 ms after its last use"), "%s", f->headline);
     gmt_fixture_free(&fixture);
 }
@@ -57,7 +48,7 @@ Test(memory, count_what_is_lost_but_for_the_last)
 
     load(&fixture, "fixtures/GM204_positive", "", "GM204");
     const struct gmt_finding *f = only_finding(&fixture);
-    cr_assert_float_eq(evidence(f, "allocations"), 7, 0);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "allocations"), 7, 0);
     cr_assert_float_eq(f->saved_peak_bytes, 7 * 16 * MIB, 0.5);
     cr_assert(isnan(f->saving.best_ns), "leaks cost no time");
     gmt_fixture_free(&fixture);
@@ -158,7 +149,7 @@ Test(memory, price_pinning_in_a_loop_but_for_the_first)
 
     load(&fixture, "fixtures/GM207_positive", "", "GM207");
     const struct gmt_finding *f = only_finding(&fixture);
-    cr_assert_float_eq(evidence(f, "pairs"), 20, 0);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "pairs"), 20, 0);
     cr_assert_float_eq(f->cost_ns, 19 * 1.5e6, 0.5);
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
     gmt_fixture_free(&fixture);

@@ -7,23 +7,6 @@
 #include "analyzer/price.h"
 #include "tests/rules/fixture.h"
 
-static const struct gmt_finding *only_finding(struct gmt_fixture *fixture, const char *rule)
-{
-    gmt_fixture_analyze(fixture, rule);
-    cr_assert_eq(fixture->report.finding_count, 1, "%s: %zu findings, %zu notes", rule,
-                 fixture->report.finding_count, fixture->report.note_count);
-    return &fixture->report.findings[0];
-}
-
-static double evidence(const struct gmt_finding *f, const char *name)
-{
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        if (strcmp(f->evidence[i].name, name) == 0)
-            return f->evidence[i].value;
-    }
-    return NAN;
-}
-
 static void drop_simulated_counts(struct gmt_fixture *fixture)
 {
     gmt_fixture_sql(fixture, "DELETE FROM kernel_counters WHERE grp = 'simulated'");
@@ -35,8 +18,8 @@ Test(memory_rules, count_constants_by_requests_of_the_cache)
 
     gmt_fixture_load(&fixture, "fixtures/GM307_positive");
     drop_simulated_counts(&fixture);
-    const struct gmt_finding *f = only_finding(&fixture, "GM307");
-    cr_assert_float_eq(evidence(f, "words_per_load"), 30, 1e-9);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM307");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "words_per_load"), 30, 1e-9);
     cr_assert_not_null(strstr(f->headline, "reads 30 different words"), "%s", f->headline);
     /* 180 M words of 0.0045 ns are 0.81 of 1 ms; p = 3; ten launches. */
     double hidden = pow(1 - pow(0.81, 3) + pow(0.027, 3), 1.0 / 3);
@@ -74,7 +57,7 @@ Test(memory_rules, take_strides_for_no_lookups_and_lookups_for_no_strides)
     /* The same ratios with all of it from device memory: nobody can say that words come again. */
     gmt_fixture_load(&fixture, "fixtures/GM309_positive");
     gmt_fixture_sql(&fixture, "UPDATE kernel_counters SET value = 3e9 WHERE metric_id = 33");
-    cr_assert_not_null(only_finding(&fixture, "GM301"));
+    cr_assert_not_null(gmt_fixture_only(&fixture, "GM301"));
     gmt_fixture_free(&fixture);
 }
 
@@ -83,10 +66,11 @@ Test(memory_rules, price_lookups_at_the_level_that_serves_them)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM309_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM309");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM309");
     /* 102.2 M sectors: 16.2 M in L1, 1.606 M in device memory. */
-    cr_assert_float_eq(evidence(f, "served_by_l1"), 100 * 16.2 / 102.2, 1e-6);
-    cr_assert_float_eq(evidence(f, "served_by_l2"), 100 * (1 - (16.2 + 1.60625) / 102.2), 1e-6);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "served_by_l1"), 100 * 16.2 / 102.2, 1e-6);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "served_by_l2"),
+                       100 * (1 - (16.2 + 1.60625) / 102.2), 1e-6);
     double excess = 102.2e6 - 453e6 / 32, family = 8 * 28 * 131072;
     double ns = excess / 102.2 * (16.2 * 100000 + 84.39375 * 200000 + 1.60625 * 460000) / family;
     cr_assert_float_eq(f->saving.best_ns, 10 * ns, 10, "%g", f->saving.best_ns);
@@ -99,9 +83,9 @@ Test(memory_rules, ask_for_a_tile_only_where_none_is_used)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM308_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM308");
-    cr_assert_float_eq(evidence(f, "reads_of_each_byte"), 640, 1e-9);
-    cr_assert_float_eq(evidence(f, "tile_edge"), 32, 1e-9);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM308");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "reads_of_each_byte"), 640, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "tile_edge"), 32, 1e-9);
     cr_assert_not_null(strstr(f->sketch, "a[32][32]"), "%s", f->sketch);
     gmt_fixture_free(&fixture);
     gmt_fixture_load(&fixture, "fixtures/GM308_negative");
@@ -133,7 +117,7 @@ Test(memory_rules, tell_spills_arrays_and_divergent_arrays_apart)
 
         gmt_fixture_load(&fixture, "fixtures/GM306_positive");
         gmt_fixture_sql(&fixture, cases[i].sql);
-        const struct gmt_finding *f = only_finding(&fixture, "GM306");
+        const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM306");
         cr_assert_not_null(strstr(f->headline, cases[i].words), "%s", f->headline);
         cr_assert_not_null(strstr(f->sketch, cases[i].sketch), "%s", f->sketch);
         cr_assert_eq(f->confidence, GMT_CONFIDENCE_CALIBRATED);
@@ -163,7 +147,7 @@ Test(memory_rules, price_strided_stores_by_their_family)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM310_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM310");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM310");
     /* 495 MB stored at 8 times the ideal: 1 ms lies below the family's fastest at that ratio. */
     double bad = 700e3 / 268435456 * 495e6, good = 130e3 / 268435456 * 495e6;
     cr_assert_float_eq(f->saving.best_ns, 10 * (1e6 - 1e6 * good / bad), 10);

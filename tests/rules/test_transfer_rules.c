@@ -6,34 +6,17 @@
 
 #include "tests/rules/fixture.h"
 
-static const struct gmt_finding *only_finding(struct gmt_fixture *fixture, const char *rule)
-{
-    gmt_fixture_analyze(fixture, rule);
-    cr_assert_eq(fixture->report.finding_count, 1, "%s: %zu findings, %zu notes", rule,
-                 fixture->report.finding_count, fixture->report.note_count);
-    return &fixture->report.findings[0];
-}
-
-static double evidence(const struct gmt_finding *f, const char *name)
-{
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        if (strcmp(f->evidence[i].name, name) == 0)
-            return f->evidence[i].value;
-    }
-    return NAN;
-}
-
 Test(transfer_rules, price_held_callers_by_registered_copies)
 {
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM103_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM103");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM103");
     /* 284.4 us is the model's asynchronous pinned copy of 16 MiB, 1.3 ms registering it. */
     cr_assert_float_eq(f->cost_ns, 20 * 750e3, 1);
-    cr_assert_float_eq(evidence(f, "pinned_time"), 20 * 284400.0, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "pinned_time"), 20 * 284400.0, 1);
     cr_assert_float_eq(f->saving.best_ns, 20 * (750e3 - 284400.0) - 1.3e6, 1);
-    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 0, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "waiting_for_kernels"), 0, 1e-9);
     gmt_fixture_free(&fixture);
 }
 
@@ -48,8 +31,8 @@ Test(transfer_rules, count_no_call_that_kernels_hide)
                   "2000000 * (seq - 1), thread_id = 2, measured = NULL, "
                   "device_start_ns = 1350000 + 2000000 * (seq - 1), "
                   "device_end_ns = 2350000 + 2000000 * (seq - 1)");
-    const struct gmt_finding *f = only_finding(&fixture, "GM103");
-    cr_assert_float_eq(evidence(f, "hidden_behind_kernels"), 10 * 400e3, 1);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM103");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "hidden_behind_kernels"), 10 * 400e3, 1);
     cr_assert_float_eq(f->saving.best_ns, 20 * (750e3 - 284400.0) - 10 * 400e3 - 1.3e6, 1);
     cr_assert_not_null(strstr(f->headline, "hidden behind kernels"), "%s", f->headline);
     gmt_fixture_free(&fixture);
@@ -66,7 +49,7 @@ Test(transfer_rules, leave_held_callers_to_one_rule)
     /* Without device times the length of the calls tells the same. */
     gmt_fixture_load(&fixture, "fixtures/GM103_positive");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET device_start_ns = NULL, device_end_ns = NULL");
-    cr_assert_not_null(only_finding(&fixture, "GM103"));
+    cr_assert_not_null(gmt_fixture_only(&fixture, "GM103"));
     gmt_fixture_free(&fixture);
 }
 
@@ -75,10 +58,10 @@ Test(transfer_rules, count_uploads_that_no_kernel_sees)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM107_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM107");
-    cr_assert_float_eq(evidence(f, "copies"), 11, 1e-9);
-    cr_assert_float_eq(evidence(f, "overwritten"), 10, 1e-9);
-    cr_assert_float_eq(evidence(f, "freed"), 1, 1e-9);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM107");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copies"), 11, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "overwritten"), 10, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "freed"), 1, 1e-9);
     cr_assert_float_eq(f->excess_bytes, 10 * 16777216.0 + 1048576, 1e-9);
     cr_assert_float_eq(f->saving.best_ns, 10 * 320e3 + 25e3, 1e-6);
     /* No launch ever gets the buffer that is freed: nothing is certain. */
@@ -87,7 +70,7 @@ Test(transfer_rules, count_uploads_that_no_kernel_sees)
     gmt_fixture_free(&fixture);
     gmt_fixture_load(&fixture, "fixtures/GM107_positive");
     gmt_fixture_sql(&fixture, "DELETE FROM transfer WHERE id = 200");
-    f = only_finding(&fixture, "GM107");
+    f = gmt_fixture_only(&fixture, "GM107");
     cr_assert_float_eq(f->saving.low_ns, 10 * 320e3, 1e-6);
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
     gmt_fixture_free(&fixture);
@@ -150,7 +133,7 @@ Test(transfer_rules, rank_wrong_results_before_slow_ones)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM116_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM116");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM116");
     cr_assert_eq(f->severity, GMT_SEVERITY_HIGH);
     cr_assert_float_eq(f->saving.best_ns, 0, 1e-9);
     cr_assert_not_null(strstr(f->sketch, "4004, 512, cudaMemcpyHostToDevice"), "%s", f->sketch);
@@ -170,8 +153,8 @@ Test(transfer_rules, rank_wrong_results_before_slow_ones)
     /* A 2-D copy that counts the pitch in elements. */
     gmt_fixture_load(&fixture, "fixtures/GM116_negative");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET src_pitch = 4004 WHERE id = 1");
-    f = only_finding(&fixture, "GM116");
-    cr_assert_float_eq(evidence(f, "pitch_of_the_copy"), 4004, 1e-9);
-    cr_assert_float_eq(evidence(f, "copies"), 1, 1e-9);
+    f = gmt_fixture_only(&fixture, "GM116");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "pitch_of_the_copy"), 4004, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copies"), 1, 1e-9);
     gmt_fixture_free(&fixture);
 }

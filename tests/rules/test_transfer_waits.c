@@ -6,34 +6,17 @@
 
 #include "tests/rules/fixture.h"
 
-static const struct gmt_finding *only_finding(struct gmt_fixture *fixture, const char *rule)
-{
-    gmt_fixture_analyze(fixture, rule);
-    cr_assert_eq(fixture->report.finding_count, 1, "%s: %zu findings, %zu notes", rule,
-                 fixture->report.finding_count, fixture->report.note_count);
-    return &fixture->report.findings[0];
-}
-
-static double evidence(const struct gmt_finding *f, const char *name)
-{
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        if (strcmp(f->evidence[i].name, name) == 0)
-            return f->evidence[i].value;
-    }
-    return NAN;
-}
-
 Test(transfer_waits, tell_waiting_from_copying)
 {
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM109_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM109");
-    cr_assert_float_eq(evidence(f, "copies"), 10, 1e-9);
-    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
-    cr_assert_float_eq(evidence(f, "copying"), 10 * 300e3, 1);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM109");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copies"), 10, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copying"), 10 * 300e3, 1);
     /* Nothing starts after the last one: nine times 400 us, of which every tenth stays. */
-    cr_assert_float_eq(evidence(f, "device_stood_still"), 9 * 400e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "device_stood_still"), 9 * 400e3, 1);
     cr_assert_float_eq(f->saving.best_ns, 0.9 * 9 * 400e3, 1);
     cr_assert_float_eq(f->saving.high_ns, 9 * 400e3, 1);
     gmt_fixture_free(&fixture);
@@ -45,8 +28,8 @@ Test(transfer_waits, tell_waiting_from_copying)
         " result, capturing, kind) SELECT id + 5000, 2, 1, 1, 1, begin_ns + 3000, end_ns, "
         "0, 0, 'stream' FROM transfer; UPDATE transfer SET end_ns = begin_ns + 2000, "
         "blocking = 0, dst_class = 'pinned'");
-    f = only_finding(&fixture, "GM109");
-    cr_assert_float_eq(evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
+    f = gmt_fixture_only(&fixture, "GM109");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "waiting_for_kernels"), 10 * 1005e3, 1);
     cr_assert_float_eq(f->saving.best_ns, 0.9 * 9 * 400e3, 1);
     gmt_fixture_free(&fixture);
 }
@@ -73,12 +56,12 @@ Test(transfer_waits, price_a_step_of_the_host_by_what_the_device_stands_still)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM115_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM115");
-    cr_assert_float_eq(evidence(f, "trips"), 10, 1e-9);
-    cr_assert_float_eq(evidence(f, "copies_time"), 10 * 165e3, 1);
-    cr_assert_float_eq(evidence(f, "host_step"), 10 * 700e3, 1);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM115");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "trips"), 10, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copies_time"), 10 * 165e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "host_step"), 10 * 700e3, 1);
     /* 10 us to the next kernel, but for the last one. */
-    cr_assert_float_eq(evidence(f, "device_stood_still"), 10 * 865e3 + 9 * 10e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "device_stood_still"), 10 * 865e3 + 9 * 10e3, 1);
     double kernel = fmax(3e3, 2 * 4194304 / 4.4e12 * 1e9 * 2);
     cr_assert_float_eq(f->saving.best_ns, 10 * 165e3 + 9 * 10e3 - 10 * kernel, 1);
     cr_assert_float_eq(f->saving.high_ns, 10 * 865e3 + 9 * 10e3 - 10 * kernel, 1);
@@ -99,7 +82,7 @@ Test(transfer_waits, believe_fingerprints_of_what_the_host_did)
     gmt_fixture_sql(&fixture, FINGERPRINTS
                     "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) SELECT id, "
                     "printf('%016x%016x', id, 7), bytes, 1 FROM transfer");
-    const struct gmt_finding *f = only_finding(&fixture, "GM115");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM115");
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
     cr_assert_float_eq(f->saving.best_ns, f->saving.high_ns, 1);
     gmt_fixture_free(&fixture);
@@ -129,10 +112,11 @@ Test(transfer_waits, price_one_crossing_between_devices)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM110_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM110");
-    cr_assert_float_eq(evidence(f, "pairs"), 10, 1e-9);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM110");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "pairs"), 10, 1e-9);
     /* The kernel of the iteration before runs into each read-back's wait for 20 us. */
-    cr_assert_float_eq(evidence(f, "time"), 10 * 2490e3, 1, "%g", evidence(f, "time"));
+    cr_assert_float_eq(gmt_fixture_evidence(f, "time"), 10 * 2490e3, 1, "%g",
+                       gmt_fixture_evidence(f, "time"));
     cr_assert_float_eq(f->saving.best_ns, 10 * (2490e3 - 1240e3), 1, "%g", f->saving.best_ns);
     cr_assert_float_eq(f->saving.low_ns, 0, 1);
     gmt_fixture_free(&fixture);
@@ -149,11 +133,11 @@ Test(transfer_waits, leave_the_longest_engine_of_each_step)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM108_positive");
-    const struct gmt_finding *f = only_finding(&fixture, "GM108");
-    cr_assert_float_eq(evidence(f, "uploads"), 10 * 310e3, 1);
-    cr_assert_float_eq(evidence(f, "kernels"), 10 * 1000e3, 1);
-    cr_assert_float_eq(evidence(f, "readbacks"), 10 * 80e3, 1);
-    cr_assert_float_eq(evidence(f, "any_of_them"), 10 * 1390e3, 1);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM108");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "uploads"), 10 * 310e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "kernels"), 10 * 1000e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "readbacks"), 10 * 80e3, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "any_of_them"), 10 * 1390e3, 1);
     /* All but one of ten steps shrink to their kernel. */
     cr_assert_float_eq(f->saving.best_ns, 9 * 390e3, 1, "%g", f->saving.best_ns);
     cr_assert_float_eq(f->saving.high_ns, 10 * 390e3, 1);
@@ -190,7 +174,7 @@ Test(transfer_waits, promise_little_where_arguments_are_unknown_or_a_kernel_must
 
     gmt_fixture_load(&fixture, "fixtures/GM108_positive");
     gmt_fixture_sql(&fixture, "UPDATE launch SET arguments = 'unknown' WHERE seq = 3");
-    const struct gmt_finding *f = only_finding(&fixture, "GM108");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM108");
     cr_assert_float_eq(f->saving.low_ns, 0, 1e-9);
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
     gmt_fixture_free(&fixture);
@@ -204,9 +188,9 @@ Test(transfer_waits, promise_little_where_arguments_are_unknown_or_a_kernel_must
         "UPDATE launch SET device_end_ns = device_end_ns + 4000000; "
         "UPDATE transfer SET device_start_ns = 65020000, device_end_ns = 66020000, "
         "end_ns = 66030000 WHERE id = 101");
-    f = only_finding(&fixture, "GM108");
+    f = gmt_fixture_only(&fixture, "GM108");
     double any = 5310e3 + 5000e3 + 1000e3;
-    cr_assert_float_eq(evidence(f, "any_of_them"), any, 1);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "any_of_them"), any, 1);
     cr_assert_float_eq(f->saving.best_ns, (any - 5310e3) * 0.75 - 3 * 5600, 1, "%g",
                        f->saving.best_ns);
     cr_assert_float_eq(f->saving.low_ns, 0, 1e-9);
