@@ -44,11 +44,11 @@ struct gmt_collector_config {
 /* Per kernel class state that the collector keeps; allocated zeroed by the caller, who looks the
  * class up anyway, and never freed. */
 struct gmt_collector_class {
-    uint32_t id;             /* gmt_kernel_class.id */
-    uint32_t kernel;         /* gmt_kernel.id */
-    const char *kernel_name; /* mangled; lives as long as the process */
-    bool never;              /* name or kind forbids measuring (NCCL, cooperative) */
-    _Atomic uint32_t measured[GMT_GROUP_SIMULATED + 1]; /* indexed by enum gmt_counter_group */
+    uint32_t id;                           /* gmt_kernel_class.id */
+    uint32_t kernel;                       /* gmt_kernel.id */
+    const char *kernel_name;               /* mangled; lives as long as the process */
+    bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
+    _Atomic uint32_t measured[GMT_GROUPS]; /* indexed by enum gmt_counter_group */
     _Atomic uint64_t cost_ns[4];      /* what measuring a launch cost last, by group of CUPTI's */
     _Atomic uint64_t retry_ns;        /* the budget forbids measuring it until then */
     _Atomic uint64_t launches;        /* seen so far */

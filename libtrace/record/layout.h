@@ -23,7 +23,7 @@
 #define GMT_SPOOL_VERSION 4u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
-          48, gmt_fingerprint and the file `coverage` */
+          48, 52, 53, a counter group, gmt_fingerprint and the file `coverage` */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -68,6 +68,8 @@ enum gmt_rec_type {
     GMT_REC_RACE = 33,         /* side + gmt_race: two accesses of a launch that race */
     GMT_REC_GRAPH = 34,      /* side + gmt_graph: a graph can be launched from now on, or no more */
     GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
+    GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
+    GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
     GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: another user of CUPTI was at work */
 };
@@ -147,6 +149,8 @@ enum gmt_counter_group {
     GMT_GROUP_HARDWARE,  /* occupancy, DRAM and L2 traffic, cycles */
     GMT_GROUP_SPILL,     /* local memory and constant cache */
     GMT_GROUP_SIMULATED, /* counted by the software device: exact for the PTX it executed */
+    GMT_GROUP_SASS,      /* each instruction, by patching all of them */
+    GMT_GROUPS
 };
 
 /* Bits of gmt_call.flags. */
@@ -480,6 +484,7 @@ struct gmt_counters { /* followed by `count` struct gmt_counter_value */
 enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };
 
 #include "libtrace/record/layout_files.h"
+#include "libtrace/record/layout_sass.h"
 #include "libtrace/record/layout_simulated.h"
 
 static_assert(sizeof(struct gmt_call) == 64, "call head is one slot");

@@ -50,6 +50,8 @@ static const struct family families[] = {
     [GMT_REC_GRAPH] = {sizeof(struct gmt_graph), gmt_ingest_graph},
     [GMT_REC_GRAPH_NODE] = {sizeof(struct gmt_graph_node), gmt_ingest_graph_node},
     [GMT_REC_RACE] = {sizeof(struct gmt_race), gmt_ingest_race},
+    [GMT_REC_SASS_INSTRUCTION] = {sizeof(struct gmt_sass_instruction), gmt_ingest_sass_instruction},
+    [GMT_REC_CUBIN] = {sizeof(struct gmt_cubin_piece), gmt_ingest_cubin_piece},
     [GMT_REC_RANGE] = {sizeof(struct gmt_user_range), gmt_ingest_range},
     [GMT_REC_DEVICE_GAP] = {sizeof(struct gmt_device_gap), gmt_ingest_device_gap},
 };
@@ -179,6 +181,12 @@ void gmt_put_text(struct gmt_binder *binder, struct gmt_text text)
 {
     check(binder, sqlite3_bind_text(binder->statement, binder->next++, text.data, text.bytes,
                                     SQLITE_STATIC));
+}
+
+void gmt_put_blob(struct gmt_binder *binder, const void *data, size_t bytes)
+{
+    check(binder,
+          sqlite3_bind_blob64(binder->statement, binder->next++, data, bytes, SQLITE_STATIC));
 }
 
 void gmt_put_text_or_null(struct gmt_binder *binder, struct gmt_text text)

@@ -83,6 +83,7 @@ void gmt_put_integer(struct gmt_binder *binder, int64_t value);
 void gmt_put_unsigned(struct gmt_binder *binder, uint64_t value);
 void gmt_put_or_null(struct gmt_binder *binder, uint64_t value); /* NULL for 0               */
 void gmt_put_known(struct gmt_binder *binder, int64_t value);    /* NULL for negative        */
+void gmt_put_blob(struct gmt_binder *binder, const void *data, size_t bytes); /* as texts */
 void gmt_put_real(struct gmt_binder *binder, double value);
 void gmt_put_null(struct gmt_binder *binder);
 void gmt_put_name(struct gmt_binder *binder, const char *text); /* static text, or NULL     */
@@ -127,6 +128,8 @@ int gmt_ingest_loss_record(struct gmt_ingest *ingest, const struct gmt_spool_rec
 int gmt_ingest_device_op(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_counters(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_sass_instruction(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_cubin_piece(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);

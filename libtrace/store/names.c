@@ -117,6 +117,7 @@ const char *gmt_name_group(unsigned group)
         [GMT_GROUP_HARDWARE] = "hardware",
         [GMT_GROUP_SPILL] = "spill",
         [GMT_GROUP_SIMULATED] = "simulated",
+        [GMT_GROUP_SASS] = "sass",
     };
     return GMT_LOOK_UP(names, group, NULL);
 }

@@ -9,6 +9,7 @@
 #include "libtrace/store/join.h"
 #include "libtrace/store/model_cache.h"
 #include "libtrace/store/recording_internal.h"
+#include "libtrace/store/sass.h"
 #include "libtrace/store/sources.h"
 #include "libtrace/store/symbolize.h"
 
@@ -65,9 +66,10 @@ static int store_end(struct gmt_recording *recording, enum gmt_process_fate fate
 
 int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate fate)
 {
-    static const char last[] = "DROP TABLE ingest_chunk; DROP TABLE ingest_state;"
-                               "UPDATE meta SET value = '1' WHERE key = 'complete';"
-                               "COMMIT;";
+    static const char last[] =
+        "DROP TABLE ingest_chunk; DROP TABLE ingest_state; DROP TABLE ingest_cubin;"
+        "UPDATE meta SET value = '1' WHERE key = 'complete';"
+        "COMMIT;";
     sqlite3 *db = recording->db;
     int error;
     if ((error = gmt_database_exec(db, "BEGIN IMMEDIATE")) != 0 ||
@@ -83,6 +85,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = gmt_coverage_modules(db)) != 0 ||
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
         (error = gmt_ingest_settle(db)) != 0 || (error = gmt_coverage_records(db)) != 0 ||
+        (error = gmt_sass_settle(db)) != 0 ||
         (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
         (error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS)) != 0 ||
         (error = gmt_model_cache_copy(db)) != 0) {

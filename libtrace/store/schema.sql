@@ -132,7 +132,7 @@ CREATE TABLE launch (
     cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,   -- NULL: no cluster
     dynamic_shared_bytes INTEGER,
     graph      INTEGER,                  -- CUgraphExec handle for kind 'graph'
-    measured   TEXT CHECK (measured IN ('patched','hardware','spill','simulated')),  -- NULL: not measured
+    measured   TEXT CHECK (measured IN ('patched','hardware','spill','simulated','sass')),  -- NULL: not measured
     no_activity INTEGER NOT NULL,        -- 1: device timestamps were off, no device_op will exist
     arguments  TEXT NOT NULL CHECK (arguments IN ('unknown','complete','truncated')),
     argument_set_id INTEGER,             -- launch_argument.set_id; NULL: none or unknown
@@ -249,16 +249,17 @@ CREATE TABLE kernel_counters (
     samples   INTEGER NOT NULL           -- launches the value was taken over
 );
 
--- Software device only. Counts of each instruction that a launch executed, over all its warps: of the
--- first launches of each class (option counter_samples). NULL: means nothing for this kind.
+-- Software device, or --collect deep. Counts of each instruction that a launch executed, over all its
+-- warps: of the first launches of each class (option counter_samples). NULL: means nothing for this kind,
+-- or was not counted.
 CREATE TABLE instruction (
     id        INTEGER PRIMARY KEY,
     launch_seq INTEGER NOT NULL,         -- launch.seq
     class_id  INTEGER NOT NULL,
-    site      INTEGER NOT NULL,          -- index among the instructions of the kernel
+    site      INTEGER NOT NULL,          -- its number among the instructions of the kernel
     function_id INTEGER REFERENCES string(id),   -- the device function it stands in, mangled
-    opcode_id INTEGER REFERENCES string(id),     -- PTX opcode with modifiers: 'ld.global.v4.f32'
-    file_id   INTEGER REFERENCES string(id), line INTEGER, column INTEGER,  -- source, from .loc: the
+    opcode_id INTEGER REFERENCES string(id),     -- PTX with modifiers: 'ld.global.v4.f32'; SASS: 'LDG.128'
+    file_id   INTEGER REFERENCES string(id), line INTEGER, column INTEGER,  -- source: the
                                          -- innermost line outside CUDA's and C++'s own headers
     caller_file_id INTEGER REFERENCES string(id), caller_line INTEGER,  -- where that line was inlined:
                                          -- the outermost call; NULL: it was not
@@ -278,7 +279,15 @@ CREATE TABLE instruction (
     max_degree INTEGER,                  -- most distinct words in one bank in one pass
     addresses INTEGER,                   -- constant_load: distinct addresses, summed over requests;
                                          -- barrier: lanes idle at it; branch: times it diverged
-    source    TEXT NOT NULL CHECK (source IN ('simulated'))
+    source    TEXT NOT NULL CHECK (source IN ('simulated','sass')),  -- software device; counted on the GPU
+    cubin_crc INTEGER,                   -- cubin.crc; NULL, as pc_offset, on the software device
+    pc_offset INTEGER                    -- bytes from the start of the function
+);
+
+CREATE TABLE cubin (                     -- device code of the kernels whose instructions were counted
+    crc       INTEGER PRIMARY KEY,       -- as CUPTI computes it
+    bytes     INTEGER NOT NULL,
+    image     BLOB NOT NULL
 );
 
 -- Software device only, of the same launches: what each of them touched of an allocation.
@@ -395,8 +404,9 @@ CREATE TABLE coverage_example (          -- of records that do not agree, a few 
     id     INTEGER NOT NULL,             -- transfer.id, memset.id or launch.id; device_op.id
     detail TEXT
 );
--- Where the recorder stands; both are dropped when the recording is finished.
+-- Where the recorder stands; all three are dropped when the recording is finished.
 CREATE TABLE ingest_chunk (chunk INTEGER PRIMARY KEY, offset INTEGER NOT NULL, finished INTEGER NOT NULL);
+CREATE TABLE ingest_cubin (crc INTEGER NOT NULL, position INTEGER NOT NULL, total INTEGER NOT NULL, piece BLOB NOT NULL);
 CREATE TABLE ingest_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
 
 CREATE TABLE device_model (uuid TEXT PRIMARY KEY, match TEXT NOT NULL CHECK (match IN ('this board','same name')),
@@ -510,6 +520,12 @@ SELECT c.id AS class_id, k.id AS kernel_id, k.name AS kernel, k.registers, k.sta
            AND o.metric = 'achieved_occupancy_percent') AS achieved_occupancy
 FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;
 
+-- Where a class was counted on the GPU and by the software device, what the GPU did ('sass' sorts first).
+CREATE VIEW v_counted_instruction AS
+SELECT i.* FROM instruction i
+JOIN (SELECT class_id, min(source) AS source FROM instruction GROUP BY class_id) s
+ON s.class_id = i.class_id AND s.source = i.source;
+
 -- One row per instruction of a class, means over the launches it was counted in; its excess work
 -- and what part of the kernel's excess that is.
 CREATE VIEW v_instruction AS
@@ -523,11 +539,12 @@ SELECT i.class_id, k.name AS kernel, i.site, fn.text AS function, op.text AS opc
        avg(i.sectors - i.ideal_sectors) AS excess_sectors,
        avg(i.wavefronts - i.ideal_wavefronts) AS excess_wavefronts,
        sum(i.sectors - i.ideal_sectors) * 1.0 / nullif(t.excess_sectors, 0) AS sector_share,
-       sum(i.wavefronts - i.ideal_wavefronts) * 1.0 / nullif(t.excess_wavefronts, 0) AS wavefront_share
-FROM instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
+       sum(i.wavefronts - i.ideal_wavefronts) * 1.0 / nullif(t.excess_wavefronts, 0) AS wavefront_share,
+       min(i.source) AS source, min(i.pc_offset) AS pc_offset
+FROM v_counted_instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
 JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
              sum(wavefronts - ideal_wavefronts) AS excess_wavefronts
-      FROM instruction GROUP BY class_id) t ON t.class_id = i.class_id
+      FROM v_counted_instruction GROUP BY class_id) t ON t.class_id = i.class_id
 LEFT JOIN string fn ON fn.id = i.function_id LEFT JOIN string op ON op.id = i.opcode_id
 LEFT JOIN string fi ON fi.id = i.file_id LEFT JOIN string cf ON cf.id = i.caller_file_id
 GROUP BY i.class_id, i.site, i.kind;
@@ -543,10 +560,12 @@ SELECT k.id AS kernel_id, k.name AS kernel, i.file_id, fi.text AS file, i.line,
        sum(i.ideal_wavefronts) AS ideal_wavefronts,
        CASE WHEN i.kind LIKE 'local%' THEN 32 * sum(i.sectors)
             WHEN i.kind LIKE 'shared%' THEN 128 * sum(i.wavefronts - i.ideal_wavefronts)
-            ELSE 32 * sum(i.sectors - i.ideal_sectors) END AS excess_bytes, min(i.source) AS source
-FROM instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
+            ELSE 32 * sum(i.sectors - i.ideal_sectors) END AS excess_bytes, min(i.source) AS source,
+       CASE WHEN i.line IS NULL THEN i.pc_offset END AS pc_offset
+FROM v_counted_instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
 LEFT JOIN string op ON op.id = i.opcode_id LEFT JOIN string fi ON fi.id = i.file_id
-GROUP BY k.id, i.file_id, i.line, CASE WHEN i.line IS NULL THEN i.ptx_line END, i.kind;
+GROUP BY k.id, i.file_id, i.line, CASE WHEN i.line IS NULL THEN i.ptx_line END,
+         CASE WHEN i.line IS NULL AND i.pc_offset IS NOT NULL THEN i.site END, i.kind;
 
 -- What launches of a class touched of an allocation. reread: how often each sector read was read.
 CREATE VIEW v_footprint AS

@@ -289,7 +289,7 @@ def main() -> None:
     fill(trace)
     trace.db.commit()
     trace.db.executescript((STORE / "indexes.sql").read_text())
-    trace.db.executescript("DROP TABLE ingest_chunk; DROP TABLE ingest_state;")
+    trace.db.executescript("DROP TABLE ingest_chunk; DROP TABLE ingest_state; DROP TABLE ingest_cubin;")
     trace.db.close()
 
 

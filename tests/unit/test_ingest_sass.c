@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instructions counted on the GPU -> opcodes, kinds and lines, by the cubin that came with them. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "libtrace/store/database.h"
+#include "libtrace/store/recording.h"
+#include "tests/unit/spool_fixture.h"
+
+enum { CRC = 7, MAX_IMAGE = 1 << 16 };
+
+static struct gmt_fixture fixture;
+
+static void setup(void)
+{
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 18);
+}
+
+static void teardown(void)
+{
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(ingest_sass, .init = setup, .fini = teardown, .timeout = 60);
+
+static void ingest(void)
+{
+    int error = gmt_recording_recover(fixture.output);
+    cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
+    cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
+}
+
+static void expect(const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(&fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+static void expect_text(const char *sql, const char *value)
+{
+    const char *found = gmt_fixture_text(&fixture, sql);
+    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
+}
+
+static void write_kernel(const char *name)
+{
+    struct gmt_kernel kernel = {.id = 1};
+    struct gmt_kernel_class class = {.id = 3, .kernel = 1, .grid = {1, 1, 1}, .block = {32, 1, 1}};
+    gmt_fixture_side(&fixture, 0, GMT_REC_KERNEL, &kernel, sizeof(kernel), name, NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_KERNEL_CLASS, &class, sizeof(class), NULL);
+}
+
+/* The pieces of a cubin of tests/data, `skip` of them left out. */
+static void write_cubin(const char *name, unsigned skip)
+{
+    static unsigned char image[MAX_IMAGE];
+    char path[512];
+    (void)snprintf(path, sizeof(path), GMT_SOURCE_DIR "/tests/data/cubin/%s", name);
+    FILE *in = fopen(path, "re");
+    cr_assert_not_null(in);
+    struct gmt_cubin_piece piece = {.crc = CRC, .total = fread(image, 1, sizeof(image), in)};
+    (void)fclose(in);
+    while (piece.offset < piece.total) {
+        piece.bytes = 1000;
+        if (piece.bytes > piece.total - piece.offset) {
+            piece.bytes = (uint32_t)(piece.total - piece.offset);
+        }
+        if (skip > 0) {
+            skip--;
+        } else {
+            gmt_fixture_side_data(&fixture, 0, GMT_REC_CUBIN, &piece, sizeof(piece),
+                                  image + piece.offset, piece.bytes);
+        }
+        piece.offset += piece.bytes;
+    }
+}
+
+static void write_counts(const char *function, uint32_t pc, struct gmt_sass_instruction counts)
+{
+    counts.launch_seq = 1;
+    counts.kernel_class = 3;
+    counts.cubin_crc = CRC;
+    counts.pc_offset = pc;
+    counts.measured = counts.measured != 0 ? counts.measured : (1u << GMT_SASS_SLOTS) - 1;
+    gmt_fixture_side(&fixture, 0, GMT_REC_SASS_INSTRUCTION, &counts, sizeof(counts), function,
+                     NULL);
+}
+
+/* Every instruction of a kernel, as if each had touched global memory: those that cannot have are found
+ * out by their opcode. */
+static void write_all(const char *function, uint32_t bytes)
+{
+    for (uint32_t pc = 0; pc < bytes; pc += 16) {
+        write_counts(function, pc,
+                     (struct gmt_sass_instruction){.values = {[GMT_SASS_EXECUTED] = 10,
+                                                              [GMT_SASS_LANES] = 320,
+                                                              [GMT_SASS_LANES_ON] = 300,
+                                                              [GMT_SASS_SECTORS] = 80,
+                                                              [GMT_SASS_IDEAL_SECTORS] = 40,
+                                                              [GMT_SASS_TAGS] = 20,
+                                                              [GMT_SASS_WIDTH_32] = 10}});
+    }
+}
+
+Test(ingest_sass, names_opcode_kind_and_line)
+{
+    write_kernel("_Z1aPKfPf");
+    write_cubin("lines.cubin", 0);
+    write_all("_Z1aPKfPf", 0x100);
+    ingest();
+    expect("SELECT count(*) FROM cubin WHERE crc = 7 AND length(image) = bytes", 1);
+    expect("SELECT count(*) FROM instruction WHERE source = 'sass' AND cubin_crc = 7", 16);
+    expect_text("SELECT group_concat(opcode || ' ' || kind, ', ') FROM v_instruction "
+                "WHERE kind LIKE 'global%'",
+                "LDG global_load, STG global_store");
+    /* The load was inlined from the header, the store is the kernel's own. */
+    expect_text("SELECT file || ':' || line || ' < ' || caller_file || ':' || caller_line "
+                "FROM v_instruction WHERE kind = 'global_load'",
+                "/src/inlined.h:4 < /src/inlined.cu:14");
+    expect_text("SELECT file || ':' || line || coalesce(caller_file, '') FROM v_instruction "
+                "WHERE kind = 'global_store'",
+                "/src/inlined.cu:14");
+    expect("SELECT bytes FROM v_instruction WHERE kind = 'global_load'", 1200);
+    expect("SELECT requests FROM v_instruction WHERE kind = 'global_load'", 10);
+    expect("SELECT lines FROM v_instruction WHERE kind = 'global_load'", 20);
+    expect_text("SELECT source FROM v_line WHERE line = 4 AND kind = 'global_load'", "sass");
+    expect("SELECT excess_bytes FROM v_line WHERE line = 4 AND kind = 'global_load'", 40 * 32);
+    expect("SELECT count(*) FROM loss", 0);
+}
+
+Test(ingest_sass, takes_no_excess_where_lanes_share_a_sector)
+{
+    write_kernel("k");
+    write_counts("k", 0,
+                 (struct gmt_sass_instruction){.values = {[GMT_SASS_EXECUTED] = 1,
+                                                          [GMT_SASS_LANES] = 32,
+                                                          [GMT_SASS_SECTORS] = 1,
+                                                          [GMT_SASS_IDEAL_SECTORS] = 4}});
+    ingest();
+    expect("SELECT excess_sectors FROM v_instruction", 0);
+}
+
+Test(ingest_sass, leaves_null_what_was_not_counted)
+{
+    write_kernel("k");
+    write_counts("k", 0,
+                 (struct gmt_sass_instruction){
+                     .measured = 1u << GMT_SASS_EXECUTED | 1u << GMT_SASS_SECTORS,
+                     .values = {[GMT_SASS_EXECUTED] = 3, [GMT_SASS_SECTORS] = 12}});
+    write_counts("k", 16,
+                 (struct gmt_sass_instruction){.values = {[GMT_SASS_EXECUTED] = 3,
+                                                          [GMT_SASS_LANES] = 96,
+                                                          [GMT_SASS_LANES_ON] = 96,
+                                                          [GMT_SASS_LOCAL_SECTORS] = 24,
+                                                          [GMT_SASS_WIDTH_32] = 3}});
+    ingest();
+    expect("SELECT ideal_sectors FROM instruction WHERE pc_offset = 0", INT64_MIN);
+    expect("SELECT width FROM instruction WHERE pc_offset = 0", INT64_MIN);
+    expect("SELECT sectors FROM instruction WHERE pc_offset = 16", 24);
+    expect("SELECT ideal_sectors FROM instruction WHERE pc_offset = 16", 12);
+    expect("SELECT wavefronts FROM instruction WHERE pc_offset = 16", INT64_MIN);
+}
+
+Test(ingest_sass, tells_a_cubin_that_is_not_whole)
+{
+    write_kernel("_Z1aPKfPf");
+    write_cubin("lines.cubin", 1);
+    write_all("_Z1aPKfPf", 0x40);
+    ingest();
+    expect("SELECT count(*) FROM cubin", 0);
+    expect("SELECT count(*) FROM instruction WHERE line IS NULL AND opcode_id IS NULL", 4);
+    expect("SELECT count(*) FROM loss WHERE kind = 'cubin not kept' AND detail LIKE '%crc 7%'", 2);
+}
+
+Test(ingest_sass, knows_opcodes_without_line_information)
+{
+    write_kernel("_Z1aPKfPf");
+    write_cubin("bare.cubin", 0);
+    write_all("_Z1aPKfPf", 0x100);
+    ingest();
+    expect("SELECT count(*) FROM instruction WHERE kind IN ('global_load', 'global_store')", 2);
+    expect("SELECT count(*) FROM instruction WHERE line IS NOT NULL", 0);
+    expect("SELECT count(*) FROM loss", 0);
+    /* Instructions without a line are told apart by where they stand. */
+    expect("SELECT count(*) FROM v_line WHERE line IS NULL", 16);
+}
+
+Test(ingest_sass, lives_with_a_cubin_of_rubbish)
+{
+    struct gmt_cubin_piece piece = {.crc = CRC, .bytes = 100, .total = 100};
+    write_kernel("k");
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_CUBIN, &piece, sizeof(piece), (char[100]){1}, 100);
+    write_all("k", 0x20);
+    ingest();
+    expect("SELECT count(*) FROM instruction WHERE line IS NULL", 2);
+    expect("SELECT count(*) FROM loss WHERE kind = 'cubin not readable'", 1);
+}
