@@ -92,7 +92,8 @@ static void load_fingerprints(void)
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
-        if (strncmp(*entry, "GMTRACE_", 8) != 0 || strncmp(*entry, "GMTRACE_RUN=", 12) == 0) {
+        if (strncmp(*entry, "GMTRACE_", 8) != 0 || strncmp(*entry, "GMTRACE_RUN=", 12) == 0 ||
+            strncmp(*entry, GMT_SECOND_RUN_VARIABLE "=", sizeof(GMT_SECOND_RUN_VARIABLE)) == 0) {
             continue;
         }
         bool known = false;
@@ -119,7 +120,11 @@ void gmt_options_load(void)
         gmt_options.cupti = NULL;
     }
     gmt_options.collect = (enum gmt_collect)choice_of(
-        "collect", (const char *const[]){"light", "standard"}, 2, GMT_COLLECT_STANDARD);
+        "collect", (const char *const[]){"light", "standard", "deep"}, 3, GMT_COLLECT_STANDARD);
+    gmt_options.deep = (enum gmt_deep)choice_of("deep", (const char *const[]){"rerun", "phase"}, 2,
+                                                GMT_DEEP_RERUN);
+    gmt_options.second_run = gmt_options.collect == GMT_COLLECT_DEEP &&
+                             getenv(GMT_SECOND_RUN_VARIABLE) != NULL;
     gmt_options.stacks = (enum gmt_stacks)choice_of(
         "stacks", (const char *const[]){"off", "caller", "full"}, 3, GMT_STACKS_FULL);
     gmt_options.counters = (enum gmt_counter_mode)choice_of(

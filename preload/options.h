@@ -8,7 +8,11 @@
 #include <stdint.h>
 
 enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER, GMT_STACKS_FULL };
-enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD };
+enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD, GMT_COLLECT_DEEP };
+enum gmt_deep { GMT_DEEP_RERUN, GMT_DEEP_PHASE };
+
+/* Tells the library, as the launcher's business only, that the run is for instructions and no more. */
+#define GMT_SECOND_RUN_VARIABLE "GMTRACE_SECOND_RUN"
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
 enum gmt_fingerprints { GMT_PRINTS_OFF, GMT_PRINTS_SAMPLED, GMT_PRINTS_WHOLE };
@@ -17,6 +21,8 @@ struct gmt_options {
     const char *output; /* pattern */
     const char *cupti;  /* path, NULL: search */
     enum gmt_collect collect;
+    enum gmt_deep deep;
+    bool second_run; /* of two: this one counts instructions */
     enum gmt_stacks stacks;
     enum gmt_counter_mode counters;
     enum gmt_fingerprints fingerprints;

@@ -18,6 +18,7 @@
 
 #include "libtrace/record/spawn.h"
 #include "preload/allocmap.h"
+#include "preload/collect.h"
 #include "preload/context.h"
 #include "preload/fingerprint.h"
 #include "preload/hazards.h"
@@ -141,74 +142,6 @@ static void start_recorder(void)
                              "gmtrace-recorder could not be started; the records stay in the spool",
                              "gmanalyze on the output ingests the spool");
     }
-}
-
-static void enter_cupti(void)
-{
-    gmt_hook_depth++;
-}
-
-static void leave_cupti(void)
-{
-    gmt_hook_depth--;
-}
-
-static uint32_t allocation_at(uint64_t address)
-{
-    struct gmt_allocation found;
-    return gmt_allocmap_find(address, &found) ? found.id : 0;
-}
-
-/* The software device, where the driver is one, else CUPTI. */
-static const struct gmt_collector_ops *choose_collector(const struct gmt_collector_config *config)
-{
-    const struct gmt_collector_ops *simulated = gmt_sim_collector();
-    int error = simulated->start(config);
-    if (error == 0) {
-        return simulated;
-    }
-    if (error != -ENODEV) {
-        return NULL;
-    }
-    const struct gmt_collector_ops *cupti = gmt_cupti_collector();
-    return cupti->start(config) == 0 ? cupti : NULL;
-}
-
-static void start_collector(void)
-{
-    if (gmt_options.collect == GMT_COLLECT_LIGHT) {
-        gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "collect=light",
-                             "GMTRACE_COLLECT=standard");
-        gmt_spool_capability("counters", GMT_CAP_OFF, 0, "collect=light",
-                             "GMTRACE_COLLECT=standard");
-        return;
-    }
-    if (inherited_cupti) {
-        gmt_spool_capability("timestamps", GMT_CAP_MISSING, 0,
-                             "this process was forked from one that used CUPTI",
-                             "start it by fork and exec (spawn) to have device timestamps");
-        gmt_spool_capability("counters", GMT_CAP_MISSING, 0,
-                             "this process was forked from one that used CUPTI",
-                             "start it by fork and exec (spawn) to have counters");
-        return;
-    }
-    struct gmt_collector_config config = {
-        .cupti_path = gmt_options.cupti,
-        .timestamps = true,
-        .counters = gmt_options.counters != GMT_COUNTERS_OFF && gmt_options.counter_budget > 0,
-        .overhead_share = gmt_options.counter_budget,
-        .overhead_start_ns = UINT64_C(1000000000),
-        .samples_per_class = gmt_options.counter_samples,
-        .libcuda = gmt_libcuda(),
-        .real_symbol = gmt_real_symbol,
-        .launches = &gmt_launches,
-        .launches_done = &gmt_launches_done,
-        .captures = &gmt_captures,
-        .enter = enter_cupti,
-        .leave = leave_cupti,
-        .allocation_at = allocation_at,
-    };
-    gmt_collector = choose_collector(&config);
 }
 
 /* Runs among the program's exit handlers: those registered before the first CUDA call run later and
@@ -345,7 +278,7 @@ static bool start_locked(void)
                 pthread_atfork(NULL, NULL, in_forked_child);
                 atexit(at_exit);
             }
-            start_collector();
+            gmt_collector = gmt_collect_start(inherited_cupti);
             atomic_store_explicit(&gmt_started, true, memory_order_release);
         } else {
             refused = true;

@@ -121,7 +121,7 @@ static void *find_library(const char *given)
     return handle != NULL ? handle : open_by_name(RTLD_NOW | RTLD_LOCAL);
 }
 
-enum function_set { CORE, ACTIVITY, COUNTERS, CALLBACKS };
+enum function_set { CORE, ACTIVITY, COUNTERS, CALLBACKS, SASS };
 
 static const struct {
     const char *name;
@@ -144,9 +144,13 @@ static int fill_table(struct gmt_cupti_api *api, void *handle)
         if (functions[i].set == CORE) {
             return -ENOSYS;
         }
-        const char **missing = functions[i].set == ACTIVITY   ? &api->missing_activity
-                               : functions[i].set == COUNTERS ? &api->missing_counters
-                                                              : &api->missing_callbacks;
+        const char **const missing_of[] = {
+            [ACTIVITY] = &api->missing_activity,
+            [COUNTERS] = &api->missing_counters,
+            [CALLBACKS] = &api->missing_callbacks,
+            [SASS] = &api->missing_sass,
+        };
+        const char **missing = missing_of[functions[i].set];
         if (*missing == NULL) {
             *missing = functions[i].name;
         }

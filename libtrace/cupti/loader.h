@@ -14,10 +14,12 @@
 #include <cuda.h>
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_result.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 #include <cupti_version.h>
 
@@ -31,6 +33,7 @@ struct gmt_cupti_api {
     const char *missing_activity; /* first function of the set that is not there, else NULL    */
     const char *missing_counters;
     const char *missing_callbacks;
+    const char *missing_sass;
     char path[GMT_CUPTI_PATH_BYTES]; /* file that was loaded                                      */
 };
 

@@ -27,6 +27,7 @@ struct gmt_collector_config {
     double overhead_share;      /* counter budget: share of elapsed time (default 0.05) ... */
     uint64_t overhead_start_ns; /* ... plus this much at the start (default 1e9) */
     unsigned samples_per_class; /* launches measured per class and group (default 3) */
+    bool only_deep;             /* of a deep collector: nothing else is to be had in this run */
     void *libcuda;              /* dlopen handle of the driver in use */
     void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks */
     /* Launches of the process so far, all threads; the caller counts its own before `begin`. A range
@@ -107,6 +108,9 @@ struct gmt_collector_ops {
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */
 const struct gmt_collector_ops *gmt_cupti_collector(void);
+
+/* The same, and it counts every instruction of sampled launches; with config.only_deep just that. */
+const struct gmt_collector_ops *gmt_deep_collector(void);
 
 /* That of the software device, which the driver in use must be. */
 const struct gmt_collector_ops *gmt_sim_collector(void);

@@ -162,7 +162,8 @@ static void unlink_ours(const char *directory)
         uint32_t index;
         bool ours = gmt_spool_chunk_index(entry->d_name, &index) ||
                     strcmp(entry->d_name, "control") == 0 || strcmp(entry->d_name, "lock") == 0 ||
-                    strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0;
+                    strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0 ||
+                    strcmp(entry->d_name, "cubins") == 0;
         if (ours && join_path(path, sizeof(path), directory, entry->d_name) == 0) {
             (void)unlink(path);
         }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Device code as the driver loads it, so that instructions that were counted can be looked up later.
+ *
+ * Every module's cubin is put aside in a file of the spool, because CUPTI shows it only while it is
+ * being loaded; the trace gets those of which a kernel was counted. The file is opened for each use: a
+ * program may close descriptors that it does not know.
+ */
+#ifndef GMT_CUPTI_CUBINS_H
+#define GMT_CUPTI_CUBINS_H
+
+#include "libtrace/cupti/loader.h"
+#include "libtrace/record/collector.h"
+
+/* Listen to modules being loaded, until the process ends. Both stay valid for its life. *failed names
+ * the CUPTI function that refused. */
+CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
+                             const struct gmt_collector_config *config, const char **failed);
+
+/* A kernel of this cubin was counted: its image goes into the spool, once. */
+void gmt_cubins_keep(uint32_t crc);
+
+/* In a forked child: the file is the parent's. */
+void gmt_cubins_abandon(void);
+
+#endif

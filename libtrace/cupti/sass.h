@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts of every instruction of a launch, by CUPTI's SASS metrics: the kernel is patched when it is
+ * launched (lazy patching), and runs 10 to 100 times longer.
+ *
+ * What is known of it (docs/cupti-notes.md): with CONCURRENT_KERNEL activity on all values are 0;
+ * hardware counters of the same launch would count the patch; patching takes effect only where nothing
+ * runs when it is switched on; a configuration set long before does nothing. So each launch that is
+ * counted has a session of its own, between two waits for the context.
+ */
+#ifndef GMT_CUPTI_SASS_H
+#define GMT_CUPTI_SASS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/cupti/loader.h"
+#include "libtrace/record/layout.h"
+
+enum { GMT_SASS_ROWS_MAX = 32 };
+
+struct gmt_sass {
+    const struct gmt_cupti_api *api;
+    CUresult (*synchronize)(void); /* cuCtxSynchronize, past the hooks */
+    void *context;                 /* of the session, NULL = none runs */
+    uint32_t device;
+    uint32_t configured; /* device whose chip the configuration below is for, + 1 */
+    CUpti_SassMetrics_Config rows[GMT_SASS_ROWS_MAX];
+    enum gmt_sass_slot slots[GMT_SASS_ROWS_MAX]; /* by row */
+    size_t row_count, first_count; /* those without which nothing is counted come first */
+    const char *failed;            /* CUPTI's function that refused last */
+};
+
+/* One value of one instruction, as CUPTI gives them. */
+struct gmt_sass_value {
+    const char *function; /* CUPTI's, until the session ends */
+    uint32_t crc, function_index, pc;
+    enum gmt_sass_slot slot;
+    uint64_t value;
+};
+
+/* Begin to count what is launched in `context`, which is current and of that device. */
+CUptiResult gmt_sass_begin(struct gmt_sass *sass, void *context, uint32_t device);
+
+/* Wait for it, end the session and, if `keep`, write the counts as those of the launch, and the cubins
+ * that they are about. *instructions: how many had counts. */
+CUptiResult gmt_sass_end(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
+                         uint32_t kernel_class, size_t *instructions);
+
+/* Sums values up by instruction and writes a record for each that was executed; the values are put in
+ * order. `measured`: bit per slot. Returns how many. */
+size_t gmt_sass_write(struct gmt_sass_value *values, size_t count, uint32_t measured,
+                      uint32_t launch_seq, uint32_t kernel_class);
+
+#endif

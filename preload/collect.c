@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses who supplies device times and counters in this process, and starts it. */
+#include "preload/collect.h"
+
+#include <errno.h>
+
+#include "preload/allocmap.h"
+#include "preload/context.h"
+#include "preload/hazards.h"
+#include "preload/hook.h"
+#include "preload/options.h"
+#include "preload/resolve.h"
+#include "preload/start.h"
+
+#define START_NS \
+    UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */
+#define SECOND_RUN_START_NS UINT64_C(10000000000) /* ... and in a run that is for nothing else */
+
+static void enter_cupti(void)
+{
+    gmt_hook_depth++;
+}
+
+static void leave_cupti(void)
+{
+    gmt_hook_depth--;
+}
+
+static uint32_t allocation_at(uint64_t address)
+{
+    struct gmt_allocation found;
+    return gmt_allocmap_find(address, &found) ? found.id : 0;
+}
+
+/* In this run: not if it is the first of two. */
+static bool counts_instructions(void)
+{
+    return gmt_options.collect == GMT_COLLECT_DEEP &&
+           (gmt_options.second_run || gmt_options.deep == GMT_DEEP_PHASE);
+}
+
+/* The software device, where the driver is one, else CUPTI. */
+static const struct gmt_collector_ops *choose_collector(const struct gmt_collector_config *config)
+{
+    const struct gmt_collector_ops *simulated = gmt_sim_collector();
+    int error = simulated->start(config);
+    if (error == 0) {
+        return simulated;
+    }
+    if (error != -ENODEV) {
+        return NULL;
+    }
+    const struct gmt_collector_ops *cupti = counts_instructions() ? gmt_deep_collector()
+                                                                  : gmt_cupti_collector();
+    return cupti->start(config) == 0 ? cupti : NULL;
+}
+
+const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
+{
+    if (gmt_options.collect == GMT_COLLECT_LIGHT) {
+        gmt_spool_capability("timestamps", GMT_CAP_OFF, 0, "collect=light",
+                             "GMTRACE_COLLECT=standard");
+        gmt_spool_capability("counters", GMT_CAP_OFF, 0, "collect=light",
+                             "GMTRACE_COLLECT=standard");
+        return NULL;
+    }
+    if (inherited_cupti) {
+        gmt_spool_capability("timestamps", GMT_CAP_MISSING, 0,
+                             "this process was forked from one that used CUPTI",
+                             "start it by fork and exec (spawn) to have device timestamps");
+        gmt_spool_capability("counters", GMT_CAP_MISSING, 0,
+                             "this process was forked from one that used CUPTI",
+                             "start it by fork and exec (spawn) to have counters");
+        return NULL;
+    }
+    struct gmt_collector_config config = {
+        .cupti_path = gmt_options.cupti,
+        .timestamps = !gmt_options.second_run,
+        .counters = !gmt_options.second_run && gmt_options.counters != GMT_COUNTERS_OFF &&
+                    gmt_options.counter_budget > 0,
+        .overhead_share = gmt_options.counter_budget,
+        .overhead_start_ns = gmt_options.second_run ? SECOND_RUN_START_NS : START_NS,
+        .samples_per_class = gmt_options.counter_samples,
+        .only_deep = gmt_options.second_run,
+        .libcuda = gmt_libcuda(),
+        .real_symbol = gmt_real_symbol,
+        .launches = &gmt_launches,
+        .launches_done = &gmt_launches_done,
+        .captures = &gmt_captures,
+        .enter = enter_cupti,
+        .leave = leave_cupti,
+        .allocation_at = allocation_at,
+    };
+    const struct gmt_collector_ops *chosen = choose_collector(&config);
+    if (gmt_options.collect == GMT_COLLECT_DEEP && !counts_instructions() &&
+        chosen != gmt_sim_collector()) {
+        gmt_spool_capability("instructions", GMT_CAP_OFF, 0,
+                             "they are counted in a second run of the program, which gmtrace makes",
+                             "start the program by gmtrace, or set GMTRACE_DEEP=phase");
+    }
+    return chosen;
+}
