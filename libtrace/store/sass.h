@@ -10,4 +10,13 @@
  * negative errno. */
 int gmt_sass_settle(sqlite3 *db);
 
+/* Both finished traces, of two runs of one program: what the one at `from` has of instructions goes into
+ * the one at `into`, by kernel, shape and order of launches, and with it the row of capability
+ * "instructions". What has no counterpart is counted in `loss`. 0 or negative errno; then `into` is as it
+ * was. */
+int gmt_sass_merge(const char *into, const char *from);
+
+/* Say in a finished trace that its instructions were not counted. 0 or negative errno. */
+int gmt_sass_note_missing(const char *path, const char *why, const char *remedy);
+
 #endif

@@ -22,6 +22,18 @@ int gmt_launcher_part(const char *relative, char *path, size_t bytes);
 /* Run argv[0] preloaded with libgmtrace.so and return the status to exit with. */
 int gmt_launcher_run(char *const argv[]);
 
+/* The same for one run that began at `now_ns` (CLOCK_REALTIME_COARSE), with the wait status of the
+ * program. second_output: NULL, or where a run that counts instructions has its traces. Returns 0; -1: how
+ * it ended is not known; else the status to exit with, since there was no run. */
+int gmt_launcher_execute(char *const argv[], uint64_t now_ns, const char *second_output,
+                         int *status);
+
+/* Count instructions in a second run of the program, and take them into the traces of the first. Says so
+ * before; nothing of that run is seen, and it may fail. */
+void gmt_launcher_second_run(const char *pattern, uint64_t since_ns, char *const argv[]);
+/* In the process that becomes the program then. 0 or negative errno. */
+int gmt_launcher_enter_second_run(const char *output);
+
 /* `gmtrace doctor [--json] [PROGRAM]`: print what works here and what does not. Returns 0, or 1 when
  * recording itself would fail. */
 int gmt_launcher_doctor(char *const argv[]);
@@ -50,7 +62,16 @@ void gmt_launcher_out_of_memory(struct sqlite3 *db);
 /* Five lines on what a trace holds. */
 void gmt_launcher_summary(struct sqlite3 *db);
 
-/* Tell the user what became of the trace of a program that ran from `since_ns` (CLOCK_REALTIME_COARSE). */
-void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program);
+/* Of one run that are told of. */
+enum { GMT_MOST_TRACES = 256 };
+/* The traces of a program that ran from `since_ns` (CLOCK_REALTIME_COARSE), whose paths the caller
+ * frees. Returns how many. */
+size_t gmt_launcher_traces(const char *pattern, uint64_t since_ns,
+                           char *paths[static GMT_MOST_TRACES]);
+/* Wait for what is still being written, or finish it. -ETIMEDOUT: not within 10 s. */
+int gmt_launcher_await(const char *path);
+
+/* Tell the user what became of them. */
+void gmt_launcher_report(const char *pattern, uint64_t since_ns, const char *program);
 
 #endif

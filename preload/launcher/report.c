@@ -17,9 +17,6 @@
 
 #define WAIT_NS UINT64_C(10000000000)
 
-/* Of one run that are told of. */
-enum { MOST_TRACES = 256 };
-
 /* A glob that matches every name the pattern can have become: fields turn into `*`. */
 static void glob_of(const char *pattern, char *text, size_t bytes)
 {
@@ -104,16 +101,21 @@ static void print_capabilities(sqlite3 *db)
     sqlite3_finalize(statement);
 }
 
+int gmt_launcher_await(const char *path)
+{
+    int error = gmt_recording_wait(path, WAIT_NS);
+    return error == -ETIMEDOUT ? error : gmt_recording_recover(path);
+}
+
 /* True when there is a trace to look at. */
 static bool print_trace(const char *path, bool alone)
 {
     char message[512];
     sqlite3 *db = NULL;
-    if (gmt_recording_wait(path, WAIT_NS) == -ETIMEDOUT) {
+    if (gmt_launcher_await(path) == -ETIMEDOUT) {
         (void)fprintf(stderr, "gmtrace: %s is still being written; gmanalyze waits for it\n", path);
         return true;
     }
-    (void)gmt_recording_recover(path);
     if (gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, &db, message, sizeof(message)) != 0) {
         (void)fprintf(stderr, "gmtrace: %s\n", message);
         return false;
@@ -155,24 +157,30 @@ static void print_next(char *const *paths, size_t n)
     (void)fputc('\n', stderr);
 }
 
-void gmt_launcher_report(const char *pattern, int64_t pid, uint64_t since_ns, const char *program)
+size_t gmt_launcher_traces(const char *pattern, uint64_t since_ns,
+                           char *paths[static GMT_MOST_TRACES])
 {
-    char name[PATH_MAX], suffixed[PATH_MAX + 4];
-    (void)pid;
+    char name[PATH_MAX], suffixed[PATH_MAX + 4], plain[PATH_MAX];
+    size_t traces = 0;
     glob_of(pattern, name, sizeof(name) - 2);
     (void)snprintf(suffixed, sizeof(suffixed), "%s.*", name);
     glob_t found = {0};
     (void)glob(name, 0, NULL, &found);
     (void)glob(suffixed, GLOB_APPEND, NULL, &found);
-    char *paths[MOST_TRACES], plain[PATH_MAX];
-    size_t traces = 0, good = 0;
-    for (size_t i = 0; i < found.gl_pathc && traces < MOST_TRACES; i++) {
+    for (size_t i = 0; i < found.gl_pathc && traces < GMT_MOST_TRACES; i++) {
         if (is_trace(found.gl_pathv[i], since_ns, plain)) {
             paths[traces] = strdup(plain);
             traces += paths[traces] != NULL;
         }
     }
     globfree(&found);
+    return traces;
+}
+
+void gmt_launcher_report(const char *pattern, uint64_t since_ns, const char *program)
+{
+    char *paths[GMT_MOST_TRACES];
+    size_t traces = gmt_launcher_traces(pattern, since_ns, paths), good = 0;
     for (size_t i = 0; i < traces; i++) {
         if (print_trace(paths[i], traces == 1)) {
             char *path = paths[i];

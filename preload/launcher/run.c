@@ -134,8 +134,14 @@ static const struct {
 };
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
 
+/* Once: what the launcher itself has set is nothing to be given back. */
 static void take_signals(struct sigaction before[static SIGNAL_COUNT])
 {
+    static bool taken;
+    if (taken) {
+        return;
+    }
+    taken = true;
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         struct sigaction action = {.sa_handler = signals[i].handler};
         (void)sigaction(signals[i].number, NULL, &before[i]);
@@ -154,10 +160,12 @@ static void give_signals_back(const struct sigaction before[static SIGNAL_COUNT]
 }
 
 /* In the child: become the program, or report an errno, or -1 when gmtrace failed. */
-static _Noreturn void become(char *const argv[], uint64_t now_ns, int report)
+static _Noreturn void become(char *const argv[], uint64_t now_ns, const char *second_output,
+                             int report)
 {
     int error = -1;
-    if (prepare_environment(argv[0], now_ns) == 0) {
+    if ((second_output == NULL || gmt_launcher_enter_second_run(second_output) == 0) &&
+        prepare_environment(argv[0], now_ns) == 0) {
         execvp(argv[0], argv);
         error = errno;
         (void)fprintf(stderr, "gmtrace: cannot run '%s': %s\n", argv[0], strerror(error));
@@ -178,16 +186,9 @@ static int failure_of(int report)
     return got == (ssize_t)sizeof(failure) ? failure : 0;
 }
 
-int gmt_launcher_run(char *const argv[])
+int gmt_launcher_execute(char *const argv[], uint64_t now_ns, const char *second_output,
+                         int *status)
 {
-    /* Compared with the times of files, which the kernel takes from this clock. */
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-    gmt_options_load();
-    if (check_output(gmt_options.output) != 0) {
-        return GMT_EXIT_FAILED;
-    }
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) {
         (void)fprintf(stderr, "gmtrace: %s\n", strerror(errno));
@@ -195,7 +196,7 @@ int gmt_launcher_run(char *const argv[])
     }
     /* A signal to be passed on waits until there is somebody to pass it to. */
     sigset_t all, mask;
-    struct sigaction before[SIGNAL_COUNT];
+    static struct sigaction before[SIGNAL_COUNT];
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, &mask);
     take_signals(before);
@@ -203,22 +204,24 @@ int gmt_launcher_run(char *const argv[])
     if (pid == 0) {
         give_signals_back(before);
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
-        become(argv, now_ns, report[1]);
+        become(argv, now_ns, second_output, report[1]);
     }
     child = pid;
     int error = errno;
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
     close(report[1]);
     if (pid < 0) {
+        close(report[0]);
         (void)fprintf(stderr, "gmtrace: cannot start a process: %s\n", strerror(error));
         return GMT_EXIT_FAILED;
     }
-    int failure = failure_of(report[0]), status = 0;
+    int failure = failure_of(report[0]);
     pid_t waited;
     close(report[0]);
     do {
-        waited = waitpid(pid, &status, 0);
+        waited = waitpid(pid, status, 0);
     } while (waited < 0 && errno == EINTR);
+    child = 0;
     if (failure != 0) {
         return failure == ENOENT ? GMT_EXIT_NOT_FOUND
                : failure > 0     ? GMT_EXIT_CANNOT_RUN
@@ -228,6 +231,28 @@ int gmt_launcher_run(char *const argv[])
         (void)fprintf(stderr, "gmtrace: cannot tell how '%s' ended: %s\n", argv[0],
                       strerror(errno));
     }
-    gmt_launcher_report(gmt_options.output, pid, now_ns, argv[0]);
-    return waited < 0 ? GMT_EXIT_FAILED : status_of(status);
+    return waited < 0 ? -1 : 0;
+}
+
+int gmt_launcher_run(char *const argv[])
+{
+    /* Compared with the times of files, which the kernel takes from this clock. */
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    uint64_t now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    int status = 0;
+    gmt_options_load();
+    if (check_output(gmt_options.output) != 0) {
+        return GMT_EXIT_FAILED;
+    }
+    int failure = gmt_launcher_execute(argv, now_ns, NULL, &status);
+    if (failure > 0) {
+        return failure;
+    }
+    if (failure == 0 && !WIFSIGNALED(status) && gmt_options.collect == GMT_COLLECT_DEEP &&
+        gmt_options.deep == GMT_DEEP_RERUN) {
+        gmt_launcher_second_run(gmt_options.output, now_ns, argv);
+    }
+    gmt_launcher_report(gmt_options.output, now_ns, argv[0]);
+    return failure < 0 ? GMT_EXIT_FAILED : status_of(status);
 }

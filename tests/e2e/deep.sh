@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# --collect deep: a second run that nobody sees, and what the trace says where it brings nothing.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+gmtrace=$GMT_BUILD/bin/gmtrace
+[ -x "$gmtrace" ] || skip "gmtrace is not built"
+unset GMTRACE_COLLECT
+export LD_LIBRARY_PATH=$SIM_LIB
+export SIMGPU_INTERFACE=0 # a driver like any other, that CUPTI does not take
+
+state() {
+    sql "$1" "SELECT state FROM capability WHERE name = 'instructions'"
+}
+
+# A client that says how often it runs, and in which way; its status differs between its runs.
+cat >client.sh <<END
+#!/bin/bash
+echo "run \${GMTRACE_SECOND_RUN:-0}" >>"$work/runs"
+echo to stdout
+echo to stderr >&2
+cat >>"$work/input"
+"$CLIENTS/driverclient" churn 5 || exit
+[ -n "\${GMTRACE_SECOND_RUN:-}" ] && exit 9
+exit 3
+END
+chmod +x client.sh
+
+echo once >given
+status=0
+"$gmtrace" --collect deep -o a.db ./client.sh >a.out 2>a.err <given || status=$?
+finished a.db
+equal "status: the first run's" 3 "$status"
+equal "output: the first run's" "to stdout 5 rounds" "$(paste -sd' ' a.out)"
+equal "its standard error" 1 "$(grep -c '^to stderr$' a.err)"
+equal "its input" once "$(cat input)"
+equal "launches" 5 "$(sql a.db 'SELECT count(*) FROM launch')"
+equal "state of instructions" missing "$(state a.db)"
+equal "integrity" ok "$(sql a.db 'PRAGMA integrity_check')"
+equal "folders left behind" "" "$(find . -maxdepth 1 -name '.gmtrace-*')"
+if [ "$(sql a.db "SELECT state FROM capability WHERE name = 'cupti'")" = ok ]; then
+    equal "runs" "run 0 run 1" "$(paste -sd' ' runs)"
+    equal "announcements" 1 "$(grep -c 'a second time' a.err)"
+else
+    equal "runs without CUPTI" "run 0" "$(paste -sd' ' runs)"
+fi
+
+# Where it would bring nothing there is none.
+run_once() {
+    local what=$1
+    shift
+    rm -f runs
+    "$@" >b.out 2>b.err </dev/null || true
+    finished b.db
+    equal "runs $what" "run 0" "$(paste -sd' ' runs)"
+}
+run_once "with standard" "$gmtrace" --collect standard -o b.db ./client.sh
+equal "instructions with standard" "" "$(state b.db)"
+run_once "without CUPTI" env GMTRACE_CUPTI="$work/absent.so" "$gmtrace" -c deep -o b.db ./client.sh
+equal "instructions without CUPTI" missing "$(state b.db)"
+run_once "of one of two ranks" env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 \
+    "$gmtrace" -c deep -o b.db ./client.sh
+equal "instructions of a rank" missing "$(state b.db)"
+run_once "within the run" env GMTRACE_DEEP=phase "$gmtrace" -c deep -o b.db ./client.sh
+equal "instructions within the run" missing "$(state b.db)"
+run_once "on the software device" env -u SIMGPU_INTERFACE "$gmtrace" -c deep -o b.db ./client.sh
+[ "$(sql b.db 'SELECT count(*) FROM instruction')" -gt 0 ] || fail "no instruction was counted"
+
+# By the library alone there is one run, too.
+status=0
+GMTRACE_COLLECT=deep traced c churn 5
+finished c.db
+equal "instructions by the library alone" off "$(state c.db)"
+
+# A program that ends by a signal has had enough.
+rm -f runs
+printf '#!/bin/bash\necho run >>"%s/runs"\n"%s" churn 5\nkill -TERM $$\n' "$work" "$CLIENTS/driverclient" >killed.sh
+chmod +x killed.sh
+status=0
+"$gmtrace" -c deep -o d.db ./killed.sh >d.out 2>d.err </dev/null || status=$?
+equal "status after a signal" 143 "$status"
+equal "runs of what a signal ends" run "$(paste -sd' ' runs)"
