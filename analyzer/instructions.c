@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the software device knows of single instructions: the lines behind a finding, and races. */
+/* What is known of single instructions: the lines behind a finding, and races (software device). */
 #include <inttypes.h>
 #include <math.h>
 
@@ -26,6 +26,11 @@ static const struct {
 static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int64_t class_id)
 {
     const char *sql = NULL;
+    /* What has no line is told by where it stands. */
+    const char *opcode = gmt_has_offsets(analysis->timeline->db)
+                             ? "CASE WHEN file IS NULL AND pc_offset IS NOT NULL THEN "
+                               "coalesce(opcode, '') || printf(' +0x%x', pc_offset) ELSE opcode END"
+                             : "opcode";
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if ((parts[i].excess & excess) == 0)
@@ -33,9 +38,9 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
         const char *one = gmt_text(
             analysis,
             "SELECT file, line, caller_file, caller_line, ptx_line, "
-            "opcode, requests, %s AS passes, %s AS ideal, %s AS bytes "
+            "%s AS opcode, requests, %s AS passes, %s AS ideal, %s AS bytes "
             "FROM v_instruction WHERE class_id = %" PRId64 " AND kind IN (%s)",
-            parts[i].passes, parts[i].ideal, parts[i].bytes, class_id, parts[i].kinds);
+            opcode, parts[i].passes, parts[i].ideal, parts[i].bytes, class_id, parts[i].kinds);
 
         sql = sql == NULL ? one : gmt_text(analysis, "%s UNION ALL %s", sql, one);
     }
@@ -91,7 +96,7 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
         "sum(bytes), sum(passes) / sum(requests), sum(ideal) / sum(requests) "
         "FROM (%s) WHERE bytes > 0 "
         "GROUP BY file, line, caller_file, caller_line, "
-        "CASE WHEN file IS NULL THEN ptx_line END "
+        "CASE WHEN file IS NULL THEN ptx_line END, CASE WHEN file IS NULL THEN opcode END "
         "ORDER BY 7 DESC, file, line, caller_file, caller_line",
         all);
     if (sql == NULL)

@@ -12,18 +12,37 @@
 
 #include "analyzer/query.h"
 
-static const char lines_sql[] =
-    "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, l.kind, "
-    "l.opcodes, l.instructions, l.executed, l.lanes, l.requests, l.bytes, l.sectors, "
-    "l.ideal_sectors, l.wavefronts, l.ideal_wavefronts, l.excess_bytes, t.excess_bytes "
-    "FROM v_line l JOIN "
-    "(SELECT v.kernel_id, sum(v.excess_bytes) AS excess_bytes, "
-    "(SELECT count(DISTINCT launch_seq) FROM instruction JOIN kernel_class c ON c.id = class_id "
-    "WHERE c.kernel_id = v.kernel_id) AS launches FROM v_line v GROUP BY v.kernel_id) t "
-    "ON t.kernel_id = l.kernel_id "
-    "ORDER BY coalesce(t.excess_bytes, 0) DESC, l.kernel_id, l.file IS NULL, "
-    "sum(l.excess_bytes) OVER (PARTITION BY l.kernel_id, l.file) DESC, l.file, l.line, "
-    "l.ptx_line, l.kind";
+#define LINES_SQL(opcodes) \
+    "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, " \
+    "l.kind, " opcodes ", l.instructions, l.executed, l.lanes, l.requests, l.bytes, l.sectors, " \
+    "l.ideal_sectors, l.wavefronts, l.ideal_wavefronts, l.excess_bytes, t.excess_bytes " \
+    "FROM v_line l JOIN " \
+    "(SELECT v.kernel_id, sum(v.excess_bytes) AS excess_bytes, " \
+    "(SELECT count(DISTINCT launch_seq) FROM instruction JOIN kernel_class c ON c.id = class_id " \
+    "WHERE c.kernel_id = v.kernel_id) AS launches FROM v_line v GROUP BY v.kernel_id) t " \
+    "ON t.kernel_id = l.kernel_id " \
+    "ORDER BY coalesce(t.excess_bytes, 0) DESC, l.kernel_id, l.file IS NULL, " \
+    "sum(l.excess_bytes) OVER (PARTITION BY l.kernel_id, l.file) DESC, l.file, l.line, " \
+    "l.ptx_line, l.kind, 9"
+
+/* Instructions without a line are told by where they stand, if the trace knows. */
+static const char *lines_sql(sqlite3 *db)
+{
+    return gmt_has_offsets(db)
+               ? LINES_SQL("CASE WHEN l.pc_offset IS NULL THEN l.opcodes ELSE "
+                           "coalesce(l.opcodes, '') || printf(' +0x%x', l.pc_offset) END")
+               : LINES_SQL("l.opcodes");
+}
+
+bool gmt_has_offsets(sqlite3 *db)
+{
+    int64_t columns = 0;
+
+    return gmt_query_int64(
+               db, "SELECT count(*) FROM pragma_table_info('v_line') WHERE name = 'pc_offset'",
+               &columns) == 0 &&
+           columns > 0;
+}
 
 static void read_line(struct gmt_query *query, struct gmt_arena *arena, double launches,
                       struct gmt_source_line *line)
@@ -78,7 +97,7 @@ int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kerne
                           size_t *count)
 {
     struct gmt_query query;
-    int rc = gmt_query_open(&query, db, lines_sql), full = 0;
+    int rc = gmt_query_open(&query, db, lines_sql(db)), full = 0;
 
     *kernels = NULL;
     *count = 0;

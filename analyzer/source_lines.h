@@ -13,10 +13,10 @@
 /* One row of v_line: the instructions of one kind on one source line. Counts are per launch, the mean of
  * those that were counted; NAN: means nothing for this kind. */
 struct gmt_source_line {
-    const char *file;       /* NULL: the program was built without line information */
-    int64_t line, ptx_line; /* ptx_line: only without a line                        */
-    const char *kind, *opcodes;
-    double instructions; /* distinct ones of the program */
+    const char *file;           /* NULL: the program was built without line information */
+    int64_t line, ptx_line;     /* ptx_line: only without a line                        */
+    const char *kind, *opcodes; /* counted on the GPU, without a line: 'LDG.128 +0x1a0' */
+    double instructions;        /* distinct ones of the program */
     double executed, lanes, requests, bytes;
     double sectors, ideal_sectors, wavefronts, ideal_wavefronts;
     double excess_bytes;
@@ -45,6 +45,9 @@ struct gmt_source_text {
 /* All kernels of a trace whose instructions were counted, largest excess first. 0 or -EIO, -ENOMEM. */
 int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kernel_lines **kernels,
                           size_t *count);
+
+/* Whether instructions of this trace have offsets: those of earlier versions had none. */
+bool gmt_has_offsets(sqlite3 *db);
 
 /* From the trace, else, if wanted, from this machine's disk: a report that is mailed must not carry
  * what a trace from elsewhere names here. */

@@ -294,6 +294,8 @@ const char *gmt_line_quote(struct gmt_arena *arena, const struct gmt_finding_lin
 
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)
 {
+    if ((line->file == NULL || line->line <= 0) && line->ptx_line <= 0)
+        return gmt_arena_text(arena, "instruction %s", line->opcode != NULL ? line->opcode : "?");
     if (line->file == NULL || line->line <= 0)
         return gmt_arena_text(arena, "PTX line %" PRId64, line->ptx_line);
     const char *file = last_part(line->file);

@@ -203,7 +203,9 @@ static size_t file_rows(struct listing *listing, size_t at)
             continue;
         if (file == NULL) {
             counts(listing, line);
-            fprintf(listing->out.out, "  PTX line %" PRId64 ": ", line->ptx_line);
+            fputs("  ", listing->out.out);
+            if (line->ptx_line > 0)
+                fprintf(listing->out.out, "PTX line %" PRId64 ": ", line->ptx_line);
             gmt_print_clean(listing->out.out, line->opcodes != NULL ? line->opcodes : "", 0);
             fputc('\n', listing->out.out);
             continue;
@@ -241,7 +243,7 @@ static void kernel_listing(struct listing *listing)
     fprintf(out, "\n  %s beyond the ideal in a launch; %s launch%s counted%s\n",
             gmt_format_bytes(excess, kernel->excess_bytes),
             gmt_format_count(launches, (double)kernel->launches), kernel->launches == 1 ? "" : "es",
-            kernel->simulated ? " by the software device" : "");
+            kernel->simulated ? " by the software device" : " on the GPU");
     for (size_t at = 0; at < kernel->line_count;) {
         const char *file = kernel->lines[at].file;
 

@@ -121,8 +121,8 @@ const PARTS: TableColumn<Part>[] = [
 ];
 
 /** "main.cu:42, inlined at b.cu:7"; the line of the PTX where the source is not known. */
-export function lineLabel({ file, line, caller_file, caller_line, ptx_line }: SourceLine): string {
-  if (file === null) return ptx_line === null ? '?' : `PTX line ${ptx_line}`;
+export function lineLabel({ file, line, caller_file, caller_line, ptx_line, opcode }: SourceLine): string {
+  if (file === null) return ptx_line === null ? `instruction ${opcode ?? '?'}` : `PTX line ${ptx_line}`;
   const from = caller_file === null ? '' : `, inlined at ${base(caller_file)}:${caller_line ?? '?'}`;
   return `${base(file)}:${line ?? '?'}${from}`;
 }
