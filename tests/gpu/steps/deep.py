@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""--collect deep: the planted line, sums against the patched group, ncu's source page, and what it costs."""
+
+import csv
+import io
+import os
+import re
+import statistics
+import sys
+import time
+
+# Kernels of programs/counters.cu -> the text of the line that is planted (the access itself) and the kind.
+PLANTED = {
+    "k_offset_1": ("ld.global.f32", "global_load"),
+    "k_stride_2": ("ld.global.f32", "global_load"),
+    "k_stride_4": ("ld.global.f32", "global_load"),
+    "k_stride_8": ("ld.global.f32", "global_load"),
+    "k_stride_32": ("ld.global.f32", "global_load"),
+    "k_struct_12": ("ld.global.f32", "global_load"),
+    "k_row_1001": ("ld.global.f32", "global_load"),
+    "k_store_stride_8": ("st.global.f32", "global_store"),
+    "k_shared_stride_2": ("ld.shared.f32", "shared_load"),
+    "k_shared_stride_8": ("ld.shared.f32", "shared_load"),
+    "k_shared_stride_32": ("ld.shared.f32", "shared_load"),
+}
+# Sum over instructions of a launch -> the same by the software-patched group of the first run.
+SUMS = {
+    ("global_load", "sectors"): "global_load_sectors",
+    ("global_store", "sectors"): "global_store_sectors",
+    ("shared_load", "wavefronts"): "shared_load_wavefronts",
+    ("shared_store", "wavefronts"): "shared_store_wavefronts",
+    ("local_load", "sectors"): "local_load_sectors",
+    ("local_store", "sectors"): "local_store_sectors",
+}
+AGAINST_NCU = ["k_coalesced_f32", "k_coalesced_f128", "k_offset_1", "k_stride_8", "k_store_stride_8",
+               "k_shared_stride_8", "k_shared_f128", "k_local_divergent"]
+NCU_COLUMNS = {"executed": "instructions executed", "sectors": "l2 theoretical sectors global",
+               "wavefronts": "l1 wavefronts shared"}
+
+
+def by_launcher(session, name, command, **more):
+    """Through gmtrace, which makes the second run."""
+    path = session.trace_path(name)
+    environment = session.environment(None, GMTRACE_COUNTER_BUDGET="100", **more)
+    began = time.monotonic()
+    done = session.run_in([session.build / "bin" / "gmtrace", "--collect", "deep", "-o", path, *command],
+                          environment, timeout=300)
+    return done, path, time.monotonic() - began
+
+
+def rows(session, path, sql, *arguments):
+    with session.open(path) as db:
+        return db.execute(sql, arguments).fetchall()
+
+
+def base(kernel):
+    return kernel.split("(")[0]
+
+
+def counted(session, what, path):
+    state = rows(session, path, "SELECT state, detail FROM capability WHERE name = 'instructions'")
+    number, cubins = rows(session, path, "SELECT (SELECT count(*) FROM instruction WHERE source = 'sass'), "
+                          "(SELECT count(*) FROM cubin)")[0]
+    session.note(f"{what}: instructions, cubins", (number, cubins))
+    losses = rows(session, path, "SELECT kind, detail, count FROM loss")
+    return session.check(f"{what}: instructions were counted and their cubins kept",
+                         state[:1] and state[0][0] == "ok" and number > 0 and cubins > 0,
+                         f"{state} {losses}")
+
+
+def planted_lines(session, what, path):
+    """The line with the most excess is the access, called from the kernel's own source."""
+    source = (session.sources / "programs" / "counters.cu").read_text(encoding="utf-8").split("\n")
+    for kernel, (text, kind) in PLANTED.items():
+        found = rows(session, path, "SELECT file, line, caller_line, coalesce(excess_sectors, 0) + "
+                     "coalesce(excess_wavefronts, 0) AS excess FROM v_instruction WHERE kernel LIKE ?||'(%' "
+                     "AND kind = ? AND source = 'sass' ORDER BY excess DESC", kernel, kind)
+        if not session.check(f"{what}: {kernel} has such instructions with excess",
+                             bool(found) and found[0][3] > 0, found[:3]):
+            continue
+        file, line, caller, _ = found[0]
+        # A statement of inline assembly goes over several lines: any of them will do.
+        named = "\n".join(source[max(0, (line or 0) - 2):(line or 0) + 1])
+        session.check(f"{what}: {kernel}: the line is the planted one", bool(file) and
+                      file.endswith("/counters.cu") and text in named, f"{file}:{line} < {caller}")
+
+
+def sums(session, what, path):
+    """Excess and all: instructions of a launch sum to what the patched group counted."""
+    compared = 0
+    for (kind, column), metric in SUMS.items():
+        ours = dict(rows(session, path, f"SELECT class_id, sum({column}) * 1.0 / "
+                         "count(DISTINCT launch_seq) FROM instruction WHERE source = 'sass' AND kind = ? "
+                         f"AND {column} IS NOT NULL GROUP BY class_id", kind))
+        theirs = rows(session, path, "SELECT class_id, kernel, mean FROM v_counter WHERE metric = ?", metric)
+        for class_id, kernel, mean in theirs:
+            if not mean and not ours.get(class_id):
+                continue
+            compared += 1
+            mine = ours.get(class_id, 0)
+            if abs(mine - mean) > 0.01 * max(mean, 1):
+                session.check(f"{what}: {base(kernel)}: {metric}", False, f"{mine:.0f} against {mean:.0f}")
+    session.check(f"{what}: sums equal the patched group's within 1 %", compared >= 20,
+                  f"{compared} sums compared")
+
+
+def ncu_source(session, program, kernel):
+    """name of column -> values in the order of instructions; {} where the page cannot be read."""
+    done = session.plain(["ncu", "--clock-control", "none", "--section", "SourceCounters", "--page",
+                          "source", "--csv", "--print-units", "base", "-k", f"regex:^{kernel}$",
+                          program, kernel, "1"], timeout=300)
+    table = list(csv.reader(io.StringIO(done.stdout)))
+    head = next((i for i, row in enumerate(table) if any(cell.strip() == "Source" for cell in row)), None)
+    if head is None:
+        session.note(f"ncu on {kernel}", done.stdout[:400] + done.stderr[-400:])
+        return {}
+    names = [cell.strip().lower() for cell in table[head]]
+    columns = {}
+    for name, wanted in NCU_COLUMNS.items():
+        at = next((i for i, cell in enumerate(names) if re.sub(r"^# ?", "", cell) == wanted), None)
+        if at is None:
+            session.note(f"ncu's columns on {kernel}", names)
+            return {}
+        columns[name] = [float(row[at].replace(",", "") or 0) for row in table[head + 1:]
+                         if len(row) == len(names) and re.fullmatch(r"[\d,.]*", row[at])]
+    return columns
+
+
+def against_ncu(session, path, program):
+    for kernel in AGAINST_NCU:
+        theirs = ncu_source(session, program, kernel)
+        ours = rows(session, path, "SELECT pc_offset / 16, executed, sectors, wavefronts FROM v_instruction "
+                    "WHERE kernel LIKE ?||'(%' AND source = 'sass'", kernel)
+        if not session.check(f"ncu's source page of {kernel} can be read, and we have as much",
+                             bool(theirs) and bool(ours)):
+            continue
+        bad, compared = [], 0
+        for at, *values in ours:
+            for name, mine in zip(("executed", "sectors", "wavefronts"), values):
+                if at >= len(theirs[name]):
+                    bad.append(f"instruction {at} is not on the page")
+                    continue
+                # Local memory has sectors of its own, which ncu's column of global ones has not.
+                if mine is None or (name == "sectors" and "local" in kernel):
+                    continue
+                compared += 1
+                if abs(mine - theirs[name][at]) > 0.01 * max(theirs[name][at], 1):
+                    bad.append(f"{at} {name}: {mine:.0f} against {theirs[name][at]:.0f}")
+        session.check(f"{kernel} equals ncu's source page", compared > 0 and not bad,
+                      f"{compared} values; " + "; ".join(bad[:5]))
+
+
+def jit(session):
+    folder = session.sources / "programs"
+    for name, kernel in (("triton_script.py", "%"), ("nvrtc_script.py", "strided%")):
+        done, path, _ = by_launcher(session, name.split("_")[0], [sys.executable, folder / name])
+        if done.returncode == 77:
+            print(f"skip {name}: {done.stderr[:200]}", flush=True)
+            continue
+        if not session.check(f"{name} runs under deep", done.returncode == 0 and path.exists(),
+                             done.stderr[-300:]):
+            continue
+        counted(session, name, path)
+        lines = rows(session, path, "SELECT DISTINCT kernel, file, line FROM v_instruction WHERE "
+                     "kind = 'global_load' AND line IS NOT NULL AND source = 'sass' AND kernel LIKE ?", kernel)
+        session.check(f"{name}: loads have lines", bool(lines), lines[:5])
+        if name.startswith("nvrtc"):
+            session.check("the NVRTC kernel's load is on the planted line",
+                          any(line == 4 for _, _, line in lines), lines)
+
+
+def costs(session):
+    programs = {"counters": [session.programs / "counters", "all", "24"],
+                "streams4": [session.programs / "streams4"],
+                "pipeline_slow": [session.build / "bin" / "pipeline_slow"]}
+    modes = {
+        "bare": lambda command: session.plain(command, 300),
+        "standard": lambda command: session.traced("cost", command, timeout=300)[0],
+        "deep": lambda command: by_launcher(session, "cost", command)[0],
+        "ncu": lambda command: session.plain(["ncu", "--clock-control", "none", "--section",
+                                              "SourceCounters", *command], 600),
+    }
+    print(f"     {'program':14}" + "".join(f"{mode:>12}" for mode in modes) + "  s")
+    for name, command in programs.items():
+        took = {}
+        for mode, run_it in modes.items():
+            times = []
+            for _ in range(int(os.environ.get("GMT_DEEP_ROUNDS", "1")) if mode == "ncu" else 3):
+                began = time.monotonic()
+                done = run_it(command)
+                times.append(time.monotonic() - began)
+                session.check(f"{name} under {mode} ends well", done.returncode == 0, done.stderr[-200:]
+                              if done.returncode else "")
+            took[mode] = statistics.median(times)
+        print(f"     {name:14}" + "".join(f"{took[mode]:12.2f}" for mode in modes), flush=True)
+        session.note(name, took)
+
+
+def run(session):
+    program = session.programs / "counters"
+    command = [program, "all", "24"]
+    plain = session.plain(command)
+    done, path, took = by_launcher(session, "deep", command)
+    session.check("output and status are those of one run", (plain.stdout, plain.returncode) ==
+                  (done.stdout, done.returncode), f"{done.returncode} {done.stderr[-300:]}")
+    session.note("a run and its second run", took, "s")
+    if counted(session, "rerun", path):
+        planted_lines(session, "rerun", path)
+        sums(session, "rerun", path)
+        against_ncu(session, path, program)
+    valid = session.plain([session.build / "bin" / "gmanalyze", "validate", path])
+    session.check("gmanalyze validate has no complaint", valid.returncode == 0, valid.stdout[-300:])
+    lines = session.plain([session.build / "bin" / "gmanalyze", "lines", path])
+    session.check("gmanalyze lines shows who counted", "counted on the GPU" in lines.stdout,
+                  lines.stderr[-200:])
+    (session.out / "deep_lines.txt").write_text(lines.stdout, encoding="utf-8")
+
+    # The other way, to choose by: within the run, after the other counters.
+    began = time.monotonic()
+    done, phase = session.traced("deep_phase", command, "deep", 300, GMTRACE_DEEP="phase",
+                                 GMTRACE_COUNTER_BUDGET="100")
+    session.note("within the run", time.monotonic() - began, "s")
+    session.check("phase: output and status unchanged", (plain.stdout, plain.returncode) ==
+                  (done.stdout, done.returncode), f"{done.returncode} {done.stderr[-300:]}")
+    if counted(session, "phase", phase):
+        sums(session, "phase", phase)
+        planted_lines(session, "phase", phase)
+    jit(session)
+    costs(session)
