@@ -67,6 +67,55 @@ equal "instructions within the run" missing "$(state b.db)"
 run_once "on the software device" env -u SIMGPU_INTERFACE "$gmtrace" -c deep -o b.db ./client.sh
 [ "$(sql b.db 'SELECT count(*) FROM instruction')" -gt 0 ] || fail "no instruction was counted"
 
+# With a CUPTI that counts: what the second run brings is in the first one's trace.
+counts() {
+    local what=$1 db=$2
+    equal "state of instructions $what" ok "$(state "$db")"
+    equal "launches counted $what" 3 "$(sql "$db" "SELECT count(DISTINCT launch_seq) FROM instruction")"
+    equal "instructions $what" 48 "$(sql "$db" "SELECT count(*) FROM instruction WHERE source = 'sass'")"
+    equal "cubins $what" 1 "$(sql "$db" "SELECT count(*) FROM cubin WHERE crc = 77 AND length(image) = bytes")"
+    equal "lines $what" "/src/inlined.cu:14 /src/inlined.h:4" "$(sql "$db" "SELECT DISTINCT file || ':' || line
+        FROM v_instruction WHERE line IN (4, 14) ORDER BY 1" | paste -sd' ')"
+    equal "counts of another launch's class $what" 0 "$(sql "$db" "SELECT count(*) FROM instruction i
+        LEFT JOIN launch l ON l.seq = i.launch_seq AND l.class_id = i.class_id WHERE l.id IS NULL")"
+    equal "losses $what" "" "$(sql "$db" "SELECT * FROM loss WHERE kind NOT LIKE 'kernel class%'")"
+    equal "integrity $what" ok "$(sql "$db" 'PRAGMA integrity_check')"
+    equal "sessions $what" "3 session" "$(sort standin.log | uniq -c | sed 's/^ *//')"
+    rm standin.log
+}
+export CUPTI_STANDIN_CUBIN=$GMT_SOURCE/tests/data/cubin/lines.cubin CUPTI_STANDIN_LOG=$work/standin.log
+standin=$CLIENTS/libcuptisass.so
+"$gmtrace" -c deep --cupti "$standin" -o e.db "$CLIENTS/driverclient" churn 5 >e.out 2>e.err || fail "e"
+finished e.db
+equal "output with counts" "5 rounds" "$(cat e.out)"
+counts "of a second run" e.db
+GMTRACE_DEEP=phase "$gmtrace" -c deep --cupti "$standin" -o f.db "$CLIENTS/driverclient" churn 5 \
+    >f.out 2>f.err || fail "f"
+finished f.db
+equal "output within the run" "5 rounds" "$(cat f.out)"
+counts "within the run" f.db
+# Launches that go into a graph do not run now: none is counted, and it is said.
+"$gmtrace" -c deep --cupti "$standin" -o g.db "$CLIENTS/driverclient" capture 5 >g.out 2>g.err || fail "g"
+finished g.db
+equal "state of captured launches" missing "$(state g.db)"
+equal "captured launches that are told of" 5 "$(sql g.db "SELECT sum(count) FROM loss
+    WHERE kind = 'launch without counts of instructions'")"
+[ ! -e standin.log ] || fail "a session in a capture: $(cat standin.log)"
+# Several processes: each gets its own counts, by its command line, of equal ones by order.
+# shellcheck disable=SC2016 # it is the script's own variable
+printf '#!/bin/bash\nfor n in 2 1 2; do "%s" churn $n; done\n' "$CLIENTS/driverclient" >several.sh
+chmod +x several.sh
+"$gmtrace" -c deep --cupti "$standin" -o h-%p.db ./several.sh >h.out 2>h.err || fail "h"
+equal "traces" 3 "$(find . -name 'h-*.db' | wc -l)"
+for db in h-*.db; do
+    equal "launches that have counts in $db" "$(sql "$db" "SELECT count(*) FROM launch")" \
+        "$(sql "$db" "SELECT count(DISTINCT launch_seq) FROM instruction")"
+done
+equal "what came out of order" "" "$(grep -v '^session$' standin.log || true)"
+"$GMT_BUILD/bin/gmanalyze" lines e.db >lines.txt 2>lines.err || fail "gmanalyze lines"
+grep -q "counted on the GPU" lines.txt || fail "the listing does not say who counted"
+"$GMT_BUILD/bin/gmanalyze" validate e.db >validate.txt 2>&1 || fail "gmanalyze validate: $(cat validate.txt)"
+
 # By the library alone there is one run, too.
 status=0
 GMTRACE_COLLECT=deep traced c churn 5

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stand-in for CUPTI that counts instructions: whatever is launched while it is switched on gives the
+ * counts of kernel `a` of tests/data/cubin (CUPTI_STANDIN_CUBIN), which it says was loaded.
+ *
+ * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, and
+ * CUPTI_STANDIN_LOG tells how often it was.
+ */
+#include <cupti.h>
+#include <cupti_pcsampling.h>
+#include <cupti_profiler_target.h>
+#include <cupti_sass_metrics.h>
+#include <cupti_target.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CRC = 77, METRICS = 64, INSTRUCTIONS = 16, INSTRUCTION_BYTES = 16, EXECUTED = 4 };
+
+static const char *names[METRICS];
+static size_t name_count;
+static uint64_t configured[METRICS];
+static size_t configured_count;
+static bool is_configured, is_enabled;
+static CUpti_CallbackFunc callback;
+
+/* The last word of a session: what happened, for the test. */
+static void note(const char *what)
+{
+    const char *path = getenv("CUPTI_STANDIN_LOG");
+    FILE *log = path != NULL ? fopen(path, "ae") : NULL;
+    if (log != NULL) {
+        (void)fprintf(log, "%s\n", what);
+        (void)fclose(log);
+    }
+}
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+    *version = CUPTI_API_VERSION;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
+{
+    (void)result;
+    *text = "refused by the stand-in";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
+{
+    (void)params;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
+{
+    params->pChipName = "GH100";
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc function,
+                           void *data)
+{
+    (void)subscriber, (void)data;
+    callback = function;
+    return CUPTI_SUCCESS;
+}
+
+/* The module is there at once, as one that was loaded before the first launch. */
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    static char image[1 << 16];
+    const char *path = getenv("CUPTI_STANDIN_CUBIN");
+    FILE *in = path != NULL ? fopen(path, "re") : NULL;
+    (void)subscriber;
+    if (enable == 0 || in == NULL) {
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    CUpti_ModuleResourceData module = {.pCubin = image};
+    CUpti_ResourceData resource = {.resourceDescriptor = &module};
+    module.cubinSize = fread(image, 1, sizeof(image), in);
+    (void)fclose(in);
+    callback(NULL, domain, id, &resource);
+    memset(image, 0, sizeof(image)); /* it is only there while it is being shown */
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetCubinCrc(CUpti_GetCubinCrcParams *params)
+{
+    params->cubinCrc = CRC;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params *params)
+{
+    if (name_count == METRICS) {
+        return CUPTI_ERROR_INVALID_METRIC_NAME;
+    }
+    params->metric.metricId = name_count;
+    names[name_count++] = params->pMetricName;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *params)
+{
+    if (is_configured || params->numOfMetricConfig > METRICS) {
+        note("configured twice");
+        return CUPTI_ERROR_INVALID_OPERATION;
+    }
+    is_configured = true;
+    configured_count = params->numOfMetricConfig;
+    for (size_t i = 0; i < configured_count; i++) {
+        configured[i] = params->pConfigs[i].metricId;
+    }
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Params *params)
+{
+    (void)params;
+    if (is_enabled || !is_configured) {
+        note("configuration taken back too early");
+    }
+    is_configured = false;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
+{
+    if (is_enabled || !is_configured || params->ctx == NULL) {
+        note("enabled out of order");
+        return CUPTI_ERROR_INVALID_OPERATION;
+    }
+    is_enabled = true;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *params)
+{
+    (void)params;
+    note(is_enabled ? "session" : "disabled out of order");
+    is_enabled = false;
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *params)
+{
+    params->numOfPatchedInstructionRecords = INSTRUCTIONS * configured_count;
+    params->numOfInstances = 1;
+    return is_enabled ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+/* Each instruction as a load of one float per lane, 8 sectors for what fits into 4. */
+static uint64_t value_of(const char *name)
+{
+    static const struct {
+        const char *end;
+        uint64_t value;
+    } values[] = {
+        {"sectors_mem_global", 8 * EXECUTED},
+        {"sectors_mem_global_ideal", 4 * EXECUTED},
+        {"sass_inst_executed", EXECUTED},
+        {"thread_inst_executed", 32 * EXECUTED},
+        {"thread_inst_executed_pred_on", 32 * EXECUTED},
+        {"op_memory_32b", EXECUTED},
+    };
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        size_t length = strlen(values[i].end), whole = strlen(name);
+        if (whole >= length && strcmp(name + whole - length, values[i].end) == 0) {
+            return values[i].value;
+        }
+    }
+    return 0;
+}
+
+CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *params)
+{
+    if (!is_enabled || params->structSize != CUpti_SassMetricsFlushData_Params_STRUCT_SIZE) {
+        note("flushed out of order");
+        return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    for (size_t i = 0; i < params->numOfPatchedInstructionRecords; i++) {
+        CUpti_SassMetrics_Data *record = &params->pMetricsData[i];
+        uint64_t id = configured[i / INSTRUCTIONS];
+        record->cubinCrc = CRC;
+        record->functionName = "_Z1aPKfPf";
+        record->pcOffset = (uint32_t)(i % INSTRUCTIONS * INSTRUCTION_BYTES);
+        record->pInstanceValues[0].metricId = id;
+        record->pInstanceValues[0].value = value_of(names[id]);
+    }
+    return CUPTI_SUCCESS;
+}
