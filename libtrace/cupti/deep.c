@@ -16,6 +16,7 @@
 
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/cubins.h"
+#include "libtrace/cupti/holds.h"
 #include "libtrace/cupti/refusal.h"
 #include "libtrace/cupti/sass.h"
 #include "libtrace/record/clock.h"
@@ -41,7 +42,7 @@ static struct {
     uint32_t device;
 } contexts[MAX_CONTEXTS];
 static uint32_t context_count;
-static _Atomic uint64_t counted, disturbed, unsafe, over_budget, empty;
+static _Atomic uint64_t counted, disturbed, unsafe, over_budget, taken, empty;
 
 static void refused(CUptiResult result, const char *function)
 {
@@ -182,6 +183,10 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
     if (!find_device(site->context, &device) || capturing()) {
         return GMT_GROUP_NONE;
     }
+    if (gmt_holds_any()) { /* the program's own use of CUPTI comes first */
+        atomic_fetch_add(&taken, 1);
+        return GMT_GROUP_NONE;
+    }
     if (!may_spend(now_ns)) {
         atomic_fetch_add(&over_budget, 1);
         return GMT_GROUP_NONE;
@@ -280,6 +285,7 @@ static void flush(void)
     note_loss("another thread launched at the same time", atomic_load(&disturbed));
     note_loss("it might wait for another launch, for the host, or for a capture",
               atomic_load(&unsafe));
+    note_loss("the program used CUPTI itself", atomic_load(&taken));
     note_loss("counter budget", atomic_load(&over_budget));
     note_loss("CUPTI gave no counts", atomic_load(&empty));
 }
