@@ -34,6 +34,7 @@ static const struct redaction {
      "CASE WHEN kind = 'entry point not covered' THEN detail "
      "WHEN kind LIKE 'kernel%' AND instr(detail, ': ') > 0 "
      "THEN 'a kernel' || substr(detail, instr(detail, ': ')) ELSE '' END"},
+    {"cubin", "image", "NULL", "NULL"},
     {"source_file", "text", "NULL", "NULL"},
     {"source_file", "hash", "NULL", "NULL"},
     {"device_gap", "client", NULL, "CASE WHEN client <> '' THEN 'a module' ELSE '' END"},

@@ -71,6 +71,11 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         gmt_spool_capability("counters", GMT_CAP_MISSING, 0,
                              "this process was forked from one that used CUPTI",
                              "start it by fork and exec (spawn) to have counters");
+        if (gmt_options.collect == GMT_COLLECT_DEEP) {
+            gmt_spool_capability("instructions", GMT_CAP_MISSING, 0,
+                                 "this process was forked from one that used CUPTI",
+                                 "start it by fork and exec (spawn) to have counts");
+        }
         return NULL;
     }
     struct gmt_collector_config config = {
