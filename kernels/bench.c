@@ -62,16 +62,7 @@ uint64_t gmt_now_ns(void)
 
 void gmt_bench_note(struct gmt_bench *bench, const char *text)
 {
-    json_t *notes = gmt_raw_array(bench->raw, "notes");
-    size_t i;
-    json_t *note;
-
-    json_array_foreach(notes, i, note)
-    {
-        if (strcmp(json_string_value(note), text) == 0)
-            return;
-    }
-    json_array_append_new(notes, json_string(text));
+    gmt_raw_note(bench->raw, text);
 }
 
 unsigned gmt_bench_samples(struct gmt_bench *bench)

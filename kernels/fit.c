@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,69 @@ int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, stru
                    fmin(lowest, percentile(buffer, n, 0.1));
     stat->n = n;
 out:
+    free(buffer);
+    return rc;
+}
+
+static bool is_first_of(const double *process_of, size_t i)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (process_of[j] <= process_of[i] && process_of[j] >= process_of[i])
+            return false;
+    }
+    return true;
+}
+
+/* The value of the process that process_of[first] names; buffer has room for 2 n. */
+static int value_of_process(const double *samples, const double *pass_of, const double *process_of,
+                            size_t n, size_t first, double *buffer, double *value)
+{
+    struct gmt_stat stat;
+    size_t count = of_pass(samples, process_of, n, process_of[first], buffer);
+    int rc;
+
+    of_pass(pass_of, process_of, n, process_of[first], buffer + count);
+    rc = gmt_stat_passes(buffer, buffer + count, count, &stat);
+    *value = stat.median;
+    return rc;
+}
+
+/* Of values in ascending order. */
+static double chosen_by(enum gmt_process_rule rule, const double *values, size_t n)
+{
+    switch (rule) {
+    case GMT_PROCESS_LOWEST: break;
+    case GMT_PROCESS_SECOND: return values[n > 1];
+    case GMT_PROCESS_MEDIAN: return percentile(values, n, 0.5);
+    }
+    return values[0];
+}
+
+int gmt_stat_processes(const double *samples, const double *pass_of, const double *process_of,
+                       size_t n, enum gmt_process_rule rule, struct gmt_stat *stat)
+{
+    double *buffer = calloc(2 * n + 1, sizeof(*buffer)), *values = calloc(n + 1, sizeof(*values));
+    struct gmt_stat all;
+    size_t count = 0;
+    int rc = buffer == NULL || values == NULL ? -ENOMEM : n > 0 ? 0 : -EINVAL;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        if (is_first_of(process_of, i))
+            rc = value_of_process(samples, pass_of, process_of, n, i, buffer, &values[count++]);
+    }
+    if (rc != 0)
+        goto out;
+    memcpy(buffer, samples, n * sizeof(*buffer));
+    rc = gmt_stat_of(buffer, n, &all);
+    if (rc != 0)
+        goto out;
+    qsort(values, count, sizeof(*values), compare_doubles);
+    stat->median = chosen_by(rule, values, count);
+    stat->spread = fmax(values[count - 1], percentile(buffer, n, 0.9)) -
+                   fmin(stat->median, percentile(buffer, n, 0.1));
+    stat->n = n;
+out:
+    free(values);
     free(buffer);
     return rc;
 }

@@ -34,6 +34,29 @@ int gmt_stat_of(double *samples, size_t n, struct gmt_stat *stat);
  */
 int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, struct gmt_stat *stat);
 
+/* Which of several processes' values, in ascending order, stands for all of them. */
+enum gmt_process_rule {
+    GMT_PROCESS_LOWEST,
+    GMT_PROCESS_SECOND, /* the lowest but one; of a single process its own */
+    GMT_PROCESS_MEDIAN,
+};
+
+/*
+ * What a device model goes by. A process has its luck for as long as it lives (where its pages lie,
+ * which of the host's units it got), and ill luck only adds time: the least of several is met again.
+ */
+#define GMT_PROCESS_RULE GMT_PROCESS_LOWEST
+
+/*
+ * The same of samples that several processes took, process_of[i] naming that of samples[i]: the value
+ * of a process is the lowest median of its own passes, and median is the one of these values that the
+ * rule names. The spread is what processes differ by: from the 10th percentile of all samples, or the
+ * median where that is less, to the 90th, or the highest process's value where that is more. Errors as
+ * above.
+ */
+int gmt_stat_processes(const double *samples, const double *pass_of, const double *process_of,
+                       size_t n, enum gmt_process_rule rule, struct gmt_stat *stat);
+
 /*
  * Median and spread of work / time for n times in ns, in units of work per second. Sorts the
  * samples in place. 0, or -EINVAL as above, and where a time or the work is not positive.

@@ -26,7 +26,7 @@ json_t *gmt_json_rounded(double value);
 /* gmt_stat_of and gmt_stat_rate over a JSON array of times in ns; same errors. */
 int gmt_samples_stat(const json_t *array, struct gmt_stat *stat);
 
-/* The same of a series of the object, which may say in which passes the samples were taken. */
+/* The same of a series of the object, which may say in which passes and processes they were taken. */
 int gmt_series_stat(const json_t *object, const json_t *series, struct gmt_stat *stat);
 
 int gmt_samples_rate(const json_t *array, double work, struct gmt_stat *rate);

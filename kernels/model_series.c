@@ -66,19 +66,23 @@ int gmt_samples_rate(const json_t *array, double work, struct gmt_stat *rate)
 
 int gmt_series_stat(const json_t *object, const json_t *series, struct gmt_stat *stat)
 {
-    size_t n, passes_n;
+    size_t n, passes_n, processes_n;
     double *samples = samples_of(series, &n);
     double *pass_of = samples_of(json_object_get(object, GMT_RAW_PASS), &passes_n);
+    double *process_of = samples_of(json_object_get(object, GMT_RAW_PROCESS), &processes_n);
     int rc;
 
     if (samples == NULL)
         rc = -EINVAL;
+    else if (pass_of != NULL && process_of != NULL && passes_n == n && processes_n == n)
+        rc = gmt_stat_processes(samples, pass_of, process_of, n, GMT_PROCESS_RULE, stat);
     else if (pass_of != NULL && passes_n == n)
         rc = gmt_stat_passes(samples, pass_of, n, stat);
     else
         rc = gmt_stat_of(samples, n, stat);
     free(samples);
     free(pass_of);
+    free(process_of);
     return rc;
 }
 
@@ -94,8 +98,8 @@ json_t *gmt_stat_json(const struct gmt_stat *stat)
 
 /*
  * The source object with every array of samples "<x>_ns" replaced by its median "<x>_ns" and its
- * spread "<x>_spread_ns"; "samples_ns" becomes median_ns, spread_ns and n. The passes of the
- * samples go into both and not into the result. The rest is taken over.
+ * spread "<x>_spread_ns"; "samples_ns" becomes median_ns, spread_ns and n. The passes and processes
+ * of the samples go into both and not into the result. The rest is taken over.
  * NULL where an array of samples is unusable.
  */
 static json_t *summarized(const json_t *source)
@@ -110,7 +114,7 @@ static json_t *summarized(const json_t *source)
         struct gmt_stat stat;
         char name[96];
 
-        if (strcmp(key, GMT_RAW_PASS) == 0)
+        if (strcmp(key, GMT_RAW_PASS) == 0 || strcmp(key, GMT_RAW_PROCESS) == 0)
             continue;
         if (!json_is_array(value) || length <= 3 || strcmp(key + length - 3, "_ns") != 0) {
             json_object_set(object, key, value);

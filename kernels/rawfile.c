@@ -3,6 +3,7 @@
 #include "rawfile.h"
 
 #include <math.h>
+#include <string.h>
 
 json_t *gmt_raw_object(json_t *parent, const char *key)
 {
@@ -42,4 +43,18 @@ void gmt_raw_pass(json_t *object, unsigned pass)
 void gmt_raw_sample(json_t *object, const char *series, double time_ns)
 {
     json_array_append_new(gmt_raw_array(object, series), json_integer(llround(time_ns)));
+}
+
+void gmt_raw_note(json_t *raw, const char *text)
+{
+    json_t *notes = gmt_raw_array(raw, "notes");
+    size_t i;
+    json_t *note;
+
+    json_array_foreach(notes, i, note)
+    {
+        if (strcmp(json_string_value(note), text) == 0)
+            return;
+    }
+    json_array_append_new(notes, json_string(text));
 }
