@@ -7,6 +7,7 @@
 #define GMT_KERNELS_BENCH_H
 
 #include <cuda_runtime.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ extern "C" {
 #define GMT_COST_UNITS 2.5
 #define GMT_BATCH_UNITS 2.0
 #define GMT_TRANSFER_UNITS 4.0
+
+/* As many processes as a calibration of this kind usually has. */
+#define GMT_PROCESSES_USUAL UINT_MAX
 
 struct json_t;
 struct gmt_progress;
@@ -59,7 +63,9 @@ struct gmt_bench {
 
     unsigned sample_count; /* of each kernel */
     unsigned pass;         /* of what the host's clock times: 0 .. pass_count - 1 */
-    unsigned pass_count;
+    unsigned pass_count;   /* of each process */
+    /* Set before gmt_bench_open. 0: what the host's clock times is measured in this process. */
+    unsigned process_count;
     bool quick;
     bool hurried;       /* the time budget is nearly spent: fewer samples from here on */
     uint64_t budget_ns; /* what a run may take */
@@ -131,7 +137,7 @@ unsigned gmt_bench_samples(struct gmt_bench *bench);
 
 /*
  * How often a point is taken in the pass that goes on, of which one turn works on so many bytes; 0:
- * its time does not grow with them. None at all for the longest in every second pass.
+ * its time does not grow with them. None at all for the longest in most passes.
  */
 struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes);
 

@@ -104,7 +104,8 @@ static int value_of_process(const double *samples, const double *pass_of, const 
 
     of_pass(pass_of, process_of, n, process_of[first], buffer + count);
     rc = gmt_stat_passes(buffer, buffer + count, count, &stat);
-    *value = stat.median;
+    if (rc == 0)
+        *value = stat.median;
     return rc;
 }
 

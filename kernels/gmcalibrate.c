@@ -16,6 +16,7 @@
 #include "offline.h"
 #include "once.h"
 #include "passes.h"
+#include "processes.h"
 #include "progress.h"
 
 #ifndef GMT_VERSION
@@ -25,6 +26,8 @@
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
 #define EXIT_NO_GPU 3
+
+#define PROCESSES_MOST 64
 
 enum {
     OPTION_QUICK = 256, /* beyond any character: long options only */
@@ -39,6 +42,8 @@ enum {
     OPTION_FIT,
     OPTION_FORCE,
     OPTION_SHOW,
+    OPTION_PROCESSES,
+    OPTION_PROCESS,
 };
 
 struct options {
@@ -50,6 +55,8 @@ struct options {
     const char *raw;
     const char *family;
     struct gmt_once variants; /* for --once */
+    unsigned processes;
+    const char *process; /* this is one of them */
     const char *check;
     const char *fit;
     bool force;
@@ -71,7 +78,12 @@ static const struct argp_option option_table[] = {
     {"raw", OPTION_RAW, "FILE", 0, "Also write every single timing", 0},
     {"list", OPTION_LIST, NULL, 0, "Print all variants with their expected counters", 0},
     {"family", OPTION_FAMILY, "NAME", 0,
-     "Measure this family (or costs, batches, transfers) only; output to - by default", 0},
+     "Measure this family (or costs, batches, transfers, host: all three) only; output to - by "
+     "default",
+     0},
+    {"processes", OPTION_PROCESSES, "N", 0,
+     "Measure calls and copies in N processes (default 5, 3 with --quick; 0: in this one)", 0},
+    {"process", OPTION_PROCESS, "PARENT,BEGAN", OPTION_HIDDEN, NULL, 0},
     {"variant", OPTION_VARIANT, "FAMILY:NAME[,...]", 0,
      "The variants for --once; FAMILY and NAME may be all", 0},
     {"once", OPTION_ONCE, NULL, 0, "Launch --variant untimed, print its counters", 0},
@@ -122,6 +134,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_FIT: options->fit = argument; return 0;
     case OPTION_FORCE: options->force = true; return 0;
     case OPTION_SHOW: options->show = true; return 0;
+    case OPTION_PROCESSES:
+        options->processes = parse_count(argument, "processes", PROCESSES_MOST, state);
+        return 0;
+    case OPTION_PROCESS: options->process = argument; return 0;
     case ARGP_KEY_ARG:
         if ((options->check == NULL && !options->show) || options->model != NULL)
             return ARGP_ERR_UNKNOWN;
@@ -265,7 +281,11 @@ static bool answered_by_cache(const struct options *options, const struct output
 
 static int run_device(const struct options *options)
 {
-    struct gmt_bench bench = {.quick = options->quick, .began_ns = gmt_now_ns()};
+    struct gmt_bench bench = {
+        .quick = options->quick,
+        .process_count = options->processes,
+        .began_ns = gmt_now_ns(),
+    };
     struct gmt_progress progress;
     struct outputs outputs;
     char line[256];
@@ -309,6 +329,14 @@ out:
     return status;
 }
 
+/* As one of the processes that another gmcalibrate has measure. */
+static int serve(const struct options *options)
+{
+    struct gmt_bench bench = {.quick = options->quick, .process_count = options->processes};
+
+    return gmt_process_serve(options->process, options->device, &bench, options->family);
+}
+
 static void join_command(struct options *options, int argc, char **argv)
 {
     size_t used = (size_t)snprintf(options->command, sizeof(options->command), "gmcalibrate");
@@ -330,11 +358,14 @@ int main(int argc, char **argv)
             "is shown.\vExit status: 0; 1 failure, or a difference under --check; 2 "
             "usage; 3 no usable GPU.",
     };
-    struct options options = {.device = "0", .variants = {.launches = 2}};
+    struct options options = {
+        .device = "0", .variants = {.launches = 2}, .processes = GMT_PROCESSES_USUAL};
 
     argp_err_exit_status = EXIT_USAGE;
     join_command(&options, argc, argv);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (options.process != NULL)
+        return serve(&options);
     if (options.list) {
         list_variants();
         return 0;

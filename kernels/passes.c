@@ -2,9 +2,11 @@
 /* The order of a calibration, and how often a point is taken in each pass. */
 #include "passes.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "processes.h"
 #include "quickest_cpu.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -14,7 +16,8 @@
 #define SAMPLES_HURRIED 1
 /* From here on caches hold no part of it, and pages that were touched in the first pass stay so. */
 #define LARGE_BYTES ((size_t)32 << 20)
-#define HUGE_BYTES ((size_t)128 << 20) /* from here on every second pass has time for it */
+#define HUGE_BYTES ((size_t)128 << 20) /* from here on a process has time for one sample */
+#define HUGE_EVERY 3
 
 static const struct gmt_family *const families[] = {
 #define GMT_ROW(name) &gmt_family_##name,
@@ -41,7 +44,7 @@ struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes)
     if (bytes >= LARGE_BYTES)
         warm_up = bench->pass == 0 ? 1 : 0;
     if (bytes >= HUGE_BYTES)
-        samples = bench->pass % 2 == 0 ? 1 : 0;
+        samples = bench->pass % HUGE_EVERY == 0 ? 1 : 0;
     return (struct gmt_turns){.warm_up = warm_up, .samples = samples};
 }
 
@@ -50,13 +53,32 @@ static bool is_wanted(const char *only, const char *name)
     return only == NULL || strcmp(only, name) == 0;
 }
 
+/* Does this, which the host's clock times, belong to what is asked for? */
+static bool is_host_wanted(const char *only, const char *name)
+{
+    return is_wanted(only, name) || strcmp(only, GMT_HOST_PARTS) == 0;
+}
+
 bool gmt_part_known(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         if (strcmp(parts[i].name, name) == 0)
             return true;
     }
-    return false;
+    return strcmp(GMT_HOST_PARTS, name) == 0;
+}
+
+double gmt_process_units(const struct gmt_bench *bench, const char *only)
+{
+    double units = 0;
+
+    for (size_t i = 0; i < COUNT_OF(families); i++)
+        units += families[i]->host_bound && is_host_wanted(only, families[i]->name);
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        if (is_host_wanted(only, parts[i].name))
+            units += parts[i].units * bench->pass_count;
+    }
+    return units;
 }
 
 double gmt_bench_units(const struct gmt_bench *bench, const char *only)
@@ -64,12 +86,9 @@ double gmt_bench_units(const struct gmt_bench *bench, const char *only)
     double units = 0;
 
     for (size_t i = 0; i < COUNT_OF(families); i++)
-        units += is_wanted(only, families[i]->name);
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        if (is_wanted(only, parts[i].name))
-            units += parts[i].units * bench->pass_count;
-    }
-    return units;
+        units += !families[i]->host_bound && is_wanted(only, families[i]->name);
+    return units +
+           gmt_process_units(bench, only) * (bench->process_count > 0 ? bench->process_count : 1);
 }
 
 static int measure_parts(struct gmt_bench *bench, const char *only)
@@ -78,35 +97,81 @@ static int measure_parts(struct gmt_bench *bench, const char *only)
     int rc = gmt_cpus_take_quickest(bench, &cpus);
 
     for (size_t i = 0; rc == 0 && i < COUNT_OF(parts); i++) {
-        if (is_wanted(only, parts[i].name))
+        if (is_host_wanted(only, parts[i].name))
             rc = parts[i].measure(bench);
     }
     for (size_t i = 0; rc == 0 && i < COUNT_OF(families); i++) {
-        if (families[i]->host_bound && is_wanted(only, families[i]->name))
+        if (families[i]->host_bound && is_host_wanted(only, families[i]->name))
             rc = gmt_bench_family(bench, families[i]);
     }
     gmt_cpus_give_back(&cpus);
     return rc;
 }
 
-int gmt_bench_measure(struct gmt_bench *bench, const char *only)
+int gmt_bench_passes(struct gmt_bench *bench, const char *only)
 {
-    const struct gmt_family *family = only != NULL ? gmt_family_find(only) : NULL;
-    bool timed_by_host = family == NULL || family->host_bound;
-    size_t done = 0;
     int rc = 0;
 
     for (bench->pass = 0; rc == 0 && bench->pass < bench->pass_count; bench->pass++) {
-        /* A pass at either end, and as many families between any two. */
-        size_t until = COUNT_OF(families) * (bench->pass + 1) / (bench->pass_count - 1);
-
-        /* The families still to come go before more of the same. */
-        if (timed_by_host && (bench->pass == 0 || !bench->hurried))
+        /* What is still to come goes before more of the same. */
+        if (bench->pass == 0 || !bench->hurried)
             rc = measure_parts(bench, only);
-        for (; rc == 0 && done < until && done < COUNT_OF(families); done++) {
-            if (!families[done]->host_bound && is_wanted(only, families[done]->name))
-                rc = gmt_bench_family(bench, families[done]);
-        }
     }
+    return rc;
+}
+
+/* Some families of kernels, with their share of the samples that there is time for. */
+static int measure_families(struct gmt_bench *bench, const char *only, size_t from, size_t until)
+{
+    int rc = 0;
+
+    for (size_t i = from; rc == 0 && i < until; i++) {
+        if (!families[i]->host_bound && is_wanted(only, families[i]->name))
+            rc = gmt_bench_family(bench, families[i]);
+    }
+    return rc;
+}
+
+/* Shall there be another process? One at least; not where one hung, or when time is short. */
+static bool goes_on(struct gmt_bench *bench, unsigned process, int last)
+{
+    return process == 0 || (last != -ETIME && gmt_bench_samples(bench) == bench->sample_count);
+}
+
+/* All processes have failed, which happens where a device is one process's alone. */
+static int measure_here(struct gmt_bench *bench, const char *only)
+{
+    gmt_bench_note(bench,
+                   "calls and copies were measured in one process: the next may differ more");
+    bench->pass_count *= bench->process_count;
+    return gmt_bench_passes(bench, only);
+}
+
+int gmt_bench_measure(struct gmt_bench *bench, const char *only)
+{
+    bool is_timed_by_host = gmt_process_units(bench, only) > 0;
+    unsigned turns = is_timed_by_host && bench->process_count > 0 ? bench->process_count : 1;
+    unsigned succeeded = 0;
+    size_t done = 0;
+    int rc = 0, last = 0;
+
+    if (is_timed_by_host && bench->process_count == 0)
+        rc = gmt_bench_passes(bench, only);
+    for (unsigned turn = 0; rc == 0 && turn < turns; turn++) {
+        /* A process at either end, and as many families between any two. */
+        size_t until = turns > 1 ? COUNT_OF(families) * (turn + 1) / (turns - 1)
+                                 : COUNT_OF(families);
+
+        if (until > COUNT_OF(families))
+            until = COUNT_OF(families);
+        if (is_timed_by_host && bench->process_count > 0 && goes_on(bench, turn, last)) {
+            last = gmt_bench_process(bench, only, turn);
+            succeeded += last == 0;
+        }
+        rc = measure_families(bench, only, done, until);
+        done = until;
+    }
+    if (rc == 0 && is_timed_by_host && bench->process_count > 0 && succeeded == 0)
+        rc = measure_here(bench, only);
     return rc;
 }

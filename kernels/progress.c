@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child.h"
+
 #define BAR_COLUMNS 30
 #define REDRAW_NS 100000000ull
 #define LEAST_SHARE_FOR_TIME 0.01
@@ -29,6 +31,20 @@ void gmt_progress_begin(struct gmt_progress *progress, double total)
     };
 }
 
+void gmt_progress_begin_child(struct gmt_progress *progress)
+{
+    *progress = (struct gmt_progress){.is_child = true, .began_ns = now_ns()};
+}
+
+static void tell(struct gmt_progress *progress, uint64_t now, const char *what)
+{
+    if (now - progress->drawn_ns < REDRAW_NS)
+        return;
+    progress->drawn_ns = now;
+    gmt_child_progress(progress->done - progress->told, what);
+    progress->told = progress->done;
+}
+
 void gmt_progress_add(struct gmt_progress *progress, double units, const char *what)
 {
     char bar[BAR_COLUMNS + 1];
@@ -37,6 +53,8 @@ void gmt_progress_add(struct gmt_progress *progress, double units, const char *w
         return;
     progress->done += units;
     uint64_t now = now_ns();
+    if (progress->is_child)
+        tell(progress, now, what);
     if (!progress->shown || now - progress->drawn_ns < REDRAW_NS || progress->done <= 0)
         return;
     progress->drawn_ns = now;

@@ -8,13 +8,18 @@
 
 struct gmt_progress {
     bool shown;
-    double total; /* in units of the caller's choice */
+    bool is_child; /* told to the process that started this one, and not shown */
+    double total;  /* in units of the caller's choice */
     double done;
+    double told; /* of a child: of what is done */
     uint64_t began_ns;
     uint64_t drawn_ns;
 };
 
 void gmt_progress_begin(struct gmt_progress *progress, double total);
+
+/* The same in a process that measures for another one (child.h). */
+void gmt_progress_begin_child(struct gmt_progress *progress);
 
 /* Adds to what is done and redraws, at most ten times a second. progress may be NULL. */
 void gmt_progress_add(struct gmt_progress *progress, double units, const char *what);

@@ -47,12 +47,11 @@ static int pin(size_t cpu)
 /* What was found on each CPU, beside the samples of the pass. */
 static void note_pass(struct gmt_bench *bench, size_t cpu, double quickest_ns, double slowest_ns)
 {
-    json_t *pass = json_object();
+    json_t *pass = json_array_get(gmt_raw_array(bench->raw, "passes"), bench->pass);
 
     json_object_set_new(pass, "cpu", json_integer((json_int_t)cpu));
     json_object_set_new(pass, "quickest_ns", json_integer(llround(quickest_ns)));
     json_object_set_new(pass, "slowest_ns", json_integer(llround(slowest_ns)));
-    json_array_append_new(gmt_raw_array(bench->raw, "passes"), pass);
 }
 
 int gmt_cpus_take_quickest(struct gmt_bench *bench, struct gmt_cpus *cpus)
@@ -63,6 +62,7 @@ int gmt_cpus_take_quickest(struct gmt_bench *bench, struct gmt_cpus *cpus)
     int rc = gmt_bench_host_buffers(bench);
 
     cpus->moved = false;
+    json_array_append_new(gmt_raw_array(bench->raw, "passes"), json_object());
     /* A machine of more CPUs than the set has room for is measured as it is. */
     if (rc != 0 || sched_getaffinity(0, sizeof(cpus->allowed), &cpus->allowed) != 0)
         return rc;

@@ -16,8 +16,8 @@ struct gmt_cpus {
 
 /*
  * Tries small blocking copies on each CPU that the thread may use, and keeps it on the one where
- * their median is lowest, until gmt_cpus_give_back. Adds a row to "passes" of the raw results. 0,
- * also where the thread cannot be moved, or a negative errno with bench->error set.
+ * their median is lowest, until gmt_cpus_give_back. Adds a row to "passes" of the raw results, an
+ * empty one where the thread cannot be moved. 0, also then, or a negative errno with bench->error set.
  */
 int gmt_cpus_take_quickest(struct gmt_bench *bench, struct gmt_cpus *cpus);
 void gmt_cpus_give_back(struct gmt_cpus *cpus);

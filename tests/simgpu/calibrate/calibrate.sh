@@ -61,9 +61,60 @@ done
 for part in costs batches transfers launch_bound; do
     [ "$(grep -c quickest_ns $part.raw.json)" -ge 2 ] || fail "$part: not measured in passes"
     grep -q '"pass": \[' $part.raw.json || fail "$part: samples without their pass"
+    grep -q '"process": \[' $part.raw.json || fail "$part: samples without their process"
 done
 grep -q "little free memory" transfers.json || fail "128 MB did not count as little"
 expect 1 --check costs.raw.json transfers.json
+
+# ---- several processes
+# rows_of FILE: the processes of its passes
+rows_of() {
+    sed -n '/^ "passes": \[/,/^ \]/s/.*"process": \([0-9]*\).*/\1/p' "$1" | tr '\n' ' '
+}
+[ "$(rows_of costs.raw.json)" = "0 0 1 1 2 2 " ] || fail "not 3 processes of 2 passes each"
+expect 0 --quick --family host --processes 2 --raw host.raw.json --output host.json
+[ "$(rows_of host.raw.json)" = "0 0 1 1 " ] || fail "not the 2 processes that were asked for"
+expect 0 --check host.raw.json host.json
+for name in launch_wait_ns merged_ns d2d_async small_kernels launch_bound; do
+    grep -q "\"$name\"" host.json || fail "no $name in what the host times"
+done
+! grep -q '"stride"' host.json || fail "a family of kernels is in what the host times"
+
+# In this process where none can be started: the image that would be run again is the loader.
+for loader in /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.*; do
+    [ ! -x "$loader" ] || break
+done
+"$loader" "$CALIBRATE" --quick --family costs --raw alone.raw.json -o alone.json >out 2>err ||
+    fail "not measured where no process can be started"
+[ "$(grep -c 'of 3 .*: what it would have measured is missing' alone.json)" = 3 ] ||
+    fail "three missing processes are not said"
+grep -q "measured in one process" alone.json || fail "one process is not said"
+grep -q "note: .*one process" err || fail "nor printed"
+! grep -q '"process"' alone.raw.json || fail "samples of no process"
+expect 0 --check alone.raw.json alone.json
+expect 0 --quick --family costs --processes 0 --raw alone.raw.json -o alone.json
+! grep -q '"process"' alone.raw.json || fail "a process, where none was asked for"
+
+# Whatever ends gmcalibrate ends the process that measures, too, even if that is stopped.
+state_of() {
+    sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null || echo gone
+}
+"$CALIBRATE" --quick --family host --processes 64 -o never.json >out 2>err </dev/null &
+parent=$!
+until [ "$(state_of "${child:-none}")" = T ]; do
+    child=$(pgrep -P $parent | head -1) || { kill -0 $parent && continue; } ||
+        fail "ended before a process was met"
+    kill -STOP "$child" 2>/dev/null || true
+done
+kill -TERM $parent
+! wait $parent || fail "was not ended"
+while :; do
+    case $(state_of "$child") in
+    gone | Z | X) break ;;
+    esac
+    sleep 0.05
+done
+[ ! -e never.json ] || fail "half a calibration was written"
 
 # ---- the cache: a quick model of device 1 lies there
 expect 0 --quick --family transfers --device 1 --output one.json
