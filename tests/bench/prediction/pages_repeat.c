@@ -168,6 +168,29 @@ static void print_part(FILE *out, const char *part, const json_t *quantities)
     free(moves.shares);
 }
 
+/* What the recordings say of the host depends on whether several processes measured in each. */
+static void print_host(FILE *out, const struct gmt_evidence_set *set)
+{
+    const json_t *pass = json_array_get(json_object_get(set->calibration, "passes"), 0);
+
+    fputs("\nWhat still moves by more than 5 % is the host's work: copies of pageable memory and "
+          "what consists "
+          "of them,\nwhich the driver makes with the CPU, kernels on a few KiB of mapped memory, "
+          "and calls that "
+          "allocate or\npage-lock. On this virtual machine one process is slower than the next by "
+          "up to 1.3 times "
+          "in these; neither\nthe choice of the CPU, fresh buffers, more passes nor another "
+          "statistic of them made "
+          "them repeat.",
+          out);
+    if (json_object_get(pass, "process") == NULL)
+        fputs(" These\ncalibrations were made by one process each; now several measure, and the "
+              "quickest stands for a quantity.",
+              out);
+    fputs(" Their spread\nin the model holds what passes differ by, and intervals are as wide.\n",
+          out);
+}
+
 void gmt_page_repeat(FILE *out, const struct gmt_evidence_set *set)
 {
     json_t *parts = json_object_get(set->raw, "repeat");
@@ -186,17 +209,7 @@ void gmt_page_repeat(FILE *out, const struct gmt_evidence_set *set)
           out);
     for (size_t i = 0; i < COUNT_OF(used); i++)
         print_used(out, &used[i], json_object_get(parts, used[i].part));
-    fputs("\nWhat still moves by more than 5 % is the host's work: copies of pageable memory and "
-          "what consists "
-          "of them,\nwhich the driver makes with the CPU, kernels on a few KiB of mapped memory, "
-          "and calls that "
-          "allocate or\npage-lock. On this virtual machine one process is slower than the next by "
-          "up to 1.3 times "
-          "in these; neither\nthe choice of the CPU, fresh buffers, more passes nor another "
-          "statistic of them made "
-          "them repeat. Their spread\nin the model holds what passes differ by, and intervals are "
-          "as wide.\n",
-          out);
+    print_host(out, set);
     fputs("\nEverything, used or not.\n\n"
           "| part of the model | quantities | typically moved, % | above 5 % | worst, % |\n"
           "|---|---|---|---|---|\n",

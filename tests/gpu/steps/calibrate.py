@@ -5,6 +5,25 @@ import json
 import time
 
 
+PROCESSES = {"quick": (3, 2), "full": (5, 3)}  # and the passes of each
+
+
+def by_processes(session, mode, raw_path):
+    """What the host's clock times was measured by as many processes as it should be."""
+    raw = json.loads(raw_path.read_text())
+    count, passes = PROCESSES[mode]
+    of_passes = [row.get("process") for row in raw.get("passes", [])]
+    session.check(f"gmcalibrate ({mode}): {count} processes of {passes} passes",
+                  of_passes == [number for number in range(count) for _ in range(passes)],
+                  of_passes)
+    for part, name in (("costs", "malloc_free"), ("transfers", "h2d_pageable_sync")):
+        point = raw.get(part, {}).get(name, [{}])[0]
+        session.check(f"gmcalibrate ({mode}): each of them timed {name}",
+                      set(point.get("process", [])) == set(range(count)))
+    late = [note for note in raw.get("notes", []) if "slow machine" in note or "missing" in note]
+    session.check(f"gmcalibrate ({mode}): nothing is missing", not late, late or "")
+
+
 def run(session):
     model_path = session.out / "model.json"
     raw_path = session.out / "model.raw.json"
@@ -17,6 +36,7 @@ def run(session):
         session.note(f"{mode}_seconds", took, "s")
         session.check(f"gmcalibrate ({mode}) takes at most {limit} s", took <= limit,
                       f"{took:.2f} s")
+        by_processes(session, mode, raw_path)
     again = session.plain([session.build / "bin" / "gmcalibrate", "--check", raw_path, model_path])
     session.check("the fit can be redone from the raw timings", again.returncode == 0,
                   again.stdout[-200:] if again.returncode else "")
