@@ -198,10 +198,11 @@ int gmt_child_run(const struct gmt_child *child, json_t **result, char *message,
 
 int gmt_child_begin(pid_t parent)
 {
-    if (fcntl(GMT_CHILD_FD, F_SETFD, FD_CLOEXEC) != 0)
-        return -EBADF;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return -errno;
+    /* After that: who looks from outside sees by the flag that it has begun. */
+    if (fcntl(GMT_CHILD_FD, F_SETFD, FD_CLOEXEC) != 0)
+        return -EBADF;
     return getppid() == parent ? 0 : -ESRCH;
 }
 

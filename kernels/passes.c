@@ -135,7 +135,11 @@ static int measure_families(struct gmt_bench *bench, const char *only, size_t fr
 /* Shall there be another process? One at least; not where one hung, or when time is short. */
 static bool goes_on(struct gmt_bench *bench, unsigned process, int last)
 {
-    return process == 0 || (last != -ETIME && gmt_bench_samples(bench) == bench->sample_count);
+    if (last == -ETIME) {
+        gmt_bench_note(bench, "no measuring process was started after one that hung");
+        return false;
+    }
+    return process == 0 || gmt_bench_samples(bench) == bench->sample_count;
 }
 
 /* All processes have failed, which happens where a device is one process's alone. */

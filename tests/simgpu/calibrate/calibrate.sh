@@ -107,12 +107,20 @@ expect 0 --quick --family costs --processes 0 --raw alone.raw.json -o alone.json
 state_of() {
     sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null || echo gone
 }
+# Past gmt_child_begin: not the image of its parent any more, and its pipe is closed on exec.
+has_begun() {
+    local flags
+    grep -aqs -- --process= "/proc/$1/cmdline" || return 1
+    flags=$(sed -n 's/^flags:[[:space:]]*//p' "/proc/$1/fdinfo/3" 2>/dev/null) || return 1
+    [ -n "$flags" ] && [ $((8#$flags & 8#2000000)) != 0 ]
+}
 "$CALIBRATE" --quick --family host --processes 64 -o never.json >out 2>err </dev/null &
 parent=$!
 until [ "$(state_of "${child:-none}")" = T ]; do
-    child=$(pgrep -P $parent | head -1) || { kill -0 $parent && continue; } ||
-        fail "ended before a process was met"
-    kill -STOP "$child" 2>/dev/null || true
+    # The first of them: there is one at a time.
+    read -r child _ <"/proc/$parent/task/$parent/children" || true # no line end
+    ! has_begun "${child:-none}" || kill -STOP "$child" 2>/dev/null || true
+    kill -0 $parent || fail "ended before a process was met"
 done
 kill -TERM $parent
 ! wait $parent || fail "was not ended"
