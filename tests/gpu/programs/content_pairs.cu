@@ -19,7 +19,7 @@ __global__ void blend(float *out, const float *in, const float *weights, int n)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
 
     if (i < n)
-        out[i] = 0.5F * in[i] + weights[i];
+        out[i] = in[i] + weights[i]; /* never the same twice: nothing converges */
 }
 
 struct buffers {
