@@ -143,16 +143,18 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
 CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
                              const struct gmt_collector_config *given, const char **failed)
 {
+    /* The second one is for CUPTI: without it, it patches only the first function that is launched. */
+    static const CUpti_CallbackId wanted[] = {CUPTI_CBID_RESOURCE_MODULE_LOADED,
+                                              CUPTI_CBID_RESOURCE_MODULE_PROFILED};
     static CUpti_SubscriberHandle subscriber;
     cupti = api;
     config = given;
     atomic_store(&listening, true);
     *failed = "cuptiSubscribe";
     CUptiResult result = api->cuptiSubscribe(&subscriber, on_module, NULL);
-    if (result == CUPTI_SUCCESS) {
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         *failed = "cuptiEnableCallback";
-        result = api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
-                                          CUPTI_CBID_RESOURCE_MODULE_LOADED);
+        result = api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, wanted[i]);
     }
     return result;
 }

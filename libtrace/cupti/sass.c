@@ -7,6 +7,7 @@
 
 #include "libtrace/cupti/cubins.h"
 
+enum { DEVICES = 64 };
 enum need { FIRST, MORE, INSTEAD };
 
 static const struct {
@@ -94,44 +95,39 @@ static CUptiResult configure(struct gmt_sass *sass, uint32_t device)
     return result;
 }
 
-/* With all that the chip has or, where that is more than it takes at a time, what is needed most. */
+/* With all that the chip has or, where that is more than it takes at a time, what is needed most.
+ * Once for each device: after it was taken back, CUPTI (13.0) refuses another for want of memory. */
 static CUptiResult set_config(struct gmt_sass *sass, uint32_t device)
 {
+    uint64_t bit = UINT64_C(1) << device;
     CUpti_SassMetricsSetConfig_Params params = {
         .structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
         .numOfMetricConfig = sass->row_count,
         .pConfigs = sass->rows,
         .deviceIndex = device,
     };
+    if ((sass->set & bit) != 0) {
+        return CUPTI_SUCCESS;
+    }
     CUptiResult result = TRY(cuptiSassMetricsSetConfig, &params);
     if (result != CUPTI_SUCCESS && sass->row_count > sass->first_count) {
         sass->row_count = sass->first_count;
         params.numOfMetricConfig = sass->first_count;
         result = TRY(cuptiSassMetricsSetConfig, &params);
     }
+    sass->set |= result == CUPTI_SUCCESS ? bit : 0;
     return result;
-}
-
-static void unset_config(struct gmt_sass *sass)
-{
-    CUpti_SassMetricsUnsetConfig_Params params = {
-        .structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE,
-        .deviceIndex = sass->device,
-    };
-    (void)sass->api->cuptiSassMetricsUnsetConfig(&params);
-    sass->context = NULL;
 }
 
 CUptiResult gmt_sass_begin(struct gmt_sass *sass, void *context, uint32_t device)
 {
-    CUptiResult result = configure(sass, device);
+    CUptiResult result = device < DEVICES ? configure(sass, device) : CUPTI_ERROR_INVALID_DEVICE;
     if (result != CUPTI_SUCCESS) {
         return result;
     }
     if (sass->synchronize() != CUDA_SUCCESS) {
         return noted(sass, "cuCtxSynchronize", CUPTI_ERROR_INVALID_CONTEXT);
     }
-    sass->device = device;
     result = set_config(sass, device);
     if (result != CUPTI_SUCCESS) {
         return result;
@@ -141,11 +137,8 @@ CUptiResult gmt_sass_begin(struct gmt_sass *sass, void *context, uint32_t device
         .ctx = context,
         .enableLazyPatching = 1,
     };
-    sass->context = context;
     result = TRY(cuptiSassMetricsEnable, &enable);
-    if (result != CUPTI_SUCCESS) {
-        unset_config(sass);
-    }
+    sass->context = result == CUPTI_SUCCESS ? context : NULL;
     return result;
 }
 
@@ -238,6 +231,6 @@ CUptiResult gmt_sass_end(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
         .ctx = sass->context,
     };
     CUptiResult disabled = TRY(cuptiSassMetricsDisable, &disable);
-    unset_config(sass);
+    sass->context = NULL;
     return result != CUPTI_SUCCESS ? result : disabled;
 }

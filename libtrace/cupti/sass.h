@@ -5,8 +5,9 @@
  *
  * What is known of it (docs/cupti-notes.md): with CONCURRENT_KERNEL activity on all values are 0;
  * hardware counters of the same launch would count the patch; patching takes effect only where nothing
- * runs when it is switched on; a configuration set long before does nothing. So each launch that is
- * counted has a session of its own, between two waits for the context.
+ * runs when it is switched on. So each launch that is counted has a session of its own, between two
+ * waits for the context. A device takes one configuration in the life of a process, so it is set for
+ * the first session and stays; and CUPTI has to be asked for MODULE_PROFILED callbacks (cubins.c).
  */
 #ifndef GMT_CUPTI_SASS_H
 #define GMT_CUPTI_SASS_H
@@ -24,8 +25,8 @@ struct gmt_sass {
     const struct gmt_cupti_api *api;
     CUresult (*synchronize)(void); /* cuCtxSynchronize, past the hooks */
     void *context;                 /* of the session, NULL = none runs */
-    uint32_t device;
-    uint32_t configured; /* device whose chip the configuration below is for, + 1 */
+    uint32_t configured;           /* device whose chip the rows below are for, + 1 */
+    uint64_t set;                  /* bit per device that has its configuration */
     CUpti_SassMetrics_Config rows[GMT_SASS_ROWS_MAX];
     enum gmt_sass_slot slots[GMT_SASS_ROWS_MAX]; /* by row */
     size_t row_count, first_count; /* those without which nothing is counted come first */
@@ -40,7 +41,7 @@ struct gmt_sass_value {
     uint64_t value;
 };
 
-/* Begin to count what is launched in `context`, which is current and of that device. */
+/* Begin to count what is launched in `context`, which is current and of that device (below 64). */
 CUptiResult gmt_sass_begin(struct gmt_sass *sass, void *context, uint32_t device);
 
 /* Wait for it, end the session and, if `keep`, write the counts as those of the launch, and the cubins

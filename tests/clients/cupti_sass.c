@@ -3,8 +3,9 @@
  * A stand-in for CUPTI that counts instructions: whatever is launched while it is switched on gives the
  * counts of kernel `a` of tests/data/cubin (CUPTI_STANDIN_CUBIN), which it says was loaded.
  *
- * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, and
- * CUPTI_STANDIN_LOG tells how often it was.
+ * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
+ * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
+ * asked for; CUPTI_STANDIN_LOG tells what happened.
  */
 #include <cupti.h>
 #include <cupti_pcsampling.h>
@@ -23,7 +24,8 @@ static const char *names[METRICS];
 static size_t name_count;
 static uint64_t configured[METRICS];
 static size_t configured_count;
-static bool is_configured, is_enabled;
+static bool is_configured, was_configured, is_enabled, patches_all;
+static size_t sessions;
 static CUpti_CallbackFunc callback;
 
 /* The last word of a session: what happened, for the test. */
@@ -81,6 +83,11 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
     if (enable == 0 || in == NULL) {
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
+    if (id == CUPTI_CBID_RESOURCE_MODULE_PROFILED) {
+        patches_all = true;
+        (void)fclose(in);
+        return CUPTI_SUCCESS;
+    }
     CUpti_ModuleResourceData module = {.pCubin = image};
     CUpti_ResourceData resource = {.resourceDescriptor = &module};
     module.cubinSize = fread(image, 1, sizeof(image), in);
@@ -108,11 +115,11 @@ CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params
 
 CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *params)
 {
-    if (is_configured || params->numOfMetricConfig > METRICS) {
+    if (was_configured || params->numOfMetricConfig > METRICS) {
         note("configured twice");
-        return CUPTI_ERROR_INVALID_OPERATION;
+        return is_configured ? CUPTI_ERROR_INVALID_OPERATION : CUPTI_ERROR_OUT_OF_MEMORY;
     }
-    is_configured = true;
+    is_configured = was_configured = true;
     configured_count = params->numOfMetricConfig;
     for (size_t i = 0; i < configured_count; i++) {
         configured[i] = params->pConfigs[i].metricId;
@@ -137,6 +144,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
         return CUPTI_ERROR_INVALID_OPERATION;
     }
     is_enabled = true;
+    sessions++;
     return CUPTI_SUCCESS;
 }
 
@@ -150,7 +158,8 @@ CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *params)
 
 CUptiResult cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params *params)
 {
-    params->numOfPatchedInstructionRecords = INSTRUCTIONS * configured_count;
+    bool patched = sessions == 1 || patches_all;
+    params->numOfPatchedInstructionRecords = patched ? INSTRUCTIONS * configured_count : 0;
     params->numOfInstances = 1;
     return is_enabled ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }

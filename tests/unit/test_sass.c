@@ -88,13 +88,6 @@ static CUptiResult CUPTIAPI set_config(CUpti_SassMetricsSetConfig_Params *params
     return CUPTI_SUCCESS;
 }
 
-static CUptiResult CUPTIAPI unset_config(CUpti_SassMetricsUnsetConfig_Params *params)
-{
-    (void)params;
-    called("unset");
-    return CUPTI_SUCCESS;
-}
-
 static CUptiResult CUPTIAPI enable(CUpti_SassMetricsEnable_Params *params)
 {
     called(params->enableLazyPatching != 0 ? "enable" : "enable-all");
@@ -139,7 +132,6 @@ static const struct gmt_cupti_api api = {
     .cuptiDeviceGetChipName = chip_name,
     .cuptiSassMetricsGetProperties = properties,
     .cuptiSassMetricsSetConfig = set_config,
-    .cuptiSassMetricsUnsetConfig = unset_config,
     .cuptiSassMetricsEnable = enable,
     .cuptiSassMetricsDisable = disable,
     .cuptiSassMetricsGetDataProperties = data_size,
@@ -171,7 +163,15 @@ static uint64_t value_of(enum gmt_sass_slot slot)
 Test(sass, waits_before_it_patches_and_before_it_reads)
 {
     (void)run(true);
-    cr_expect_str_eq(calls, "wait set enable wait flush disable unset ");
+    cr_expect_str_eq(calls, "wait set enable wait flush disable ");
+}
+
+Test(sass, sets_a_device_s_configuration_once)
+{
+    (void)run(true);
+    calls[0] = '\0';
+    (void)run(true);
+    cr_expect_str_eq(calls, "wait enable wait flush disable ");
 }
 
 Test(sass, writes_one_record_per_instruction_that_ran)
@@ -221,7 +221,7 @@ Test(sass, counts_what_is_needed_most_where_all_is_too_much)
     cr_expect_eq(run(true), 1u);
     cr_expect_eq(written[0].measured & 1u << GMT_SASS_TAGS, 0u);
     cr_expect_neq(written[0].measured & 1u << GMT_SASS_SECTORS, 0u);
-    cr_expect_str_eq(calls, "wait set set enable wait flush disable unset ");
+    cr_expect_str_eq(calls, "wait set set enable wait flush disable ");
 }
 
 Test(sass, throws_away_what_is_not_to_be_kept)
@@ -232,11 +232,11 @@ Test(sass, throws_away_what_is_not_to_be_kept)
     cr_expect_not_null(strstr(calls, "flush"), "else CUPTI counts it as dropped");
 }
 
-Test(sass, leaves_nothing_set_after_a_refusal)
+Test(sass, has_no_session_after_a_refusal)
 {
     enable_says = CUPTI_ERROR_NOT_SUPPORTED;
     cr_expect_eq(gmt_sass_begin(&sass, &sass, 0), CUPTI_ERROR_NOT_SUPPORTED);
     cr_expect_str_eq(sass.failed, "cuptiSassMetricsEnable");
-    cr_expect_str_eq(calls, "wait set enable unset ");
+    cr_expect_str_eq(calls, "wait set enable ");
     cr_expect_null(sass.context);
 }
