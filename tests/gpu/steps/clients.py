@@ -121,7 +121,8 @@ def python_frames(session, path: pathlib.Path, script: str) -> None:
         session.note("Python frames", "not checked: this Python has no perf trampoline")
         return
     frames = session.one(path, "SELECT count(*) FROM transfer t JOIN v_stack s "
-                               f"ON s.stack_id = t.stack_id WHERE s.function LIKE '%{script}%'")
+                               f"ON s.stack_id = t.stack_id WHERE s.function = 'train' AND "
+                               f"s.file LIKE '%/{script}'")
     session.check(f"copies name functions of {script}", frames > 0, frames)
 
 
