@@ -16,4 +16,9 @@ bool gmt_frame_is_nameless(const struct gmt_report_frame *frame);
 const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_frame *frames, size_t n,
                            const struct gmt_report_frame *user);
 
+/* Name of the shared library that made the call of its own accord: innermost outside of the runtime, and
+ * without source lines. *function: the last one in it on the way out, NULL: not known. Returns NULL
+ * where the program's own code called, or nobody knows. */
+const char *gmt_where_library(const struct gmt_where *where, const char **function);
+
 #endif

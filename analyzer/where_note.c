@@ -76,3 +76,20 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
         return NULL;
     return note_of_module(arena, user);
 }
+
+const char *gmt_where_library(const struct gmt_where *where, const char **function)
+{
+    const struct gmt_report_frame *frame = where->stack, *end = frame + where->stack_depth;
+
+    *function = NULL;
+    while (frame < end && frame->runtime)
+        frame++;
+    if (frame == end || frame->module == NULL || has_line(frame) ||
+        strstr(base_name(frame->module), ".so") == NULL)
+        return NULL;
+    const char *module = frame->module;
+
+    for (; frame < end && frame->module != NULL && strcmp(frame->module, module) == 0; frame++)
+        *function = frame->function != NULL ? frame->function : *function;
+    return base_name(module);
+}

@@ -2,6 +2,7 @@
 /* GM205: device memory that nothing ever touches. */
 #include "analyzer/rules/held_memory.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/where.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -12,7 +13,7 @@ static const char explain[] =
     "Saving  The peak of device memory without them; and the measured times of allocating and\n"
     "        freeing them, without waiting for kernels. What of that the device's work hid saves\n"
     "        nothing: it is left out, and counts at the upper end only.\n"
-    "Fix     Remove the allocation.\n"
+    "Fix     Remove the allocation. One that a library makes for itself depends on its settings.\n"
     "Limits  Pointers that kernels find in memory are not seen, except by the software device. An\n"
     "        allocation is left alone when a launch whose arguments are not known ran while it\n"
     "        lived, when it lived as the program broke off, when memory was given to another\n"
@@ -38,6 +39,27 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
     return life->end_ns <= life->begin_ns;
 }
 
+static void advise(struct gmt_analysis *analysis, const struct gmt_held_site *site,
+                   struct gmt_finding *finding)
+{
+    const char *it = site->count == 1 ? "it" : "them", *function;
+    const char *library = gmt_where_library(&finding->where, &function);
+
+    finding->effort = GMT_EFFORT_SMALL;
+    if (library != NULL) {
+        finding->fix = gmt_text(analysis,
+                                "%s asks for %s itself%s%s%s: its settings may spare %s (the size "
+                                "of a workspace or of a pool), or one handle less.",
+                                library, it, function != NULL ? " (" : "",
+                                function != NULL ? function : "", function != NULL ? ")" : "", it);
+        return;
+    }
+    finding->fix = gmt_text(analysis, "Remove the allocation%s and what frees %s.",
+                            site->count == 1 ? "" : "s", it);
+    finding->sketch = gmt_text(analysis, "// %s: remove\ncudaMalloc(&p, %lld);",
+                               finding->where.label, (long long)site->example->bytes);
+}
+
 static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *site,
                      struct gmt_finding *finding)
 {
@@ -56,11 +78,7 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns), "
                             "sum(free_end_ns - free_begin_ns) FROM %s",
                             gmt_held_from(analysis, site, ""));
-    finding->effort = GMT_EFFORT_SMALL;
-    finding->fix = gmt_text(analysis, "Remove the allocation%s and what frees %s.", plural,
-                            site->count == 1 ? "it" : "them");
-    finding->sketch = gmt_text(analysis, "// %s: remove\ncudaMalloc(&p, %lld);",
-                               finding->where.label, (long long)site->example->bytes);
+    advise(analysis, site, finding);
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)

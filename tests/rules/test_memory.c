@@ -86,6 +86,34 @@ Test(memory, guess_no_use_where_a_launch_hides_its_arguments)
     gmt_fixture_free(&fixture);
 }
 
+/* Its user cannot take the call out; and where the library's source is known, it is the user's own. */
+Test(memory, say_that_a_library_asked_for_it_itself)
+{
+    static const char made[] =
+        "INSERT INTO module (id, path, load_bias, start_address, end_address) VALUES "
+        "(90, '/opt/lib/libblas.so.13', 0, 9000000, 9900000);"
+        "INSERT INTO string (id, text) VALUES (9001, 'blasCreate'), (9002, '/src/blas.c');"
+        "INSERT INTO frame (id, address, module_id, offset, function_id, file_id, line) VALUES "
+        "(91, 9000100, 90, 100, NULL, NULL, NULL), (92, 9000200, 90, 200, 9001, NULL, NULL);"
+        "UPDATE stack_frame SET position = position + 12 WHERE stack_id = 1 AND position > 0;"
+        "INSERT INTO stack_frame VALUES (1, 1, 91), (1, 2, 92);";
+    struct gmt_fixture fixture;
+    char sql[1200];
+
+    load(&fixture, "fixtures/GM205_positive", made, "GM205");
+    cr_assert_not_null(
+        strstr(only_finding(&fixture)->fix, "libblas.so.13 asks for it itself (blasCreate)"), "%s",
+        only_finding(&fixture)->fix);
+    cr_assert_null(only_finding(&fixture)->sketch);
+    gmt_fixture_free(&fixture);
+
+    snprintf(sql, sizeof(sql), "%s; UPDATE frame SET file_id = 9002, line = 7 WHERE id = 91", made);
+    load(&fixture, "fixtures/GM205_positive", sql, "GM205");
+    cr_assert_not_null(strstr(only_finding(&fixture)->fix, "Remove"));
+    cr_assert_not_null(only_finding(&fixture)->sketch);
+    gmt_fixture_free(&fixture);
+}
+
 Test(memory, leave_what_lived_when_the_program_broke_off)
 {
     static const struct {
