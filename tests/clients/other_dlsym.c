@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Another interposer for the tests: a library with its own dlsym hook in C, which looks malloc up in
- * its constructor as allocators do. It must work in either order with libgmtrace.so.
+ * its constructor as allocators do. It must work in either order with libgmtrace.so. Its clone stands no
+ * child that shares memory, as ThreadSanitizer's does not.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -43,4 +45,10 @@ EXPORT void *malloc(size_t bytes)
 __attribute__((constructor)) static void start(void)
 {
     free(malloc(16));
+}
+
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    (void)function, (void)stack, (void)flags, (void)argument;
+    abort();
 }
