@@ -137,7 +137,7 @@ unsigned gmt_bench_samples(struct gmt_bench *bench);
 
 /*
  * How often a point is taken in the pass that goes on, of which one turn works on so many bytes; 0:
- * its time does not grow with them. None at all for the longest in most passes.
+ * its time does not grow with them. None at all for long ones in most passes.
  */
 struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes);
 

@@ -54,97 +54,65 @@ static size_t of_pass(const double *samples, const double *pass_of, size_t n, do
     return count;
 }
 
-int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, struct gmt_stat *stat)
-{
-    double *buffer = calloc(n + 1, sizeof(*buffer));
-    struct gmt_stat all, one;
-    double lowest = INFINITY, highest = 0;
-    int rc = -ENOMEM;
-
-    if (buffer == NULL)
-        return rc;
-    for (size_t i = 0; i < n; i++) {
-        size_t count = of_pass(samples, pass_of, n, pass_of[i], buffer);
-
-        rc = gmt_stat_of(buffer, count, &one);
-        if (rc != 0)
-            goto out;
-        lowest = fmin(lowest, one.median);
-        highest = fmax(highest, one.median);
-    }
-    memcpy(buffer, samples, n * sizeof(*buffer));
-    rc = gmt_stat_of(buffer, n, &all);
-    if (rc != 0)
-        goto out;
-    stat->median = lowest;
-    stat->spread = fmax(highest, percentile(buffer, n, 0.9)) -
-                   fmin(lowest, percentile(buffer, n, 0.1));
-    stat->n = n;
-out:
-    free(buffer);
-    return rc;
-}
-
-static bool is_first_of(const double *process_of, size_t i)
+static bool is_first_of(const double *pass_of, size_t i)
 {
     for (size_t j = 0; j < i; j++) {
-        if (process_of[j] <= process_of[i] && process_of[j] >= process_of[i])
+        if (pass_of[j] <= pass_of[i] && pass_of[j] >= pass_of[i])
             return false;
     }
     return true;
 }
 
-/* The value of the process that process_of[first] names; buffer has room for 2 n. */
-static int value_of_process(const double *samples, const double *pass_of, const double *process_of,
-                            size_t n, size_t first, double *buffer, double *value)
+/* The medians of the passes, ascending, into `medians`; buffer has room for n. 0 or -EINVAL. */
+static int medians_of(const double *samples, const double *pass_of, size_t n, double *buffer,
+                      double *medians, size_t *count)
 {
-    struct gmt_stat stat;
-    size_t count = of_pass(samples, process_of, n, process_of[first], buffer);
-    int rc;
+    *count = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct gmt_stat one;
 
-    of_pass(pass_of, process_of, n, process_of[first], buffer + count);
-    rc = gmt_stat_passes(buffer, buffer + count, count, &stat);
-    if (rc == 0)
-        *value = stat.median;
-    return rc;
-}
-
-/* Of values in ascending order. */
-static double chosen_by(enum gmt_process_rule rule, const double *values, size_t n)
-{
-    switch (rule) {
-    case GMT_PROCESS_LOWEST: break;
-    case GMT_PROCESS_SECOND: return values[n > 1];
-    case GMT_PROCESS_MEDIAN: return percentile(values, n, 0.5);
+        if (!is_first_of(pass_of, i))
+            continue;
+        int rc = gmt_stat_of(buffer, of_pass(samples, pass_of, n, pass_of[i], buffer), &one);
+        if (rc != 0)
+            return rc;
+        medians[(*count)++] = one.median;
     }
-    return values[0];
+    qsort(medians, *count, sizeof(*medians), compare_doubles);
+    return *count > 0 ? 0 : -EINVAL;
 }
 
-int gmt_stat_processes(const double *samples, const double *pass_of, const double *process_of,
-                       size_t n, enum gmt_process_rule rule, struct gmt_stat *stat)
+static double mean_of(const double *values, size_t n)
 {
-    double *buffer = calloc(2 * n + 1, sizeof(*buffer)), *values = calloc(n + 1, sizeof(*values));
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return sum / (double)n;
+}
+
+int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, struct gmt_stat *stat)
+{
+    double *buffer = calloc(n + 1, sizeof(*buffer)), *medians = calloc(n + 1, sizeof(*medians));
     struct gmt_stat all;
-    size_t count = 0;
-    int rc = buffer == NULL || values == NULL ? -ENOMEM : n > 0 ? 0 : -EINVAL;
+    size_t count;
+    int rc = -ENOMEM;
 
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        if (is_first_of(process_of, i))
-            rc = value_of_process(samples, pass_of, process_of, n, i, buffer, &values[count++]);
-    }
+    if (buffer == NULL || medians == NULL)
+        goto out;
+    rc = medians_of(samples, pass_of, n, buffer, medians, &count);
     if (rc != 0)
         goto out;
     memcpy(buffer, samples, n * sizeof(*buffer));
     rc = gmt_stat_of(buffer, n, &all);
     if (rc != 0)
         goto out;
-    qsort(values, count, sizeof(*values), compare_doubles);
-    stat->median = chosen_by(rule, values, count);
-    stat->spread = fmax(values[count - 1], percentile(buffer, n, 0.9)) -
+    stat->median = mean_of(medians, (count + 1) / 2);
+    stat->spread = fmax(percentile(medians, count, 0.9), percentile(buffer, n, 0.9)) -
                    fmin(stat->median, percentile(buffer, n, 0.1));
     stat->n = n;
 out:
-    free(values);
+    free(medians);
     free(buffer);
     return rc;
 }

@@ -25,37 +25,16 @@ struct gmt_stat {
 int gmt_stat_of(double *samples, size_t n, struct gmt_stat *stat);
 
 /*
- * The same of samples that were taken in passes, pass_of[i] naming that of samples[i]: median is the
- * lowest of the passes' medians. What slows a host for seconds at a time (a neighbour on the same
- * core, a lower clock) only ever adds time, and moves the median of all samples from one run to the
- * next; the lowest of several passes is met again. The spread covers what the passes differ by: from
- * the 10th percentile of all samples, or the lowest median where that is less, to the 90th, or the
- * highest median where that is more. Neither array is changed. Errors as above; -ENOMEM.
+ * The same of samples that were taken in passes, pass_of[i] naming that of samples[i], in however
+ * many processes: median is the mean of the quicker half of the passes' medians (of an odd number,
+ * with the one in the middle). What slows a host (a neighbour on the same core, a lower clock) comes
+ * and goes within a second and only adds time. So the slower half says nothing of the device; and the
+ * mean of the other one moves less from one calibration to the next than its least member, or any
+ * other single one, does. The spread covers what the passes differ by: from the 10th percentile of
+ * all samples, or the median where that is less, to the 90th, or that of the passes' medians where
+ * that is more. Neither array is changed. Errors as above; -ENOMEM.
  */
 int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, struct gmt_stat *stat);
-
-/* Which of several processes' values, in ascending order, stands for all of them. */
-enum gmt_process_rule {
-    GMT_PROCESS_LOWEST,
-    GMT_PROCESS_SECOND, /* the lowest but one; of a single process its own */
-    GMT_PROCESS_MEDIAN,
-};
-
-/*
- * What a device model goes by. A process has its luck for as long as it lives (where its pages lie,
- * which of the host's units it got), and ill luck only adds time: the least of several is met again.
- */
-#define GMT_PROCESS_RULE GMT_PROCESS_LOWEST
-
-/*
- * The same of samples that several processes took, process_of[i] naming that of samples[i]: the value
- * of a process is the lowest median of its own passes, and median is the one of these values that the
- * rule names. The spread is what processes differ by: from the 10th percentile of all samples, or the
- * median where that is less, to the 90th, or the highest process's value where that is more. Errors as
- * above.
- */
-int gmt_stat_processes(const double *samples, const double *pass_of, const double *process_of,
-                       size_t n, enum gmt_process_rule rule, struct gmt_stat *stat);
 
 /*
  * Median and spread of work / time for n times in ns, in units of work per second. Sorts the

@@ -82,7 +82,7 @@ static const struct argp_option option_table[] = {
      "default",
      0},
     {"processes", OPTION_PROCESSES, "N", 0,
-     "Measure calls and copies in N processes (default 5, 3 with --quick; 0: in this one)", 0},
+     "Measure calls and copies in N processes (default 3, 2 with --quick; 0: in this one)", 0},
     {"process", OPTION_PROCESS, "PARENT,BEGAN", OPTION_HIDDEN, NULL, 0},
     {"variant", OPTION_VARIANT, "FAMILY:NAME[,...]", 0,
      "The variants for --once; FAMILY and NAME may be all", 0},

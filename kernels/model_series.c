@@ -66,23 +66,19 @@ int gmt_samples_rate(const json_t *array, double work, struct gmt_stat *rate)
 
 int gmt_series_stat(const json_t *object, const json_t *series, struct gmt_stat *stat)
 {
-    size_t n, passes_n, processes_n;
+    size_t n, passes_n;
     double *samples = samples_of(series, &n);
     double *pass_of = samples_of(json_object_get(object, GMT_RAW_PASS), &passes_n);
-    double *process_of = samples_of(json_object_get(object, GMT_RAW_PROCESS), &processes_n);
     int rc;
 
     if (samples == NULL)
         rc = -EINVAL;
-    else if (pass_of != NULL && process_of != NULL && passes_n == n && processes_n == n)
-        rc = gmt_stat_processes(samples, pass_of, process_of, n, GMT_PROCESS_RULE, stat);
     else if (pass_of != NULL && passes_n == n)
         rc = gmt_stat_passes(samples, pass_of, n, stat);
     else
         rc = gmt_stat_of(samples, n, stat);
     free(samples);
     free(pass_of);
-    free(process_of);
     return rc;
 }
 

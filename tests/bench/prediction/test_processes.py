@@ -6,14 +6,16 @@ import unittest
 
 import processes
 
-# Four processes of two passes; their lowest passes are 10, 12, 20 and 11.
+# Four processes of two passes.
 FOUR = [[10, 14], [13, 12], [20, 22], [11, 30]]
 
 
 class Rules(unittest.TestCase):
     def test_each_takes_its_process(self):
-        self.assertEqual([rule(FOUR) for rule in processes.RULES.values()], [10, 11, 11.5, 12])
-        self.assertEqual([rule(FOUR[:1]) for rule in processes.RULES.values()], [10, 10, 10, 12])
+        self.assertEqual([rule(FOUR) for rule in processes.RULES.values()],
+                         [(10 + 11 + 12 + 13) / 4, 11, 10, 13.5, 12])
+        self.assertEqual([rule(FOUR[:1]) for rule in processes.RULES.values()],
+                         [10, 10, 10, 12, 12])
 
 
 class Moves(unittest.TestCase):
