@@ -107,7 +107,7 @@ int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, stru
     rc = gmt_stat_of(buffer, n, &all);
     if (rc != 0)
         goto out;
-    stat->median = mean_of(medians, (count + 1) / 2);
+    stat->median = mean_of(medians, (count + 2) / 3);
     stat->spread = fmax(percentile(medians, count, 0.9), percentile(buffer, n, 0.9)) -
                    fmin(stat->median, percentile(buffer, n, 0.1));
     stat->n = n;

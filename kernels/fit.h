@@ -26,11 +26,11 @@ int gmt_stat_of(double *samples, size_t n, struct gmt_stat *stat);
 
 /*
  * The same of samples that were taken in passes, pass_of[i] naming that of samples[i], in however
- * many processes: median is the mean of the quicker half of the passes' medians (of an odd number,
- * with the one in the middle). What slows a host (a neighbour on the same core, a lower clock) comes
- * and goes within a second and only adds time. So the slower half says nothing of the device; and the
- * mean of the other one moves less from one calibration to the next than its least member, or any
- * other single one, does. The spread covers what the passes differ by: from the 10th percentile of
+ * many processes: median is the mean of the quickest third of the passes' medians (rounded up). What
+ * slows a host (a neighbour on the same core, a lower clock) comes and goes within a second, and only
+ * adds time: in some calibrations to less than half of the passes, in others to more. So a third is
+ * what is left of the device in each; and its mean moves less from one calibration to the next than
+ * its least member does. The spread covers what the passes differ by: from the 10th percentile of
  * all samples, or the median where that is less, to the 90th, or that of the passes' medians where
  * that is more. Neither array is changed. Errors as above; -ENOMEM.
  */

@@ -94,13 +94,13 @@ Test(raw_merge, every_part_of_the_model_goes_by_all_passes)
     const json_t *row = json_array_get(
         json_object_get(json_object_get(model, "families"), "small_kernels"), 0);
 
-    near(json_number_value(json_object_get(point, "median_ns")), 5334);
+    near(json_number_value(json_object_get(point, "median_ns")), 5001);
     near(json_number_value(json_object_get(point, "spread_ns")), 2000);
-    near(json_number_value(json_object_get(batch, "copy_2d_ns")), 5334);
-    near(json_number_value(json_object_get(row, "median_ns")), 5334);
+    near(json_number_value(json_object_get(batch, "copy_2d_ns")), 5001);
+    near(json_number_value(json_object_get(row, "median_ns")), 5001);
     near(json_number_value(json_object_get(
              json_object_get(json_object_get(model, "costs"), "sync_ns"), "median")),
-         5334);
+         5001);
     cr_assert_null(json_object_get(point, GMT_RAW_PROCESS), "that is the raw file's");
     json_decref(model);
     json_decref(all);

@@ -6,63 +6,32 @@
 
 #include "kernels/fit.h"
 #include "pages.h"
+#include "rates.h"
 
-#define REPEAT_TARGET 0.05
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-/* Quantities that are judged together. */
-static const struct used {
-    const char *part, *curve, *value;
-} used[] = {
-#define GMT_USED(part, curve, value) {part, curve, value},
-#include "used.def"
-#undef GMT_USED
-};
+/* Places of one rate: sizes, variants, shapes. */
+#define PLACES_MOST 128
 
 /* How far each of some quantities moved. */
 struct moves {
     double *shares;
     size_t n, above;
     double worst;
-    const char *worst_name;
+    const char *worst_where;
 };
 
-/* (largest - smallest) / median of the values of one quantity; NAN: fewer than two. */
-static double moved(const json_t *values, double *middle)
-{
-    struct gmt_stat stat = {.median = NAN};
-    double each[16], low = INFINITY, high = 0;
-    size_t n = 0, i;
-    json_t *value;
-
-    json_array_foreach((json_t *)values, i, value)
-    {
-        if (!json_is_number(value) || n == COUNT_OF(each))
-            continue;
-        each[n++] = json_number_value(value);
-        low = fmin(low, each[n - 1]);
-        high = fmax(high, each[n - 1]);
-    }
-    if (n < 2 || gmt_stat_of(each, n, &stat) != 0 || !(stat.median > 0))
-        return NAN;
-    *middle = stat.median;
-    return (high - low) / stat.median;
-}
-
-static void add(struct moves *moves, const char *name, double share)
+static void add(struct moves *moves, const char *where, double share)
 {
     if (moves->n == 0 || share > moves->worst) {
         moves->worst = share;
-        moves->worst_name = name;
+        moves->worst_where = where;
     }
     moves->shares[moves->n++] = share;
-    moves->above += share > REPEAT_TARGET;
+    moves->above += share > GMT_REPEAT_TARGET;
 }
 
-/* "<quantities> | <typical> | <above> | <worst> (<which>)": its name from `from` on, without `less`. */
-static void print_moves(FILE *out, const struct moves *moves, size_t from, size_t less)
+/* "<quantities> | <typical> | <above> | <worst> (<which>) |" */
+static void print_moves(FILE *out, const struct moves *moves)
 {
-    const char *which = moves->worst_name + from;
     struct gmt_stat stat;
 
     if (gmt_stat_of(moves->shares, moves->n, &stat) != 0)
@@ -70,124 +39,97 @@ static void print_moves(FILE *out, const struct moves *moves, size_t from, size_
     fprintf(out, "%zu | %s | %zu | %s", moves->n, gmt_percent(stat.median), moves->above,
             gmt_percent(moves->worst));
     if (moves->n > 1)
-        fprintf(out, " (%.*s)", (int)(strlen(which) - less), which);
+        fprintf(out, " (%s)", moves->worst_where);
     fputs(" |\n", out);
 }
 
-/* ---- rates, one by one -------------------------------------------------------------------------- */
+/* ---- what rules use ----------------------------------------------------------------------------- */
 
-/* Parts of few quantities, each of which rules use by itself. */
-static bool is_listed(const char *part)
+struct sum {
+    size_t places, above;
+};
+
+static void print_rate(FILE *out, const struct gmt_used_rate *rate, const json_t *quantities,
+                       struct sum *sum)
 {
-    return strcmp(part, "rates") == 0 || strcmp(part, "latencies") == 0 ||
-           strcmp(part, "occupancy_curve") == 0;
-}
+    struct gmt_moved places[PLACES_MOST];
+    double shares[PLACES_MOST];
+    struct moves moves = {.shares = shares};
+    size_t n = gmt_rate_moves(rate, quantities, places, PLACES_MOST);
 
-static void print_rates(FILE *out, const char *part, const json_t *quantities)
-{
-    const char *name;
-    json_t *values;
-
-    json_object_foreach((json_t *)quantities, name, values)
-    {
-        double middle = NAN, share = moved(values, &middle);
-
-        if (isfinite(share))
-            fprintf(out, "| %s %s | %.4g | %s%s |\n", part, name, middle, gmt_percent(share),
-                    share > REPEAT_TARGET ? " **above 5**" : "");
-    }
-}
-
-/* ---- curves ------------------------------------------------------------------------------------- */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
-/* "CURVE" or "CURVE POINT", with the value behind it; not what is fitted to all points. */
-static bool belongs(const struct used *row, const char *name)
-{
-    size_t length = strlen(row->curve);
-    const char *point = name + length, *behind = strrchr(name, ' ');
-
-    if (strncmp(name, row->curve, length) != 0 || (*point != '\0' && *point != ' '))
-        return false;
-    if (row->value[0] != '\0')
-        return behind != NULL && strcmp(behind + 1, row->value) == 0;
-    return behind == NULL || (behind == point && !ends_with(name, "_ns") && !ends_with(name, "_s"));
-}
-
-static void print_used(FILE *out, const struct used *row, const json_t *quantities)
-{
-    struct moves moves = {calloc(json_object_size(quantities) + 1, sizeof(double)), 0, 0, 0, ""};
-    const char *name;
-    json_t *values;
-
-    if (moves.shares == NULL)
+    for (size_t i = 0; i < n; i++)
+        add(&moves, places[i].where, places[i].share);
+    if (n == 0)
         return;
-    json_object_foreach((json_t *)quantities, name, values)
-    {
-        double middle, share = belongs(row, name) ? moved(values, &middle) : NAN;
+    sum->places += moves.n;
+    sum->above += moves.above;
+    fprintf(out, "| %s %s%s%s | %s | ", rate->part, rate->curve,
+            rate->curve[0] != '\0' && rate->value[0] != '\0' ? " " : "", rate->value, rate->rules);
+    if (n == 1)
+        fprintf(out, "%.4g | ", places[0].middle);
+    else
+        fputs("| ", out);
+    print_moves(out, &moves);
+}
 
-        if (isfinite(share))
-            add(&moves, name, share);
-    }
-    if (moves.n > 0) {
-        fprintf(out, "| %s %s%s%s | ", row->part, row->curve, row->value[0] != '\0' ? " " : "",
-                row->value);
-        print_moves(out, &moves, moves.n > 1 ? strlen(row->curve) + 1 : 0,
-                    row->value[0] != '\0' ? strlen(row->value) + 1 : 0);
-    }
-    free(moves.shares);
+static void print_used(FILE *out, const json_t *parts)
+{
+    struct gmt_used_rate rate;
+    struct sum sum = {0, 0};
+
+    fputs("| rate | used by | median | places | typically moved, % | above 5 % | worst, % |\n"
+          "|---|---|---|---|---|---|---|\n",
+          out);
+    for (size_t i = 0; gmt_used_rate(i, &rate); i++)
+        print_rate(out, &rate, json_object_get(parts, rate.part), &sum);
+    fprintf(out,
+            "\nA place is a size of a curve (as rules read it, between the points that were "
+            "measured, at 1 and 3 bytes\nof each decade), a variant or a shape. Of all %zu places "
+            "%zu moved by more than 5 %%.\n",
+            sum.places, sum.above);
 }
 
 /* ---- whole parts -------------------------------------------------------------------------------- */
 
 static void print_part(FILE *out, const char *part, const json_t *quantities)
 {
-    struct moves moves = {calloc(json_object_size(quantities) + 1, sizeof(double)), 0, 0, 0, ""};
+    struct moves moves = {.shares = calloc(json_object_size(quantities) + 1, sizeof(double))};
     const char *name;
-    json_t *values;
+    json_t *array;
 
     if (moves.shares == NULL)
         return;
-    json_object_foreach((json_t *)quantities, name, values)
+    json_object_foreach((json_t *)quantities, name, array)
     {
-        double middle, share = moved(values, &middle);
+        double values[GMT_CALIBRATIONS_MOST], middle;
+        double share = gmt_share_moved(values, gmt_values_of(array, values), &middle);
 
         if (isfinite(share))
             add(&moves, name, share);
     }
     if (moves.n > 0) {
         fprintf(out, "| %s | ", part);
-        print_moves(out, &moves, 0, 0);
+        print_moves(out, &moves);
     }
     free(moves.shares);
 }
 
-/* What the recordings say of the host depends on whether several processes measured in each. */
+/* What the recordings say of the host depends on how much of it each calibration met. */
 static void print_host(FILE *out, const struct gmt_evidence_set *set)
 {
     const json_t *pass = json_array_get(json_object_get(set->calibration, "passes"), 0);
 
-    fputs("\nWhat still moves by more than 5 % is the host's work: copies of pageable memory and "
-          "what consists "
-          "of them,\nwhich the driver makes with the CPU, kernels on a few KiB of mapped memory, "
-          "and calls that "
-          "allocate or\npage-lock. On this virtual machine one process is slower than the next by "
-          "up to 1.3 times "
-          "in these; neither\nthe choice of the CPU, fresh buffers, more passes nor another "
-          "statistic of them made "
-          "them repeat.",
+    fputs("\nWhat moves by more than 5 % is the host's work: copies of pageable memory and what "
+          "consists of them,\nwhich the driver makes with the CPU, and calls that allocate or "
+          "page-lock. On this virtual machine one pass over\nthem is slower than the next by up to "
+          "1.9 times, for a tenth of a second or for some; the mean of the quickest\nthird of many "
+          "passes stands for a quantity.",
           out);
     if (json_object_get(pass, "process") == NULL)
-        fputs(" These\ncalibrations were made by one process each; now several measure, and the "
-              "quickest stands for a quantity.",
+        fputs(" These calibrations were made by one process each, in 15 passes, and the\nlowest of "
+              "them stood for a quantity; now there are three processes and 45 passes.",
               out);
-    fputs(" Their spread\nin the model holds what passes differ by, and intervals are as wide.\n",
+    fputs(" The spread in the model\nholds what passes differ by, and intervals are as wide.\n",
           out);
 }
 
@@ -197,18 +139,7 @@ void gmt_page_repeat(FILE *out, const struct gmt_evidence_set *set)
     const char *part;
     json_t *quantities;
 
-    fputs("| rate | median | moved, % |\n|---|---|---|\n", out);
-    json_object_foreach(parts, part, quantities)
-    {
-        if (is_listed(part))
-            print_rates(out, part, quantities);
-    }
-    fputs("\nWhat prices read beside them; a curve has a quantity for each size.\n\n"
-          "| used by rules | quantities | typically moved, % | above 5 % | worst, % |\n"
-          "|---|---|---|---|---|\n",
-          out);
-    for (size_t i = 0; i < COUNT_OF(used); i++)
-        print_used(out, &used[i], json_object_get(parts, used[i].part));
+    print_used(out, parts);
     print_host(out, set);
     fputs("\nEverything, used or not.\n\n"
           "| part of the model | quantities | typically moved, % | above 5 % | worst, % |\n"

@@ -6,7 +6,11 @@ import itertools
 import re
 import statistics
 
+import rates
+
 TARGET = 0.05  # calibrations are to repeat within that
+
+READ_BY_RULES = "what rules read of them"
 
 # Quantities that are judged together: a name, the part of the raw file, the beginning of their names.
 GROUPS = (
@@ -32,7 +36,7 @@ def quicker_half(processes: list) -> float:
     return statistics.mean(medians[:(len(medians) + 1) // 2])
 
 
-def quicker_third(processes: list) -> float:
+def quickest_third(processes: list) -> float:
     medians = ordered(processes)
     return statistics.mean(medians[:(len(medians) + 2) // 3])
 
@@ -51,8 +55,8 @@ def lowest_of_medians(processes: list) -> float:
 
 # The first is the model's (gmt_stat_passes). A process is the list of the medians of its passes.
 RULES = {
+    "mean of the quickest third of all passes": quickest_third,
     "mean of the quicker half of all passes": quicker_half,
-    "mean of the quickest third of all passes": quicker_third,
     "quickest pass": lowest,
     "median pass": middle,
     "quickest process, of each its median pass": lowest_of_medians,
@@ -114,7 +118,10 @@ def groups_of(processes: list, k: int) -> list:
 
 def moved(processes: list, k: int, rule) -> tuple | None:
     """How far calibrations of k processes differ: all of them, and two on average. None: one only."""
-    values = [rule(group) for group in groups_of(processes, k)]
+    return moves_of([rule(group) for group in groups_of(processes, k)])
+
+
+def moves_of(values: list) -> tuple | None:
     if len(values) < 2 or min(values) <= 0:
         return None
     return differ(values), statistics.mean(differ(list(pair))
@@ -126,6 +133,24 @@ def summary(shares: list) -> dict:
     return {"n": len(ordered), "typical": statistics.median(ordered),
             "p90": ordered[int(0.9 * (len(ordered) - 1))],
             "above": sum(share > TARGET for share in ordered) / len(ordered)}
+
+
+def rates_of(measured: dict, rule) -> dict:
+    """What rules read of a calibration, by row of used.def and place."""
+    return rates.evaluate({part: {name: rule(processes) for name, processes in names.items()}
+                           for part, names in measured.items()})
+
+
+def rate_moves(measured: dict, k: int, rule) -> list:
+    """How far what rules read differs: curves at sizes that programs have, ratios of two times."""
+    total = max((len(one) for names in measured.values() for one in names.values()), default=0)
+    numbers = groups_of(list(range(total)), k)
+    found = [rates_of({part: {name: [one[i] for i in group] for name, one in names.items()
+                              if len(one) == total}
+                       for part, names in measured.items()}, rule) for group in numbers]
+    common = set.intersection(*(set(one) for one in found)) if found else set()
+    return [move for key in sorted(common)
+            if (move := moves_of([one[key] for one in found])) is not None]
 
 
 def table(measured: dict, most: int) -> list:
@@ -140,7 +165,10 @@ def table(measured: dict, most: int) -> list:
                     if moves is not None:
                         for label in (group_of(part, name), "all"):
                             found.setdefault(label, []).append(moves)
-            for label in [row[0] for row in GROUPS] + ["all"]:
+            read = rate_moves(measured, k, rule)
+            if read:
+                found[READ_BY_RULES] = read
+            for label in [row[0] for row in GROUPS] + ["all", READ_BY_RULES]:
                 if label in found:
                     rows.append((rule_name, label, k, summary([one for one, _ in found[label]]),
                                  summary([pair for _, pair in found[label]])))

@@ -13,7 +13,7 @@ FOUR = [[10, 14], [13, 12], [20, 22], [11, 30]]
 class Rules(unittest.TestCase):
     def test_each_takes_its_process(self):
         self.assertEqual([rule(FOUR) for rule in processes.RULES.values()],
-                         [(10 + 11 + 12 + 13) / 4, 11, 10, 13.5, 12])
+                         [11, (10 + 11 + 12 + 13) / 4, 10, 13.5, 12])
         self.assertEqual([rule(FOUR[:1]) for rule in processes.RULES.values()],
                          [10, 10, 10, 12, 12])
 
@@ -69,6 +69,19 @@ class Series(unittest.TestCase):
         self.assertEqual(len(rows), len(processes.RULES) * 2 * 3)  # rules, k, two groups and all
         self.assertEqual({row[1] for row in rows}, {"allocating", "launching and waiting", "all"})
         self.assertTrue(all(row[3]["n"] == (2 if row[1] == "all" else 1) for row in rows))
+
+    def test_tell_how_far_what_rules_read_moves(self):
+        far = [[10 * median for median in passes] for passes in FOUR]
+        rows = processes.table({"costs": {"malloc_free 64": FOUR, "malloc_free 256": far}}, 2)
+        read = [row for row in rows if row[1] == processes.READ_BY_RULES]
+        self.assertEqual(len(read), len(processes.RULES) * 2)
+        self.assertEqual(read[0][3]["n"], 1)  # at 100 bytes
+        # Both points move alike, and what lies between them with them.
+        self.assertAlmostEqual(read[1][3]["typical"],
+                               processes.moved(FOUR, 2, processes.quickest_third)[0])
+
+    def test_say_how_many_move_too_far(self):
+        rows = processes.table({"costs": {"sync_ns": FOUR, "malloc_free 64": FOUR}}, 2)
         self.assertEqual(rows[0][3]["above"], 1)
 
 

@@ -17,11 +17,34 @@ def measured(session, number: int) -> dict | None:
     if not session.check(f"calibration {number} succeeds", done.returncode == 0,
                          done.stderr[-300:] if done.returncode else ""):
         return None
-    raw = json.loads(raw_path.read_text())
+    measured = processes.quantities(json.loads(raw_path.read_text()))
     rule = next(iter(processes.RULES.values()))
-    # All samples of one call or copy: the median over processes by the model's own rule.
-    return {(part, name): rule(each) for part, names in processes.quantities(raw).items()
-            for name, each in names.items()}
+    # All samples of one call or copy, and what rules read of them, by the model's own rule.
+    return {(part, name): rule(each) for part, names in measured.items()
+            for name, each in names.items()} | processes.rates_of(measured, rule)
+
+
+def judge_rates(session, found: list):
+    """What rules read is to repeat, place by place; the worst of each rate is noted."""
+    import processes
+
+    shares = {}
+    for (row, place), value in ((key, value) for key, value in found[0].items()
+                                if isinstance(key[0], tuple)):
+        values = [one.get((row, place), 0) for one in found]
+        if min(values) > 0 and value > 0:
+            shares.setdefault(row, []).append((processes.differ(values), place))
+    every = [share for places in shares.values() for share, _ in places]
+    if not session.check("what rules read: hundreds of places", len(every) >= 300, len(every)):
+        return
+    for row, places in shares.items():
+        session.note(" ".join(word for word in row[:3] if word), {
+            "places": len(places), "worst": max(places)[1], "moved": round(max(places)[0], 4),
+            "above": sum(share > processes.TARGET for share, _ in places)})
+    above = sum(share > processes.TARGET for share in every)
+    session.note("what rules read", {"places": len(every), "above": above})
+    session.check("what rules read: of 10 places 9 repeat within 5 %", 10 * above <= len(every),
+                  f"{above} of {len(every)} do not")
 
 
 def run(session):
@@ -33,6 +56,8 @@ def run(session):
         return
     moves = {}
     for key, value in found[0].items():
+        if isinstance(key[0], tuple):
+            continue  # a rate, see below
         values = [one[key] for one in found if one.get(key, 0) > 0]
         if len(values) == CALIBRATIONS and value > 0:
             moves.setdefault(processes.group_of(*key), []).append(
@@ -47,3 +72,4 @@ def run(session):
                              "worst": max(shares)[1]})
         session.check(f"{label}: the typical quantity repeats within 5 %",
                       one["typical"] <= processes.TARGET, f"{100 * one['typical']:.1f} %")
+    judge_rates(session, found)
