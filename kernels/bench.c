@@ -18,12 +18,12 @@
 #define SAMPLES_QUICK 11
 #define SAMPLES_LEAST 10
 /*
- * Of each process: 45 and 12 passes in all, a third of them full ones (passes.c). Passes of one process
+ * Of each process: 45 and 6 passes in all, a third of them full ones (passes.c). Passes of one process
  * differ by 8 % in calls and copies, processes by 2 % (12 of 3 passes each on an H200): a calibration
  * wants passes, and a further process costs as much time as two of the full ones.
  */
 #define PASSES_FULL 15
-#define PASSES_QUICK 6
+#define PASSES_QUICK 3
 #define PROCESSES_FULL 3
 #define PROCESSES_QUICK 2
 #define BUDGET_FULL_NS 60000000000ull

@@ -154,14 +154,14 @@ static int measure_calls(struct gmt_bench *bench)
 struct sized {
     const char *name;
     int (*once)(struct gmt_bench *bench, size_t bytes, struct pair *pair);
-    bool touches; /* every page, so that the time is proportional to the size */
+    unsigned pace; /* a turn takes as long as copying the size / pace; 0: however large it is */
     size_t least_bytes;
     size_t most_bytes; /* 0: not at all */
 };
 
 static int measure_size(struct gmt_bench *bench, const struct sized *cost, size_t bytes)
 {
-    struct gmt_turns turns = gmt_bench_turns(bench, cost->touches ? bytes : 0);
+    struct gmt_turns turns = gmt_bench_turns(bench, cost->pace > 0 ? bytes / cost->pace : 0);
     int rc = 0;
 
     while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
@@ -217,10 +217,10 @@ int gmt_bench_costs(struct gmt_bench *bench)
     most = free_bytes / DEVICE_SHARE < bench->host_bytes ? free_bytes / DEVICE_SHARE
                                                          : bench->host_bytes;
     const struct sized costs[] = {
-        {"malloc_free", malloc_free, false, sizes[0], most},
-        {"malloc_async_free_async", malloc_async_free_async, false, sizes[0], has_pools ? most : 0},
-        {"pin_unpin", pin_unpin, true, PAGE_BYTES, bench->host_bytes},
-        {"register_unregister", register_unregister, true, PAGE_BYTES,
+        {"malloc_free", malloc_free, 0, sizes[0], most},
+        {"malloc_async_free_async", malloc_async_free_async, 0, sizes[0], has_pools ? most : 0},
+        {"pin_unpin", pin_unpin, 1, PAGE_BYTES, bench->host_bytes},
+        {"register_unregister", register_unregister, 8, PAGE_BYTES,
          registers && bench->is_registered ? bench->host_bytes : 0},
     };
     rc = measure_all(bench, costs, COUNT_OF(costs));

@@ -5,7 +5,7 @@ import json
 import time
 
 
-PROCESSES = {"quick": (2, 6), "full": (3, 15)}  # and the passes of each
+PROCESSES = {"quick": (2, 3), "full": (3, 15)}  # and the passes of each
 
 
 def by_processes(session, mode, raw_path):

@@ -75,13 +75,25 @@ rows_of() {
 is_slow() {
     grep -q "slow machine" "$1"
 }
-is_slow costs.json || [ "$(rows_of costs.raw.json)" = "0 0 0 0 0 0 1 1 1 1 1 1 " ] ||
-    fail "not 2 processes of 6 passes each"
+is_slow costs.json || [ "$(rows_of costs.raw.json)" = "0 0 0 1 1 1 " ] ||
+    fail "not 2 processes of 3 passes each"
 expect 0 --quick --family host --processes 3 --raw host.raw.json --output host.json
-is_slow host.json || [ "$(rows_of host.raw.json)" = "0 0 0 0 0 0 1 1 1 1 1 1 2 2 2 2 2 2 " ] ||
+is_slow host.json || [ "$(rows_of host.raw.json)" = "0 0 0 1 1 1 2 2 2 " ] ||
     fail "not the 3 processes that were asked for"
 is_slow host.json || python3 "$SPREAD" --raw host.raw.json --model host.json >out 2>err ||
     fail "the spread of processes cannot be told, or is of other figures than the model's"
+is_slow host.json || python3 - host.raw.json <<'EOF' || fail "points are not in the passes they belong to"
+import json
+import sys
+
+raw = json.load(open(sys.argv[1]))
+for point in raw["transfers"]["h2d_pageable_sync"]:
+    passes = set(range(len(raw["passes"])))
+    if point["bytes"] >= 1 << 20:
+        passes = {number for number in passes if number % 3 == 0}
+    assert set(point["pass"]) == passes, (point["bytes"], point["pass"])
+assert point["bytes"] >= 1 << 20, "no long point"
+EOF
 expect 0 --check host.raw.json host.json
 for name in launch_wait_ns merged_ns d2d_async small_kernels launch_bound; do
     grep -q "\"$name\"" host.json || fail "no $name in what the host times"
