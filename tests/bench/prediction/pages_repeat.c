@@ -114,33 +114,47 @@ static void print_part(FILE *out, const char *part, const json_t *quantities)
     free(moves.shares);
 }
 
-/* What the recordings say of the host depends on how much of it each calibration met. */
-static void print_host(FILE *out, const struct gmt_evidence_set *set)
+/* Whose calibrations, and how each measured what the host's clock times. */
+static void print_origin(FILE *out, const json_t *repeat)
 {
-    const json_t *pass = json_array_get(json_object_get(set->calibration, "passes"), 0);
+    const json_t *machine = json_object_get(repeat, "machine");
+    const char *gpu = gmt_text_of(machine, "gpu"), *driver = gmt_text_of(machine, "driver");
+    const char *date = gmt_text_of(machine, "date"), *uuid = gmt_text_of(machine, "uuid");
+    json_int_t processes = json_integer_value(json_object_get(repeat, "processes"));
+    json_int_t passes = json_integer_value(json_object_get(repeat, "passes"));
 
+    const char *rule = gmt_text_of(repeat, "rule");
+
+    fprintf(out,
+            "%s (%s), driver %s, %s: %zu calibrations in a row, of which each measured calls and "
+            "copies\nin %d process%s and %d passes; a quantity is the %s. Largest minus smallest, "
+            "in per cent\nof the median.\n\n",
+            gpu != NULL ? gpu : "unknown GPU", uuid != NULL ? uuid : "no UUID",
+            driver != NULL ? driver : "unknown", date != NULL ? date : "undated",
+            json_array_size(json_object_get(repeat, "calibrations")), (int)processes,
+            processes == 1 ? "" : "es", (int)passes, rule != NULL ? rule : "median");
+}
+
+static void print_host(FILE *out)
+{
     fputs("\nWhat moves by more than 5 % is the host's work: copies of pageable memory and what "
           "consists of them,\nwhich the driver makes with the CPU, and calls that allocate or "
-          "page-lock. On this virtual machine one pass over\nthem is slower than the next by up to "
-          "1.9 times, for a tenth of a second or for some; the mean of the quickest\nthird of many "
-          "passes stands for a quantity.",
-          out);
-    if (json_object_get(pass, "process") == NULL)
-        fputs(" These calibrations were made by one process each, in 15 passes, and the\nlowest of "
-              "them stood for a quantity; now there are three processes and 45 passes.",
-              out);
-    fputs(" The spread in the model\nholds what passes differ by, and intervals are as wide.\n",
+          "page-lock. On this virtual machine one pass\nover them is slower than the next by up to "
+          "1.9 times, for a tenth of a second or for some: how often\nand how it is "
+          "measured is in device-model.md. The spread in the model holds what\npasses "
+          "differ by, and intervals are as wide.\n",
           out);
 }
 
 void gmt_page_repeat(FILE *out, const struct gmt_evidence_set *set)
 {
-    json_t *parts = json_object_get(set->raw, "repeat");
+    json_t *parts = json_object_get(set->repeat, "parts");
     const char *part;
     json_t *quantities;
 
+    print_origin(out, set->repeat);
     print_used(out, parts);
-    print_host(out, set);
+    print_host(out);
     fputs("\nEverything, used or not.\n\n"
           "| part of the model | quantities | typically moved, % | above 5 % | worst, % |\n"
           "|---|---|---|---|---|\n",

@@ -76,9 +76,7 @@ static int write_page(FILE *out, struct gmt_evidence_set *set, const struct gmt_
           out);
     if (rc == 0)
         rc = gmt_page_transfers(out, set, message, bytes);
-    fputs("\n## Repeatability\n\nThree calibrations in a row on the same board: largest minus "
-          "smallest, in per cent of the median.\n\n",
-          out);
+    fputs("\n## Repeatability\n\n", out);
     gmt_page_repeat(out, set);
     return rc;
 }

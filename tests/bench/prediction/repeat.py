@@ -3,6 +3,7 @@
 
 import json
 
+import processes
 from runner import Runner
 
 PARTS = ("rates", "latencies", "occupancy_curve", "occupancy_curve_vector",
@@ -35,11 +36,21 @@ def leaves(node: object, path: str = ""):
             yield from leaves(item, f"{path} {name_of(item)}")
 
 
-def record(runner: Runner) -> dict:
-    models = [json.loads(path.read_text())
-              for path in sorted(runner.out.glob("calibration_?.json"))]
+def record(runner: Runner, raw: dict) -> dict:
+    """Writes repeat.json, which stands by itself: another board than that of the traces will do."""
+    paths = sorted(runner.out.glob("calibration_?.json"))
+    models = [json.loads(path.read_text()) for path in paths]
     found = {}
     for part in PARTS:
         each = [dict(leaves(model.get(part, {}))) for model in models]
         found[part] = {name: [one.get(name) for one in each] for name in each[0]}
-    return found
+    passes = json.loads(paths[0].with_suffix(".raw.json").read_text()).get("passes", [])
+    document = {"format": "gmtrace-repeat", "version": 1, "machine": raw["machine"],
+                "command": raw["command"],
+                "calibrations": raw.get("calibrations", [{"file": path.name} for path in paths]),
+                "rule": next(iter(processes.RULES)),
+                "processes": len({row.get("process", 0) for row in passes}),
+                "passes": len(passes), "parts": found}
+    (runner.out / "repeat.json").write_text(json.dumps(document, indent=1) + "\n",
+                                            encoding="utf-8")
+    return {}

@@ -129,6 +129,9 @@ int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, char 
     set->calibration = load(directory, "calibration_1.raw.json", message, bytes);
     if (set->calibration == NULL)
         return -EIO;
+    set->repeat = load(directory, "repeat.json", message, bytes);
+    if (set->repeat == NULL)
+        return -EIO;
     set->traced = json_object_get(set->raw, "traced");
     set->model = fit(set, NULL, message, bytes);
     if (set->model == NULL)
@@ -141,6 +144,7 @@ void gmt_evidence_free(struct gmt_evidence_set *set)
 {
     json_decref(set->raw);
     json_decref(set->calibration);
+    json_decref(set->repeat);
     json_decref(set->variants);
     free(set->model);
     free(set->left);

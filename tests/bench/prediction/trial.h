@@ -12,6 +12,7 @@ struct gmt_evidence_set {
     char directory[512];
     json_t *raw;         /* raw.json                                    */
     json_t *calibration; /* calibration_1.raw.json                      */
+    json_t *repeat;      /* repeat.json: several calibrations in a row  */
     json_t *variants;    /* rows of the calibrated variants, own        */
     json_t *traced;      /* of raw: what each variant's launches were   */
     char *model;         /* the model of that calibration, complete     */
