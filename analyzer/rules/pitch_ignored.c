@@ -14,15 +14,17 @@ static const char explain[] =
     "        land in the wrong place, the first ones in the padding. Width and pitch are\n"
     "        counted in bytes.\n"
     "Seen    Plain copies into or out of a pitched allocation that cross the padding of a row\n"
-    "        and are neither whole pitches nor end with a row; and cudaMemcpy2D of several\n"
-    "        rows whose pitch for that side is no multiple of the allocation's.\n"
+    "        and are neither whole pitches nor end with a row, or that have just the bytes of\n"
+    "        all rows without their padding; and cudaMemcpy2D of several rows whose pitch for\n"
+    "        that side is no multiple of the allocation's.\n"
     "Saving  None: this is about wrong results. What the copies took is stated as their cost.\n"
     "Fix     cudaMemcpy2D with the pitch that cudaMallocPitch returned, the width in bytes,\n"
     "        and the number of rows.\n"
     "Limits  A kernel that addresses the memory without the pitch, too, undoes the error:\n"
     "        then an allocation without a pitch is what was meant. Copies of whole pitches\n"
-    "        move padding, but rightly. Three-dimensional copies and pitched memory of other\n"
-    "        APIs are not seen.\n";
+    "        move padding, but rightly; one of fewer rows that happens to have the bytes of all\n"
+    "        rows without padding is taken for the error. Three-dimensional copies and pitched\n"
+    "        memory of other APIs are not seen.\n";
 
 /* A pitched allocation: row r begins at address + r x pitch and holds width bytes. */
 struct pitched {
@@ -114,6 +116,9 @@ static bool is_flat(const struct pitched *memory, uint64_t address, int64_t byte
     int64_t column = (int64_t)((address - memory->address) % (uint64_t)memory->pitch);
     int64_t end = (column + bytes) % memory->pitch;
 
+    /* All rows there are, packed: that may be whole pitches (1024 x 4000 bytes are 1000 x 4096). */
+    if (column == 0 && bytes % memory->width == 0 && bytes / memory->width == memory->height)
+        return true;
     return column + bytes > memory->width && bytes % memory->pitch != 0 && end != 0 &&
            end != memory->width;
 }

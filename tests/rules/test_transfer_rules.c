@@ -150,6 +150,13 @@ Test(transfer_rules, rank_wrong_results_before_slow_ones)
     cr_assert_geq(fixture.report.finding_count, 2);
     cr_assert_str_eq(fixture.report.findings[0].rule, "GM116");
     gmt_fixture_free(&fixture);
+    /* All rows without their padding: 480 whole pitches of 512. */
+    gmt_fixture_load(&fixture, "fixtures/GM116_positive");
+    gmt_fixture_sql(&fixture, "UPDATE allocation SET width = 3840; UPDATE transfer SET bytes = "
+                              "1966080");
+    f = gmt_fixture_only(&fixture, "GM116");
+    cr_assert_not_null(strstr(f->sketch, "3840, 512, cudaMemcpyHostToDevice"), "%s", f->sketch);
+    gmt_fixture_free(&fixture);
     /* A 2-D copy that counts the pitch in elements. */
     gmt_fixture_load(&fixture, "fixtures/GM116_negative");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET src_pitch = 4004 WHERE id = 1");
