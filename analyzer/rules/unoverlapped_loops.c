@@ -78,7 +78,6 @@ void gmt_loop_look_at_launches(struct gmt_loop *loop, const struct gmt_timeline 
     const struct gmt_tl_copy *copy = &tl->copies[loop->members[0]];
     int64_t allocation = copy->direction == GMT_COPY_H2D ? copy->dst_allocation
                                                          : copy->src_allocation;
-    bool first = true;
 
     loop->known = true;
     for (size_t i = 0; i < tl->launch_count; i++) {
@@ -88,9 +87,8 @@ void gmt_loop_look_at_launches(struct gmt_loop *loop, const struct gmt_timeline 
             launch->device_start_ns < loop->span.begin_ns ||
             launch->device_end_ns > loop->span.end_ns)
             continue;
-        if (first)
+        if (loop->launches++ == 0)
             loop->launch = i;
-        first = false;
         loop->known &= launch->arguments_complete;
         loop->shared |= gets(rows, launch, i, allocation);
     }

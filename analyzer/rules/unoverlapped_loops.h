@@ -22,8 +22,9 @@ struct gmt_loop {
     struct gmt_loop_sums sums;
     double own_ns; /* of the members */
     size_t launch; /* the first in it */
-    bool known;    /* all launches in it have complete arguments */
-    bool shared;   /* one of them got the allocation that the members copy */
+    size_t launches;
+    bool known;  /* all launches in it have complete arguments */
+    bool shared; /* one of them got the allocation that the members copy */
 };
 
 /* 0 or -ENOMEM; gmt_loop_covers_free in every case. */
@@ -36,7 +37,7 @@ void gmt_loop_covers_free(struct gmt_loop_covers *covers);
  */
 void gmt_loop_measure(struct gmt_loop *loop, const struct gmt_timeline *timeline,
                       const struct gmt_loop_covers *covers);
-/* Fills launch, known and shared: a pass over all launches. */
+/* Fills launch, launches, known and shared: a pass over all launches. */
 void gmt_loop_look_at_launches(struct gmt_loop *loop, const struct gmt_timeline *timeline,
                                const struct gmt_launch_rows *rows);
 

@@ -18,9 +18,11 @@ static const char explain[] =
     "        does one after the other leaves two of the three idle at any moment.\n"
     "Seen    Copies from or to page-locked memory, with device times, by the line that\n"
     "        repeats them: from one to the next is a step. Of each step: the time of uploads,\n"
-    "        of read-backs and of kernels, and the time in which any of them ran. Loops in\n"
-    "        which an upload takes its data from where a read-back of the loop has put them\n"
-    "        cannot overlap: GM115.\n"
+    "        of read-backs and of kernels, and the time in which any of them ran. Two or three\n"
+    "        steps may be set-up. A copy that happens once counts if one kernel follows, which\n"
+    "        gets its memory: what many kernels work on cannot be cut. Loops in which an upload\n"
+    "        takes its data from where a read-back of the loop has put them cannot overlap: "
+    "GM115.\n"
     "Saving  In a pipeline over n streams the longest of the three remains of each step:\n"
     "        saved is what ran in it, minus the longest, for all steps but one, which fills\n"
     "        the pipeline. A copy that happens once is cut into four chunks, of which the\n"
@@ -117,6 +119,12 @@ static double done(const struct gmt_loop_sums *sums)
     return all > sums->longest ? (all - sums->any) / (all - sums->longest) : 1;
 }
 
+/* Whether chunks of the copy could go through the kernel one by one. */
+static bool can_be_cut(const struct gmt_loop *loop)
+{
+    return loop->launches == 1 && (loop->shared || !loop->known);
+}
+
 static void report(struct gmt_analysis *analysis, struct gmt_loop *loop)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -134,10 +142,11 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop)
     }
     if (!(saved >= GMT_OVERLAP_MIN_SHARE * loop->sums.any) || done(&loop->sums) >= GMT_OVERLAP_DONE)
         return;
-    struct gmt_finding *finding = gmt_finding_new(analysis);
+    gmt_loop_look_at_launches(loop, tl, gmt_analysis_launch_rows(analysis));
+    struct gmt_finding *finding = loop->n > 1 || can_be_cut(loop) ? gmt_finding_new(analysis)
+                                                                  : NULL;
     if (finding == NULL)
         return;
-    gmt_loop_look_at_launches(loop, tl, gmt_analysis_launch_rows(analysis));
     gmt_copy_place_fill(analysis, finding, loop->members, loop->n);
     finding->cost_ns = loop->sums.any;
     describe(analysis, finding, loop, saved);
@@ -218,7 +227,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     gmt_copy_places(analysis, members, n, add_loop, &state);
     qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
     for (size_t i = 0; i < state.count; i++) {
-        if (state.loops[i].sums.kernels > 0 && !is_told(&state, i))
+        bool steps = state.loops[i].n == 1 || state.loops[i].n >= GMT_TRIP_MIN;
+
+        if (steps && state.loops[i].sums.kernels > 0 && !is_told(&state, i))
             report(analysis, &state.loops[i]);
     }
 out:

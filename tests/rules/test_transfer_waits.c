@@ -197,3 +197,27 @@ Test(transfer_waits, promise_little_where_arguments_are_unknown_or_a_kernel_must
     cr_assert_not_null(strstr(f->sketch, "67108864"), "%s", f->sketch);
     gmt_fixture_free(&fixture);
 }
+
+/* An upload before a loop of kernels, and two or three of a line, are no steps. */
+Test(transfer_waits, take_no_set_up_for_a_step)
+{
+    static const char *const cases[] = {
+        "DELETE FROM transfer WHERE id NOT IN (1, 110)",
+        "DELETE FROM transfer WHERE id NOT IN (1, 101); DELETE FROM launch WHERE seq > 1; "
+        "UPDATE launch_argument SET allocation_id = 2",
+        "DELETE FROM transfer WHERE id % 100 > 3; DELETE FROM launch WHERE seq > 3",
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+        gmt_fixture_sql(&fixture, cases[i]);
+        gmt_fixture_sql(&fixture,
+                        "UPDATE transfer SET bytes = 268435456, begin_ns = begin_ns - "
+                        "5000000, device_start_ns = device_start_ns - 5000000 WHERE id = 1");
+        gmt_fixture_analyze(&fixture, "GM108");
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu", i);
+        gmt_fixture_free(&fixture);
+    }
+}
