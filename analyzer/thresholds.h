@@ -38,7 +38,7 @@
 #define GMT_MAPPED_ONCE 1.25
 /* Pageable memory up to this size is staged at once, and an asynchronous upload returns. */
 #define GMT_ASYNC_STAGED_BYTES 65537
-/* A call that took this share of the modelled copy has waited for it: queueing takes a hundredth. */
+/* A call that took this share of the copy has waited for it: queueing takes a hundredth. */
 #define GMT_BLOCKED_SHARE 0.5
 /* A result, a flag, a few counters: nobody reads such a copy for its bytes. */
 #define GMT_SCALAR_BYTES 256

@@ -150,8 +150,10 @@ bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct
     if (tl->simulated || copy->blocking || copy->host_class != GMT_CLASS_PAGEABLE ||
         copy->bytes < GMT_ASYNC_STAGED_BYTES || gmt_copy_host_address(copy) == 0)
         return false;
-    if (copy->device_end_ns != GMT_NO_TIME)
-        return copy->call.end_ns >= copy->device_end_ns;
+    /* An upload returns once its last part is staged, some 20 us before the device has it. */
+    if (copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME)
+        return (double)(copy->call.end_ns - copy->device_start_ns) >=
+               GMT_BLOCKED_SHARE * (double)(copy->device_end_ns - copy->device_start_ns);
     double held_ns = (double)(copy->call.end_ns - copy->call.begin_ns -
                               gmt_timeline_wait_ns(tl, copy->call.begin_ns));
     double copy_ns = gmt_curve_at(gmt_price_curve(analysis->model, copy, false),

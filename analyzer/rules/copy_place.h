@@ -35,7 +35,8 @@ double gmt_copies_bytes(const struct gmt_timeline *timeline);
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy);
 
 /*
- * An asynchronous copy of pageable memory that kept its caller until it was done: GM103 speaks of it.
+ * An asynchronous copy of pageable memory that kept its caller until it was (all but) done: GM103 speaks
+ * of it.
  * Never in traces without times.
  */
 bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy);

@@ -46,6 +46,13 @@ Test(transfer_rules, leave_held_callers_to_one_rule)
     gmt_fixture_analyze(&fixture, "GM102");
     cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
     gmt_fixture_free(&fixture);
+    /* The last part is staged, and on its way. */
+    gmt_fixture_load(&fixture, "fixtures/GM103_positive");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET device_end_ns = end_ns + 20000");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM103");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copies"), 20, 1e-9);
+    cr_assert_float_eq(f->saving.best_ns, 20 * (750e3 - 284400.0) - 1.3e6, 1);
+    gmt_fixture_free(&fixture);
     /* Without device times the length of the calls tells the same. */
     gmt_fixture_load(&fixture, "fixtures/GM103_positive");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET device_start_ns = NULL, device_end_ns = NULL");
