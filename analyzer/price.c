@@ -87,6 +87,17 @@ double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *cop
     return isfinite(factor) ? factor * flat_ns : flat_ns;
 }
 
+double gmt_price_untraced_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                             double calls, double measured_ns, double hashed_ns, double modelled_ns)
+{
+    double most = calls * (timeline->has_device_times ? GMT_TRACED_CALL_NS : GMT_TRACED_LIGHT_NS) +
+                  GMT_TRACED_HASHED_SHARE * hashed_ns;
+
+    if (model->provenance < GMT_MODEL_OTHER_BOARD || !isfinite(modelled_ns) || isnan(measured_ns))
+        return measured_ns;
+    return fmin(measured_ns, fmax(modelled_ns, measured_ns - most));
+}
+
 double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
 {
     double blocks = (double)class->grid[0] * (double)class->grid[1] * (double)class->grid[2];

@@ -25,6 +25,16 @@ double gmt_price_batched(const struct gmt_model *model, const struct gmt_tl_copy
 double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *copy,
                     double width_bytes, double rows);
 
+/*
+ * What calls to copy that took measured_ns in the trace take without a tracer: what the model says
+ * of them, where that is less, but no less than what remains when the tracer has taken its most of
+ * each. hashed_ns: of measured_ns, in copies of page-locked memory that was hashed. As measured
+ * where the model is of another kind of GPU.
+ */
+double gmt_price_untraced_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                             double calls, double measured_ns, double hashed_ns,
+                             double modelled_ns);
+
 /* What a launch asks of each resource; NAN: not known. */
 struct gmt_work {
     double dram_bytes, l2_sectors, l1_sectors, shared_wavefronts;

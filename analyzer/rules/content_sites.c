@@ -7,12 +7,31 @@
 #include <stdlib.h>
 
 #include "analyzer/gaps.h"
+#include "analyzer/price.h"
+#include "analyzer/thresholds.h"
 #include "reports/format.h"
 
-void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_timeline *tl,
-                      const struct gmt_cover *kernels, const struct gmt_tl_copy *copy)
+/* What the device does of an asynchronous copy takes no longer by a record of it. */
+static double untraced_ns(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
+                          const struct gmt_print *print, double cost_ns)
 {
+    bool pinned = copy->host_class == GMT_CLASS_PINNED;
+    const struct gmt_model_curve *curve = copy->run >= 0
+                                              ? gmt_price_run_curve(analysis->model, copy)
+                                              : gmt_price_curve(analysis->model, copy, pinned);
+
+    return gmt_price_untraced_ns(analysis->model, analysis->timeline, copy->blocking ? 1 : 0,
+                                 cost_ns, pinned && print->whole == 1 ? cost_ns : 0,
+                                 gmt_curve_at(curve, (double)copy->bytes));
+}
+
+void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_analysis *analysis,
+                      const struct gmt_cover *kernels, const struct gmt_tl_copy *copy,
+                      const struct gmt_print *print)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
     double cost_ns = gmt_copy_cost_ns(tl, copy);
+    double alone_ns = untraced_ns(analysis, copy, print, cost_ns);
     struct gmt_interval interval = gmt_copy_interval(tl, copy);
     double hidden_ns = gmt_cover_within(kernels, interval.begin_ns, interval.end_ns);
 
@@ -20,18 +39,27 @@ void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_timeline *tl,
     sum->bytes += (double)copy->bytes;
     sum->cost_ns += cost_ns;
     sum->hidden_ns += hidden_ns;
-    sum->low_ns += copy->blocking ? cost_ns - hidden_ns : 0;
-    sum->best_ns += copy->blocking ? cost_ns : cost_ns - hidden_ns;
+    sum->traced_ns += cost_ns - alone_ns;
+    sum->low_ns += copy->blocking ? fmax(0, alone_ns - hidden_ns) : 0;
+    sum->best_ns += copy->blocking ? alone_ns : fmax(0, alone_ns - hidden_ns);
+}
+
+double gmt_copy_sum_high(const struct gmt_copy_sum *sum)
+{
+    return sum->best_ns + fmin(sum->traced_ns, GMT_MODEL_UNCERTAINTY * sum->best_ns);
 }
 
 const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_copy_sum *sum)
 {
     char text[GMT_FORMAT_BYTES];
 
-    if (!(sum->cost_ns - sum->best_ns > 0))
+    double hidden_ns = sum->cost_ns - sum->traced_ns - sum->best_ns;
+
+    /* Sums of many times, each rounded: less than a nanosecond is none. */
+    if (!(hidden_ns >= 1))
         return "";
     return gmt_text(analysis, "; %s of it were hidden behind kernels and save nothing",
-                    gmt_format_ns(text, sum->cost_ns - sum->best_ns));
+                    gmt_format_ns(text, hidden_ns));
 }
 
 const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)

@@ -12,11 +12,16 @@ struct gmt_copy_sum {
     size_t copies;
     double bytes, cost_ns;
     double hidden_ns;       /* of cost_ns, while kernels ran                               */
+    double traced_ns;       /* of cost_ns, what tracing has added                          */
     double low_ns, best_ns; /* blocking: without and with the hidden part; else 0 and without */
 };
 
-void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_timeline *timeline,
-                      const struct gmt_cover *kernels, const struct gmt_tl_copy *copy);
+void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_analysis *analysis,
+                      const struct gmt_cover *kernels, const struct gmt_tl_copy *copy,
+                      const struct gmt_print *print);
+
+/* The upper end of what they cost: what tracing has added is known to some per cent only. */
+double gmt_copy_sum_high(const struct gmt_copy_sum *sum);
 
 /* "; 3.1 ms of it were hidden behind kernels and save nothing", or "". */
 const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_copy_sum *sum);

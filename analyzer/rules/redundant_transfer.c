@@ -20,8 +20,11 @@ static const char explain[] =
     "        not known: then the finding is heuristic, its least saving 0, and nothing is said of\n"
     "        memory that is copied back, which is a kernel's result. \"Verified\" are copies of\n"
     "        which every byte was hashed; of buffers above --fingerprint-limit, samples are.\n"
-    "Saving  The measured time of the repeated copies, without waiting for kernels. What an\n"
-    "        asynchronous copy takes while kernels run saves nothing; its least saving is 0.\n"
+    "Saving  The measured time of the repeated copies, without waiting for kernels, less what\n"
+    "        tracing has added: what the model says of such copies, where that is less, but at\n"
+    "        most 2.5 us each and 12 % of copies of page-locked memory that was hashed; 5 % of\n"
+    "        the rest are in doubt. What an asynchronous copy takes while kernels run saves\n"
+    "        nothing; its least saving is 0.\n"
     "Fix     Upload once, before the loop; where the data changes at times, upload then.\n"
     "Limits  Memory that kernels reach through pointers in memory is doubted only where no launch\n"
     "        ever gets a pointer into it. Launches of unknown arguments, graphs and kernels of\n"
@@ -101,7 +104,7 @@ static void add(const struct look *look, struct site *site, size_t i)
 
     if (site->sum.copies == 0)
         site->first = i;
-    gmt_copy_sum_add(&site->sum, tl, &look->kernels, &tl->copies[i]);
+    gmt_copy_sum_add(&site->sum, look->analysis, &look->kernels, &tl->copies[i], &content->print);
     /* The first repeat to a place: the copy before it was the one that is needed. */
     site->places += !is_redundant(look, (size_t)content->before);
     site->verified += verified;
@@ -109,7 +112,8 @@ static void add(const struct look *look, struct site *site, size_t i)
         site->doubtful++;
         site->doubt = content->place_doubt;
     } else if (verified)
-        gmt_copy_sum_add(&site->sure, tl, &look->kernels, &tl->copies[i]);
+        gmt_copy_sum_add(&site->sure, look->analysis, &look->kernels, &tl->copies[i],
+                         &content->print);
 }
 
 static void describe(const struct look *look, const struct site *site, struct gmt_finding *finding)
@@ -157,6 +161,7 @@ static void evidence(const struct look *look, const struct site *site, struct gm
         return;
     gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", site->sum.hidden_ns);
+    gmt_finding_evidence(finding, "added_by_tracing", "ns", site->sum.traced_ns);
 }
 
 static void report_site(const struct look *look, const struct site *site, const size_t *members)
@@ -181,9 +186,10 @@ static void report_site(const struct look *look, const struct site *site, const 
     } else {
         finding->method = gmt_text(analysis,
                                    "measured time of the repeated copies, without waiting for "
-                                   "kernels%s",
+                                   "kernels, less what tracing added%s",
                                    gmt_copy_sum_hidden(analysis, &site->sum));
-        gmt_finding_saving(finding, site->sure.low_ns, site->sum.best_ns, site->sum.best_ns);
+        gmt_finding_saving(finding, site->sure.low_ns, site->sum.best_ns,
+                           gmt_copy_sum_high(&site->sum));
     }
     gmt_finding_emit(analysis, finding);
 }

@@ -11,9 +11,9 @@ static const char explain[] =
     "Seen    Runs of at least 8 copies of equal size from one line, whose source and destination\n"
     "        addresses each advance by a constant distance, at least one of them more than the\n"
     "        row: two pitches.\n"
-    "Saving  The measured times of the copies minus the calibrated time of one copy of all their\n"
-    "        bytes, times the factor by which the calibration saw a 2-D copy of that width and\n"
-    "        number of rows to be slower.\n"
+    "Saving  The measured times of the copies, less what tracing has added (as for GM101), minus\n"
+    "        the calibrated time of one copy of all their bytes, times the factor by which the\n"
+    "        calibration saw a 2-D copy of that width and number of rows to be slower.\n"
     "Fix     The exact call is printed, with the width and the pitches that were seen.\n"
     "Limits  Rows that other kernels write between the copies are not noticed; a launch by the\n"
     "        same thread ends a run.\n";
@@ -44,7 +44,8 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
         gmt_direction_name(copy->direction), site->runs, site->runs == 1 ? "" : "s",
         isnan(site->cost_ns) ? "" : ": ",
         isnan(site->cost_ns) ? "" : gmt_format_ns(cost, site->cost_ns));
-    finding->method = "measured time of the row copies minus the model's time of one 2-D copy of "
+    finding->method = "measured time of the row copies, less what tracing added, minus the model's "
+                      "time of one 2-D copy of "
                       "the same bytes per run";
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = "Replace the loop by one 2-D copy.";

@@ -13,9 +13,12 @@ static const char explain[] =
     "four\n"
     "        fifths of its time are not spent on its bytes. Constant distances larger than the\n"
     "        copy are GM104, row-by-row-copy.\n"
-    "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
-    "        time of one copy of the same kind and of all their bytes, run by run. The interval\n"
-    "        comes from what the model says the same copies cost without a tracer.\n"
+    "Saving  The measured times of the copies, without waiting for kernels, less what tracing has\n"
+    "        added (what the model says of such copies, where that is less, but at most 2.5 us\n"
+    "        each), minus the calibrated time of one copy of the same kind and of all their "
+    "bytes,\n"
+    "        run by run. The interval reaches from what the model says to 5 % more of the copies\n"
+    "        than that, or to what was measured.\n"
     "Fix     Gather into one staging buffer and copy that; or cudaMemcpyBatchAsync (CUDA 12.8+);\n"
     "        or one struct instead of many symbols.\n"
     "Limits  Gathering costs host time, which is not subtracted (memory speed: far below the\n"
@@ -40,8 +43,8 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
         analysis, "%s %s copies of %s or less in %zu run%s%s",
         gmt_format_count(count, (double)site->copies), gmt_direction_name(copy->direction),
         gmt_format_bytes(bytes, site->largest_bytes), site->runs, site->runs == 1 ? "" : "s", took);
-    finding->method = "measured time of the copies minus the time of one copy of all their bytes "
-                      "per run, from the model's curve for such copies";
+    finding->method = "measured time of the copies, less what tracing added, minus the time of one "
+                      "copy of all their bytes per run, from the model's curve for such copies";
     finding->effort = GMT_EFFORT_MEDIUM;
     finding->fix = gmt_text(
         analysis, "Gather the %zu pieces of a run in one buffer and copy it once (%s).",

@@ -71,8 +71,8 @@ static int write_page(FILE *out, struct gmt_evidence_set *set, const struct gmt_
     fputs("\n## Transfers and allocations\n\nPrograms of `transfer_pairs`: measured without a "
           "tracer, predicted from the trace of the bad\none. Gains are shares of the run that they "
           "come from: the measured one of the bad program's\ntime, the predicted one of its time "
-          "under the tracer, which is longer. Page-locking is part\nof what the good one "
-          "costs.\n\n",
+          "under the tracer, which is longer, or without it where\nthe finding leaves what "
+          "tracing added out. Page-locking is part of what the good one costs.\n\n",
           out);
     if (rc == 0)
         rc = gmt_page_transfers(out, set, message, bytes);
