@@ -56,6 +56,11 @@
 #define GMT_POINTER_TABLE_BYTES 65536
 /* Checking a flag every so many steps leaves a tenth of the waiting, and wastes few steps. */
 #define GMT_READBACK_STEPS 10.0
+/*
+ * Below this share of the time that a read-back waits for, the device hardly stands still: a loop that
+ * checks every 32nd step was at 1.2 % (H200), half of it by the tracer's own cost of a wait.
+ */
+#define GMT_READBACK_MIN_IDLE 0.02
 /* Fewer trips to the host and back than this may be set-up and result; from the fourth on it is a loop. */
 #define GMT_TRIP_MIN 4
 /* One pass of a core over floats, each changed within 16 ns; and what waking up and calling take. */

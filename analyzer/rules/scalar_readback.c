@@ -23,7 +23,8 @@ static const char explain[] =
     "        is what the device stands still from there to the start of the next kernel, less\n"
     "        copies and memsets in between, and no more than the read-back and its wait took;\n"
     "        nine tenths of it, for a check every tenth step. Lower end: half of that; upper\n"
-    "        end: all of it.\n"
+    "        end: all of it. A loop in which the device stands still for less than 2 % of the\n"
+    "        time is only noted: it reads back seldom enough.\n"
     "Fix     Check every so many steps, or keep the decision on the device.\n"
     "Limits  Steps that run past the end of the loop cost their time. Where the host needs\n"
     "        the value for other work in each step, it has to wait. A read-back whose bytes\n"
@@ -135,6 +136,8 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     double best = sums.idle * (1 - 1 / GMT_READBACK_STEPS);
     gmt_finding_saving(finding, best / 2, best, sums.idle);
     finding->confidence = GMT_CONFIDENCE_MEASURED;
+    if (sums.idle < GMT_READBACK_MIN_IDLE * (sums.wait + sums.idle))
+        finding->note_why = "the device hardly stands still: each read-back waits for much work";
     gmt_finding_emit(analysis, finding);
 }
 

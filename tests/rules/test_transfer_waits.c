@@ -51,6 +51,20 @@ Test(transfer_waits, blame_no_readback_for_a_device_that_works_on)
     gmt_fixture_free(&fixture);
 }
 
+Test(transfer_waits, only_note_readbacks_that_wait_for_much_work)
+{
+    struct gmt_fixture fixture;
+
+    /* Of each 1.4 ms the device stands still for 10 us. */
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(&fixture, "UPDATE launch SET device_end_ns = device_end_ns + 390000");
+    gmt_fixture_analyze(&fixture, "GM109");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "hardly stands still"));
+    gmt_fixture_free(&fixture);
+}
+
 Test(transfer_waits, price_a_step_of_the_host_by_what_the_device_stands_still)
 {
     struct gmt_fixture fixture;
