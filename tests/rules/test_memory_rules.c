@@ -156,3 +156,25 @@ Test(memory_rules, price_strided_stores_by_their_family)
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_CALIBRATED);
     gmt_fixture_free(&fixture);
 }
+
+/* Who takes the other way out of a loop of allocations pays for the pool first. */
+Test(memory_rules, count_the_making_of_a_pool)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM201_positive");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM201");
+    cr_assert_float_eq(f->saving.low_ns, 0, 1e-9, "5.9 ms, and 10 for the pool");
+    cr_assert_gt(f->saving.best_ns, 5e6);
+    cr_assert_not_null(strstr(f->fix, "10 ms"), "%s", f->fix);
+    gmt_fixture_free(&fixture);
+    /* It has one. */
+    gmt_fixture_load(&fixture, "fixtures/GM201_positive");
+    gmt_fixture_sql(&fixture, "INSERT INTO allocation (id, kind, address, bytes, context_id, "
+                              "thread_id, api_id, begin_ns, end_ns) VALUES (900, 'async', "
+                              "268435456, 1048576, 1, 1, 6, 500000, 510000)");
+    gmt_fixture_analyze(&fixture, "GM201");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_gt(fixture.report.findings[0].saving.low_ns, 10e3);
+    gmt_fixture_free(&fixture);
+}
