@@ -98,6 +98,20 @@ double gmt_price_untraced_ns(const struct gmt_model *model, const struct gmt_tim
     return fmin(measured_ns, fmax(modelled_ns, measured_ns - most));
 }
 
+double gmt_price_untraced_copy_ns(const struct gmt_model *model,
+                                  const struct gmt_timeline *timeline,
+                                  const struct gmt_tl_copy *copy, bool hashed)
+{
+    double cost_ns = gmt_copy_cost_ns(timeline, copy);
+    const struct gmt_model_curve *curve =
+        copy->run >= 0 ? gmt_price_run_curve(model, copy)
+                       : gmt_price_curve(model, copy, copy->host_class == GMT_CLASS_PINNED);
+
+    /* What the device does of an asynchronous copy takes no longer by a record of it. */
+    return gmt_price_untraced_ns(model, timeline, copy->blocking ? 1 : 0, cost_ns,
+                                 hashed ? cost_ns : 0, gmt_curve_at(curve, (double)copy->bytes));
+}
+
 double gmt_price_busy_share(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
 {
     double blocks = (double)class->grid[0] * (double)class->grid[1] * (double)class->grid[2];

@@ -34,6 +34,10 @@ double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *cop
 double gmt_price_untraced_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
                              double calls, double measured_ns, double hashed_ns,
                              double modelled_ns);
+/* The same of one copy; hashed: page-locked memory, all of it. NAN without times. */
+double gmt_price_untraced_copy_ns(const struct gmt_model *model,
+                                  const struct gmt_timeline *timeline,
+                                  const struct gmt_tl_copy *copy, bool hashed);
 
 /* What a launch asks of each resource; NAN: not known. */
 struct gmt_work {

@@ -11,27 +11,14 @@
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
-/* What the device does of an asynchronous copy takes no longer by a record of it. */
-static double untraced_ns(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
-                          const struct gmt_print *print, double cost_ns)
-{
-    bool pinned = copy->host_class == GMT_CLASS_PINNED;
-    const struct gmt_model_curve *curve = copy->run >= 0
-                                              ? gmt_price_run_curve(analysis->model, copy)
-                                              : gmt_price_curve(analysis->model, copy, pinned);
-
-    return gmt_price_untraced_ns(analysis->model, analysis->timeline, copy->blocking ? 1 : 0,
-                                 cost_ns, pinned && print->whole == 1 ? cost_ns : 0,
-                                 gmt_curve_at(curve, (double)copy->bytes));
-}
-
 void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_analysis *analysis,
                       const struct gmt_cover *kernels, const struct gmt_tl_copy *copy,
                       const struct gmt_print *print)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     double cost_ns = gmt_copy_cost_ns(tl, copy);
-    double alone_ns = untraced_ns(analysis, copy, print, cost_ns);
+    bool hashed = copy->host_class == GMT_CLASS_PINNED && print->whole == 1;
+    double alone_ns = gmt_price_untraced_copy_ns(analysis->model, tl, copy, hashed);
     struct gmt_interval interval = gmt_copy_interval(tl, copy);
     double hidden_ns = gmt_cover_within(kernels, interval.begin_ns, interval.end_ns);
 
