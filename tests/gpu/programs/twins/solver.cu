@@ -100,13 +100,14 @@ static void table_good(twin_run *run)
 
 static void stages(twin_run *run, bool over_host)
 {
-    float *host, *middle, *input;
+    float *host, *middle, *input = nullptr;
     const unsigned grid = twin_grid(run->words, BLOCK);
 
     CHECK(cudaMallocHost(&host, run->bytes));
     float *field = field_of(run, host, 6);
     CHECK(cudaMalloc(&middle, run->bytes));
-    CHECK(cudaMalloc(&input, run->bytes));
+    if (over_host)
+        CHECK(cudaMalloc(&input, run->bytes));
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
         const float *next = middle;
@@ -141,13 +142,14 @@ static void relay_good(twin_run *run)
 
 static unsigned *labels_of(const twin_run *run)
 {
-    unsigned *host = twin_pageable<unsigned>(run->bytes), *device;
+    unsigned *host, *device;
 
+    CHECK(cudaMallocHost(&host, run->bytes));
     for (size_t i = 0; i < run->words; i++)
         host[i] = static_cast<unsigned>(i % static_cast<size_t>(run->steps));
     CHECK(cudaMalloc(&device, run->bytes));
     CHECK(cudaMemcpy(device, host, run->bytes, cudaMemcpyHostToDevice));
-    free(host);
+    CHECK(cudaFreeHost(host));
     return device;
 }
 
