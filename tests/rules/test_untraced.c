@@ -76,3 +76,23 @@ Test(untraced, copies_of_hashed_page_locked_memory_were_slower)
         gmt_fixture_free(&fixture);
     }
 }
+
+Test(untraced, steps_of_the_host_lose_what_both_copies_were_longer)
+{
+    struct gmt_fixture fixture;
+
+    /* 20 us longer than the model says: of each of 20 copies the most that tracing takes. */
+    gmt_fixture_load(&fixture, "fixtures/GM115_positive");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET begin_ns = begin_ns - 20000, device_start_ns = "
+                              "device_start_ns - 20000 WHERE direction = 'h2d'; "
+                              "UPDATE transfer SET end_ns = end_ns + 20000 WHERE direction = "
+                              "'d2h'");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM115");
+    double still = gmt_fixture_evidence(f, "device_stood_still");
+    double kernel = gmt_fixture_evidence(f, "kernel_in_its_place");
+
+    cr_expect_float_eq(gmt_fixture_evidence(f, "added_by_tracing"), 20 * 2500, 1, "%g",
+                       gmt_fixture_evidence(f, "added_by_tracing"));
+    cr_expect_float_eq(f->saving.high_ns, still - kernel - 20 * 2500, 1);
+    gmt_fixture_free(&fixture);
+}
