@@ -2,7 +2,8 @@
 /*
  * cupticlient SCENARIO [N]: a program that uses CUPTI itself, as PyTorch's profiler does.
  *
- * Linked with CUPTI, or (without CUPTI_LINKED) loading it when it is needed first. It prints what it got of
+ * Linked with CUPTI, or (without CUPTI_LINKED) loading it when it is needed first: from CUPTICLIENT_CUPTI, if
+ * that is set, and with CUPTICLIENT_BESIDE, another one, which it does not use. It prints what it got of
  * CUPTI; that must be the same whoever else is in the process.
  */
 #define _GNU_SOURCE

@@ -44,8 +44,11 @@ void load_cupti(void)
 #include "functions.def"
 #undef FUNCTION
 #else
-    void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL), *found;
-    need(library != NULL, "no libcupti.so.13");
+    const char *beside = getenv("CUPTICLIENT_BESIDE"), *wanted = getenv("CUPTICLIENT_CUPTI");
+    need(beside == NULL || dlopen(beside, RTLD_NOW | RTLD_LOCAL) != NULL, "no CUPTI beside");
+    wanted = wanted != NULL ? wanted : "libcupti.so.13";
+    void *library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL), *found;
+    need(library != NULL, wanted);
 #define FUNCTION(name) \
     found = dlsym(library, #name); \
     need(found != NULL, #name); \

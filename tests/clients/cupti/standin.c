@@ -44,6 +44,22 @@ void standin_note(const char *function)
 }
 #define ENTER() standin_note(__func__)
 
+static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+static bool is_enabled(CUpti_ActivityKind kind);
+
+bool standin_is_served(void)
+{
+    static const struct standin_copy copy = {work, is_enabled, standin_ranges,
+                                             standin_call_in_range};
+    return standin_attach(&copy);
+}
+/* For what asks the driver. */
+#define ENTER_SERVED() \
+    ENTER(); \
+    if (!standin_is_served()) { \
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED; \
+    }
+
 static CUptiResult leave(CUptiResult result)
 {
     (void)pthread_mutex_unlock(&lock);
@@ -103,6 +119,9 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
     if (subscribed || getenv("STANDIN_CUPTI_OTHER_TOOL") != NULL) {
         return leave(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
     }
+    if (!standin_is_served()) {
+        return leave(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+    }
     /* STANDIN_CUPTI_EXCLUSIVE: an activity client counts as a subscriber, too. */
     for (unsigned i = 0; getenv("STANDIN_CUPTI_EXCLUSIVE") != NULL && i < KINDS; i++) {
         if (kinds[i]) {
@@ -151,7 +170,7 @@ CUptiResult cuptiFinalize(void)
 
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function)
 {
-    ENTER();
+    ENTER_SERVED()
     pthread_mutex_lock(&lock);
     clock_function = function != NULL ? function : clock_function;
     return leave(function != NULL ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER);
@@ -180,32 +199,32 @@ static CUptiResult set_kind(CUpti_ActivityKind kind, bool on)
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-    ENTER();
+    ENTER_SERVED()
     return set_kind(kind, true);
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-    ENTER();
+    ENTER_SERVED()
     return set_kind(kind, false);
 }
 
 CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
 {
-    ENTER();
+    ENTER_SERVED()
     return context != NULL ? set_kind(kind, true) : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
 {
-    ENTER();
+    ENTER_SERVED()
     return context != NULL ? set_kind(kind, false) : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 /* Some attributes may be set only while nothing is recorded; here, all. */
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t *bytes, void *value)
 {
-    ENTER();
+    ENTER_SERVED()
     (void)attribute;
     pthread_mutex_lock(&lock);
     CUptiResult result = bytes != NULL && value != NULL ? CUPTI_SUCCESS
@@ -216,7 +235,7 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t 
     return leave(result);
 }
 
-bool standin_cupti_enabled(CUpti_ActivityKind kind)
+static bool is_enabled(CUpti_ActivityKind kind)
 {
     pthread_mutex_lock(&lock);
     bool on = kinds[kind];
@@ -229,7 +248,7 @@ bool standin_cupti_enabled(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                            CUpti_BuffersCallbackCompleteFunc complete)
 {
-    ENTER();
+    ENTER_SERVED()
     pthread_mutex_lock(&lock);
     if (request == NULL || complete == NULL) {
         return leave(CUPTI_ERROR_INVALID_PARAMETER);
@@ -250,7 +269,7 @@ static void deliver(void)
 
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
-    ENTER();
+    ENTER_SERVED()
     (void)flag;
     pthread_mutex_lock(&lock);
     if (complete_buffer == NULL) {
@@ -262,7 +281,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 
 CUptiResult cuptiActivityFlushPeriod(uint32_t milliseconds)
 {
-    ENTER();
+    ENTER_SERVED()
     (void)milliseconds;
     return CUPTI_SUCCESS;
 }
@@ -365,7 +384,7 @@ void standin_range_begins(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-void standin_cupti_work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks)
+static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks)
 {
     pthread_mutex_lock(&lock);
     correlation++;

@@ -2,7 +2,8 @@
 /*
  * A libcupti.so.13 without a device, for tests: what CUPTI's documentation says of subscribers, activity
  * buffers, the clock and the range profiler, as strictly. It knows of device work only what the program
- * under test tells it.
+ * under test tells it. Of several copies in one process the driver serves the first that asks it for anything,
+ * and goes on to when that one is taken down, as measured (docs/cupti-notes.md).
  */
 #ifndef CLIENTS_CUPTI_STANDIN_H
 #define CLIENTS_CUPTI_STANDIN_H
@@ -20,7 +21,19 @@ unsigned standin_cupti_ranges(void);
 /* Call `function` once, while CUPTI is being called for the next range: as callbacks of the program's are. */
 void standin_cupti_call_in_range(void (*function)(void));
 
+/* Between a copy and the driver (driver.c). False: it serves another one. */
+struct standin_copy {
+    void (*work)(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+    bool (*enabled)(CUpti_ActivityKind kind);
+    unsigned (*ranges)(void);
+    void (*call_in_range)(void (*function)(void));
+};
+bool standin_attach(const struct standin_copy *copy);
+
 /* Within the library. */
+bool standin_is_served(void);
+unsigned standin_ranges(void);
+void standin_call_in_range(void (*function)(void));
 void standin_note(const char *function);
 void standin_reset_profiler(void);
 void standin_range_begins(void);

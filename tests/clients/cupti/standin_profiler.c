@@ -22,7 +22,7 @@ static char object; /* what handles point to */
 
 static void (*_Atomic in_range)(void);
 
-void standin_cupti_call_in_range(void (*function)(void))
+void standin_call_in_range(void (*function)(void))
 {
     atomic_store(&in_range, function);
 }
@@ -34,7 +34,7 @@ void standin_reset_profiler(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-unsigned standin_cupti_ranges(void)
+unsigned standin_ranges(void)
 {
     pthread_mutex_lock(&lock);
     unsigned count = in_all;
@@ -55,6 +55,9 @@ static CUptiResult step(bool allowed, bool *state, bool to, CUptiResult refusal)
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
 {
     standin_note(__func__);
+    if (!standin_is_served()) {
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    }
     (void)params;
     (void)step(true, &initialized, true, CUPTI_SUCCESS);
     return CUPTI_SUCCESS;
@@ -63,6 +66,9 @@ CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *params)
 CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params)
 {
     standin_note(__func__);
+    if (!standin_is_served()) {
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    }
     (void)params;
     if (enabled) {
         return CUPTI_ERROR_INVALID_OPERATION;
@@ -137,6 +143,9 @@ cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Par
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *params)
 {
     standin_note(__func__);
+    if (!standin_is_served()) {
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    }
     params->pRangeProfilerObject = (CUpti_RangeProfiler_Object *)(void *)&object;
     return initialized ? step(true, &enabled, true, CUPTI_ERROR_HARDWARE_BUSY)
                        : CUPTI_ERROR_NOT_INITIALIZED;
@@ -145,6 +154,9 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *params)
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *params)
 {
     standin_note(__func__);
+    if (!standin_is_served()) {
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    }
     (void)params;
     return step(!started, &enabled, false, CUPTI_ERROR_INVALID_OPERATION);
 }
