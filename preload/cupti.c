@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "libtrace/cupti/buffers.h"
+#include "libtrace/cupti/copies.h"
 #include "libtrace/cupti/handover.h"
 #include "preload/hook.h"
 #include "preload/resolve.h"
@@ -77,18 +78,23 @@ static void *find_real(enum function function)
     return known;
 }
 
-/* A second CUPTI in one process has nothing to do with ours, and keeps its own functions. */
+/* Of several copies one is served (libtrace/cupti/copies.h); the others keep their own functions. */
 void *gmt_cupti_route(const char *name, void *found)
 {
-    void *hook = NULL;
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
-        void *none = NULL;
-        if (strcmp(functions[i].name, name) == 0 &&
-            (atomic_compare_exchange_strong(&real[i], &none, found) || none == found)) {
-            memcpy(&hook, &functions[i].hook, sizeof(hook));
-        }
+    unsigned at = 0;
+    while (at < FUNCTIONS && strcmp(functions[at].name, name) != 0) {
+        at++;
     }
-    return hook;
+    void *target = gmt_copies_route(name, found, at < FUNCTIONS), *none = NULL, *hook = NULL;
+    if (target == NULL) {
+        return NULL;
+    }
+    if (at < FUNCTIONS &&
+        (atomic_compare_exchange_strong(&real[at], &none, target) || none == target)) {
+        memcpy(&hook, &functions[at].hook, sizeof(hook));
+        return hook;
+    }
+    return target != found ? target : NULL;
 }
 
 #define FORWARD_TO(SYMBOL, PARAMETERS) \

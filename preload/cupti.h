@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* What dlsym answers for `name`, which it found at `real`, in a CUPTI: our hook, or NULL: `real` itself. */
+/* What dlsym answers for `name`, which it found at `real`, in a CUPTI: our hook, the same function of another
+ * copy of CUPTI, or NULL: `real` itself. */
 void *gmt_cupti_route(const char *name, void *real);
 
 /* A CUPTI is loaded, whoever did that. */

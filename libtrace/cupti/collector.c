@@ -8,6 +8,7 @@
 
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/copies.h"
 #include "libtrace/cupti/handover.h"
 #include "libtrace/cupti/loader.h"
 #include "libtrace/cupti/measure.h"
@@ -89,7 +90,11 @@ static int start(const struct gmt_collector_config *given)
     enter();
     int error = load_cupti();
     if (error == 0) {
+        gmt_copies_attach(&api);
         start_timestamps();
+        if (config.timestamps && !atomic_load(&timestamps)) {
+            gmt_copies_attach(NULL);
+        }
         start_counters();
         atomic_store(&started, true);
     }
@@ -141,6 +146,7 @@ static void flush(void)
     if (atomic_load(&started) && !gmt_watch_run(flush_work, FLUSH_DEADLINE_NS)) {
         gmt_spool_loss("device timestamps", "CUPTI did not deliver its last records in time", 1);
     }
+    gmt_refusal_copies();
     /* Other threads may go on while the process exits and CUPTI takes itself down. */
     atomic_store(&started, false);
     atomic_store(&timestamps, false);

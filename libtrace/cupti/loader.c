@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/cupti/copies.h"
+
 static const char *const library_names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 #define LIBRARY_NAMES (sizeof(library_names) / sizeof(library_names[0]))
 
@@ -98,7 +100,10 @@ static void *open_given(const char *given)
 
 static void *find_library(const char *given)
 {
-    void *handle = open_by_name(RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *handle = gmt_copies_of_program();
+    if (handle == NULL) {
+        handle = open_by_name(RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    }
     if (handle != NULL) {
         return handle;
     }
@@ -165,6 +170,7 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given)
     if (handle == NULL) {
         return -ENOENT;
     }
+    api->handle = handle;
     const struct link_map *map = NULL;
     if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != NULL) {
         (void)snprintf(api->path, sizeof(api->path), "%s", map->l_name);
@@ -173,7 +179,7 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given)
     if (error == 0) {
         (void)api->cuptiGetVersion(&api->version);
     }
-    return error; /* the handle stays open for the life of the process */
+    return error;
 }
 
 void gmt_cupti_load_profiler(const struct gmt_cupti_api *api)

@@ -2,8 +2,8 @@
 /*
  * CUPTI as a table of function pointers, found and loaded at run time.
  *
- * Never a second CUPTI beside one that a framework has loaded: what is in the process wins, then the
- * user's choice, then the one that belongs to the process's own CUDA runtime, then the toolkit's.
+ * Never a second CUPTI beside one that a framework has loaded: what the program has looked up wins, then
+ * what is in the process, then the user's choice, then the one that belongs to the process's own CUDA runtime, then the toolkit's.
  */
 #ifndef GMT_CUPTI_LOADER_H
 #define GMT_CUPTI_LOADER_H
@@ -30,6 +30,7 @@ struct gmt_cupti_api {
 #include "libtrace/cupti/functions.def"
 #undef GMT_CUPTI_FUNCTION
     uint32_t version;             /* cuptiGetVersion, e.g. 130001                              */
+    void *handle;                 /* stays open for the life of the process                    */
     const char *missing_activity; /* first function of the set that is not there, else NULL    */
     const char *missing_counters;
     const char *missing_callbacks;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/cupti/copies.h"
 #include "libtrace/record/spool.h"
 
 static const struct {
@@ -109,4 +110,27 @@ void gmt_refusal_dropped(const struct gmt_group *metrics, enum gmt_counter_group
     char detail[600];
     (void)snprintf(detail, sizeof(detail), "not counted on this GPU: %s", text);
     gmt_spool_capability(names[group], GMT_CAP_PARTIAL, 0, detail, "");
+}
+
+void gmt_refusal_copies(void)
+{
+    static const struct {
+        enum gmt_capability_state state;
+        const char *before, *after, *remedy;
+    } rows[GMT_COPY_FATES] = {
+        [GMT_COPY_SERVED] = {GMT_CAP_OK, "the program's calls of ",
+                             " are answered by the CUPTI that gmtrace uses", ""},
+        [GMT_COPY_REFUSED] = {GMT_CAP_PARTIAL, "the program uses ",
+                              ", which the driver refuses beside the CUPTI that gmtrace uses",
+                              "set GMTRACE_CUPTI to that file, or GMTRACE_COLLECT=light"},
+    };
+    for (unsigned fate = 0; fate < GMT_COPY_FATES; fate++) {
+        const char *path = gmt_copies_met((enum gmt_copy_fate)fate);
+        char detail[GMT_CUPTI_PATH_BYTES + 128];
+        if (path != NULL) {
+            (void)snprintf(detail, sizeof(detail), "%s%s%s", rows[fate].before, path,
+                           rows[fate].after);
+            gmt_spool_capability("cupti.program", rows[fate].state, 0, detail, rows[fate].remedy);
+        }
+    }
 }

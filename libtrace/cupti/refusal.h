@@ -23,4 +23,7 @@ bool gmt_refusal_is_of_group(CUptiResult result);
 /* A row for a group of which this device cannot count all metrics in one pass. */
 void gmt_refusal_dropped(const struct gmt_group *metrics, enum gmt_counter_group group);
 
+/* The `cupti.program` row of a program that has used another copy of CUPTI than ours, if it has. */
+void gmt_refusal_copies(void);
+
 #endif

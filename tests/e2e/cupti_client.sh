@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cupti_client.sh CLIENT SCENARIO [N]: a program that uses CUPTI itself gets of it what it gets without gmtrace,
-# whose trace has the host side complete, and says for which times it has no device times.
+# whose trace has the host side complete, and says for which times it has no device times. With CUPTI_COPY=1 the
+# program's CUPTI is another file than gmtrace's.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -12,6 +13,11 @@ shift
 export GMTRACE_COLLECT=standard GMTRACE_CUPTI=$STANDIN_CUPTI
 export SIMGPU_INTERFACE=0 # a driver like any other, with a CUPTI like any other
 SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
+if [ "${CUPTI_COPY:-0}" = 1 ]; then
+    mkdir copy
+    cp "$STANDIN_CUPTI/libcupti.so.13" copy/
+    export CUPTICLIENT_CUPTI=$work/copy/libcupti.so.13
+fi
 
 # counts SQL: of the trace, in one line.
 counts() { sql "$scenario.db" "$1" | tr '\n' ' ' | sed 's/ $//'; }
@@ -49,6 +55,15 @@ if [ "$scenario" = nothing ]; then
 fi
 traced_like_plain "$scenario" "$@"
 equal "exit status" 0 "$(cat "$scenario.status")"
+if [ "${CUPTI_COPY:-0}" = 1 ]; then
+    # A copy that is there when recording begins is the one that is used.
+    used=$STANDIN_CUPTI said="ok: the program's calls of $CUPTICLIENT_CUPTI are answered by the CUPTI that gmtrace uses"
+    [ "$scenario" != early ] || used=$work/copy said=
+    equal "the CUPTI that gmtrace uses" "$used/libcupti.so.13" \
+        "$(counts "SELECT substr(detail, instr(detail, ' from ') + 6) FROM capability WHERE name = 'cupti'")"
+    equal "what it says of the other one" "$said" \
+        "$(counts "SELECT state || ': ' || detail FROM capability WHERE name = 'cupti.program'")"
+fi
 case $scenario in
 twice)
     complete
