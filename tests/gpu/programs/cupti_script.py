@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A program that calls CUPTI and the driver by itself: cupti_script.py LIBCUPTI [--finalize]
+"""A program that calls CUPTI and the driver by itself: cupti_script.py LIBCUPTI [--finalize] [--first]
 
 Copies, memsets and launches of an empty kernel, of which every second round is recorded with CUPTI's
 activity API (subscribe, register, enable, work, disable, flush, unsubscribe); with --finalize CUPTI is taken down
-after each. Prints what each call of CUPTI returned, the records of each kind, and whether CUPTI's clock is
+after each, and with --first it is loaded before CUDA begins. Prints what each call of CUPTI returned, the records of each kind, and whether CUPTI's clock is
 that of the wall. Exits 77 without a GPU.
 """
 
@@ -83,6 +83,7 @@ def main() -> int:
     device, context, module, function = (ctypes.c_int(), ctypes.c_void_p(), ctypes.c_void_p(),
                                          ctypes.c_void_p())
     memory = ctypes.c_uint64()
+    recorder = Recorder(sys.argv[1]) if "--first" in sys.argv else None
     if cuda.cuInit(0) != 0 or cuda.cuDeviceGet(ctypes.byref(device), 0) != 0:
         return 77
     must(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
@@ -91,7 +92,7 @@ def main() -> int:
     must(cuda.cuModuleGetFunction(ctypes.byref(function), module, b"nothing"))
     must(cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4096)))
     host = ctypes.create_string_buffer(4096)
-    recorder = Recorder(sys.argv[1])
+    recorder = recorder or Recorder(sys.argv[1])
     finalize = "--finalize" in sys.argv
     for turn in range(ROUNDS):
         if turn % 2 == 1:

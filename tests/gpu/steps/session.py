@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the steps share: where things are, running programs with and without tracing, results."""
 
+import difflib
 import os
 import pathlib
 import shutil
@@ -10,6 +11,13 @@ import tempfile
 import time
 
 from . import self_check
+
+
+def differing(plain: str, traced: str) -> str:
+    """The lines of two outputs that are not the same, the first of them."""
+    lines = list(difflib.unified_diff(plain.splitlines(), traced.splitlines(), "plain", "traced",
+                                      lineterm="", n=0))
+    return "\n".join(["", *lines[:24]]) if lines else ""
 
 
 class Session:
@@ -107,6 +115,7 @@ class Session:
         self.check(f"{what}: output and status unchanged",
                    (plain.stdout, plain.returncode) == (traced.stdout, traced.returncode),
                    f"status {plain.returncode} -> {traced.returncode} {traced.stderr[-200:]}"
+                   + differing(plain.stdout, traced.stdout)
                    if (plain.stdout, plain.returncode) != (traced.stdout, traced.returncode)
                    else "")
         return path

@@ -2,7 +2,10 @@
 """Programs that use CUPTI themselves: they get what they get without us, and the trace says when."""
 
 import json
+import pathlib
 import sys
+
+from .session import differing
 
 IN_GAP = ("EXISTS (SELECT 1 FROM device_gap g WHERE c.begin_ns >= g.begin_ns "
           "AND (g.end_ns IS NULL OR c.end_ns <= g.end_ns))")
@@ -79,7 +82,8 @@ def torch(session, collect, **more):
                   f"differing: {[set(a.items()) ^ set(b.items()) for a, b in zip(theirs, ours)]}")
     session.check(f"{what}: output and status unchanged",
                   (bare.stdout, bare.returncode) == (traced.stdout, traced.returncode),
-                  traced.stderr[-200:] if bare.stdout != traced.stdout else "")
+                  traced.stderr[-200:] + differing(bare.stdout, traced.stdout)
+                  if bare.stdout != traced.stdout else "")
     for name, done in (("alone", bare), ("traced", traced)):
         session.note(f"{what}: ms to switch it on and off, {name}",
                      [[round(t["on_ms"]), round(t["off_ms"])] for t in profiles(done.stderr)])
@@ -95,33 +99,74 @@ def torch(session, collect, **more):
     return path
 
 
-def by_hand(session, library, finalize):
-    what = "own calls of CUPTI" + (", and cuptiFinalize" if finalize else "")
-    command = [sys.executable, session.sources / "programs" / "cupti_script.py", library,
-               *(["--finalize"] if finalize else [])]
+def used_by_gmtrace(session, path):
+    detail = session.one(path, "SELECT detail FROM capability WHERE name = 'cupti'")
+    return pathlib.Path(detail.rsplit(" from ", 1)[-1])
+
+
+def check_copy(session, what, path, library, first):
+    """The driver serves one copy: gmtrace's, which is the program's if that was there first."""
+    ours = used_by_gmtrace(session, path)
+    same = ours.samefile(library)
+    with session.open(path) as db:
+        said = db.execute("SELECT state, detail FROM capability WHERE name = 'cupti.program'").fetchall()
+    right = (said == [] if same else
+             len(said) == 1 and said[0][0] == "ok" and str(library) in said[0][1])
+    session.check(f"{what}: the trace says which copy was used", right and (same or not first),
+                  f"gmtrace {ours}, {said}")
+
+
+def by_hand(session, number, library, *options):
+    what = f"own calls of CUPTI ({library}{''.join(f' {word}' for word in options)})"
+    finalize = "--finalize" in options
+    command = [sys.executable, session.sources / "programs" / "cupti_script.py", library, *options]
     bare = session.plain(command)
     session.check(f"{what}: the program works alone",
                   bare.returncode == 0 and bare.stdout.count("'copies': 25") == 1
                   and bare.stdout.count("'copies': 50") == 1, bare.stdout[-300:])
-    path = session.same_behaviour(what, command, f"cupti_{finalize}")
+    path = session.same_behaviour(what, command, f"cupti_{number}{''.join(options)}")
     session.check(f"{what}: every call of the host",
                   session.one(path, "SELECT count(*) FROM transfer") == 125
                   and session.one(path, "SELECT count(*) FROM launch") == 125)
+    check_copy(session, what, path, library, "--first" in options)
     if finalize:
         requests = session.open(path).execute("SELECT request, end_ns FROM device_gap").fetchall()
         session.check(f"{what}: the times without device times are noted",
                       any(request == "cuptiFinalize" for request, _ in requests), requests)
-        return
+        return path
     # ctypes calls through libffi.
     check_gaps(session, what, path, 2, "")
     check_rest(session, what, path)
+    return path
+
+
+def other_copies(library):
+    """Files of the same name as `library`, where toolkits and Python packages have theirs."""
+    places = [*pathlib.Path("/usr/local").glob("cuda*/lib64"),
+              *pathlib.Path("/usr/local").glob("cuda*/extras/CUPTI/lib64"),
+              *(place for folder in sys.path for place in pathlib.Path(folder).glob("nvidia/*/lib"))]
+    found = [library]
+    for place in places:
+        path = place / library.name
+        if path.exists() and not any(path.samefile(known) for known in found):
+            found.append(path)
+    return found[1:]
 
 
 def run(session):
     path = torch(session, "standard")
     torch(session, "standard", GMTRACE_COUNTERS="off")
     torch(session, "light")
-    detail = session.one(path, "SELECT detail FROM capability WHERE name = 'cupti'")
-    library = detail.rsplit(" from ", 1)[-1]
-    by_hand(session, library, False)
-    by_hand(session, library, True)
+    # The copy that PyTorch has, the one that gmtrace takes for a program without any, and what else there is.
+    library = used_by_gmtrace(session, path)
+    ours = used_by_gmtrace(session, by_hand(session, 0, library))
+    others = other_copies(library)
+    if not any(ours.samefile(known) for known in [library, *others]):
+        others.append(ours)
+    copies = [library, *others]
+    session.note("own calls of CUPTI: copies of it on this machine", [str(known) for known in copies])
+    for number, known in enumerate(copies):
+        if number != 0:
+            by_hand(session, number, known)
+        by_hand(session, number, known, "--finalize")
+        by_hand(session, number, known, "--first")
