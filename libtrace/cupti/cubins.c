@@ -34,6 +34,8 @@ static struct cubin *cubins;
 static size_t count, capacity;
 static uint64_t used_bytes;
 static _Atomic bool listening;
+static CUpti_SubscriberHandle subscriber;
+static bool subscribed, left_to_program;
 
 static int open_file(int flags)
 {
@@ -140,23 +142,58 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
     config->leave();
 }
 
-CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
-                             const struct gmt_collector_config *given, const char **failed)
+static CUptiResult subscribe(const char **failed)
 {
     /* The second one is for CUPTI: without it, it patches only the first function that is launched. */
     static const CUpti_CallbackId wanted[] = {CUPTI_CBID_RESOURCE_MODULE_LOADED,
                                               CUPTI_CBID_RESOURCE_MODULE_PROFILED};
-    static CUpti_SubscriberHandle subscriber;
+    *failed = "cuptiSubscribe";
+    CUptiResult result = cupti->cuptiSubscribe(&subscriber, on_module, NULL);
+    subscribed = result == CUPTI_SUCCESS;
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        *failed = "cuptiEnableCallback";
+        result = cupti->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, wanted[i]);
+    }
+    return result;
+}
+
+CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
+                             const struct gmt_collector_config *given, const char **failed)
+{
     cupti = api;
     config = given;
     atomic_store(&listening, true);
-    *failed = "cuptiSubscribe";
-    CUptiResult result = api->cuptiSubscribe(&subscriber, on_module, NULL);
-    for (size_t i = 0; result == CUPTI_SUCCESS && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        *failed = "cuptiEnableCallback";
-        result = api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, wanted[i]);
+    return subscribe(failed);
+}
+
+bool gmt_cubins_yield(void)
+{
+    if (!subscribed || !atomic_load(&listening)) {
+        return false;
     }
-    return result;
+    config->enter();
+    (void)cupti->cuptiUnsubscribe(subscriber);
+    config->leave();
+    subscribed = false;
+    left_to_program = true;
+    return true;
+}
+
+void gmt_cubins_lost(void)
+{
+    left_to_program |= subscribed;
+    subscribed = false;
+}
+
+void gmt_cubins_resume(void)
+{
+    const char *unused = NULL;
+    if (!left_to_program || !atomic_load(&listening)) {
+        return;
+    }
+    config->enter();
+    left_to_program = subscribe(&unused) != CUPTI_SUCCESS;
+    config->leave();
 }
 
 /* False: it could not be read, or the spool took no more of it. */

@@ -23,4 +23,12 @@ void gmt_cubins_keep(uint32_t crc);
 /* In a forked child: the file is the parent's. */
 void gmt_cubins_abandon(void);
 
+/* CUPTI has one subscriber: leave that to the program. False: it was not us. What it loads from now on is
+ * not put aside. The caller holds handover.c's lock, as of the next two. */
+bool gmt_cubins_yield(void);
+/* CUPTI has been taken down, and our subscription with it. */
+void gmt_cubins_lost(void);
+/* Nobody of the program's has subscribed any more. Harmless where nothing was yielded or lost. */
+void gmt_cubins_resume(void);
+
 #endif

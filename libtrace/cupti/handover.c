@@ -13,6 +13,7 @@
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/buffers.h"
 #include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/cubins.h"
 #include "libtrace/cupti/driver_calls.h"
 #include "libtrace/cupti/holds.h"
 #include "libtrace/cupti/measure.h"
@@ -193,6 +194,14 @@ void gmt_handover_before(struct gmt_handover *request)
         claim(request);
         end();
     }
+    bool gives_back = request->held == GMT_HELD_SUBSCRIPTION &&
+                      (request->request & GMT_REQUEST_RELEASE) != 0;
+    if (gives_back && begin()) {
+        if (subscriptions == 0) {
+            (void)gmt_cubins_yield(); /* a handle of old may be that of our subscription now */
+        }
+        end();
+    }
 }
 
 bool gmt_handover_again(struct gmt_handover *request, CUptiResult result)
@@ -201,12 +210,14 @@ bool gmt_handover_again(struct gmt_handover *request, CUptiResult result)
         result == CUPTI_SUCCESS || result == CUPTI_ERROR_INVALID_PARAMETER || !begin()) {
         return false;
     }
-    bool in_the_way = active && atomic_load(&ours);
+    /* Who listens to modules being loaded is a subscriber; who records activities mostly is none. */
+    bool listened = request->held == GMT_HELD_SUBSCRIPTION && gmt_cubins_yield();
+    bool in_the_way = !listened && active && atomic_load(&ours);
     if (in_the_way) {
         claim(request);
     }
     end();
-    return in_the_way;
+    return listened || in_the_way;
 }
 
 static void count(const struct gmt_handover *request)
@@ -234,6 +245,7 @@ static void count(const struct gmt_handover *request)
         CUpti_BuffersCallbackCompleteFunc no_complete = NULL;
         gmt_buffers_exchange(&no_request, &no_complete);
         gmt_buffers_forget_program();
+        gmt_cubins_lost();
         taken_down = ids_are_old = profiler_ended = true;
         subscriptions = 0;
         atomic_store(&program_clock, NULL);
@@ -250,6 +262,9 @@ void gmt_handover_after(struct gmt_handover *request, CUptiResult result)
             count(request);
         }
         take_if_free();
+        if (subscriptions == 0 && !taken_down) {
+            gmt_cubins_resume();
+        }
         end();
     }
 }

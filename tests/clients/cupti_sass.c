@@ -67,9 +67,20 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *params)
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc function,
                            void *data)
 {
-    (void)subscriber, (void)data;
+    (void)data;
+    if (callback != NULL) {
+        return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+    }
     callback = function;
+    *subscriber = (CUpti_SubscriberHandle)(void *)&callback;
     return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
+{
+    bool known = subscriber == (CUpti_SubscriberHandle)(void *)&callback && callback != NULL;
+    callback = NULL;
+    return known ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 /* The module is there at once, as one that was loaded before the first launch. */

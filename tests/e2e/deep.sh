@@ -94,6 +94,39 @@ GMTRACE_DEEP=phase "$gmtrace" -c deep --cupti "$standin" -o f.db "$CLIENTS/drive
 finished f.db
 equal "output within the run" "5 rounds" "$(cat f.out)"
 counts "within the run" f.db
+# A program that subscribes itself gets what it gets without us, and is counted before and after.
+cat >subscribes.py <<END
+import ctypes, sys
+sys.path.insert(0, "$GMT_SOURCE/tests/gpu/programs")
+from cupti_script import PTX, SUBSCRIBER
+cuda = ctypes.CDLL("libcuda.so.1")
+device, count, found = ctypes.c_int(), ctypes.c_int(), [ctypes.c_void_p() for _ in range(3)]
+context, module, function = found
+assert cuda.cuInit(0) == 0 and cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device) == 0
+assert cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuModuleLoadData(ctypes.byref(module), PTX) == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"nothing") == 0
+def launch(blocks):
+    for _ in range(5):
+        assert cuda.cuLaunchKernel(function, blocks, 1, 1, 32, 1, 1, 0, None, None, None) == 0
+cupti, mine, second = ctypes.CDLL("$standin"), ctypes.c_void_p(), ctypes.c_void_p()
+callback = SUBSCRIBER(lambda *_: None)
+for turn in range(2):
+    launch(1 + turn)
+    print("subscribe", cupti.cuptiSubscribe(ctypes.byref(mine), callback, None))
+    print("a second time", cupti.cuptiSubscribe(ctypes.byref(second), callback, None))
+    print("unsubscribe", cupti.cuptiUnsubscribe(mine), cupti.cuptiUnsubscribe(mine))
+launch(3)
+END
+python3 subscribes.py >alone.out
+equal "subscribing alone" "subscribe 0 a second time 39 unsubscribe 0 1" "$(head -3 alone.out | paste -sd' ')"
+GMTRACE_DEEP=phase "$gmtrace" -c deep --cupti "$standin" -o s.db python3 subscribes.py >s.out 2>s.err || fail "s"
+finished s.db
+diff alone.out s.out >&2 || fail "a subscriber's output differs"
+equal "launches of each shape that are counted" "3 3 3" "$(sql s.db "SELECT count(DISTINCT launch_seq) FROM instruction i
+    JOIN launch l ON l.seq = i.launch_seq GROUP BY l.grid_x" | paste -sd' ')"
+rm standin.log
 # Launches that go into a graph do not run now: none is counted, and it is said.
 "$gmtrace" -c deep --cupti "$standin" -o g.db "$CLIENTS/driverclient" capture 5 >g.out 2>g.err || fail "g"
 finished g.db
