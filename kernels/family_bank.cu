@@ -26,7 +26,7 @@ template <unsigned stride> __global__ void gmt_kernel_bank(float *target, float 
         float part[8];
 #pragma unroll
         for (int j = 0; j < 8; j++)
-            part[j] = gmt_load_shared(address);
+            part[j] = gmt_load_shared(address); /* planted */
 #pragma unroll
         for (int j = 0; j < 8; j++)
             sum += part[j];

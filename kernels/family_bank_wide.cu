@@ -44,7 +44,7 @@ __global__ void gmt_kernel_bank_wide(float *target, float value)
 {
     __shared__ __align__(16) float tile[TILE_BYTES / 4];
 
-    read_tile<width, stride, 1>(tile, target, value);
+    read_tile<width, stride, 1>(tile, target, value); /* planted */
 }
 
 /* So many neighbouring lanes read the same word. */

@@ -48,8 +48,8 @@ __global__ void gmt_kernel_local_dynamic(const float *source, float *target, uns
 #pragma unroll 1
     for (unsigned round = 0; round < LOCAL_ROUNDS; round++) {
         at = (at + stride) % ARRAY_WORDS;
-        sum += array[at];
-        array[at] = sum;
+        sum += array[at]; /* planted */
+        array[at] = sum;  /* planted */
     }
     gmt_store(target + i, sum);
 }

@@ -18,7 +18,7 @@ __global__ void gmt_kernel_gather(const float *table, const unsigned *index, flo
 
 #pragma unroll
     for (unsigned k = 0; k < GATHERS; k++)
-        part[k] = gmt_load(table + ((first + k * step) & mask));
+        part[k] = gmt_load(table + ((first + k * step) & mask)); /* planted */
 #pragma unroll
     for (unsigned k = 0; k < GATHERS; k++)
         sum += part[k];

@@ -19,7 +19,7 @@ __global__ void gmt_kernel_layout_field(const float *source, float *target)
 {
     size_t i = thread_index();
 
-    gmt_store(target + i, gmt_load(source + i * words));
+    gmt_store(target + i, gmt_load(source + i * words)); /* planted */
 }
 
 __global__ void gmt_kernel_layout_field_apart(const float *source, float *target)
@@ -48,7 +48,7 @@ __global__ void gmt_kernel_layout_fields(const float *source, float *target)
 
 #pragma unroll
     for (unsigned k = 0; k < words; k++)
-        part[k] = gmt_load(source + i * words + k);
+        part[k] = gmt_load(source + i * words + k); /* planted */
     gmt_store(target + i, sum_of<words>(part));
 }
 
@@ -72,10 +72,10 @@ __global__ void gmt_kernel_layout_pieces(const float *source, float *target)
 
 #pragma unroll
     for (unsigned k = 0; k < words; k++)
-        part[k] = gmt_load(source + i * words + k);
+        part[k] = gmt_load(source + i * words + k); /* planted */
 #pragma unroll
     for (unsigned k = 0; k < words; k++)
-        gmt_store(target + i * words + k, part[k]);
+        gmt_store(target + i * words + k, part[k]); /* planted */
 }
 
 __global__ void gmt_kernel_layout_whole(const float4 *source, float4 *target)

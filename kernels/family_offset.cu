@@ -9,7 +9,7 @@ template <int offset> __global__ void gmt_kernel_offset(const float *source, flo
 {
     size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-    gmt_store(target + i, gmt_load(source + i + offset));
+    gmt_store(target + i, gmt_load(source + i + offset)); /* planted */
 }
 
 static size_t element_count(const struct gmt_bench *bench)

@@ -28,7 +28,7 @@ __global__ void gmt_kernel_order_add_columns(const float *a, const float *b, flo
     size_t row = (size_t)blockIdx.x * TILE + threadIdx.x;
     size_t column = (size_t)blockIdx.y * BLOCK_ROWS + threadIdx.y;
 
-    add(a, b, sum, row * width + column);
+    add(a, b, sum, row * width + column); /* planted */
 }
 
 __global__ void gmt_kernel_order_scatter(const float *source, float *target, size_t width)
@@ -36,7 +36,7 @@ __global__ void gmt_kernel_order_scatter(const float *source, float *target, siz
     size_t row = (size_t)blockIdx.y * BLOCK_ROWS + threadIdx.y;
     size_t column = (size_t)blockIdx.x * TILE + threadIdx.x;
 
-    gmt_store(target + column * width + row, gmt_load(source + row * width + column));
+    gmt_store(target + column * width + row, gmt_load(source + row * width + column)); /* planted */
 }
 
 __global__ void gmt_kernel_order_gather(const float *source, float *target, size_t width)
@@ -44,7 +44,7 @@ __global__ void gmt_kernel_order_gather(const float *source, float *target, size
     size_t row = (size_t)blockIdx.y * BLOCK_ROWS + threadIdx.y;
     size_t column = (size_t)blockIdx.x * TILE + threadIdx.x;
 
-    gmt_store(target + row * width + column, gmt_load(source + column * width + row));
+    gmt_store(target + row * width + column, gmt_load(source + column * width + row)); /* planted */
 }
 
 /* Each thread moves TILE / BLOCK_ROWS words: the tile is filled by rows and read by columns. */
@@ -65,7 +65,8 @@ __global__ void gmt_kernel_order_tile(const float *source, float *target, size_t
     for (unsigned row = 0; row < TILE; row += BLOCK_ROWS)
         gmt_store(
             target + to + row * width + threadIdx.x,
-            gmt_load_shared(base + (threadIdx.x * apart + threadIdx.y + row) * sizeof(float)));
+            gmt_load_shared(/* planted */
+                            base + (threadIdx.x * apart + threadIdx.y + row) * sizeof(float)));
 }
 
 /* Half of the working set for each matrix; rows of a multiple of 32 words. */

@@ -22,7 +22,7 @@ static __device__ __forceinline__ void copy_word(const float *source, float *tar
 template <unsigned width>
 __global__ void gmt_kernel_pitch_packed(const float *source, float *target)
 {
-    copy_word(source, target, width, width);
+    copy_word(source, target, width, width); /* planted */
 }
 
 template <unsigned width>

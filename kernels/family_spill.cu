@@ -23,7 +23,7 @@ static __device__ __forceinline__ void mix_live_words(const float *source, float
     for (int round = 0; round < SPILL_ROUNDS; round++) {
 #pragma unroll
         for (int j = 0; j < LIVE_WORDS; j++)
-            word[j] = fmaf(word[j], scale, word[(j + 1) % LIVE_WORDS]);
+            word[j] = fmaf(word[j], scale, word[(j + 1) % LIVE_WORDS]); /* planted */
     }
 #pragma unroll
     for (int j = 0; j < LIVE_WORDS; j++)
@@ -61,8 +61,8 @@ __global__ void gmt_kernel_local_array(const float *source, float *target, unsig
 #pragma unroll 1
     for (unsigned round = 0; round < ARRAY_ROUNDS; round++) {
         at = (at + 5) % ARRAY_WORDS;
-        sum += array[at];
-        array[at] = sum;
+        sum += array[at]; /* planted */
+        array[at] = sum;  /* planted */
     }
     gmt_store(target + i, sum);
 }

@@ -17,14 +17,14 @@ __global__ void gmt_kernel_store(const float *source, float *target, unsigned bi
     size_t count = (size_t)1 << bits;
     size_t to = ((i * stride) & (count - 1)) + ((i * stride) >> bits);
 
-    gmt_store(target + to, gmt_load(source + i));
+    gmt_store(target + to, gmt_load(source + i)); /* planted */
 }
 
 template <int offset> __global__ void gmt_kernel_store_offset(const float *source, float *target)
 {
     size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-    gmt_store(target + i + offset, gmt_load(source + i));
+    gmt_store(target + i + offset, gmt_load(source + i)); /* planted */
 }
 
 static size_t element_count(const struct gmt_bench *bench)

@@ -18,7 +18,7 @@ __global__ void gmt_kernel_stride(const float *source, float *target, unsigned b
     size_t count = (size_t)1 << bits;
     size_t from = ((i * stride) & (count - 1)) + ((i * stride) >> bits);
 
-    gmt_store(target + i, gmt_load(source + from));
+    gmt_store(target + i, gmt_load(source + from)); /* planted */
 }
 
 __global__ void gmt_kernel_stride_vector(const float4 *source, float4 *target)

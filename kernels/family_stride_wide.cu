@@ -16,7 +16,7 @@ __global__ void gmt_kernel_stride_wide8(const float2 *source, float2 *target, un
 {
     size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-    gmt_store_pair(target + i, gmt_load_pair(source + word_of<stride>(i, bits)));
+    gmt_store_pair(target + i, gmt_load_pair(source + word_of<stride>(i, bits))); /* planted */
 }
 
 template <unsigned stride>
@@ -24,7 +24,7 @@ __global__ void gmt_kernel_stride_wide16(const float4 *source, float4 *target, u
 {
     size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x;
 
-    gmt_store_vector(target + i, gmt_load_vector(source + word_of<stride>(i, bits)));
+    gmt_store_vector(target + i, gmt_load_vector(source + word_of<stride>(i, bits))); /* planted */
 }
 
 static size_t element_count(const struct gmt_bench *bench, const struct gmt_variant *variant)

@@ -112,7 +112,7 @@ static __device__ __forceinline__ void transpose(word *tile, const word *source,
 \
         transpose<layout>(tile, source, target); \
     }
-GMT_TILE_BODIES(KERNEL)
+GMT_TILE_BODIES(KERNEL) /* planted */
 #undef KERNEL
 
 static size_t tile_count(const struct gmt_bench *bench, const struct gmt_variant *variant)
