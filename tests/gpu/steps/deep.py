@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--collect deep: the planted line, sums against the patched group, ncu's source page, and what it costs."""
+"""--collect deep: the planted line, sums against the patched group, ncu's source page, and what it costs.
+GMT_DEEP=known,jit limits it to some of PARTS."""
 
 import csv
+import gzip
 import io
 import os
 import re
@@ -174,6 +176,30 @@ def jit(session, way):
                           any(line == 4 for _, _, line in lines), lines)
 
 
+def reference_kernels(session):
+    """All of them, recorded anew, are judged as the recording of tests/data/deep is."""
+    done, path, took = by_launcher(session, "reference", [
+        session.build / "bin" / "gmcalibrate", "--once", "--launches", "4", "--rounds", "2", "--variant",
+        "all:all"])
+    session.note("all reference kernels", took, "s")
+    if not session.check("the reference kernels run under deep", done.returncode == 0 and path.exists(),
+                         done.stderr[-300:]):
+        return
+    for name, data in (("db.gz", gzip.compress(path.read_bytes(), 9, mtime=0)),
+                       ("txt", done.stdout.encode())):
+        (session.out / f"reference_deep.{name}").write_bytes(data)
+    tests = session.sources.parent
+    judged = session.plain([sys.executable, tests / "deep" / "reference_lines.py", path,
+                            session.out / "reference_deep.txt",
+                            tests / "data" / "prediction" / "raw.json"], timeout=300)
+    lines = judged.stdout.splitlines()
+    for line in lines:
+        if line.startswith("FAIL"):
+            session.check(line[5:], False)
+    session.check("reference kernels: lines and sums are those that were planted",
+                  judged.returncode == 0 and len(lines) > 100, f"{len(lines)} {judged.stderr[-300:]}")
+
+
 def costs(session):
     programs = {"counters": [session.programs / "counters", "all", "8"],
                 "streams4": [session.programs / "streams4"],
@@ -202,35 +228,35 @@ def costs(session):
         session.note(name, took)
 
 
-def run(session):
+def known_kernels(session):
+    """programs/counters.cu, both ways: run a second time, and within the run after the other counters."""
     program = session.programs / "counters"
     command = [program, "all", "24"]
     plain = session.plain(command)
-    done, path, took = by_launcher(session, "deep", command, GMTRACE_DEEP="rerun")
-    session.check("output and status are those of one run", (plain.stdout, plain.returncode) ==
-                  (done.stdout, done.returncode), f"{done.returncode} {done.stderr[-300:]}")
-    session.note("a run and its second run", took, "s")
-    if counted(session, "rerun", path):
-        planted_lines(session, "rerun", path)
-        sums(session, "rerun", path)
-        against_ncu(session, path, program)
-    valid = session.plain([session.build / "bin" / "gmanalyze", "validate", path])
-    session.check("gmanalyze validate has no complaint", valid.returncode == 0, valid.stdout[-300:])
-    lines = session.plain([session.build / "bin" / "gmanalyze", "lines", path])
-    session.check("gmanalyze lines shows who counted", "counted on the GPU" in lines.stdout,
-                  lines.stderr[-200:])
-    (session.out / "deep_lines.txt").write_text(lines.stdout, encoding="utf-8")
-
-    # The other way, to choose by: within the run, after the other counters.
-    began = time.monotonic()
-    done, phase = session.traced("deep_phase", command, "deep", 300, GMTRACE_DEEP="phase",
-                                 GMTRACE_COUNTER_BUDGET="100")
-    session.note("within the run", time.monotonic() - began, "s")
-    session.check("phase: output and status unchanged", (plain.stdout, plain.returncode) ==
-                  (done.stdout, done.returncode), f"{done.returncode} {done.stderr[-300:]}")
-    if counted(session, "phase", phase):
-        sums(session, "phase", phase)
-        planted_lines(session, "phase", phase)
     for way in ("rerun", "phase"):
-        jit(session, way)
-    costs(session)
+        done, path, took = by_launcher(session, f"deep_{way}", command, GMTRACE_DEEP=way)
+        session.check(f"{way}: output and status are those of one run", (plain.stdout, plain.returncode) ==
+                      (done.stdout, done.returncode), f"{done.returncode} {done.stderr[-300:]}")
+        session.note(f"{way}, all runs", took, "s")
+        if counted(session, way, path):
+            planted_lines(session, way, path)
+            sums(session, way, path)
+            if way == "rerun":
+                against_ncu(session, path, program)
+        valid = session.plain([session.build / "bin" / "gmanalyze", "validate", path])
+        session.check(f"{way}: gmanalyze validate has no complaint", valid.returncode == 0,
+                      valid.stdout[-300:])
+        lines = session.plain([session.build / "bin" / "gmanalyze", "lines", path])
+        session.check(f"{way}: gmanalyze lines shows who counted", "counted on the GPU" in lines.stdout,
+                      lines.stderr[-200:])
+        (session.out / f"deep_lines_{way}.txt").write_text(lines.stdout, encoding="utf-8")
+
+
+PARTS = {"known": known_kernels, "reference": reference_kernels,
+         "jit": lambda session: [jit(session, way) for way in ("rerun", "phase")], "costs": costs}
+
+
+def run(session):
+    wanted = os.environ.get("GMT_DEEP", ",".join(PARTS)).split(",")
+    for name in wanted:
+        PARTS[name](session)
