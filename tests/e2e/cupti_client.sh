@@ -56,6 +56,7 @@ fi
 traced_like_plain "$scenario" "$@"
 equal "exit status" 0 "$(cat "$scenario.status")"
 if [ "${CUPTI_COPY:-0}" = 1 ]; then
+    finished "$scenario.db"
     # A copy that is there when recording begins is the one that is used.
     used=$STANDIN_CUPTI said="ok: the program's calls of $CUPTICLIENT_CUPTI are answered by the CUPTI that gmtrace uses"
     [ "$scenario" != early ] || used=$work/copy said=
