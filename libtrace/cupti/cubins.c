@@ -35,7 +35,8 @@ static size_t count, capacity;
 static uint64_t used_bytes;
 static _Atomic bool listening;
 static CUpti_SubscriberHandle subscriber;
-static bool subscribed, left_to_program;
+static bool subscribed;
+static _Atomic bool left_to_program;
 
 static int open_file(int flags)
 {
@@ -181,8 +182,15 @@ bool gmt_cubins_yield(void)
 
 void gmt_cubins_lost(void)
 {
-    left_to_program |= subscribed;
+    if (subscribed) {
+        left_to_program = true;
+    }
     subscribed = false;
+}
+
+bool gmt_cubins_left(void)
+{
+    return atomic_load(&left_to_program);
 }
 
 void gmt_cubins_resume(void)

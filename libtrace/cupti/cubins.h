@@ -28,6 +28,8 @@ void gmt_cubins_abandon(void);
 bool gmt_cubins_yield(void);
 /* CUPTI has been taken down, and our subscription with it. */
 void gmt_cubins_lost(void);
+/* Either of both is so: nothing can be counted, for CUPTI patches by our subscription. Needs no lock. */
+bool gmt_cubins_left(void);
 /* Nobody of the program's has subscribed any more. Harmless where nothing was yielded or lost. */
 void gmt_cubins_resume(void);
 

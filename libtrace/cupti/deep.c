@@ -183,7 +183,7 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
     if (!find_device(site->context, &device) || capturing()) {
         return GMT_GROUP_NONE;
     }
-    if (gmt_holds_any()) { /* the program's own use of CUPTI comes first */
+    if (gmt_holds_any() || gmt_cubins_left()) { /* the program's own use of CUPTI comes first */
         atomic_fetch_add(&taken, 1);
         return GMT_GROUP_NONE;
     }

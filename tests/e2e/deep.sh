@@ -116,6 +116,7 @@ for turn in range(2):
     launch(1 + turn)
     print("subscribe", cupti.cuptiSubscribe(ctypes.byref(mine), callback, None))
     print("a second time", cupti.cuptiSubscribe(ctypes.byref(second), callback, None))
+    launch(7)
     print("unsubscribe", cupti.cuptiUnsubscribe(mine), cupti.cuptiUnsubscribe(mine))
 launch(3)
 END
@@ -126,6 +127,8 @@ finished s.db
 diff alone.out s.out >&2 || fail "a subscriber's output differs"
 equal "launches of each shape that are counted" "3 3 3" "$(sql s.db "SELECT count(DISTINCT launch_seq) FROM instruction i
     JOIN launch l ON l.seq = i.launch_seq GROUP BY l.grid_x" | paste -sd' ')"
+equal "those that could not be" 10 "$(sql s.db "SELECT count FROM loss
+    WHERE kind = 'launch without counts of instructions' AND detail = 'the program used CUPTI itself'")"
 rm standin.log
 # Launches that go into a graph do not run now: none is counted, and it is said.
 "$gmtrace" -c deep --cupti "$standin" -o g.db "$CLIENTS/driverclient" capture 5 >g.out 2>g.err || fail "g"
