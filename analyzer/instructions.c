@@ -63,17 +63,24 @@ static void read_line(struct gmt_query *query, int column, struct gmt_arena *are
                                       .ideal_per_request = NAN};
 }
 
-/* The text of the line, where the trace carries the file. */
-static void quote(struct gmt_analysis *analysis, struct gmt_finding_line *line)
+/* The text of a line, where the trace carries the file; else NULL. */
+static const char *quotation(struct gmt_analysis *analysis, const char *file, int64_t line)
 {
     struct gmt_arena *arena = analysis->report->arena;
 
-    if (line->file == NULL || line->line < 1)
-        return;
-    struct gmt_source_text source = gmt_source_text_load(analysis->timeline->db, arena, line->file,
+    if (file == NULL || line < 1)
+        return NULL;
+    struct gmt_source_text source = gmt_source_text_load(analysis->timeline->db, arena, file,
                                                          false);
-    if ((uint64_t)line->line <= source.line_count)
-        line->code = gmt_source_trimmed(arena, source.lines[line->line - 1]);
+    return (uint64_t)line <= source.line_count ? gmt_source_trimmed(arena, source.lines[line - 1])
+                                               : NULL;
+}
+
+/* Of an access in a function that was inlined, the index is often in the call. */
+static void quote(struct gmt_analysis *analysis, struct gmt_finding_line *line)
+{
+    line->code = quotation(analysis, line->file, line->line);
+    line->caller_code = quotation(analysis, line->caller_file, line->caller_line);
 }
 
 void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,

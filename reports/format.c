@@ -305,6 +305,16 @@ const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_lin
                           last_part(line->caller_file), line->caller_line);
 }
 
+const char *gmt_line_remedy(const struct gmt_finding_line *line)
+{
+    if (line->file != NULL && line->line > 0)
+        return NULL;
+    /* The opcode is read in the cubin; without one there is at most a place, behind a blank. */
+    return line->opcode == NULL || line->opcode[0] == ' '
+               ? "neither opcode nor line: its cubin is not in the trace, see its losses"
+               : "to see source lines: build with nvcc -lineinfo";
+}
+
 const char *gmt_match_name(enum gmt_provenance provenance)
 {
     static const char *const names[] = {NULL, "another GPU", "shipped", "another board",

@@ -71,6 +71,7 @@ static json_t *of_lines(const struct gmt_finding *f)
         json_object_set_new(json, "ideal_per_request",
                             gmt_json_number(f->lines[i].ideal_per_request));
         json_object_set_new(json, "code", gmt_json_text(f->lines[i].code));
+        json_object_set_new(json, "caller_code", gmt_json_text(f->lines[i].caller_code));
         json_array_append_new(array, json);
     }
     return array;

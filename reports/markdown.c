@@ -255,7 +255,12 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
             fputs(": ", out);
             gmt_markdown_span(out, f->lines[i].code, true);
         }
-        fputc('\n', out);
+        if (f->lines[i].caller_code != NULL) {
+            fputs(", by ", out);
+            gmt_markdown_span(out, f->lines[i].caller_code, true);
+        }
+        const char *remedy = gmt_line_remedy(&f->lines[i]);
+        fprintf(out, "%s%s\n", remedy != NULL ? "; " : "", remedy != NULL ? remedy : "");
     }
     fputs(f->line_count > 0 ? "\n" : "", out);
     fputs("**Saving** ", out);

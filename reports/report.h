@@ -82,8 +82,8 @@ struct gmt_finding_line {
         *caller_file; /* the outermost call that the line was inlined at; NULL: not inlined */
     int64_t caller_line;
     const char *opcode;
-    const char *code;           /* the line's text; NULL: the trace does not carry it */
-    double excess_bytes, share; /* per launch; of the finding's excess in this kernel, 0..1 */
+    const char *code, *caller_code; /* the lines' texts; NULL: the trace does not carry them */
+    double excess_bytes, share;     /* per launch; of the finding's excess in this kernel, 0..1 */
     double per_request, ideal_per_request; /* sectors, or passes through shared memory */
 };
 
@@ -353,6 +353,8 @@ const char *gmt_provenance_name(enum gmt_provenance provenance);
 const char *gmt_match_name(enum gmt_provenance provenance);
 /* "main.cu:42", "PTX line 117" where the source is not known. */
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line);
+/* What to do so that a line is named; NULL: it is. */
+const char *gmt_line_remedy(const struct gmt_finding_line *line);
 /* "`x[i * 33]`: 32.0 per request where 4.0 would do"; only where the line has its code. */
 const char *gmt_line_quote(struct gmt_arena *arena, const struct gmt_finding_line *line);
 

@@ -24,7 +24,12 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
                                      gmt_format_percent(share, 100 * line->share)));
         if (line->code != NULL)
             gmt_text_wrap(t, 13, "", gmt_line_quote(report->arena, line));
+        if (line->caller_code != NULL)
+            gmt_text_wrap(t, 13, "", gmt_arena_text(report->arena, "by %s", line->caller_code));
     }
+    const char *remedy = shown > 0 ? gmt_line_remedy(&finding->lines[0]) : NULL;
+    if (remedy != NULL)
+        gmt_text_wrap(t, 13, "", remedy);
 }
 
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)

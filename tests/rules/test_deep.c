@@ -52,6 +52,35 @@ Test(deep, name_the_line_and_else_the_instruction)
     cr_assert_gt(f->saving.best_ns, 0, "the device's times are there, unlike with software");
 }
 
+/* The index is in the call: the helper that it was inlined from has none. */
+Test(deep, quote_the_access_and_the_call_that_it_was_inlined_at)
+{
+    const struct gmt_finding *f = find(
+        "INSERT INTO string VALUES (60, '/src/kernels/helper.h');"
+        "UPDATE instruction SET file_id = 60, line = 2, caller_file_id = 50, caller_line = 3 "
+        "WHERE pc_offset = 416;"
+        "INSERT INTO source_file(file_id, state, text) VALUES "
+        "(60, 'embedded', 'float load(const float *p) {' || char(10) || '    return *p;'),"
+        "(50, 'embedded', char(10) || char(10) || '    y[i] = load(x + i * 33); // why')");
+
+    cr_assert_str_eq(gmt_line_label(&fixture.arena, &f->lines[0]),
+                     "helper.h:2, inlined at work.cu:3");
+    cr_assert_str_eq(f->lines[0].code, "return *p;");
+    cr_assert_str_eq(f->lines[0].caller_code, "y[i] = load(x + i * 33);");
+    cr_assert_null(f->lines[1].caller_code);
+}
+
+Test(deep, say_what_names_a_line)
+{
+    const struct gmt_finding *f = find(
+        "UPDATE instruction SET opcode_id = NULL WHERE pc_offset = 448");
+
+    cr_assert_eq(f->line_count, 3);
+    cr_assert_null(gmt_line_remedy(&f->lines[0]));
+    cr_assert_not_null(strstr(gmt_line_remedy(&f->lines[1]), "-lineinfo"));
+    cr_assert_not_null(strstr(gmt_line_remedy(&f->lines[2]), "cubin is not in the trace"));
+}
+
 Test(deep, take_what_the_gpu_did)
 {
     const struct gmt_finding *f = find(simulated);

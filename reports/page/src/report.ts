@@ -41,6 +41,7 @@ export interface SourceLine {
   ideal_per_request: number | null;
   /** The line's text; null: the trace does not carry the file. */
   code: string | null;
+  caller_code: string | null;
 }
 export interface Part {
   label: string;
