@@ -137,13 +137,32 @@ static void context(struct listing *listing, int64_t from, int64_t to)
         plain_line(listing, number);
 }
 
+/* Opcodes are read in the cubin: without it there are none, only places, behind a blank. */
+static bool has_opcodes(const struct gmt_kernel_lines *kernel)
+{
+    for (size_t i = 0; i < kernel->line_count; i++) {
+        const char *opcodes = kernel->lines[i].opcodes;
+
+        if (opcodes != NULL && opcodes[0] != ' ')
+            return true;
+    }
+    return false;
+}
+
+static const char *without_lines(const struct gmt_kernel_lines *kernel)
+{
+    return has_opcodes(kernel)
+               ? "no line information: build with nvcc -lineinfo"
+               : "neither opcodes nor lines: its cubin is not in the trace, see its losses";
+}
+
 static void file_head(struct listing *listing, const char *file)
 {
     FILE *out = listing->out.out;
 
     fputs("\n  ", out);
     gmt_text_style(&listing->out, GMT_STYLE_CYAN);
-    gmt_print_clean(out, file != NULL ? file : "no line information: build with nvcc -lineinfo", 0);
+    gmt_print_clean(out, file != NULL ? file : without_lines(listing->kernel), 0);
     gmt_text_style(&listing->out, GMT_STYLE_PLAIN);
     if (file != NULL && listing->text.missing != NULL)
         fprintf(out, "  (source: %s)", listing->text.missing);

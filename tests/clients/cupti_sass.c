@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stand-in for CUPTI that counts instructions: whatever is launched while it is switched on gives the
- * counts of kernel `a` of tests/data/cubin (CUPTI_STANDIN_CUBIN), which it says was loaded.
+ * counts of kernel `a` of tests/data/cubin (CUPTI_STANDIN_CUBIN), which it says was loaded: as the last
+ * of CUPTI_STANDIN_MODULES modules, each of which has a kernel of that name.
  *
  * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
  * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
@@ -25,8 +26,14 @@ static size_t name_count;
 static uint64_t configured[METRICS];
 static size_t configured_count;
 static bool is_configured, was_configured, is_enabled, patches_all;
-static size_t sessions;
+static size_t sessions, asked_crcs;
 static CUpti_CallbackFunc callback;
+
+static uint32_t module_count(void)
+{
+    const char *text = getenv("CUPTI_STANDIN_MODULES");
+    return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 1;
+}
 
 /* The last word of a session: what happened, for the test. */
 static void note(const char *what)
@@ -103,14 +110,16 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscrib
     CUpti_ResourceData resource = {.resourceDescriptor = &module};
     module.cubinSize = fread(image, 1, sizeof(image), in);
     (void)fclose(in);
-    callback(NULL, domain, id, &resource);
+    for (uint32_t i = 0; i < module_count(); i++) {
+        callback(NULL, domain, id, &resource);
+    }
     memset(image, 0, sizeof(image)); /* it is only there while it is being shown */
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetCubinCrc(CUpti_GetCubinCrcParams *params)
 {
-    params->cubinCrc = CRC;
+    params->cubinCrc = CRC + (uint32_t)(asked_crcs++ % module_count());
     return CUPTI_SUCCESS;
 }
 
@@ -207,7 +216,7 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *params)
     for (size_t i = 0; i < params->numOfPatchedInstructionRecords; i++) {
         CUpti_SassMetrics_Data *record = &params->pMetricsData[i];
         uint64_t id = configured[i / INSTRUCTIONS];
-        record->cubinCrc = CRC;
+        record->cubinCrc = CRC + module_count() - 1;
         record->functionName = "_Z1aPKfPf";
         record->pcOffset = (uint32_t)(i % INSTRUCTIONS * INSTRUCTION_BYTES);
         record->pInstanceValues[0].metricId = id;
