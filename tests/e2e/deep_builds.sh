@@ -65,6 +65,8 @@ equal "lines of one of 500" "/src/inlined.h:4" "$(sql many.db \
     "SELECT DISTINCT file || ':' || line FROM v_instruction WHERE kind = 'global_load'")"
 equal "losses of 500" "" "$(losses many.db)"
 
+says many.txt "inlined at /src/inlined.cu:14"
+
 # The kernel's load is in a header: both lines, and where the header was inlined.
 equal "a kernel's line in a header" "inlined.h:4 < inlined.cu:14" "$(sql many.db "SELECT DISTINCT
     replace(file, '/src/', '') || ':' || line || ' < ' || replace(caller_file, '/src/', '') || ':' || caller_line
