@@ -18,7 +18,7 @@
 #include "preload/launcher/launcher.h"
 #include "preload/options.h"
 
-enum { MOST_TEXT = 512 };
+enum { MOST_TEXT = 512, REMOVE_TRIES = 1000 /* of 10 ms */ };
 
 /* What tells processes of one run apart, and finds their like in another run. */
 struct traced {
@@ -105,8 +105,9 @@ static void merge(struct traced *first, size_t first_count, struct traced *secon
     }
 }
 
-/* A trace of the second run lies in a folder of its own: everything there is ours. */
-static void remove_folder(const char *folder)
+/* A trace of the second run lies in a folder of its own: everything there is ours. False: a recorder has
+ * its spool there still. */
+static bool empty_folder(const char *folder)
 {
     char path[PATH_MAX];
     const struct dirent *entry;
@@ -120,7 +121,20 @@ static void remove_folder(const char *folder)
     if (entries != NULL) {
         closedir(entries);
     }
-    (void)rmdir(folder);
+    return rmdir(folder) == 0;
+}
+
+/* A recorder removes its spool after its trace is complete. */
+static void remove_folder(const char *folder)
+{
+    for (unsigned i = 0; i < REMOVE_TRIES; i++) {
+        if (empty_folder(folder)) {
+            return;
+        }
+        (void)usleep(10000);
+    }
+    (void)fprintf(stderr, "gmtrace: %s is left behind: remove it when its recorder has ended\n",
+                  folder);
 }
 
 static void run_and_merge(char *const argv[], struct traced *first, size_t count)
