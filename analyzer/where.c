@@ -13,6 +13,32 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Is that the function's name, without namespaces, arguments and a return type? */
+static bool is_called(const char *function, const char *name, size_t length)
+{
+    size_t head = function != NULL ? strcspn(function, "<(") : 0;
+
+    return head >= length && strncmp(function + head - length, name, length) == 0 &&
+           (head == length || strchr(": ", function[head - length - 1]) != NULL);
+}
+
+/* Of a kernel that is a template nvcc makes a wrapper of its stub, and a function of the kernel's name. */
+static void mark_stubs(struct gmt_report_frame *frames, size_t n)
+{
+    static const char mark[] = "__wrapper__device_stub_";
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = frames[i].function != NULL ? strstr(frames[i].function, mark) : NULL;
+
+        if (name == NULL)
+            continue;
+        name += sizeof(mark) - 1;
+        frames[i].runtime = true;
+        if (i + 1 < n && is_called(frames[i + 1].function, name, strcspn(name, "<(")))
+            frames[i + 1].runtime = true;
+    }
+}
+
 /* Frames of a stack, innermost first; returns how many. */
 static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
                          struct gmt_report_frame **frames)
@@ -53,6 +79,7 @@ static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
         frame->symbols = gmt_query_text(&query, 7, arena);
     }
     gmt_query_close(&query, rc);
+    mark_stubs(*frames, n);
     return n;
 }
 

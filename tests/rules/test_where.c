@@ -54,6 +54,33 @@ Test(where, takes_the_outermost_of_several)
     gmt_fixture_free(&fixture);
 }
 
+Test(where, passes_over_what_is_made_of_a_kernel_that_is_a_template)
+{
+    static const struct {
+        const char *kernel, *label;
+    } cases[] = {{"ns::scale<float>", "app.cu:42"},
+                 {"void scale<float>(float*)", "app.cu:42"},
+                 {"upscale<float>", "app.cu:7"}}; /* another function: the user's */
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+        char sql[800];
+
+        snprintf(
+            sql, sizeof(sql),
+            "INSERT INTO string VALUES (5, '__wrapper__device_stub_scale<float>'), (6, '%s'), "
+            "(7, '/tmp/tmpxft_1_app.cudafe1.stub.c');"
+            "INSERT INTO frame VALUES (4, 8100, 1, 8100, 5, 7, 18, 0, NULL), "
+            "(5, 8100, 1, 8100, 6, 2, 7, 0, NULL);"
+            "UPDATE stack_frame SET position = position + 10 WHERE stack_id = 1 AND position > 0;"
+            "INSERT INTO stack_frame VALUES (1, 1, 4), (1, 2, 5)",
+            cases[i].kernel);
+        struct gmt_where where = where_after(&fixture, "fixtures/GM101_positive", sql);
+        cr_assert_str_eq(where.label, cases[i].label, "%s: %s", cases[i].kernel, where.label);
+        gmt_fixture_free(&fixture);
+    }
+}
+
 Test(where, passes_over_the_toolkits_wrappers)
 {
     struct gmt_fixture fixture;
