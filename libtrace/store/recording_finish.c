@@ -85,7 +85,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = gmt_coverage_modules(db)) != 0 ||
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
         (error = gmt_ingest_settle(db)) != 0 || (error = gmt_coverage_records(db)) != 0 ||
-        (error = gmt_sass_settle(db)) != 0 ||
+        (error = gmt_sass_settle(db)) != 0 || (error = gmt_sass_counters(db)) != 0 ||
         (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
         (error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS)) != 0 ||
         (error = gmt_model_cache_copy(db)) != 0) {

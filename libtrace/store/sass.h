@@ -10,6 +10,11 @@
  * negative errno. */
 int gmt_sass_settle(sqlite3 *db);
 
+/* Of classes that have counts of instructions but none of the software-patched group: that group's counters,
+ * as sums over the instructions of each launch. Once, inside a transaction, after gmt_sass_settle. 0 or
+ * negative errno. */
+int gmt_sass_counters(sqlite3 *db);
+
 /* Both finished traces, of two runs of one program: what the one at `from` has of instructions goes into
  * the one at `into`, by kernel, shape and order of launches, and with it the row of capability
  * "instructions". What has no counterpart is counted in `loss`. 0 or negative errno; then `into` is as it

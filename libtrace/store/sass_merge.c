@@ -81,6 +81,9 @@ static int merge(sqlite3 *db)
         error = gmt_database_exec(db, steps[i]);
     }
     if (error == 0) {
+        error = gmt_sass_counters(db);
+    }
+    if (error == 0) {
         error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS);
     }
     return error == 0 ? gmt_database_exec(db, "COMMIT") : error;

@@ -244,7 +244,9 @@ CREATE TABLE kernel_counters (
     class_id  INTEGER NOT NULL,
     metric_id INTEGER NOT NULL REFERENCES metric(id),
     value     REAL,                      -- of that one launch
-    source    TEXT NOT NULL CHECK (source IN ('hardware','patched','simulated')),
+    source    TEXT NOT NULL CHECK (source IN ('hardware','patched','simulated')), -- patched: the program
+                                         -- that was patched; of a class that only --collect deep counted,
+                                         -- sums over its instructions
     grp       TEXT NOT NULL CHECK (grp IN ('patched','hardware','spill','simulated')),
     samples   INTEGER NOT NULL           -- launches the value was taken over
 );
