@@ -113,10 +113,8 @@ const char *gmt_name_args_state(unsigned state)
 const char *gmt_name_group(unsigned group)
 {
     static const char *const names[] = {
-        [GMT_GROUP_PATCHED] = "patched",
-        [GMT_GROUP_HARDWARE] = "hardware",
-        [GMT_GROUP_SPILL] = "spill",
-        [GMT_GROUP_SIMULATED] = "simulated",
+        [GMT_GROUP_PATCHED] = "patched", [GMT_GROUP_HARDWARE] = "hardware",
+        [GMT_GROUP_SPILL] = "spill",     [GMT_GROUP_SIMULATED] = "simulated",
         [GMT_GROUP_SASS] = "sass",
     };
     return GMT_LOOK_UP(names, group, NULL);

@@ -238,6 +238,15 @@ static int state_of_unlocked(const char *directory, enum gmt_recording_state *st
     return 0;
 }
 
+/* An empty folder: its recorder was killed while it took the spool away. A young one may just begin. */
+static void remove_what_is_left(const char *directory)
+{
+    struct stat info;
+    if (stat(directory, &info) == 0 && time(NULL) - info.st_mtime >= YOUNG_SPOOL_S) {
+        (void)rmdir(directory);
+    }
+}
+
 int gmt_recording_state(const char *output, enum gmt_recording_state *state)
 {
     char directory[PATH_MAX];
@@ -247,6 +256,7 @@ int gmt_recording_state(const char *output, enum gmt_recording_state *state)
     }
     int held = gmt_spool_lock_held(directory);
     if (held == -ENOENT || held == -ENOTDIR) {
+        remove_what_is_left(directory);
         *state = GMT_RECORDING_NONE;
         return 0;
     }

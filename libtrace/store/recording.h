@@ -38,7 +38,7 @@ int gmt_recording_run(const char *spool_directory, bool *writer_gone);
  * -EBUSY while the traced process or a recorder lives; else as gmt_recording_run. */
 int gmt_recording_recover(const char *output);
 
-/* What stands beside `output`. Returns 0 or negative errno. */
+/* What stands beside `output`. An empty spool that is not young is removed. Returns 0 or negative errno. */
 int gmt_recording_state(const char *output, enum gmt_recording_state *state);
 
 /* Wait until the state is no longer LIVE. 0, or -ETIMEDOUT after `timeout_ns`. */

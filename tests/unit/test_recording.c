@@ -226,3 +226,22 @@ Test(recording, removes_a_spool_whose_process_died_before_it_was_filled_in)
     cr_expect_neq(access(fixture.spool, F_OK), 0);
     cr_expect_neq(access(fixture.output, F_OK), 0);
 }
+
+/* A recorder that is killed between its last file and the folder leaves the folder. */
+Test(recording, takes_an_empty_spool_away_unless_it_may_just_begin)
+{
+    static const char output[] = "/tmp/gmtrace-test-empty-spool.db";
+    static const char folder[] = "/tmp/gmtrace-test-empty-spool.db.spool";
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    enum gmt_recording_state state;
+
+    (void)rmdir(folder);
+    cr_assert_eq(mkdir(folder, 0700), 0);
+    cr_assert_eq(gmt_recording_state(output, &state), 0);
+    cr_expect_eq(state, GMT_RECORDING_NONE);
+    cr_expect_eq(access(folder, F_OK), 0, "a program may be about to fill it");
+    cr_assert_eq(utimensat(AT_FDCWD, folder, old, 0), 0);
+    cr_assert_eq(gmt_recording_state(output, &state), 0);
+    cr_expect_eq(state, GMT_RECORDING_NONE);
+    cr_expect_neq(access(folder, F_OK), 0);
+}
