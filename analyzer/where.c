@@ -16,7 +16,9 @@ static const char *base_name(const char *path)
 /* Is that the function's name, without namespaces, arguments and a return type? */
 static bool is_called(const char *function, const char *name, size_t length)
 {
-    size_t head = function != NULL ? strcspn(function, "<(") : 0;
+    if (function == NULL || length == 0)
+        return false;
+    size_t head = strcspn(function, "<(");
 
     return head >= length && strncmp(function + head - length, name, length) == 0 &&
            (head == length || strchr(": ", function[head - length - 1]) != NULL);
