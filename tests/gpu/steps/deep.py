@@ -177,7 +177,7 @@ def jit(session, way):
 
 
 def reference_kernels(session):
-    """All of them, recorded anew, are judged as the recording of tests/data/deep is."""
+    """All of them: lines against the marks in their sources, sums against the patched group."""
     done, path, took = by_launcher(session, "reference", [
         session.build / "bin" / "gmcalibrate", "--once", "--launches", "4", "--rounds", "2", "--variant",
         "all:all"])
