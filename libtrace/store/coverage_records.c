@@ -115,9 +115,9 @@ static int store_examples(sqlite3 *db, const char *what, const char *side, const
     return error;
 }
 
-/* The device records of a kind: all, those without a call, copies that share one. */
+/* The device records of a kind: all, those without a call, copies that share one, halves of copies. */
 struct records {
-    int64_t all, extra, merged;
+    int64_t all, extra, merged, halves;
 };
 
 static int count_records(sqlite3 *db, const char *kind, struct records *records)
@@ -126,7 +126,9 @@ static int count_records(sqlite3 *db, const char *kind, struct records *records)
     int error = 0;
     if (sqlite3_prepare_v2(db,
                            "SELECT count(*), coalesce(sum(call_id IS NULL), 0), "
-                           "coalesce(sum(call_id IS NOT NULL AND copy_count > 1), 0) "
+                           "coalesce(sum(call_id IS NOT NULL AND copy_count > 1), 0), "
+                           "coalesce(sum(call_id IS NOT NULL AND copy_kind IN (1, 2) AND "
+                           "src_kind = 3 AND dst_kind = 3), 0) "
                            "FROM device_op WHERE kind = ? AND graph IS NULL",
                            -1, &row, NULL) != SQLITE_OK) {
         return gmt_database_error(db);
@@ -134,7 +136,7 @@ static int count_records(sqlite3 *db, const char *kind, struct records *records)
     sqlite3_bind_text(row, 1, kind, -1, SQLITE_STATIC);
     if (sqlite3_step(row) == SQLITE_ROW) {
         *records = (struct records){sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
-                                    sqlite3_column_int64(row, 2)};
+                                    sqlite3_column_int64(row, 2), sqlite3_column_int64(row, 3)};
     } else {
         error = gmt_database_error(db);
     }
@@ -160,6 +162,8 @@ static int check_kind(sqlite3 *db, const struct kind *kind)
     row.extra = records.extra;
     add_part(detail, sizeof(row.detail), records.all, "records");
     add_part(detail, sizeof(row.detail), records.merged, "of these for several calls of a batch");
+    add_part(detail, sizeof(row.detail), records.halves,
+             "of these for copies between devices through the host");
     add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 2), "calls failed");
     add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 3), "of zero bytes");
     add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 4), "into graphs");

@@ -43,7 +43,9 @@ struct gmt_join_op {
     struct gmt_join_signature signature;
     uint32_t copies; /* merged into this record                                        */
     uint8_t kind;
-    /* A graph launch: members [first, first + count) of gmt_join.members; else count = 0. */
+    bool outward; /* a copy to the host                                             */
+    /* A graph launch or a copy from device to device through the host: members [first, first + count)
+     * of gmt_join.members; else count = 0. */
     size_t first, count;
     int64_t call; /* found: id of the host call, 0 = none                           */
 };
@@ -62,9 +64,10 @@ struct gmt_join_array {
 
 struct gmt_join {
     sqlite3 *db;
-    struct gmt_join_array hosts;    /* struct gmt_join_host                                       */
-    struct gmt_join_array ops;      /* struct gmt_join_op, graph launches as one                  */
-    struct gmt_join_array members;  /* struct gmt_join_op, the operations of graph launches       */
+    struct gmt_join_array hosts;   /* struct gmt_join_host                                       */
+    struct gmt_join_array ops;     /* struct gmt_join_op, graph launches as one                  */
+    struct gmt_join_array members; /* struct gmt_join_op, what became one of `ops`                */
+    struct gmt_join_array staged;  /* struct gmt_join_op, halves of copies through the host      */
     struct gmt_join_array barriers; /* struct gmt_join_barrier                                    */
     struct gmt_join_array streams;  /* struct gmt_join_stream                                     */
     int64_t *device_of_context;     /* by context id                                              */
@@ -82,6 +85,19 @@ void *gmt_join_push(struct gmt_join_array *array, size_t element_bytes);
 
 int gmt_join_load(struct gmt_join *join);
 void gmt_join_free(struct gmt_join *join);
+
+/* Of a copy that begins and ends on a device; of what has no other marks than its kind and its bytes. */
+struct gmt_join_signature gmt_join_within_devices(uint64_t bytes);
+struct gmt_join_signature gmt_join_simple_signature(enum gmt_join_kind kind, uint64_t bytes);
+
+/* The operations of each graph launch become one of `ops`. 0 or -ENOMEM. */
+int gmt_join_gather_graphs(struct gmt_join *join);
+/*
+ * The same for copies from one device to another that cannot reach it: CUPTI has a copy to the host and
+ * one from it for them, of one correlation, in the contexts of both devices, whose memory is said to be
+ * of devices at both ends.
+ */
+int gmt_join_gather_staged(struct gmt_join *join);
 int64_t gmt_join_device(const struct gmt_join *join, int64_t context);
 
 /* Join the hosts and ops of one group, both sorted: hosts by begin, ops by correlation. Only what is

@@ -12,6 +12,7 @@
 
 /* CUpti_ActivityMemcpyKind: host to device or array, device or array to host. */
 enum { HTOD = 1, DTOH = 2, HTOA = 3, ATOH = 4 };
+enum { MEMORY_DEVICE = 3 }; /* CUpti_ActivityMemoryKind */
 enum way { WAY_OTHER, WAY_IN, WAY_OUT };
 
 void *gmt_join_push(struct gmt_join_array *array, size_t element_bytes)
@@ -35,6 +36,7 @@ void gmt_join_free(struct gmt_join *join)
     free(join->hosts.items);
     free(join->ops.items);
     free(join->members.items);
+    free(join->staged.items);
     free(join->barriers.items);
     free(join->streams.items);
     free(join->device_of_context);
@@ -77,7 +79,12 @@ static struct gmt_join_signature copy_signature(uint64_t bytes, enum way way)
     };
 }
 
-static struct gmt_join_signature simple_signature(enum gmt_join_kind kind, uint64_t bytes)
+struct gmt_join_signature gmt_join_within_devices(uint64_t bytes)
+{
+    return copy_signature(bytes, WAY_OTHER);
+}
+
+struct gmt_join_signature gmt_join_simple_signature(enum gmt_join_kind kind, uint64_t bytes)
 {
     uint64_t hash = hash_words((const uint64_t[]){kind, bytes, 0}, 3);
     return (struct gmt_join_signature){hash, hash};
@@ -213,7 +220,7 @@ static int load_memset(struct gmt_join *join, sqlite3_stmt *row)
         return -ENOMEM;
     }
     host->bytes = (uint64_t)sqlite3_column_int64(row, 6);
-    host->signature = simple_signature(GMT_JOIN_MEMSET, host->bytes);
+    host->signature = gmt_join_simple_signature(GMT_JOIN_MEMSET, host->bytes);
     return 0;
 }
 
@@ -224,7 +231,8 @@ static int load_launch(struct gmt_join *join, sqlite3_stmt *row)
     if (host == NULL) {
         return -ENOMEM;
     }
-    host->signature = graph ? simple_signature(GMT_JOIN_GRAPH, 0) : kernel_signature(row, 7);
+    host->signature = graph ? gmt_join_simple_signature(GMT_JOIN_GRAPH, 0)
+                            : kernel_signature(row, 7);
     return 0;
 }
 
@@ -241,10 +249,21 @@ static int load_sync(struct gmt_join *join, sqlite3_stmt *row)
     return 0;
 }
 
+/* Half of a copy from one device to another that goes through the host, in two contexts. */
+static bool is_half(sqlite3_stmt *row)
+{
+    int64_t copy = sqlite3_column_int64(row, 10);
+    return (copy == HTOD || copy == DTOH) && sqlite3_column_int64(row, 12) == MEMORY_DEVICE &&
+           sqlite3_column_int64(row, 13) == MEMORY_DEVICE;
+}
+
 static int load_op(struct gmt_join *join, sqlite3_stmt *row)
 {
     bool graph = sqlite3_column_type(row, 5) != SQLITE_NULL;
-    struct gmt_join_op *op = gmt_join_push(graph ? &join->members : &join->ops, sizeof(*op));
+    struct gmt_join_op *op = gmt_join_push(graph          ? &join->members
+                                           : is_half(row) ? &join->staged
+                                                          : &join->ops,
+                                           sizeof(*op));
     if (op == NULL) {
         return -ENOMEM;
     }
@@ -260,58 +279,17 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
     op->group = group_of_op(join, op, sqlite3_column_int64(row, 4));
     if (strcmp(kind, "kernel") == 0) {
         op->kind = GMT_JOIN_KERNEL;
-        op->signature = kernel_signature(row, 12);
+        op->signature = kernel_signature(row, 14);
     } else if (strcmp(kind, "memset") == 0) {
         op->kind = GMT_JOIN_MEMSET;
-        op->signature = simple_signature(GMT_JOIN_MEMSET, op->bytes);
+        op->signature = gmt_join_simple_signature(GMT_JOIN_MEMSET, op->bytes);
     } else {
         int64_t copy = sqlite3_column_int64(row, 10);
         op->kind = GMT_JOIN_COPY;
+        op->outward = copy == DTOH;
         op->signature = copy_signature(op->bytes, copy == HTOD || copy == HTOA   ? WAY_IN
                                                   : copy == DTOH || copy == ATOH ? WAY_OUT
                                                                                  : WAY_OTHER);
-    }
-    return 0;
-}
-
-static int compare_members(const void *a, const void *b)
-{
-    const struct gmt_join_op *left = a, *right = b;
-    if (left->context != right->context) {
-        return left->context < right->context ? -1 : 1;
-    }
-    if (left->correlation != right->correlation) {
-        return left->correlation < right->correlation ? -1 : 1;
-    }
-    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
-
-/* The operations of a graph launch become one; it stands in the first stream of theirs that is
- * known (branches of a graph run in streams of the driver's own). */
-static int gather_graphs(struct gmt_join *join)
-{
-    struct gmt_join_op *all = join->members.items;
-    size_t next;
-    if (join->members.count > 0) {
-        qsort(all, join->members.count, sizeof(*all), compare_members);
-    }
-    for (size_t first = 0; first < join->members.count; first = next) {
-        struct gmt_join_op *op = gmt_join_push(&join->ops, sizeof(*op));
-        if (op == NULL) {
-            return -ENOMEM;
-        }
-        *op = all[first];
-        op->kind = GMT_JOIN_GRAPH;
-        op->signature = simple_signature(GMT_JOIN_GRAPH, 0);
-        op->first = first;
-        for (next = first; next < join->members.count && all[next].context == op->context &&
-                           all[next].correlation == op->correlation;
-             next++) {
-            op->start_ns = all[next].start_ns < op->start_ns ? all[next].start_ns : op->start_ns;
-            op->stop_ns = all[next].stop_ns > op->stop_ns ? all[next].stop_ns : op->stop_ns;
-            op->group = op->group < 0 ? all[next].group : op->group;
-        }
-        op->count = next - first;
     }
     return 0;
 }
@@ -351,13 +329,15 @@ int gmt_join_load(struct gmt_join *join)
                           "SELECT CASE kind WHEN 'stream' THEN stream_id END, context_id, "
                           "begin_ns, end_ns FROM sync" GMT_RAN " AND kind <> 'event'",
                           load_sync)) != 0 ||
-        (error = each_row(join,
-                          "SELECT o.id, kind, context_id, device_id, cupti_stream, graph, "
-                          "correlation, start_ns, end_ns, bytes, copy_kind, copy_count, "
-                          "grid_x, grid_y, grid_z, block_x, block_y, block_z, s.text "
-                          "FROM device_op o LEFT JOIN string s ON s.id = o.kernel_name_id",
-                          load_op)) != 0) {
+        (error = each_row(
+             join,
+             "SELECT o.id, kind, context_id, device_id, cupti_stream, graph, "
+             "correlation, start_ns, end_ns, bytes, copy_kind, copy_count, "
+             "src_kind, dst_kind, grid_x, grid_y, grid_z, block_x, block_y, block_z, s.text "
+             "FROM device_op o LEFT JOIN string s ON s.id = o.kernel_name_id",
+             load_op)) != 0) {
         return error;
     }
-    return gather_graphs(join);
+    error = gmt_join_gather_graphs(join);
+    return error != 0 ? error : gmt_join_gather_staged(join);
 }

@@ -224,6 +224,44 @@ Test(join, puts_the_parts_of_a_copy_together_and_takes_merged_copies_apart)
     expect("SELECT count(*) FROM loss", 0);
 }
 
+/* What CUPTI says of a peer copy between devices that cannot reach each other (recorded on two H200s): out in
+ * the one's context, in in the other's, both in streams of the driver's but for the call's own. */
+Test(join, makes_one_copy_of_the_halves_of_one_that_goes_through_the_host)
+{
+    struct gmt_call call = call_at(1 * MS);
+    struct gmt_transfer peer = {.direction = GMT_DIR_PEER};
+    call.bytes = 65536;
+    gmt_fixture_context(&fixture, 0, 2, 1);
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &peer, sizeof(peer));
+    struct gmt_device_op half = op_at(GMT_OP_COPY, 9, 1 * MS + 10 * US);
+    half.bytes = 65536;
+    half.src_kind = half.dst_kind = 3;
+    half.copy_kind = 2;
+    half.context = 2;
+    half.device = 1;
+    half.cupti_stream = 17;
+    write_op(&half, "");
+    half.start_ns += 5 * US;
+    half.end_ns += 5 * US;
+    half.copy_kind = 1;
+    half.context = 1;
+    half.device = 0;
+    half.cupti_stream = 7;
+    write_op(&half, "");
+    copy(2 * MS, 65536); /* from host memory, and no half of anything */
+    copy_op(10, 2 * MS + 5 * US, 65536);
+    ingest();
+    expect("SELECT device_end_ns - device_start_ns FROM transfer WHERE direction='peer'", 6000);
+    expect("SELECT count(*) FROM device_op WHERE call_id = (SELECT id FROM transfer WHERE "
+           "direction='peer')",
+           2);
+    expect("SELECT device_end_ns - device_start_ns FROM transfer WHERE direction='h2d'", 1000);
+    expect("SELECT count(*) FROM loss", 0);
+    expect("SELECT count(*) FROM coverage WHERE what='copies' AND expected=2 AND seen=2 AND "
+           "extra=0 AND detail='3 records, 2 of these for copies between devices through the host'",
+           1);
+}
+
 Test(join, matches_by_device_where_the_stream_is_not_known_to_cupti)
 {
     struct gmt_device_op op = op_at(GMT_OP_COPY, 3, 1 * MS + 5 * US);
