@@ -189,6 +189,6 @@ void gmt_model_summary(const json_t *model, FILE *out)
         fprintf(out, "  note: %s\n", json_string_value(value));
     if (json_is_true(json_object_get(model, "noisy")))
         fprintf(out,
-                "  noisy: timings of the same kernel spread widely: the GPU was busy or throttled; "
-                "calibrate again when it is idle\n");
+                "  noisy: timings of one kernel spread widely, or kernels waited for others: the GPU was "
+                "busy, shared or throttled; calibrate again when it is idle\n");
 }

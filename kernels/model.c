@@ -45,6 +45,7 @@ json_t *gmt_model_from_raw(const json_t *raw, char *message, size_t message_byte
     gmt_fit_copy_noise(model);
     gmt_json_put(model, "batches", batches);
     gmt_json_put(model, "costs", costs);
+    gmt_fit_wait_noise(model);
     gmt_json_put(model, "rates", gmt_fit_rates(raw_families));
     gmt_json_put(model, "latencies", gmt_fit_latencies(raw_families));
     json_t *access_costs = gmt_fit_access_costs(raw_families);

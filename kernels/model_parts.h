@@ -51,5 +51,7 @@ json_t *gmt_fit_occupancy(const json_t *families, enum gmt_kernel kernel);
 void gmt_fit_noise(json_t *model, struct gmt_noise *noise);
 /* The same for the bus, from the model's own transfers; after gmt_fit_noise. */
 void gmt_fit_copy_noise(json_t *model);
+/* The same for other processes' turns on the device, from the model's own costs. */
+void gmt_fit_wait_noise(json_t *model);
 
 #endif

@@ -157,6 +157,33 @@ Test(model, a_shared_bus_makes_a_noisy_model)
     }
 }
 
+/* Of 21 launches of an empty kernel `late` have to wait for another process's turn of 2 ms. */
+static bool noisy_with(int late)
+{
+    json_t *raw = raw_document();
+    json_t *costs = gmt_raw_object(raw, "costs");
+
+    for (int i = 0; i < 21; i++) {
+        gmt_raw_sample(gmt_raw_object(costs, "launch_ns"), "samples_ns", 3000 + 10 * i);
+        gmt_raw_sample(gmt_raw_object(costs, "launch_wait_ns"), "samples_ns",
+                       i < late ? 2e6 : 8500 + 50 * i);
+    }
+    json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
+    cr_assert(model != NULL, "%s", message);
+    bool noisy = json_is_true(json_object_get(model, "noisy"));
+    json_decref(model);
+    json_decref(raw);
+    return noisy;
+}
+
+Test(model, turns_of_another_process_make_a_noisy_model)
+{
+    cr_assert(!noisy_with(0));
+    cr_assert(!noisy_with(1), "once is no turn");
+    cr_assert(noisy_with(5), "now and then");
+    cr_assert(noisy_with(21), "always");
+}
+
 Test(model, foreign_newer_and_broken_raw_files_are_refused_with_a_line)
 {
     json_t *foreign = json_pack("{s:s}", "format", "something else");
