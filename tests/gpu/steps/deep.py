@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """--collect deep: the planted line, sums against the patched group, ncu's source page, and what it costs.
-GMT_DEEP=known,jit limits it to some of PARTS."""
+GMT_DEEP=known,jit limits it to some of PARTS, GMT_DEEP_PROGRAMS=counters the costs to some programs."""
 
 import csv
 import gzip
@@ -176,34 +176,38 @@ def jit(session, way):
                           any(line == 4 for _, _, line in lines), lines)
 
 
-def reference_kernels(session):
-    """All of them: lines against the marks in their sources, sums against the patched group."""
-    done, path, took = by_launcher(session, "reference", [
+def reference_kernels(session, way):
+    """All of them: lines against the marks in their sources, sums against the patched group. The recording
+    of the second run is kept."""
+    what, printed = f"{way}: reference kernels", session.work / f"reference_{way}.txt"
+    done, path, took = by_launcher(session, f"reference_{way}", [
         session.build / "bin" / "gmcalibrate", "--once", "--launches", "4", "--rounds", "2", "--variant",
-        "all:all"])
-    session.note("all reference kernels", took, "s")
-    if not session.check("the reference kernels run under deep", done.returncode == 0 and path.exists(),
+        "all:all"], GMTRACE_DEEP=way)
+    session.note(what, took, "s")
+    if not session.check(f"{what} run under deep", done.returncode == 0 and path.exists(),
                          done.stderr[-300:]):
         return
-    for name, data in (("db.gz", gzip.compress(path.read_bytes(), 9, mtime=0)),
-                       ("txt", done.stdout.encode())):
-        (session.out / f"reference_deep.{name}").write_bytes(data)
+    printed.write_text(done.stdout, encoding="utf-8")
+    if way == "rerun":
+        for name, data in (("db.gz", gzip.compress(path.read_bytes(), 9, mtime=0)),
+                           ("txt", done.stdout.encode())):
+            (session.out / f"reference_deep.{name}").write_bytes(data)
     tests = session.sources.parent
-    judged = session.plain([sys.executable, tests / "deep" / "reference_lines.py", path,
-                            session.out / "reference_deep.txt",
+    judged = session.plain([sys.executable, tests / "deep" / "reference_lines.py", path, printed,
                             tests / "data" / "prediction" / "raw.json"], timeout=300)
     lines = judged.stdout.splitlines()
     for line in lines:
         if line.startswith("FAIL"):
-            session.check(line[5:], False)
-    session.check("reference kernels: lines and sums are those that were planted",
-                  judged.returncode == 0 and len(lines) > 100, f"{len(lines)} {judged.stderr[-300:]}")
+            session.check(f"{way}: {line[5:]}", False)
+    session.check(f"{what}: lines and sums are those that were planted", judged.returncode == 0 and
+                  len(lines) > 100, f"{len(lines)} {judged.stderr[-300:]}")
 
 
 def costs(session):
     programs = {"counters": [session.programs / "counters", "all", "8"],
                 "streams4": [session.programs / "streams4"],
-                "pipeline_slow": [session.build / "bin" / "pipeline_slow"]}
+                "pipeline_slow": [session.build / "bin" / "pipeline_slow", "--frames", "8"]}
+    chosen = os.environ.get("GMT_DEEP_PROGRAMS", ",".join(programs)).split(",")
     modes = {
         "bare": lambda command: session.plain(command, 300),
         "standard": lambda command: session.traced("cost", command, timeout=300)[0],
@@ -213,11 +217,11 @@ def costs(session):
                                               "SourceCounters", *command], 600),
     }
     print(f"     {'program':14}" + "".join(f"{mode:>12}" for mode in modes) + "  s")
-    for name, command in programs.items():
-        took = {}
+    for name in chosen:
+        command, took = programs[name], {}
         for mode, run_it in modes.items():
             times = []
-            for _ in range(int(os.environ.get("GMT_DEEP_ROUNDS", "1")) if mode == "ncu" else 3):
+            for _ in range(1 if mode == "ncu" else 3):  # it takes a minute
                 began = time.monotonic()
                 done = run_it(command)
                 times.append(time.monotonic() - began)
@@ -233,7 +237,7 @@ def known_kernels(session):
     program = session.programs / "counters"
     command = [program, "all", "24"]
     plain = session.plain(command)
-    for way in ("rerun", "phase"):
+    for way in WAYS:
         done, path, took = by_launcher(session, f"deep_{way}", command, GMTRACE_DEEP=way)
         session.check(f"{way}: output and status are those of one run", (plain.stdout, plain.returncode) ==
                       (done.stdout, done.returncode), f"{done.returncode} {done.stderr[-300:]}")
@@ -252,8 +256,10 @@ def known_kernels(session):
         (session.out / f"deep_lines_{way}.txt").write_text(lines.stdout, encoding="utf-8")
 
 
-PARTS = {"known": known_kernels, "reference": reference_kernels,
-         "jit": lambda session: [jit(session, way) for way in ("rerun", "phase")], "costs": costs}
+WAYS = ("rerun", "phase")
+PARTS = {"known": known_kernels,
+         "reference": lambda session: [reference_kernels(session, way) for way in WAYS],
+         "jit": lambda session: [jit(session, way) for way in WAYS], "costs": costs}
 
 
 def run(session):

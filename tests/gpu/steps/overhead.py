@@ -18,13 +18,13 @@ BACKTRACES = ["-s", "process-tree", "--cudabacktrace=all"]  # it takes them with
 def programs(session):
     folder = session.sources / "programs"
     return {
-        "pageable": [sys.executable, folder / "dataloader_torch.py", "pageable", "--steps", 100],
-        "pinned": [sys.executable, folder / "dataloader_torch.py", "pinned", "--steps", 100],
-        "cupy": [sys.executable, folder / "cupy_script.py"],
-        "triton": [sys.executable, folder / "triton_script.py"],
         "graph": [session.programs / "graph", 20000],
         "streams": [session.programs / "twins" / "frames", "serial", "--good"],
         "ipc": [session.programs / "ipc", 200],
+        "cupy": [sys.executable, folder / "cupy_script.py"],
+        "pageable": [sys.executable, folder / "dataloader_torch.py", "pageable", "--steps", 40],
+        "triton": [sys.executable, folder / "triton_script.py"],
+        "pinned": [sys.executable, folder / "dataloader_torch.py", "pinned", "--steps", 40],
     }
 
 
@@ -113,15 +113,16 @@ def run(session):
                    glob.glob("/opt/nvidia/nsight-systems/*/target-linux-x64/nsys"))
     modes = MODES if session.check("Nsight Systems is installed", bool(found)) else MODES[:3]
     wanted = os.environ.get("GMT_OVERHEAD", "").split(",")
-    table = {}
-    for name, command in programs(session).items():
-        if wanted == [""] or name in wanted:
-            table[name] = measure(session, name, command, modes, found and found[-1])
+    measured = 0
     print(f"     {'program':10}{'':7}" + "".join(f"{mode:>18}" for mode in MODES))
-    for name, samples in table.items():
+    for name, command in programs(session).items():
+        if wanted != [""] and name not in wanted:
+            continue
+        samples = measure(session, name, command, modes, found and found[-1])
         for what, unit in (("loop_ms", "ms"), ("wall_s", "s")):
             print_row(name, what.split("_")[0], {mode: statistics.median(values[what])
                                                  for mode, values in samples.items()
                                                  if values[what]}, unit)
-    session.check("programs were measured", bool(table), list(table))
-    keep(session.out / "overhead.json", table)
+        keep(session.out / "overhead.json", {name: samples})
+        measured += 1
+    session.check("programs were measured", measured > 0, measured)
