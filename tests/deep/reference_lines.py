@@ -76,10 +76,10 @@ def places(db: sqlite3.Connection, class_id: int) -> list[tuple]:
     """(excess bytes of a launch, file, line, caller's file and line), the most first."""
     return db.execute(
         f"SELECT sum({EXCESS}) * 1.0 / (SELECT count(DISTINCT launch_seq) FROM instruction WHERE "
-        "class_id = ?1 AND source = 'sass') AS excess, f.text, line, c.text, caller_line "
+        "class_id = :class AND source = 'sass') AS excess, f.text, line, c.text, caller_line "
         "FROM instruction LEFT JOIN string f ON f.id = file_id LEFT JOIN string c ON c.id = "
-        "caller_file_id WHERE class_id = ?1 AND source = 'sass' GROUP BY 2, 3, 4, 5 "
-        "HAVING excess > 0 ORDER BY excess DESC", (class_id,)).fetchall()
+        "caller_file_id WHERE class_id = :class AND source = 'sass' GROUP BY 2, 3, 4, 5 "
+        "HAVING excess > 0 ORDER BY excess DESC", {"class": class_id}).fetchall()
 
 
 def name_of(file: str | None, line: int | None) -> str:
