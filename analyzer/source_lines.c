@@ -3,7 +3,6 @@
 #include "analyzer/source_lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyzer/query.h"
+#include "libtrace/store/sources.h"
 
 #define LINES_SQL(opcodes) \
     "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, " \
@@ -144,7 +144,7 @@ static char *read_disk(struct gmt_arena *arena, const char *file)
 {
     enum { LIMIT = 4 << 20 };
     struct stat info;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = gmt_sources_open_file(file);
     FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *text = NULL;
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,11 +113,44 @@ static void read_all(int fd, struct source *source)
     source->text = NULL;
 }
 
+/* `path`, absolute, with each ".." taken out together with the folder before it. */
+static void without_parents(const char *path, char *to)
+{
+    size_t used = 0;
+    while (*path != '\0') {
+        size_t slashes = strspn(path, "/"), length = strcspn(path + slashes, "/");
+        const char *name = path + slashes;
+        path = name + length;
+        if (length == 2 && name[0] == '.' && name[1] == '.') {
+            while (used > 0 && to[--used] != '/') {
+            }
+        } else if (length > 0 && !(length == 1 && name[0] == '.')) {
+            to[used++] = '/';
+            memcpy(to + used, name, length);
+            used += length;
+        }
+    }
+    to[used] = '\0';
+}
+
+int gmt_sources_open_file(const char *path)
+{
+    /* A pipe or a device under a name of a source file must not be waited for. */
+    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    char other[PATH_MAX];
+    int fd = open(path, flags);
+    if (fd >= 0 || (errno != ENOENT && errno != ENOTDIR) || path[0] != '/' ||
+        strstr(path, "/../") == NULL || strlen(path) >= sizeof(other)) {
+        return fd;
+    }
+    without_parents(path, other);
+    return open(other, flags);
+}
+
 static void look_at(const char *path, int64_t room, struct source *source)
 {
     struct stat info;
-    /* A pipe or a device under a name of a source file must not be waited for. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = gmt_sources_open_file(path);
     *source = (struct source){.state = UNREADABLE};
     if (fd < 0) {
         source->state = errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : UNREADABLE;

@@ -148,6 +148,50 @@ Test(sources, says_why_a_file_is_not_kept)
     cr_expect_str_eq(text_of("stdio.h", "state"), "no row");
 }
 
+/* The machine that built the program had folders that this one has not. */
+Test(sources, finds_a_file_behind_folders_that_are_gone)
+{
+    static const char *const names[] = {"gone/../a.cu", "b/gone/also/../../../b.cu",
+                                        "./gone/.//..//c.cu", "gone/../also/../../../tmp/d.cu"};
+    char path[96];
+    for (const char *name = "abc"; *name != '\0'; name++) {
+        (void)snprintf(path, sizeof(path), "%s/%c.cu", folder, *name);
+        FILE *out = fopen(path, "we");
+        cr_assert_not_null(out);
+        cr_assert_eq(fputc(*name, out), *name);
+        cr_assert_eq(fclose(out), 0);
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        name_file(names[i], NULL, 0);
+    }
+    cr_assert_eq(gmt_sources_embed(db, BUDGET_NS), 0);
+    cr_expect_str_eq(text_of("a.cu", "text"), "a");
+    cr_expect_str_eq(text_of("b.cu", "text"), "b");
+    cr_expect_str_eq(text_of("c.cu", "text"), "c");
+    cr_expect_str_eq(text_of("d.cu", "state"), "not found");
+    /* Above the root there is the root. */
+    (void)snprintf(path, sizeof(path), "/gone/../../..%s/a.cu", folder);
+    int fd = gmt_sources_open_file(path);
+    cr_expect_geq(fd, 0);
+    (void)close(fd);
+    /* Where the system finds a file, its answer counts: ".." behind a link is elsewhere. */
+    char link[96];
+    (void)snprintf(path, sizeof(path), "%s/deep", folder);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/deep/a.cu", folder);
+    FILE *out = fopen(path, "we");
+    cr_assert_not_null(out);
+    cr_assert_eq(fputs("deep", out) >= 0 && fclose(out) == 0, true);
+    (void)snprintf(path, sizeof(path), "%s/deep/er", folder);
+    cr_assert_eq(mkdir(path, 0700), 0);
+    (void)snprintf(link, sizeof(link), "%s/link", folder);
+    cr_assert_eq(symlink(path, link), 0);
+    name_file("link/../a.cu", NULL, 0);
+    cr_assert_eq(gmt_sources_embed(db, BUDGET_NS), 0);
+    cr_expect_str_eq(text_of("link/../a.cu", "text"), "deep");
+    cr_expect_eq(gmt_sources_open_file("gone/../a.cu"), -1, "no folder is known");
+}
+
 Test(sources, keeps_within_the_room_and_the_time)
 {
     enum { FILES = GMT_SOURCE_TOTAL_BYTES / GMT_SOURCE_FILE_BYTES };
