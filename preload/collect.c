@@ -32,11 +32,12 @@ static uint32_t allocation_at(uint64_t address)
     return gmt_allocmap_find(address, &found) ? found.id : 0;
 }
 
-/* In this run: not if it is the first of two. */
+/* In this run: not if it is the first of two. Nobody but gmtrace makes a second one. */
 static bool counts_instructions(void)
 {
-    return gmt_options.collect == GMT_COLLECT_DEEP &&
-           (gmt_options.second_run || gmt_options.deep == GMT_DEEP_PHASE);
+    bool within = gmt_options.deep == GMT_DEEP_PHASE ||
+                  (gmt_options.deep == GMT_DEEP_AUTO && !gmt_options.launched);
+    return gmt_options.collect == GMT_COLLECT_DEEP && (gmt_options.second_run || within);
 }
 
 /* The software device, where the driver is one, else CUPTI. */

@@ -121,8 +121,9 @@ void gmt_options_load(void)
     }
     gmt_options.collect = (enum gmt_collect)choice_of(
         "collect", (const char *const[]){"light", "standard", "deep"}, 3, GMT_COLLECT_STANDARD);
-    gmt_options.deep = (enum gmt_deep)choice_of("deep", (const char *const[]){"rerun", "phase"}, 2,
-                                                GMT_DEEP_RERUN);
+    gmt_options.deep = (enum gmt_deep)choice_of(
+        "deep", (const char *const[]){"auto", "rerun", "phase"}, 3, GMT_DEEP_AUTO);
+    gmt_options.launched = getenv("GMTRACE_RUN") != NULL;
     gmt_options.second_run = gmt_options.collect == GMT_COLLECT_DEEP &&
                              getenv(GMT_SECOND_RUN_VARIABLE) != NULL;
     gmt_options.stacks = (enum gmt_stacks)choice_of(

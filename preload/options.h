@@ -9,7 +9,7 @@
 
 enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER, GMT_STACKS_FULL };
 enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD, GMT_COLLECT_DEEP };
-enum gmt_deep { GMT_DEEP_RERUN, GMT_DEEP_PHASE };
+enum gmt_deep { GMT_DEEP_AUTO, GMT_DEEP_RERUN, GMT_DEEP_PHASE };
 
 /* Tells the library, as the launcher's business only, that the run is for instructions and no more. */
 #define GMT_SECOND_RUN_VARIABLE "GMTRACE_SECOND_RUN"
@@ -22,6 +22,7 @@ struct gmt_options {
     const char *cupti;  /* path, NULL: search */
     enum gmt_collect collect;
     enum gmt_deep deep;
+    bool launched;   /* by gmtrace, or by a program that it started */
     bool second_run; /* of two: this one counts instructions */
     enum gmt_stacks stacks;
     enum gmt_counter_mode counters;

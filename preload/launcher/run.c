@@ -250,7 +250,7 @@ int gmt_launcher_run(char *const argv[])
         return failure;
     }
     if (failure == 0 && !WIFSIGNALED(status) && gmt_options.collect == GMT_COLLECT_DEEP &&
-        gmt_options.deep == GMT_DEEP_RERUN) {
+        gmt_options.deep != GMT_DEEP_PHASE) {
         gmt_launcher_second_run(gmt_options.output, now_ns, argv);
     }
     gmt_launcher_report(gmt_options.output, now_ns, argv[0]);

@@ -152,11 +152,16 @@ equal "what came out of order" "" "$(grep -v '^session$' standin.log || true)"
 grep -q "counted on the GPU" lines.txt || fail "the listing does not say who counted"
 "$GMT_BUILD/bin/gmanalyze" validate e.db >validate.txt 2>&1 || fail "gmanalyze validate: $(cat validate.txt)"
 
-# By the library alone there is one run, too.
-status=0
-GMTRACE_COLLECT=deep traced c churn 5
+rm standin.log
+# The library alone can make no second run: it counts within the one there is, unless it is told not to.
+GMTRACE_COLLECT=deep GMTRACE_CUPTI=$standin traced c churn 5
 finished c.db
-equal "instructions by the library alone" off "$(state c.db)"
+equal "output by the library alone" "5 rounds" "$(cat c.out)"
+counts "by the library alone" c.db
+GMTRACE_COLLECT=deep GMTRACE_DEEP=rerun GMTRACE_CUPTI=$standin traced c2 churn 5
+finished c2.db
+equal "instructions by the library alone, in a second run" off "$(state c2.db)"
+[ ! -e standin.log ] || fail "a session that was not asked for: $(cat standin.log)"
 
 # A program that ends by a signal has had enough.
 rm -f runs
