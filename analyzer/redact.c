@@ -63,6 +63,7 @@ static const struct string_use {
     {"gmt_file", "frame", "file_id", ""},
     {"gmt_file", "instruction", "file_id", ""},
     {"gmt_file", "instruction", "caller_file_id", ""},
+    {"gmt_file", "inline_level", "file_id", ""},
     {"gmt_file", "race", "first_file_id", ""},
     {"gmt_file", "race", "first_caller_file_id", ""},
     {"gmt_file", "race", "second_file_id", ""},

@@ -12,7 +12,7 @@
 #include "simgpu/exec/counts.h"
 
 #define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
-#define SIMGPU_INTERFACE_VERSION 1u
+#define SIMGPU_INTERFACE_VERSION 2u
 
 /* A call of the driver that is reported, once when it begins and once when it has ended. */
 struct simgpu_call {

@@ -86,6 +86,11 @@ const struct gmt_check gmt_checks[] = {
      "ON i.launch_seq = k.launch_seq AND m.name IN (i.kind || '_bytes', i.kind || '_sectors') WHERE k.source = 'simulated' "
      "AND i.kind IN ('global_load', 'global_store') AND k.value <> CASE WHEN m.name LIKE '%_bytes' THEN i.bytes "
      "ELSE i.sectors END", GMT_CHECK_FAILED},
+    {"inlining", "instructions that were inlined have a chain with their own line in it, and its calls",
+     "SELECT 'instruction ' || i.id || ': chain ' || i.chain_id FROM instruction i LEFT JOIN inline_level l "
+     "ON l.chain_id = i.chain_id AND l.level = 0 WHERE i.chain_id IS NOT NULL AND (l.line IS NOT i.line OR "
+     "(i.caller_line IS NOT NULL AND NOT EXISTS (SELECT 1 FROM inline_level o WHERE o.chain_id = i.chain_id "
+     "AND o.level > 0 AND o.line = i.caller_line)))", GMT_CHECK_FAILED},
     {"apis", "calls name their function", DANGLING(CALLS, "api_id", "api"), GMT_CHECK_FAILED},
     {"threads", "calls and allocations name their thread",
      DANGLING(CALLS, "thread_id", "thread") " UNION ALL " DANGLING(MEMORY, "thread_id", "thread"), GMT_CHECK_FAILED},

@@ -20,10 +20,10 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 4u
+#define GMT_SPOOL_VERSION 5u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
-          48, 52, 53, a counter group, gmt_fingerprint and the file `coverage` */
+          48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -70,6 +70,7 @@ enum gmt_rec_type {
     GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
     GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
     GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
+    GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
     GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: another user of CUPTI was at work */
 };

@@ -7,6 +7,8 @@
 #error "include libtrace/record/layout.h"
 #endif
 
+#include "libtrace/record/inlining.h"
+
 /* What an instruction of a simulated launch is, after what its lanes turned out to touch. */
 enum gmt_site_kind {
     GMT_SITE_OTHER = 0,
@@ -55,6 +57,19 @@ struct gmt_instruction {
     uint32_t caller_line; /* where `line` was inlined: the outermost call; 0 = not inlined */
 };
 
+/* The calls that an instruction's line was inlined at. Text: for each level its function (mangled, the
+ * inlined one that the line stands in; "": the kernel or device function itself) and file. */
+struct gmt_inlining {
+    struct gmt_side_head head;
+    uint32_t kernel_class;
+    uint32_t site;
+    uint32_t count;                   /* levels, innermost first */
+    int32_t level[GMT_INLINE_LEVELS]; /* 0: gmt_instruction.line; from there outwards 1, 2, ...;
+                                         what was inlined into it -1, -2, ... */
+    uint32_t line[GMT_INLINE_LEVELS];
+    uint32_t reserved;
+};
+
 struct gmt_footprint { /* text: name of a module's variable, else "" */
     struct gmt_side_head head;
     uint32_t launch_seq;
@@ -82,6 +97,7 @@ struct gmt_race {
 };
 
 static_assert(sizeof(struct gmt_instruction) == 136, "instruction counts");
+static_assert(sizeof(struct gmt_inlining) == 160, "inlining");
 static_assert(sizeof(struct gmt_footprint) == 80, "footprint");
 static_assert(sizeof(struct gmt_race) == 56, "race");
 

@@ -44,6 +44,30 @@ void gmt_simulated_write_sums(const struct gmt_simulated_launch *launch)
                               record.count * sizeof(values[0]));
 }
 
+/* Of the sites that anything was inlined at. */
+static void write_inlining(const struct gmt_simulated_launch *launch, size_t index)
+{
+    const struct sim_site_info *info = &launch->sites[index];
+    const char *texts[2 * GMT_INLINE_LEVELS];
+    size_t kept[GMT_INLINE_LEVELS], shown = 0;
+    struct gmt_inlining record = {.kernel_class = launch->kernel_class, .site = (uint32_t)index};
+    while (shown < info->level_count && info->levels[shown].level < 0) {
+        shown++;
+    }
+    record.count = (uint32_t)gmt_inline_pick(info->level_count, shown, kept);
+    for (size_t i = 0; i < record.count; i++) {
+        const struct sim_source_level *level = &info->levels[kept[i]];
+        record.level[i] = level->level;
+        record.line[i] = level->line;
+        texts[2 * i] = level->function;
+        texts[2 * i + 1] = level->file;
+    }
+    if (record.count > 1) {
+        (void)gmt_spool_side(GMT_REC_INLINING, &record, sizeof(record), texts,
+                             (size_t)2 * record.count);
+    }
+}
+
 static void write_site(const struct gmt_simulated_launch *launch, size_t index)
 {
     const struct sim_site_counts *counts = &launch->counts->sites[index];
@@ -124,6 +148,7 @@ void gmt_simulated_write_details(const struct gmt_simulated_launch *launch)
         for (size_t i = 0; i < counts->site_count; i++) {
             if (counts->sites[i].executed != 0) {
                 write_site(launch, i);
+                write_inlining(launch, i);
             }
         }
         for (size_t i = 0; i < counts->race_count; i++) {

@@ -17,8 +17,8 @@
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
- * source_file. */
-#define GMT_TRACE_USER_VERSION 4
+ * source_file. 5 added inline_level, and instruction.chain_id. */
+#define GMT_TRACE_USER_VERSION 5
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];

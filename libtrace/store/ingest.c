@@ -46,6 +46,7 @@ static const struct family families[] = {
     [GMT_REC_COUNTERS] = {sizeof(struct gmt_counters), gmt_ingest_counters},
     [GMT_REC_EXIT] = {sizeof(struct gmt_side_head), gmt_ingest_exit},
     [GMT_REC_INSTRUCTION] = {sizeof(struct gmt_instruction), gmt_ingest_instruction},
+    [GMT_REC_INLINING] = {sizeof(struct gmt_inlining), gmt_ingest_inlining},
     [GMT_REC_FOOTPRINT] = {sizeof(struct gmt_footprint), gmt_ingest_footprint},
     [GMT_REC_GRAPH] = {sizeof(struct gmt_graph), gmt_ingest_graph},
     [GMT_REC_GRAPH_NODE] = {sizeof(struct gmt_graph_node), gmt_ingest_graph_node},

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the software device counted of a launch -> rows of instruction, kernel_footprint and race. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "libtrace/store/ingest_internal.h"
+#include "libtrace/store/inlining.h"
 #include "libtrace/store/names.h"
 
 #define BIT(kind) (1u << GMT_SITE_##kind)
@@ -76,6 +81,75 @@ int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_rec
     gmt_put_or_null(&row, counts->width);
     gmt_put_name(&row, gmt_name_site_kind(counts->kind));
     put_counts(&row, counts);
+    return gmt_ingest_step(&row);
+}
+
+/* string.id of a function as people write it; 0 for an empty one. */
+static int intern_function(struct gmt_ingest *ingest, struct gmt_text mangled, int64_t *id)
+{
+    *id = 0;
+    if (mangled.bytes == 0) {
+        return 0;
+    }
+    char *copy = gmt_text_copy(mangled), *name = copy != NULL ? gmt_name_demangle(copy) : NULL;
+    int error = name != NULL
+                    ? gmt_ingest_string(ingest, (struct gmt_text){name, (int)strlen(name)}, id)
+                    : -ENOMEM;
+    free(name);
+    free(copy);
+    return error;
+}
+
+static int store_level(struct gmt_ingest *ingest, int64_t chain,
+                       const struct gmt_inline_level_key *level)
+{
+    int64_t function, file = 0;
+    int error = intern_function(
+        ingest, (struct gmt_text){level->function, (int)level->function_bytes}, &function);
+    if (error == 0 && level->file_bytes != 0) {
+        error = gmt_ingest_string(ingest, (struct gmt_text){level->file, (int)level->file_bytes},
+                                  &file);
+    }
+    if (error != 0) {
+        return error;
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_INLINE_LEVEL);
+    gmt_put_integer(&row, chain);
+    gmt_put_integer(&row, level->level);
+    gmt_put_or_null(&row, (uint64_t)function);
+    gmt_put_or_null(&row, (uint64_t)file);
+    gmt_put_or_null(&row, level->line);
+    return gmt_ingest_step(&row);
+}
+
+int gmt_ingest_inlining(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_inlining *inlining = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*inlining));
+    struct gmt_inline_level_key levels[GMT_INLINE_LEVELS];
+    size_t count = inlining->count < GMT_INLINE_LEVELS ? inlining->count : GMT_INLINE_LEVELS;
+    uint64_t chain = 0;
+    int error = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct gmt_text function = gmt_texts_next(&texts), file = gmt_texts_next(&texts);
+        levels[i] = (struct gmt_inline_level_key){.function = function.data,
+                                                  .function_bytes = (size_t)function.bytes,
+                                                  .file = file.data,
+                                                  .file_bytes = (size_t)file.bytes,
+                                                  .line = inlining->line[i],
+                                                  .level = inlining->level[i]};
+        chain = gmt_chain_add(chain, &levels[i]);
+    }
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        error = store_level(ingest, gmt_chain_id(chain), &levels[i]);
+    }
+    if (error != 0) {
+        return error;
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_INLINING);
+    gmt_put_unsigned(&row, inlining->kernel_class);
+    gmt_put_unsigned(&row, inlining->site);
+    gmt_put_integer(&row, gmt_chain_id(chain));
     return gmt_ingest_step(&row);
 }
 

@@ -6,6 +6,7 @@
 
 #include "libtrace/store/coverage.h"
 #include "libtrace/store/database.h"
+#include "libtrace/store/inlining.h"
 #include "libtrace/store/join.h"
 #include "libtrace/store/model_cache.h"
 #include "libtrace/store/recording_internal.h"
@@ -68,6 +69,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
 {
     static const char last[] =
         "DROP TABLE ingest_chunk; DROP TABLE ingest_state; DROP TABLE ingest_cubin;"
+        "DROP TABLE ingest_inlining;"
         "UPDATE meta SET value = '1' WHERE key = 'complete';"
         "COMMIT;";
     sqlite3 *db = recording->db;
@@ -85,7 +87,8 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = gmt_coverage_modules(db)) != 0 ||
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
         (error = gmt_ingest_settle(db)) != 0 || (error = gmt_coverage_records(db)) != 0 ||
-        (error = gmt_sass_settle(db)) != 0 || (error = gmt_sass_counters(db)) != 0 ||
+        (error = gmt_inlining_settle(db)) != 0 || (error = gmt_sass_settle(db)) != 0 ||
+        (error = gmt_sass_counters(db)) != 0 ||
         (error = gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS)) != 0 ||
         (error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS)) != 0 ||
         (error = gmt_model_cache_copy(db)) != 0) {

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/inlining.h"
 #include "libtrace/record/layout.h"
 #include "libtrace/store/cubin_code.h"
 #include "libtrace/store/cubin_lines.h"
 #include "libtrace/store/database.h"
+#include "libtrace/store/inlining.h"
 #include "libtrace/store/names.h"
 
 enum { MOST_LEVELS = 64 };
@@ -28,11 +30,12 @@ struct place {
     char opcode[32];
     struct gmt_cubin_place levels[MOST_LEVELS];
     size_t depth, inner; /* levels[inner]: the innermost outside of the toolkit's headers */
+    int64_t chain;       /* inline_level.chain_id; 0: nothing was inlined */
 };
 
 struct settling {
     sqlite3 *db;
-    sqlite3_stmt *set, *string, *new_string, *image;
+    sqlite3_stmt *set, *string, *new_string, *image, *level;
     struct gmt_cubin *lines;     /* of the cubin at hand; NULL: none, or it has no line table */
     struct gmt_cubin_code *code; /* likewise */
     int64_t crc;
@@ -156,11 +159,11 @@ static void look_up(const struct settling *settling, const char *function, uint6
     }
 }
 
-static int bind_string(struct settling *settling, int column, const char *text)
+static int bind_string(struct settling *settling, sqlite3_stmt *to, int column, const char *text)
 {
     sqlite3_stmt *string = settling->string;
     if (text == NULL || text[0] == '\0') {
-        return sqlite3_bind_null(settling->set, column);
+        return sqlite3_bind_null(to, column);
     }
     sqlite3_bind_text(string, 1, text, -1, SQLITE_STATIC);
     int code = sqlite3_step(string);
@@ -172,8 +175,66 @@ static int bind_string(struct settling *settling, int column, const char *text)
         sqlite3_reset(settling->new_string);
         id = sqlite3_last_insert_rowid(settling->db);
     }
-    return code == SQLITE_ROW || code == SQLITE_DONE ? sqlite3_bind_int64(settling->set, column, id)
-                                                     : code;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? sqlite3_bind_int64(to, column, id) : code;
+}
+
+static int store_level(struct settling *settling, int64_t chain, int32_t number,
+                       const struct gmt_cubin_place *place)
+{
+    sqlite3_stmt *level = settling->level;
+    char *name = place->function != NULL ? gmt_name_demangle(place->function) : NULL;
+    if (place->function != NULL && name == NULL) {
+        return -ENOMEM;
+    }
+    sqlite3_bind_int64(level, 1, chain);
+    sqlite3_bind_int64(level, 2, number);
+    int code = bind_string(settling, level, 3, name);
+    if (code == SQLITE_OK) {
+        code = bind_string(settling, level, 4, place->file);
+    }
+    sqlite3_bind_int64(level, 5, place->line);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(level);
+    }
+    sqlite3_reset(level);
+    free(name);
+    return code == SQLITE_DONE ? 0 : gmt_database_error(settling->db);
+}
+
+static struct gmt_inline_level_key key_of(const struct place *place, size_t at)
+{
+    const struct gmt_cubin_place *level = &place->levels[at];
+    return (struct gmt_inline_level_key){
+        .function = level->function,
+        .function_bytes = level->function != NULL ? strlen(level->function) : 0,
+        .file = level->file,
+        .file_bytes = strlen(level->file),
+        .line = level->line,
+        .level = (int32_t)at - (int32_t)place->inner};
+}
+
+/* Where anything was inlined: all lines that the instruction stands for. */
+static int store_chain(struct settling *settling, struct place *place)
+{
+    size_t kept[GMT_INLINE_LEVELS], count = gmt_inline_pick(place->depth, place->inner, kept);
+    uint64_t chain = 0;
+    int error = 0;
+    if (place->depth < 2) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct gmt_inline_level_key key = key_of(place, kept[i]);
+        chain = gmt_chain_add(chain, &key);
+    }
+    place->chain = gmt_chain_id(chain);
+    for (size_t i = 0; error == 0 && i < count; i++) {
+        error = store_level(settling, place->chain, key_of(place, kept[i]).level,
+                            &place->levels[kept[i]]);
+        if (i == 0 && sqlite3_changes(settling->db) == 0) {
+            break; /* all of it is there */
+        }
+    }
+    return error;
 }
 
 /* Of instructions whose address tells the space, and of those whose cubin is not at hand. */
@@ -204,12 +265,12 @@ static int set_row(struct settling *settling, sqlite3_stmt *row, const struct pl
     if (place->op.width != 0) {
         sqlite3_bind_int64(set, 2, place->op.width);
     }
-    int code = bind_string(settling, 3, place->opcode);
+    int code = bind_string(settling, set, 3, place->opcode);
     if (code == SQLITE_OK) {
-        code = bind_string(settling, 4, placed ? inner->file : NULL);
+        code = bind_string(settling, set, 4, placed ? inner->file : NULL);
     }
     if (code == SQLITE_OK) {
-        code = bind_string(settling, 5, inlined ? outer->file : NULL);
+        code = bind_string(settling, set, 5, inlined ? outer->file : NULL);
     }
     if (placed) {
         sqlite3_bind_int64(set, 6, inner->line);
@@ -217,6 +278,9 @@ static int set_row(struct settling *settling, sqlite3_stmt *row, const struct pl
     }
     if (inlined) {
         sqlite3_bind_int64(set, 8, outer->line);
+    }
+    if (place->chain != 0) {
+        sqlite3_bind_int64(set, 10, place->chain);
     }
     sqlite3_bind_int64(set, 9, sqlite3_column_int64(row, 0));
     if (code == SQLITE_OK) {
@@ -244,6 +308,7 @@ static int settle_rows(struct settling *settling, sqlite3_stmt *rows)
             function = strdup(name);
             offset = sqlite3_column_int64(rows, 3);
             look_up(settling, name, (uint64_t)offset, &place);
+            error = error == 0 ? store_chain(settling, &place) : error;
         }
         if (error == 0) {
             error = function != NULL ? set_row(settling, rows, &place) : -ENOMEM;
@@ -258,16 +323,19 @@ int gmt_sass_settle(sqlite3 *db)
     static const char *const statements[] = {
         "UPDATE instruction SET kind = coalesce(?1, kind), width = coalesce(width, ?2), "
         "opcode_id = ?3, file_id = ?4, caller_file_id = ?5, line = ?6, column = nullif(?7, 0), "
-        "caller_line = ?8 WHERE id = ?9",
-        "SELECT id FROM string WHERE text = ?", "INSERT INTO string(text) VALUES (?)",
+        "caller_line = ?8, chain_id = ?10 WHERE id = ?9",
+        "SELECT id FROM string WHERE text = ?",
+        "INSERT INTO string(text) VALUES (?)",
         "SELECT image FROM cubin WHERE crc = ?",
+        "INSERT OR IGNORE INTO inline_level(chain_id, level, function_id, file_id, line) "
+        "VALUES (?, ?, ?, ?, ?)",
         "SELECT i.id, i.cubin_crc, s.text, i.pc_offset, i.sectors, i.wavefronts FROM instruction i "
         "JOIN string s ON s.id = i.function_id WHERE i.source = 'sass' "
         "ORDER BY i.cubin_crc, i.function_id, i.pc_offset"};
     struct settling settling = {.db = db};
     sqlite3_stmt *rows = NULL;
-    sqlite3_stmt **const prepared[] = {&settling.set, &settling.string, &settling.new_string,
-                                       &settling.image, &rows};
+    sqlite3_stmt **const prepared[] = {&settling.set,   &settling.string, &settling.new_string,
+                                       &settling.image, &settling.level,  &rows};
     int error = make_cubins(db);
     for (size_t i = 0; error == 0 && i < sizeof(statements) / sizeof(statements[0]); i++) {
         if (sqlite3_prepare_v2(db, statements[i], -1, prepared[i], NULL) != SQLITE_OK) {

@@ -41,7 +41,8 @@ static const char *const steps[] = {
 
     "INSERT OR IGNORE INTO main.string(text) SELECT s.text FROM deep.string s WHERE s.id IN "
     "(SELECT function_id FROM deep.instruction UNION SELECT opcode_id FROM deep.instruction "
-    "UNION SELECT file_id FROM deep.instruction UNION SELECT caller_file_id FROM deep.instruction)",
+    "UNION SELECT file_id FROM deep.instruction UNION SELECT caller_file_id FROM deep.instruction "
+    "UNION SELECT function_id FROM deep.inline_level UNION SELECT file_id FROM deep.inline_level)",
 
     "CREATE TEMP TABLE same_string AS SELECT d.id AS theirs, m.id AS ours FROM deep.string d "
     "JOIN main.string m ON m.text = d.text",
@@ -50,16 +51,22 @@ static const char *const steps[] = {
     "INSERT INTO main.instruction(launch_seq, class_id, site, function_id, opcode_id, file_id, "
     "line, "
     "column, caller_file_id, caller_line, width, kind, executed, lanes, requests, bytes, sectors, "
-    "ideal_sectors, lines, wavefronts, ideal_wavefronts, source, cubin_crc, pc_offset) "
+    "ideal_sectors, lines, wavefronts, ideal_wavefronts, source, cubin_crc, pc_offset, chain_id) "
     "SELECT l.ours, l.our_class, i.site, f.ours, o.ours, s.ours, i.line, i.column, c.ours, "
     "i.caller_line, i.width, i.kind, i.executed, i.lanes, i.requests, i.bytes, i.sectors, "
     "i.ideal_sectors, i.lines, i.wavefronts, i.ideal_wavefronts, i.source, i.cubin_crc, "
-    "i.pc_offset "
+    "i.pc_offset, i.chain_id "
     "FROM deep.instruction i JOIN same_launch l ON l.theirs = i.launch_seq "
     "AND l.class_id = i.class_id LEFT JOIN same_string f ON f.theirs = i.function_id "
     "LEFT JOIN same_string o ON o.theirs = i.opcode_id "
     "LEFT JOIN same_string s ON s.theirs = i.file_id "
     "LEFT JOIN same_string c ON c.theirs = i.caller_file_id WHERE i.source = 'sass'",
+
+    "INSERT OR IGNORE INTO main.inline_level(chain_id, level, function_id, file_id, line) "
+    "SELECT l.chain_id, l.level, f.ours, s.ours, l.line FROM deep.inline_level l "
+    "LEFT JOIN same_string f ON f.theirs = l.function_id "
+    "LEFT JOIN same_string s ON s.theirs = l.file_id "
+    "WHERE l.chain_id IN (SELECT chain_id FROM main.instruction)",
 
     "INSERT OR IGNORE INTO main.cubin SELECT * FROM deep.cubin WHERE crc IN "
     "(SELECT cubin_crc FROM main.instruction)",

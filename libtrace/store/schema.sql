@@ -283,8 +283,20 @@ CREATE TABLE instruction (
                                          -- barrier: lanes idle at it; branch: times it diverged
     source    TEXT NOT NULL CHECK (source IN ('simulated','sass')),  -- software device; counted on the GPU
     cubin_crc INTEGER,                   -- cubin.crc; NULL, as pc_offset, on the software device
-    pc_offset INTEGER                    -- bytes from the start of the function
+    pc_offset INTEGER,                   -- bytes from the start of the function
+    chain_id  INTEGER                    -- inline_level.chain_id; NULL: nothing was inlined there
 );
+
+CREATE TABLE inline_level (              -- the lines that an instruction stands for, inlined into each other
+    chain_id  INTEGER NOT NULL,          -- made of the levels: the same in every trace
+    level     INTEGER NOT NULL,          -- 0: instruction.line; where that was inlined: 1, 2, ... up to the
+                                         -- kernel's own line; inlined into it, from headers of CUDA
+                                         -- and C++: -1, -2, ... Of more than 16 some are left out
+    function_id INTEGER REFERENCES string(id),   -- the inlined function that the line stands in; NULL: the
+                                         -- kernel or device function itself, or not known
+    file_id   INTEGER REFERENCES string(id), line INTEGER,
+    PRIMARY KEY (chain_id, level)
+) WITHOUT ROWID;
 
 CREATE TABLE cubin (                     -- device code of the kernels whose instructions were counted
     crc       INTEGER PRIMARY KEY,       -- as CUPTI computes it
@@ -406,9 +418,11 @@ CREATE TABLE coverage_example (          -- of records that do not agree, a few 
     id     INTEGER NOT NULL,             -- transfer.id, memset.id or launch.id; device_op.id
     detail TEXT
 );
--- Where the recorder stands; all three are dropped when the recording is finished.
+-- Where the recorder stands; all four are dropped when the recording is finished.
 CREATE TABLE ingest_chunk (chunk INTEGER PRIMARY KEY, offset INTEGER NOT NULL, finished INTEGER NOT NULL);
 CREATE TABLE ingest_cubin (crc INTEGER NOT NULL, position INTEGER NOT NULL, total INTEGER NOT NULL, piece BLOB NOT NULL);
+CREATE TABLE ingest_inlining (class_id INTEGER NOT NULL, site INTEGER NOT NULL, chain_id INTEGER NOT NULL,
+                              PRIMARY KEY (class_id, site)) WITHOUT ROWID;
 CREATE TABLE ingest_state (key TEXT PRIMARY KEY, value INTEGER NOT NULL);
 
 CREATE TABLE device_model (uuid TEXT PRIMARY KEY, match TEXT NOT NULL CHECK (match IN ('this board','same name')),
@@ -542,7 +556,7 @@ SELECT i.class_id, k.name AS kernel, i.site, fn.text AS function, op.text AS opc
        avg(i.wavefronts - i.ideal_wavefronts) AS excess_wavefronts,
        sum(i.sectors - i.ideal_sectors) * 1.0 / nullif(t.excess_sectors, 0) AS sector_share,
        sum(i.wavefronts - i.ideal_wavefronts) * 1.0 / nullif(t.excess_wavefronts, 0) AS wavefront_share,
-       min(i.source) AS source, min(i.pc_offset) AS pc_offset
+       min(i.source) AS source, min(i.pc_offset) AS pc_offset, min(i.chain_id) AS chain_id
 FROM v_counted_instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
 JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
              sum(wavefronts - ideal_wavefronts) AS excess_wavefronts
@@ -550,6 +564,12 @@ JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
 LEFT JOIN string fn ON fn.id = i.function_id LEFT JOIN string op ON op.id = i.opcode_id
 LEFT JOIN string fi ON fi.id = i.file_id LEFT JOIN string cf ON cf.id = i.caller_file_id
 GROUP BY i.class_id, i.site, i.kind;
+
+-- The lines that an instruction stands for, as v_instruction.chain_id names them: innermost first by level.
+CREATE VIEW v_inline_level AS
+SELECT l.chain_id, l.level, fn.text AS function, fi.text AS file, l.line
+FROM inline_level l LEFT JOIN string fn ON fn.id = l.function_id LEFT JOIN string fi ON fi.id = l.file_id
+ORDER BY l.chain_id, l.level;
 
 -- One row per kernel, source line (without one: instruction) and kind, summed over all launches that
 -- were counted; excess_bytes is what those moved beyond the ideal.

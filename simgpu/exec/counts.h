@@ -52,6 +52,15 @@ struct sim_site_counts {
     uint16_t reserved;
 };
 
+/* One of the lines that an instruction stands for, which were inlined into each other. */
+struct sim_source_level {
+    const char
+        *function;    /* mangled, inlined: the line stands in it; NULL = none was, or not known */
+    const char *file; /* NULL = unknown */
+    uint32_t line;
+    int32_t level; /* 0: the site's own line; from there outwards 1, 2, ...; inwards -1, -2, ... */
+};
+
 /* What an instruction is; one per site, fixed when the module is loaded. */
 struct sim_site_info {
     const char *function; /* mangled */
@@ -60,6 +69,8 @@ struct sim_site_info {
     uint32_t line, column;
     const char *caller_file; /* outermost call that the line was inlined at, NULL = not inlined */
     uint32_t caller_line;
+    const struct sim_source_level *levels; /* innermost first; none where nothing was inlined */
+    uint32_t level_count;
     uint32_t ptx_line;
     uint32_t width; /* bytes per lane of memory instructions, else 0 */
     uint8_t kind;   /* enum sim_site_kind as written */

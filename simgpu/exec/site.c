@@ -162,6 +162,35 @@ static struct sim_site_info site_of(const struct sim_code *code,
     };
 }
 
+/* The levels of `site`, where anything was inlined there. Neighbours often share a line. */
+static int add_levels(struct sim_arena *arena, const struct sim_code *code, uint32_t index,
+                      struct sim_site_info *site)
+{
+    const struct ptx_instruction *instruction = &code->ptx->instructions[index];
+    struct ptx_level found[PTX_MOST_LEVELS];
+
+    if (index > 0 && instruction[-1].loc == instruction->loc) {
+        site->levels = site[-1].levels;
+        site->level_count = site[-1].level_count;
+        return 0;
+    }
+    const size_t count = ptx_levels_of(code->kernel->module->ptx, instruction, found);
+    struct sim_source_level *levels = count > 1 ? sim_arena_alloc(arena, count * sizeof(*levels))
+                                                : NULL;
+    if (levels == NULL) {
+        return count > 1 ? -ENOMEM : 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        levels[i] = (struct sim_source_level){.function = found[i].function,
+                                              .file = found[i].file,
+                                              .line = found[i].line,
+                                              .level = found[i].level};
+    }
+    site->levels = levels;
+    site->level_count = (uint32_t)count;
+    return 0;
+}
+
 int sim_kernel_make_sites(struct sim_kernel *kernel)
 {
     struct sim_arena *arena = &kernel->module->arena;
@@ -183,7 +212,11 @@ int sim_kernel_make_sites(struct sim_kernel *kernel)
         const struct sim_code *code = &kernel->codes[i];
 
         for (uint32_t k = 0; k < code->ptx->instruction_count; k++) {
-            sites[at++] = site_of(code, &code->ptx->instructions[k], names);
+            sites[at] = site_of(code, &code->ptx->instructions[k], names);
+            const int error = add_levels(arena, code, k, &sites[at++]);
+            if (error != 0) {
+                return error;
+            }
             names = write_name(names, &code->ptx->instructions[k]);
         }
     }

@@ -115,3 +115,26 @@ struct ptx_place ptx_place_of(const struct ptx_module *module,
     }
     return place;
 }
+
+size_t ptx_levels_of(const struct ptx_module *module, const struct ptx_instruction *instruction,
+                     struct ptx_level levels[PTX_MOST_LEVELS])
+{
+    if (instruction->loc == 0 || instruction->loc >= module->loc_count)
+        return 0;
+    const uint32_t shown = module->locs[instruction->loc].shown;
+    int32_t level = 0;
+    size_t count = 0;
+
+    for (uint32_t at = instruction->loc; at != shown && at != 0; at = module->locs[at].inlined_at)
+        level--;
+    for (uint32_t at = instruction->loc; at != 0; at = module->locs[at].inlined_at, level++) {
+        const struct ptx_loc *loc = &module->locs[at];
+
+        count += count < PTX_MOST_LEVELS;
+        levels[count - 1] = (struct ptx_level){.function = loc->inlined_function,
+                                               .file = ptx_file_path(module, loc->file),
+                                               .line = loc->line,
+                                               .level = level};
+    }
+    return count;
+}

@@ -246,6 +246,23 @@ struct ptx_place {
 struct ptx_place ptx_place_of(const struct ptx_module *module,
                               const struct ptx_instruction *instruction);
 
+#define PTX_MOST_LEVELS 64u
+
+/* One of those lines. */
+struct ptx_level {
+    const char
+        *function;    /* mangled, of the inlined function; NULL = none was inlined, or unknown */
+    const char *file; /* NULL = unknown */
+    uint32_t line;
+    int32_t
+        level; /* 0: the line of ptx_place_of; its callers 1, 2, ...; what it calls -1, -2, ... */
+};
+
+/* All of them, innermost first, of more than PTX_MOST_LEVELS the innermost and the outermost one. Returns
+ * how many were written: 0 = the line is not known. */
+size_t ptx_levels_of(const struct ptx_module *module, const struct ptx_instruction *instruction,
+                     struct ptx_level levels[PTX_MOST_LEVELS]);
+
 /*
  * Is this a header of the CUDA toolkit or of the C++ library, as its path tells? The one place where
  * that is decided; the rules are a table, place.c.

@@ -59,7 +59,7 @@ done
 sqlite3 pipeline_fast.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, '''spill'')', '''spill'',''simulated'')') WHERE name IN ('kernel_counters', 'metric')"
 sqlite3 pipeline_fast.db <<SQL
-$(sed -nE '/^CREATE TABLE (instruction|kernel_footprint|race|coverage|coverage_example) /,/^\);/p' "$GMT_SOURCE/libtrace/store/schema.sql")
+$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example) /,/^\)/p' "$GMT_SOURCE/libtrace/store/schema.sql")
 INSERT INTO metric SELECT 900, 'global_load_bytes', '', 'simulated', 'bytes', '' WHERE NOT EXISTS
     (SELECT 1 FROM metric WHERE name = 'global_load_bytes');
 INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples)
@@ -67,6 +67,8 @@ INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp
     FROM launch WHERE seq = 1;
 INSERT INTO instruction (launch_seq, class_id, site, kind, executed, lanes, bytes, sectors, ideal_sectors, source)
     SELECT seq, class_id, i, 'global_load', 1, 32, 256, 8, 8, 'simulated' FROM launch, (SELECT 1 AS i UNION SELECT 2) WHERE seq = 1;
+UPDATE instruction SET line = 5, caller_line = 9, chain_id = 77 WHERE site = 2;
+INSERT INTO inline_level(chain_id, level, line) VALUES (77, 0, 5), (77, 1, 7), (77, 2, 9);
 SQL
 expect 0 --strict pipeline_fast.db
 [ "$(grep -cv '^ok ' out)" = 0 ] || fail "something is skipped"
@@ -91,6 +93,8 @@ damage stacks 'UPDATE stack SET depth = depth + 1 WHERE id = (SELECT min(id) FRO
 damage counters 'UPDATE kernel_counters SET value = -1 WHERE id = (SELECT min(id) FROM kernel_counters)'
 damage instructions 'UPDATE instruction SET ideal_sectors = 9 WHERE site = 1'
 damage instruction_sums 'UPDATE instruction SET bytes = 255 WHERE site = 1'
+damage inlining 'DELETE FROM inline_level WHERE level = 2'
+damage inlining 'UPDATE inline_level SET line = 6 WHERE level = 0'
 damage threads 'UPDATE transfer SET thread_id = 999 WHERE id = (SELECT min(id) FROM transfer)'
 damage contexts 'UPDATE transfer SET context_id = 999 WHERE id = (SELECT min(id) FROM transfer)'
 damage streams 'UPDATE transfer SET stream_id = 999 WHERE id = (SELECT min(id) FROM transfer)'

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/ptx_fixture.h"
 
@@ -83,6 +84,68 @@ Test(ptx_places, where_there_is_only_a_library_it_is_named)
     expect(".loc 3 91 5, inlined_at 4 50 1",
            "/usr/local/cuda/bin/../targets/x86_64-linux/include/crt/mma.hpp:91"
            "</usr/include/c++/12/bits/stl_algo.h:50");
+}
+
+/* All lines that the last instruction of `body` before its ret stands for. */
+static void expect_levels(const char *body, const char *wanted)
+{
+    char text[4000], found[4000] = "";
+    size_t used = 0;
+    struct ptx_level levels[PTX_MOST_LEVELS];
+
+    (void)snprintf(text, sizeof(text),
+                   ".visible .entry k()\n{\n.reg .b32 %%r<4>;\n%s\nmov.u32 %%r1, 2;\nret;\n}\n%s"
+                   ".section .debug_str\n{\n$L__info_string0:\n.b8 103,101,116,0\n"
+                   "$L__info_string1:\n.b8 112,117,116,0\n}\n",
+                   body, FILES);
+    struct ptx_module *module = gmt_ptx_module(text);
+    const struct ptx_function *kernel = ptx_find_function(module, "k");
+    size_t count = ptx_levels_of(module, &kernel->instructions[kernel->instruction_count - 2],
+                                 levels);
+    for (size_t i = 0; i < count && used < sizeof(found); i++) {
+        const char *slash = levels[i].file != NULL ? strrchr(levels[i].file, '/') : NULL;
+        used += (size_t)snprintf(found + used, sizeof(found) - used, "%s%d %s %s:%u",
+                                 i > 0 ? " < " : "", levels[i].level,
+                                 levels[i].function != NULL ? levels[i].function : "-",
+                                 slash != NULL ? slash + 1 : "-", levels[i].line);
+    }
+    cr_expect_str_eq(found, wanted, "%s: %s", body, found);
+    ptx_free(module);
+}
+
+Test(ptx_places, every_level_of_a_chain)
+{
+    expect_levels(".loc 1 18 5", "0 - a.cu:18");
+    expect_levels("", "");
+    expect_levels(".loc 2 5 5, function_name $L__info_string0, inlined_at 1 31 5\n"
+                  ".loc 2 2 1, function_name $L__info_string1, inlined_at 2 5 5",
+                  "0 put inl.h:2 < 1 get inl.h:5 < 2 - a.cu:31");
+    expect_levels(".loc 2 5 5, function_name $L__info_string0, inlined_at 1 31 5\n"
+                  ".loc 4 7 1, inlined_at 2 5 5\n.loc 3 9 1, inlined_at 4 7 1",
+                  "-2 - mma.hpp:9 < -1 - stl_algo.h:7 < 0 get inl.h:5 < 1 - a.cu:31");
+}
+
+/* Deeper than any compiler goes: the outermost call is not lost. */
+Test(ptx_places, a_chain_without_end)
+{
+    struct ptx_level levels[PTX_MOST_LEVELS];
+    char text[20000];
+    size_t used = (size_t)snprintf(text, sizeof(text),
+                                   ".visible .entry k()\n{\n.reg .b32 %%r<4>;\n.loc 1 1000 1\n");
+    for (unsigned i = 1; i <= 200; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                 ".loc 1 %u 1, inlined_at 1 %u 1\n", 1000 + i, 999 + i);
+    (void)snprintf(text + used, sizeof(text) - used, "mov.u32 %%r1, 2;\nret;\n}\n" FILES);
+    struct ptx_module *module = gmt_ptx_module(text);
+    const struct ptx_function *kernel = ptx_find_function(module, "k");
+
+    cr_assert_eq(ptx_levels_of(module, &kernel->instructions[0], levels), PTX_MOST_LEVELS);
+    cr_expect_eq(levels[0].line, 1200);
+    cr_expect_eq(levels[0].level, 0);
+    cr_expect_eq(levels[PTX_MOST_LEVELS - 2].line, 1200 - (PTX_MOST_LEVELS - 2));
+    cr_expect_eq(levels[PTX_MOST_LEVELS - 1].line, 1000);
+    cr_expect_eq(levels[PTX_MOST_LEVELS - 1].level, 200);
+    ptx_free(module);
 }
 
 Test(ptx_places, the_first_file_of_a_number_counts)

@@ -176,6 +176,14 @@ Test(sim_module, sites_name_the_line_outside_libraries_and_its_caller)
     cr_expect_eq(sites[1].line, 2);
     cr_expect_str_eq(sites[1].caller_file, "a.cu");
     cr_expect_eq(sites[1].caller_line, 31);
+    cr_assert_eq(sites[0].level_count, 2);
+    cr_expect_eq(sites[0].levels[0].level, -1);
+    cr_expect_str_eq(sites[0].levels[0].file, "/usr/include/atomics.h");
+    cr_expect_eq(sites[0].levels[1].level, 0);
+    cr_assert_eq(sites[1].level_count, 2);
+    cr_expect_eq(sites[1].levels[0].line, 2);
+    cr_expect_eq(sites[1].levels[1].line, 31);
+    cr_expect_eq(sites[1].levels[1].level, 1);
     sim_try_end(trial);
 }
 

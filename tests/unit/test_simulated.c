@@ -11,6 +11,10 @@
 
 enum { LOAD, COLUMN_STORE, SHARED, BRANCH, NEVER, SITES };
 
+static const struct sim_source_level levels[] = {
+    {.function = "_Z3ldgPf", .file = "/usr/include/ldg.h", .line = 70, .level = -1},
+    {.function = "_Z3putPf", .file = "k.h", .line = 9, .level = 0},
+    {.file = "k.cu", .line = 31, .level = 1}};
 static struct sim_site_info infos[SITES] = {
     [LOAD] = {.function = "k", .opcode = "ld.global.f32", .file = "k.cu", .line = 7, .width = 4},
     [COLUMN_STORE] = {.function = "k",
@@ -18,7 +22,9 @@ static struct sim_site_info infos[SITES] = {
                       .file = "k.h",
                       .line = 9,
                       .caller_file = "k.cu",
-                      .caller_line = 31},
+                      .caller_line = 31,
+                      .levels = levels,
+                      .level_count = 3},
     [SHARED] = {.function = "k", .opcode = "ld.shared.f32", .file = "k.cu", .line = 8},
     [BRANCH] = {.function = "k", .opcode = "bra", .ptx_line = 40},
     [NEVER] = {.function = "k", .opcode = "trap"},
@@ -121,6 +127,7 @@ static struct gmt_counters counters;
 static struct gmt_instruction instructions[SITES + 1];
 static struct gmt_footprint touched[3];
 static struct gmt_race race;
+static struct gmt_inlining inlining;
 static char texts[1024], capabilities[1024], losses[256];
 
 int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t bytes,
@@ -133,6 +140,8 @@ int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t bytes,
         memcpy(&touched[at], fixed, bytes);
     } else if (type == GMT_REC_RACE) {
         memcpy(&race, fixed, bytes);
+    } else if (type == GMT_REC_INLINING) {
+        memcpy(&inlining, fixed, bytes);
     }
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(texts);
@@ -283,6 +292,13 @@ Test(simulated, names_executed_instructions_footprints_and_races_of_the_first_la
     cr_expect_not_null(strstr(texts, "k|st.global.f32|k.h|k.cu|"));
     cr_expect_eq(instructions[0].caller_line, 0);
     cr_expect_eq(instructions[1].caller_line, 31);
+    cr_expect_eq(records[GMT_REC_INLINING], 1, "one of them was inlined");
+    cr_expect_eq(inlining.site, COLUMN_STORE);
+    cr_expect_eq(inlining.kernel_class, 3);
+    cr_assert_eq(inlining.count, 3);
+    cr_expect_arr_eq(inlining.level, ((const int32_t[]){-1, 0, 1}), 3 * sizeof(int32_t));
+    cr_expect_arr_eq(inlining.line, ((const uint32_t[]){70, 9, 31}), 3 * sizeof(uint32_t));
+    cr_expect_not_null(strstr(texts, "_Z3ldgPf|/usr/include/ldg.h|_Z3putPf|k.h||k.cu|"));
     cr_expect_eq(touched[0].alloc, 12);
     cr_expect_eq(touched[0].read_bytes, 1024);
     cr_expect_eq(touched[0].read_traffic_bytes, 2048);
