@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of single instructions: the lines behind a finding, and races (software device). */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/inline_chains.h"
 #include "analyzer/query.h"
 #include "analyzer/source_lines.h"
 
@@ -31,16 +34,18 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
                              ? "CASE WHEN file IS NULL AND pc_offset IS NOT NULL THEN "
                                "coalesce(opcode, '') || printf(' +0x%x', pc_offset) ELSE opcode END"
                              : "opcode";
+    const char *chain = gmt_has_chains(analysis->timeline->db) ? "chain_id" : "NULL";
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if ((parts[i].excess & excess) == 0)
             continue;
         const char *one = gmt_text(
             analysis,
-            "SELECT file, line, caller_file, caller_line, ptx_line, "
+            "SELECT file, line, caller_file, caller_line, %s AS chain_id, ptx_line, "
             "%s AS opcode, requests, %s AS passes, %s AS ideal, %s AS bytes "
             "FROM v_instruction WHERE class_id = %" PRId64 " AND kind IN (%s)",
-            opcode, parts[i].passes, parts[i].ideal, parts[i].bytes, class_id, parts[i].kinds);
+            chain, opcode, parts[i].passes, parts[i].ideal, parts[i].bytes, class_id,
+            parts[i].kinds);
 
         sql = sql == NULL ? one : gmt_text(analysis, "%s UNION ALL %s", sql, one);
     }
@@ -81,6 +86,56 @@ static void quote(struct gmt_analysis *analysis, struct gmt_finding_line *line)
 {
     line->code = quotation(analysis, line->file, line->line);
     line->caller_code = quotation(analysis, line->caller_file, line->caller_line);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The line that a row of file, line, caller's file and line is about, or NULL. */
+static struct gmt_finding_line *line_of(struct gmt_finding *finding, struct gmt_query *query,
+                                        struct gmt_arena *arena)
+{
+    const char *file = gmt_query_text(query, 0, arena), *caller = gmt_query_text(query, 2, arena);
+
+    for (size_t i = 0; i < finding->line_count; i++) {
+        struct gmt_finding_line *line = &finding->lines[i];
+
+        if (line->line == gmt_query_int(query, 1) && same_text(line->file, file) &&
+            line->caller_line == gmt_query_int(query, 3) && same_text(line->caller_file, caller))
+            return line;
+    }
+    return NULL;
+}
+
+/* The calls between a line and its outermost caller: of several ways the one with the most excess. */
+static void add_chains(struct gmt_analysis *analysis, struct gmt_finding *finding, const char *all)
+{
+    struct gmt_arena *arena = analysis->report->arena;
+    struct gmt_chain_table table;
+    struct gmt_query query;
+    bool inlined = false;
+
+    for (size_t i = 0; i < finding->line_count; i++)
+        inlined |= finding->lines[i].file != NULL;
+    if (!inlined || gmt_chain_table_load(analysis->timeline->db, arena, &table) != 0)
+        return;
+    const char *sql = gmt_text(analysis,
+                               "SELECT file, line, caller_file, caller_line, chain_id FROM (%s) "
+                               "WHERE bytes > 0 AND file IS NOT NULL GROUP BY 1, 2, 3, 4, 5 "
+                               "ORDER BY sum(bytes) DESC, chain_id",
+                               all);
+    int rc = sql != NULL ? gmt_query_open(&query, analysis->timeline->db, sql) : -ENOMEM;
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct gmt_finding_line *line = line_of(finding, &query, arena);
+
+        if (line != NULL && line->chain_count++ == 0)
+            line->chain = gmt_chain_of(&table, arena, gmt_query_int(&query, 4), line->caller_file,
+                                       line->caller_line);
+    }
+    if (sql != NULL)
+        gmt_query_close(&query, rc);
 }
 
 void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
@@ -128,6 +183,7 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
         finding->lines[i].share = finding->lines[i].excess_bytes / total;
         quote(analysis, &finding->lines[i]);
     }
+    add_chains(analysis, finding, all);
 }
 
 void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)

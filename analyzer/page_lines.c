@@ -5,6 +5,7 @@
 #include "analyzer/page_parts.h"
 #include "analyzer/query.h"
 #include "analyzer/source_lines.h"
+#include "reports/inlining.h"
 #include "reports/json_values.h"
 
 /* Text of all files that a page carries; beyond it files are named without their text. */
@@ -13,6 +14,23 @@ enum { MAX_SOURCE_BYTES = 4 << 20 };
 static int64_t whole(double value)
 {
     return isfinite(value) ? llround(value) : GMT_UNKNOWN;
+}
+
+/* The calls that it was inlined at, one chain after the other; NULL: it was not. */
+static const char *inlined(struct gmt_page *page, const struct gmt_source_line *line)
+{
+    struct gmt_arena *arena = page->report->arena;
+    const char *text = NULL;
+
+    for (size_t i = 0; i < line->chain_count; i++) {
+        const char *words = gmt_chain_words(arena, &line->chains[i], false);
+
+        text = text == NULL ? words : gmt_arena_text(arena, "%s; %s", text, words);
+    }
+    return line->all_chains > line->chain_count
+               ? gmt_arena_text(arena, "%s; and in %zu other ways", text != NULL ? text : "",
+                                line->all_chains - line->chain_count)
+               : text;
 }
 
 static void write_line(struct gmt_page *page, struct gmt_table *table,
@@ -33,6 +51,7 @@ static void write_line(struct gmt_page *page, struct gmt_table *table,
         whole(line->wavefronts * launches),
         whole(line->ideal_wavefronts * launches),
         whole(line->excess_bytes * launches),
+        gmt_payload_string(page->payload, inlined(page, line)),
     };
 
     gmt_payload_row(page->payload, table, row);
@@ -79,7 +98,7 @@ void gmt_page_write_lines(struct gmt_page *page)
         {"executed", GMT_ENCODE_VARINT},     {"requests", GMT_ENCODE_VARINT},
         {"sectors", GMT_ENCODE_VARINT},      {"ideal_sectors", GMT_ENCODE_VARINT},
         {"wavefronts", GMT_ENCODE_VARINT},   {"ideal_wavefronts", GMT_ENCODE_VARINT},
-        {"excess_bytes", GMT_ENCODE_VARINT},
+        {"excess_bytes", GMT_ENCODE_VARINT}, {"inlined", GMT_ENCODE_STRING},
     };
     struct gmt_kernel_lines *kernels = NULL;
     struct gmt_arena arena = {0};

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/inline_chains.h"
 #include "analyzer/query.h"
 #include "libtrace/store/sources.h"
 
@@ -93,6 +95,98 @@ static int read_row(struct gmt_query *query, struct gmt_arena *arena,
     return line->kind != NULL ? 0 : -ENOMEM;
 }
 
+/* ---- inline chains ------------------------------------------------------------------------------ */
+
+#define CHAINS_SQL(table, chain) \
+    "SELECT c.kernel_id, f.text, i.line, i.kind, " chain ", o.text, i.caller_line FROM " table \
+    " i JOIN kernel_class c ON c.id = i.class_id JOIN string f ON f.id = i.file_id " \
+    "JOIN string o ON o.id = i.caller_file_id GROUP BY 1, 2, 3, 4, 5, 6, 7 " \
+    "ORDER BY sum(coalesce(i.sectors - coalesce(i.ideal_sectors, 0), " \
+    "i.wavefronts - coalesce(i.ideal_wavefronts, 0), 0)) DESC, 6, 7, 5"
+
+/* A line, and what a row says of which it is. */
+struct line_key {
+    int64_t kernel_id, number;
+    const char *file, *kind;
+    struct gmt_source_line *line;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct line_key *x = a, *y = b;
+
+    if (x->kernel_id != y->kernel_id)
+        return x->kernel_id < y->kernel_id ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    int order = strcmp(x->file, y->file);
+    return order != 0 ? order : strcmp(x->kind, y->kind);
+}
+
+/* The lines of all kernels, sorted by what tells them apart. */
+static struct line_key *keys_of(struct gmt_arena *arena, const struct gmt_kernel_lines *kernels,
+                                size_t count, size_t *key_count)
+{
+    struct line_key *keys = NULL;
+
+    *key_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < kernels[i].line_count; k++) {
+            struct gmt_source_line *line = &kernels[i].lines[k];
+            struct line_key *key = line->file != NULL ? GMT_PUSH(arena, keys, *key_count) : NULL;
+
+            if (key != NULL)
+                *key = (struct line_key){.kernel_id = kernels[i].kernel_id,
+                                         .number = line->line,
+                                         .file = line->file,
+                                         .kind = line->kind,
+                                         .line = line};
+        }
+    }
+    if (*key_count > 0)
+        qsort(keys, *key_count, sizeof(*keys), compare_keys);
+    return keys;
+}
+
+static void add_chain(struct gmt_query *query, struct gmt_arena *arena, struct line_key *keys,
+                      size_t key_count, const struct gmt_chain_table *table)
+{
+    struct line_key wanted = {.kernel_id = gmt_query_int(query, 0),
+                              .number = gmt_query_int(query, 2),
+                              .file = gmt_query_text(query, 1, arena),
+                              .kind = gmt_query_text(query, 3, arena)};
+    struct line_key *key = wanted.file != NULL && wanted.kind != NULL
+                               ? bsearch(&wanted, keys, key_count, sizeof(*keys), compare_keys)
+                               : NULL;
+
+    if (key == NULL || key->line->all_chains++ >= GMT_LINE_CHAINS)
+        return;
+    struct gmt_inline_chain *chain = GMT_PUSH(arena, key->line->chains, key->line->chain_count);
+    if (chain != NULL)
+        *chain = gmt_chain_of(table, arena, gmt_query_int(query, 4),
+                              gmt_query_text(query, 5, arena), gmt_query_int(query, 6));
+}
+
+/* Which calls the lines were inlined at, the ones with the most excess first. */
+static int add_chains(sqlite3 *db, struct gmt_arena *arena, const struct gmt_kernel_lines *kernels,
+                      size_t count)
+{
+    size_t key_count;
+    struct line_key *keys = keys_of(arena, kernels, count, &key_count);
+    struct gmt_chain_table table;
+    struct gmt_query query;
+    int rc = gmt_chain_table_load(db, arena, &table);
+
+    if (rc != 0 || key_count == 0)
+        return rc;
+    rc = gmt_query_open(&query, db,
+                        gmt_has_chains(db) ? CHAINS_SQL("v_counted_instruction", "i.chain_id")
+                                           : CHAINS_SQL("instruction", "NULL"));
+    while (rc == 0 && gmt_query_next(&query))
+        add_chain(&query, arena, keys, key_count, &table);
+    return gmt_query_close(&query, rc);
+}
+
 int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kernel_lines **kernels,
                           size_t *count)
 {
@@ -104,7 +198,9 @@ int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kerne
     while (rc == 0 && full == 0 && gmt_query_next(&query))
         full = read_row(&query, arena, kernels, count);
     rc = gmt_query_close(&query, rc);
-    return full != 0 ? full : rc;
+    if (rc != 0 || full != 0)
+        return full != 0 ? full : rc;
+    return add_chains(db, arena, *kernels, *count);
 }
 
 bool gmt_source_line_ratio(const struct gmt_source_line *line, double *actual, double *ideal)

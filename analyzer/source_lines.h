@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reports/arena.h"
+#include "reports/report.h"
 
 /* One row of v_line: the instructions of one kind on one source line. Counts are per launch, the mean of
  * those that were counted; NAN: means nothing for this kind. */
@@ -20,7 +20,10 @@ struct gmt_source_line {
     double executed, lanes, requests, bytes;
     double sectors, ideal_sectors, wavefronts, ideal_wavefronts;
     double excess_bytes;
+    struct gmt_inline_chain *chains; /* that it was inlined by, the first GMT_LINE_CHAINS of them */
+    size_t chain_count, all_chains;
 };
+enum { GMT_LINE_CHAINS = 16 };
 
 /* Those of a kernel, file by file, the one with the most excess first, in the order of line and kind. */
 struct gmt_kernel_lines {

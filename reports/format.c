@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/inlining.h"
 #include "reports/report.h"
 
 static const char dash[] = "–";
@@ -298,11 +299,18 @@ const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_lin
         return gmt_arena_text(arena, "instruction %s", line->opcode != NULL ? line->opcode : "?");
     if (line->file == NULL || line->line <= 0)
         return gmt_arena_text(arena, "PTX line %" PRId64, line->ptx_line);
+    struct gmt_inline_call outermost = {
+        .file = line->caller_file, .line = line->caller_line, .level = 1};
+    struct gmt_inline_chain known = {.calls = &outermost, .call_count = 1};
     const char *file = last_part(line->file);
     if (line->caller_file == NULL)
         return gmt_arena_text(arena, "%s:%" PRId64, file, line->line);
-    return gmt_arena_text(arena, "%s:%" PRId64 ", inlined at %s:%" PRId64, file, line->line,
-                          last_part(line->caller_file), line->caller_line);
+    const char *calls = gmt_chain_words(arena, line->chain.call_count > 0 ? &line->chain : &known,
+                                        false);
+    return line->chain_count > 1
+               ? gmt_arena_text(arena, "%s:%" PRId64 ", %s (one of %zu ways)", file, line->line,
+                                calls, line->chain_count)
+               : gmt_arena_text(arena, "%s:%" PRId64 ", %s", file, line->line, calls);
 }
 
 const char *gmt_line_remedy(const struct gmt_finding_line *line)

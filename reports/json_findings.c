@@ -2,6 +2,7 @@
 /* Findings, notes and races in the JSON report. */
 #include <jansson.h>
 
+#include "reports/inlining.h"
 #include "reports/json_parts.h"
 #include "reports/json_values.h"
 
@@ -65,6 +66,12 @@ static json_t *of_lines(const struct gmt_finding *f)
     for (size_t i = 0; i < f->line_count; i++) {
         json_t *json = of_line(&f->lines[i]);
 
+        json_object_set_new(json, "function", gmt_json_text(f->lines[i].chain.function));
+        json_object_set_new(json, "inlined_at", gmt_chain_json(&f->lines[i].chain));
+        json_object_set_new(json, "chain_count",
+                            json_integer(f->lines[i].chain.call_count > 0
+                                             ? (json_int_t)f->lines[i].chain_count
+                                             : 0));
         json_object_set_new(json, "excess_bytes", gmt_json_number(f->lines[i].excess_bytes));
         json_object_set_new(json, "share", gmt_json_number(f->lines[i].share));
         json_object_set_new(json, "per_request", gmt_json_number(f->lines[i].per_request));

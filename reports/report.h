@@ -74,6 +74,22 @@ struct gmt_evidence {
 };
 enum { GMT_EVIDENCE_MAX = 20 };
 
+/* A line of which a function was called that the compiler inlined there. */
+struct gmt_inline_call {
+    const char *function; /* the inlined one that this line stands in; NULL: none, or not known */
+    const char *file;     /* NULL: not known */
+    int64_t line;
+    int64_t
+        level; /* 1: the call of the line's own function; a gap: a chain too deep to be kept whole */
+};
+
+/* How a line came to where its instruction is. */
+struct gmt_inline_chain {
+    const char *function; /* the inlined one that the line stands in; NULL: none, or not known */
+    struct gmt_inline_call *calls; /* from the line outwards, that in the kernel itself last */
+    size_t call_count;             /* 0: it was not inlined */
+};
+
 /* A source line that causes a part of what a finding is about. */
 struct gmt_finding_line {
     const char *file; /* NULL: the kernel was compiled without line information */
@@ -81,6 +97,8 @@ struct gmt_finding_line {
     const char
         *caller_file; /* the outermost call that the line was inlined at; NULL: not inlined */
     int64_t caller_line;
+    struct gmt_inline_chain chain; /* of several that one with the most excess */
+    size_t chain_count;
     const char *opcode;
     const char *code, *caller_code; /* the lines' texts; NULL: the trace does not carry them */
     double excess_bytes, share;     /* per launch; of the finding's excess in this kernel, 0..1 */

@@ -107,8 +107,12 @@ static json_t *related(const struct gmt_writer_options *options, const struct gm
 
     if (by_line && f->where.file != NULL)
         relate(array, options, f->where.file, f->where.line, "launched here");
-    if (by_line && f->lines[0].caller_file != NULL)
-        relate(array, options, f->lines[0].caller_file, f->lines[0].caller_line, "inlined here");
+    for (size_t i = 0; by_line && i < f->lines[0].chain.call_count; i++) {
+        const struct gmt_inline_call *call = &f->lines[0].chain.calls[i];
+
+        if (call->file != NULL)
+            relate(array, options, call->file, call->line, "inlined here");
+    }
     for (size_t i = by_line ? 1 : 0; i < f->line_count; i++) {
         const struct gmt_finding_line *line = &f->lines[i];
         char text[64];

@@ -4,7 +4,19 @@
 #include <stdio.h>
 
 #include "analyzer/commands/lines_write.h"
+#include "reports/inlining.h"
 #include "reports/json_values.h"
+
+static json_t *of_chains(const struct gmt_source_line *line)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < line->chain_count; i++)
+        json_array_append_new(array, json_pack("{so, so}", "function",
+                                               gmt_json_text(line->chains[i].function),
+                                               "inlined_at", gmt_chain_json(&line->chains[i])));
+    return array;
+}
 
 static json_t *of_line(const struct gmt_source_line *line)
 {
@@ -27,6 +39,8 @@ static json_t *of_line(const struct gmt_source_line *line)
     COUNT(ideal_wavefronts);
     COUNT(excess_bytes);
 #undef COUNT
+    json_object_set_new(json, "chains", of_chains(line));
+    json_object_set_new(json, "chain_count", json_integer((json_int_t)line->all_chains));
     return json;
 }
 

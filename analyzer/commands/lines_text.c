@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "analyzer/commands/lines_write.h"
-#include "analyzer/query.h"
 #include "reports/format.h"
+#include "reports/inlining.h"
 #include "reports/text_parts.h"
 
 /* Widths of the columns left of the source. */
@@ -186,36 +186,27 @@ static void column_head(struct listing *listing)
     gmt_text_style(out, GMT_STYLE_PLAIN);
 }
 
-/* Which lines of the user's called the function that an access stands in: below the access. */
+/* Which calls the function was inlined at that an access stands in: below the access. */
 static void callers(struct listing *listing, const struct gmt_source_line *line)
 {
-    struct gmt_query query;
+    enum { FEW = 8 };
+    const int column = EXECUTED + RATIO + EXCESS + SHARE + KIND + NUMBER;
     double actual, ideal;
+    size_t shown = line->chain_count < FEW ? line->chain_count : FEW;
 
     if (!gmt_source_line_ratio(line, &actual, &ideal))
         return;
-    int rc = gmt_query_open(
-        &query, listing->view->db,
-        "SELECT DISTINCT c.text, i.caller_line FROM instruction i JOIN kernel_class k ON k.id = "
-        "i.class_id JOIN string f ON f.id = i.file_id JOIN string c ON c.id = i.caller_file_id "
-        "WHERE k.kernel_id = ?1 AND f.text = ?2 AND i.line = ?3 AND i.kind = ?4 ORDER BY 1, 2");
-    if (rc == 0) {
-        sqlite3_bind_int64(query.statement, 1, listing->kernel->kernel_id);
-        sqlite3_bind_text(query.statement, 2, line->file, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(query.statement, 3, line->line);
-        sqlite3_bind_text(query.statement, 4, line->kind, -1, SQLITE_STATIC);
+    gmt_text_style(&listing->out, shown > 0 ? GMT_STYLE_CYAN : GMT_STYLE_PLAIN);
+    for (size_t i = 0; i < shown; i++) {
+        fprintf(listing->out.out, "%*s | ", column, "");
+        gmt_print_clean(listing->out.out,
+                        gmt_chain_words(listing->view->arena, &line->chains[i], true), 0);
+        fputc('\n', listing->out.out);
     }
-    while (rc == 0 && gmt_query_next(&query)) {
-        const char *file = gmt_query_text(&query, 0, listing->view->arena);
-
-        gmt_text_style(&listing->out, GMT_STYLE_CYAN);
-        fprintf(listing->out.out, "%*s | inlined at ",
-                EXECUTED + RATIO + EXCESS + SHARE + KIND + NUMBER, "");
-        gmt_print_clean(listing->out.out, file != NULL ? file : "?", 0);
-        fprintf(listing->out.out, ":%" PRId64 "\n", gmt_query_int(&query, 1));
-        gmt_text_style(&listing->out, GMT_STYLE_PLAIN);
-    }
-    gmt_query_close(&query, rc);
+    if (line->all_chains > shown)
+        fprintf(listing->out.out, "%*s | and in %zu other ways: --format json\n", column, "",
+                line->all_chains - shown);
+    gmt_text_style(&listing->out, GMT_STYLE_PLAIN);
 }
 
 /* Does the line have an access to memory, so that its arithmetic need no row of its own? */

@@ -39,6 +39,42 @@ assert all(l["code"] == "return from[i * 33];" and l["per_request"] == 32 and l[
 assert all(l["file"].endswith("/places.h") and l["caller_file"].endswith("/places.cu") for l in lines), lines
 END
 
+# Three functions inlined into each other: every call between the load and the kernel, by PTX's .loc.
+middle=$(line places.h "middle call") outer=$(line places.h "outer call") nested=$(line places.cu "nested call")
+run nested "$gmtrace" --device sim -o nested.db "$program" nested
+finished nested.db
+equal "the chain of the load" "0 strided(int const*, int) $load
+1 middle(int const*, int) $middle
+2 outer(int const*, int) $outer
+3  $nested" "$(sql nested.db "SELECT level || ' ' || coalesce(function, '') || ' ' || $(last file) || ':' || line
+    FROM v_inline_level WHERE chain_id = (SELECT chain_id FROM v_instruction WHERE kind = 'global_load') ORDER BY level")"
+equal "the store of the kernel itself" "$nested" "$(sql nested.db "SELECT $(last file) || ':' || line FROM v_instruction
+    WHERE kind = 'global_store' AND chain_id IS NULL")"
+words="inlined at middle ($middle), at outer ($outer), at $nested"
+"$GMT_BUILD/bin/gmanalyze" nested.db -o nested.json -o nested.sarif -o nested.md >nested.txt 2>analyze.err || fail "gmanalyze of nested"
+tr -s ' \n' ' ' <nested.txt | grep -qF "$load, $words, ld.global" || fail "the report does not name the chain: $(cat nested.txt)"
+grep -qF "$load, $words" nested.md || fail "the comment does not name the chain: $(cat nested.md)"
+python3 - nested.json nested.sarif "${middle#*:}" "${outer#*:}" "${nested#*:}" <<'END' || fail "the chain in JSON"
+import json, sys
+wanted = [int(number) for number in sys.argv[3:]]
+lines = [l for f in json.load(open(sys.argv[1]))["findings"] for l in f["lines"]]
+assert [[c["line"] for c in l["inlined_at"]] for l in lines] == [wanted], lines
+assert [c["function"] for c in lines[0]["inlined_at"]] == ["middle(int const*, int)", "outer(int const*, int)", None], lines
+assert lines[0]["function"] == "strided(int const*, int)" and lines[0]["chain_count"] == 1, lines
+results = json.load(open(sys.argv[2]))["runs"][0]["results"]
+related = [[p["physicalLocation"]["region"]["startLine"] for p in r.get("relatedLocations", [])
+            if p["message"]["text"] == "inlined here"] for r in results]
+assert wanted in related, related
+END
+"$GMT_BUILD/bin/gmanalyze" validate nested.db >nested.valid || fail "validate: $(cat nested.valid)"
+
+# A kernel that stands in a header itself.
+run in_header "$gmtrace" --device sim -o in_header.db "$program" in_header
+finished in_header.db
+header=$(line places.h "header kernel")
+"$GMT_BUILD/bin/gmanalyze" in_header.db >in_header.txt 2>analyze.err || fail "gmanalyze of in_header"
+tr -s ' \n' ' ' <in_header.txt | grep -qF "$header, ld.global" || fail "the report does not name $header: $(cat in_header.txt)"
+
 # says CASE TEXT: the one line on standard error has it.
 says() {
     LD_LIBRARY_PATH=$SIM_LIB run "$1" "$program" "$1"
@@ -53,6 +89,10 @@ says refused "/$(line places.cu refused): wmma.load"
 lines() { "$GMT_BUILD/bin/gmanalyze" lines "$@" >lines.txt 2>lines.err || fail "gmanalyze lines $*"; }
 shows() { grep -qE -- "$1" lines.txt || { cat lines.txt >&2; fail "the listing does not show '$1'"; }; }
 equal "sources in the trace" "embedded 2" "$(q "SELECT state || ' ' || count(*) FROM source_file GROUP BY state")"
+lines nested.db
+shows "\| inlined at middle \(/.*/$middle\), at outer \(/.*/$outer\), at /.*/$nested\$"
+lines in_header.db
+shows "32\.0 / 4\.0 .* load +${header#*:} \|     to\[threadIdx\.x\] = from"
 lines places.db
 shows "32\.0 / 4\.0 +1\.75 KiB +100 % load +${load#*:} \|     return from\[i \* 33\];"
 shows "4\.0 / 4\.0 +store +${second#*:} \|     out\[i\] = "

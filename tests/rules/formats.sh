@@ -40,6 +40,10 @@ lines="INSERT INTO string VALUES (50, '/src/kernels/work.cu'), (51, 'ld.global.f
         (1, 1, 4, 51, 50, 42, NULL, NULL, 10, 'global_load', 9, 9, 900, 100, 'simulated'),
         (1, 1, 5, 51, NULL, NULL, NULL, NULL, 11, 'global_load', 9, 9, 200, 100, 'simulated'),
         (1, 1, 6, 51, 53, 2, 50, 70, 20, 'global_load', 9, 9, 500, 100, 'simulated');
+    INSERT INTO string VALUES (54, 'get(float const*)'), (55, 'row()');
+    INSERT INTO inline_level(chain_id, level, function_id, file_id, line) VALUES
+        (9, 0, 54, 53, 2), (9, 1, 55, 53, 8), (9, 2, NULL, 50, 70);
+    UPDATE instruction SET chain_id = 9 WHERE site = 6;
     INSERT INTO race (launch_seq, class_id, first_opcode_id, first_file_id, first_line, second_line, count)
         VALUES (1, 1, 51, 50, 42, NULL, 3)"
 # Of the software device: lines, footprints, no times.

@@ -51,6 +51,10 @@ INSERT INTO loss VALUES ('module changed since', '/home/DIRECTORY/NAME', 1),
     ('kernel class not measured', '_ZNAME1: over budget', 2), ('frame not symbolized', '/DIRECTORY/NAME', 3);
 INSERT INTO instruction(launch_seq, class_id, site, file_id, line, kind, executed, lanes, requests, bytes, sectors,
     ideal_sectors, source) SELECT 1, min(id), 0, 2, 1, 'global_load', 1, 32, 1, 128, 32, 4, 'simulated' FROM kernel_class;
+INSERT INTO string VALUES (900, '/home/DIRECTORY/NAME.h'), (901, 'NAME::inlined()');
+INSERT INTO inline_level(chain_id, level, function_id, file_id, line) VALUES (9, 0, 901, 2, 1), (9, 1, 901, 900, 5),
+    (9, 2, NULL, 900, 6);
+UPDATE instruction SET caller_file_id = 900, caller_line = 6, chain_id = 9;
 INSERT INTO source_file VALUES (2, 'embedded', 24, '0', '/* DIRECTORY */ NAME();');
 END
 make_trace planted.db "$rules/golden/trace.sql" planted.sql

@@ -17,6 +17,11 @@ __global__ void places(const int *in, int *out)
     atomicAdd(&total, sum);            // a header of the toolkit
 }
 
+__global__ void nested(const int *in, int *out)
+{
+    out[threadIdx.x] = outer(in, (int)threadIdx.x); // nested call
+}
+
 __global__ void faulty(int *nowhere)
 {
     atomicAdd(nowhere, strided(nowhere, 1)); // fault
@@ -40,6 +45,10 @@ int main(int argc, char **argv)
         faulty<<<1, 1>>>(NULL);
     else if (strcmp(what, "refused") == 0)
         refused<<<1, 32>>>((const half *)in, (float *)out);
+    else if (strcmp(what, "nested") == 0)
+        nested<<<1, 32>>>(in, out);
+    else if (strcmp(what, "in_header") == 0)
+        in_header<<<1, 32>>>(in, out);
     else
         places<<<1, 32>>>(in, out);
     puts(cudaGetErrorName(cudaDeviceSynchronize()));
