@@ -27,13 +27,27 @@ export interface Where {
   kernel: string | null;
   stack: Frame[];
 }
-export interface SourceLine {
+/** A line of which a function was called that was inlined there. */
+export interface InlineCall {
+  level: number;
+  /** The inlined function that it stands in; null: the kernel itself, or not known. */
+  function: string | null;
+  file: string | null;
+  line: number | null;
+}
+/** A source line, and where it was inlined. */
+export interface Place {
   file: string | null;
   line: number | null;
   caller_file: string | null;
   caller_line: number | null;
   ptx_line: number | null;
   opcode: string | null;
+  /** From the line outwards, the kernel's own line last; absent: only the outermost call is known. */
+  inlined_at?: InlineCall[];
+  chain_count?: number;
+}
+export interface SourceLine extends Place {
   excess_bytes: number | null;
   share: number | null;
   /** Sectors, or passes through shared memory. */
@@ -145,8 +159,8 @@ export interface Gap {
 }
 export interface Race {
   kernel: string;
-  first: SourceLine;
-  second: SourceLine;
+  first: Place;
+  second: Place;
   count: number;
 }
 /** A driver function that the program got without a hook in between. */

@@ -39,6 +39,7 @@ const ENCODINGS = {
   kernel_name: 'string',
   access: 'string',
   opcodes: 'string',
+  inlined: 'string',
 };
 
 /** rows: { table: [{ column: value }] }; values of columns that a row lacks are not known. */

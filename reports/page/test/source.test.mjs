@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, payloadOf } from './bundle.mjs';
 
-const { sourceOf, listing, wordOf } = await load('sections/kernels/source.ts');
+const { sourceOf, listing, waysOf, wordOf } = await load('sections/kernels/source.ts');
 
 const rows = [
   // two launches: 64 and 4 sectors a request in all, so that one launch moves half of it
   ['k', 2, 'a.cu', 7, 'global_load', 'ld', 4, 4, 128, 16, null, null, 3584],
   ['k', 2, 'a.cu', 7, 'other', 'mul', 6, null, null, null, null, null, null],
   ['k', 2, 'a.cu', 9, 'global_store', 'st', 2, 2, 8, 8, null, null, 0],
-  ['k', 2, 'b.h', 20, 'shared_load', 'ld', 2, 2, null, null, 64, 2, 7936],
+  ['k', 2, 'b.h', 20, 'shared_load', 'ld', 2, 2, null, null, 64, 2, 7936, 'inlined at f (b.h:9), at a.cu:3; inlined at a.cu:4'],
   ['other', 1, null, 3, 'global_load', 'ld', 1, 1, 32, 4, null, null, 896],
 ];
-const columns = ['kernel_name', 'launches', 'file', 'line', 'access', 'opcodes', 'executed', 'requests', 'sectors', 'ideal_sectors', 'wavefronts', 'ideal_wavefronts', 'excess_bytes'];
+const columns = ['kernel_name', 'launches', 'file', 'line', 'access', 'opcodes', 'executed', 'requests', 'sectors', 'ideal_sectors', 'wavefronts', 'ideal_wavefronts', 'excess_bytes', 'inlined'];
 const payload = payloadOf(
   { source_line: rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]]))) },
   { sources: { 'a.cu': Array.from({ length: 30 }, (_, at) => `line ${at + 1}`).join('\n') } },
@@ -51,4 +51,13 @@ test('without the text or without lines there are still the counts', () => {
 test('kinds in words; what is not known stays as it is', () => {
   assert.equal(wordOf('shared_load'), 'shared load');
   assert.equal(wordOf('<new>'), '<new>');
+});
+
+test('every way in which the accesses of a line were inlined, once', () => {
+  const source = sourceOf(payload, 'k');
+  const [shared] = source.files[0].counts;
+  assert.deepEqual(shared.inlined, ['inlined at f (b.h:9), at a.cu:3', 'inlined at a.cu:4']);
+  assert.deepEqual(waysOf([shared, shared]), shared.inlined);
+  assert.deepEqual(source.files[1].counts.map(({ inlined }) => inlined), [[], [], []]);
+  assert.deepEqual(waysOf([{ ...shared, actual: NaN }]), [], 'arithmetic beside them has none of its own');
 });

@@ -8,7 +8,7 @@ import { go } from '../state';
 import { category, counted, OUTCOME_MARK } from '../words';
 import './checks.css';
 import { CoverageReport } from './checks/coverage';
-import { lineLabel } from './findings/body';
+import { lineLabel } from './findings/line-label';
 
 type Outcome = RuleRow['outcome'];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an open finding shows: what to do, where, what it costs, how that is known, and the evidence.
 import type { ComponentChildren } from 'preact';
-import { base, bytes, decimal, evidence, known, ns, share } from '../../format';
+import { bytes, decimal, evidence, known, ns, share } from '../../format';
 import { Code, CopyButton } from '../../parts/copy';
 import { Stack } from '../../parts/stack';
 import { Table, type TableColumn } from '../../parts/table';
@@ -9,6 +9,7 @@ import type { Payload } from '../../payload';
 import type { Finding, Part, Report, SourceLine } from '../../report';
 import { formatHash, go } from '../../state';
 import { confidence, effort } from '../../words';
+import { lineLabel } from './line-label';
 import { Picture } from './picture';
 
 interface Props {
@@ -119,13 +120,6 @@ const PARTS: TableColumn<Part>[] = [
     show: ({ best_ns }) => ns(best_ns),
   },
 ];
-
-/** "main.cu:42, inlined at b.cu:7"; the line of the PTX where the source is not known. */
-export function lineLabel({ file, line, caller_file, caller_line, ptx_line, opcode }: SourceLine): string {
-  if (file === null) return ptx_line === null ? `instruction ${opcode ?? '?'}` : `PTX line ${ptx_line}`;
-  const from = caller_file === null ? '' : `, inlined at ${base(caller_file)}:${caller_line ?? '?'}`;
-  return `${base(file)}:${line ?? '?'}${from}`;
-}
 
 const LINES: TableColumn<SourceLine>[] = [
   { key: 'line', title: 'Line', value: lineLabel },

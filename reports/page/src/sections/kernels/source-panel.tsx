@@ -4,11 +4,13 @@ import { useMemo } from 'preact/hooks';
 import { base, bytes, count, decimal, known, share } from '../../format';
 import { Table, type TableColumn } from '../../parts/table';
 import type { Payload } from '../../payload';
-import { listing, sourceOf, wordOf, type LineCount, type Shown, type SourceFile } from './source';
+import { listing, sourceOf, waysOf, wordOf, type LineCount, type Shown, type SourceFile } from './source';
 import type { Kernel } from './model';
 
 /** Lines of one file that a page shows; a kernel of more is read in an editor. */
 const MOST = 500;
+/** Ways in which a line was inlined that are shown below it. */
+const FEW = 3;
 
 const COLUMNS: TableColumn<LineCount>[] = [
   { key: 'file', title: 'File', value: ({ file }) => file, show: ({ file }) => (file === null ? 'not known' : base(file)) },
@@ -46,6 +48,20 @@ function Counts({ counts }: { counts: LineCount[] }) {
   );
 }
 
+/** Of many ways the first few; all of them when it is pointed at. */
+function Ways({ counts }: { counts: LineCount[] }) {
+  const ways = waysOf(counts);
+  if (ways.length === 0) return null;
+  return (
+    <div class="dim" title={ways.join('\n')}>
+      {ways.slice(0, FEW).map((way) => (
+        <div>{way}</div>
+      ))}
+      {ways.length > FEW && <div>… {count(ways.length - FEW)} more</div>}
+    </div>
+  );
+}
+
 function Row({ shown }: { shown: Shown }) {
   if (shown === null)
     return (
@@ -60,6 +76,7 @@ function Row({ shown }: { shown: Shown }) {
       <th scope="row">{line}</th>
       <td>
         <code>{text ?? counts[0]?.opcodes}</code>
+        <Ways counts={counts} />
       </td>
     </tr>
   );

@@ -9,6 +9,8 @@ export interface LineCount {
   line: number;
   kind: string;
   opcodes: string;
+  /** "inlined at f (a.h:9), at a.cu:17", a text for each way; empty: it was not inlined. */
+  inlined: string[];
   executed: number;
   requests: number;
   /** Sectors of device memory or passes through shared memory, per request; NaN: neither. */
@@ -62,7 +64,7 @@ export function sourceOf(payload: Payload, kernel: string): KernelSource | null 
   const table = payload.table('source_line');
   const names = table.strings('kernel_name');
   const column = (name: string) => table.numbers(name);
-  const [files, kinds, opcodes] = ['file', 'access', 'opcodes'].map((name) => table.strings(name));
+  const [files, kinds, opcodes, inlined] = ['file', 'access', 'opcodes', 'inlined'].map((name) => table.strings(name));
   const [launches, line, executed, requests, excess] = ['launches', 'line', 'executed', 'requests', 'excess_bytes'].map(column);
   const [sectors, idealSectors, passes, idealPasses] = ['sectors', 'ideal_sectors', 'wavefronts', 'ideal_wavefronts'].map(column);
   const counts: LineCount[] = [];
@@ -76,6 +78,7 @@ export function sourceOf(payload: Payload, kernel: string): KernelSource | null 
       line: line[row],
       kind: kinds[row] ?? 'other',
       opcodes: opcodes[row] ?? '',
+      inlined: inlined[row]?.split('; ') ?? [],
       executed: executed[row] / counted,
       requests: requests[row] / counted,
       actual: (shared ? passes : sectors)[row] / requests[row],
@@ -104,6 +107,11 @@ export function sourceOf(payload: Payload, kernel: string): KernelSource | null 
 function worthShowing(counts: LineCount[]): LineCount[] {
   const accesses = counts.filter(({ actual }) => !Number.isNaN(actual));
   return accesses.length > 0 ? accesses : counts.slice(0, 1);
+}
+
+/** How accesses came to a line that was inlined, each way once. */
+export function waysOf(counts: LineCount[]): string[] {
+  return [...new Set(counts.filter(({ actual }) => !Number.isNaN(actual)).flatMap(({ inlined }) => inlined))];
 }
 
 /** The lines that were counted, each with `around` neighbours. */
