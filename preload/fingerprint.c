@@ -134,19 +134,22 @@ bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *tran
         !host_range(transfer, bytes, &range) || gmt_user_ranges_skip()) {
         return false;
     }
-    uint64_t begin = gmt_clock_ticks(), reads = gmt_hash_bytes(bytes, limit);
     if (!has_arrived(site, transfer)) {
         transfer->fingerprint = GMT_PRINT_ASYNCHRONOUS;
         return false;
     }
-    if (!gmt_hash_budget_reserve(&budget, reads, begin, &reserved)) {
+    /* All since the driver returned is ours. */
+    if (!gmt_hash_budget_reserve(&budget, gmt_hash_bytes(bytes, limit), site->end_ticks,
+                                 &reserved)) {
         transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
         return false;
     }
     int saved_errno = errno;
     print->bytes_hashed = 0;
     transfer->fingerprint = (uint8_t)take(site, transfer->direction, &range, print);
-    gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved, gmt_clock_ticks() - begin);
+    uint64_t now = gmt_clock_ticks();
+    gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved,
+                           now > site->end_ticks ? now - site->end_ticks : 0);
     errno = saved_errno;
     return print->bytes_hashed != 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fingerprints: every byte counts where all are hashed, the blocks where not; and what they may cost. */
+/* Fingerprints: every byte counts where all are hashed, the blocks where not. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "preload/content_hash.h"
-#include "preload/hash_budget.h"
 
 #define LIMIT ((size_t)1 << 20)
 #define LARGE ((size_t)8 << 20)
@@ -131,95 +130,4 @@ Test(content_hash, carefully_reads_the_same_and_survives_what_cannot_be_read)
     cr_expect_eq(gmt_hash_of(&range, LARGE).bytes_hashed, 0);
     cr_assert_eq(munmap(memory, bytes), 0);
     cr_expect_eq(gmt_hash_of(&range, 1).bytes_hashed, 0);
-}
-
-/* ---- the budget ------------------------------------------------------------------------------- */
-
-/* `calls` copies of 1 MiB, `gap` ticks apart; hashing takes `cost` ticks each. Returns how many were
- * hashed, and counts the longest series of neighbours. */
-static unsigned drive(struct gmt_hash_budget *budget, unsigned calls, uint64_t gap, uint64_t cost,
-                      unsigned *series)
-{
-    uint64_t now = budget->began, before = atomic_load(&budget->spent);
-    uint64_t reserved;
-    unsigned hashed = 0, run = 0;
-    *series = 0;
-    for (unsigned i = 0; i < calls; i++) {
-        now += gap;
-        if (gmt_hash_budget_reserve(budget, LIMIT, now, &reserved)) {
-            now += cost;
-            gmt_hash_budget_settle(budget, LIMIT, reserved, cost);
-            hashed++;
-            *series = ++run > *series ? run : *series;
-        } else {
-            run = 0;
-        }
-        cr_assert_leq((double)atomic_load(&budget->spent),
-                      budget->share * (double)(now - budget->began) + (double)(cost + before),
-                      "call %u", i);
-    }
-    return hashed;
-}
-
-Test(hash_budget, hashes_everything_that_it_covers)
-{
-    struct gmt_hash_budget budget;
-    unsigned series;
-    gmt_hash_budget_begin(&budget, 0.03, 1000);
-    /* 1 % of the time, after a start that pays for the first, cautious guess. */
-    unsigned hashed = drive(&budget, 1000, 100 * 300000, 300000, &series);
-    cr_expect_geq(hashed, 990, "%u", hashed);
-}
-
-Test(hash_budget, keeps_the_share_and_hashes_in_series)
-{
-    struct gmt_hash_budget budget;
-    unsigned series;
-    gmt_hash_budget_begin(&budget, 0.03, 1000);
-    /* All of them would take half of the time. */
-    unsigned hashed = drive(&budget, 100000, 300000, 300000, &series);
-    cr_expect_geq(hashed, 2500, "%u", hashed);
-    cr_expect_leq(hashed, 3200, "%u", hashed);
-    cr_expect_geq(series, 10, "%u", series);
-}
-
-Test(hash_budget, does_not_stop_for_good_after_one_slow_hash)
-{
-    struct gmt_hash_budget budget;
-    unsigned series;
-    gmt_hash_budget_begin(&budget, 0.03, 0);
-    gmt_hash_budget_settle(&budget, 64, 0, UINT64_C(40000000)); /* it was not running for 10 ms */
-    cr_expect_geq(drive(&budget, 1000, UINT64_C(30000000), 300000, &series), 900);
-}
-
-Test(hash_budget, hashes_nothing_without_a_share_and_all_without_limit)
-{
-    struct gmt_hash_budget budget;
-    uint64_t reserved;
-    unsigned series;
-    gmt_hash_budget_begin(&budget, 0, 0);
-    cr_expect_eq(drive(&budget, 100, 1000000, 1, &series), 0);
-    gmt_hash_budget_begin(&budget, 1, 0);
-    cr_expect(gmt_hash_budget_reserve(&budget, UINT64_MAX / 2, 0, &reserved));
-}
-
-/* A hundred threads that ask before the first of them is done get what one thread would get. */
-Test(hash_budget, gives_the_same_credit_to_one_thread_only)
-{
-    struct gmt_hash_budget budget;
-    uint64_t reserved = 0, now = UINT64_C(1000000000), sum = 0;
-    unsigned granted = 0;
-    gmt_hash_budget_begin(&budget, 0.03, 0);
-    while (granted < 100 && gmt_hash_budget_reserve(&budget, LIMIT, now, &reserved)) {
-        sum += reserved;
-        granted++;
-    }
-    cr_expect_gt(granted, 0);
-    cr_expect_lt(granted, 100);
-    cr_expect_leq((double)sum, 0.03 * (double)now);
-    cr_expect_eq(atomic_load(&budget.spent), sum);
-    for (unsigned i = 0; i < granted; i++) {
-        gmt_hash_budget_settle(&budget, 0, reserved, 0); /* nothing could be read */
-    }
-    cr_expect_eq(atomic_load(&budget.spent), sum - granted * reserved);
 }

@@ -73,17 +73,24 @@ def kinds_of_memory(session):
 
 
 def overhead(session, program):
-    """The same traced run with and without hashing, in turns."""
+    """The same traced run with and without hashing, in turns. What a process does is not always the same
+    at the same speed: each mode's quicker half is compared."""
     command = [program, "redundant", "bad", "500"]
     times = {"off": [], "sampled": []}
-    for _ in range(7):
-        for mode, values in times.items():
-            done, _ = session.traced("content_cost", command, "light", GMTRACE_FINGERPRINTS=mode)
-            values.append(elapsed(done))
-    off, sampled = (statistics.median(times[mode]) for mode in ("off", "sampled"))
+    hashed = []
+    for turn in range(12):
+        for mode in sorted(times, reverse=turn % 2 == 1):
+            done, path = session.traced("content_cost", command, "light",
+                                        GMTRACE_FINGERPRINTS=mode)
+            times[mode].append(elapsed(done))
+            if mode == "sampled":
+                hashed.append(session.one(path, "SELECT count(hash) FROM fingerprint"))
+    off, sampled = (statistics.median(sorted(times[mode])[:6]) for mode in ("off", "sampled"))
     session.note("run without fingerprints", off, "ms")
     session.note("run with fingerprints", sampled, "ms")
-    session.check("fingerprints cost at most 3 % (and 2 % of noise)", sampled <= 1.05 * off,
+    session.note("copies hashed", statistics.median(hashed))
+    session.check("fingerprints: some copies are hashed in each run", min(hashed) > 0, min(hashed))
+    session.check("fingerprints cost at most 3 %", sampled <= 1.03 * off,
                   f"{100 * (sampled / off - 1):.1f} %")
 
 
