@@ -13,6 +13,8 @@
 #include "preload/options.h"
 #include "preload/unwind/chains.h"
 #include "preload/unwind/objects.h"
+#include "preload/unwind/pages.h"
+#include "preload/unwind/rows.h"
 #include "preload/unwind/walk.h"
 
 #define INTERN_SLOTS 65536u     /* a power of two; half of them are used */
@@ -49,8 +51,13 @@ static void find_stack_bounds(void)
     errno = saved_errno;
 }
 
-void gmt_stack_note_objects(void)
+void gmt_stack_start(void)
 {
+    if (gmt_options.stacks != GMT_STACKS_OFF) {
+        gmt_pages_populate(interned, sizeof(interned));
+        gmt_pages_populate(gmt_rows, sizeof(gmt_rows));
+        gmt_chains_populate();
+    }
     pthread_mutex_lock(&mutex);
     gmt_objects_note();
     pthread_mutex_unlock(&mutex);

@@ -12,8 +12,9 @@
  * NULL: the call has no stack. */
 uint32_t gmt_stack_here(const void *frame);
 
-/* Write the maps of objects loaded since the last time (GMT_REC_OBJECT). */
-void gmt_stack_note_objects(void);
+/* When recording starts, before the first gmt_stack_here: write the maps of the loaded objects
+ * (GMT_REC_OBJECT), and make ready for stacks where some are kept. */
+void gmt_stack_start(void);
 
 /* In a forked child: nothing has been written to its trace yet. */
 void gmt_stack_reset(void);

@@ -271,7 +271,7 @@ static bool start_locked(void)
             gmt_user_ranges_start();
             gmt_hazards_start();
             gmt_fingerprint_start();
-            gmt_stack_note_objects();
+            gmt_stack_start();
             start_recorder();
             if (!handlers_installed) {
                 handlers_installed = true;

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "preload/unwind/pages.h"
+
 #define SETS 512u /* a power of two */
 #define WAYS 2u   /* two ways to one place, in turn, need not drive each other out */
 
@@ -117,6 +119,11 @@ void gmt_chains_put(const struct gmt_walk *walk, uint32_t number)
     fill(entry, &start, walk, number);
     atomic_store_explicit(&entry->sequence, sequence + 2, memory_order_release);
     SET(oldest[start.set], (uint8_t)((way + 1) % WAYS));
+}
+
+void gmt_chains_populate(void)
+{
+    gmt_pages_populate(entries, sizeof(entries));
 }
 
 void gmt_chains_reset(void)

@@ -24,4 +24,7 @@ void gmt_chains_put(const struct gmt_walk *walk, uint32_t number);
 /* All numbers are void: a forked child. */
 void gmt_chains_reset(void);
 
+/* Make the table's pages present; before anybody uses it. */
+void gmt_chains_populate(void);
+
 #endif
