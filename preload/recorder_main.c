@@ -4,10 +4,12 @@
  * trace.db while it runs, and finishes however it ends. Not for users.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -41,6 +43,22 @@ static void raise_limits(void)
     }
 }
 
+/* A program bound to some processors has them for itself: the recorder uses all that its control group may,
+ * which the kernel sees to. Nor does it keep others from running because the program may. */
+static void leave_binding(void)
+{
+    union {
+        unsigned char bytes[1024]; /* a bit for each processor that a kernel can have */
+        cpu_set_t first;
+    } all;
+    memset(all.bytes, 0xff, sizeof(all.bytes));
+    (void)sched_setaffinity(0, sizeof(all), &all.first);
+    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    if (policy == SCHED_FIFO || policy == SCHED_RR) {
+        (void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
+    }
+}
+
 /* Failures that may pass: somebody frees space, a quota is raised, a server comes back. */
 static bool may_pass(int error)
 {
@@ -57,6 +75,7 @@ int main(int argc, char **argv)
     }
     ignore_signals();
     raise_limits();
+    leave_binding();
     /* Do not keep the program's working directory from being unmounted or removed. */
     if (argv[1][0] == '/') {
         (void)chdir("/");

@@ -90,6 +90,18 @@ sql() {
     sqlite3 -batch -noheader "file:$1?mode=ro" "$2"
 }
 
+# The recorder of this build whose arguments name a folder.
+recorder_of() {
+    local proc
+    for proc in /proc/[0-9]*; do
+        if [ "$(readlink "$proc/exe" 2>/dev/null)" = "$GMT_BUILD/libexec/gmtrace/gmtrace-recorder" ] &&
+            tr '\0' '\n' <"$proc/cmdline" 2>/dev/null | grep -qF "$1"; then
+            echo "${proc#/proc/}"
+            return
+        fi
+    done
+}
+
 # Wait until the recorder has finished with a trace. The limit ends a test that has failed, on a machine
 # that does many other things.
 finished() {

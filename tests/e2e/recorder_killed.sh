@@ -4,23 +4,11 @@
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
-# The recorder of this test: an executable of that name with our folder among its arguments.
-recorder_pid() {
-    local proc
-    for proc in /proc/[0-9]*; do
-        if [ "$(readlink "$proc/exe" 2>/dev/null)" = "$GMT_BUILD/libexec/gmtrace/gmtrace-recorder" ] &&
-            tr '\0' '\n' <"$proc/cmdline" 2>/dev/null | grep -qF "$work"; then
-            echo "${proc#/proc/}"
-            return
-        fi
-    done
-}
-
 LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB SIMGPU_COUNTS=$work/t.counts \
     GMTRACE_OUTPUT=$work/t.db "$CLIENTS/driverclient" many 1500000 >t.out 2>t.err &
 pid=$!
 recorder=
-while [ -z "$recorder" ] && kill -0 $pid 2>/dev/null; do recorder=$(recorder_pid); done
+while [ -z "$recorder" ] && kill -0 $pid 2>/dev/null; do recorder=$(recorder_of "$work"); done
 [ -n "$recorder" ] || fail "no recorder was seen"
 kill -9 "$recorder"
 status=0
