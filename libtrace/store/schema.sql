@@ -539,8 +539,7 @@ FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;
 -- Where a class was counted on the GPU and by the software device, what the GPU did ('sass' sorts first).
 CREATE VIEW v_counted_instruction AS
 SELECT i.* FROM instruction i
-JOIN (SELECT class_id, min(source) AS source FROM instruction GROUP BY class_id) s
-ON s.class_id = i.class_id AND s.source = i.source;
+WHERE i.source = (SELECT min(m.source) FROM instruction m WHERE m.class_id = i.class_id);
 
 -- One row per instruction of a class, means over the launches it was counted in; its excess work
 -- and what part of the kernel's excess that is.
@@ -554,16 +553,16 @@ SELECT i.class_id, k.name AS kernel, i.site, fn.text AS function, op.text AS opc
        avg(i.addresses) AS addresses,
        avg(i.sectors - i.ideal_sectors) AS excess_sectors,
        avg(i.wavefronts - i.ideal_wavefronts) AS excess_wavefronts,
-       sum(i.sectors - i.ideal_sectors) * 1.0 / nullif(t.excess_sectors, 0) AS sector_share,
-       sum(i.wavefronts - i.ideal_wavefronts) * 1.0 / nullif(t.excess_wavefronts, 0) AS wavefront_share,
+       sum(i.sectors - i.ideal_sectors) * 1.0 /
+           nullif(sum(sum(i.sectors - i.ideal_sectors)) OVER class, 0) AS sector_share,
+       sum(i.wavefronts - i.ideal_wavefronts) * 1.0 /
+           nullif(sum(sum(i.wavefronts - i.ideal_wavefronts)) OVER class, 0) AS wavefront_share,
        min(i.source) AS source, min(i.pc_offset) AS pc_offset, min(i.chain_id) AS chain_id
 FROM v_counted_instruction i JOIN kernel_class c ON c.id = i.class_id JOIN kernel k ON k.id = c.kernel_id
-JOIN (SELECT class_id, sum(sectors - ideal_sectors) AS excess_sectors,
-             sum(wavefronts - ideal_wavefronts) AS excess_wavefronts
-      FROM v_counted_instruction GROUP BY class_id) t ON t.class_id = i.class_id
 LEFT JOIN string fn ON fn.id = i.function_id LEFT JOIN string op ON op.id = i.opcode_id
 LEFT JOIN string fi ON fi.id = i.file_id LEFT JOIN string cf ON cf.id = i.caller_file_id
-GROUP BY i.class_id, i.site, i.kind;
+GROUP BY i.class_id, i.site, i.kind
+WINDOW class AS (PARTITION BY i.class_id);
 
 -- The lines that an instruction stands for, as v_instruction.chain_id names them: innermost first by level.
 CREATE VIEW v_inline_level AS

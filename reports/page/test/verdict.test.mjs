@@ -61,6 +61,17 @@ test('copies of one way are added up, and one unknown time makes their sum unkno
   );
 });
 
+test('gaps of one kind are one badge, which tells them all', () => {
+  const gap = (what, why) => ({ what, why, remedy: null });
+  const gaps = [gap('kernels', 'one'), gap('kernels', 'two'), gap('copies', 'three'), gap('memsets', 'four')];
+  const shown = badges({ report: makeReport({ could_not_check: gaps }), detail: null });
+  const kernels = shown.filter(({ text }) => text === 'kernels: incomplete');
+  assert.equal(kernels.length, 1);
+  assert.equal(kernels[0].help, 'one\ntwo');
+  assert.ok(shown.some(({ text }) => text === 'memsets: incomplete'));
+  assert.ok(!shown.some(({ text }) => text.includes('more gaps')));
+});
+
 test('badges tell losses from rules that could not run, and where the prices come from', () => {
   const of = (report) =>
     badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);

@@ -57,16 +57,17 @@ function ofGaps({ report }: Head): Badge[] {
   const gaps = report.could_not_check;
   const rules = gaps.filter(({ what }) => /^GM\d/.test(what));
   const rest = gaps.filter((gap) => !rules.includes(gap));
-  const badges: Badge[] = rest.slice(0, GAPS_SHOWN).map(({ what, why, remedy }) => ({
-    tone: stateOf(why) === 'off' ? 'fair' : 'bad',
-    text: `${what.replaceAll('_', ' ')}: ${stateOf(why)}`,
-    section: 'checks',
-    help: remedy === null ? why : `${why}. ${remedy}`,
-  }));
-  if (rest.length > GAPS_SHOWN) {
-    const more = rest.length - GAPS_SHOWN;
-    badges.push({ tone: 'bad', text: `${more} more gaps`, section: 'checks', help: 'See the section on checks' });
+  const badges: Badge[] = [];
+  for (const { what, why, remedy } of rest) {
+    const text = `${what.replaceAll('_', ' ')}: ${stateOf(why)}`;
+    const help = remedy === null ? why : `${why}. ${remedy}`;
+    const same = badges.find((badge) => badge.text === text);
+    if (same !== undefined) same.help += `\n${help}`;
+    else badges.push({ tone: stateOf(why) === 'off' ? 'fair' : 'bad', text, section: 'checks', help });
   }
+  const more = badges.splice(GAPS_SHOWN).length;
+  if (more > 0)
+    badges.push({ tone: 'bad', text: `${more} more gaps`, section: 'checks', help: 'See the section on checks' });
   if (rest.length === 0)
     badges.push({
       tone: 'good',
