@@ -149,8 +149,11 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
     if (finding == NULL || !tl->has_instructions)
         return;
     const char *all = union_of(analysis, excess, class->id);
-    if (all == NULL)
+    const char *kernel = gmt_text(
+        analysis, "SELECT kernel_id FROM kernel_class WHERE id = %" PRId64, class->id);
+    if (all == NULL || kernel == NULL)
         return;
+    (void)gmt_query_int64(tl->db, kernel, &finding->kernel_id);
     /* One source line is often several instructions: unrolled, or inlined more than once. */
     const char *sql = gmt_text(
         analysis,

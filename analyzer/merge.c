@@ -14,6 +14,28 @@ static bool equal(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+static bool has_lines(const struct gmt_finding *f)
+{
+    return f->line_count > 0 && f->lines[0].file != NULL;
+}
+
+/* Two modules can have kernels of one name. Of one kernel that was loaded twice the lines are the same. */
+static bool same_kernel(const struct gmt_finding *a, const struct gmt_finding *b)
+{
+    if (!equal(a->where.kernel, b->where.kernel))
+        return false;
+    if (a->kernel_id == b->kernel_id || !has_lines(a) || !has_lines(b))
+        return true;
+    for (size_t i = 0; i < a->line_count * b->line_count; i++) {
+        const struct gmt_finding_line *x = &a->lines[i / b->line_count],
+                                      *y = &b->lines[i % b->line_count];
+
+        if (x->file != NULL && equal(x->file, y->file) && x->line == y->line)
+            return true;
+    }
+    return false;
+}
+
 /* Nobody who reads both could tell them apart, and one change repairs both. */
 static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
 {
@@ -23,7 +45,7 @@ static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
     if (!equal(a->note_why, b->note_why))
         return false;
     if (x->kernel != NULL || y->kernel != NULL)
-        return equal(x->kernel, y->kernel);
+        return same_kernel(a, b);
     /* Without a line, the function is as close as the place is known. */
     bool by_function = x->file == NULL && y->file == NULL && x->function != NULL;
     return equal(x->function, y->function) && equal(x->api, y->api) &&

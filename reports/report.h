@@ -147,6 +147,7 @@ struct gmt_finding {
     size_t evidence_count;
     struct gmt_finding_line *lines; /* largest share first; none unless instructions were counted */
     size_t line_count;
+    int64_t kernel_id;   /* of the trace's kernel that the lines are of */
     const char *sql;     /* reproduces the evidence from the trace      */
     double cost_ns;      /* time now spent in what the fix touches      */
     double excess_bytes; /* moved for nothing; ranks what has no price  */

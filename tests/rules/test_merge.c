@@ -2,6 +2,7 @@
 /* Several cases of one problem in one place become one finding. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/rules/fixture.h"
@@ -72,6 +73,38 @@ Test(merge, keeps_kernels_apart)
     cr_assert_eq(fixture.report.finding_count, 2);
     cr_assert_eq(fixture.report.findings[0].part_count, 0);
     gmt_fixture_free(&fixture);
+}
+
+/* Modules may have kernels of one name each: two kernels, if what they do stands in different lines. */
+static size_t findings_of_two_modules(const char *second_file)
+{
+    struct gmt_fixture fixture;
+    char sql[1200];
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, second_class);
+    gmt_fixture_sql(&fixture, "INSERT INTO kernel (id, name, mangled) SELECT 2, name, mangled "
+                              "FROM kernel WHERE id = 1;"
+                              "UPDATE kernel_class SET kernel_id = 2 WHERE id = 2;"
+                              "INSERT INTO string VALUES (50, '/src/a.cu'), (51, '/src/b.cu')");
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO instruction (launch_seq, class_id, site, file_id, line, kind, executed, "
+             "lanes, requests, sectors, ideal_sectors, source) VALUES "
+             "(1, 1, 1, 50, 7, 'global_load', 9, 9, 9, 900, 100, 'sass'),"
+             "(101, 2, 1, %s, 7, 'global_load', 9, 9, 9, 900, 100, 'sass')",
+             second_file);
+    gmt_fixture_sql(&fixture, sql);
+    gmt_fixture_analyze(&fixture, "GM301");
+    size_t count = fixture.report.finding_count;
+    gmt_fixture_free(&fixture);
+    return count;
+}
+
+Test(merge, keeps_kernels_of_one_name_in_two_modules_apart)
+{
+    cr_expect_eq(findings_of_two_modules("51"), 2u);
+    cr_expect_eq(findings_of_two_modules("50"), 1u, "one kernel, loaded twice");
+    cr_expect_eq(findings_of_two_modules("NULL"), 1u, "nobody could tell them apart");
 }
 
 Test(merge, prices_loads_and_stores_of_one_mapping_once)
