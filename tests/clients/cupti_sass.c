@@ -2,7 +2,8 @@
 /*
  * A stand-in for CUPTI that counts instructions: whatever is launched while it is switched on gives the
  * counts of kernel `a` of tests/data/cubin (CUPTI_STANDIN_CUBIN), which it says was loaded: as the last
- * of CUPTI_STANDIN_MODULES modules, each of which has a kernel of that name.
+ * of CUPTI_STANDIN_MODULES modules, each of which has a kernel of that name. Of several cubins with
+ * colons between, each is a module, and sessions are about the kernels of one after the other.
  *
  * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
  * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
@@ -13,6 +14,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_sass_metrics.h>
 #include <cupti_target.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,8 +31,36 @@ static bool is_configured, was_configured, is_enabled, patches_all;
 static size_t sessions, asked_crcs;
 static CUpti_CallbackFunc callback;
 
+/* The path of the `at`-th cubin; false: there are not so many. */
+static bool cubin_path(size_t at, char *path, size_t bytes)
+{
+    const char *text = getenv("CUPTI_STANDIN_CUBIN");
+    for (size_t i = 0; text != NULL && i < at; i++) {
+        text = strchr(text, ':');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    if (text == NULL) {
+        return false;
+    }
+    (void)snprintf(path, bytes, "%.*s", (int)strcspn(text, ":"), text);
+    return true;
+}
+
+static uint32_t cubin_count(void)
+{
+    char path[PATH_MAX];
+    uint32_t count = 0;
+    while (cubin_path(count, path, sizeof(path))) {
+        count++;
+    }
+    return count;
+}
+
 static uint32_t module_count(void)
 {
+    if (cubin_count() > 1) {
+        return cubin_count();
+    }
     const char *text = getenv("CUPTI_STANDIN_MODULES");
     return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 1;
 }
@@ -90,31 +120,38 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
     return known ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-/* The module is there at once, as one that was loaded before the first launch. */
-CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
-                                CUpti_CallbackDomain domain, CUpti_CallbackId id)
+static bool show_module(uint32_t number, CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
     static char image[1 << 16];
-    const char *path = getenv("CUPTI_STANDIN_CUBIN");
-    FILE *in = path != NULL ? fopen(path, "re") : NULL;
-    (void)subscriber;
-    if (enable == 0 || in == NULL) {
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    }
-    if (id == CUPTI_CBID_RESOURCE_MODULE_PROFILED) {
-        patches_all = true;
-        (void)fclose(in);
-        return CUPTI_SUCCESS;
+    char path[PATH_MAX];
+    bool known = cubin_path(number < cubin_count() ? number : 0, path, sizeof(path));
+    FILE *in = known ? fopen(path, "re") : NULL;
+    if (in == NULL) {
+        return false;
     }
     CUpti_ModuleResourceData module = {.pCubin = image};
     CUpti_ResourceData resource = {.resourceDescriptor = &module};
     module.cubinSize = fread(image, 1, sizeof(image), in);
     (void)fclose(in);
-    for (uint32_t i = 0; i < module_count(); i++) {
-        callback(NULL, domain, id, &resource);
-    }
+    callback(NULL, domain, id, &resource);
     memset(image, 0, sizeof(image)); /* it is only there while it is being shown */
-    return CUPTI_SUCCESS;
+    return true;
+}
+
+/* Modules are there at once, as those that were loaded before the first launch. */
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+    bool good = enable != 0 && cubin_count() > 0;
+    (void)subscriber;
+    if (good && id == CUPTI_CBID_RESOURCE_MODULE_PROFILED) {
+        patches_all = true;
+        return CUPTI_SUCCESS;
+    }
+    for (uint32_t i = 0; good && i < module_count(); i++) {
+        good = show_module(i, domain, id);
+    }
+    return good ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiGetCubinCrc(CUpti_GetCubinCrcParams *params)
@@ -213,10 +250,12 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params *params)
         note("flushed out of order");
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
+    uint32_t cubins = cubin_count();
+    uint32_t module = cubins > 1 ? (uint32_t)((sessions - 1) % cubins) : module_count() - 1;
     for (size_t i = 0; i < params->numOfPatchedInstructionRecords; i++) {
         CUpti_SassMetrics_Data *record = &params->pMetricsData[i];
         uint64_t id = configured[i / INSTRUCTIONS];
-        record->cubinCrc = CRC + module_count() - 1;
+        record->cubinCrc = CRC + module;
         record->functionName = "_Z1aPKfPf";
         record->pcOffset = (uint32_t)(i % INSTRUCTIONS * INSTRUCTION_BYTES);
         record->pInstanceValues[0].metricId = id;
