@@ -75,6 +75,24 @@ header=$(line places.h "header kernel")
 "$GMT_BUILD/bin/gmanalyze" in_header.db >in_header.txt 2>analyze.err || fail "gmanalyze of in_header"
 tr -s ' \n' ' ' <in_header.txt | grep -qF "$header, ld.global" || fail "the report does not name $header: $(cat in_header.txt)"
 
+# Two modules with a kernel of one name, both of which run: each has the line of its own.
+modules=$GMT_BUILD/tests/gpu/programs/same_name
+if [ -x "$modules" ]; then
+    run same_name "$gmtrace" --device sim -o same_name.db "$modules"
+    finished same_name.db
+    sources=$GMT_SOURCE/tests/gpu/programs
+    one=$(grep -n '// first module$' "$sources/same_name.cu" | cut -d: -f1)
+    other=$(grep -n '// other module$' "$sources/same_name_other.cu" | cut -d: -f1)
+    equal "loads of kernels of one name" "1 same_name.cu:$one
+2 same_name_other.cu:$other" "$(sql same_name.db "SELECT DISTINCT dense_rank() OVER (ORDER BY c.kernel_id) || ' ' || $(last i.file)
+        || ':' || i.line FROM v_instruction i JOIN kernel_class c ON c.id = i.class_id
+        WHERE i.kind = 'global_load' AND i.kernel LIKE 'work(%' ORDER BY 1")"
+    "$GMT_BUILD/bin/gmanalyze" --top 0 same_name.db >same_name.txt 2>analyze.err || fail "gmanalyze of same_name"
+    for place in "same_name.cu:$one, ld.global" "same_name_other.cu:$other, ld.global"; do
+        tr -s ' \n' ' ' <same_name.txt | grep -qF "source $place" || fail "no finding names $place: $(cat same_name.txt)"
+    done
+fi
+
 # says CASE TEXT: the one line on standard error has it.
 says() {
     LD_LIBRARY_PATH=$SIM_LIB run "$1" "$program" "$1"

@@ -34,6 +34,7 @@ SUMS = {
     ("local_load", "sectors"): "local_load_sectors",
     ("local_store", "sectors"): "local_store_sectors",
 }
+WAYS = ("rerun", "phase")
 AGAINST_NCU = ["k_coalesced_f32", "k_coalesced_f128", "k_offset_1", "k_stride_8", "k_store_stride_8",
                "k_shared_stride_8", "k_shared_f128", "k_local_divergent"]
 NCU_COLUMNS = {"executed": "instructions executed", "sectors": "l2 theoretical sectors global",
@@ -265,8 +266,72 @@ def known_kernels(session):
         (session.out / f"deep_lines_{way}.txt").write_text(lines.stdout, encoding="utf-8")
 
 
-WAYS = ("rerun", "phase")
-PARTS = {"known": known_kernels,
+# Text of the planted lines of programs/same_name* -> its file, and the calls that it was inlined at.
+SAME_NAME = {
+    "first module": ("same_name.cu", []),
+    "other module": ("same_name_other.cu", []),
+    "in header": ("same_name.cuh", []),
+    "element": ("same_name.cuh", ["row", "tile", "nested"]),
+}
+
+
+def marked(session):
+    """Line and mark of each line of programs/same_name* that ends in one."""
+    found = {}
+    for path in (session.sources / "programs").glob("same_name*.cu*"):
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if ";" in line and " // " in line:
+                found[path.name, number] = line.split(" // ")[1]
+    return found
+
+
+def lines_of_builds(session, what, path):
+    """Loads of a program of several modules: each on its own line, with every call between."""
+    marks = marked(session)
+    loads = rows(session, path, "SELECT c.kernel_id, i.file, i.line, i.chain_id FROM v_instruction i JOIN "
+                 "kernel_class c ON c.id = i.class_id WHERE i.kind = 'global_load' AND i.source = 'sass'")
+    session.check(f"{what}: four kernels have loads", len({load[0] for load in loads}) == 4, loads)
+    for mark, (wanted_file, wanted_calls) in SAME_NAME.items():
+        mine = [load for load in loads if load[1] and marks.get((os.path.basename(load[1]), load[2])) == mark]
+        if not session.check(f"{what}: a load is on the line '{mark}' of {wanted_file}", bool(mine) and all(
+                load[1].endswith(f"/{wanted_file}") for load in mine), loads):
+            continue
+        calls = [marks.get((os.path.basename(file), line)) for file, line in rows(
+            session, path, "SELECT file, line FROM v_inline_level WHERE chain_id = ? AND level > 0 "
+            "ORDER BY level", mine[0][3])]
+        session.check(f"{what}: '{mark}' was inlined at {wanted_calls or 'no call'}", calls == wanted_calls, calls)
+
+
+def builds(session):
+    """Two modules with a kernel of one name, a kernel in a header, three inlined functions; whole, stripped,
+    and without line information."""
+    program, bare = session.programs / "same_name", session.programs / "same_name_bare"
+    stripped = session.work / "same_name_stripped"
+    session.check("the program can be stripped",
+                  session.plain(["strip", "-o", stripped, program]).returncode == 0)
+    plain = session.plain([program])
+    for name, command in (("whole", program), ("stripped", stripped), ("bare", bare)):
+        for way in WAYS:
+            what = f"{name} program, {way}"
+            done, path, _ = by_launcher(session, f"{name}_{way}", [command], GMTRACE_DEEP=way)
+            session.check(f"{what}: output and status are those of one run", (plain.stdout, plain.returncode) ==
+                          (done.stdout, done.returncode) and bool(plain.stdout), done.stderr[-300:])
+            if not counted(session, what, path):
+                continue
+            shown = session.plain([session.build / "bin" / "gmanalyze", "lines", "--top", "0", path]).stdout
+            if name == "bare":
+                session.check(f"{what}: no line is named, and what helps is",
+                              "build with nvcc -lineinfo" in shown and not rows(
+                                  session, path, "SELECT 1 FROM v_instruction WHERE line IS NOT NULL"), shown[:300])
+                continue
+            lines_of_builds(session, what, path)
+            session.check(f"{what}: the listing has the calls",
+                          re.search(r"inlined at row \(.*\), at tile \(.*\), at .*same_name\.cu:\d+", shown), shown[-300:])
+            valid = session.plain([session.build / "bin" / "gmanalyze", "validate", path])
+            session.check(f"{what}: gmanalyze validate has no complaint", valid.returncode == 0, valid.stdout[-300:])
+
+
+PARTS = {"known": known_kernels, "builds": builds,
          "reference": lambda session: [reference_kernels(session, way) for way in WAYS],
          "jit": lambda session: [jit(session, way) for way in WAYS], "costs": costs}
 
