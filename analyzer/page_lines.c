@@ -33,8 +33,26 @@ static const char *inlined(struct gmt_page *page, const struct gmt_source_line *
                : text;
 }
 
+/* "3,7": two modules can have kernels of one name, which their classes tell apart. */
+static const char *classes_of(struct gmt_page *page, struct gmt_arena *arena, int64_t kernel_id)
+{
+    struct gmt_query query;
+    const char *classes = NULL;
+    int rc = gmt_query_open(&query, page->timeline->db,
+                            "SELECT group_concat(id) FROM (SELECT id FROM kernel_class "
+                            "WHERE kernel_id = ?1 ORDER BY id)");
+
+    if (rc == 0)
+        sqlite3_bind_int64(query.statement, 1, kernel_id);
+    if (rc == 0 && gmt_query_next(&query))
+        classes = gmt_query_text(&query, 0, arena);
+    (void)gmt_query_close(&query, rc);
+    return classes;
+}
+
 static void write_line(struct gmt_page *page, struct gmt_table *table,
-                       const struct gmt_kernel_lines *kernel, const struct gmt_source_line *line)
+                       const struct gmt_kernel_lines *kernel, const char *classes,
+                       const struct gmt_source_line *line)
 {
     double launches = (double)kernel->launches;
     int64_t row[] = {
@@ -52,6 +70,7 @@ static void write_line(struct gmt_page *page, struct gmt_table *table,
         whole(line->ideal_wavefronts * launches),
         whole(line->excess_bytes * launches),
         gmt_payload_string(page->payload, inlined(page, line)),
+        gmt_payload_string(page->payload, classes),
     };
 
     gmt_payload_row(page->payload, table, row);
@@ -99,6 +118,7 @@ void gmt_page_write_lines(struct gmt_page *page)
         {"sectors", GMT_ENCODE_VARINT},      {"ideal_sectors", GMT_ENCODE_VARINT},
         {"wavefronts", GMT_ENCODE_VARINT},   {"ideal_wavefronts", GMT_ENCODE_VARINT},
         {"excess_bytes", GMT_ENCODE_VARINT}, {"inlined", GMT_ENCODE_STRING},
+        {"classes", GMT_ENCODE_STRING},
     };
     struct gmt_kernel_lines *kernels = NULL;
     struct gmt_arena arena = {0};
@@ -110,8 +130,10 @@ void gmt_page_write_lines(struct gmt_page *page)
                                                     sizeof(heads) / sizeof(heads[0]));
 
         for (size_t i = 0; i < count; i++) {
+            const char *classes = classes_of(page, &arena, kernels[i].kernel_id);
+
             for (size_t k = 0; k < kernels[i].line_count; k++)
-                write_line(page, table, &kernels[i], &kernels[i].lines[k]);
+                write_line(page, table, &kernels[i], classes, &kernels[i].lines[k]);
         }
         write_sources(page);
     }

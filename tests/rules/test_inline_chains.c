@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that a line was inlined at: in findings, in the listing, in words, and in traces without them. */
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/source_lines.h"
 #include "reports/format.h"
 #include "reports/inlining.h"
-#include "tests/rules/fixture.h"
+#include "tests/rules/page_reader.h"
 
 /* load() at helper.h:2 is called by row() at helper.h:9 and by tile() at helper.h:14, these by the kernel
  * at work.cu:42; two instructions come by the one, one by the other, with more excess together. */
@@ -109,6 +111,33 @@ Test(inline_chains, are_listed_by_line_the_most_excess_first)
 }
 
 /* An unrolled template comes to one line in hundreds of ways. */
+static const char *page_text(const struct gmt_page_read *page, const char *column, size_t row)
+{
+    double *values = gmt_page_column(page, "source_line", column);
+    double value = values[row];
+
+    free(values);
+    return isnan(value) ? "not known"
+                        : json_string_value(json_array_get(json_object_get(page->head, "strings"),
+                                                           (size_t)value));
+}
+
+Test(inline_chains, come_with_the_page_and_with_whose_they_are)
+{
+    struct gmt_page_read page;
+
+    (void)find("INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, "
+               "block_z) SELECT 9, kernel_id, 1, 1, 1, 1, 1, 1 FROM kernel_class WHERE id = 1");
+    gmt_page_of_fixture(&fixture, &page);
+    cr_assert_eq(gmt_page_rows(&page, "source_line"), 2u);
+    cr_expect_str_eq(page_text(&page, "inlined", 0),
+                     "inlined at row (helper.h:9), at work.cu:42; "
+                     "inlined at tile (helper.h:14), at work.cu:42");
+    cr_expect_str_eq(page_text(&page, "inlined", 1), "not known");
+    cr_expect_str_eq(page_text(&page, "classes", 0), "1,9");
+    gmt_page_read_free(&page);
+}
+
 Test(inline_chains, are_counted_where_they_are_too_many_to_show)
 {
     struct gmt_kernel_lines *kernels;

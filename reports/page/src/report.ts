@@ -122,6 +122,8 @@ export interface Occupancy {
 }
 export interface KernelRow {
   name: string;
+  /** Of the trace. */
+  class_id?: number;
   grid: number[];
   block: number[];
   launches: number;

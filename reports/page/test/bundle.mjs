@@ -40,6 +40,7 @@ const ENCODINGS = {
   access: 'string',
   opcodes: 'string',
   inlined: 'string',
+  classes: 'string',
 };
 
 /** rows: { table: [{ column: value }] }; values of columns that a row lacks are not known. */

@@ -61,3 +61,11 @@ test('every way in which the accesses of a line were inlined, once', () => {
   assert.deepEqual(source.files[1].counts.map(({ inlined }) => inlined), [[], [], []]);
   assert.deepEqual(waysOf([{ ...shared, actual: NaN }]), [], 'arithmetic beside them has none of its own');
 });
+
+test('kernels of one name in two modules have each their own lines', () => {
+  const row = (file, classes) => ({ ...Object.fromEntries(columns.map((name, at) => [name, rows[0][at] ?? null])), file, classes });
+  const two = payloadOf({ source_line: [row('a.cu', '1,3'), row('b.cu', '2')] });
+  const filesOf = (...which) => sourceOf(two, 'k', ...which)?.files.map(({ file }) => file) ?? null;
+  assert.deepEqual([filesOf(1), filesOf(3), filesOf(2), filesOf(13)], [['a.cu'], ['a.cu'], ['b.cu'], null]);
+  assert.deepEqual(sourceOf(payload, 'k', 1).files.length, 2, 'a page that does not tell classes');
+});

@@ -121,7 +121,7 @@ function FileListing({ source }: { source: SourceFile }) {
 
 /** Nothing where no instruction of the kernel was counted. */
 export function SourcePanel({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
-  const source = useMemo(() => sourceOf(payload, kernel.row.name), [payload, kernel]);
+  const source = useMemo(() => sourceOf(payload, kernel.row.name, kernel.row.class_id), [payload, kernel]);
   if (source === null) return null;
   return (
     <>

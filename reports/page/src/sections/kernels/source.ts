@@ -60,17 +60,22 @@ function textOf({ head: { sources } }: Payload, file: string | null): string[] |
   return file !== null && sources !== undefined && Object.hasOwn(sources, file) ? sources[file].split('\n') : null;
 }
 
-export function sourceOf(payload: Payload, kernel: string): KernelSource | null {
+/** Two modules can have kernels of one name: `classId` tells which is meant. */
+export function sourceOf(payload: Payload, kernel: string, classId?: number): KernelSource | null {
   const table = payload.table('source_line');
   const names = table.strings('kernel_name');
   const column = (name: string) => table.numbers(name);
-  const [files, kinds, opcodes, inlined] = ['file', 'access', 'opcodes', 'inlined'].map((name) => table.strings(name));
+  const [files, kinds, opcodes, inlined, classes] = ['file', 'access', 'opcodes', 'inlined', 'classes'].map((name) =>
+    table.strings(name),
+  );
+  const isOther = (row: number) =>
+    names[row] !== kernel || (classId !== undefined && !(classes[row]?.split(',').includes(String(classId)) ?? true));
   const [launches, line, executed, requests, excess] = ['launches', 'line', 'executed', 'requests', 'excess_bytes'].map(column);
   const [sectors, idealSectors, passes, idealPasses] = ['sectors', 'ideal_sectors', 'wavefronts', 'ideal_wavefronts'].map(column);
   const counts: LineCount[] = [];
   let counted = 1;
   for (let row = 0; row < table.rows; row++) {
-    if (names[row] !== kernel) continue;
+    if (isOther(row)) continue;
     const shared = !Number.isNaN(passes[row]);
     counted = launches[row];
     counts.push({
