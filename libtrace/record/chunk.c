@@ -42,6 +42,16 @@ int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *f
     return 0;
 }
 
+void gmt_chunk_begin(struct gmt_chunk_header *header, const struct gmt_control *control,
+                     uint32_t index, size_t bytes)
+{
+    header->version = GMT_SPOOL_VERSION;
+    header->index = index;
+    header->bytes = bytes;
+    header->pid = control->pid;
+    __atomic_store_n(&header->magic, GMT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+}
+
 int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t bytes,
                      struct gmt_chunk_header **header)
 {
@@ -59,11 +69,7 @@ int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t 
         goto give_back;
     }
     *header = mapping;
-    (*header)->version = GMT_SPOOL_VERSION;
-    (*header)->index = index;
-    (*header)->bytes = bytes;
-    (*header)->pid = control->pid;
-    __atomic_store_n(&(*header)->magic, GMT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    gmt_chunk_begin(*header, control, index, bytes);
     return 0;
 
 give_back:
@@ -73,6 +79,6 @@ give_back:
 
 void gmt_chunk_close(struct gmt_chunk_header *header)
 {
-    __atomic_store_n(&header->closed, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&header->closed, GMT_CHUNK_CLOSED, __ATOMIC_RELEASE);
     munmap(header, header->bytes);
 }

@@ -20,6 +20,10 @@
 int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t bytes,
                      struct gmt_chunk_header **header);
 
+/* Fill the header of an empty chunk; from then on the reader reads it. */
+void gmt_chunk_begin(struct gmt_chunk_header *header, const struct gmt_control *control,
+                     uint32_t index, size_t bytes);
+
 /* Nothing will be added: tell the reader and unmap. */
 void gmt_chunk_close(struct gmt_chunk_header *header);
 

@@ -20,10 +20,11 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 5u
+#define GMT_SPOOL_VERSION 6u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
-          48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54 */
+          48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
+          GMT_CHUNK_KEPT and the files `free-<n>` */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u

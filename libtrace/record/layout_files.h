@@ -15,13 +15,19 @@ struct gmt_clock_pair {
 };
 #define GMT_CLOCK_PAIRS 4u
 
+enum gmt_chunk_closed {
+    GMT_CHUNK_OPEN = 0,
+    GMT_CHUNK_CLOSED = 1, /* the writer will add nothing */
+    GMT_CHUNK_KEPT = 2, /* nor has it given it up: rename it to `free-<n>` instead of removing it */
+};
+
 struct gmt_chunk_header {
     uint64_t magic;
     uint32_t version;
     uint32_t index; /* the <n> of its file name */
     uint64_t bytes; /* size of the file */
     uint32_t pid;
-    uint32_t closed; /* 1 when the writer will add nothing (release store) */
+    uint32_t closed; /* enum gmt_chunk_closed (release store) */
     uint8_t reserved[32];
 };
 

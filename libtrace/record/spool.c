@@ -20,6 +20,7 @@
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
+#include "libtrace/record/recycle.h"
 
 #define RETRY_NS UINT64_C(100000000) /* after a failure no new chunk is tried for this long */
 static_assert(GMT_CHUNK_FIRST_BYTES >=
@@ -150,8 +151,15 @@ static void *reserve_in_new_chunk(size_t bytes)
     size_t size = first                                              ? GMT_CHUNK_FIRST_BYTES
                   : tls.writer.chunk->bytes < GMT_CHUNK_SECOND_BYTES ? GMT_CHUNK_SECOND_BYTES
                                                                      : GMT_CHUNK_BYTES;
-    struct gmt_chunk_header *chunk;
-    int error = gmt_chunk_create(spool.directory, spool.control, size, &chunk);
+    struct gmt_chunk_header *chunk = NULL;
+    if (size == GMT_CHUNK_BYTES) {
+        chunk = gmt_recycle_take(spool.directory, spool.control);
+    }
+    int error = chunk != NULL ? 0 : gmt_chunk_create(spool.directory, spool.control, size, &chunk);
+    if (error == -ENOBUFS) { /* those that were given back count, too */
+        chunk = gmt_recycle_take(spool.directory, spool.control);
+        error = chunk != NULL ? 0 : error;
+    }
     if (error == -ENOBUFS && size > GMT_CHUNK_FIRST_BYTES) {
         error = gmt_chunk_create(spool.directory, spool.control, GMT_CHUNK_FIRST_BYTES, &chunk);
     }
@@ -162,7 +170,7 @@ static void *reserve_in_new_chunk(size_t bytes)
         return dropped(error);
     }
     atomic_store_explicit(&spool.retry_ns, 0, memory_order_relaxed);
-    if (tls.writer.chunk != NULL) {
+    if (tls.writer.chunk != NULL && !gmt_recycle_keep(tls.writer.chunk)) {
         gmt_chunk_close(tls.writer.chunk);
     }
     tls.writer.chunk = chunk;
@@ -297,6 +305,7 @@ int gmt_spool_open(const struct gmt_spool_config *config)
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
     (void)fcntl(spool.control_fd, F_SETLK, &lock);
     __atomic_store_n(&control->magic, GMT_SPOOL_MAGIC, __ATOMIC_RELEASE);
+    gmt_recycle_start(spool.directory);
     atomic_store_explicit(&spool.open, true, memory_order_release);
     return 0;
 }
@@ -342,6 +351,7 @@ void gmt_spool_abandon(void)
     pthread_mutex_init(&spare.mutex, NULL);
     pthread_mutex_init(&pair_mutex, NULL);
     spare.count = 0;
+    gmt_recycle_reset();
     munmap(spool.control, sizeof(*spool.control));
     spool.control = NULL;
     close(spool.control_fd);

@@ -74,13 +74,14 @@ int gmt_spool_control_map(const char *directory, struct gmt_control **control, i
     return check_control(map);
 }
 
-bool gmt_spool_chunk_index(const char *name, uint32_t *index)
+/* True for "<kind>-<n>". */
+static bool is_numbered(const char *name, const char *kind, uint32_t *index)
 {
-    static const char prefix[] = "chunk-";
-    if (strncmp(name, prefix, sizeof(prefix) - 1) != 0) {
+    size_t length = strlen(kind);
+    if (strncmp(name, kind, length) != 0 || name[length] != '-') {
         return false;
     }
-    const char *digits = name + sizeof(prefix) - 1;
+    const char *digits = name + length + 1;
     char *end;
     if (*digits < '0' || *digits > '9') {
         return false;
@@ -89,6 +90,22 @@ bool gmt_spool_chunk_index(const char *name, uint32_t *index)
     unsigned long value = strtoul(digits, &end, 10);
     *index = (uint32_t)value;
     return *end == '\0' && errno == 0 && value <= UINT32_MAX;
+}
+
+bool gmt_spool_chunk_index(const char *name, uint32_t *index)
+{
+    return is_numbered(name, "chunk", index);
+}
+
+bool gmt_spool_chunk_give_back(const char *directory, uint32_t index)
+{
+    char name[32], from[PATH_MAX], to[PATH_MAX];
+    (void)snprintf(name, sizeof(name), "chunk-%u", index);
+    if (join_path(from, sizeof(from), directory, name) != 0) {
+        return false;
+    }
+    (void)snprintf(name, sizeof(name), "free-%u", index);
+    return join_path(to, sizeof(to), directory, name) == 0 && rename(from, to) == 0;
 }
 
 int gmt_spool_chunk_unlink(const char *directory, uint32_t index, uint64_t *bytes)
@@ -161,6 +178,7 @@ static void unlink_ours(const char *directory)
     while ((entry = readdir(entries)) != NULL) {
         uint32_t index;
         bool ours = gmt_spool_chunk_index(entry->d_name, &index) ||
+                    is_numbered(entry->d_name, "free", &index) ||
                     strcmp(entry->d_name, "control") == 0 || strcmp(entry->d_name, "lock") == 0 ||
                     strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0 ||
                     strcmp(entry->d_name, "cubins") == 0;

@@ -21,6 +21,9 @@ bool gmt_spool_chunk_index(const char *name, uint32_t *index);
 /* Returns 0 and the size the file had (0 when it was gone already) or negative errno. */
 int gmt_spool_chunk_unlink(const char *directory, uint32_t index, uint64_t *bytes);
 
+/* Rename chunk <n> to "free-<n>"; false: it could not be. */
+bool gmt_spool_chunk_give_back(const char *directory, uint32_t index);
+
 /* Take the lock that whoever drains the spool holds. Returns a descriptor that holds it (close it to
  * release), -EBUSY if another has it, or negative errno. On file systems without locks the
  * descriptor is returned all the same. */

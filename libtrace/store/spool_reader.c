@@ -238,7 +238,7 @@ static void enter_chunk(struct gmt_spool_reader *reader, struct chunk *chunk)
     }
     if (chunk->map != NULL) {
         const struct gmt_chunk_header *header = (const void *)chunk->map;
-        chunk->closed = __atomic_load_n(&header->closed, __ATOMIC_ACQUIRE) == 1;
+        chunk->closed = __atomic_load_n(&header->closed, __ATOMIC_ACQUIRE) != GMT_CHUNK_OPEN;
     }
     if (chunk->status == GMT_CHUNK_STOPPED && (chunk->closed || reader->writer_gone)) {
         chunk->status = GMT_CHUNK_FINISHED;
@@ -339,15 +339,21 @@ void gmt_spool_reader_take_losses(struct gmt_spool_reader *reader, uint64_t *cor
     reader->truncated = 0;
 }
 
-/* True when the file is gone. */
+/* True when the file is gone: removed, or given back to the writer, which has it still mapped. */
 static bool discard_chunk(struct gmt_spool_reader *reader, struct chunk *chunk)
 {
     uint64_t bytes = 0;
+    bool is_kept = false;
     if (chunk->map != NULL) {
         const struct gmt_chunk_header *header = (const void *)chunk->map;
         bytes = header->magic == GMT_CHUNK_MAGIC ? header->bytes : chunk->bytes;
+        is_kept = header->magic == GMT_CHUNK_MAGIC && header->closed == GMT_CHUNK_KEPT;
     }
     unmap_chunk(chunk);
+    if (is_kept && !reader->writer_gone &&
+        gmt_spool_chunk_give_back(reader->directory, chunk->index)) {
+        return true;
+    }
     uint64_t file_bytes;
     if (gmt_spool_chunk_unlink(reader->directory, chunk->index, &file_bytes) != 0) {
         return false;

@@ -170,7 +170,7 @@ many() {
     read -r bare_ns _ <bare.err
     echo "$((ns - bare_ns)) ns per range, $growth KiB of growth"
     [ "$((ns - bare_ns))" -lt 5000 ] || fail "$((ns - bare_ns)) ns per range"
-    # Their records are 12 MB.
+    # Of its own memory; their records are 12 MB.
     [ "$growth" -lt 2048 ] || fail "the process grew by $growth KiB"
 }
 

@@ -103,6 +103,32 @@ Test(spool_reader, keeps_an_open_chunk_and_unlinks_a_closed_one)
     cr_expect_eq(fixture.control->bytes_in_use, 4096);
 }
 
+static void close_and_keep(uint32_t chunk)
+{
+    struct gmt_chunk_header *header = (void *)fixture.chunk[chunk].map;
+    __atomic_store_n(&header->closed, GMT_CHUNK_KEPT, __ATOMIC_RELEASE);
+}
+
+Test(spool_reader, gives_back_what_the_writer_keeps_as_long_as_it_lives)
+{
+    for (uint32_t chunk = 0; chunk < 2; chunk++) {
+        gmt_fixture_chunk(&fixture, chunk, 4096);
+        write_sync(chunk);
+    }
+    close_and_keep(0);
+    cr_assert_eq(read_pass(false), 2);
+    gmt_spool_reader_release(reader);
+    cr_expect(exists("free-0"));
+    cr_expect_not(exists("chunk-0"));
+    cr_expect_eq(fixture.control->bytes_in_use, 2 * 4096);
+    close_and_keep(1);
+    cr_assert_eq(read_pass(true), 0);
+    gmt_spool_reader_release(reader);
+    cr_expect_not(exists("free-1"));
+    cr_expect_not(exists("chunk-1"));
+    cr_expect_eq(fixture.control->bytes_in_use, 4096);
+}
+
 Test(spool_reader, does_not_unlink_before_the_release)
 {
     gmt_fixture_chunk(&fixture, 0, 4096);
