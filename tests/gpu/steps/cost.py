@@ -17,7 +17,7 @@ ROUNDS = 12
 FEWEST = 6
 SECONDS = 60  # for all rounds; those of Nsight Systems are every third one
 CALLS = 4000
-PAIR = {"malloc_free_1m": 2}  # figures that cover more than one call
+PAIR = {"malloc_free_1m": 2, "context_16": 16}  # figures that cover more than one call
 BIND = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])}); os.execv(sys.argv[2], sys.argv[2:])"
 CPUS = 8
 
@@ -94,6 +94,9 @@ def report(session, samples, modes):
     session.note("medians of all rounds", samples.by_mode)
     print("     added ns per call (quickest quarters of the rounds' medians)")
     session.note("bare", samples.figures("bare"))
+    asked, clock = (quick(samples.by_mode["bare"].get(name, [0])) for name in ("context_16", "clock"))
+    session.check("bare: enough rounds", samples.rounds("bare") >= FEWEST, samples.rounds("bare"))
+    session.note("of what is added, asking the driver for the context", (asked - clock) / 16, "ns")
     for mode in [mode for mode in modes if mode != "bare"]:
         session.check(f"{mode}: enough rounds", samples.rounds(mode) >= (2 if mode == "nsys" else
                                                                         FEWEST),
