@@ -17,25 +17,32 @@ one=${one%%[,-]*}
 [ "$most" != "$one" ] || skip "there is one processor only"
 command -v taskset >/dev/null || skip "no taskset"
 
-LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB SIMGPU_COUNTS=$work/t.counts GMTRACE_OUTPUT=$work/t.db \
-    taskset -c "$one" "$CLIENTS/driverclient" many 300000 >t.out 2>t.err &
+# A program that ends when it is told to.
+mkfifo go
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/t.db taskset -c "$one" python3 -c '
+import ctypes, sys
+print(ctypes.CDLL("libcuda.so.1").cuInit(0), flush=True)
+sys.stdin.read()' <go >t.out 2>t.err &
 pid=$!
-recorder=
-while [ -z "$recorder" ] && kill -0 $pid 2>/dev/null; do recorder=$(recorder_of "$work"); done
-[ -n "$recorder" ] || fail "no recorder was seen"
-kill -STOP $pid # neither ends before it has been looked at
-equal "processors of the program" "$one" "$(allowed $pid)"
+exec 3>go
+
 tries=1200 # the limit ends a test that has failed
-while [ "$(allowed "$recorder")" != "$most" ] && [ "$tries" -gt 0 ]; do
-    sleep 0.05
+recorder=
+seen=
+while [ "$seen" != "$most" ] && [ "$tries" -gt 0 ] && kill -0 $pid 2>/dev/null; do
+    [ -n "$recorder" ] || recorder=$(recorder_of "$work")
+    [ -z "$recorder" ] || seen=$(allowed "$recorder")
     tries=$((tries - 1))
+    sleep 0.05
 done
-seen=$(allowed "$recorder")
-kill -CONT $pid
-equal "processors of the recorder" "$most" "$seen"
+program=$(allowed $pid)
+exec 3>&-
 status=0
 wait $pid || status=$?
 equal "exit status" 0 $status
+equal "result of cuInit" 0 "$(cat t.out)"
+[ -n "$recorder" ] || fail "no recorder was seen"
+equal "processors of the program" "$one" "$program"
+equal "processors of the recorder" "$most" "$seen"
 finished t.db
-all_calls_recorded t
 nothing_lost t.db
