@@ -50,7 +50,7 @@ Test(hash_budget, keeps_the_share_and_hashes_in_series)
     gmt_hash_budget_begin(&budget, 0.03, 1000);
     /* All of them would take half of the time. */
     unsigned hashed = drive(&budget, 100000, 300000, 300000, &series);
-    cr_expect_geq(hashed, 2500, "%u", hashed);
+    cr_expect_geq(hashed, 2100, "%u", hashed);
     cr_expect_leq(hashed, 3200, "%u", hashed);
     cr_expect_geq(series, 10, "%u", series);
 }
@@ -128,7 +128,7 @@ static bool copy(struct program *program, uint64_t bytes, uint64_t copying)
         return false;
     }
     uint64_t ticks = bytes * (250 + draw(program, 50)) / 1024 + 100;
-    uint64_t unseen = ticks / 10 + 50;
+    uint64_t unseen = ticks / 5 + 50; /* as on the H200 */
     program->now += ticks + unseen;
     program->hashing += ticks + unseen;
     program->hashed++;
@@ -183,5 +183,5 @@ Test(hash_budget, saves_up_for_what_is_larger_than_a_series)
         (void)copy(&program, 4096, 1000000);
         hashed += i % 1000 == 0 && copy(&program, large, 100000000);
     }
-    cr_expect_geq(hashed, 5, "%u", hashed);
+    cr_expect_geq(hashed, 4, "%u", hashed);
 }
