@@ -188,7 +188,7 @@ void gmt_model_summary(const json_t *model, FILE *out)
     json_array_foreach(json_object_get(model, "notes"), note, value)
         fprintf(out, "  note: %s\n", json_string_value(value));
     if (json_is_true(json_object_get(model, "noisy")))
-        fprintf(out,
-                "  noisy: timings of one kernel spread widely, or kernels waited for others: the GPU was "
-                "busy, shared or throttled; calibrate again when it is idle\n");
+        fprintf(out, "  noisy: timings of one kernel spread widely, or kernels waited for others: "
+                     "the GPU was "
+                     "busy, shared or throttled; calibrate again when it is idle\n");
 }
