@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What records of a spool say by number: kinds, states and flags. Part of its layout (layout.h): a number
+ * that was given stays. */
+#ifndef GMT_RECORD_KINDS_H
+#define GMT_RECORD_KINDS_H
+
+/* Families of driver calls; stored with each entry point's name. */
+enum gmt_family {
+    GMT_FAMILY_OTHER = 0,
+    GMT_FAMILY_ALLOC,
+    GMT_FAMILY_TRANSFER,
+    GMT_FAMILY_MEMSET,
+    GMT_FAMILY_LAUNCH,
+    GMT_FAMILY_SYNC,
+    GMT_FAMILY_MODULE,
+    GMT_FAMILY_STREAM,
+};
+
+enum gmt_sync_kind { GMT_SYNC_STREAM = 1, GMT_SYNC_CONTEXT, GMT_SYNC_EVENT, GMT_SYNC_DEVICE };
+
+/* What kind of memory an address lies in, as known from the intercepted allocations. */
+enum gmt_mem_class {
+    GMT_MEM_UNKNOWN = 0, /* not an address we can judge (host side of an unknown API) */
+    GMT_MEM_PAGEABLE,    /* host memory that no intercepted call has page-locked */
+    GMT_MEM_PINNED,      /* cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister */
+    GMT_MEM_MANAGED,
+    GMT_MEM_DEVICE,
+    GMT_MEM_ARRAY, /* CUDA array: opaque, no address */
+};
+
+enum gmt_direction {
+    GMT_DIR_UNKNOWN = 0,
+    GMT_DIR_H2D,
+    GMT_DIR_D2H,
+    GMT_DIR_D2D,
+    GMT_DIR_H2H,
+    GMT_DIR_PEER,
+};
+
+/* Whether a transfer has a fingerprint of the host memory it read or wrote, and if not, why. */
+enum gmt_fingerprint_state {
+    GMT_PRINT_NONE = 0,     /* not asked for, or no host memory took part */
+    GMT_PRINT_WHOLE,        /* of every byte */
+    GMT_PRINT_SAMPLED,      /* of blocks spread over it */
+    GMT_PRINT_OVER_BUDGET,  /* hashing had taken its share of the run time */
+    GMT_PRINT_UNREADABLE,   /* memory that the host must not read, or reads very slowly */
+    GMT_PRINT_ASYNCHRONOUS, /* the bytes had not arrived when the call returned */
+};
+
+enum gmt_alloc_kind {
+    GMT_ALLOC_DEVICE = 1, /* cuMemAlloc */
+    GMT_ALLOC_PITCHED,    /* cuMemAllocPitch */
+    GMT_ALLOC_MANAGED,    /* cuMemAllocManaged */
+    GMT_ALLOC_ASYNC,      /* cuMemAllocAsync */
+    GMT_ALLOC_POOL,       /* cuMemAllocFromPoolAsync */
+    GMT_ALLOC_HOST,       /* cuMemHostAlloc, cuMemAllocHost: page-locked host memory */
+    GMT_ALLOC_REGISTERED, /* cuMemHostRegister: the program's own memory, page-locked */
+    GMT_ALLOC_MAPPED,     /* cuMemMap: physical memory at an address range; until cuMemUnmap */
+    GMT_ALLOC_ARRAY,      /* cuArrayCreate, cuArray3DCreate: the handle stands for the address */
+    GMT_ALLOC_MIPMAP,     /* cuMipmappedArrayCreate: likewise */
+    GMT_ALLOC_IPC,        /* cuIpcOpenMemHandle, cuMemPoolImportPointer: another process's memory */
+    GMT_ALLOC_EXTERNAL,   /* cuExternalMemoryGetMapped...: memory of another API */
+};
+
+enum gmt_launch_kind { GMT_LAUNCH_KERNEL = 1, GMT_LAUNCH_COOPERATIVE, GMT_LAUNCH_GRAPH };
+
+/* What gmt_launch.arguments says of the pointer arguments. */
+enum gmt_args_state {
+    GMT_ARGS_UNKNOWN = 0, /* neither parameter layout nor `extra` buffer available */
+    GMT_ARGS_COMPLETE,    /* every aligned 8-byte word of every parameter was looked at */
+    GMT_ARGS_TRUNCATED,   /* more matching words than GMT_MAX_LAUNCH_ARGS */
+};
+#define GMT_MAX_LAUNCH_ARGS 32u
+
+/* Counter groups; a launch is measured by at most one. */
+enum gmt_counter_group {
+    GMT_GROUP_NONE = 0,
+    GMT_GROUP_PATCHED,   /* software-patched: bytes asked, sectors, shared wavefronts: exact */
+    GMT_GROUP_HARDWARE,  /* occupancy, DRAM and L2 traffic, cycles */
+    GMT_GROUP_SPILL,     /* local memory and constant cache */
+    GMT_GROUP_SIMULATED, /* counted by the software device: exact for the PTX it executed */
+    GMT_GROUP_SASS,      /* each instruction, by patching all of them */
+    GMT_GROUPS
+};
+
+/* Bits of gmt_call.flags. */
+#define GMT_CALL_CAPTURING 0x01u /* the stream was being captured: recorded into a graph, not run */
+#define GMT_CALL_PER_THREAD 0x02u /* a _ptds/_ptsz entry point: stream 0 is the per-thread stream */
+#define GMT_CALL_BLOCKING 0x04u   /* the API promises to return after the work is done */
+#define GMT_CALL_NO_ACTIVITY 0x08u /* CUPTI kernel activity was off: no device row will exist */
+#define GMT_CALL_OUTSIDE 0x10u /* outside of the scope: only there to be joined with device work */
+
+enum gmt_graph_node_kind {
+    GMT_NODE_OTHER = 0, /* events, semaphores, conditions */
+    GMT_NODE_KERNEL,
+    GMT_NODE_COPY,
+    GMT_NODE_MEMSET,
+    GMT_NODE_HOST,
+    GMT_NODE_EMPTY,
+    GMT_NODE_ALLOC,
+    GMT_NODE_FREE,
+};
+
+enum gmt_capability_state { GMT_CAP_OK = 1, GMT_CAP_MISSING, GMT_CAP_PARTIAL, GMT_CAP_OFF };
+
+enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFILER };
+
+enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };
+
+enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };
+
+#endif
