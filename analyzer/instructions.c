@@ -12,19 +12,41 @@
 
 enum { LINES = 5 }; /* that a finding names */
 
-/* Kinds of instructions, what they take and would take at best, and what of it is in excess, in bytes. */
+/* Kinds of instructions, what they take and would take at best, and what of it is in excess, in bytes; or,
+ * where `of` says of what they have a share, that. */
 static const struct {
     unsigned excess; /* enum gmt_excess */
-    const char *kinds, *passes, *ideal, *bytes;
+    const char *kinds, *passes, *ideal, *bytes, *of;
 } parts[] = {
     {GMT_EXCESS_LOADS, "'global_load'", "sectors", "ideal_sectors",
-     "32.0 * (sectors - ideal_sectors)"},
+     "32.0 * (sectors - ideal_sectors)", NULL},
     {GMT_EXCESS_STORES, "'global_store'", "sectors", "ideal_sectors",
-     "32.0 * (sectors - ideal_sectors)"},
+     "32.0 * (sectors - ideal_sectors)", NULL},
     {GMT_EXCESS_SHARED, "'shared_load', 'shared_store'", "wavefronts", "ideal_wavefronts",
-     "128.0 * (wavefronts - ideal_wavefronts)"},
-    {GMT_EXCESS_LOCAL, "'local_load', 'local_store'", "sectors", "ideal_sectors", "32.0 * sectors"},
+     "128.0 * (wavefronts - ideal_wavefronts)", NULL},
+    {GMT_EXCESS_LOCAL, "'local_load', 'local_store'", "sectors", "ideal_sectors", "32.0 * sectors",
+     NULL},
+    {GMT_LINES_NARROW, "'global_load', 'global_store'", "sectors", "ideal_sectors",
+     "max(0, 4.0 - width) * lanes", "the narrow accesses"},
+    {GMT_LINES_LOADED, "'global_load'", "sectors", "ideal_sectors", "32.0 * sectors",
+     "what is loaded"},
+    {GMT_LINES_FILL, "'shared_store'", "wavefronts", "ideal_wavefronts", "1.0 * executed",
+     "the stores to shared memory"},
+    {GMT_LINES_SHARED, "'shared_load', 'shared_store'", "wavefronts", "ideal_wavefronts",
+     "1.0 * wavefronts", "the passes through shared memory"},
+    {GMT_LINES_CONSTANTS, "'constant_load'", "NULL", "NULL", "1.0 * executed",
+     "the loads of constants"},
 };
+
+/* What the lines' shares are of; NULL: the excess. */
+static const char *share_of(unsigned excess)
+{
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if ((parts[i].excess & excess) != 0)
+            return parts[i].of;
+    }
+    return NULL;
+}
 
 static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int64_t class_id)
 {
@@ -182,8 +204,11 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
         line->ideal_per_request = gmt_query_real(&query, 8);
     }
     gmt_query_close(&query, rc);
+    finding->lines_of = share_of(excess);
     for (size_t i = 0; i < finding->line_count; i++) {
         finding->lines[i].share = finding->lines[i].excess_bytes / total;
+        if (finding->lines_of != NULL)
+            finding->lines[i].excess_bytes = NAN;
         quote(analysis, &finding->lines[i]);
     }
     add_chains(analysis, finding, all);

@@ -276,8 +276,8 @@ struct gmt_pattern gmt_pattern_of_class(const struct gmt_timeline *tl,
                            : GMT_PATTERN_MISALIGNED;
         return pattern;
     }
-    pattern.loads = is_narrow(&sides[0]);
-    pattern.stores = is_narrow(&sides[1]);
+    pattern.loads = is_narrow(&sides[0]) && gmt_pattern_has_narrow_words(tl, class, true);
+    pattern.stores = is_narrow(&sides[1]) && gmt_pattern_has_narrow_words(tl, class, false);
     if (pattern.loads || pattern.stores) {
         pattern.kind = GMT_PATTERN_NARROW;
         pattern.width_bytes = pattern.loads ? sides[0].width : sides[1].width;

@@ -69,6 +69,12 @@ double gmt_access_per_thread(const struct gmt_tl_class *class, const struct gmt_
  */
 double gmt_pattern_lone_share(const struct gmt_timeline *timeline, const struct gmt_tl_class *class,
                               bool loads, double sectors);
+/*
+ * False where instructions were counted and none of that kind has words below 4 bytes: sums of bytes are
+ * as small where lanes share words. True where nothing is known of them.
+ */
+bool gmt_pattern_has_narrow_words(const struct gmt_timeline *timeline,
+                                  const struct gmt_tl_class *class, bool loads);
 
 /*
  * The rows of the arrays that a two-dimensional launch goes over, as far as its shape and the bytes

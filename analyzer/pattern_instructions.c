@@ -33,3 +33,25 @@ double gmt_pattern_lone_share(const struct gmt_timeline *tl, const struct gmt_tl
     gmt_query_close(&query, rc);
     return all > 0 ? lone / all : NAN;
 }
+
+bool gmt_pattern_has_narrow_words(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                                  bool loads)
+{
+    struct gmt_query query;
+    double narrow = NAN;
+
+    if (!tl->has_instructions || tl->db == NULL)
+        return true;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT max(width < 4) FROM v_instruction WHERE class_id = ?1 AND "
+                            "kind = ?2 AND width IS NOT NULL");
+    if (rc == 0) {
+        sqlite3_bind_int64(query.statement, 1, class->id);
+        sqlite3_bind_text(query.statement, 2, loads ? "global_load" : "global_store", -1,
+                          SQLITE_STATIC);
+    }
+    if (rc == 0 && gmt_query_next(&query))
+        narrow = gmt_query_real(&query, 0);
+    gmt_query_close(&query, rc);
+    return !(narrow < 1);
+}

@@ -73,14 +73,20 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
 /* Puts low <= best <= high, none of them below 0 or above the cost (when that is known). */
 void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns);
 
-/* The source lines behind a finding about a kernel, where the trace has counts of instructions. Excess
- * is work beyond the ideal; for local memory all of it. */
+/* Whose lines a finding is about. Excess is work beyond the ideal; for local memory all of it. */
 enum gmt_excess {
     GMT_EXCESS_LOADS = 1,
     GMT_EXCESS_STORES = 2,
     GMT_EXCESS_SHARED = 4,
-    GMT_EXCESS_LOCAL = 8
+    GMT_EXCESS_LOCAL = 8,
+    /* Of these no part is in excess: lines have their share of all that is done so. One at a time. */
+    GMT_LINES_NARROW = 16,    /* words narrower than 4 bytes, loaded or stored */
+    GMT_LINES_LOADED = 32,    /* what is loaded from global memory             */
+    GMT_LINES_FILL = 64,      /* stores to shared memory                       */
+    GMT_LINES_SHARED = 128,   /* passes through shared memory                  */
+    GMT_LINES_CONSTANTS = 256 /* loads of constants                            */
 };
+/* The source lines behind a finding about a kernel, where the trace has counts of instructions. */
 void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
                        const struct gmt_tl_class *class, unsigned excess);
 

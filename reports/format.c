@@ -293,6 +293,11 @@ const char *gmt_line_quote(struct gmt_arena *arena, const struct gmt_finding_lin
                : line->code;
 }
 
+const char *gmt_lines_of(const struct gmt_finding *finding)
+{
+    return finding->lines_of != NULL ? finding->lines_of : "the excess";
+}
+
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)
 {
     if ((line->file == NULL || line->line <= 0) && line->ptx_line <= 0)

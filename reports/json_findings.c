@@ -117,8 +117,10 @@ static json_t *of_finding(const struct gmt_finding *f)
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));
     json_object_set_new(json, "fix", gmt_json_text(f->fix));
     json_object_set_new(json, "sketch", gmt_json_code(f->sketch));
-    if (f->line_count > 0)
+    if (f->line_count > 0) {
         json_object_set_new(json, "lines", of_lines(f));
+        json_object_set_new(json, "lines_of", json_string(gmt_lines_of(f)));
+    }
     if (f->part_count > 0)
         json_object_set_new(json, "parts", of_parts(f));
     if (f->saved_peak_of != NULL) {

@@ -250,7 +250,7 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     for (size_t i = 0; i < f->line_count && i < 3; i++) {
         fputs("- ", out);
         gmt_markdown_span(out, gmt_line_label(r->arena, &f->lines[i]), false);
-        fprintf(out, ", %.0f %% of the excess", 100 * f->lines[i].share);
+        fprintf(out, ", %.0f %% of %s", 100 * f->lines[i].share, gmt_lines_of(f));
         if (f->lines[i].code != NULL) {
             fputs(": ", out);
             gmt_markdown_span(out, f->lines[i].code, true);

@@ -147,10 +147,11 @@ struct gmt_finding {
     size_t evidence_count;
     struct gmt_finding_line *lines; /* largest share first; none unless instructions were counted */
     size_t line_count;
-    int64_t kernel_id;   /* of the trace's kernel that the lines are of */
-    const char *sql;     /* reproduces the evidence from the trace      */
-    double cost_ns;      /* time now spent in what the fix touches      */
-    double excess_bytes; /* moved for nothing; ranks what has no price  */
+    const char *lines_of; /* what their shares are of; NULL: the excess  */
+    int64_t kernel_id;    /* of the trace's kernel that the lines are of */
+    const char *sql;      /* reproduces the evidence from the trace      */
+    double cost_ns;       /* time now spent in what the fix touches      */
+    double excess_bytes;  /* moved for nothing; ranks what has no price  */
     struct gmt_saving saving;
     double saved_peak_bytes;   /* by so much the peak would be lower; NAN: not about that */
     const char *saved_peak_of; /* "device memory", "page-locked memory"; NULL as above    */
@@ -370,6 +371,8 @@ const char *gmt_outcome_name(enum gmt_outcome outcome);
 const char *gmt_provenance_name(enum gmt_provenance provenance);
 /* Whose figures they are: "this board", ..., NULL: nobody's. */
 const char *gmt_match_name(enum gmt_provenance provenance);
+/* What the shares of a finding's lines are of, in words. */
+const char *gmt_lines_of(const struct gmt_finding *finding);
 /* "main.cu:42", "PTX line 117" where the source is not known. */
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line);
 /* What to do so that a line is named; NULL: it is. */

@@ -17,11 +17,11 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
         const struct gmt_finding_line *line = &finding->lines[i];
         char share[GMT_FORMAT_BYTES];
 
-        gmt_text_wrap(t, 5, i == 0 ? "source  " : "        ",
-                      gmt_arena_text(report->arena, "%s, %s: %s of the excess",
-                                     gmt_line_label(report->arena, line),
-                                     line->opcode != NULL ? line->opcode : "?",
-                                     gmt_format_percent(share, 100 * line->share)));
+        gmt_text_wrap(
+            t, 5, i == 0 ? "source  " : "        ",
+            gmt_arena_text(report->arena, "%s, %s: %s of %s", gmt_line_label(report->arena, line),
+                           line->opcode != NULL ? line->opcode : "?",
+                           gmt_format_percent(share, 100 * line->share), gmt_lines_of(finding)));
         if (line->code != NULL)
             gmt_text_wrap(t, 13, "", gmt_line_quote(report->arena, line));
         if (line->caller_code != NULL)

@@ -81,6 +81,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                    "constant memory is for words that all lanes read at once.";
     finding->sketch = sketch;
     put_gain(analysis, finding, class, gain);
+    gmt_finding_lines(analysis, finding, class, GMT_LINES_CONSTANTS);
     gmt_finding_emit(analysis, finding);
 }
 

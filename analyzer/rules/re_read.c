@@ -142,6 +142,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             class->id);
     put_fix(analysis, finding, best.edge);
     put_gain(analysis, finding, class, &best);
+    gmt_finding_lines(analysis, finding, class, GMT_LINES_LOADED);
     gmt_finding_emit(analysis, finding);
 }
 

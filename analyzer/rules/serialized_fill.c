@@ -137,6 +137,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             "to what the bytes take with a few loads in flight";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_lines(analysis, finding, class, GMT_LINES_FILL);
     gmt_finding_emit(analysis, finding);
 }
 

@@ -203,6 +203,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->confidence = gmt_confidence_of_model(analysis->model);
     if (why == NULL)
         gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_lines(analysis, finding, class, GMT_LINES_SHARED);
     gmt_finding_emit(analysis, finding);
 }
 

@@ -109,6 +109,8 @@ static void narrow(struct gmt_analysis *analysis, const struct gmt_access_subjec
     if (finding == NULL)
         return;
     finding->title = "Words narrower than a thread can load";
+    if (finding->line_count == 0)
+        gmt_finding_lines(analysis, finding, subject->class, GMT_LINES_NARROW);
     finding->headline = gmt_text(analysis,
                                  "%s of %.0f byte%s each: %.0f bytes per request of 128%s",
                                  gmt_access_words(subject), width, width > 1 ? "s" : "", width * 32,

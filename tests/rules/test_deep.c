@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings about kernels whose instructions were counted on the GPU: which line, or which instruction. */
 #include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/source_lines.h"
@@ -128,4 +130,71 @@ Test(deep, read_traces_that_know_no_offsets)
     cr_assert(kernels[0].simulated);
     gmt_fixture_analyze(&fixture, "GM301");
     cr_assert_eq(fixture.report.finding_count, 1);
+}
+
+/* Where no part of the work is in excess by itself, lines have a share of what the finding is about. */
+/* 500 MB, loaded and stored byte by byte in a launch of 1 ms, by whole warps of neighbouring lanes. */
+#define BYTE_WISE \
+    "UPDATE kernel_counters SET value = CASE WHEN metric_id IN (1, 2, 33, 34) THEN 2.5e8 ELSE " \
+    "7812500 END WHERE metric_id IN (1, 2, 3, 4, 5, 6, 33, 34, 35, 36);" \
+    "INSERT INTO metric VALUES (38, 'instructions', '-', 'hardware', 'instructions', '-'), " \
+    "(61, 'thread_instructions', '-', 'hardware', 'instructions', '-');" \
+    "INSERT INTO fixture_counter (metric_id, value) VALUES (38, 1e8), (61, 32e8);"
+
+static const struct {
+    const char *rule, *kind, *of, *sql;
+} of_work[] = {
+    {"GM305", "global_load", "the narrow accesses", BYTE_WISE},
+    {"GM307", "constant_load", "the loads of constants", ""},
+    {"GM308", "global_load", "what is loaded", ""},
+    {"GM402", "shared_store", "the stores to shared memory", ""},
+    {"GM403", "global_load", "what is loaded", ""},
+    {"GM404", "shared_load", "the passes through shared memory", ""},
+};
+
+Test(deep, name_lines_where_nothing_is_in_excess_by_itself)
+{
+    for (size_t i = 0; i < sizeof(of_work) / sizeof(of_work[0]); i++) {
+        char name[64], sql[768];
+
+        snprintf(name, sizeof(name), "fixtures/%s_positive", of_work[i].rule);
+        gmt_fixture_load(&fixture, name);
+        snprintf(sql, sizeof(sql),
+                 "INSERT INTO string VALUES (50, '/src/kernels/work.cu'), (51, 'LDG');"
+                 "INSERT INTO instruction (launch_seq, class_id, site, opcode_id, file_id, line, "
+                 "kind, width, executed, lanes, requests, sectors, ideal_sectors, wavefronts, "
+                 "ideal_wavefronts, source) VALUES "
+                 "(1, 1, 1, 51, 50, 43, '%s', 1, 100, 100, 100, 100, 100, 100, 100, 'sass'),"
+                 "(1, 1, 2, 51, 50, 42, '%s', 1, 300, 300, 300, 300, 300, 300, 300, 'sass')",
+                 of_work[i].kind, of_work[i].kind);
+        gmt_fixture_sql(&fixture, of_work[i].sql);
+        gmt_fixture_sql(&fixture, sql);
+        gmt_fixture_analyze(&fixture, of_work[i].rule);
+        cr_assert_eq(fixture.report.finding_count, 1, "%s: %zu findings, %zu notes",
+                     of_work[i].rule, fixture.report.finding_count, fixture.report.note_count);
+        const struct gmt_finding *f = &fixture.report.findings[0];
+        cr_assert_eq(f->line_count, 2, "%s: %zu lines", of_work[i].rule, f->line_count);
+        cr_expect_str_eq(gmt_line_label(&fixture.arena, &f->lines[0]), "work.cu:42");
+        cr_expect_float_eq(f->lines[0].share, 0.75, 1e-9);
+        cr_expect(isnan(f->lines[0].excess_bytes));
+        cr_expect_str_eq(gmt_lines_of(f), of_work[i].of);
+        gmt_fixture_free(&fixture);
+    }
+    gmt_fixture_load(&fixture, "fixtures/GM305_positive"); /* for the end of the test */
+}
+
+/* All lanes read one word: few bytes are asked for, and no word is narrow. */
+Test(deep, take_no_shared_word_for_a_narrow_one)
+{
+    gmt_fixture_load(&fixture, "fixtures/GM305_positive");
+    gmt_fixture_sql(&fixture, BYTE_WISE);
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO instruction (launch_seq, class_id, site, kind, width, executed, lanes, "
+        "requests, sectors, ideal_sectors, source) VALUES "
+        "(1, 1, 1, 'global_load', 4, 9, 288, 9, 9, 9, 'sass'),"
+        "(1, 1, 2, 'global_store', 4, 9, 288, 9, 9, 9, 'sass')");
+    gmt_fixture_analyze(&fixture, "GM305");
+    cr_expect_eq(fixture.report.finding_count, 0, "%s",
+                 fixture.report.finding_count > 0 ? fixture.report.findings[0].headline : "");
 }

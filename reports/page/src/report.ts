@@ -82,6 +82,8 @@ export interface Finding {
   fix: string;
   sketch: string | null;
   lines?: SourceLine[];
+  /** What their shares are of. */
+  lines_of?: string;
   parts?: Part[];
   /** By so much the peak of that memory would be lower; only of findings about memory that is held. */
   saved_peak_bytes?: number | null;

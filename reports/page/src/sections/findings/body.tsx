@@ -121,7 +121,17 @@ const PARTS: TableColumn<Part>[] = [
   },
 ];
 
-const LINES: TableColumn<SourceLine>[] = [
+const EXCESS = 'the excess';
+const EXCESS_PER_LAUNCH: TableColumn<SourceLine> = {
+  key: 'excess_bytes',
+  title: 'Excess per launch',
+  numeric: true,
+  value: (row) => row.excess_bytes,
+  show: (row) => bytes(row.excess_bytes),
+};
+
+/** `of`: what the shares are of. */
+const lineColumns = (of: string): TableColumn<SourceLine>[] => [
   { key: 'line', title: 'Line', value: lineLabel },
   { key: 'code', title: 'Code', value: ({ code }) => code, show: ({ code }) => code && <code>{code}</code> },
   { key: 'opcode', title: 'Instruction', value: ({ opcode }) => opcode },
@@ -143,18 +153,12 @@ const LINES: TableColumn<SourceLine>[] = [
   },
   {
     key: 'share',
-    title: 'Share of the excess',
+    title: `Share of ${of}`,
     numeric: true,
     value: (row) => row.share,
     show: (row) => share(row.share),
   },
-  {
-    key: 'excess_bytes',
-    title: 'Excess per launch',
-    numeric: true,
-    value: (row) => row.excess_bytes,
-    show: (row) => bytes(row.excess_bytes),
-  },
+  ...(of === EXCESS ? [EXCESS_PER_LAUNCH] : []),
 ];
 
 function Fold({ title, open, children }: { title: string; open?: boolean; children: ComponentChildren }) {
@@ -208,7 +212,12 @@ export function Body({ payload, finding }: Props) {
         )}
         {lines.length > 0 && (
           <Fold title={`Lines behind it (${lines.length})`} open>
-            <Table id={`${id}.lines`} caption="Lines behind the finding" columns={LINES} rows={lines} />
+            <Table
+              id={`${id}.lines`}
+              caption="Lines behind the finding"
+              columns={lineColumns(finding.lines_of ?? EXCESS)}
+              rows={lines}
+            />
           </Fold>
         )}
         {parts.length > 0 && (
