@@ -105,6 +105,8 @@ void gmt_hash_budget_settle(struct gmt_hash_budget *budget, uint64_t bytes, uint
                             uint64_t ticks)
 {
     uint64_t charged = ticks + ticks / GMT_HASH_UNSEEN_PART + GMT_HASH_UNSEEN_TICKS;
+    uint64_t limit = 4 * reserved + GMT_HASH_STOPPED_TICKS;
+    charged = charged < limit ? charged : limit;
     atomic_fetch_add_explicit(&budget->spent, charged - reserved, memory_order_relaxed);
     if (bytes == 0) {
         return;

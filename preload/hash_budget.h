@@ -50,6 +50,8 @@ struct gmt_hash_budget {
  */
 #define GMT_HASH_UNSEEN_PART 3u /* of the measured ticks: one of so many */
 #define GMT_HASH_UNSEEN_TICKS UINT64_C(100)
+/* What takes so much longer than four times of what was expected was a stop of the process, not work. */
+#define GMT_HASH_STOPPED_TICKS UINT64_C(20000000)
 
 void gmt_hash_budget_begin(struct gmt_hash_budget *budget, double share, uint64_t now);
 /* May `bytes` be hashed now? True: their expected cost is taken from the budget, in *reserved, so that

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtrace/record/layout_coverage.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/record/spool_names.h"
 #include "preload/options.h"
 
 static const char *program_name(void)
@@ -174,8 +174,7 @@ static void remove_spool(const char *directory)
     for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
         char path[PATH_MAX * 2];
         (void)snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-        if (strncmp(entry->d_name, "chunk-", 6) == 0 || strcmp(entry->d_name, "control") == 0 ||
-            strcmp(entry->d_name, "lock") == 0 || strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0) {
+        if (gmt_spool_name_is_ours(entry->d_name)) {
             unlink(path);
         }
     }

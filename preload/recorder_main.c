@@ -43,16 +43,10 @@ static void raise_limits(void)
     }
 }
 
-/* A program bound to some processors has them for itself: the recorder uses all that its control group may,
- * which the kernel sees to. Nor does it keep others from running because the program may. */
-static void leave_binding(void)
+/* A program that may keep others from running does not pass that on. (Its processors the recorder has left
+ * before it was loaded, see spawn.c: it uses all that its control group may.) */
+static void leave_policy(void)
 {
-    union {
-        unsigned char bytes[1024]; /* a bit for each processor that a kernel can have */
-        cpu_set_t first;
-    } all;
-    memset(all.bytes, 0xff, sizeof(all.bytes));
-    (void)sched_setaffinity(0, sizeof(all), &all.first);
     int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
     if (policy == SCHED_FIFO || policy == SCHED_RR) {
         (void)sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){0});
@@ -75,7 +69,7 @@ int main(int argc, char **argv)
     }
     ignore_signals();
     raise_limits();
-    leave_binding();
+    leave_policy();
     /* Do not keep the program's working directory from being unmounted or removed. */
     if (argv[1][0] == '/') {
         (void)chdir("/");

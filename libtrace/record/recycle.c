@@ -2,6 +2,8 @@
 /* Keeps full chunks in the order in which they were filled, and takes back the oldest. */
 #include "libtrace/record/recycle.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <pthread.h>
@@ -41,10 +43,9 @@ bool gmt_recycle_is_on(void)
 bool gmt_recycle_keep(struct gmt_chunk_header *chunk)
 {
     bool room = false;
-    if (!kept.on || chunk->bytes != GMT_CHUNK_BYTES) {
+    if (!kept.on || chunk->bytes != GMT_CHUNK_BYTES || pthread_mutex_trylock(&kept.mutex) != 0) {
         return false;
     }
-    pthread_mutex_lock(&kept.mutex);
     if (kept.count < KEPT_MOST) {
         kept.chunk[kept.count++] = chunk;
         room = true;
@@ -54,26 +55,41 @@ bool gmt_recycle_keep(struct gmt_chunk_header *chunk)
     return room;
 }
 
-/* `chunk-<n>` becomes `free-<n>` in one step: whoever looks for the former first misses neither. */
+/* `chunk-<n>` becomes `free-<n>` in one step: whoever looks for the former first misses neither. What
+ * cannot be looked at is taken to be there. */
 static bool exists(const char *directory, const char *kind, uint32_t index, char *path)
 {
     (void)snprintf(path, PATH_MAX + 32, "%s/%s-%u", directory, kind, index);
-    return access(path, F_OK) == 0;
+    return faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0 || errno != ENOENT;
 }
 
-/* The oldest one, if the recorder is done with it; it may have removed it, which ends the matter. */
+/* The oldest one that the recorder is done with; it may have removed it, which ends the matter. Nobody
+ * waits for another thread here: a handler of a signal may be what interrupted it. */
 static struct gmt_chunk_header *take_oldest(const char *directory, char *path, bool *is_free)
 {
     struct gmt_chunk_header *chunk = NULL;
-    pthread_mutex_lock(&kept.mutex);
-    if (kept.count > 0 && !exists(directory, "chunk", kept.chunk[0]->index, path)) {
-        chunk = kept.chunk[0];
-        kept.count--;
-        memmove(&kept.chunk[0], &kept.chunk[1], kept.count * sizeof(struct gmt_chunk_header *));
-        *is_free = exists(directory, "free", chunk->index, path);
+    if (pthread_mutex_trylock(&kept.mutex) != 0) {
+        return NULL;
+    }
+    for (unsigned i = 0; i < kept.count && chunk == NULL; i++) {
+        if (!exists(directory, "chunk", kept.chunk[i]->index, path)) {
+            chunk = kept.chunk[i];
+            kept.count--;
+            memmove(&kept.chunk[i], &kept.chunk[i + 1],
+                    (kept.count - i) * sizeof(struct gmt_chunk_header *));
+            *is_free = exists(directory, "free", chunk->index, path);
+        }
     }
     pthread_mutex_unlock(&kept.mutex);
     return chunk;
+}
+
+/* Whoever removes the file says that its bytes are free again: the recorder may do so, too. */
+static void remove_free(const char *path, struct gmt_control *control)
+{
+    if (unlink(path) == 0) {
+        __atomic_fetch_sub(&control->bytes_in_use, GMT_CHUNK_BYTES, __ATOMIC_RELAXED);
+    }
 }
 
 struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_control *control)
@@ -93,16 +109,33 @@ struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_cont
             gmt_chunk_begin(chunk, control, index, bytes);
             return chunk;
         }
-        (void)unlink(path);
-        __atomic_fetch_sub(&control->bytes_in_use, bytes, __ATOMIC_RELAXED);
+        remove_free(path, control);
     }
     (void)munmap(chunk, bytes);
     return NULL;
 }
 
+bool gmt_recycle_drop(const char *directory, struct gmt_control *control)
+{
+    char path[PATH_MAX + 32];
+    bool is_free = false;
+    struct gmt_chunk_header *chunk = take_oldest(directory, path, &is_free);
+    if (chunk == NULL) {
+        return false;
+    }
+    if (is_free) {
+        remove_free(path, control);
+    }
+    (void)munmap(chunk, GMT_CHUNK_BYTES);
+    return true;
+}
+
 void gmt_recycle_reset(void)
 {
     pthread_mutex_init(&kept.mutex, NULL);
+    for (unsigned i = 0; i < kept.count; i++) {
+        (void)munmap(kept.chunk[i], GMT_CHUNK_BYTES);
+    }
     kept.on = false;
     kept.count = 0;
 }

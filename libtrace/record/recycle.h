@@ -29,6 +29,9 @@ bool gmt_recycle_keep(struct gmt_chunk_header *chunk);
 /* One that was given back, under the next index and empty; NULL: there is none. */
 struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_control *control);
 
+/* Where there is no room for a new chunk: remove one that was given back. False: there is none. */
+bool gmt_recycle_drop(const char *directory, struct gmt_control *control);
+
 /* In a forked child: they are the parent's. */
 void gmt_recycle_reset(void);
 

@@ -23,6 +23,9 @@
  * 13) take every child for a fork, and abort in one that shares its parent's memory. */
 int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...); // NOLINT
 
+/* A bit for each processor that a kernel can have; it takes those that the control group may use. */
+static const unsigned char all_processors[1024] = {[0 ... 1023] = 0xff};
+
 struct job {
     const char *path;
     char *const *argv;
@@ -59,6 +62,8 @@ static int run_helper(void *argument)
     sigset_t none;
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    /* Off the processors that the program is bound to, before it could be kept from running there. */
+    (void)syscall(SYS_sched_setaffinity, 0, sizeof(all_processors), all_processors);
     execve(job->path, job->argv, job->environment);
     job->error = errno;
     _exit(127);

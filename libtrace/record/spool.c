@@ -156,9 +156,8 @@ static void *reserve_in_new_chunk(size_t bytes)
         chunk = gmt_recycle_take(spool.directory, spool.control);
     }
     int error = chunk != NULL ? 0 : gmt_chunk_create(spool.directory, spool.control, size, &chunk);
-    if (error == -ENOBUFS) { /* those that were given back count, too */
-        chunk = gmt_recycle_take(spool.directory, spool.control);
-        error = chunk != NULL ? 0 : error;
+    while (error != 0 && gmt_recycle_drop(spool.directory, spool.control)) {
+        error = gmt_chunk_create(spool.directory, spool.control, size, &chunk);
     }
     if (error == -ENOBUFS && size > GMT_CHUNK_FIRST_BYTES) {
         error = gmt_chunk_create(spool.directory, spool.control, GMT_CHUNK_FIRST_BYTES, &chunk);
@@ -170,12 +169,13 @@ static void *reserve_in_new_chunk(size_t bytes)
         return dropped(error);
     }
     atomic_store_explicit(&spool.retry_ns, 0, memory_order_relaxed);
-    if (tls.writer.chunk != NULL && !gmt_recycle_keep(tls.writer.chunk)) {
-        gmt_chunk_close(tls.writer.chunk);
-    }
+    struct gmt_chunk_header *full = tls.writer.chunk;
     tls.writer.chunk = chunk;
     tls.writer.next = (uint8_t *)(chunk + 1);
     tls.writer.end = (uint8_t *)chunk + chunk->bytes;
+    if (full != NULL && !gmt_recycle_keep(full)) {
+        gmt_chunk_close(full);
+    }
     pthread_setspecific(spool.exit_key, &tls);
     publish_clock_pair();
     return take(bytes);

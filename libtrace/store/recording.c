@@ -137,6 +137,8 @@ static int run(struct gmt_recording *recording, bool *writer_gone)
     int error = gmt_recording_open_database(recording);
     if (error == 0 && !recording->complete) {
         error = drain(recording, &fate);
+        /* The writer is gone, or there may be no room for the trace. */
+        gmt_spool_free_remove(recording->directory, recording->control);
         if (error == 0) {
             error = gmt_recording_finish(recording, gmt_process_watch_learn(&recording->watch));
         }

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtrace/record/layout_coverage.h"
+#include "libtrace/record/chunk.h"
+#include "libtrace/record/spool_names.h"
 #include "libtrace/store/spool_reader.h"
 
 static int join_path(char *path, size_t bytes, const char *directory, const char *name)
@@ -74,27 +75,16 @@ int gmt_spool_control_map(const char *directory, struct gmt_control **control, i
     return check_control(map);
 }
 
-/* True for "<kind>-<n>". */
-static bool is_numbered(const char *name, const char *kind, uint32_t *index)
+bool gmt_spool_chunk_index(const char *name, uint32_t *index)
 {
-    size_t length = strlen(kind);
-    if (strncmp(name, kind, length) != 0 || name[length] != '-') {
-        return false;
-    }
-    const char *digits = name + length + 1;
-    char *end;
-    if (*digits < '0' || *digits > '9') {
+    const char *digits;
+    if (!gmt_spool_name_is_numbered(name, "chunk", &digits)) {
         return false;
     }
     errno = 0;
-    unsigned long value = strtoul(digits, &end, 10);
+    unsigned long value = strtoul(digits, NULL, 10);
     *index = (uint32_t)value;
-    return *end == '\0' && errno == 0 && value <= UINT32_MAX;
-}
-
-bool gmt_spool_chunk_index(const char *name, uint32_t *index)
-{
-    return is_numbered(name, "chunk", index);
+    return errno == 0 && value <= UINT32_MAX;
 }
 
 bool gmt_spool_chunk_give_back(const char *directory, uint32_t index)
@@ -167,6 +157,24 @@ int gmt_spool_lock_held(const char *directory)
     return held;
 }
 
+void gmt_spool_free_remove(const char *directory, struct gmt_control *control)
+{
+    DIR *entries = opendir(directory);
+    if (entries == NULL) {
+        return;
+    }
+    const struct dirent *entry;
+    char path[PATH_MAX];
+    while ((entry = readdir(entries)) != NULL) {
+        const char *digits;
+        if (gmt_spool_name_is_numbered(entry->d_name, "free", &digits) &&
+            join_path(path, sizeof(path), directory, entry->d_name) == 0 && unlink(path) == 0) {
+            __atomic_fetch_sub(&control->bytes_in_use, GMT_CHUNK_BYTES, __ATOMIC_RELAXED);
+        }
+    }
+    closedir(entries);
+}
+
 static void unlink_ours(const char *directory)
 {
     DIR *entries = opendir(directory);
@@ -176,13 +184,8 @@ static void unlink_ours(const char *directory)
     const struct dirent *entry;
     char path[PATH_MAX];
     while ((entry = readdir(entries)) != NULL) {
-        uint32_t index;
-        bool ours = gmt_spool_chunk_index(entry->d_name, &index) ||
-                    is_numbered(entry->d_name, "free", &index) ||
-                    strcmp(entry->d_name, "control") == 0 || strcmp(entry->d_name, "lock") == 0 ||
-                    strcmp(entry->d_name, GMT_COVERAGE_FILE) == 0 ||
-                    strcmp(entry->d_name, "cubins") == 0;
-        if (ours && join_path(path, sizeof(path), directory, entry->d_name) == 0) {
+        if (gmt_spool_name_is_ours(entry->d_name) &&
+            join_path(path, sizeof(path), directory, entry->d_name) == 0) {
             (void)unlink(path);
         }
     }

@@ -24,6 +24,9 @@ int gmt_spool_chunk_unlink(const char *directory, uint32_t index, uint64_t *byte
 /* Rename chunk <n> to "free-<n>"; false: it could not be. */
 bool gmt_spool_chunk_give_back(const char *directory, uint32_t index);
 
+/* Remove the chunks that were given back, where their room is needed; the writer makes new ones. */
+void gmt_spool_free_remove(const char *directory, struct gmt_control *control);
+
 /* Take the lock that whoever drains the spool holds. Returns a descriptor that holds it (close it to
  * release), -EBUSY if another has it, or negative errno. On file systems without locks the
  * descriptor is returned all the same. */

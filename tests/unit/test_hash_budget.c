@@ -97,6 +97,23 @@ Test(hash_budget, gives_the_same_credit_to_one_thread_only)
                  sum - granted * (reserved - GMT_HASH_UNSEEN_TICKS)); /* but for the asking */
 }
 
+/* Stopped for an hour inside a hash: fingerprints go on within a minute. */
+Test(hash_budget, takes_a_stop_for_no_work)
+{
+    const uint64_t hour = UINT64_C(3600000000000), second = UINT64_C(1000000000);
+    struct gmt_hash_budget budget;
+    uint64_t reserved, now = 10 * second;
+    gmt_hash_budget_begin(&budget, 0.03, 0);
+    cr_assert(gmt_hash_budget_reserve(&budget, LIMIT, now, &reserved));
+    gmt_hash_budget_settle(&budget, LIMIT, reserved, hour);
+    now += hour;
+    unsigned tries = 0;
+    while (!gmt_hash_budget_reserve(&budget, LIMIT, now, &reserved)) {
+        now += second;
+        cr_assert_lt(++tries, 60);
+    }
+}
+
 /* ---- a program with a clock: what hashing really takes, and when ------------------------------ */
 
 struct program {

@@ -67,6 +67,27 @@ Test(output, refuses_what_it_does_not_know)
     cr_assert_eq(gmt_output_expand("long.db", small, sizeof(small)), -ENAMETOOLONG);
 }
 
+/* Two runs that were killed together with their recorders, the first of which had kept chunks. */
+Test(output, moves_killed_runs_aside_whatever_their_spools_hold, .init = enter_folder)
+{
+    static const char *const files[] = {"control", "chunk-7", "free-2",
+                                        "free-13", "cubins",  "lock"};
+    static const char *const spools[] = {"trace.db.old.spool", "trace.db.spool"};
+    char path[PATH_MAX];
+    for (size_t s = 0; s < 2; s++) {
+        cr_assert_eq(mkdir(spools[s], 0700), 0);
+        for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+            (void)snprintf(path, sizeof(path), "%s/%s", spools[s], files[i]);
+            make_file(path, "", 3600);
+        }
+        struct utimbuf times = {.actime = time(NULL) - 3600, .modtime = time(NULL) - 3600};
+        cr_assert_eq(utime(spools[s], &times), 0);
+    }
+    cr_assert_eq(gmt_output_open("trace.db", 1 << 20, path), 0);
+    cr_expect_str_eq(strrchr(path, '/'), "/trace.db", "%s", path);
+    cr_expect_eq(access("trace.db.old.spool/free-13", F_OK), 0, "the last run's");
+}
+
 Test(output, keeps_an_earlier_trace_as_old, .init = enter_folder)
 {
     char path[PATH_MAX];

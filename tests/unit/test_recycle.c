@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Full chunks are written again when the reader has given them back, and no record is lost or read twice. */
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,4 +132,45 @@ Test(recycle, leaves_nothing_to_read_in_what_was_given_back)
     seen = written - 1; /* of chunk 3, which the first reader has read and this one reads again */
     read_all(true);
     cr_expect_eq(seen, written, "%lu", (unsigned long)before);
+}
+
+static void *record_one(void *done)
+{
+    struct gmt_call *call = gmt_spool_reserve(1);
+    if (call != NULL) {
+        gmt_spool_commit(call, GMT_REC_CALL, 1);
+        *(bool *)done = true;
+    }
+    return NULL;
+}
+
+/* A thread that needs a small chunk where there is no room for one: what was given back makes some. */
+Test(recycle, gives_up_what_was_given_back_where_there_is_no_room)
+{
+    fill_first_of_4_mib();
+    struct gmt_control *control = gmt_spool_control();
+    uint64_t before = control->bytes_in_use;
+    control->bytes_limit = before; /* full */
+    pthread_t thread;
+    bool done = false;
+    cr_assert_eq(pthread_create(&thread, NULL, record_one, &done), 0);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    cr_expect(done, "nothing was dropped");
+    cr_expect_eq(control->dropped_full, 0);
+    cr_expect_not(exists("free-2"));
+    cr_expect_lt(control->bytes_in_use, before);
+}
+
+/* Where the trace finds no room the reader takes them away, and the writer makes new ones. */
+Test(recycle, lets_the_reader_remove_what_it_gave_back)
+{
+    fill_first_of_4_mib();
+    uint64_t before = gmt_spool_control()->bytes_in_use;
+    gmt_spool_free_remove(gmt_spool_directory(), gmt_spool_control());
+    cr_expect_not(exists("free-2"));
+    cr_expect_eq(gmt_spool_control()->bytes_in_use, before - GMT_CHUNK_BYTES);
+    write_until(8);
+    read_all(false);
+    read_all(true);
+    cr_expect_eq(seen, written);
 }
