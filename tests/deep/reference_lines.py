@@ -21,11 +21,21 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench" / "
 from traces import MARK as MARK_KERNEL, base_name  # noqa: E402
 
 MARK = "/* planted */"
-LINE_RULES = {"GM301", "GM302", "GM303", "GM304", "GM305", "GM306", "GM310", "GM401"}
+LINE_RULES = {"GM301", "GM302", "GM303", "GM304", "GM305", "GM306", "GM309", "GM310", "GM401"}
 # Variants of such rules whose instructions move nothing in excess: why.
 WITHOUT_EXCESS = {
     "words_2": "narrow words, side by side: all of each sector is used",
     "words_1": "narrow words, side by side: all of each sector is used",
+}
+WITH_EXCESS = {"pieces_4", "aos_fields_16"}  # GM305 too, but of structs, whose pieces are in excess
+# Rules about work of which no part is in excess by itself: kinds of instructions, how much of it each does, and
+# the text of the line that does it (or calls what does it).
+WORK = {
+    "GM305": ("'global_load', 'global_store'", "max(0, 4.0 - width) * lanes", r"(ld|st)\.global(\.ca)?\.u(8|16) "),
+    "GM307": ("'constant_load'", "executed", r"gmt_load_constant\(gmt_constant_table \+ at\)"),
+    "GM308": ("'global_load'", "sectors", r"gmt_load\(a \+ .*gmt_load\(b \+ "),
+    "GM402": ("'shared_store'", "executed", r"fill<fillers>\(base, source \+ first\)"),
+    "GM403": ("'global_load'", "sectors", r"gmt_load\(source \+ first \+ threadIdx\.x \+ i \* ROW_WORDS\)"),
 }
 # Where the patched group's bytes are no whole sectors or passes, and the ideal of the instructions is: why.
 ROUNDED = {
@@ -102,6 +112,23 @@ def planted(judge: Judge, db: sqlite3.Connection, texts: dict, row: dict, class_
     through = f", inlined at {name_of(caller_file, caller)}" if caller_file else ""
     judge.check(marked[0], f"{what}: {name_of(file, line)}{through}; "
                 f"{share:.1%} of the excess on planted lines")
+
+
+def working(judge: Judge, db: sqlite3.Connection, texts: dict, row: dict, class_id: int) -> None:
+    """The line that does most of the work that the rule is about."""
+    kinds, weight, wanted = WORK[row["rule"]]
+    what = f"{row['family']}:{row['variant']} ({row['rule']})"
+    found = db.execute(
+        f"SELECT sum({weight}) AS work, f.text, line, c.text, caller_line FROM instruction LEFT JOIN string f "
+        "ON f.id = file_id LEFT JOIN string c ON c.id = caller_file_id WHERE class_id = ? AND source = 'sass' "
+        f"AND kind IN ({kinds}) GROUP BY 2, 3, 4, 5 HAVING work > 0 ORDER BY work DESC", (class_id,)).fetchall()
+    if not judge.check(bool(found), f"{what}: instructions that do it"):
+        return
+    _, file, line, caller_file, caller = found[0]
+    shown = [texts[name][number - 1] for name, number in ((file, line), (caller_file, caller))
+             if name in texts and number]
+    judge.check(any(re.search(wanted, text) for text in shown),
+                f"{what}: {name_of(file, line)}: {shown[-1].strip() if shown else 'no text'}")
 
 
 def sums(judge: Judge, db: sqlite3.Connection, row: dict, class_id: int, patched: dict) -> int:
@@ -181,6 +208,10 @@ def judge_trace(path: pathlib.Path, printed: str, recorded: dict) -> int:
                 named += 1
                 if judge.check(len(ours) == 1, f"{what}: its kernel's instructions were counted"):
                     planted(judge, db, texts, row, ours[0])
+            if row["quality"] == "bad" and row["rule"] in WORK and row["variant"] not in WITH_EXCESS:
+                named += 1
+                if judge.check(len(ours) == 1, f"{what}: its kernel's instructions were counted"):
+                    working(judge, db, texts, row, ours[0])
             theirs = patched.get((row["family"], row["variant"]), {"counters": []})["counters"]
             if len(classes) == len(ours) == len(theirs) == 1 and not shared & classes:
                 compared += sums(judge, db, row, ours[0], theirs[0])
