@@ -157,39 +157,34 @@ int gmt_spool_lock_held(const char *directory)
     return held;
 }
 
-void gmt_spool_free_remove(const char *directory, struct gmt_control *control)
+static bool is_free(const char *name)
 {
-    DIR *entries = opendir(directory);
-    if (entries == NULL) {
-        return;
-    }
-    const struct dirent *entry;
-    char path[PATH_MAX];
-    while ((entry = readdir(entries)) != NULL) {
-        const char *digits;
-        if (gmt_spool_name_is_numbered(entry->d_name, "free", &digits) &&
-            join_path(path, sizeof(path), directory, entry->d_name) == 0 && unlink(path) == 0) {
-            __atomic_fetch_sub(&control->bytes_in_use, GMT_CHUNK_BYTES, __ATOMIC_RELAXED);
-        }
-    }
-    closedir(entries);
+    const char *digits;
+    return gmt_spool_name_is_numbered(name, "free", &digits);
 }
 
-static void unlink_ours(const char *directory)
+/* How many files of such names were removed. */
+static uint64_t unlink_all(const char *directory, bool (*is_wanted)(const char *name))
 {
     DIR *entries = opendir(directory);
-    if (entries == NULL) {
-        return;
-    }
     const struct dirent *entry;
     char path[PATH_MAX];
-    while ((entry = readdir(entries)) != NULL) {
-        if (gmt_spool_name_is_ours(entry->d_name) &&
-            join_path(path, sizeof(path), directory, entry->d_name) == 0) {
-            (void)unlink(path);
-        }
+    uint64_t removed = 0;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        removed += is_wanted(entry->d_name) &&
+                   join_path(path, sizeof(path), directory, entry->d_name) == 0 &&
+                   unlink(path) == 0;
     }
-    closedir(entries);
+    if (entries != NULL) {
+        closedir(entries);
+    }
+    return removed;
+}
+
+void gmt_spool_free_remove(const char *directory, struct gmt_control *control)
+{
+    uint64_t removed = unlink_all(directory, is_free);
+    __atomic_fetch_sub(&control->bytes_in_use, removed * GMT_CHUNK_BYTES, __ATOMIC_RELAXED);
 }
 
 void gmt_spool_remove(const char *directory)
@@ -200,7 +195,7 @@ void gmt_spool_remove(const char *directory)
     if (lstat(directory, &info) == 0 && S_ISLNK(info.st_mode)) {
         link = realpath(directory, target) != NULL;
     }
-    unlink_ours(directory);
+    (void)unlink_all(directory, gmt_spool_name_is_ours);
     if (link) {
         (void)rmdir(target);
         (void)unlink(directory);

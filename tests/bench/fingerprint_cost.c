@@ -3,32 +3,9 @@
  * What a blocking upload takes, in ns: fingerprint_cost BYTES CALLS. To be run under gmtrace with
  * fingerprints off and on, in turns; the driver is the libcuda.so.1 that the loader finds.
  */
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <cuda.h>
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void check(CUresult result, const char *what)
-{
-    if (result != CUDA_SUCCESS) {
-        (void)fprintf(stderr, "%s: error %d\n", what, (int)result);
-        exit(1);
-    }
-}
-
-#define FIND(LIBRARY, NAME, PARAMETERS) \
-    CUresult(*NAME) PARAMETERS = (CUresult(*) PARAMETERS)dlsym(LIBRARY, #NAME)
+#include "tests/bench/driver_client.h"
 
 int main(int argc, char **argv)
 {
@@ -39,17 +16,13 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: fingerprint_cost BYTES CALLS, with a libcuda.so.1\n");
         return 2;
     }
-    FIND(driver, cuInit, (unsigned));
-    FIND(driver, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice));
-    FIND(driver, cuCtxSetCurrent, (CUcontext));
-    FIND(driver, cuMemAlloc_v2, (CUdeviceptr *, size_t));
-    FIND(driver, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t));
+    FIND(driver, cuInit, (unsigned))
+    FIND(driver, cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))
+    FIND(driver, cuCtxSetCurrent, (CUcontext))
+    FIND(driver, cuMemAlloc_v2, (CUdeviceptr *, size_t))
+    FIND(driver, cuMemcpyHtoD_v2, (CUdeviceptr, const void *, size_t))
     CUcontext context;
     CUdeviceptr device;
-    if (cuInit == NULL || cuDevicePrimaryCtxRetain == NULL || cuCtxSetCurrent == NULL ||
-        cuMemAlloc_v2 == NULL || cuMemcpyHtoD_v2 == NULL) {
-        return 2;
-    }
     char *host = malloc((size_t)bytes);
     if (host == NULL) {
         return 2;

@@ -5,36 +5,9 @@
  * these have in them what happens once in thousands of calls. To be run bare and under gmtrace, in turns;
  * the driver is the libcuda.so.1 that the loader finds.
  */
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include <cuda.h>
+#include "tests/bench/driver_client.h"
 
 #define BYTES 64
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void check(CUresult result, const char *what)
-{
-    if (result != CUDA_SUCCESS) {
-        (void)fprintf(stderr, "%s: error %d\n", what, (int)result);
-        exit(1);
-    }
-}
-
-#define FIND(LIBRARY, NAME, PARAMETERS) \
-    CUresult(*NAME) PARAMETERS = (CUresult(*) PARAMETERS)dlsym(LIBRARY, #NAME); \
-    if (NAME == NULL) { \
-        return 2; \
-    }
 
 int main(int argc, char **argv)
 {
