@@ -2,19 +2,26 @@
 /* Finds the interpreter behind a program, its version, and asks it for the names of functions. */
 #include "preload/launcher/python.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "preload/launcher/program.h"
 
 #define MAX_SCRIPTS 4  /* the kernel follows no more */
-#define FIRST_MINOR 12 /* that knows the variable */
-/* 3.12 recurses to 748 levels with it, less than the 1000 that programs may count on; 3.13 to 4998. */
-#define FIRST_HARMLESS_MINOR 13
+#define ANSWER_MS 2000 /* Python tells its version within some 10 ms, through a chooser in 50 */
+
+static const int first_that_knows[] = {3, 12, 0};
+/* Recurses to 748 levels with it up to 3.12.2, less than the 1000 that programs may count on, and to
+ * 4998 since: CPython's pull request 115083 raised its limit for C code from 1500 to 10000. */
+static const int first_harmless[] = {3, 12, 3};
 
 static const char *base_name(const char *path)
 {
@@ -85,45 +92,61 @@ bool gmt_python_interpreter(const char *path, char interpreter[static PATH_MAX])
     return is_python_name(base_name(interpreter));
 }
 
-/* Minor version in "3.12.1"; 0: not known, -1: Python 2. */
-static int minor_of(const char *version)
+/* What a program writes until it ends. One that has nothing to say for ANSWER_MS, or too much, is
+ * killed. */
+static void read_answer(pid_t child, int fd, char *answer, size_t size)
 {
-    if (version[0] == '2') {
-        return -1;
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    size_t length = 0;
+    ssize_t got = 1;
+    while (got > 0 && length < size - 1) {
+        got = poll(&readable, 1, ANSWER_MS) == 1 ? read(fd, answer + length, size - 1 - length)
+                                                 : -1;
+        length += got > 0 ? (size_t)got : 0;
     }
-    return strncmp(version, "3.", 2) == 0 && isdigit((unsigned char)version[2])
-               ? (int)strtol(version + 2, NULL, 10)
-               : 0;
+    answer[length] = '\0';
+    if (got != 0) {
+        kill(child, SIGKILL);
+    }
 }
 
-/* An environment can have a copy of the interpreter, without a number in its name. */
-static int minor_of_environment(const char *interpreter)
+bool gmt_python_version(const char *interpreter, struct gmt_python_version *version)
 {
-    char path[PATH_MAX + 32], line[256];
-    int minor = 0;
-    size_t folder = (size_t)(base_name(interpreter) - interpreter);
-    (void)snprintf(path, sizeof(path), "%.*s../pyvenv.cfg", (int)folder, interpreter);
-    FILE *file = fopen(path, "re");
-    while (file != NULL && minor == 0 && fgets(line, sizeof(line), file) != NULL) {
-        if (strncmp(line, "version", 7) == 0) {
-            const char *value = strchr(line, '=');
-            minor = value != NULL ? minor_of(value + 1 + strspn(value + 1, " ")) : 0;
+    char name[PATH_MAX], option[] = "-V", answer[64] = "";
+    char *const arguments[] = {name, option, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int ends[2];
+    (void)snprintf(name, sizeof(name), "%s", interpreter);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return false;
+    }
+    bool ready = posix_spawn_file_actions_init(&actions) == 0;
+    bool asked =
+        ready && posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0) == 0 &&
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0 &&
+        posix_spawn(&child, interpreter, &actions, NULL, arguments, environ) == 0;
+    if (ready) {
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    if (asked) {
+        read_answer(child, ends[0], answer, sizeof(answer));
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
         }
     }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return minor;
+    close(ends[0]);
+    return sscanf(answer, "Python %d.%d.%d", &version->major, &version->minor, &version->micro) ==
+           3;
 }
 
-int gmt_python_minor(const char *interpreter)
+static bool is_at_least(const struct gmt_python_version *version, const int least[static 3])
 {
-    char file[PATH_MAX];
-    int minor = minor_of(base_name(interpreter) + strlen("python"));
-    if (minor == 0 && realpath(interpreter, file) != NULL && is_python_name(base_name(file))) {
-        minor = minor_of(base_name(file) + strlen("python"));
+    if (version->major != least[0]) {
+        return version->major > least[0];
     }
-    return minor != 0 ? minor : minor_of_environment(interpreter);
+    return version->minor != least[1] ? version->minor > least[1] : version->micro >= least[2];
 }
 
 void gmt_launcher_name_python(const char *program)
@@ -134,11 +157,12 @@ void gmt_launcher_name_python(const char *program)
         program[0] == '\0' || !gmt_python_interpreter(program, interpreter)) {
         return;
     }
-    bool asked = wish != NULL && strcmp(wish, "on") == 0;
-    int minor = gmt_python_minor(interpreter);
-    /* A Python that is too old takes no notice of the variable: one whose version is not known, say a
-     * chooser of versions, can have it if the user asks. */
-    bool sets = asked ? minor == 0 || minor >= FIRST_MINOR : minor >= FIRST_HARMLESS_MINOR;
+    bool wanted = wish != NULL && strcmp(wish, "on") == 0;
+    struct gmt_python_version version;
+    bool known = gmt_python_version(interpreter, &version);
+    /* A Python that is too old takes no notice of the variable: one that does not tell its version can
+     * have it if the user asks. */
+    bool sets = known ? is_at_least(&version, wanted ? first_that_knows : first_harmless) : wanted;
     if (sets && setenv("PYTHONPERFSUPPORT", "1", 1) == 0) {
         (void)fprintf(stderr, "gmtrace: set PYTHONPERFSUPPORT=1, with which Python names its "
                               "functions, calls them slower and recurses less deep; --python off "

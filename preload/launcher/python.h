@@ -10,9 +10,12 @@
  * `interpreter`. False: none of Python's. */
 bool gmt_python_interpreter(const char *path, char interpreter[static PATH_MAX]);
 
-/* Minor version of an interpreter of Python 3 by its name, that of the file behind its links, or the
- * pyvenv.cfg of its environment; 0: not known, -1: Python 2. */
-int gmt_python_minor(const char *interpreter);
+struct gmt_python_version {
+    int major, minor, micro;
+};
+
+/* Asks an interpreter, by its option -V, which takes some 10 ms. False: it does not say. */
+bool gmt_python_version(const char *interpreter, struct gmt_python_version *version);
 
 /* Make a Python that is to be executed in this process write down its functions, and tell the user so,
  * unless the user has said anything about that. `program` is the program's file. */

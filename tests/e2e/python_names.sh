@@ -9,23 +9,34 @@ gmtrace=$GMT_BUILD/bin/gmtrace
 [ -x "$gmtrace" ] || skip "gmtrace is not built"
 unset PYTHONPERFSUPPORT
 
-# Interpreters that say what they were given: their names and environments are what counts.
-mkdir -p bin new/bin old/bin
-cat >bin/show <<'END'
+# fake NAME VERSION [STREAM]: an interpreter that tells its version and what it was given.
+fake() {
+    cat >"$1" <<END
 #!/bin/sh
+[ "\$1" != -V ] || { echo "$2" >&${3:-1}; exit; }
+echo "\${PYTHONPERFSUPPORT-unset}"
+END
+    chmod +x "$1"
+}
+mkdir -p bin new/bin
+fake bin/python3.11 'Python 3.11.2'
+fake bin/python3.12 'Python 3.12.2'
+fake bin/python3.13t 'Python 3.13.0'
+fake bin/python3.14 'Python 3.14.0rc1'
+fake bin/python4 'Python 4.0.0'
+fake bin/python2.7 'Python 2.7.18' 2
+fake bin/python 'no version of this name is chosen'
+fake bin/pythonize 'Python 3.13.0'
+fake bin/show 'Python 3.13.0'
+fake new/bin/python 'Python 3.12.3'
+cat >bin/python3.1 <<'END'
+#!/bin/sh
+[ "$1" != -V ] || exec yes Python
 echo "${PYTHONPERFSUPPORT-unset}"
 END
-chmod +x bin/show
-for version in 3.11 3.12 3.13t 2.7; do
-    cp bin/show "bin/python$version"
-done
+sed 's/yes Python/sleep 600/' bin/python3.1 >bin/python3.2
+chmod +x bin/python3.[12]
 ln -s python3.12 bin/python3
-cp bin/show bin/python
-cp bin/show new/bin/python
-printf 'home = /usr/bin\nversion = 3.13.0\n' >new/pyvenv.cfg
-cp bin/show old/bin/python3
-printf 'home = /usr/bin\nversion_info = 3.9.2.final.0\n' >old/pyvenv.cfg
-cp bin/show bin/pythonize
 printf '#!%s -u\n' "$PWD/new/bin/python" >script
 printf '#!/usr/bin/env -S A=b python3.12\n' >env_script
 printf '#!%s\n' "$PWD/script" >twice
@@ -42,21 +53,24 @@ shown() {
 }
 
 shown 'Python 3.13, free-threaded' 1 1 ./bin/python3.13t
-shown 'a copy in an environment of 3.13' 1 1 new/bin/python
+shown 'a release to come' 1 1 python3.14
+shown 'a major release to come' 1 1 python4
+shown 'Python 3.12.3 of an environment' 1 1 new/bin/python
 shown 'a script of an environment' 1 1 ./script
 shown 'a script of a script' 1 1 ./twice
-shown 'Python 3.12, whose recursion would suffer' unset 0 python3.12
-shown 'a script of env, of 3.12' unset 0 ./env_script
-shown 'a version that is not known' unset 0 python
-shown 'Python 3.12, on' 1 1 --python on python3.12
-shown 'a link to 3.12, on' 1 1 --python on python3
+shown 'Python 3.12.2, whose recursion would suffer' unset 0 python3.12
+shown 'a script of env, of 3.12.2' unset 0 ./env_script
+shown 'no version told' unset 0 python
+shown 'a version without end' unset 0 python3.1
+shown 'a version that never comes' unset 0 python3.2
+shown 'Python 3.12.2, on' 1 1 --python on python3.12
+shown 'a link to 3.12.2, on' 1 1 --python on python3
 shown 'a script of env, on' 1 1 --python on ./env_script
-shown 'a version that is not known, on' 1 1 --python on python
+shown 'no version told, on' 1 1 --python on python
+shown 'Python 2.7, which tells it elsewhere, on' 1 1 --python on python2.7
 GMTRACE_PYTHON=on shown 'on by the variable' 1 1 python3.12
 for wish in auto on; do
-    shown "a copy in an environment of 3.9, $wish" unset 0 --python $wish old/bin/python3
     shown "Python 3.11, $wish" unset 0 --python $wish python3.11
-    shown "Python 2.7, $wish" unset 0 --python $wish python2.7
     shown "another program, $wish" unset 0 --python $wish show
     shown "a program with such a name, $wish" unset 0 --python $wish pythonize
 done
