@@ -59,6 +59,8 @@ struct gmt_model {
     bool noisy;
     /* Time of one copy over its size: [h2d, d2h][class][mode]. */
     struct gmt_model_curve copy[2][GMT_HOSTS][GMT_MODES];
+    /* The same from this device to another, asynchronously; of two devices where there are more. */
+    struct gmt_model_curve peer;
     /* Time of one copy among many of that size, back to back. */
     struct gmt_model_curve back_to_back[2][GMT_HOSTS][GMT_MODES];
     /* Time of all of them in one cudaMemcpyBatchAsync, per copy. */

@@ -126,6 +126,7 @@ void gmt_model_read_copies(struct gmt_model *model, const json_t *root)
          &model->malloc_async_free_async},
         {costs, "pin_unpin", "median_ns", "spread_ns", &model->pin_unpin},
         {costs, "register_unregister", "median_ns", "spread_ns", &model->register_unregister},
+        {transfers, "peer_async", "median_ns", "spread_ns", &model->peer},
         {transfers, "mapped_read", "device_ns", "device_spread_ns", &model->mapped_read},
         {transfers, "mapped_write", "device_ns", "device_spread_ns", &model->mapped_write},
         {transfers, "device_read", "device_ns", "device_spread_ns", &model->device_read}};

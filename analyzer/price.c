@@ -53,6 +53,13 @@ const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
     return gmt_price_curve(model, copy, pinned);
 }
 
+double gmt_price_peer(const struct gmt_model *model, double bytes)
+{
+    bool here = model->provenance > GMT_MODEL_OTHER_BOARD;
+
+    return here ? gmt_curve_at(&model->peer, bytes) : NAN;
+}
+
 /* Which of the model's tables such a copy belongs to; false for other directions. */
 static bool place_of(const struct gmt_tl_copy *copy, size_t *host, size_t *mode)
 {

@@ -15,6 +15,11 @@ const struct gmt_model_curve *gmt_price_registered_curve(const struct gmt_model 
 /* The same for one copy among many, back to back; falls back on gmt_price_curve. */
 const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
                                                   const struct gmt_tl_copy *copy);
+/*
+ * Time of a copy between two devices, as the calibration saw it on this machine: how they are
+ * connected is no property of theirs, so NAN with a model of another board.
+ */
+double gmt_price_peer(const struct gmt_model *model, double bytes);
 /* Time of one such copy among many in one cudaMemcpyBatchAsync; NAN when not measured. */
 double gmt_price_batched(const struct gmt_model *model, const struct gmt_tl_copy *copy,
                          double bytes);

@@ -19,12 +19,15 @@ static const char explain[] =
     "        it is left out; without them only pairs with a short time between count (100 us,\n"
     "        and 4 ns per byte).\n"
     "Saving  The measured times of both copies, without waiting for kernels and without what\n"
-    "        kernels ran beside, minus one calibrated crossing from pinned memory. Upper end:\n"
-    "        over NVLink, where only the latency of a copy is left. Lower end: where the\n"
-    "        devices cannot reach each other and the driver stages the copy: two crossings.\n"
+    "        kernels ran beside, minus a copy between devices as this machine was calibrated.\n"
+    "        Without that, with one device or a model of another board: minus one crossing from\n"
+    "        pinned memory. Upper end: only the latency of a copy is left. Lower end: one\n"
+    "        crossing, as further devices may be connected otherwise; not calibrated: two, where\n"
+    "        the devices cannot reach each other and the driver stages the copy.\n"
     "Fix     cudaMemcpyPeerAsync, after cudaDeviceEnablePeerAccess where\n"
     "        cudaDeviceCanAccessPeer.\n"
-    "Limits  The trace does not tell how the devices are connected. Data that the host needs\n"
+    "Limits  A trace does not tell how devices are connected; the calibration copies to one\n"
+    "        other device. Data that the host needs\n"
     "        as well still have to be read back. Without times: places with 5 % of all copied\n"
     "        bytes.\n";
 
@@ -36,6 +39,7 @@ struct state {
 
 struct sums {
     double bytes, cost, hidden, once, twice, latency;
+    double peer;  /* as calibrated on this machine; NAN */
     size_t known; /* to have come to the other device unchanged */
 };
 
@@ -69,6 +73,7 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         add_copy(analysis, state, up, finding, &sums);
         sums.once += gmt_curve_at(curve, (double)up->bytes);
         sums.latency += gmt_curve_at(curve, 0);
+        sums.peer += gmt_price_peer(analysis->model, (double)up->bytes);
     }
     return sums;
 }
@@ -130,9 +135,17 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     gmt_finding_evidence(finding, "time", "ns", sums.cost);
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", sums.hidden);
     gmt_finding_evidence(finding, "one_crossing", "ns", sums.once);
-    finding->method = "measured time of both copies, without what kernels hid, minus the model's "
-                      "time of one crossing of the bus";
-    gmt_finding_saving(finding, seen - sums.twice, seen - sums.once, seen - sums.latency);
+    if (isfinite(sums.peer)) {
+        gmt_finding_evidence(finding, "between_devices", "ns", sums.peer);
+        finding->method = "measured time of both copies, without what kernels hid, minus the "
+                          "model's time of copies between devices";
+        gmt_finding_saving(finding, seen - fmax(sums.once, sums.peer), seen - sums.peer,
+                           seen - fmin(sums.latency, sums.peer));
+    } else {
+        finding->method = "measured time of both copies, without what kernels hid, minus the "
+                          "model's time of one crossing of the bus";
+        gmt_finding_saving(finding, seen - sums.twice, seen - sums.once, seen - sums.latency);
+    }
     finding->confidence = gmt_confidence_of_model(analysis->model);
     if (sums.known < n)
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;

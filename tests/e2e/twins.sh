@@ -7,17 +7,20 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 unset GMTRACE_COLLECT
 table=$GMT_SOURCE/tests/gpu/steps/twin_table.py
-read -r program problem software options < <(python3 "$table" --row "$1")
+read -r program problem needs options < <(python3 "$table" --row "$1")
 binary=$GMT_BUILD/tests/gpu/programs/twins/shared/$program
 [ -x "$binary" ] || skip "the programs are not built (no nvcc)"
 read -ra options <<<"$options"
 export SIMGPU_DEVICES=2
-if [ "$software" = fingerprints ]; then
+collect=light
+if [ "$needs" = counters ]; then
+    collect=standard
+elif [ "$needs" = fingerprints ]; then
     export GMTRACE_FINGERPRINTS=whole GMTRACE_FINGERPRINT_BUDGET=100
 fi
 
 for twin in bad good; do
-    run $twin "$GMT_BUILD/bin/gmtrace" --device sim --collect light -o $twin.db \
+    run $twin "$GMT_BUILD/bin/gmtrace" --device sim --collect $collect -o $twin.db \
         "$binary" "$problem" --$twin "${options[@]}"
     equal "status of the $twin twin" 0 "$(cat $twin.status)"
     finished $twin.db

@@ -142,6 +142,32 @@ Test(transfer_waits, price_one_crossing_between_devices)
     gmt_fixture_free(&fixture);
 }
 
+Test(transfer_waits, price_copies_between_devices_as_calibrated_here)
+{
+    /* 10 us and 67108864 B at 400 GB/s. */
+    struct gmt_model_point points[] = {{0, 10e3, NAN}, {134217728, 345544.32, NAN}};
+    const double peer_ns = 10e3 + 67108864 / 400.0;
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM110_positive");
+    fixture.model.peer = (struct gmt_model_curve){.points = points, .n = 2};
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM110");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "between_devices"), 10 * peer_ns, 1, "%g",
+                       gmt_fixture_evidence(f, "between_devices"));
+    cr_assert_float_eq(f->saving.best_ns, 10 * (2490e3 - peer_ns), 1, "%g", f->saving.best_ns);
+    cr_assert_float_eq(f->saving.low_ns, 10 * (2490e3 - 1240e3), 1, "%g", f->saving.low_ns);
+    cr_assert_geq(f->saving.high_ns, f->saving.best_ns);
+    cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC, "the bytes have no fingerprints");
+    gmt_fixture_free(&fixture);
+    /* Another board of the kind may be connected otherwise. */
+    gmt_fixture_load(&fixture, "fixtures/GM110_positive");
+    gmt_fixture_sql(&fixture, "UPDATE device SET uuid = 'GPU-another'");
+    fixture.model.peer = (struct gmt_model_curve){.points = points, .n = 2};
+    f = gmt_fixture_only(&fixture, "GM110");
+    cr_assert_float_eq(f->saving.best_ns, 10 * (2490e3 - 1240e3), 1, "%g", f->saving.best_ns);
+    gmt_fixture_free(&fixture);
+}
+
 Test(transfer_waits, leave_the_longest_engine_of_each_step)
 {
     struct gmt_fixture fixture;
