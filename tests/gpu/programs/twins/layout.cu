@@ -31,9 +31,10 @@ static void scale_rows(twin_run *run, bool pitched)
 {
     const size_t row = WIDTH * sizeof(float), height = run->bytes / row;
     const dim3 grid(twin_grid(WIDTH, BLOCK), static_cast<unsigned>(height));
-    float *host = twin_pageable<float>(height * row), *matrix[2];
+    float *host, *matrix[2];
     size_t pitch = row;
 
+    CHECK(cudaMallocHost(&host, height * row));
     twin_fill(host, height * WIDTH, 10);
     for (float *&one : matrix) {
         if (pitched)
@@ -51,7 +52,7 @@ static void scale_rows(twin_run *run, bool pitched)
     twin_sum_host(run, host, height * WIDTH);
     for (float *one : matrix)
         CHECK(cudaFree(one));
-    free(host);
+    CHECK(cudaFreeHost(host));
 }
 
 static void scale_pieces(twin_run *run, bool aligned)
@@ -59,9 +60,10 @@ static void scale_pieces(twin_run *run, bool aligned)
     const size_t space = (run->bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     const size_t first = aligned ? ALIGNMENT : sizeof(float);
     const size_t second = aligned ? first + space : first + run->bytes;
-    float *host = twin_pageable<float>(run->bytes), *piece[2];
+    float *host, *piece[2];
     char *arena;
 
+    CHECK(cudaMallocHost(&host, run->bytes));
     twin_fill(host, run->words, 11);
     CHECK(cudaMalloc(&arena, ALIGNMENT + 2 * space));
     piece[0] = reinterpret_cast<float *>(arena + first);
@@ -75,7 +77,7 @@ static void scale_pieces(twin_run *run, bool aligned)
     CHECK(cudaMemcpy(host, piece[run->steps % 2], run->bytes, cudaMemcpyDeviceToHost));
     twin_sum_host(run, host, run->words);
     CHECK(cudaFree(arena));
-    free(host);
+    CHECK(cudaFreeHost(host));
 }
 
 static void packed_bad(twin_run *run)
@@ -100,7 +102,7 @@ static void carved_good(twin_run *run)
 
 int main(int argc, char **argv)
 {
-    static const twin_row rows[] = {{"packed", packed_bad, packed_good, 60, 262144, 1},
+    static const twin_row rows[] = {{"packed", packed_bad, packed_good, 60, 204800, 1},
                                     {"carved", carved_bad, carved_good, 60, 65536, 1}};
 
     return twin_main(argc, argv, rows, sizeof rows / sizeof *rows);

@@ -10,14 +10,17 @@
 
 enum { BLOCK = 256, BLOCKS = 264 };
 
-/* Adds the frame to one sum per block, as often as there are rounds; a round's values depend on it. */
+/* Adds the frame to one sum per block, as often as there are rounds; a round's values depend on it, and
+ * no multiprocessor has in its cache what another one read. */
 __global__ void k_add_up(uint32_t *sums, const uint4 *frame, size_t n, int rounds)
 {
     const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
     uint32_t mine = 0;
 
     for (int round = 0; round < rounds; round++) {
-        for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        const size_t block = (blockIdx.x + round) % gridDim.x;
+
+        for (size_t i = block * blockDim.x + threadIdx.x; i < n; i += step) {
             const uint4 four = frame[i];
 
             mine += (four.x ^ round) + (four.y ^ round) + (four.z ^ round) + (four.w ^ round);
