@@ -119,6 +119,12 @@ char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
  * stack (0: none) and caller: a place may be reached by many ways, each a stack of its own.
  */
 const char *gmt_place_condition(struct gmt_analysis *analysis, int64_t stack_id, int64_t caller);
+/*
+ * The condition on `column`, in SQL and in brackets where it needs them, of just these ids, which it
+ * sorts; `otherwise` where they are many and follow no pattern.
+ */
+const char *gmt_id_condition(struct gmt_analysis *analysis, const char *column, int64_t *ids,
+                             size_t n, const char *otherwise);
 
 /* Where a call was made; `call` may be one of many from the same place. */
 struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call);

@@ -54,8 +54,9 @@ struct churn {
     double alloc_ns, free_ns, wait_ns; /* all but the first pair */
 };
 
+/* Moves what is a pair to the front of members. */
 static struct churn add_up(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                           const size_t *members, size_t n)
+                           size_t *members, size_t n)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct churn churn = {0};
@@ -67,6 +68,7 @@ static struct churn add_up(struct gmt_analysis *analysis, struct gmt_finding *fi
         if (a->free_begin_ns == GMT_NO_TIME || a->call.begin_ns < freed_ns)
             continue;
         freed_ns = a->free_end_ns;
+        members[churn.pairs] = members[i];
         if (churn.pairs++ == 0 || tl->simulated)
             continue;
         int64_t wait_ns = gmt_timeline_wait_ns(tl, a->free_begin_ns);
@@ -95,10 +97,31 @@ static double making_a_pool(const struct gmt_timeline *tl)
     return GMT_POOL_MADE_NS;
 }
 
-static void report_site(struct gmt_analysis *analysis, const size_t *members, size_t n)
+/* The first pair is counted, and costs nothing: it stays. */
+static void put_sql(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                    const size_t *members, size_t pairs)
+{
+    const struct gmt_tl_allocation *all = analysis->timeline->allocations;
+    const struct gmt_tl_allocation *a = &all[members[0]];
+    int64_t *ids = calloc(pairs + 1, sizeof(*ids));
+    const char *place = gmt_text(
+        analysis, "bytes = %" PRId64 " AND free_begin_ns IS NOT NULL AND %s", a->bytes,
+        gmt_place_condition(analysis, a->call.stack_id, (int64_t)a->call.caller));
+
+    for (size_t i = 0; ids != NULL && i < pairs; i++)
+        ids[i] = all[members[i]].call.id;
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum((end_ns - begin_ns) * (id <> %" PRId64 ")), "
+                            "sum((free_end_ns - free_begin_ns) * (id <> %" PRId64 ")) FROM "
+                            "allocation WHERE %s",
+                            a->call.id, a->call.id,
+                            gmt_id_condition(analysis, "id", ids, pairs, place));
+    free(ids);
+}
+
+static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    const struct gmt_tl_allocation *a = &tl->allocations[members[0]];
     struct gmt_finding *finding = gmt_finding_new(analysis);
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
@@ -107,6 +130,7 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
     struct churn churn = add_up(analysis, finding, members, n);
     if (churn.pairs < GMT_CHURN_MIN_PAIRS)
         return;
+    const struct gmt_tl_allocation *a = &tl->allocations[members[0]];
     if (tl->simulated) {
         if ((double)churn.pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count)
             return;
@@ -136,12 +160,7 @@ static void report_site(struct gmt_analysis *analysis, const size_t *members, si
         analysis, "%s are allocated and freed %s times%s%s",
         gmt_format_bytes(size, (double)a->bytes), gmt_format_count(count, (double)churn.pairs),
         isnan(saved) ? "" : ": ", isnan(saved) ? "" : gmt_format_ns(cost, saved));
-    finding->sql = gmt_text(
-        analysis,
-        "SELECT count(*), sum(end_ns - begin_ns), "
-        "sum(free_end_ns - free_begin_ns) FROM allocation "
-        "WHERE bytes = %" PRId64 " AND %s",
-        a->bytes, gmt_place_condition(analysis, a->call.stack_id, (int64_t)a->call.caller));
+    put_sql(analysis, finding, members, churn.pairs);
     finding->method = "measured time of every pair but the first, without waiting for kernels, "
                       "minus the model's time of such pairs from a pool";
     finding->effort = GMT_EFFORT_SMALL;

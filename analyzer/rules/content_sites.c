@@ -77,14 +77,6 @@ const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)
                           gmt_short_kernel_name(analysis->report->arena, name));
 }
 
-const char *gmt_copy_place_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
-                               const char *table)
-{
-    return copy->call.stack_id > 0
-               ? gmt_text(analysis, "%s.stack_id = %" PRId64, table, copy->call.stack_id)
-               : gmt_text(analysis, "%s.caller = %" PRId64, table, (int64_t)copy->call.caller);
-}
-
 struct member {
     uint64_t site;
     size_t index;

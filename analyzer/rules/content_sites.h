@@ -29,10 +29,6 @@ const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_
 /* " NAME got a pointer to it in between: ...", of enum gmt_doubt; "" without one. */
 const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt);
 
-/* "stack_id = 7": the place of a call, for SQL; `table` is put before it. */
-const char *gmt_copy_place_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
-                               const char *table);
-
 /* Sorts indices of copies by call site, then by time. */
 void gmt_copies_sort_by_site(const struct gmt_timeline *timeline, size_t *members, size_t n);
 

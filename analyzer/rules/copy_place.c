@@ -4,11 +4,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/price.h"
 #include "analyzer/thresholds.h"
 
-enum { IDS = 32, STACKS = 16 }; /* that a statement lists: more is no reading matter */
+enum { STACKS = 16 }; /* that a statement lists: more is no reading matter */
 
 static const struct gmt_timeline *sort_timeline; /* of the compare function below */
 
@@ -46,16 +47,6 @@ void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
     }
 }
 
-static const char *list_ids(struct gmt_analysis *analysis, const size_t *members, size_t n)
-{
-    const char *text = "";
-
-    for (size_t i = 0; i < n; i++)
-        text = gmt_text(analysis, "%s%s%" PRId64, text, i > 0 ? ", " : "",
-                        analysis->timeline->copies[members[i]].call.id);
-    return text;
-}
-
 static size_t add_stack(int64_t *stacks, size_t count, int64_t stack)
 {
     for (size_t i = 0; i < count && i < STACKS; i++) {
@@ -67,16 +58,15 @@ static size_t add_stack(int64_t *stacks, size_t count, int64_t stack)
     return count + 1;
 }
 
-const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t *members, size_t n)
+/* Of the copies and of what else was copied there meanwhile. */
+static const char *place_of(struct gmt_analysis *analysis, const size_t *members, size_t n)
 {
     const struct gmt_tl_copy *copies = analysis->timeline->copies;
     const struct gmt_tl_copy *first = &copies[members[0]];
-    int64_t stacks[STACKS], low = first->call.id, high = low;
+    int64_t stacks[STACKS] = {0}, low = first->call.id, high = low;
     size_t count = 0;
     const char *place;
 
-    if (n <= IDS)
-        return gmt_text(analysis, "id IN (%s)", list_ids(analysis, members, n));
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_call *call = &copies[members[i]].call;
 
@@ -90,8 +80,27 @@ const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t
     place = gmt_text(analysis, "%s)", place);
     if (first->call.stack_id <= 0 || count > STACKS)
         place = gmt_place_condition(analysis, first->call.stack_id, (int64_t)first->call.caller);
-    return gmt_text(analysis, "%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64,
-                    place, gmt_direction_name(first->direction), low, high);
+    return gmt_text(analysis,
+                    "(%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64 ")", place,
+                    gmt_direction_name(first->direction), low, high);
+}
+
+const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const char *column,
+                                     const size_t *members, size_t n)
+{
+    int64_t *ids = calloc(n + 1, sizeof(*ids));
+    const char *text;
+
+    for (size_t i = 0; ids != NULL && i < n; i++)
+        ids[i] = analysis->timeline->copies[members[i]].call.id;
+    text = gmt_id_condition(analysis, column, ids, n, NULL);
+    free(ids);
+    if (text != NULL)
+        return text;
+    text = place_of(analysis, members, n);
+    return strcmp(column, "id") == 0
+               ? text
+               : gmt_text(analysis, "%s IN (SELECT id FROM transfer WHERE %s)", column, text);
 }
 
 const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_trips *trips,
@@ -103,7 +112,7 @@ const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_
     for (int side = 0; copies != NULL && side < 2; side++) {
         for (size_t i = 0; i < n; i++)
             copies[i] = side == 0 ? trips->trips[members[i]].down : trips->trips[members[i]].up;
-        sides[side] = gmt_copy_place_condition(analysis, copies, n);
+        sides[side] = gmt_copy_place_condition(analysis, "id", copies, n);
     }
     analysis->report->arena->failed |= copies == NULL;
     free(copies);
@@ -124,7 +133,7 @@ void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *find
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
-                            gmt_copy_place_condition(analysis, members, n));
+                            gmt_copy_place_condition(analysis, "id", members, n));
 }
 
 double gmt_copies_bytes(const struct gmt_timeline *tl)

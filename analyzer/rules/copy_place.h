@@ -20,9 +20,12 @@ void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
 void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const size_t *members, size_t n);
 
-/* The condition of SQL that selects these copies: by id where they are few, else by stack. */
-const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const size_t *members,
-                                     size_t n);
+/*
+ * The condition of SQL that selects these copies, whose id is in `column`: by id, or, where those are many
+ * and follow no pattern, by place.
+ */
+const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const char *column,
+                                     const size_t *members, size_t n);
 
 /* The same for both copies of each of these trips. */
 const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_trips *trips,

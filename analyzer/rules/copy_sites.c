@@ -2,11 +2,11 @@
 /* Runs of copies summed up by call site: what GM101 and GM104 have in common. */
 #include "analyzer/rules/copy_sites.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/price.h"
+#include "analyzer/rules/copy_place.h"
 #include "analyzer/thresholds.h"
 
 static const struct gmt_tl_copy *first_copy(const struct gmt_analysis *analysis,
@@ -88,15 +88,23 @@ out:
     return outcome;
 }
 
-static void put_sql(struct gmt_analysis *analysis, const struct gmt_tl_copy *copy,
-                    double largest_bytes, struct gmt_finding *finding)
+static void put_sql(struct gmt_analysis *analysis, const struct gmt_copy_site *site,
+                    struct gmt_finding *finding)
 {
-    finding->sql = gmt_text(
-        analysis,
-        "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
-        "WHERE %s AND direction = '%s' AND bytes <= %.0f",
-        gmt_place_condition(analysis, copy->call.stack_id, (int64_t)copy->call.caller),
-        gmt_direction_name(copy->direction), largest_bytes);
+    const struct gmt_timeline *tl = analysis->timeline;
+    size_t *members = calloc(site->copies + 1, sizeof(*members)), n = 0;
+
+    analysis->report->arena->failed |= members == NULL;
+    for (size_t i = 0; members != NULL && i < tl->copy_count && n < site->copies; i++) {
+        if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run])
+            members[n++] = i;
+    }
+    if (n > 0)
+        finding->sql = gmt_text(analysis,
+                                "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+                                "WHERE %s",
+                                gmt_copy_place_condition(analysis, "id", members, n));
+    free(members);
 }
 
 void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_site *site,
@@ -113,7 +121,7 @@ void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_sit
     gmt_finding_evidence(finding, "largest_copy", "bytes", site->largest_bytes);
     if (!tl->simulated)
         gmt_finding_evidence(finding, "time", "ns", site->cost_ns);
-    put_sql(analysis, copy, site->largest_bytes, finding);
+    put_sql(analysis, site, finding);
     for (size_t i = 0; i < tl->copy_count; i++) {
         if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run])
             gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[i]));

@@ -286,16 +286,18 @@ const char *gmt_held_unknown(const struct gmt_analysis *analysis)
 const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_site *site,
                           const char *condition)
 {
-    enum { IDS = 24 };
     const struct gmt_memory_row *rows = analysis->memory->rows, *example = site->example;
-    const char *table = example->host ? "host_allocation" : "allocation", *ids = "";
+    int64_t *ids = calloc(site->count + 1, sizeof(*ids));
+    const char *place = gmt_text(
+        analysis, "%s%s%s",
+        gmt_place_condition(analysis, example->stack_id,
+                            example->caller != INT64_MIN ? example->caller : 0),
+        condition[0] != '\0' ? " AND " : "", condition);
 
-    if (site->count > IDS)
-        return gmt_text(analysis, "%s WHERE %s%s%s", table,
-                        gmt_place_condition(analysis, example->stack_id,
-                                            example->caller != INT64_MIN ? example->caller : 0),
-                        condition[0] != '\0' ? " AND " : "", condition);
-    for (size_t i = 0; i < site->count; i++)
-        ids = gmt_text(analysis, "%s%s%" PRId64, ids, i > 0 ? ", " : "", rows[site->rows[i]].id);
-    return gmt_text(analysis, "%s WHERE id IN (%s)", table, ids);
+    for (size_t i = 0; ids != NULL && i < site->count; i++)
+        ids[i] = rows[site->rows[i]].id;
+    place = gmt_id_condition(analysis, "id", ids, site->count, place);
+    free(ids);
+    return gmt_text(analysis, "%s WHERE %s", example->host ? "host_allocation" : "allocation",
+                    place);
 }

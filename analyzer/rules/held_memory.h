@@ -68,7 +68,10 @@ bool gmt_held_broke_off(const struct gmt_analysis *analysis);
 /* Why uses of memory are not known in this trace, or NULL. */
 const char *gmt_held_unknown(const struct gmt_analysis *analysis);
 
-/* "allocation WHERE ..." for the rows: by their ids where they are few, else by where they were made. */
+/*
+ * "allocation WHERE ..." for the rows: by their ids, or, where those are many and follow no pattern, by
+ * where they were made and `condition`.
+ */
 const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_site *site,
                           const char *condition);
 

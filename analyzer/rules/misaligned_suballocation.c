@@ -167,9 +167,12 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
                                  pointer->offset % GMT_SECTOR_BYTES);
     finding->part = finding->headline; /* told apart by the pointer, not by the launch */
     finding->sql = gmt_text(analysis,
-                            "SELECT parameter, word_offset, allocation_offset FROM launch_argument "
-                            "WHERE allocation_id = %" PRId64 " ORDER BY allocation_offset",
-                            pointer->allocation_id);
+                            "SELECT a.allocation_offset, m.bytes, a.allocation_offset %% 32, "
+                            "count(DISTINCT l.class_id) FROM launch_argument a JOIN allocation m "
+                            "ON m.id = a.allocation_id JOIN launch l ON l.argument_set_id = "
+                            "a.set_id WHERE a.allocation_id = %" PRId64
+                            " AND a.allocation_offset = %" PRId64,
+                            pointer->allocation_id, pointer->offset);
     finding->method = "the calibrated cost of an offset of one element, scaled by excess sectors; "
                       "stores by their share of all sectors";
     finding->effort = GMT_EFFORT_SMALL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM102: copies from and to pageable host memory that page-locked memory would make faster. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,8 +33,9 @@ static const char explain[] =
     "        address one after the other count as one.\n";
 
 static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                     const struct gmt_tl_copy *copy, size_t n, double bytes, double pin_bytes)
+                     const size_t *members, size_t n, double bytes, double pin_bytes)
 {
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[0]];
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
     char count[GMT_FORMAT_BYTES];
     const char *in = isnan(finding->cost_ns)
@@ -58,15 +58,10 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->sketch = "cudaHostRegister(buffer, bytes, cudaHostRegisterDefault);  // once\n"
                       "...                                      // copies as before\n"
                       "cudaHostUnregister(buffer);";
-    finding->sql = gmt_text(
-        analysis,
-        "SELECT count(*), sum(bytes), sum(host_ns) FROM v_transfer WHERE host_class = 'pageable' "
-        "AND direction = '%s' AND %s%s%s",
-        gmt_direction_name(copy->direction),
-        /* The view has no callers. */
-        copy->call.stack_id > 0 ? "" : "id IN (SELECT id FROM transfer WHERE ",
-        gmt_place_condition(analysis, copy->call.stack_id, (int64_t)copy->call.caller),
-        copy->call.stack_id > 0 ? "" : ")");
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+                            "WHERE %s",
+                            gmt_copy_place_condition(analysis, "id", members, n));
 }
 
 static double host_bytes(const struct gmt_timeline *tl)
@@ -104,7 +99,7 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_evidence(finding, "bytes", "bytes", bytes);
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
-    describe(analysis, finding, copy, n, bytes, pin.bytes);
+    describe(analysis, finding, members, n, bytes, pin.bytes);
     finding->method = gmt_unpriced(analysis);
     gmt_finding_emit(analysis, finding);
 }
@@ -157,7 +152,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_evidence(finding, "pinning", "ns", pin.least_ns);
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
-    describe(analysis, finding, copy, n, bytes, pin.bytes);
+    describe(analysis, finding, members, n, bytes, pin.bytes);
     /* Pages of a fresh buffer must be made in any case: then pinning them costs hardly more. */
     gmt_finding_saving(finding, fmin(measured, modelled) - dearer_ns - doubt_ns, measured,
                        fmax(measured, modelled) + pin.least_ns + doubt_ns);

@@ -6,6 +6,7 @@
 
 #include "analyzer/gaps.h"
 #include "analyzer/rules/content_sites.h"
+#include "analyzer/rules/copy_place.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
@@ -116,7 +117,8 @@ static void add(const struct look *look, struct site *site, size_t i)
                          &content->print);
 }
 
-static void describe(const struct look *look, const struct site *site, struct gmt_finding *finding)
+static void describe(const struct look *look, const struct site *site, const size_t *members,
+                     struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
@@ -142,11 +144,12 @@ static void describe(const struct look *look, const struct site *site, struct gm
         site->sum.copies);
     finding->sql = gmt_text(
         analysis,
-        "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.bytes, t.end_ns - t.begin_ns AS ns, "
-        "t.stack_id, t.caller, f.hash = lag(f.hash) OVER (PARTITION BY t.dst_allocation_id, t.dst, "
+        "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.id, t.bytes, t.end_ns - t.begin_ns AS "
+        "ns, f.hash = lag(f.hash) OVER (PARTITION BY t.dst_allocation_id, t.dst, "
         "t.bytes ORDER BY t.begin_ns, t.id) AS again FROM transfer t JOIN fingerprint f ON "
-        "f.transfer_id = t.id WHERE t.direction = 'h2d' AND t.result = 0) q WHERE again AND %s",
-        gmt_copy_place_sql(analysis, copy, "q"));
+        "f.transfer_id = t.id WHERE t.direction = 'h2d' AND t.result = 0 AND t.capturing = 0) q "
+        "WHERE again AND %s",
+        gmt_copy_place_condition(analysis, "q.id", members, site->sum.copies));
 }
 
 static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
@@ -174,7 +177,7 @@ static void report_site(const struct look *look, const struct site *site, const 
         return;
     finding->cost_ns = site->sum.cost_ns;
     finding->excess_bytes = site->sum.bytes;
-    describe(look, site, finding);
+    describe(look, site, members, finding);
     evidence(look, site, finding);
     for (size_t i = 0; i < site->sum.copies; i++)
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));

@@ -7,6 +7,7 @@
 
 #include "analyzer/query.h"
 #include "analyzer/rules/content_sites.h"
+#include "analyzer/rules/copy_place.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
@@ -119,7 +120,8 @@ static void add(const struct look *look, struct site *site, size_t i)
     look->told[from] = true;
 }
 
-static void describe(const struct look *look, const struct site *site, struct gmt_finding *finding)
+static void describe(const struct look *look, const struct site *site, const size_t *members,
+                     struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_tl_copy *up = &analysis->timeline->copies[site->first];
@@ -163,7 +165,7 @@ static void describe(const struct look *look, const struct site *site, struct gm
         "(SELECT g.hash FROM transfer d LEFT JOIN fingerprint g ON g.transfer_id = d.id WHERE "
         "d.direction = 'd2h' AND d.result = 0 AND d.dst = u.src AND d.bytes = u.bytes AND "
         "d.begin_ns < u.begin_ns ORDER BY d.begin_ns DESC LIMIT 1)",
-        gmt_copy_place_sql(analysis, up, "u"));
+        gmt_copy_place_condition(analysis, "u.id", members, n));
 }
 
 static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
@@ -199,7 +201,7 @@ static void report_site(const struct look *look, const struct site *site, const 
         return;
     finding->cost_ns = both.cost_ns;
     finding->excess_bytes = site->up.bytes + site->down.bytes;
-    describe(look, site, finding);
+    describe(look, site, members, finding);
     evidence(look, site, finding);
     for (size_t i = 0; i < site->up.copies; i++) {
         size_t from = (size_t)look->contents[members[i]].source;
