@@ -3,6 +3,7 @@
 #include "analyzer/rules/copy_place.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,41 @@ double gmt_copies_bytes(const struct gmt_timeline *tl)
     for (size_t i = 0; i < tl->copy_count; i++)
         sum += (double)tl->copies[i].bytes;
     return sum;
+}
+
+static double open_ns(const struct gmt_cover *kernels, int64_t begin_ns, int64_t end_ns)
+{
+    return (double)(end_ns - begin_ns) - gmt_cover_within(kernels, begin_ns, end_ns);
+}
+
+double gmt_copy_hidden_ns(const struct gmt_timeline *tl, const struct gmt_cover *kernels,
+                          const struct gmt_tl_copy *copy)
+{
+    struct gmt_interval paid = gmt_copy_interval(tl, copy);
+    double cost_ns = (double)(paid.end_ns - paid.begin_ns);
+    double left_ns = open_ns(kernels, paid.begin_ns, paid.end_ns);
+
+    if (!copy->blocking && copy->device_start_ns != GMT_NO_TIME &&
+        copy->device_end_ns != GMT_NO_TIME)
+        left_ns = fmax(open_ns(kernels, copy->call.begin_ns, copy->call.end_ns),
+                       open_ns(kernels, copy->device_start_ns, copy->device_end_ns));
+    return tl->simulated ? 0 : fmax(0, cost_ns - left_ns);
+}
+
+double gmt_finding_hidden(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                          double hidden_ns, double cost_ns)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    /* Sums of many times, each rounded: less than a nanosecond is none. */
+    if (!(hidden_ns >= 1))
+        return 1;
+    gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", hidden_ns);
+    finding->method = gmt_text(analysis,
+                               "%s; %s of the time were hidden behind kernels and save nothing, "
+                               "unless the device waits for the host afterwards",
+                               finding->method, gmt_format_ns(text, hidden_ns));
+    return fmax(0, 1 - hidden_ns / cost_ns);
 }
 
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy)

@@ -3,6 +3,7 @@
 #ifndef GMT_ANALYZER_RULES_COPY_PLACE_H
 #define GMT_ANALYZER_RULES_COPY_PLACE_H
 
+#include "analyzer/cover.h"
 #include "analyzer/rule.h"
 #include "analyzer/trips.h"
 #include "reports/format.h"
@@ -33,6 +34,20 @@ const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_
 
 /* Bytes of all copies of the trace: what GMT_EXCESS_SHARE is a share of. */
 double gmt_copies_bytes(const struct gmt_timeline *timeline);
+
+/*
+ * Of what a copy cost (gmt_copy_cost_ns), what kernels hid: of an asynchronous one the host's call may be
+ * hidden, the device's part not, or the reverse. 0 without times.
+ */
+double gmt_copy_hidden_ns(const struct gmt_timeline *timeline, const struct gmt_cover *kernels,
+                          const struct gmt_tl_copy *copy);
+
+/*
+ * States hidden_ns as evidence and in the method, where there is any, and returns the share of cost_ns that
+ * was not hidden.
+ */
+double gmt_finding_hidden(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                          double hidden_ns, double cost_ns);
 
 /* Host side of an upload or a read-back; 0 for other directions. */
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy);

@@ -39,6 +39,25 @@ static bool is_worth_telling(const struct gmt_timeline *tl, const struct gmt_cop
     return !tl->simulated || (double)site->copies >= GMT_EXCESS_SHARE * (double)tl->copy_count;
 }
 
+/* What kernels hid of each run, by its index. To be freed; NULL: no memory. */
+static double *hidden_of_runs(const struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    double *hidden = calloc(analysis->runs->count + 1, sizeof(*hidden));
+    struct gmt_cover kernels;
+
+    if (gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
+        free(hidden);
+        hidden = NULL;
+    }
+    for (size_t i = 0; hidden != NULL && i < tl->copy_count; i++) {
+        if (tl->copies[i].run >= 0)
+            hidden[tl->copies[i].run] += gmt_copy_hidden_ns(tl, &kernels, &tl->copies[i]);
+    }
+    gmt_cover_free(&kernels);
+    return hidden;
+}
+
 enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
                                        bool (*wants)(const struct gmt_analysis *analysis,
                                                      const struct gmt_run *run),
@@ -48,9 +67,10 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
     const struct gmt_runs *runs = analysis->runs;
     bool *wanted = calloc(runs->count + 1, sizeof(*wanted));
     bool *mine = calloc(runs->count + 1, sizeof(*mine));
+    double *hidden = hidden_of_runs(analysis);
     enum gmt_outcome outcome = GMT_OUTCOME_PASS;
 
-    if (wanted == NULL || mine == NULL) {
+    if (wanted == NULL || mine == NULL || hidden == NULL) {
         outcome = gmt_could_not(analysis, "not enough memory");
         goto out;
     }
@@ -75,6 +95,7 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
             site.copies += run->count;
             site.bytes += run->bytes;
             site.cost_ns += run->cost_ns;
+            site.hidden_ns += hidden[end];
             site.largest_bytes = fmax(site.largest_bytes, run->largest_bytes);
         }
         if (site.runs > 0 && is_worth_telling(analysis->timeline, &site))
@@ -85,6 +106,7 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
 out:
     free(wanted);
     free(mine);
+    free(hidden);
     return outcome;
 }
 
@@ -167,7 +189,8 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
         gmt_finding_evidence(finding, "time_of_one_batch_per_run", "ns", batched_ns);
     /* The model of calls by the thousand is off by a few per cent, not by what tracing takes. */
     double most = fmin(site->cost_ns, untraced_ns * (1 + GMT_MODEL_UNCERTAINTY)) - after_ns;
-    gmt_finding_saving(finding, fmin(measured, without) - spread, untraced_ns - after_ns,
-                       fmax(most, without) + spread);
+    double share = gmt_finding_hidden(analysis, finding, site->hidden_ns, site->cost_ns);
+    gmt_finding_saving(finding, share * (fmin(measured, without) - spread),
+                       share * (untraced_ns - after_ns), fmax(most, without) + spread);
     finding->confidence = gmt_confidence_of_model(model);
 }

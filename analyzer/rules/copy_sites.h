@@ -10,7 +10,7 @@
 struct gmt_copy_site {
     size_t first; /* index of a copy that stands for all     */
     size_t runs, copies;
-    double bytes, cost_ns, largest_bytes;
+    double bytes, cost_ns, hidden_ns, largest_bytes; /* hidden_ns: of cost_ns, behind kernels */
     const struct gmt_run *example;
     const bool *wanted; /* by run index: which runs are meant      */
 };

@@ -24,7 +24,9 @@ static const char explain[] =
     "        upper end: nothing, as where a fresh buffer is allocated so in the first place).\n"
     "        Buffers used once rarely pay: then nothing is said. Where they are copied less than\n"
     "        twice on average, no copy counts as slower than the model says: the first ones of a\n"
-    "        process are slow, pinned or not. Without times (software device) nothing is priced:\n"
+    "        process are slow, pinned or not. What kernels ran beside was hidden and counts at "
+    "the\n"
+    "        upper end only. Without times (software device) nothing is priced:\n"
     "        shown are places with 5 % of all copied bytes whose buffers are copied at least "
     "twice\n"
     "        on average; each byte passes the staging buffer for nothing.\n"
@@ -104,14 +106,13 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_emit(analysis, finding);
 }
 
-static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n, void *unused)
+static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
-    double bytes = 0, cost_ns = 0, pinned_ns = 0, pageable_ns = 0, doubt_ns = 0;
+    double bytes = 0, cost_ns = 0, pinned_ns = 0, pageable_ns = 0, doubt_ns = 0, hidden_ns = 0;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    (void)unused;
     for (size_t i = 0; finding != NULL && i < n; i++) {
         const struct gmt_tl_copy *one = &tl->copies[members[i]];
         const struct gmt_model_curve *pinned = gmt_price_registered_curve(analysis->model, one);
@@ -124,6 +125,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
             now_ns = fmin(now_ns, gmt_curve_at(pageable, size));
         bytes += size;
         cost_ns += now_ns;
+        hidden_ns += fmin(now_ns, gmt_copy_hidden_ns(tl, context, one));
         pinned_ns += then_ns;
         pageable_ns += gmt_curve_at(pageable, size);
         doubt_ns += then_ns * fmax(GMT_MODEL_UNCERTAINTY, gmt_curve_relative_spread(pinned, size));
@@ -153,9 +155,12 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
     describe(analysis, finding, members, n, bytes, pin.bytes);
+    /* Of the pinned copies as much would be hidden; pinning comes before. */
+    double hidden = (cost_ns - pinned_ns) *
+                    (1 - gmt_finding_hidden(analysis, finding, hidden_ns, cost_ns));
     /* Pages of a fresh buffer must be made in any case: then pinning them costs hardly more. */
-    gmt_finding_saving(finding, fmin(measured, modelled) - dearer_ns - doubt_ns, measured,
-                       fmax(measured, modelled) + pin.least_ns + doubt_ns);
+    gmt_finding_saving(finding, fmin(measured, modelled) - hidden - dearer_ns - doubt_ns,
+                       measured - hidden, fmax(measured, modelled) + pin.least_ns + doubt_ns);
     finding->confidence = gmt_confidence_of_model(analysis->model);
     gmt_finding_emit(analysis, finding);
 }
@@ -175,9 +180,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     const struct gmt_timeline *tl = analysis->timeline;
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     size_t n = 0, host_copies = 0;
+    struct gmt_cover kernels = {0};
 
-    if (members == NULL)
+    if (members == NULL || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
+        free(members);
+        gmt_cover_free(&kernels);
         return gmt_could_not(analysis, "not enough memory");
+    }
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
         bool host = copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H;
@@ -187,8 +196,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy))
             members[n++] = i;
     }
-    gmt_copy_places(analysis, members, n, tl->simulated ? report_bytes : report_site, NULL);
+    gmt_copy_places(analysis, members, n, tl->simulated ? report_bytes : report_site, &kernels);
     free(members);
+    gmt_cover_free(&kernels);
     return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 

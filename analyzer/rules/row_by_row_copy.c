@@ -13,7 +13,9 @@ static const char explain[] =
     "        row: two pitches.\n"
     "Saving  The measured times of the copies, less what tracing has added (as for GM101), minus\n"
     "        the calibrated time of one copy of all their bytes, times the factor by which the\n"
-    "        calibration saw a 2-D copy of that width and number of rows to be slower.\n"
+    "        calibration saw a 2-D copy of that width and number of rows to be slower. What "
+    "kernels\n"
+    "        ran beside was hidden and counts at the upper end only.\n"
     "Fix     The exact call is printed, with the width and the pitches that were seen.\n"
     "Limits  Rows that other kernels write between the copies are not noticed; a launch by the\n"
     "        same thread ends a run.\n";
