@@ -111,6 +111,8 @@ int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeli
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_ids);
     rc = gmt_memory_find_uses(memory);
     if (rc == 0)
+        rc = gmt_memory_find_indirect(memory);
+    if (rc == 0)
         rc = gmt_memory_find_segments(memory);
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_begins);
     return rc;

@@ -45,6 +45,7 @@ struct gmt_memory_row {
     bool in_kernels; /* a kernel got a pointer into it, or was seen to touch it                  */
     bool open_end;   /* the device may have used it longer than last_use_ns says                 */
     bool segment;    /* an allocator of the program's hands out parts of it                      */
+    bool indirect;   /* no kernel got a pointer into it, but one may find it: see below          */
 };
 
 struct gmt_memory {
@@ -64,12 +65,20 @@ struct gmt_memory {
 int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeline);
 void gmt_memory_free(struct gmt_memory *memory);
 
-/* Parts of gmt_memory_load. The first while rows are in the order of their ids. */
+/* Parts of gmt_memory_load. The first two while rows are in the order of their ids. */
 int gmt_memory_find_uses(struct gmt_memory *memory);
+int gmt_memory_find_indirect(struct gmt_memory *memory);
 int gmt_memory_find_segments(struct gmt_memory *memory);
 
 /* Whether the device allocation of that id is a segment. */
 bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id);
+
+/*
+ * Whether a copy may bring a table of pointers, by which kernels reach memory that is not among their
+ * arguments: few whole pointers. Memory that such a copy may point to is indirect, and so are arrays, which
+ * kernels get as textures and surfaces; the software device sees what pointers in memory lead to.
+ */
+bool gmt_memory_may_be_table(const struct gmt_tl_copy *copy);
 
 /* Whether a launch whose arguments are not known was under way in the interval. */
 bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval interval);
@@ -83,7 +92,7 @@ static inline int64_t gmt_memory_freed_ns(const struct gmt_memory_row *row)
 /*
  * The part of a row's life in which it was, or may have been, in use; empty where it never was. All
  * of its life where uses cannot be told: managed memory, segments, kinds not known, memory that other
- * processes may use.
+ * processes may use, or that kernels may reach without getting a pointer to it.
  */
 struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
                                       const struct gmt_memory_row *row);

@@ -337,7 +337,7 @@ struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
                         need = {life.begin_ns, life.begin_ns};
 
     if (row->kind == GMT_MEMORY_MANAGED || row->kind == GMT_MEMORY_UNKNOWN || row->segment ||
-        memory->shared)
+        row->indirect || memory->shared)
         return life;
     if (row->first_use_ns != GMT_NO_TIME)
         need = (struct gmt_interval){row->first_use_ns, closed_end(memory, row)};

@@ -17,8 +17,9 @@ struct target {
     size_t pending;
     int64_t busy_until_ns; /* of the latest launch that got it, in busy_stream */
     int32_t busy_stream;
-    bool managed; /* the host reads it without a copy */
-    bool handed;  /* to a kernel */
+    bool
+        unseen; /* managed: the host reads it without a copy; array: kernels do without a pointer */
+    bool handed; /* to a kernel */
 };
 
 struct memset_row {
@@ -128,7 +129,7 @@ static void on_copy(struct walk *walk, size_t index)
     if (to == NULL)
         return;
     overwrite(walk, to, copy->dst, copy->bytes, copy->linear);
-    if (copy->direction != GMT_COPY_H2D || copy->bytes <= 0 || to->managed ||
+    if (copy->direction != GMT_COPY_H2D || copy->bytes <= 0 || to->unseen ||
         may_be_polled(to, copy))
         return;
     walk->epoch_of[index] = walk->epoch;
@@ -181,7 +182,8 @@ static int load_targets(struct walk *walk)
         walk->targets[walk->target_count++] = (struct target){.id = allocation->call.id,
                                                               .pending = NONE,
                                                               .busy_until_ns = GMT_NO_TIME,
-                                                              .managed = allocation->kind == 'm'};
+                                                              .unseen = allocation->kind == 'm' ||
+                                                                        allocation->kind == 'y'};
         if (allocation->free_begin_ns != GMT_NO_TIME)
             walk->releases[walk->release_count++] = (struct release){allocation->free_begin_ns,
                                                                      allocation->call.id};

@@ -20,7 +20,9 @@ static const char explain[] =
     "        never in use together share one allocation, or come from a pool (cudaMallocAsync).\n"
     "Limits  Launches whose arguments are not known count as uses of everything; a use whose end\n"
     "        the device did not tell lasts until the host waits next. Segments of an allocator of\n"
-    "        the program's own, managed memory and memory given to other processes are left out.\n"
+    "        the program's own, managed memory, memory given to other processes, arrays, and what\n"
+    "        kernels get no pointer to, but may reach by a table of pointers that was uploaded,\n"
+    "        are left out.\n"
     "        What GM204 calls lost is left to it.\n";
 
 static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)

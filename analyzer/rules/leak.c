@@ -19,9 +19,11 @@ static const char explain[] =
     "        allocations freed after its last use.\n"
     "Fix     cudaFree after the last use; or allocate once, before the loop.\n"
     "Limits  Uses are told from the arguments of kernels, and from copies and memsets. Launches\n"
-    "        whose arguments are not known count as uses. Segments of an allocator of the\n"
-    "        program's own (PyTorch's, CuPy's, RMM's) are kept by design, and what is lost inside\n"
-    "        them cannot be seen; managed memory may be used by the host unseen.\n";
+    "        whose arguments are not known count as uses. Arrays, and what kernels may reach by a\n"
+    "        table of pointers that was uploaded, count as used until the end. Segments of an\n"
+    "        allocator of the program's own (PyTorch's, CuPy's, RMM's) are kept by design, and\n"
+    "        what is lost inside them cannot be seen; managed memory may be used by the host\n"
+    "        unseen.\n";
 
 static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)
 {

@@ -15,13 +15,12 @@ static const char explain[] =
     "        nothing: it is left out, and counts at the upper end only.\n"
     "Fix     Remove the allocation. One that a library makes for itself depends on its settings.\n"
     "Limits  Pointers that kernels find in memory are not seen, except by the software device. An\n"
-    "        allocation is left alone when a launch whose arguments are not known ran while it\n"
-    "        lived, when it lived as the program broke off, when memory was given to another\n"
-    "        process, when it is managed (the host may use it), when it belongs to an allocator "
-    "of\n"
-    "        the program's own, and when it is a piece of a range that was mapped piece by piece "
-    "and\n"
-    "        another piece is used.\n";
+    "        allocation is left alone when a small copy to where kernels look may have brought a\n"
+    "        pointer to it, when it is an array, which kernels get as a texture or surface, when\n"
+    "        a launch whose arguments are not known ran while it lived, when it lived as the\n"
+    "        program broke off, when memory was given to another process, when it is managed (the\n"
+    "        host may use it), when it belongs to an allocator of the program's own, and when it\n"
+    "        is a piece of a range that was mapped piece by piece and another piece is used.\n";
 
 static bool is_unused(const struct gmt_memory_row *row)
 {
@@ -33,7 +32,7 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
 {
     const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
 
-    if (!is_unused(row))
+    if (!is_unused(row) || row->indirect)
         return false;
     *life = gmt_memory_needed(group->memory, row);
     return life->end_ns <= life->begin_ns;
@@ -86,16 +85,17 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     static const struct gmt_held_rule rule = {.choose = choose, .describe = describe};
     const struct gmt_memory *memory = analysis->memory;
     const char *unknown = gmt_held_unknown(analysis);
-    size_t doubtful = 0;
+    size_t doubtful = 0, indirect = 0;
 
     if (unknown != NULL)
         return gmt_could_not(analysis, "%s", unknown);
     for (size_t i = 0; i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
+        struct gmt_interval lived = {row->lives_ns, gmt_memory_freed_ns(row)};
+        bool doubt = is_unused(row) && gmt_memory_in_doubt(memory, lived);
 
-        doubtful += is_unused(row) &&
-                    gmt_memory_in_doubt(
-                        memory, (struct gmt_interval){row->lives_ns, gmt_memory_freed_ns(row)});
+        doubtful += doubt;
+        indirect += is_unused(row) && !doubt && row->indirect;
     }
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
     if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && doubtful > 0)
@@ -103,6 +103,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
                              "%zu allocation%s with no use that was seen lived during launches "
                              "whose arguments are not known",
                              doubtful, doubtful == 1 ? "" : "s");
+    if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && indirect > 0)
+        return gmt_could_not(
+            analysis,
+            "%zu allocation%s with no use that was seen may be reached by pointers "
+            "in memory, or as a texture or surface",
+            indirect, indirect == 1 ? "" : "s");
     return outcome;
 }
 

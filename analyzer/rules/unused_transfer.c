@@ -19,16 +19,18 @@ static const char explain[] =
     "        it, until a copy or a memset wrote over all of the bytes, the memory was freed,\n"
     "        or the program ended by itself without ever giving it to a kernel. A launch\n"
     "        whose arguments are unknown or cut off, a graph, or a kernel of NCCL or NVSHMEM\n"
-    "        may have read anything: uploads before it are let be. Managed memory, and what a\n"
-    "        kernel of another stream ran beside, are left out.\n"
+    "        may have read anything: uploads before it are let be. Managed memory, arrays, which\n"
+    "        kernels get as textures, and what a kernel of another stream ran beside, are left\n"
+    "        out.\n"
     "Saving  The measured time of these copies, without waiting for kernels. What kernels ran\n"
     "        beside was hidden and saves nothing. The lower end counts blocking copies only.\n"
     "        Without times (software device) places with 5 % of all copied bytes are shown.\n"
     "Fix     Remove the copy, or copy only what the next kernel reads.\n"
     "Limits  Memory that kernels reach through a pointer that itself lies in memory looks\n"
     "        unused. Where no launch ever gets the allocation, and a small array that could\n"
-    "        hold such pointers is uploaded too, it is only noted. A kernel that gets the\n"
-    "        buffer may still not read it.\n";
+    "        hold such pointers is uploaded too, it is only noted. Textures over memory that is "
+    "no\n"
+    "        array are not seen. A kernel that gets the buffer may still not read it.\n";
 
 struct state {
     const struct gmt_upload_fates *fates;
@@ -130,13 +132,6 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     gmt_finding_emit(analysis, finding);
 }
 
-/* Whole pointers, few of them, to where kernels look: or to a variable of a module. */
-static bool may_be_table(const struct gmt_tl_copy *copy)
-{
-    return copy->direction == GMT_COPY_H2D && copy->bytes > 0 && copy->bytes % 8 == 0 &&
-           copy->bytes <= GMT_POINTER_TABLE_BYTES;
-}
-
 /* Memory of another process, or that one may have: nothing is known of who reads it. */
 static bool is_shared(const struct gmt_timeline *tl)
 {
@@ -184,7 +179,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         if (fates.of_copy[i] != GMT_FATE_SEEN)
             members[n++] = i;
         else
-            state.tables |= may_be_table(&tl->copies[i]);
+            state.tables |= gmt_memory_may_be_table(&tl->copies[i]);
     }
     gmt_copy_places(analysis, members, n, report, &state);
     if (fates.doubtful > 0)
