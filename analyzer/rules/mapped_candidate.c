@@ -9,6 +9,7 @@
 #include "analyzer/price_mapped.h"
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
+#include "analyzer/rules/copy_place.h"
 #include "analyzer/sort.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
@@ -28,8 +29,9 @@ static const char explain[] =
     "        kernel on mapped memory: its own time and the calibrated time of going over mapped\n"
     "        memory once, overlapped (lower end: one after the other, and no standing still; "
     "upper\n"
-    "        end: the longer of both). The device's own time of asynchronous copies is saved only\n"
-    "        where nothing else ran meanwhile: there the lower end is 0.\n"
+    "        end: the longer of both). What kernels of other streams hid of the copies saves\n"
+    "        nothing, and counts at the upper end only. The device's own time of asynchronous\n"
+    "        copies is saved only where nothing else ran meanwhile: there the lower end is 0.\n"
     "Fix     Hand the pinned buffer to the kernel, without cudaMemcpy and without cudaMalloc.\n"
     "Limits  Pageable buffers are left to GM102: pinned first, then mapped. The counters tell of "
     "a\n"
@@ -47,6 +49,7 @@ struct buffer {
     bool other;       /* any other use: no candidate      */
     bool async;
     double bytes, cost_ns; /* of all copies */
+    double hidden_ns;      /* of cost_ns, behind kernels */
     double handover_ns;    /* of the stream, before and after each copy */
 };
 
@@ -71,7 +74,7 @@ static struct buffer *find(const struct buffers *buffers, int64_t id)
 }
 
 static void add_copies(const struct gmt_timeline *tl, const struct buffers *buffers,
-                       const double *handovers)
+                       const struct gmt_cover *kernels, const double *handovers)
 {
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
@@ -95,6 +98,7 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
         mine->async |= !copy->blocking;
         mine->bytes += (double)copy->bytes;
         mine->cost_ns += gmt_copy_cost_ns(tl, copy);
+        mine->hidden_ns += gmt_copy_hidden_ns(tl, kernels, copy);
         mine->handover_ns += handovers[i];
     }
 }
@@ -174,22 +178,25 @@ static struct buffers read_buffers(const struct gmt_timeline *tl,
 {
     struct buffers buffers = {calloc(tl->allocation_count + 1, sizeof(struct buffer)), 0};
     double *handovers = calloc(tl->copy_count + 1, sizeof(*handovers));
+    struct gmt_cover kernels = {0};
 
     if (rows == NULL || buffers.rows == NULL || handovers == NULL ||
-        gmt_handovers(tl, handovers) != 0)
+        gmt_handovers(tl, handovers) != 0 || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0)
         goto failed;
     for (size_t i = 0; i < tl->allocation_count; i++) {
         if (tl->allocations[i].kind == 'd' || tl->allocations[i].kind == 'a')
             buffers.rows[buffers.count++].id = tl->allocations[i].call.id;
     }
     qsort(buffers.rows, buffers.count, sizeof(*buffers.rows), compare_buffers);
-    add_copies(tl, &buffers, handovers);
+    add_copies(tl, &buffers, &kernels, handovers);
     if (!add_launches(tl, &buffers, rows))
         goto failed;
     add_others(tl, &buffers);
+    gmt_cover_free(&kernels);
     free(handovers);
     return buffers;
 failed:
+    gmt_cover_free(&kernels);
     free(buffers.rows);
     free(handovers);
     return (struct buffers){NULL, 0};
@@ -262,7 +269,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->sql = gmt_text(
         analysis,
         "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer WHERE "
-        "%s_allocation_id = %" PRId64,
+        "result = 0 AND capturing = 0 AND %s_allocation_id = %" PRId64,
         buffer->in > 0 ? "dst" : "src", buffer->id);
 }
 
@@ -286,14 +293,18 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
     double copies = (double)(buffer->in + buffer->out), each = buffer->bytes / copies;
     enum gmt_mapped_direction direction = in ? GMT_MAPPED_READ : GMT_MAPPED_WRITE;
     double cost_ns = buffer->cost_ns + buffer->handover_ns, t_ns = class->median_ns;
-    struct gmt_gain alone = gmt_price_without_copy(analysis->model, direction, t_ns,
-                                                   buffer->cost_ns / copies, each);
+    double open_ns = cost_ns - buffer->hidden_ns;
+    struct gmt_gain alone = gmt_price_without_copy(
+        analysis->model, direction, t_ns, (buffer->cost_ns - buffer->hidden_ns) / copies, each);
     struct gmt_gain gain = gmt_price_without_copy(analysis->model, direction, t_ns,
-                                                  cost_ns / copies, each);
+                                                  open_ns / copies, each);
+    /* The device may wait for the host afterwards: then hidden time counts after all. */
+    struct gmt_gain all = gmt_price_without_copy(analysis->model, direction, t_ns, cost_ns / copies,
+                                                 each);
     struct gmt_finding *finding = NULL;
 
     if (!analysis->timeline->simulated && !(gain.best_ns > 0))
-        return; /* the bus is no faster that way: the good case of this rule */
+        return; /* the bus is no faster that way, or hidden: the good cases of this rule */
     finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -315,8 +326,9 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
         "copy and kernel as measured, minus the kernel overlapped with the model's time "
         "of going over mapped memory once";
     double launches = (double)buffer->launches;
+    gmt_finding_hidden(analysis, finding, buffer->hidden_ns, buffer->cost_ns);
     gmt_finding_saving(finding, buffer->async ? 0 : alone.low_ns * launches,
-                       gain.best_ns * launches, gain.high_ns * launches);
+                       gain.best_ns * launches, all.high_ns * launches);
     finding->confidence = gmt_confidence_of_model(analysis->model);
     gmt_finding_emit(analysis, finding);
 }

@@ -82,3 +82,29 @@ Test(hidden, calls_leave_the_work_of_the_device)
     cr_expect_gt(f->saving.best_ns, 0);
     gmt_fixture_free(&fixture);
 }
+
+/* The good case: a pipeline whose copies run beside kernels has nothing to gain from mapped memory. */
+Test(hidden, copies_of_a_pipeline_are_no_candidates_for_mapped_memory)
+{
+    for (int hidden = 0; hidden < 2; hidden++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load(&fixture, "fixtures/GM111_positive");
+        gmt_fixture_sql(
+            &fixture,
+            "UPDATE transfer SET blocking = 0, device_start_ns = begin_ns, device_end_ns = "
+            "end_ns, end_ns = begin_ns + 3000;"
+            "CREATE TEMP TABLE more AS SELECT * FROM launch WHERE seq = 2;"
+            "UPDATE more SET id = id + 1000, seq = 99, stream_id = 2, class_id = NULL, "
+            "kernel_id = NULL, argument_set_id = NULL, begin_ns = 1000, end_ns = 2000, "
+            "device_start_ns = 3000, device_end_ns = 99000000");
+        if (hidden != 0)
+            gmt_fixture_sql(&fixture, "INSERT INTO launch SELECT * FROM more");
+        gmt_fixture_analyze(&fixture, "GM111");
+        cr_expect_eq(fixture.report.finding_count, hidden == 0, "%zu findings",
+                     fixture.report.finding_count);
+        cr_expect_eq(fixture.report.rules[0].outcome,
+                     hidden == 0 ? GMT_OUTCOME_FAIL : GMT_OUTCOME_PASS);
+        gmt_fixture_free(&fixture);
+    }
+}
