@@ -174,9 +174,12 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
                             "Allocate the %s once, before the loop, or use the stream-ordered "
                             "allocator%s.",
                             size, made > 0 ? ", whose first call takes some 10 ms" : "");
-    finding->sketch = "cudaMallocAsync(&p, bytes, stream);  // from a pool that keeps memory\n"
-                      "...\n"
-                      "cudaFreeAsync(p, stream);            // no device-wide wait";
+    finding->sketch = gmt_text(analysis,
+                               "cudaMalloc(&p, %" PRId64 ");  // once, before the loop; or in it\n"
+                               "cudaMallocAsync(&p, %" PRId64 ", stream);  // from a pool\n"
+                               "...\n"
+                               "cudaFreeAsync(p, stream);  // no device-wide wait",
+                               a->bytes, a->bytes);
     double low = isfinite(idle) ? fmin(idle, saved) : saved / 2;
     /* The host may be what the device waits for next: then hidden time counts after all. */
     gmt_finding_saving(finding, low - churn.hidden_ns - pool - slower - made,

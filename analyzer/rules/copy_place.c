@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/gaps.h"
 #include "analyzer/price.h"
 #include "analyzer/thresholds.h"
 
@@ -181,6 +182,26 @@ double gmt_finding_hidden(struct gmt_analysis *analysis, struct gmt_finding *fin
                                "unless the device waits for the host afterwards",
                                finding->method, gmt_format_ns(text, hidden_ns));
     return fmax(0, 1 - hidden_ns / cost_ns);
+}
+
+static const char *kernel_name(struct gmt_analysis *analysis, size_t launch)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    int32_t class = launch < tl->launch_count ? tl->launches[launch].class_index : -1;
+    const char *name = class >= 0 ? tl->classes[class].name : NULL;
+
+    return name != NULL ? gmt_short_kernel_name(analysis->report->arena, name) : "kernel";
+}
+
+const char *gmt_kernel_from(struct gmt_analysis *analysis, int64_t at_ns)
+{
+    return kernel_name(analysis, gmt_first_launch_after(analysis->timeline, at_ns));
+}
+
+const char *gmt_kernel_before(struct gmt_analysis *analysis, int64_t at_ns)
+{
+    /* Before the first one is none: SIZE_MAX. */
+    return kernel_name(analysis, gmt_first_launch_after(analysis->timeline, at_ns) - 1);
 }
 
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy)

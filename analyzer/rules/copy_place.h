@@ -49,6 +49,13 @@ double gmt_copy_hidden_ns(const struct gmt_timeline *timeline, const struct gmt_
 double gmt_finding_hidden(struct gmt_analysis *analysis, struct gmt_finding *finding,
                           double hidden_ns, double cost_ns);
 
+/*
+ * The name, without its parameters, of the first kernel launched from then on, or of the last one before,
+ * for sketches; "kernel" where there is none, or its name is not known.
+ */
+const char *gmt_kernel_from(struct gmt_analysis *analysis, int64_t at_ns);
+const char *gmt_kernel_before(struct gmt_analysis *analysis, int64_t at_ns);
+
 /* Host side of an upload or a read-back; 0 for other directions. */
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy);
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/gaps.h"
 #include "analyzer/handover.h"
 #include "analyzer/launch_rows.h"
 #include "analyzer/price_mapped.h"
@@ -263,9 +264,11 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->fix = gmt_text(analysis,
                             "Give the kernel the pinned buffer of %s itself: it %s each byte once.",
                             size, buffer->in > 0 ? "reads" : "writes");
-    finding->sketch =
-        "cudaHostAlloc(&host, bytes, cudaHostAllocMapped);  // in place of cudaMalloc\n"
-        "kernel<<<grid, block, 0, stream>>>(host, ...);     // no cudaMemcpy";
+    finding->sketch = gmt_text(
+        analysis,
+        "cudaHostAlloc(&host, %" PRId64 ", cudaHostAllocMapped);  // in place of cudaMalloc\n"
+        "%s<<<grid, block, 0, stream>>>(host, ...);  // no cudaMemcpy",
+        copy->bytes, gmt_short_kernel_name(analysis->report->arena, class->name));
     finding->sql = gmt_text(
         analysis,
         "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer WHERE "

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/gaps.h"
 #include "analyzer/price_mapped.h"
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
@@ -130,8 +131,9 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->sketch = gmt_text(
         analysis,
         "cudaMemcpyAsync(device, host, %.0f, cudaMemcpyHostToDevice, stream);\n"
-        "kernel<<<%" PRId64 ", %" PRId64 ", 0, stream>>>(device, ...);  // in place of host",
-        use->bytes, use->class->grid[0], use->class->block[0]);
+        "%s<<<%" PRId64 ", %" PRId64 ", 0, stream>>>(device, ...);  // in place of host",
+        use->bytes, gmt_short_kernel_name(analysis->report->arena, use->class->name),
+        use->class->grid[0], use->class->block[0]);
     finding->sql = gmt_text(
         analysis,
         "SELECT h.id, h.kind, h.bytes, count(*) FROM launch l JOIN launch_argument a ON "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM102: copies from and to pageable host memory that page-locked memory would make faster. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,8 +35,26 @@ static const char explain[] =
     "Limits  Page-locked memory is scarce: pin what is reused. Two buffers that lived at the same\n"
     "        address one after the other count as one.\n";
 
+static const char *sketch_of(struct gmt_analysis *analysis, const size_t *members, size_t n,
+                             const struct gmt_pinning *pin)
+{
+    const struct gmt_tl_copy *copies = analysis->timeline->copies, *copy = &copies[members[0]];
+    bool equal = true;
+
+    for (size_t i = 1; i < n; i++)
+        equal &= copies[members[i]].bytes == copy->bytes;
+    const char *size = equal ? gmt_text(analysis, "%" PRId64, copy->bytes) : "bytes";
+    return gmt_text(analysis,
+                    "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // once\n"
+                    "cudaMemcpy%s(..., %s, cudaMemcpy%s%s);  // %zu times, as before\n"
+                    "cudaHostUnregister(buffer);",
+                    pin->bytes / (double)pin->ranges, copy->blocking ? "" : "Async", size,
+                    copy->direction == GMT_COPY_H2D ? "HostToDevice" : "DeviceToHost",
+                    copy->blocking ? "" : ", stream", n);
+}
+
 static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                     const size_t *members, size_t n, double bytes, double pin_bytes)
+                     const size_t *members, size_t n, double bytes, const struct gmt_pinning *pin)
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[0]];
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
@@ -55,11 +74,9 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->fix = gmt_text(analysis,
                             "Allocate the host buffer%s (%s) with cudaMallocHost, or register "
                             "once before the loop.",
-                            pin_bytes > bytes / (double)n * 1.5 ? "s" : "",
-                            gmt_format_bytes(size, pin_bytes));
-    finding->sketch = "cudaHostRegister(buffer, bytes, cudaHostRegisterDefault);  // once\n"
-                      "...                                      // copies as before\n"
-                      "cudaHostUnregister(buffer);";
+                            pin->bytes > bytes / (double)n * 1.5 ? "s" : "",
+                            gmt_format_bytes(size, pin->bytes));
+    finding->sketch = sketch_of(analysis, members, n, pin);
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
@@ -101,7 +118,7 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_evidence(finding, "bytes", "bytes", bytes);
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
-    describe(analysis, finding, members, n, bytes, pin.bytes);
+    describe(analysis, finding, members, n, bytes, &pin);
     finding->method = gmt_unpriced(analysis);
     gmt_finding_emit(analysis, finding);
 }
@@ -154,7 +171,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_evidence(finding, "pinning", "ns", pin.least_ns);
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
-    describe(analysis, finding, members, n, bytes, pin.bytes);
+    describe(analysis, finding, members, n, bytes, &pin);
     /* Of the pinned copies as much would be hidden; pinning comes before. */
     double hidden = (cost_ns - pinned_ns) *
                     (1 - gmt_finding_hidden(analysis, finding, hidden_ns, cost_ns));

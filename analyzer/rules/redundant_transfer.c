@@ -139,9 +139,9 @@ static void describe(const struct look *look, const struct site *site, const siz
     finding->sketch = gmt_text(
         analysis,
         "cudaMemcpy%s(device, host, %" PRId64 ", cudaMemcpyHostToDevice%s);  // once\n"
-        "for (...)\n    kernel<<<grid, block>>>(device, ...);  // %zu copies less",
+        "for (...)\n    %s<<<grid, block>>>(device, ...);  // %zu copies less",
         copy->blocking ? "" : "Async", copy->bytes, copy->blocking ? "" : ", stream",
-        site->sum.copies);
+        gmt_kernel_from(analysis, copy->call.begin_ns), site->sum.copies);
     finding->sql = gmt_text(
         analysis,
         "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.id, t.bytes, t.end_ns - t.begin_ns AS "

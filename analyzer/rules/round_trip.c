@@ -128,6 +128,9 @@ static void describe(const struct look *look, const struct site *site, const siz
     double cost_ns = site->up.cost_ns + site->down.cost_ns;
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
     size_t n = site->up.copies;
+    const struct gmt_tl_copy *down = &analysis->timeline->copies[look->contents[members[0]].source];
+    const char *first = gmt_kernel_before(analysis, down->call.begin_ns);
+    const char *next = gmt_kernel_from(analysis, up->call.begin_ns);
 
     finding->where = gmt_where_of_call(analysis, &up->call);
     finding->headline = gmt_text(
@@ -143,8 +146,11 @@ static void describe(const struct look *look, const struct site *site, const siz
             "Drop both copies: the %s come back to where they were. If the host "
             "reads them, drop the upload.%s",
             size, gmt_doubt_text(analysis, site->doubt));
-        finding->sketch = "kernel_a<<<grid, block>>>(buffer);  // leaves its result there\n"
-                          "kernel_b<<<grid, block>>>(buffer);  // no cudaMemcpy in between";
+        finding->sketch = gmt_text(analysis,
+                                   "%s<<<grid, block>>>(buffer);  // leaves its %" PRId64
+                                   " bytes there\n"
+                                   "%s<<<grid, block>>>(buffer);  // no cudaMemcpy in between",
+                                   first, up->bytes, next);
     } else {
         finding->fix = gmt_text(analysis,
                                 "Let the next step read the %s where they are, or copy them on the "
@@ -152,10 +158,9 @@ static void describe(const struct look *look, const struct site *site, const siz
                                 size, gmt_doubt_text(analysis, site->doubt));
         finding->sketch = gmt_text(
             analysis,
-            "kernel_b<<<grid, block>>>(result_of_a);  // no cudaMemcpy in between; or\n"
-            "cudaMemcpyAsync(input_of_b, result_of_a, %" PRId64 ", cudaMemcpyDeviceToDevice, "
-            "stream);",
-            up->bytes);
+            "%s<<<grid, block>>>(result);  // made by %s, no cudaMemcpy in between; or\n"
+            "cudaMemcpyAsync(input, result, %" PRId64 ", cudaMemcpyDeviceToDevice, stream);",
+            next, first, up->bytes);
     }
     finding->sql = gmt_text(
         analysis,

@@ -114,10 +114,11 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                             "pinning or batching the copy would not help.",
                             size, GMT_READBACK_STEPS);
     finding->sketch = gmt_text(analysis,
-                               "step<<<..., stream>>>(...);\n"
+                               "%s<<<grid, block, 0, stream>>>(...);\n"
                                "if (++i %% %.0f == 0)\n"
                                "    cudaMemcpy(&flag, device_flag, %.0f, cudaMemcpyDeviceToHost);",
-                               GMT_READBACK_STEPS, (double)copy->bytes);
+                               gmt_kernel_before(analysis, copy->call.begin_ns), GMT_READBACK_STEPS,
+                               (double)copy->bytes);
 }
 
 static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)

@@ -25,6 +25,31 @@ static const char explain[] =
     "Limits  Gathering costs host time, which is not subtracted (memory speed: far below the\n"
     "        saving). Copies in different threads or with kernels between them are not joined.\n";
 
+/* One run, with its numbers: the first one. */
+static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_copy_site *site)
+{
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
+    const struct gmt_run *run = site->example;
+    bool up = copy->direction == GMT_COPY_H2D;
+    const char *piece = run->equal_sizes
+                            ? gmt_text(analysis, "staging + %.0f * i", run->largest_bytes)
+                            : "staging + offset[i]";
+    const char *size = run->equal_sizes ? gmt_text(analysis, "%.0f", run->largest_bytes)
+                                        : "size[i]";
+    const char *gather = gmt_text(analysis, "for (i = 0; i < %zu; i++)\n    memcpy(%s, %s, %s);",
+                                  run->count, up ? piece : "piece[i]", up ? "piece[i]" : piece,
+                                  size);
+    const char *once = gmt_text(
+        analysis, "cudaMemcpy%s(%s, %.0f, cudaMemcpy%s%s);", copy->blocking ? "" : "Async",
+        up ? "device, staging" : "staging, device", run->bytes,
+        up ? "HostToDevice" : "DeviceToHost", copy->blocking ? "" : ", stream");
+
+    if (up)
+        return gmt_text(analysis, "%s\n%s", gather, once);
+    return gmt_text(analysis, copy->blocking ? "%s\n%s" : "%s\ncudaStreamSynchronize(stream);\n%s",
+                    once, gather);
+}
+
 static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_site *site)
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
@@ -50,12 +75,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     finding->fix = gmt_text(
         analysis, "Gather the %zu pieces of a run in one buffer and copy it once (%s).",
         site->copies / site->runs, gmt_format_bytes(bytes, site->bytes / (double)site->runs));
-    finding->sketch =
-        copy->direction == GMT_COPY_H2D
-            ? "for (i = 0; i < n; i++)\n    memcpy(staging + offset[i], piece[i], size[i]);\n"
-              "cudaMemcpy(device, staging, total, cudaMemcpyHostToDevice);"
-            : "cudaMemcpy(staging, device, total, cudaMemcpyDeviceToHost);\n"
-              "for (i = 0; i < n; i++)\n    memcpy(piece[i], staging + offset[i], size[i]);";
+    finding->sketch = sketch_of(analysis, site);
     gmt_copy_site_price(analysis, site, finding, false);
     gmt_finding_emit(analysis, finding);
 }
