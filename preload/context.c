@@ -22,8 +22,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-    CUcontext handle; /* NULL once it is gone */
-    CUdevice device;
+    CUcontext handle;     /* NULL once it is gone */
 } contexts[MAX_CONTEXTS]; /* index + 1 = id */
 static unsigned context_count;
 static _Atomic unsigned generation = 1; /* changes when a context is forgotten */
@@ -67,7 +66,6 @@ static uint16_t find_or_add(CUcontext handle)
             gmt_driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
             device = 0;
         }
-        contexts[id - 1].device = device;
         gmt_device_note(device);
         struct gmt_context record = {
             .handle = (uint64_t)(uintptr_t)handle, .id = id, .device = (uint32_t)device};
@@ -101,29 +99,39 @@ uint16_t gmt_context_current(CUcontext *handle)
     return last.id;
 }
 
-static bool is_meant(unsigned i, CUcontext handle, CUdevice device)
+CUcontext gmt_context_primary(CUdevice device)
 {
-    return contexts[i].handle != NULL &&
-           (handle != NULL ? contexts[i].handle == handle : contexts[i].device == device);
+    unsigned flags;
+    int active = 0;
+    CUcontext primary = NULL;
+    if (gmt_driver.cuDevicePrimaryCtxGetState == NULL ||
+        gmt_driver.cuDevicePrimaryCtxRetain == NULL ||
+        gmt_driver.cuDevicePrimaryCtxRelease_v2 == NULL ||
+        gmt_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS ||
+        active == 0 || gmt_driver.cuDevicePrimaryCtxRetain(&primary, device) != CUDA_SUCCESS) {
+        return NULL;
+    }
+    (void)gmt_driver.cuDevicePrimaryCtxRelease_v2(device);
+    return primary;
 }
 
-void gmt_context_going(CUcontext handle, CUdevice device)
+void gmt_context_going(CUcontext handle)
 {
     for (unsigned i = 0; gmt_collector != NULL && i < context_count; i++) {
-        if (is_meant(i, handle, device)) {
-            gmt_collector->context_gone(contexts[i].handle);
+        if (handle != NULL && contexts[i].handle == handle) {
+            gmt_collector->context_gone(handle);
         }
     }
 }
 
-void gmt_context_gone(const struct gmt_site *site, CUcontext handle, CUdevice device)
+void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
 {
     if (site->result != CUDA_SUCCESS) {
         return;
     }
-    for (unsigned i = 0; i < context_count; i++) {
+    for (unsigned i = 0; handle != NULL && i < context_count; i++) {
         struct gmt_allocation gone;
-        if (!is_meant(i, handle, device)) {
+        if (contexts[i].handle != handle) {
             continue;
         }
         pthread_mutex_lock(&mutex);
@@ -135,6 +143,17 @@ void gmt_context_gone(const struct gmt_site *site, CUcontext handle, CUdevice de
         }
     }
     gmt_kernel_modules_changed();
+}
+
+void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device)
+{
+    unsigned flags;
+    int active = 1;
+    if (primary != NULL && site->result == CUDA_SUCCESS &&
+        gmt_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
+        active == 0) {
+        gmt_context_gone(site, primary);
+    }
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */

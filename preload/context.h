@@ -13,11 +13,17 @@ struct gmt_site;
  * context or device writes its record. */
 uint16_t gmt_context_current(CUcontext *handle);
 
-/* Contexts are about to go: `handle`, or all of `device` if that is NULL. */
-void gmt_context_going(CUcontext handle, CUdevice device);
-/* They went, if the call succeeded: their handles may come back as other ones, and what was allocated
- * in them is freed. */
-void gmt_context_gone(const struct gmt_site *site, CUcontext handle, CUdevice device);
+/* A context is about to go (NULL: none). */
+void gmt_context_going(CUcontext handle);
+/* It went, if the call succeeded: its handle may come back as another one, and what was allocated in it is
+ * freed. */
+void gmt_context_gone(const struct gmt_site *site, CUcontext handle);
+
+/* The primary context of a device, NULL while it has none. Contexts that the program made itself outlive
+ * its reset. */
+CUcontext gmt_context_primary(CUdevice device);
+/* The call let go of it: it went if nobody else holds it. */
+void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device);
 
 /* Note a stream of the current context at its first use (GMT_REC_STREAM). */
 void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);

@@ -21,6 +21,7 @@
 
 /* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
 #undef cuCtxDestroy
+#undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
 #undef cuGetProcAddress
 #undef cuMemHostRegister

@@ -50,17 +50,29 @@ GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const
                 })
 
 #define DESTROY(SYMBOL) \
-    CALL( \
-        SYMBOL, (CUcontext context), (context), NULL, 0, gmt_context_going(context, 0), \
-        if (context != NULL) { gmt_context_gone(&site, context, 0); })
-#define RESET(SYMBOL) \
-    CALL(SYMBOL, (CUdevice device), (device), NULL, 0, gmt_context_going(NULL, device), \
-         gmt_context_gone(&site, NULL, device))
-
+    CALL(SYMBOL, (CUcontext context), (context), NULL, 0, gmt_context_going(context), \
+         gmt_context_gone(&site, context))
 DESTROY(cuCtxDestroy)
 DESTROY(cuCtxDestroy_v2)
+
+/* What is meant is known before the call only. */
+#define PRIMARY(SYMBOL, BEFORE, AFTER) \
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, CUcontext, (CUdevice device), (device), NULL, 0, \
+        { \
+            *kept = gmt_context_primary(device); \
+            BEFORE; \
+        }, \
+        { \
+            AFTER; \
+            gmt_site_record(GMT_REC_CALL, &site, 0); \
+        })
+#define RESET(SYMBOL) PRIMARY(SYMBOL, gmt_context_going(*kept), gmt_context_gone(&site, *kept))
+#define RELEASE(SYMBOL) PRIMARY(SYMBOL, (void)0, gmt_context_released(&site, *kept, device))
 RESET(cuDevicePrimaryCtxReset)
 RESET(cuDevicePrimaryCtxReset_v2)
+RELEASE(cuDevicePrimaryCtxRelease)
+RELEASE(cuDevicePrimaryCtxRelease_v2)
 
 CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL, 0, (void)0,
      (void)0)

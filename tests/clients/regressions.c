@@ -93,6 +93,31 @@ int scenario_reset(long n)
     return 0;
 }
 
+/* What the reset of a primary context ends, and what its last release does: nothing of another context. */
+int scenario_contexts(long n)
+{
+    CUdeviceptr own, primary;
+    char host[64] = {0};
+    (void)n;
+    CHECK(cu.cuInit(0));
+    CUcontext context = enter_context(false, 0);
+    CHECK(cu.cuMemAlloc(&own, 64));
+    (void)enter_context(true, 0);
+    CHECK(cu.cuMemAlloc(&primary, 128));
+    CHECK(cu.cuDevicePrimaryCtxReset(0));
+    (void)enter_context(true, 0);
+    (void)enter_context(true, 0);
+    CHECK(cu.cuMemAlloc(&primary, 256));
+    CHECK(cu.cuDevicePrimaryCtxRelease(0));
+    CHECK(cu.cuMemcpyHtoD(primary, host, sizeof host));
+    CHECK(cu.cuDevicePrimaryCtxRelease(0));
+    CHECK(cu.cuCtxSetCurrent(context));
+    CHECK(cu.cuMemcpyHtoD(own, host, sizeof host));
+    CHECK(cu.cuMemFree(own));
+    CHECK(cu.cuCtxDestroy(context));
+    return 0;
+}
+
 int scenario_unified(long n)
 {
     CUdeviceptr a, b;

@@ -80,6 +80,16 @@ reset)
     expect "source before and after" "pinned pageable" \
         "SELECT group_concat(src_class, ' ') FROM (SELECT * FROM transfer ORDER BY begin_ns)"
     ;;
+contexts)
+    expect "memory and what ended it" \
+        "64:cuMemFree_v2 128:cuDevicePrimaryCtxReset_v2 256:cuDevicePrimaryCtxRelease_v2" "
+        SELECT group_concat(bytes || ':' || name, ' ') FROM (
+            SELECT m.bytes, a.name FROM allocation m JOIN api a ON a.id = m.free_api_id ORDER BY m.id)"
+    expect "bytes of the memory copied to" "256 64" "
+        SELECT group_concat(bytes, ' ') FROM (SELECT a.bytes FROM transfer t
+            JOIN allocation a ON a.id = t.dst_allocation_id ORDER BY t.begin_ns)"
+    expect "contexts" 3 'SELECT count(*) FROM context'
+    ;;
 unified)
     # Unified 2-D copies block as those with named types do; between device addresses nothing waits.
     expect "directions and blocking" "d2d:device:device:0 h2d:pageable:device:1 \
