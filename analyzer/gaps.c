@@ -113,8 +113,11 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
         "JOIN "
         "(SELECT graph_id, count(*) AS copies, sum(bytes) AS bytes FROM graph_node "
         "WHERE kind = 'copy' AND position IS NOT NULL GROUP BY graph_id) n ON n.graph_id = c.id";
+    /* Where nodes are switched off a launch has to be looked at by itself. */
+    static const char by_launch[] = "SELECT count(DISTINCT launch_id), count(*), sum(bytes) FROM "
+                                    "v_graph_launch WHERE kind = 'copy'";
     struct gmt_query query;
-    int64_t tables = 0;
+    int64_t tables = 0, switches = 0;
     char bytes[GMT_FORMAT_BYTES];
 
     /* Traces of earlier versions do not know what is in a graph. */
@@ -125,7 +128,11 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
         &tables);
     if (tables != 2)
         return;
-    int rc = gmt_query_open(&query, tl->db, sql);
+    (void)gmt_query_int64(tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'graph_switch'",
+                          &tables);
+    if (tables == 1)
+        (void)gmt_query_int64(tl->db, "SELECT count(*) FROM graph_switch", &switches);
+    int rc = gmt_query_open(&query, tl->db, switches > 0 ? by_launch : sql);
     if (rc == 0 && gmt_query_next(&query) && gmt_query_int(&query, 1) > 0) {
         int64_t launches = gmt_query_int(&query, 0);
 

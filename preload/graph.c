@@ -18,6 +18,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     CUgraphExec handle; /* NULL: never used */
     uint32_t id;        /* gmt_graph.id */
+    uint32_t made;      /* gmt_graph.made */
 } graphs[SLOTS];
 static unsigned used;
 static uint32_t last_id;
@@ -37,8 +38,8 @@ static unsigned find(CUgraphExec handle)
     return graphs[at].handle == handle ? at : SLOTS;
 }
 
-/* A new id for a handle, new or known. */
-static uint32_t name(CUgraphExec handle)
+/* A new id for a handle: of an update, where it has been made executable before. */
+static void name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
 {
     pthread_mutex_lock(&mutex);
     uint32_t id = ++last_id;
@@ -50,15 +51,18 @@ static uint32_t name(CUgraphExec handle)
         }
         used += graphs[at].handle == NULL;
         graphs[at].handle = handle;
+        graphs[at].made = 0;
     }
+    graph->id = graph->made = id;
     if (at != SLOTS) {
         graphs[at].id = id;
+        graphs[at].made = is_update && graphs[at].made != 0 ? graphs[at].made : id;
+        graph->made = graphs[at].made;
     }
     pthread_mutex_unlock(&mutex);
     if (at == SLOTS) {
         gmt_spool_loss("graph not followed", "more graphs than the table holds", 1);
     }
-    return id;
 }
 
 static uint32_t id_of(CUgraphExec handle)
@@ -70,12 +74,12 @@ static uint32_t id_of(CUgraphExec handle)
     return id;
 }
 
-static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph graph)
+static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph graph, bool is_update)
 {
     struct gmt_graph record = {.since_ticks = site->end_ticks,
                                .handle = (uint64_t)(uintptr_t)exec,
-                               .id = name(exec),
                                .context = gmt_context_current(NULL)};
+    name(exec, is_update, &record);
     const struct gmt_graph_node described = {.graph = record.id, .since_ticks = site->end_ticks};
     record.node_count = gmt_graph_write_nodes(graph, &described);
     (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
@@ -85,7 +89,7 @@ static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph grap
 static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph graph)
 {
     if (site->result == CUDA_SUCCESS && exec != NULL && *exec != NULL) {
-        describe(site, *exec, graph);
+        describe(site, *exec, graph, false);
     }
     gmt_site_record(GMT_REC_CALL, site, 0);
 }
@@ -153,7 +157,7 @@ static bool may_read(uint64_t now)
 static void updated(const struct gmt_site *site, CUgraphExec exec, CUgraph graph)
 {
     if (site->result == CUDA_SUCCESS && may_read(site->end_ticks)) {
-        describe(site, exec, graph);
+        describe(site, exec, graph, true);
         atomic_fetch_add(&reading_ticks, gmt_clock_ticks() - site->end_ticks);
     } else if (site->result == CUDA_SUCCESS) {
         gmt_spool_loss("graph update not followed", "reading its nodes took too much time", 1);
@@ -231,8 +235,45 @@ static void describe_any(struct gmt_graph_node *out, const CUgraphNodeParams *pa
     }
 }
 
-SET_NODE(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
-         (exec, node, params), describe_any(&out, params), out.bytes)
+static uint64_t set_any(const struct gmt_site *site, CUgraphExec exec, CUgraphNode node,
+                        const CUgraphNodeParams *params)
+{
+    struct gmt_graph_node out;
+    if (!begin_node(site, exec, node, &out) || params == NULL) {
+        return 0;
+    }
+    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        gmt_graph_write_child(node, params->graph.graph, &out);
+    } else {
+        describe_any(&out, params);
+        gmt_graph_write_node(&out);
+    }
+    return out.bytes;
+}
+
+CALL(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
+     (exec, node, params), NULL, 0,
+     gmt_site_record(GMT_REC_CALL, &site, set_any(&site, exec, node, params)))
+
+CALL(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned is_enabled),
+     (exec, node, is_enabled), NULL, 0, {
+         struct gmt_graph_node out;
+         if (begin_node(&site, exec, node, &out)) {
+             out.turned = is_enabled != 0 ? GMT_NODE_TURNED_ON : GMT_NODE_TURNED_OFF;
+             gmt_graph_write_node(&out);
+         }
+         gmt_site_record(GMT_REC_CALL, &site, 0);
+     })
+
+/* What one node is updated with is a graph of the same form: its nodes stand for those of the node's own. */
+CALL(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
+     (exec, node, child), NULL, 0, {
+         struct gmt_graph_node out;
+         if (begin_node(&site, exec, node, &out)) {
+             gmt_graph_write_child(node, child, &out);
+         }
+         gmt_site_record(GMT_REC_CALL, &site, 0);
+     })
 
 /* ---- nodes by hand: calls that say where a node comes from -------------------------------------- */
 

@@ -108,66 +108,116 @@ static void read_node(struct gmt_graph_node *out, CUgraphNode node, CUgraphNodeT
     }
 }
 
+/* The nodes of one graph, in memory of their own. */
+struct nodes {
+    CUgraphNode *node;
+    size_t count, bytes;
+};
+
+static struct nodes get_nodes(CUgraph graph)
+{
+    struct nodes all = {0};
+    size_t count = 0;
+    if (!ASK(cuGraphGetNodes, graph, NULL, &count) || count == 0) {
+        return all;
+    }
+    if (count > MAX_NODES) {
+        gmt_spool_loss("graph nodes not read", "a graph with more than 100000 nodes", count);
+        return all;
+    }
+    all.bytes = count * sizeof(void *);
+    all.node = mmap(NULL, all.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all.node == MAP_FAILED) {
+        gmt_spool_loss("graph nodes not read", "no memory", count);
+        return (struct nodes){0};
+    }
+    all.count = ASK(cuGraphGetNodes, graph, all.node, &count) ? count : 0;
+    return all;
+}
+
+static void release_nodes(const struct nodes *all)
+{
+    if (all->bytes != 0) {
+        (void)munmap(all->node, all->bytes);
+    }
+}
+
+/* Graphs that are still to be read: `names` has the nodes' names, `graph` says what they do. */
 struct pending {
-    CUgraph graphs[MAX_CHILDREN];
+    struct {
+        CUgraph names, graph;
+    } graphs[MAX_CHILDREN];
     unsigned count;
 };
 
+static void add_pending(struct pending *pending, CUgraph names, CUgraph graph)
+{
+    if (pending->count < MAX_CHILDREN) {
+        pending->graphs[pending->count].names = names;
+        pending->graphs[pending->count++].graph = graph;
+    } else {
+        gmt_spool_loss("graph nodes not read", "child graphs", 1);
+    }
+}
+
 static void write_one(struct pending *pending, const struct gmt_graph_node *described,
-                      CUgraphNode node, uint32_t *written)
+                      CUgraphNode named, CUgraphNode node, uint32_t *written)
 {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-    CUgraph child = NULL;
+    CUgraph names = NULL, child = NULL;
     struct gmt_graph_node out = *described;
     if (!ASK(cuGraphNodeGetType, node, &type)) {
         return;
     }
-    if (type == CU_GRAPH_NODE_TYPE_GRAPH && ASK(cuGraphChildGraphNodeGetGraph, node, &child)) {
-        if (pending->count < MAX_CHILDREN) {
-            pending->graphs[pending->count++] = child;
-        } else {
-            gmt_spool_loss("graph nodes not read", "child graphs", 1);
-        }
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH && ASK(cuGraphChildGraphNodeGetGraph, node, &child) &&
+        ASK(cuGraphChildGraphNodeGetGraph, named, &names)) {
+        add_pending(pending, names, child);
         return;
     }
-    out.node = (uint64_t)(uintptr_t)node;
+    out.node = (uint64_t)(uintptr_t)named;
     out.position = (*written)++;
     read_node(&out, node, type);
     gmt_graph_write_node(&out);
 }
 
 static void write_level(struct pending *pending, const struct gmt_graph_node *described,
-                        CUgraph graph, uint32_t *written)
+                        CUgraph names, CUgraph graph, uint32_t *written)
 {
-    size_t count = 0;
-    if (!ASK(cuGraphGetNodes, graph, NULL, &count) || count == 0) {
-        return;
+    struct nodes nodes = get_nodes(graph);
+    struct nodes others = names != graph ? get_nodes(names) : (struct nodes){0};
+    const struct nodes *named = names != graph ? &others : &nodes;
+    if (named->count != nodes.count) {
+        gmt_spool_loss("graph nodes not read", "a child graph of another form", nodes.count);
     }
-    if (count > MAX_NODES) {
-        gmt_spool_loss("graph nodes not read", "a graph with more than 100000 nodes", count);
-        return;
+    for (size_t i = 0; i < nodes.count && named->count == nodes.count; i++) {
+        write_one(pending, described, named->node[i], nodes.node[i], written);
     }
-    CUgraphNode *nodes = NULL;
-    size_t bytes = count * sizeof(void *);
-    nodes = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (nodes == MAP_FAILED) {
-        gmt_spool_loss("graph nodes not read", "no memory", count);
-        return;
+    release_nodes(&nodes);
+    release_nodes(&others);
+}
+
+static uint32_t write_all(CUgraph names, CUgraph graph, const struct gmt_graph_node *described)
+{
+    struct pending pending = {.count = 0};
+    uint32_t written = 0;
+    add_pending(&pending, names, graph);
+    while (pending.count > 0) {
+        unsigned last = --pending.count;
+        write_level(&pending, described, pending.graphs[last].names, pending.graphs[last].graph,
+                    &written);
     }
-    if (ASK(cuGraphGetNodes, graph, nodes, &count)) {
-        for (size_t i = 0; i < count; i++) {
-            write_one(pending, described, nodes[i], written);
-        }
-    }
-    (void)munmap(nodes, bytes);
+    return written;
 }
 
 uint32_t gmt_graph_write_nodes(CUgraph graph, const struct gmt_graph_node *described)
 {
-    struct pending pending = {.graphs = {graph}, .count = 1};
-    uint32_t written = 0;
-    while (pending.count > 0) {
-        write_level(&pending, described, pending.graphs[--pending.count], &written);
+    return write_all(graph, graph, described);
+}
+
+void gmt_graph_write_child(CUgraphNode node, CUgraph graph, const struct gmt_graph_node *described)
+{
+    CUgraph names = NULL;
+    if (ASK(cuGraphChildGraphNodeGetGraph, node, &names)) {
+        (void)write_all(names, graph, described);
     }
-    return written;
 }

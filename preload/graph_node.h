@@ -18,6 +18,9 @@ void gmt_graph_node_kernel(struct gmt_graph_node *node, CUfunction function, con
  * what each does. Returns how many there are. */
 uint32_t gmt_graph_write_nodes(CUgraph graph, const struct gmt_graph_node *described);
 
+/* The same for a node that is a child graph and was updated with `graph`: each node keeps its name. */
+void gmt_graph_write_child(CUgraphNode node, CUgraph graph, const struct gmt_graph_node *described);
+
 /* Write one node. */
 void gmt_graph_write_node(const struct gmt_graph_node *node);
 

@@ -101,6 +101,13 @@ enum gmt_graph_node_kind {
     GMT_NODE_FREE,
 };
 
+/* cuGraphNodeSetEnabled. */
+enum gmt_graph_node_turned {
+    GMT_NODE_NOT_TURNED = 0,
+    GMT_NODE_TURNED_OFF,
+    GMT_NODE_TURNED_ON,
+};
+
 enum gmt_capability_state { GMT_CAP_OK = 1, GMT_CAP_MISSING, GMT_CAP_PARTIAL, GMT_CAP_OFF };
 
 enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFILER };

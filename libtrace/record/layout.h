@@ -22,7 +22,7 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 6u
+#define GMT_SPOOL_VERSION 7u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
@@ -277,7 +277,7 @@ struct gmt_graph {
     uint32_t id;          /* from 1; 0: the handle's graph has ended */
     uint32_t node_count;
     uint32_t context; /* gmt_context.id */
-    uint32_t reserved;
+    uint32_t made; /* `id` of what the handle was made executable with: its own but for updates */
 };
 
 /* A node when the graph was made executable (those of child graphs as its own), or what it became. */
@@ -296,7 +296,8 @@ struct gmt_graph_node {
     uint8_t direction; /* enum gmt_direction */
     uint8_t dst_class, src_class;
     uint8_t is_update; /* the node was set anew: `position` says nothing */
-    uint8_t reserved[3];
+    uint8_t turned;    /* enum gmt_graph_node_turned: if not 0, nothing else is said of the node */
+    uint8_t reserved[2];
 };
 
 struct gmt_stack { /* followed by `depth` 64-bit return addresses, innermost first */

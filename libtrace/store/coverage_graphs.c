@@ -55,12 +55,16 @@ static int add_node(struct check *check, int64_t graph, int kind, bool is_certai
     return 0;
 }
 
-/* The nodes that graphs were made executable with; their kinds stay, whatever is set anew. */
+/* The nodes that graphs were made executable with; their kinds stay, whatever is set anew. One that is ever
+ * switched off need not run. */
 static int load_graphs(struct check *check)
 {
     static const char sql[] =
-        "SELECT graph_id, kind, coalesce(bytes, 1) > 0 AND coalesce(direction, '') <> 'h2h' "
-        "FROM graph_node WHERE position IS NOT NULL ORDER BY graph_id";
+        "SELECT n.graph_id, n.kind, (n.kind = 'kernel' OR (coalesce(n.bytes, 1) > 0 "
+        "AND coalesce(n.direction, '') <> 'h2h')) AND NOT EXISTS (SELECT 1 FROM graph_switch s "
+        "WHERE s.graph_id = g.made_id AND s.node = n.node AND s.enabled = 0) "
+        "FROM graph_node n LEFT JOIN graph g ON g.id = n.graph_id "
+        "WHERE n.position IS NOT NULL ORDER BY n.graph_id";
     sqlite3_stmt *nodes;
     int error = 0, code = SQLITE_DONE;
     if (sqlite3_prepare_v2(check->db, sql, -1, &nodes, NULL) != SQLITE_OK) {
@@ -68,7 +72,7 @@ static int load_graphs(struct check *check)
     }
     while (error == 0 && (code = sqlite3_step(nodes)) == SQLITE_ROW) {
         int kind = kind_of((const char *)sqlite3_column_text(nodes, 1));
-        bool is_certain = kind == KERNELS || sqlite3_column_int(nodes, 2) != 0;
+        bool is_certain = sqlite3_column_int(nodes, 2) != 0;
         error = add_node(check, sqlite3_column_int64(nodes, 0), kind, is_certain);
     }
     sqlite3_finalize(nodes);

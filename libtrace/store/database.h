@@ -18,7 +18,7 @@
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
  * source_file. 5 added inline_level, and instruction.chain_id. */
-#define GMT_TRACE_USER_VERSION 5
+#define GMT_TRACE_USER_VERSION 6
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];

@@ -8,6 +8,7 @@ CREATE INDEX launch_class ON launch(class_id);
 CREATE INDEX launch_seq ON launch(seq);
 CREATE INDEX graph_handle ON graph(handle, begin_ns);
 CREATE INDEX graph_node_graph ON graph_node(graph_id, node, since_ns);
+CREATE INDEX graph_switch_graph ON graph_switch(graph_id, node, since_ns);
 CREATE INDEX sync_begin ON sync(begin_ns);
 CREATE INDEX range_begin ON range(begin_ns);
 CREATE INDEX device_op_call ON device_op(call_id);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs and their nodes -> rows of graph, graph_end and graph_node. */
+/* Graphs and their nodes -> rows of graph, graph_end, graph_node and graph_switch. */
+#include "libtrace/store/database.h"
 #include "libtrace/store/ingest_internal.h"
 #include "libtrace/store/names.h"
 
@@ -20,6 +21,7 @@ int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     gmt_put_or_null(&row, graph->context);
     gmt_put_unsigned(&row, graph->node_count);
     gmt_put_unsigned(&row, since_ns);
+    gmt_put_unsigned(&row, graph->made);
     return gmt_ingest_step(&row);
 }
 
@@ -36,9 +38,22 @@ static void put_address(struct gmt_binder *row, uint64_t address, unsigned mem_c
     gmt_put_or_null(row, mem_class == GMT_MEM_ARRAY ? 0 : address);
 }
 
+static int put_switch(struct gmt_ingest *ingest, const struct gmt_graph_node *node)
+{
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_GRAPH_SWITCH);
+    gmt_put_unsigned(&row, node->graph);
+    gmt_put_unsigned(&row, gmt_ingest_ns(ingest, node->since_ticks));
+    gmt_put_unsigned(&row, node->node);
+    gmt_put_integer(&row, node->turned == GMT_NODE_TURNED_ON);
+    return gmt_ingest_step(&row);
+}
+
 int gmt_ingest_graph_node(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     const struct gmt_graph_node *node = record->data;
+    if (node->turned != GMT_NODE_NOT_TURNED) {
+        return put_switch(ingest, node);
+    }
     bool copy = node->kind == GMT_NODE_COPY, kernel = node->kind == GMT_NODE_KERNEL;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_GRAPH_NODE);
     gmt_put_unsigned(&row, node->graph);
@@ -63,4 +78,36 @@ int gmt_ingest_graph_node(struct gmt_ingest *ingest, const struct gmt_spool_reco
         gmt_put_known(&row, kernel ? (int64_t)node->block[i] : -1);
     }
     return gmt_ingest_step(&row);
+}
+
+/*
+ * Who changes a node names one of the graph that the handle was made executable with, also after an update
+ * of the whole graph. The graphs of such updates get those names, node by node: they are of one form. A
+ * name of theirs that is no name of the first one's is taken for what it stands for there.
+ */
+int gmt_ingest_settle_graphs(sqlite3 *db)
+{
+    static const char sql[] =
+        "CREATE TEMP TABLE first(graph_id, position, kind, node, PRIMARY KEY(graph_id, position));"
+        "INSERT OR IGNORE INTO first SELECT graph_id, position, kind, node FROM graph_node "
+        "WHERE position IS NOT NULL AND graph_id IN (SELECT made_id FROM graph WHERE made_id <> "
+        "id);"
+        "CREATE INDEX temp.first_node ON first(graph_id, node);"
+        "CREATE TEMP TABLE other(graph_id, node, made_id, name, PRIMARY KEY(graph_id, node));"
+        "INSERT OR IGNORE INTO other SELECT g.id, n.node, g.made_id, f.node FROM graph g "
+        "JOIN graph_node n ON n.graph_id = g.id AND n.position IS NOT NULL "
+        "JOIN first f ON f.graph_id = g.made_id AND f.position = n.position AND f.kind = n.kind "
+        "WHERE g.made_id <> g.id;"
+        "UPDATE graph_node SET node = coalesce((SELECT o.name FROM other o WHERE o.graph_id = "
+        "graph_node.graph_id AND o.node = graph_node.node AND (graph_node.position IS NOT NULL OR "
+        "NOT EXISTS (SELECT 1 FROM first f WHERE f.graph_id = o.made_id AND f.node = o.node))), "
+        "node) "
+        "WHERE graph_id IN (SELECT id FROM graph WHERE made_id <> id);"
+        "UPDATE graph_switch SET node = coalesce((SELECT o.name FROM other o WHERE o.graph_id = "
+        "graph_switch.graph_id AND o.node = graph_switch.node AND NOT EXISTS (SELECT 1 FROM first "
+        "f WHERE f.graph_id = o.made_id AND f.node = o.node)), node);"
+        "UPDATE graph_switch SET graph_id = coalesce((SELECT g.made_id FROM graph g WHERE g.id = "
+        "graph_switch.graph_id), graph_id);"
+        "DROP TABLE first; DROP TABLE other;";
+    return gmt_database_exec(db, sql);
 }

@@ -136,6 +136,8 @@ int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *re
 int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+/* With all rows and indexes in. */
+int gmt_ingest_settle_graphs(sqlite3 *db);
 int gmt_ingest_graph_node(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_exit(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 

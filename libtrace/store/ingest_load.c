@@ -206,5 +206,6 @@ int gmt_ingest_settle(sqlite3 *db)
                          "LIMIT 1) WHERE module_id IS NULL;"
                          "UPDATE frame SET offset = address - (SELECT load_bias FROM module m "
                          "WHERE m.id = frame.module_id) WHERE module_id IS NOT NULL;";
-    return gmt_database_exec(db, sql);
+    int error = gmt_database_exec(db, sql);
+    return error != 0 ? error : gmt_ingest_settle_graphs(db);
 }

@@ -191,14 +191,15 @@ CREATE TABLE graph (
     handle    INTEGER NOT NULL,          -- CUgraphExec: launch.graph
     context_id INTEGER, nodes INTEGER NOT NULL,
     begin_ns  INTEGER NOT NULL,          -- launches from here on ...
-    end_ns    INTEGER                    -- ... to here are meant; NULL: to the end
+    end_ns    INTEGER,                   -- ... to here are meant; NULL: to the end
+    made_id   INTEGER REFERENCES graph(id)   -- what the handle was made executable with: id but for updates
 );
 CREATE TABLE graph_end (handle INTEGER NOT NULL, end_ns INTEGER NOT NULL);   -- cuGraphExecDestroy
 CREATE TABLE graph_node (                -- those of child graphs are their parent's
     graph_id  INTEGER NOT NULL REFERENCES graph(id),
     position  INTEGER,                   -- NULL: the node was set anew since since_ns
     since_ns  INTEGER NOT NULL,
-    node      INTEGER NOT NULL,          -- CUgraphNode
+    node      INTEGER NOT NULL,          -- CUgraphNode of the graph made_id
     kind      TEXT NOT NULL CHECK (kind IN
               ('kernel','copy','memset','host','empty','alloc','free','other')),
     bytes     INTEGER,                   -- NULL: none, or not known
@@ -206,6 +207,10 @@ CREATE TABLE graph_node (                -- those of child graphs are their pare
     dst_allocation_id INTEGER, src_allocation_id INTEGER,
     kernel_id INTEGER REFERENCES kernel(id),
     grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER
+);
+CREATE TABLE graph_switch (              -- nodes switched off and on: of made_id, through all updates of it
+    graph_id  INTEGER NOT NULL REFERENCES graph(id),
+    since_ns  INTEGER NOT NULL, node INTEGER NOT NULL, enabled INTEGER NOT NULL
 );
 
 CREATE TABLE kernel (
@@ -467,7 +472,7 @@ SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.th
 FROM launch l JOIN api a ON a.id = l.api_id LEFT JOIN kernel k ON k.id = l.kernel_id
 LEFT JOIN context c ON c.id = l.context_id;
 
--- Each launch of a graph, expanded: one row per node, as it was when it was launched.
+-- Each launch of a graph, expanded: one row per node that is not switched off, as it was when it was launched.
 CREATE VIEW v_graph_launch AS
 SELECT l.id AS launch_id, l.begin_ns, l.stream_id, l.stack_id, g.id AS graph_id, n.position, u.kind, u.bytes,
        u.direction, u.dst, u.src, u.dst_class, u.src_class, u.dst_allocation_id, u.src_allocation_id,
@@ -479,7 +484,9 @@ JOIN graph_node n ON n.graph_id = g.id AND n.position IS NOT NULL
 JOIN graph_node u ON u.rowid = (SELECT m.rowid FROM graph_node m WHERE m.graph_id = g.id AND m.node = n.node
                                 AND m.since_ns <= l.begin_ns ORDER BY m.since_ns DESC LIMIT 1)
 LEFT JOIN kernel k ON k.id = u.kernel_id
-WHERE l.kind = 'graph' AND l.result = 0 AND l.capturing = 0;
+WHERE l.kind = 'graph' AND l.result = 0 AND l.capturing = 0 AND coalesce(
+    (SELECT s.enabled FROM graph_switch s WHERE s.graph_id = g.made_id AND s.node = n.node
+     AND s.since_ns <= l.begin_ns ORDER BY s.since_ns DESC LIMIT 1), 1) = 1;
 
 -- Device memory, and page-locked memory of the host (place = 'host').
 CREATE VIEW v_allocation AS

@@ -147,7 +147,9 @@ CUresult sim_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     sim_counting_forget();
     sim_thread.in_graph = true;
     for (size_t i = 0; result == CUDA_SUCCESS && i < exec->count; i++) {
-        result = sim_submit(hStream, &exec->nodes[i], false);
+        if (!exec->nodes[i].is_off) {
+            result = sim_submit(hStream, &exec->nodes[i], false);
+        }
     }
     sim_thread.in_graph = false;
     return result;

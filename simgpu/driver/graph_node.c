@@ -114,6 +114,9 @@ CUresult sim_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; result == CUDA_SUCCESS && i < graph->count; i++) {
         result = sim_graph_add(&made, &graph->nodes[i]);
+        if (result == CUDA_SUCCESS) {
+            made.nodes[i].is_off = exec->nodes[i].is_off;
+        }
     }
     struct sim_node *old = result == CUDA_SUCCESS ? exec->nodes : made.nodes;
     size_t count = result == CUDA_SUCCESS ? exec->count : made.count;
@@ -162,5 +165,35 @@ CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode 
                                  .height = 1,
                                  .element_bytes = memsetParams->elementSize,
                                  .value = memsetParams->value};
+    return CUDA_SUCCESS;
+}
+
+/* Nodes of other kinds cannot be switched off. */
+static struct sim_node *switch_of(CUgraphExec exec, CUgraphNode node)
+{
+    struct sim_node *own = own_node(exec, node, SIM_NODE_CALL);
+    own = own != NULL ? own : own_node(exec, node, SIM_NODE_SET);
+    return own != NULL ? own : own_node(exec, node, SIM_NODE_COPY);
+}
+
+CUresult sim_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                   unsigned int isEnabled)
+{
+    struct sim_node *node = switch_of(hGraphExec, hNode);
+    if (node == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    node->is_off = isEnabled == 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult sim_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                   unsigned int *isEnabled)
+{
+    const struct sim_node *node = switch_of(hGraphExec, hNode);
+    if (node == NULL || isEnabled == NULL) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *isEnabled = node->is_off ? 0 : 1;
     return CUDA_SUCCESS;
 }

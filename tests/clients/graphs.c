@@ -21,7 +21,7 @@ static CUgraph capture(CUstream stream, CUfunction add, size_t words)
     return graph;
 }
 
-static CUgraphNode memset_node(CUgraph graph)
+static CUgraphNode node_of(CUgraph graph, CUgraphNodeType wanted)
 {
     CUgraphNode nodes[8];
     size_t count = 8;
@@ -29,7 +29,7 @@ static CUgraphNode memset_node(CUgraph graph)
     for (size_t i = 0; i < count; i++) {
         CUgraphNodeType type;
         CHECK(cu.cuGraphNodeGetType(nodes[i], &type));
-        if (type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        if (type == wanted) {
             return nodes[i];
         }
     }
@@ -44,28 +44,38 @@ static void launch(CUgraphExec exec, CUstream stream, long times)
     CHECK(cu.cuStreamSynchronize(stream));
 }
 
-int scenario_graphs(long n)
+static CUfunction load(CUstream *stream)
 {
-    CUcontext context = client_start();
     CUmodule module;
     CUfunction add;
-    CUstream stream;
-    CUgraphExec exec;
-    CUgraphExecUpdateResultInfo answer;
-    CUDA_MEMSET_NODE_PARAMS set;
-    long times = n > 0 ? n : 4;
-    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuStreamCreate(stream, CU_STREAM_NON_BLOCKING));
     CHECK(cu.cuModuleLoadData(&module, client_ptx));
     CHECK(cu.cuModuleGetFunction(&add, module, "vector_add"));
     CHECK(cu.cuMemAlloc(&to, sizeof host));
     CHECK(cu.cuMemAlloc(&from, sizeof host));
+    return add;
+}
+
+static void set_words(CUgraphExec exec, CUgraphNode node, size_t words, CUcontext context)
+{
+    CUDA_MEMSET_NODE_PARAMS set;
+    CHECK(cu.cuGraphMemsetNodeGetParams(node, &set));
+    set.width = words;
+    CHECK(cu.cuGraphExecMemsetNodeSetParams(exec, node, &set, context));
+}
+
+int scenario_graphs(long n)
+{
+    CUcontext context = client_start();
+    CUstream stream;
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo answer;
+    long times = n > 0 ? n : 4;
+    CUfunction add = load(&stream);
     CUgraph first = capture(stream, add, COUNT), second = capture(stream, add, COUNT / 2);
     CHECK(cu.cuGraphInstantiateWithFlags(&exec, first, 0));
     launch(exec, stream, times);
-    CUgraphNode node = memset_node(first);
-    CHECK(cu.cuGraphMemsetNodeGetParams(node, &set));
-    set.width = COUNT / 4;
-    CHECK(cu.cuGraphExecMemsetNodeSetParams(exec, node, &set, context));
+    set_words(exec, node_of(first, CU_GRAPH_NODE_TYPE_MEMSET), COUNT / 4, context);
     launch(exec, stream, 1);
     CHECK(cu.cuGraphExecUpdate(exec, second, &answer));
     launch(exec, stream, times);
@@ -79,5 +89,40 @@ int scenario_graphs(long n)
     CHECK(cu.cuMemFree(from));
     CHECK(cu.cuStreamDestroy(stream));
     printf("%ld launches\n", 2 * times + 2);
+    return 0;
+}
+
+/* Seven launches. Nodes are named by the graph that was made executable, also after an update; what is off
+ * stays off through updates. */
+int scenario_graph_switches(long n)
+{
+    CUcontext context = client_start();
+    CUstream stream;
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo answer;
+    CUfunction add = load(&stream);
+    (void)n;
+    CUgraph first = capture(stream, add, COUNT), second = capture(stream, add, COUNT / 2);
+    CUgraphNode set = node_of(first, CU_GRAPH_NODE_TYPE_MEMSET);
+    CUgraphNode copy = node_of(first, CU_GRAPH_NODE_TYPE_MEMCPY);
+    CHECK(cu.cuGraphInstantiateWithFlags(&exec, first, 0));
+    launch(exec, stream, 1);
+    CHECK(cu.cuGraphNodeSetEnabled(exec, set, 0));
+    launch(exec, stream, 1);
+    CHECK(cu.cuGraphExecUpdate(exec, second, &answer));
+    launch(exec, stream, 1);
+    set_words(exec, set, COUNT / 4, context);
+    launch(exec, stream, 1);
+    CHECK(cu.cuGraphNodeSetEnabled(exec, set, 1));
+    launch(exec, stream, 1);
+    CHECK(cu.cuGraphNodeSetEnabled(exec, copy, 0));
+    launch(exec, stream, 1);
+    CHECK(cu.cuGraphExecDestroy(exec));
+    CHECK(cu.cuGraphInstantiateWithFlags(&exec, first, 0));
+    launch(exec, stream, 1);
+    CHECK(cu.cuGraphExecDestroy(exec));
+    CHECK(cu.cuGraphDestroy(first));
+    CHECK(cu.cuGraphDestroy(second));
+    CHECK(cu.cuStreamDestroy(stream));
     return 0;
 }

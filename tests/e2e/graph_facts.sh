@@ -4,7 +4,8 @@
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
-q() { sql graphs.db "$1"; }
+db=graphs.db
+q() { sql $db "$1"; }
 
 traced_like_plain graphs graphs 4
 equal status 0 "$(cat graphs.status)"
@@ -28,3 +29,18 @@ equal "the copy's memory" "pageable device 1" "$(q "SELECT DISTINCT src_class ||
 grep -q "10 launches of graphs make 10 copies (10.0 KiB)" <("$GMT_BUILD/bin/gmanalyze" --calibrate never --top 10 graphs.db) ||
     fail "the report does not tell of the copies in graphs"
 equal "geometry" 256 "$(q "SELECT DISTINCT grid_x * block_x FROM v_graph_launch WHERE kind = 'kernel'")"
+
+# Nodes that are switched off, and set anew by the names of the graph that was made executable.
+traced_like_plain switches graph_switches
+finished switches.db
+db=switches.db
+all_calls_recorded switches
+nothing_lost switches.db
+by_launch() {
+    q "SELECT group_concat(coalesce(bytes, '-'), ' ') FROM (SELECT v.bytes FROM launch l LEFT JOIN v_graph_launch v
+       ON v.launch_id = l.id AND v.kind = '$1' WHERE l.kind = 'graph' ORDER BY l.id)"
+}
+equal "bytes set, launch by launch" "1024 - - - 256 256 1024" "$(by_launch memset)"
+equal "bytes copied, launch by launch" "1024 1024 1024 1024 1024 - 1024" "$(by_launch copy)"
+grep -q "6 launches of graphs make 6 copies (6.00 KiB)" <("$GMT_BUILD/bin/gmanalyze" --calibrate never --top 10 switches.db) ||
+    fail "the report counts copies that were switched off"

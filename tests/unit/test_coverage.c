@@ -176,6 +176,21 @@ Test(coverage, expands_launches_of_graphs)
     expect("kernels", "");
 }
 
+Test(coverage, expects_no_record_of_a_node_that_was_switched_off)
+{
+    make_graph(1, 0x77);
+    run("UPDATE graph SET made_id = 1;"
+        "INSERT INTO graph_switch(graph_id, since_ns, node, enabled) VALUES(1, 5, 7, 0)");
+    launch(1, 0x77, true); /* before it, and after */
+    record("kernel", 1, 4);
+    record("copy", 1, 4);
+    launch(2, 0x77, true);
+    record("copy", 2, 4);
+    check();
+    expect("kernels in graphs", "1|1|0|-");
+    expect("copies in graphs", "2|2|0|-");
+}
+
 Test(coverage, finds_the_launch_of_a_graph_that_lacks_a_node)
 {
     make_graph(1, 0x77);

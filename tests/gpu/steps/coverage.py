@@ -42,6 +42,15 @@ SCENARIOS = {
         ("CUPTI saw as many copies and memsets", "SELECT sum(kind = 'copy'), sum(kind = 'memset') "
          "FROM device_op WHERE graph IS NOT NULL", (10, 10)),
     ),
+    "graph_switches": (
+        ("copies that are not switched off", "SELECT count(*), sum(bytes) FROM v_graph_launch "
+         "WHERE kind = 'copy'", (6, 6144)),
+        ("memsets that are not switched off", "SELECT count(*), sum(bytes) FROM v_graph_launch "
+         "WHERE kind = 'memset'", (4, 2 * 1024 + 2 * 256)),
+        ("CUPTI saw the same copies and memsets", "SELECT sum(kind = 'copy'), sum(kind = 'memset'), "
+         "sum(CASE WHEN kind = 'memset' THEN bytes END) FROM device_op WHERE graph IS NOT NULL",
+         (6, 4, 2 * 1024 + 2 * 256)),
+    ),
 }
 
 # Where the builds of the sample program have the CUDA runtime, by file name of the module.
