@@ -151,19 +151,6 @@ void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int ve
     return jump < GMT_JUMPS ? jump_address(jump) : real;
 }
 
-unsigned long gmt_coverage_calls(const char *prefix)
-{
-    unsigned long calls = 0;
-    unsigned count = jumps;
-    for (unsigned i = 0; i < count; i++) {
-        const struct gmt_coverage_entry *entry = &table->entry[jump_entry[i]];
-        if (strncmp(entry->name, prefix, strlen(prefix)) == 0) {
-            calls += __atomic_load_n(&entry->calls, __ATOMIC_RELAXED);
-        }
-    }
-    return calls;
-}
-
 /* Let the jumps count in `to`, where the entries are the same. Caller holds `mutex`. */
 static void move_counters(struct gmt_coverage *to)
 {

@@ -18,9 +18,6 @@ void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int
  * that counts if a call would be missed. */
 void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int version);
 
-/* Calls made so far through counting jumps whose name starts with `prefix`. */
-unsigned long gmt_coverage_calls(const char *prefix);
-
 /* Recording begins: go on in a file of the spool. */
 void gmt_coverage_start(const char *spool_directory);
 /* exit() was reached: what the file lacks. */

@@ -41,19 +41,6 @@ void gmt_hazards_start(void)
 
 bool gmt_hazards_present(void)
 {
-    static const struct {
-        const char *prefix, *what;
-    } uncovered[] = {
-        {"cuMulticast", "multicast memory"},
-    };
-    if (gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software) {
-        return false;
-    }
-    for (size_t i = 0; !present && i < sizeof(uncovered) / sizeof(uncovered[0]); i++) {
-        if (gmt_coverage_calls(uncovered[i].prefix) != 0) {
-            note(uncovered[i].what);
-        }
-    }
     return present;
 }
 

@@ -30,6 +30,8 @@
 #undef cuStreamBatchMemOp
 #undef cuStreamWaitValue32
 #undef cuStreamWaitValue64
+#undef cuStreamWriteValue32
+#undef cuStreamWriteValue64
 #undef cuIpcOpenMemHandle
 #undef cuMemcpyBatchAsync
 #undef cuCtxSynchronize

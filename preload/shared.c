@@ -32,12 +32,16 @@ static void record_open(const struct gmt_site *site, const CUdeviceptr *address)
                      (struct gmt_alloc_shape){0});
 }
 
-GMT_DEFINE_HOOK(cuIpcOpenMemHandle_v2,
-                (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags),
-                (address, handle, flags), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&site, "memory of other processes (cuIpcOpenMemHandle)");
-                    record_open(&site, address);
-                })
+#define OPEN(SYMBOL) \
+    GMT_DEFINE_HOOK(SYMBOL, (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags), \
+                    (address, handle, flags), NULL, 0, (void)0, { \
+                        gmt_hazards_opened(&site, \
+                                           "memory of other processes (cuIpcOpenMemHandle)"); \
+                        record_open(&site, address); \
+                    })
+OPEN(cuIpcOpenMemHandle)
+OPEN(cuIpcOpenMemHandle_v2)
+
 static void record_close(const struct gmt_site *site, bool known, const struct gmt_allocation *gone)
 {
     if (known && site->result == CUDA_SUCCESS && gmt_alloc_bytes_at(gone->base) != 0) {

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No hook: a stream writes four bytes. The software device refuses, which is a call all the same. */
-static CUresult (*write_value)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+/* No hook: the handle of what is mapped at an address. Nothing is: it fails, which is a call all the same. */
+static CUresult (*retain)(CUmemGenericAllocationHandle *, void *);
 
 static void *ask(const char *door, const char *name, const char *symbol)
 {
@@ -38,10 +38,11 @@ static void *ask(const char *door, const char *name, const char *symbol)
     return function;
 }
 
-static void write_times(unsigned times)
+static void retain_times(unsigned times)
 {
+    CUmemGenericAllocationHandle handle;
     while (times-- > 0) {
-        (void)write_value(NULL, 0, 1, 0);
+        (void)retain(&handle, NULL);
     }
 }
 
@@ -52,7 +53,7 @@ static void end(const char *how)
     }
     if (strcmp(how, "fork") == 0) {
         pid_t child = fork();
-        write_times(4); /* one process each: four in the one, four in the other */
+        retain_times(4); /* one process each: four in the one, four in the other */
         if (child == 0) {
             _exit(0);
         }
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
         {"cuInit", "cuInit", &init},
         {"cuMemAlloc", "cuMemAlloc_v2", &allocate},
         {"cuMemGetInfo", "cuMemGetInfo_v2", &info},
-        {"cuStreamWriteValue32", "cuStreamWriteValue32_v2", &write_value},
+        {"cuMemRetainAllocationHandle", "cuMemRetainAllocationHandle", &retain},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         void *function = ask(argv[1], wanted[i].name, wanted[i].symbol);
@@ -84,10 +85,10 @@ int main(int argc, char **argv)
         }
         memcpy(wanted[i].function, &function, sizeof function);
     }
-    write_times(2);
+    retain_times(2);
     int result = init(0);
     (void)allocate(&memory, 4096); /* no context: it fails, and is recorded */
-    write_times(3);
+    retain_times(3);
     printf("init %d\n", result);
     (void)fflush(stdout);
     end(argv[2]);

@@ -134,3 +134,45 @@ int scenario_memory(long n)
     puts("arrays, pools, hints");
     return 0;
 }
+
+/* The software device has none of it but values that a stream writes: the others are calls that fail. */
+int scenario_mapped_otherwise(long n)
+{
+    const CUmulticastObjectProp shared = {.numDevices = 1, .size = ROUND};
+    CUmemGenericAllocationHandle handle = 0;
+    CUarrayMapInfo piece = {0};
+    CUmemDecompressParams packed = {.dstNumBytes = 4096};
+    CUgraphicsResource resource = NULL;
+    CUmipmappedArray mipmap;
+    CUdeviceptr memory, drawn;
+    CUstream stream;
+    size_t bytes, failed;
+    int refused = 0;
+    uint64_t value = 0;
+    (void)n;
+    client_start();
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAlloc(&memory, 64));
+    CHECK(cu.cuStreamWriteValue32(stream, memory, 5, 0));
+    CHECK(cu.cuStreamWriteValue64(stream, memory + 8, 7, 0));
+    CHECK(cu.cuStreamSynchronize(stream));
+    CHECK(cu.cuMemcpyDtoH(&value, memory + 8, sizeof value));
+    refused += cu.cuMulticastCreate(&handle, &shared) != CUDA_SUCCESS;
+    refused += cu.cuMulticastAddDevice(handle, 0) != CUDA_SUCCESS;
+    refused += cu.cuMulticastBindMem(handle, 0, 0, 0, ROUND, 0) != CUDA_SUCCESS;
+    refused += cu.cuMulticastBindAddr(handle, 0, memory, ROUND, 0) != CUDA_SUCCESS;
+    refused += cu.cuMulticastUnbind(handle, 0, 0, ROUND) != CUDA_SUCCESS;
+    refused += cu.cuMemMapArrayAsync(&piece, 1, stream) != CUDA_SUCCESS;
+    refused += cu.cuGraphicsMapResources(1, &resource, stream) != CUDA_SUCCESS;
+    refused += cu.cuGraphicsResourceGetMappedPointer(&drawn, &bytes, resource) != CUDA_SUCCESS;
+    refused += cu.cuGraphicsResourceGetMappedMipmappedArray(&mipmap, resource) != CUDA_SUCCESS;
+    refused += cu.cuGraphicsUnmapResources(1, &resource, stream) != CUDA_SUCCESS;
+    refused += cu.cuMemBatchDecompressAsync(&packed, 1, 0, &failed, stream) != CUDA_SUCCESS;
+    refused += cu.cuFlushGPUDirectRDMAWrites(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+                                             CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER) !=
+               CUDA_SUCCESS;
+    printf("value %d, %d calls refused\n", (int)value, refused);
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuStreamDestroy(stream));
+    return 0;
+}

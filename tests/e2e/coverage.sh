@@ -18,10 +18,10 @@ for end in exit kill; do
     traced_like_plain "$name" dlsym $end
     finished "$name.db"
     equal "$end: requests by dlsym" 4 "$(requests "$name" dlsym)"
-    equal "$end: a function that moves bytes" "move|1|5|0|dlsym" "$(entry "$name" cuStreamWriteValue32_v2)"
+    equal "$end: a function that maps" "map|1|5|0|dlsym" "$(entry "$name" cuMemRetainAllocationHandle)"
     equal "$end: a function that asks" "other|1|-|0|dlsym" "$(entry "$name" cuMemGetInfo_v2)"
     equal "$end: a hooked function" "" "$(entry "$name" cuMemAlloc_v2)"
-    equal "$end: calls missed" 5 "$(missed "$name" cuStreamWriteValue32_v2)"
+    equal "$end: calls missed" 5 "$(missed "$name" cuMemRetainAllocationHandle)"
     nothing_lost "$name.db"
 done
 
@@ -34,15 +34,15 @@ for door in proc:cuGetProcAddress proc_v2:cuGetProcAddress_v2; do
     equal "requests for $door itself" 4 "$(requests "$name" dlsym)"
     equal "version asked for" "for versions up to 12.0" \
         "$(sql "$name.db" "SELECT detail FROM coverage WHERE what = '$door'")"
-    equal "the function by $door" "move|1|5|0|$door" "$(entry "$name" cuStreamWriteValue32)"
+    equal "the function by $door" "map|1|5|0|$door" "$(entry "$name" cuMemRetainAllocationHandle)"
 done
 
 # By RTLD_DEFAULT the program gets the driver's own function: what it calls is not counted, and not said to be.
 traced default default exit
 finished default.db
-equal "a function that cannot be counted" "move|1|-|0|dlsym" "$(entry default cuStreamWriteValue32_v2)"
+equal "a function that cannot be counted" "map|1|-|0|dlsym" "$(entry default cuMemRetainAllocationHandle)"
 equal "a hooked function" "" "$(entry default cuMemAlloc_v2)"
-equal "calls missed" "" "$(missed default cuStreamWriteValue32_v2)"
+equal "calls missed" "" "$(missed default cuMemRetainAllocationHandle)"
 
 # Imports are told by the modules; a runtime by its form, also in a program without names.
 CLIENT=$CLIENTS/driverclient_linked traced linked basic
@@ -80,7 +80,7 @@ done
 CLIENT=$CLIENTS/doorsclient
 traced fork dlsym fork
 finished fork.db
-equal "calls of the parent" "move|1|9|0|dlsym" "$(entry fork cuStreamWriteValue32_v2)"
+equal "calls of the parent" "map|1|9|0|dlsym" "$(entry fork cuMemRetainAllocationHandle)"
 
 # Children that use CUDA tell the doors in traces of their own.
 CLIENT=$CLIENTS/driverclient OUTPUT="$work/child_%p.db" traced children fork_early 2

@@ -136,10 +136,10 @@ for form in cudart cudart_static; do
         says program ok "$([ $form = cudart ] && echo 'shared CUDA runtime' || echo 'linked statically, and is recorded')"
     fi
 done
-printf 'int cuStreamWriteValue32_v2(void), cuMemAlloc_v2(void);\nint main(void) { return cuStreamWriteValue32_v2() + cuMemAlloc_v2(); }\n' >linked.c
+printf 'int cuMemRetainAllocationHandle(void), cuMemAlloc_v2(void);\nint main(void) { return cuMemRetainAllocationHandle() + cuMemAlloc_v2(); }\n' >linked.c
 if cc -o linked linked.c "$SIM_LIB/libcuda.so.1" -Wl,--allow-shlib-undefined 2>/dev/null; then
     doctor 0 ./linked
-    says program limited 'linked with cuStreamWriteValue32_v2, of which calls are neither recorded'
+    says program limited 'linked with cuMemRetainAllocationHandle, of which calls are neither recorded'
     jq -e 'all(.checks[]; .state == "ok" or .remedy != null)' answers.json >/dev/null || fail "no remedy"
 fi
 doctor 0 "$CLIENTS/driverclient_linked"

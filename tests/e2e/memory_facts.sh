@@ -47,3 +47,15 @@ for api in cuMemAdvise_v2 cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuStream
     equal "$api" "1 8192" "$(calls memory $api)"
 done
 equal "uncovered" "" "$(sql memory.db "SELECT detail FROM loss WHERE kind = 'entry point not covered'")"
+
+traced_like_plain mapped_otherwise mapped_otherwise
+equal status 0 "$(cat mapped_otherwise.status)"
+finished mapped_otherwise.db
+nothing_lost mapped_otherwise.db
+# The device does not count what it refuses: the client says how many there were.
+equal "calls that were refused" "$(grep -oE '[0-9]+ calls' mapped_otherwise.out)" "$(sql mapped_otherwise.db "
+    SELECT count(DISTINCT a.name) || ' calls' FROM api_call c JOIN api a ON a.id = c.api_id WHERE c.result = 801")"
+equal "values written by a stream" "1 4|1 8" "$(for bits in 32 64; do
+    calls mapped_otherwise cuStreamWriteValue${bits}_v2; done | paste -sd'|')"
+equal "memory of a multicast object" "1 $MIB2" "$(calls mapped_otherwise cuMulticastBindMem)"
+equal "uncovered" "" "$(sql mapped_otherwise.db "SELECT detail FROM loss WHERE kind = 'entry point not covered'")"
