@@ -377,7 +377,8 @@ CREATE TABLE frame (                     -- of an address: its function, and one
     module_id INTEGER REFERENCES module(id), offset INTEGER,
     function_id INTEGER REFERENCES string(id), file_id INTEGER REFERENCES string(id),
     line      INTEGER,
-    runtime   INTEGER NOT NULL DEFAULT 0, -- not the user's code: 1 the CUDA runtime's, 2 an interpreter's
+    runtime   INTEGER NOT NULL DEFAULT 0, -- not the user's code: 1 the CUDA runtime's or of a
+                                         -- library's headers, 2 an interpreter's
     inlined_into INTEGER REFERENCES frame(id) -- the frame whose code this one became a part of; NULL: none
 );
 CREATE TABLE module (

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/symbolize.h"
+
 /* Deeper nesting of namespaces and classes than people write; bounds damaged files, too. */
 #define MAX_NESTING 32
 /* Entries of debug information to look at in one module: more than the largest units of one hold, and an
@@ -138,9 +140,27 @@ static bool next_entry(struct gmt_source *source, Dwarf_Die *entry)
     return dwarf_siblingof(entry, entry) == 0;
 }
 
-/* Functions can be written inside of namespaces, classes and, in some languages, modules. */
+/* Only C++ has lambdas: elsewhere nobody has to look for functions inside of functions. */
+static bool has_lambdas(Dwarf_Die *unit)
+{
+    static const int languages[] = {DW_LANG_C_plus_plus,
+                                    DW_LANG_C_plus_plus_03,
+                                    DW_LANG_C_plus_plus_11,
+                                    DW_LANG_C_plus_plus_14,
+                                    0x2a,
+                                    0x2b,
+                                    0x3a}; /* of 2017, 2020 and 2023 */
+    bool found = false;
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        found |= dwarf_srclang(unit) == languages[i];
+    }
+    return found;
+}
+
+/* Functions can be written inside of namespaces, classes, functions (a lambda is a class in one) and,
+ * in some languages, modules. */
 static bool add_functions(struct gmt_source *source, struct code_ranges *functions,
-                          Dwarf_Die *parent, int nesting)
+                          Dwarf_Die *parent, bool lambdas, int nesting)
 {
     Dwarf_Die child;
     bool added = true;
@@ -149,13 +169,17 @@ static bool add_functions(struct gmt_source *source, struct code_ranges *functio
     }
     do {
         switch (dwarf_tag(&child)) {
-        case DW_TAG_subprogram: added = add_ranges(functions, &child); break;
+        case DW_TAG_subprogram:
+            added = add_ranges(functions, &child) &&
+                    (!lambdas || add_functions(source, functions, &child, lambdas, nesting + 1));
+            break;
+        case DW_TAG_lexical_block:
         case DW_TAG_namespace:
         case DW_TAG_module:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
         case DW_TAG_union_type:
-            added = add_functions(source, functions, &child, nesting + 1);
+            added = add_functions(source, functions, &child, lambdas, nesting + 1);
             break;
         default: break;
         }
@@ -188,7 +212,7 @@ static struct unit *add_unit(struct gmt_source *source, Dwarf_Die *skeleton)
             source->without_split++;
         }
     }
-    (void)add_functions(source, &unit->functions, &unit->die, 0);
+    (void)add_functions(source, &unit->functions, &unit->die, has_lambdas(&unit->die), 0);
     sort_ranges(&unit->functions);
     source->last = source->unit_count++;
     return unit;
@@ -247,19 +271,6 @@ static const char *name_of(Dwarf_Die *die)
     return name != NULL ? name : dwarf_diename(die);
 }
 
-/* The toolkit's headers wrap API calls in inline templates: `cudaMalloc(T **)`. */
-static bool is_toolkit_header(const char *file)
-{
-    static const char *const marks[] = {"/cuda_runtime.h", "/cuda_runtime_api.h", "/crt/",
-                                        "/targets/x86_64-linux/include/", "/cuda/include/"};
-    for (size_t i = 0; file != NULL && i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strstr(file, marks[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The file that an attribute gives the number of, in the table of the unit of `die`. (dwarf_decl_file
  * ends the process where that table has not been read.) */
 static const char *file_of(Dwarf_Die *die, unsigned name)
@@ -277,12 +288,18 @@ static const char *file_of(Dwarf_Die *die, unsigned name)
     return dwarf_filesrc(files, (size_t)number, NULL, NULL);
 }
 
-static bool is_declared_in_toolkit(Dwarf_Die *die)
+/* A function that the compiler made (a lambda's) is declared nowhere: where it calls from tells then. */
+static bool is_librarys(Dwarf_Die *die, const struct gmt_source_frame *frame)
+{
+    const char *declared = die != NULL ? file_of(die, DW_AT_decl_file) : NULL;
+    return gmt_symbol_is_library_header(declared != NULL ? declared : frame->file);
+}
+
+/* What the inlined function `die` is an instance of; NULL: not known. */
+static Dwarf_Die *origin_of(Dwarf_Die *die, Dwarf_Die *origin)
 {
     Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    return dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), &origin) != NULL &&
-           is_toolkit_header(file_of(&origin, DW_AT_decl_file));
+    return dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attribute), origin);
 }
 
 /* Where the inlined function `die` is called. */
@@ -335,7 +352,7 @@ static size_t frames_of_unit(struct gmt_source *source, Dwarf_Die *skeleton, Dwa
                              struct gmt_source_frame *frames)
 {
     struct unit *unit = unit_of(source, skeleton);
-    Dwarf_Die inlined[GMT_SOURCE_DEPTH];
+    Dwarf_Die inlined[GMT_SOURCE_DEPTH], origin;
     find_line(skeleton, address, &frames[0]);
     Dwarf_Die *function = unit != NULL ? die_at(&unit->functions, address) : NULL;
     if (function == NULL) {
@@ -345,10 +362,11 @@ static size_t frames_of_unit(struct gmt_source *source, Dwarf_Die *skeleton, Dwa
     for (size_t i = 0; i < count; i++) {
         Dwarf_Die *die = &inlined[count - 1 - i];
         frames[i].function = name_of(die);
-        frames[i].from_toolkit = is_declared_in_toolkit(die);
+        frames[i].from_library = is_librarys(origin_of(die, &origin), &frames[i]);
         find_call(die, &frames[i + 1]);
     }
     frames[count].function = name_of(function);
+    frames[count].from_library = is_librarys(function, &frames[count]);
     return count + 1;
 }
 

@@ -21,8 +21,7 @@ struct gmt_source_frame {
         *function;    /* linkage name, else the source's; NULL: unknown. The module's memory.   */
     const char *file; /* NULL: unknown                                                         */
     int line;
-    bool
-        from_toolkit; /* an inlined function that a header of the CUDA toolkit defines            */
+    bool from_library; /* defined by a header of the toolkit, of Thrust, or of the C++ library */
 };
 
 struct gmt_source;

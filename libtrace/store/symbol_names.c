@@ -54,7 +54,9 @@ bool gmt_symbol_is_runtime(const char *path, const char *symbol)
                                             "libgmtrace.so"};
     static const char *const prefixes[] = {"__cuda",          "cudart",
                                            "__cudart",        "libcudart_static",
-                                           "__device_stub__", "_ZL15__device_stub__"};
+                                           "__device_stub__", "_ZL15__device_stub__",
+                                           "_ZN6thrust",      "_ZNK6thrust",
+                                           "_ZN3cub",         "_ZNK3cub"};
     const char *file = file_of(path);
     if (file != NULL && STARTS_WITH_ANY(file, libraries)) {
         return true;
@@ -66,6 +68,23 @@ bool gmt_symbol_is_runtime(const char *path, const char *symbol)
     return STARTS_WITH_ANY(symbol, prefixes) || is_cuda_name(symbol) || is_header_wrapper(symbol) ||
            (starts_with(symbol, "_Z") && (strstr(symbol, "__device_stub__") != NULL ||
                                           strstr(symbol, "__cudaLaunchKernel_helper") != NULL));
+}
+
+bool gmt_symbol_is_library_header(const char *file)
+{
+    static const char *const marks[] = {"/cuda_runtime.h", "/cuda_runtime_api.h",
+                                        "/crt/",           "/targets/x86_64-linux/include/",
+                                        "/cuda/include/",  "/include/thrust/",
+                                        "/thrust/thrust/", "/include/cub/",
+                                        "/cub/cub/",       "/include/cccl/",
+                                        "/include/cuda/",  "/libcudacxx/include/",
+                                        "/include/c++/"};
+    for (size_t i = 0; file != NULL && i < sizeof(marks) / sizeof(marks[0]); i++) {
+        if (strstr(file, marks[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* python, python3, python3.12, python3.13t, python3.12d */

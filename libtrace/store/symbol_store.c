@@ -139,7 +139,7 @@ static enum gmt_frame_owner owner_of(const char *path, const struct gmt_source_f
     if (is_inlined && symbol != NULL && strncmp(symbol, "_Z", 2) != 0) {
         symbol = NULL;
     }
-    if (frame->from_toolkit || gmt_symbol_is_runtime(path, symbol)) {
+    if (frame->from_library || gmt_symbol_is_runtime(path, symbol)) {
         return GMT_FRAME_CUDA;
     }
     return gmt_symbol_is_interpreter(path) ? GMT_FRAME_INTERPRETER : GMT_FRAME_USER;

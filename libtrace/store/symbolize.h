@@ -34,6 +34,10 @@ int gmt_symbolize_again(sqlite3 *db, const struct gmt_debug_dirs *dirs);
  * or gmtrace: not to the user's code. */
 bool gmt_symbol_is_runtime(const char *path, const char *symbol);
 
+/* True when the source file `file` is a header of the CUDA toolkit, of Thrust or CUB (wherever they lie), or
+ * of the C++ library: its templates call for the user, whose code is further out. */
+bool gmt_symbol_is_library_header(const char *file);
+
 /* True when the file `path` is an interpreter's: its functions run the user's code, and are none. */
 bool gmt_symbol_is_interpreter(const char *path);
 

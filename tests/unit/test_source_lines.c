@@ -163,6 +163,41 @@ Test(source_lines, demangle_what_was_inlined)
     gmt_database_close(db);
 }
 
+Test(source_lines, name_what_was_inlined_into_a_lambda)
+{
+    sqlite3 *db = trace_of("lambda", path_of("lambda"), "");
+    look(db, NULL, 0);
+    cr_expect_str_eq(ask(db, "SELECT function || inlined FROM v_stack WHERE stack_id = 1 AND "
+                             "position = 0"),
+                     "send1");
+    cr_expect_str_eq(ask(db, "SELECT function || inlined FROM v_stack WHERE stack_id = 1 AND "
+                             "position = 1"),
+                     "chain_outer::{lambda()#1}::operator()() const0");
+    gmt_database_close(db);
+}
+
+Test(source_lines, functions_of_library_headers_are_not_the_users)
+{
+    static const struct {
+        const char *name, *function;
+        int runtime;
+    } cases[] = {{"of_THRUST", "%thrust::apply<%", 1},
+                 {"of_STD", "%unique_ptr<%", 1},
+                 {"dwarf5", "chain_outer", 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        sqlite3 *db = trace_of(cases[i].name, path_of(cases[i].name), "");
+        char sql[160], expected[16];
+        look(db, NULL, 0);
+        (void)snprintf(sql, sizeof(sql),
+                       "SELECT runtime FROM v_stack WHERE stack_id = 1 AND "
+                       "NOT inlined AND function LIKE '%s'",
+                       cases[i].function);
+        (void)snprintf(expected, sizeof(expected), "%d", cases[i].runtime);
+        cr_expect_str_eq(ask(db, sql), expected, "%s", cases[i].name);
+        gmt_database_close(db);
+    }
+}
+
 Test(source_lines, find_debug_files_in_folders_of_the_user)
 {
     static const struct {

@@ -122,6 +122,11 @@ Test(symbolize, tells_the_runtime_from_the_user)
     cr_expect(gmt_symbol_is_runtime("/home/me/app", "_Z26__device_stub__Z5blendPfS_PfS_"));
     cr_expect(gmt_symbol_is_runtime(
         "/home/me/app", "_ZL25__cudaLaunchKernel_helperP9CUkern_st4dim3S1_PPvmP11CUstream_st"));
+    cr_expect(gmt_symbol_is_runtime("/home/me/app", "_ZN6thrust4copyIPfEES1_S1_S1_S1_"));
+    cr_expect(
+        gmt_symbol_is_library_header("/opt/cuda/targets/x86_64-linux/include/cccl/cub/a.cuh"));
+    cr_expect(gmt_symbol_is_library_header("/work/build/_deps/cccl-src/thrust/thrust/copy.h"));
+    cr_expect_not(gmt_symbol_is_library_header("/home/me/thrust/nozzle.cu"));
     cr_expect_not(gmt_symbol_is_runtime("/home/me/app", "_Z9cudaCheck9cudaError"));
     cr_expect_not(gmt_symbol_is_runtime("/home/me/app", "cuda_setup"));
     cr_expect_not(gmt_symbol_is_runtime("/home/me/app", "main"));

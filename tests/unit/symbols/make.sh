@@ -31,6 +31,12 @@ fi
 [ -f dwarf5.so ]
 # shellcheck disable=SC2086
 "$cxx" $common -O2 -g -o cxx.so "$source/chain.cc"
+# shellcheck disable=SC2086
+"$cxx" $common -O0 -g -o lambda.so "$source/lambda.cc"
+for header in THRUST STD; do
+    # shellcheck disable=SC2086
+    "$cxx" $common -O0 -g -DOF_$header -I "$source/include" -o "of_$header.so" "$source/headers.cc"
+done
 # The .dwo files lie beside the objects, which have to be made one by one.
 for name in split lost_split; do
     # shellcheck disable=SC2086
