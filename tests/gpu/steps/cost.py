@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cost per driver call, side by side: no tool, light, standard, Nsight Systems (collection only).
 
-A process gets one of two states, in one of which every call takes half as long again. So there are many
-short rounds, in which the modes take turns, and of each mode the quickest quarter is compared: as long as
-a quarter of its processes got the quick state, that compares like with like. Whether the processor
-decides on the state is looked at too, by processes that are bound to one."""
+Many short rounds, of which each mode's quickest quarter counts (quickest.py). Whether the processor decides
+on a process's state is looked at too, by processes that are bound to one."""
 
 import glob
 import json
@@ -12,6 +10,8 @@ import os
 import statistics
 import sys
 import time
+
+from .quickest import quickest_quarter
 
 ROUNDS = 12
 FEWEST = 6
@@ -32,11 +32,6 @@ def measured(session, what, done):
             if isinstance(value, dict)}
 
 
-def quick(values):
-    """The end of the quickest quarter."""
-    return sorted(values)[(len(values) - 1) // 4]
-
-
 class Samples:
     def __init__(self):
         self.by_mode: dict[str, dict[str, list]] = {}
@@ -46,7 +41,7 @@ class Samples:
             self.by_mode.setdefault(mode, {}).setdefault(name, []).append(value)
 
     def figures(self, mode):
-        return {name: quick(values) for name, values in self.by_mode.get(mode, {}).items()
+        return {name: quickest_quarter(values) for name, values in self.by_mode.get(mode, {}).items()
                 if name != "clock"}
 
     def added(self, mode):
@@ -94,7 +89,8 @@ def report(session, samples, modes):
     session.note("medians of all rounds", samples.by_mode)
     print("     added ns per call (quickest quarters of the rounds' medians)")
     session.note("bare", samples.figures("bare"))
-    asked, clock = (quick(samples.by_mode["bare"].get(name, [0])) for name in ("context_16", "clock"))
+    asked, clock = (quickest_quarter(samples.by_mode["bare"].get(name, [0]))
+                    for name in ("context_16", "clock"))
     session.check("bare: enough rounds", samples.rounds("bare") >= FEWEST, samples.rounds("bare"))
     session.note("of what is added, asking the driver for the context", (asked - clock) / 16, "ns")
     for mode in [mode for mode in modes if mode != "bare"]:

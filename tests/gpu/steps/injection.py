@@ -4,10 +4,10 @@
 import subprocess
 
 # By entry point and kind. cuInit has begun when CUPTI is asked to report; and what the runtime still calls
-# when the process ends may come after CUPTI has stopped to report.
+# when the process ends may come after CUPTI has stopped to report, and after the driver has ended (4).
 ROWS = {
     "calls": "SELECT a.name, c.result, c.bytes, count(*) FROM api_call c JOIN api a ON a.id = c.api_id "
-             "WHERE a.name NOT IN ('cuInit', 'cuLibraryUnload') GROUP BY 1, 2, 3",
+             "WHERE a.name NOT IN ('cuInit', 'cuLibraryUnload') AND c.result <> 4 GROUP BY 1, 2, 3",
     "copies": "SELECT driver_api, direction, src_class, dst_class, blocking, bytes, result, capturing, "
               "count(*) FROM v_transfer GROUP BY 1, 2, 3, 4, 5, 6, 7, 8",
     "memsets": "SELECT api_id, bytes, result, count(*) FROM memset GROUP BY 1, 2, 3",
