@@ -33,13 +33,16 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint16_t id;
 } last;
 
-/* Streams seen: mixed key of (context id, handle, thread for per-thread streams). */
+/* Streams seen: the mixed handle, for default streams mixed with the context's id and, for those of threads,
+ * the thread. A context's id is there before the key is. */
 static _Atomic uint64_t streams[STREAM_SLOTS];
+static uint16_t stream_contexts[STREAM_SLOTS];
 static unsigned stream_count;
 static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint64_t key;
     unsigned generation;
+    uint16_t context;
 } last_stream;
 
 _Atomic int gmt_captures;
@@ -99,6 +102,17 @@ uint16_t gmt_context_current(CUcontext *handle)
     return last.id;
 }
 
+/* Locked. They went with their context. */
+static void forget_streams_of(uint16_t context_id)
+{
+    for (unsigned at = 0; at < STREAM_SLOTS; at++) {
+        if (streams[at] != 0 && stream_contexts[at] == context_id) {
+            atomic_store_explicit(&streams[at], GONE, memory_order_relaxed);
+        }
+    }
+    stream_generation++;
+}
+
 CUcontext gmt_context_primary(CUdevice device)
 {
     unsigned flags;
@@ -137,6 +151,7 @@ void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
         pthread_mutex_lock(&mutex);
         contexts[i].handle = NULL;
         generation++;
+        forget_streams_of((uint16_t)(i + 1));
         pthread_mutex_unlock(&mutex);
         while (gmt_allocmap_take_from((uint16_t)(i + 1), &gone)) {
             gmt_alloc_record_free(site, true, &gone);
@@ -168,86 +183,129 @@ static uint64_t stream_key(uint16_t context_id, CUstream stream, bool per_thread
     return key == 0 || key == GONE ? 1 : key;
 }
 
-static bool stream_is_known(uint64_t key)
+static unsigned stream_slot(uint64_t key)
 {
-    for (unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS;; at = (at + 1) % STREAM_SLOTS) {
-        uint64_t seen = atomic_load_explicit(&streams[at], memory_order_relaxed);
+    return (unsigned)(key >> 40) % STREAM_SLOTS;
+}
+
+/* Its slot, STREAM_SLOTS if there is none. */
+static unsigned stream_find(uint64_t key)
+{
+    for (unsigned at = stream_slot(key);; at = (at + 1) % STREAM_SLOTS) {
+        uint64_t seen = atomic_load_explicit(&streams[at], memory_order_acquire);
         if (seen == key || seen == 0) {
-            return seen == key;
+            return seen == key ? at : STREAM_SLOTS;
         }
     }
 }
 
-static bool stream_add(uint64_t key)
+static bool stream_add(uint64_t key, uint16_t context_id)
 {
     bool added = false;
     pthread_mutex_lock(&mutex);
     if (stream_count < STREAM_SLOTS / 2) {
-        unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS;
+        unsigned at = stream_slot(key);
         while (streams[at] != 0 && streams[at] != GONE && streams[at] != key) {
             at = (at + 1) % STREAM_SLOTS;
         }
         added = streams[at] != key;
         stream_count += streams[at] == 0;
-        atomic_store_explicit(&streams[at], key, memory_order_relaxed);
+        stream_contexts[at] = context_id;
+        atomic_store_explicit(&streams[at], key, memory_order_release);
     }
     pthread_mutex_unlock(&mutex);
     return added;
 }
 
-void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread)
+/* Asking a stream that is being captured for its properties ends the capture with an error. */
+static bool may_ask(CUstream stream)
 {
-    bool own = stream == CU_STREAM_PER_THREAD || (per_thread && stream == NULL);
-    CUstream normal = own ? CU_STREAM_PER_THREAD : stream == CU_STREAM_LEGACY ? NULL : stream;
-    uint64_t key = stream_key(context_id, normal, own);
-    unsigned now = atomic_load_explicit(&stream_generation, memory_order_relaxed);
-    if (__builtin_expect(
-            (key == last_stream.key && now == last_stream.generation) || context_id == 0, 1)) {
+    return stream != NULL && atomic_load_explicit(&gmt_captures, memory_order_relaxed) == 0;
+}
+
+/* The context that the stream was made in if it is a known one, else the current one stays. */
+static void find_own_context(CUstream stream, CUcontext *context, uint16_t *context_id)
+{
+    CUcontext own = NULL;
+    if (!may_ask(stream) || stream == CU_STREAM_PER_THREAD || gmt_driver.cuStreamGetCtx == NULL ||
+        gmt_driver.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == NULL || own == *context) {
         return;
     }
-    last_stream.key = key;
-    last_stream.generation = now;
-    if (stream_is_known(key) || !stream_add(key)) {
-        return;
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < context_count; i++) {
+        if (contexts[i].handle == own) {
+            *context = own;
+            *context_id = (uint16_t)(i + 1);
+        }
     }
+    pthread_mutex_unlock(&mutex);
+}
+
+static void describe_stream(CUcontext context, uint16_t context_id, CUstream stream, bool own)
+{
     struct gmt_stream record = {
-        .handle = (uint64_t)(uintptr_t)normal,
+        .handle = (uint64_t)(uintptr_t)stream,
         .context = context_id,
         .thread = own ? gmt_spool_thread_id() : 0,
     };
-    /* Asking a stream that is being captured for its properties ends the capture with an error. */
-    bool may_ask = normal != NULL && atomic_load_explicit(&gmt_captures, memory_order_relaxed) == 0;
     unsigned flags;
     int priority;
-    if (may_ask && gmt_driver.cuStreamGetFlags != NULL &&
-        gmt_driver.cuStreamGetFlags(normal, &flags) == CUDA_SUCCESS) {
+    if (may_ask(stream) && gmt_driver.cuStreamGetFlags != NULL &&
+        gmt_driver.cuStreamGetFlags(stream, &flags) == CUDA_SUCCESS) {
         record.flags = (uint16_t)flags;
     }
-    if (may_ask && gmt_driver.cuStreamGetPriority != NULL &&
-        gmt_driver.cuStreamGetPriority(normal, &priority) == CUDA_SUCCESS) {
+    if (may_ask(stream) && gmt_driver.cuStreamGetPriority != NULL &&
+        gmt_driver.cuStreamGetPriority(stream, &priority) == CUDA_SUCCESS) {
         record.priority = priority;
         record.has_priority = 1;
     }
     if (gmt_collector != NULL &&
-        gmt_collector->stream_id(context, normal, own, &record.cupti_id) == 0) {
+        gmt_collector->stream_id(context, stream, own, &record.cupti_id) == 0) {
         record.has_cupti_id = 1;
     }
     (void)gmt_spool_side(GMT_REC_STREAM, &record, sizeof(record), NULL, 0);
 }
 
-void gmt_stream_forget(uint16_t context_id, CUstream stream)
+uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread)
 {
-    uint64_t key = stream_key(context_id, stream, false);
-    pthread_mutex_lock(&mutex);
-    for (unsigned at = (unsigned)(key >> 40) % STREAM_SLOTS; streams[at] != 0;
-         at = (at + 1) % STREAM_SLOTS) {
-        if (streams[at] == key) {
-            atomic_store_explicit(&streams[at], GONE, memory_order_relaxed);
-            break;
+    bool own = stream == CU_STREAM_PER_THREAD || (per_thread && stream == NULL);
+    CUstream normal = own ? CU_STREAM_PER_THREAD : stream == CU_STREAM_LEGACY ? NULL : stream;
+    bool is_default = own || normal == NULL;
+    uint64_t key = stream_key(is_default ? context_id : 0, normal, own);
+    unsigned now = atomic_load_explicit(&stream_generation, memory_order_relaxed);
+    if (__builtin_expect(key == last_stream.key && now == last_stream.generation, 1)) {
+        return last_stream.context;
+    }
+    if (context_id == 0) {
+        return 0;
+    }
+    unsigned at = stream_find(key);
+    if (at != STREAM_SLOTS) {
+        context_id = stream_contexts[at];
+    } else {
+        find_own_context(normal, &context, &context_id);
+        if (stream_add(key, context_id)) {
+            describe_stream(context, context_id, normal, own);
         }
+    }
+    last_stream.key = key;
+    last_stream.generation = now;
+    last_stream.context = context_id;
+    return context_id;
+}
+
+uint16_t gmt_stream_forget(CUstream stream)
+{
+    uint16_t context_id = 0;
+    pthread_mutex_lock(&mutex);
+    unsigned at = stream_find(stream_key(0, stream, false));
+    if (at != STREAM_SLOTS) {
+        context_id = stream_contexts[at];
+        atomic_store_explicit(&streams[at], GONE, memory_order_relaxed);
     }
     stream_generation++;
     pthread_mutex_unlock(&mutex);
+    return context_id != 0 ? context_id : gmt_context_current(NULL);
 }
 
 /* ---- captures ------------------------------------------------------------------------------- */

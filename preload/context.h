@@ -25,10 +25,11 @@ CUcontext gmt_context_primary(CUdevice device);
 /* The call let go of it: it went if nobody else holds it. */
 void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device);
 
-/* Note a stream of the current context at its first use (GMT_REC_STREAM). */
-void gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
-/* The stream is about to be destroyed; its handle may come back as another one. */
-void gmt_stream_forget(uint16_t context_id, CUstream stream);
+/* Note a stream at its first use (GMT_REC_STREAM); `context` is the current one. Returns the id of the
+ * stream's own: programs may copy to, wait for and destroy streams of other contexts. */
+uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
+/* The stream is about to be destroyed; its handle may come back as another one. Returns its context's id. */
+uint16_t gmt_stream_forget(CUstream stream);
 
 /* Captures: how many are under way, and is this stream part of one? */
 void gmt_capture_began(void);

@@ -70,6 +70,8 @@ struct gmt_site {
     enum gmt_hook_id id;
     uint8_t flags; /* GMT_CALL_* */
     uint8_t detail;
+    bool stream_gone;        /* `stream` is no stream any more ... */
+    uint16_t stream_context; /* ... and was one of this context */
     CUstream stream;
     uint64_t caller;
     const void *frame; /* frame pointer of the hook: start of the stack walk */

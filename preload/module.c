@@ -79,8 +79,13 @@ CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL,
 CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
      (stream, flags, priority), NULL, 0, (void)0, (void)0)
 #define STREAM_DESTROY(SYMBOL) \
-    CALL(SYMBOL, (CUstream stream), (stream), NULL, 0, \
-         gmt_stream_forget(gmt_context_current(NULL), stream), (void)0)
+    CALL( \
+        SYMBOL, (CUstream stream), (stream), stream, 0, \
+        { \
+            site.stream_context = gmt_stream_forget(stream); \
+            site.stream_gone = true; \
+        }, \
+        (void)0)
 STREAM_DESTROY(cuStreamDestroy)
 STREAM_DESTROY(cuStreamDestroy_v2)
 

@@ -16,7 +16,9 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
     CUcontext context = NULL;
     uint16_t context_id = gmt_context_current(&context);
     bool per_thread = (site->flags & GMT_CALL_PER_THREAD) != 0;
-    gmt_stream_note(context, context_id, site->stream, per_thread);
+    call->context = site->stream_gone
+                        ? site->stream_context
+                        : gmt_stream_note(context, context_id, site->stream, per_thread);
     call->thread = gmt_spool_thread_id();
     call->begin_ticks = site->begin_ticks;
     call->end_ticks = site->end_ticks;
@@ -25,7 +27,6 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
     call->bytes = bytes;
     call->stack = outside ? 0 : gmt_stack_here(site->frame);
     call->api = (uint16_t)(site->id + 1);
-    call->context = context_id;
     call->result = (int16_t)site->result;
     call->flags = (uint8_t)(site->flags | (outside ? GMT_CALL_OUTSIDE : 0));
     call->detail = site->detail;

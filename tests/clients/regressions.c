@@ -118,6 +118,31 @@ int scenario_contexts(long n)
     return 0;
 }
 
+/* A stream of one device is used and destroyed while the other device's context is current. */
+int scenario_streams(long n)
+{
+    CUdeviceptr memory;
+    CUstream first, second;
+    char host[64] = {0};
+    (void)n;
+    CHECK(cu.cuInit(0));
+    CUcontext own = enter_context(true, 0);
+    CHECK(cu.cuMemAlloc(&memory, sizeof host));
+    CHECK(cu.cuStreamCreateWithPriority(&first, CU_STREAM_NON_BLOCKING, -1));
+    CHECK(cu.cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemcpyHtoDAsync(memory, host, 64, first));
+    (void)enter_context(true, 1);
+    CHECK(cu.cuMemcpyHtoDAsync(memory, host, 32, first));
+    CHECK(cu.cuMemcpyHtoDAsync(memory, host, 16, second));
+    CHECK(cu.cuStreamSynchronize(first));
+    CHECK(cu.cuStreamSynchronize(second));
+    CHECK(cu.cuStreamDestroy(first));
+    CHECK(cu.cuCtxSetCurrent(own));
+    CHECK(cu.cuStreamDestroy(second));
+    CHECK(cu.cuMemFree(memory));
+    return 0;
+}
+
 int scenario_unified(long n)
 {
     CUdeviceptr a, b;

@@ -41,6 +41,7 @@ full_spool)
     ;;
 esac
 
+[ "$1" != streams ] || export SIMGPU_DEVICES=2
 both_ways "$@"
 all_calls_recorded t
 if [ "$1" = constructor ]; then
@@ -89,6 +90,21 @@ contexts)
         SELECT group_concat(bytes, ' ') FROM (SELECT a.bytes FROM transfer t
             JOIN allocation a ON a.id = t.dst_allocation_id ORDER BY t.begin_ns)"
     expect "contexts" 3 'SELECT count(*) FROM context'
+    ;;
+streams)
+    expect "streams of the first device, by priority" "-1:ended 0:ended" "
+        SELECT group_concat(s.priority || ':' || iif(s.end_ns > 0, 'ended', 'open'), ' ') FROM
+            (SELECT * FROM stream WHERE handle > 2 ORDER BY priority) s
+        JOIN context c ON c.id = s.context_id WHERE c.device_id = 0"
+    expect "copies in each" "64,32:-1 16:0" "
+        SELECT group_concat(bytes || ':' || priority, ' ') FROM (
+            SELECT group_concat(t.bytes) AS bytes, s.priority FROM transfer t JOIN stream s
+            ON s.id = t.stream_id GROUP BY s.id ORDER BY s.priority)"
+    expect "streams of the second device" 0 "
+        SELECT count(*) FROM stream s JOIN context c ON c.id = s.context_id
+        WHERE c.device_id = 1 AND s.handle > 2"
+    expect "waits for each" "1 1" "SELECT group_concat(n, ' ') FROM (
+        SELECT count(*) AS n FROM sync y JOIN stream s ON s.id = y.stream_id GROUP BY s.id)"
     ;;
 unified)
     # Unified 2-D copies block as those with named types do; between device addresses nothing waits.
