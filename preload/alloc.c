@@ -106,11 +106,11 @@ ALLOC(cuMemAllocAsync, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CU
 ALLOC(cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
       (address, bytes, stream), stream, GMT_CALL_PER_THREAD,
       gmt_alloc_value_at(address, site.result), bytes, 0)
-ALLOC(cuMemAllocFromPoolAsync, GMT_ALLOC_POOL,
+ALLOC(cuMemAllocFromPoolAsync, gmt_pool_kind(pool, gmt_alloc_value_at(address, site.result)),
       (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
       (address, bytes, pool, stream), stream, 0, gmt_alloc_value_at(address, site.result), bytes,
       .pool = (uint64_t)(uintptr_t)pool)
-ALLOC(cuMemAllocFromPoolAsync_ptsz, GMT_ALLOC_POOL,
+ALLOC(cuMemAllocFromPoolAsync_ptsz, gmt_pool_kind(pool, gmt_alloc_value_at(address, site.result)),
       (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
       (address, bytes, pool, stream), stream, GMT_CALL_PER_THREAD,
       gmt_alloc_value_at(address, site.result), bytes, .pool = (uint64_t)(uintptr_t)pool)

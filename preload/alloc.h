@@ -36,6 +36,9 @@ void gmt_alloc_record_free(const struct gmt_site *site, bool known,
 /* Size of the driver's allocation that starts at `base`; 0 if the driver does not say. */
 uint64_t gmt_alloc_bytes_at(uint64_t base);
 
+/* Where the memory of a pool is, told by an address of it: on the device, managed or page-locked. */
+enum gmt_alloc_kind gmt_pool_kind(CUmemoryPool pool, uint64_t address);
+
 /* What a call stored; 0 where it failed. */
 uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result);
 

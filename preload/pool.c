@@ -4,6 +4,7 @@
 
 #include "preload/alloc.h"
 #include "preload/hazards.h"
+#include "preload/resolve.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
@@ -12,7 +13,58 @@
 
 CALL(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties), (pool, properties),
      NULL, 0, 0)
-CALL(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, 0)
+/* The driver is asked once for a pool: programs allocate from few, and often. */
+#define POOLS 64u
+static struct {
+    _Atomic uintptr_t pool; /* 0: free */
+    _Atomic uint8_t kind;
+} kinds[POOLS];
+
+static enum gmt_alloc_kind ask_kind(uint64_t address)
+{
+    unsigned type = 0, managed = 0;
+    if (gmt_driver.cuPointerGetAttribute == NULL ||
+        gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
+            CUDA_SUCCESS) {
+        return GMT_ALLOC_POOL;
+    }
+    (void)gmt_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+    return managed != 0                 ? GMT_ALLOC_MANAGED
+           : type == CU_MEMORYTYPE_HOST ? GMT_ALLOC_HOST
+                                        : GMT_ALLOC_POOL;
+}
+
+enum gmt_alloc_kind gmt_pool_kind(CUmemoryPool pool, uint64_t address)
+{
+    unsigned at = (unsigned)(((uintptr_t)pool * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % POOLS;
+    if (address == 0 || gmt_captures != 0) {
+        return GMT_ALLOC_POOL; /* nothing to ask about, or nothing may be asked */
+    }
+    if (kinds[at].pool == (uintptr_t)pool) {
+        enum gmt_alloc_kind known = (enum gmt_alloc_kind)kinds[at].kind;
+        if (kinds[at].pool ==
+            (uintptr_t)pool) { /* still: nobody has just given the place to another */
+            return known;
+        }
+    }
+    enum gmt_alloc_kind kind = ask_kind(address);
+    kinds[at].pool = 0;
+    kinds[at].kind = (uint8_t)kind;
+    kinds[at].pool = (uintptr_t)pool;
+    return kind;
+}
+
+/* Its handle may come back as another pool. */
+static void forget_kind(CUmemoryPool pool)
+{
+    for (unsigned i = 0; i < POOLS; i++) {
+        uintptr_t known = (uintptr_t)pool;
+        (void)atomic_compare_exchange_strong(&kinds[i].pool, &known, 0);
+    }
+}
+
+GMT_DEFINE_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, forget_kind(pool),
+                gmt_site_record(GMT_REC_CALL, &site, 0))
 CALL(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes), (pool, bytes), NULL, 0, bytes)
 CALL(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),
      (pool, access, count), NULL, 0, 0)

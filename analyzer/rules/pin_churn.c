@@ -2,6 +2,7 @@
 /* GM207: host memory that is page-locked and released over and over. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/rules/held_memory.h"
 #include "analyzer/thresholds.h"
@@ -18,8 +19,9 @@ static const char explain[] =
     "counts\n"
     "        at the upper end only.\n"
     "Fix     Page-lock once before the loop and keep it.\n"
-    "Limits  Equal sizes only. On the software device nothing is priced: there pairs from 5 % of\n"
-    "        all page-locked allocations on are shown.\n";
+    "Limits  Equal sizes only, and not from a pool, which keeps its pages locked. On the software\n"
+    "        device nothing is priced: there pairs from 5 % of all page-locked allocations on are\n"
+    "        shown.\n";
 
 static const struct gmt_memory *sort_memory; /* of the compare function below */
 
@@ -42,6 +44,17 @@ static bool same(const struct gmt_memory_row *p, const struct gmt_memory_row *q)
     return p->site == q->site && p->api_id == q->api_id && p->bytes == q->bytes;
 }
 
+/* A pool of host memory keeps its pages locked, whatever is allocated from it. */
+static bool is_pooled(const struct gmt_memory *memory, const struct gmt_memory_row *row)
+{
+    const struct gmt_timeline *tl = memory->timeline;
+    const char *name = row->api_id >= 0 && (size_t)row->api_id < tl->api_count
+                           ? tl->apis[row->api_id].name
+                           : NULL;
+
+    return name != NULL && strncmp(name, "cuMemAllocFromPool", 18) == 0;
+}
+
 /* Rows that each follow the release of the one before; in place. */
 static size_t pairs_of(const struct gmt_memory *memory, size_t *members, size_t n)
 {
@@ -51,7 +64,7 @@ static size_t pairs_of(const struct gmt_memory *memory, size_t *members, size_t 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_memory_row *row = &memory->rows[members[i]];
 
-        if (row->free_begin_ns == GMT_NO_TIME || row->begin_ns < freed_ns)
+        if (row->free_begin_ns == GMT_NO_TIME || row->begin_ns < freed_ns || is_pooled(memory, row))
             continue;
         freed_ns = row->free_end_ns;
         members[pairs++] = members[i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory pools: what was allocated from each, and which devices may touch it. Nothing is kept back. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@ struct sim_mempool {
     _Atomic unsigned access; /* bit set of devices */
     size_t most;             /* bytes, 0 = no limit but the device's */
     cuuint64_t release_threshold, used, used_high;
-    int reuse[3]; /* the three REUSE attributes, in their order */
-    bool is_default, is_destroyed;
+    int reuse[3];                           /* the three REUSE attributes, in their order */
+    bool is_default, is_destroyed, is_host; /* page-locked memory of the host */
 };
 
 static struct sim_mempool *default_pools[SIM_MAX_DEVICES];
@@ -64,15 +65,22 @@ CUresult sim_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps
         poolProps->allocType != CU_MEM_ALLOCATION_TYPE_PINNED) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+    bool is_host = poolProps->location.type == CU_MEM_LOCATION_TYPE_HOST;
+    if ((!is_host && poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE) ||
         poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-        return CUDA_ERROR_NOT_SUPPORTED; /* pools of host memory, pools shared with others */
+        return CUDA_ERROR_NOT_SUPPORTED; /* pools of a NUMA node, pools shared with others */
     }
-    if (!sim_device_valid(poolProps->location.id)) {
+    if (!is_host && !sim_device_valid(poolProps->location.id)) {
         return CUDA_ERROR_INVALID_DEVICE;
     }
-    *pool = (CUmemoryPool)pool_new(poolProps->location.id, poolProps->maxSize);
-    return *pool != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    struct sim_mempool *made = pool_new(is_host ? 0 : poolProps->location.id, poolProps->maxSize);
+    *pool = (CUmemoryPool)made;
+    if (made == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    made->is_host = is_host;
+    made->access = is_host ? UINT_MAX : made->access;
+    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuMemPoolDestroy(CUmemoryPool pool)
@@ -268,7 +276,7 @@ CUresult sim_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
     if (!sim_device_valid(dev)) {
         return CUDA_ERROR_INVALID_DEVICE;
     }
-    if (found == NULL || found->device != dev) {
+    if (found == NULL || found->device != dev || found->is_host) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     pthread_mutex_lock(&sim_registry.lock);
@@ -319,7 +327,8 @@ static CUresult allocate_on(CUstream handle, size_t bytes, CUmemoryPool pool, CU
     if (result == CUDA_SUCCESS) {
         struct sim_mempool *found = pool_of(pool);
         result = found == NULL ? CUDA_ERROR_INVALID_VALUE
-                               : sim_heap_allocate(SIM_MEM_DEVICE, bytes, 0, false, found, &start);
+                               : sim_heap_allocate(found->is_host ? SIM_MEM_PINNED : SIM_MEM_DEVICE,
+                                                   bytes, 0, false, found, &start);
     }
     if (result == CUDA_SUCCESS) {
         *dptr = (CUdeviceptr)start;
@@ -346,10 +355,14 @@ CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemor
 CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
     struct sim_stream *stream;
+    struct sim_range range;
     CUresult result = sim_stream_of(hStream, &stream);
     if (result != CUDA_SUCCESS || dptr == 0) {
         return result;
     }
-    return stream->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                   : sim_heap_free((uintptr_t)dptr, SIM_MEM_DEVICE);
+    bool of_host = sim_heap_find((uintptr_t)dptr, &range) && range.pool != NULL &&
+                   range.kind == SIM_MEM_PINNED;
+    return stream->capture != NULL
+               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+               : sim_heap_free((uintptr_t)dptr, of_host ? SIM_MEM_PINNED : SIM_MEM_DEVICE);
 }

@@ -107,6 +107,29 @@ static void use_pool(void)
     CHECK(cu.cuStreamDestroy(stream));
 }
 
+/* Memory of the host from a pool: page-locked. */
+static void use_host_pool(void)
+{
+    const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {.type = CU_MEM_LOCATION_TYPE_HOST}};
+    CUmemoryPool pool;
+    CUdeviceptr host, memory;
+    CUstream stream;
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAlloc(&memory, 2048));
+    CHECK(cu.cuMemPoolCreate(&pool, &properties));
+    for (int i = 0; i < 2; i++) {
+        CHECK(cu.cuMemAllocFromPoolAsync(&host, 2048, pool, stream));
+        CHECK(cu.cuStreamSynchronize(stream));
+        CHECK(cu.cuMemcpyAsync(memory, host, 2048, stream));
+        CHECK(cu.cuMemFreeAsync(host, stream));
+    }
+    CHECK(cu.cuStreamSynchronize(stream));
+    CHECK(cu.cuMemPoolDestroy(pool));
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuStreamDestroy(stream));
+}
+
 static void use_hints(void)
 {
     CUmemLocation place = {.type = CU_MEM_LOCATION_TYPE_DEVICE};
@@ -174,5 +197,13 @@ int scenario_mapped_otherwise(long n)
     printf("value %d, %d calls refused\n", (int)value, refused);
     CHECK(cu.cuMemFree(memory));
     CHECK(cu.cuStreamDestroy(stream));
+    return 0;
+}
+
+int scenario_host_pool(long n)
+{
+    (void)n;
+    client_start();
+    use_host_pool();
     return 0;
 }

@@ -59,3 +59,13 @@ equal "values written by a stream" "1 4|1 8" "$(for bits in 32 64; do
     calls mapped_otherwise cuStreamWriteValue${bits}_v2; done | paste -sd'|')"
 equal "memory of a multicast object" "1 $MIB2" "$(calls mapped_otherwise cuMulticastBindMem)"
 equal "uncovered" "" "$(sql mapped_otherwise.db "SELECT detail FROM loss WHERE kind = 'entry point not covered'")"
+
+traced_like_plain host_pool host_pool
+equal status 0 "$(cat host_pool.status)"
+finished host_pool.db
+all_calls_recorded host_pool
+nothing_lost host_pool.db
+equal "copies from memory of a host pool" "h2d pinned 2" "$(sql host_pool.db "SELECT direction || ' ' || src_class
+    || ' ' || count(*) FROM transfer GROUP BY direction, src_class")"
+equal "page-locked memory, freed" "2 4096" \
+    "$(sql host_pool.db 'SELECT count(free_end_ns), sum(bytes) FROM host_allocation' | tr '|' ' ')"

@@ -183,6 +183,17 @@ Test(memory, price_pinning_in_a_loop_but_for_the_first)
     gmt_fixture_free(&fixture);
 }
 
+/* A pool keeps its pages locked. */
+Test(memory, pinning_is_not_what_a_pool_does)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "fixtures/GM207_positive",
+         "UPDATE api SET name = 'cuMemAllocFromPoolAsync' WHERE id = 20", "GM207");
+    cr_assert_eq(fixture.report.finding_count, 0, "%zu findings", fixture.report.finding_count);
+    gmt_fixture_free(&fixture);
+}
+
 Test(memory, ask_for_no_more_page_locked_memory_than_is_copied)
 {
     struct gmt_fixture fixture;
