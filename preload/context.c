@@ -15,7 +15,7 @@
 #include "preload/resolve.h"
 #include "preload/start.h"
 
-#define MAX_CONTEXTS 256u
+#define MAX_CONTEXTS 4096u /* test programs reset their device after each test */
 #define STREAM_SLOTS 16384u
 #define GONE UINT64_MAX
 
@@ -36,7 +36,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 /* Streams seen: the mixed handle, for default streams mixed with the context's id and, for those of threads,
  * the thread. A context's id is there before the key is. */
 static _Atomic uint64_t streams[STREAM_SLOTS];
-static uint16_t stream_contexts[STREAM_SLOTS];
+static _Atomic uint16_t stream_contexts[STREAM_SLOTS];
 static unsigned stream_count;
 static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {

@@ -143,6 +143,21 @@ int scenario_streams(long n)
     return 0;
 }
 
+/* As a program of n tests does that resets the device after each. */
+int scenario_resets(long n)
+{
+    CUdeviceptr memory;
+    char host[64] = {0};
+    CHECK(cu.cuInit(0));
+    for (long i = 0; i < n; i++) {
+        (void)enter_context(true, 0);
+        CHECK(cu.cuMemAlloc(&memory, sizeof host));
+        CHECK(cu.cuMemcpyHtoD(memory, host, sizeof host));
+        CHECK(cu.cuDevicePrimaryCtxReset(0));
+    }
+    return 0;
+}
+
 int scenario_unified(long n)
 {
     CUdeviceptr a, b;

@@ -91,6 +91,10 @@ contexts)
             JOIN allocation a ON a.id = t.dst_allocation_id ORDER BY t.begin_ns)"
     expect "contexts" 3 'SELECT count(*) FROM context'
     ;;
+resets)
+    expect "memory, and how much of it ended" "$2 $2 $2" "SELECT count(*) || ' ' || count(free_end_ns) || ' '
+        || count(DISTINCT context_id) FROM allocation"
+    ;;
 streams)
     expect "streams of the first device, by priority" "-1:ended 0:ended" "
         SELECT group_concat(s.priority || ':' || iif(s.end_ns > 0, 'ended', 'open'), ' ') FROM
