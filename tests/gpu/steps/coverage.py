@@ -53,6 +53,22 @@ SCENARIOS = {
     ),
 }
 
+CONTEXTS = (
+    ("memory and what ended it", "SELECT group_concat(bytes || ':' || name, ' ') FROM (SELECT m.bytes, "
+     "a.name FROM allocation m JOIN api a ON a.id = m.free_api_id ORDER BY m.id)",
+     ("64:cuMemFree_v2 128:cuDevicePrimaryCtxReset_v2 256:cuDevicePrimaryCtxRelease_v2",)),
+    ("contexts", "SELECT count(*) FROM context", (3,)),
+)
+# On two devices.
+STREAMS = (
+    ("streams of the first device, by priority", "SELECT group_concat(s.priority || ':' || "
+     "iif(s.end_ns > 0, 'ended', 'open'), ' ') FROM (SELECT * FROM stream WHERE handle > 2 "
+     "ORDER BY priority) s JOIN context c ON c.id = s.context_id WHERE c.device_id = 0", ("-1:ended 0:ended",)),
+    ("streams of the second device", "SELECT count(*) FROM stream s JOIN context c ON c.id = s.context_id "
+     "WHERE c.device_id = 1 AND s.handle > 2", (0,)),
+    ("copies with device times", "SELECT count(*), count(device_start_ns) FROM transfer", (3, 3)),
+)
+
 # Where the builds of the sample program have the CUDA runtime, by file name of the module.
 RUNTIMES = {
     "static": {"pipeline_slow": "static"},
@@ -61,24 +77,23 @@ RUNTIMES = {
 }
 
 
-def scenarios(session):
-    for words, facts in SCENARIOS.items():
-        name = words.split()[0]
-        path = session.same_behaviour(f"driver calls, {name}",
-                                      [session.programs / "driver_calls", *words.split()],
-                                      f"driver_calls_{name}")
-        session.joined(f"driver calls, {name}", path)
-        with session.open(path) as db:
-            for what, sql, expected in facts:
-                seen = db.execute(sql).fetchone()
-                session.check(f"{name}: {what}", seen == expected, f"{seen}, expected {expected}")
-            uncovered = db.execute("SELECT detail FROM loss WHERE kind = 'entry point not covered'"
-                                   ).fetchall()
-        session.check(f"{name}: every driver call is covered", not uncovered, uncovered)
+def scenario(session, program, words, facts):
+    name = words.split()[0]
+    path = session.same_behaviour(f"driver calls, {name}", [session.programs / program, *words.split()],
+                                  f"{program}_{name}")
+    session.joined(f"driver calls, {name}", path)
+    with session.open(path) as db:
+        for what, sql, expected in facts:
+            seen = db.execute(sql).fetchone()
+            session.check(f"{name}: {what}", seen == expected, f"{seen}, expected {expected}")
+        uncovered = db.execute("SELECT detail FROM loss WHERE kind = 'entry point not covered'").fetchall()
+    session.check(f"{name}: every driver call is covered", not uncovered, uncovered)
 
 
 def run(session):
-    scenarios(session)
+    for words, facts in SCENARIOS.items():
+        scenario(session, "driver_calls", words, facts)
+    scenario(session, "driver_regressions", "contexts", CONTEXTS)
     pipeline = session.build / "bin"
     small = ["--size", "512", "--frames", "4"]
     builds = {

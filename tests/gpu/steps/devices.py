@@ -4,7 +4,7 @@
 import json
 import os
 
-from . import host_rules, twin_table
+from . import coverage, host_rules, twin_table
 
 
 def models(session):
@@ -60,6 +60,7 @@ def run(session):
         return
     check_models(session, made)
     check_trace(session, made)
+    coverage.scenario(session, "driver_regressions", "streams", coverage.STREAMS)
     model = session.out / "model.json"  # a quick one will do for copies of 256 KiB
     if not model.exists():
         session.plain([session.build / "bin" / "gmcalibrate", "--quick", "-o", model])
