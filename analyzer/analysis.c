@@ -11,6 +11,7 @@
 #include "analyzer/joints.h"
 #include "analyzer/launch_rows.h"
 #include "analyzer/named_ranges.h"
+#include "analyzer/untimed_waits.h"
 #include "reports/progress.h"
 
 static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
@@ -153,6 +154,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
     int rc = gmt_memory_load(&memory, timeline);
 
+    gmt_untimed_waits(timeline, model);
     if (rc == 0)
         rc = gmt_runs_find(timeline, &runs);
     if (rc == 0)

@@ -6,6 +6,7 @@
 
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/untimed_waits.h"
 #include "reports/format.h"
 
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
@@ -223,6 +224,9 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
 
     if (isfinite(finding->saving.best_ns) && wall_ns > 0)
         finding->saving.share = finding->saving.best_ns / wall_ns;
+    /* What calls waited for kernels is then taken from the model, or left out. */
+    if (finding->confidence == GMT_CONFIDENCE_MEASURED && gmt_waits_are_unknown(analysis->timeline))
+        finding->confidence = gmt_confidence_of_model(analysis->model);
     finding->note_why = below_floor(analysis, finding);
     if (finding->note_why != NULL)
         finding->severity = GMT_SEVERITY_NOTE;

@@ -56,7 +56,7 @@ struct gmt_tl_call {
 struct gmt_tl_copy {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
-    int64_t wait_ns; /* gmt_timeline_wait_ns at its begin */
+    int64_t wait_ns; /* gmt_timeline_wait_ns at its begin; gmt_untimed_waits */
     int64_t bytes;
     uint64_t dst, src; /* 0: no address */
     int64_t dst_allocation, src_allocation;

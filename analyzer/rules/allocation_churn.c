@@ -8,6 +8,7 @@
 #include "analyzer/price.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/untimed_waits.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -25,9 +26,10 @@ static const char explain[] =
     "        ms for making the pool where the program does not use one yet.\n"
     "Fix     Allocate once before the loop; or cudaMallocAsync and cudaFreeAsync with a pool that\n"
     "        keeps its memory.\n"
-    "Limits  Equal sizes only. The stall that cudaFree puts on other threads is not priced. On "
-    "the\n"
-    "        software device nothing is: there pairs from 5 % of all allocations on are shown.\n";
+    "Limits  Equal sizes only. The stall that cudaFree puts on other threads is not priced. In a\n"
+    "        trace without times of kernels, pairs count for no more than on an idle device. On\n"
+    "        the software device nothing is priced: there pairs from 5 % of all allocations on\n"
+    "        are shown.\n";
 
 static const struct gmt_timeline *sort_timeline; /* of the compare function below */
 
@@ -142,6 +144,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
         churn.alloc_ns = churn.free_ns = churn.wait_ns = churn.hidden_ns = NAN;
     }
     double saved = churn.alloc_ns + churn.free_ns;
+    bool unknown = gmt_waits_are_unknown(tl);
     double idle = (double)(churn.pairs - 1) *
                   gmt_curve_at(&analysis->model->malloc_free, (double)a->bytes);
     /* A model without pools has nothing to subtract: then it is the loop that has to go. */
@@ -180,10 +183,17 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
                                "...\n"
                                "cudaFreeAsync(p, stream);  // no device-wide wait",
                                a->bytes, a->bytes);
+    /* Nothing tells how much of it was waiting: no more than such pairs take on an idle device. */
+    double best = unknown ? fmin(saved, isfinite(idle) ? idle : churn.alloc_ns) : saved;
     double low = isfinite(idle) ? fmin(idle, saved) : saved / 2;
     /* The host may be what the device waits for next: then hidden time counts after all. */
     gmt_finding_saving(finding, low - churn.hidden_ns - pool - slower - made,
-                       saved - churn.hidden_ns - pool, saved);
+                       best - churn.hidden_ns - pool, saved);
+    if (unknown)
+        finding->method =
+            "time of every pair but the first, no more than such pairs take on an idle "
+            "device by the model (what cudaFree waited for kernels is not in the "
+            "trace), minus the model's time of such pairs from a pool";
     if (churn.hidden_ns > 0)
         finding->method = gmt_text(analysis,
                                    "%s (%s of it were hidden behind kernels and save "

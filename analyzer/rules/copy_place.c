@@ -222,8 +222,7 @@ bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct
     if (copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME)
         return (double)(copy->call.end_ns - copy->device_start_ns) >=
                GMT_BLOCKED_SHARE * (double)(copy->device_end_ns - copy->device_start_ns);
-    double held_ns = (double)(copy->call.end_ns - copy->call.begin_ns -
-                              gmt_timeline_wait_ns(tl, copy->call.begin_ns));
+    double held_ns = (double)(copy->call.end_ns - copy->call.begin_ns - copy->wait_ns);
     double copy_ns = gmt_curve_at(gmt_price_curve(analysis->model, copy, false),
                                   (double)copy->bytes);
     return held_ns >= GMT_BLOCKED_SHARE * copy_ns;

@@ -9,6 +9,7 @@
 
 #include "analyzer/intervals.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/untimed_waits.h"
 #include "reports/format.h"
 
 /* What a run of a rule needs room for; all by index of the row. */
@@ -239,6 +240,10 @@ void gmt_held_add_calls(struct gmt_analysis *analysis, const struct gmt_memory_r
     bool freed = row->free_begin_ns != GMT_NO_TIME;
 
     add_call(analysis, row->begin_ns, row->end_ns, 0, finding, cost);
+    if (freed && gmt_waits_are_unknown(analysis->timeline)) {
+        cost->unknown_ns += (double)(row->free_end_ns - row->free_begin_ns);
+        return;
+    }
     add_call(analysis, row->free_begin_ns, row->free_end_ns,
              freed ? gmt_timeline_wait_ns(analysis->timeline, row->free_begin_ns) : 0, finding,
              cost);
@@ -254,15 +259,20 @@ void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *c
         return;
     }
     double open_ns = cost->total_ns - cost->hidden_ns;
-    finding->cost_ns = cost->total_ns;
+    finding->cost_ns = cost->total_ns + cost->unknown_ns;
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     gmt_finding_evidence(finding, "calls", "ns", cost->total_ns);
     gmt_finding_evidence(finding, "hidden_behind_gpu_work", "ns", cost->hidden_ns);
     gmt_finding_evidence(finding, "waiting_for_kernels", "ns", cost->wait_ns);
     /* The host may be what the device waits for next: then hidden time counts after all. */
-    gmt_finding_saving(finding, open_ns / 2, open_ns, cost->total_ns);
+    gmt_finding_saving(finding, open_ns / 2, open_ns, cost->total_ns + cost->unknown_ns);
     finding->method = "measured time of the calls that would go, without waiting for kernels and "
                       "without what the device's work hid";
+    if (cost->unknown_ns > 0) {
+        gmt_finding_evidence(finding, "releases", "ns", cost->unknown_ns);
+        finding->method = "time of the calls that would go; of releases it is not known what they "
+                          "waited for kernels: they count at the upper end only";
+    }
     if (cost->hidden_ns > 0)
         finding->method = gmt_text(analysis,
                                    "%s (%s: dropping them there saves nothing, unless the device "

@@ -52,7 +52,8 @@ bool gmt_held_is_lost(const struct gmt_held_group *group, size_t i);
 
 /* What calls of the host cost, and how much of that the device's work hid. */
 struct gmt_held_cost {
-    double total_ns, hidden_ns, wait_ns; /* wait: for kernels, not counted in the total */
+    double total_ns, hidden_ns, wait_ns; /* wait: for kernels, not counted in the total        */
+    double unknown_ns; /* releases that may have waited, nothing tells how long: not in it */
 };
 
 /* Adds the calls that make and free the row, and claims them for the finding. */

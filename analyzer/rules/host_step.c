@@ -47,8 +47,7 @@ struct sums {
 static struct gmt_interval span_of(const struct gmt_timeline *tl, const struct gmt_trip *trip)
 {
     const struct gmt_tl_copy *down = &tl->copies[trip->down], *up = &tl->copies[trip->up];
-    struct gmt_interval span = {down->call.begin_ns + gmt_timeline_wait_ns(tl, down->call.begin_ns),
-                                up->call.end_ns};
+    struct gmt_interval span = {down->call.begin_ns + down->wait_ns, up->call.end_ns};
     size_t next = gmt_first_launch_after(tl, up->call.begin_ns);
 
     if (down->device_start_ns != GMT_NO_TIME && down->device_start_ns < span.begin_ns)
@@ -94,7 +93,7 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         sums.copies += copies;
         sums.traced += copies - gmt_price_untraced_copy_ns(analysis->model, tl, down, false) -
                        gmt_price_untraced_copy_ns(analysis->model, tl, up, false);
-        sums.wait += (double)gmt_timeline_wait_ns(tl, down->call.begin_ns);
+        sums.wait += (double)down->wait_ns;
         sums.host += gmt_trip_host_ns(tl, trip);
         sums.still += fmax(0,
                            length - gmt_cover_within(&state->kernels, span.begin_ns, span.end_ns));

@@ -52,7 +52,7 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         const struct gmt_tl_copy *copy = &tl->copies[members[i]];
         const struct gmt_model_curve *curve = gmt_price_registered_curve(analysis->model, copy);
         struct gmt_interval held = {copy->call.begin_ns, copy->call.end_ns};
-        int64_t wait = gmt_timeline_wait_ns(tl, held.begin_ns);
+        int64_t wait = copy->wait_ns;
         double then_ns = gmt_curve_at(curve, (double)copy->bytes);
 
         if (wait > held.end_ns - held.begin_ns)

@@ -19,7 +19,8 @@ static const char explain[] =
     "counts\n"
     "        at the upper end only.\n"
     "Fix     Page-lock once before the loop and keep it.\n"
-    "Limits  Equal sizes only, and not from a pool, which keeps its pages locked. On the software\n"
+    "Limits  Equal sizes only, and not from a pool, which keeps its pages locked. In a trace\n"
+    "        without times of kernels, releases count at the upper end only. On the software\n"
     "        device nothing is priced: there pairs from 5 % of all page-locked allocations on are\n"
     "        shown.\n";
 

@@ -23,7 +23,9 @@ static const char explain[] =
     "Fix     Gather into one staging buffer and copy that; or cudaMemcpyBatchAsync (CUDA 12.8+);\n"
     "        or one struct instead of many symbols.\n"
     "Limits  Gathering costs host time, which is not subtracted (memory speed: far below the\n"
-    "        saving). Copies in different threads or with kernels between them are not joined.\n";
+    "        saving). Copies in different threads or with kernels between them are not joined.\n"
+    "        In a trace without times of kernels, what a call after a launch took beyond the\n"
+    "        model counts as waiting, here and in the other rules of transfers.\n";
 
 /* One run, with its numbers: the first one. */
 static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_copy_site *site)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies in traces without device times: what of a call was waiting for kernels, as far as a model tells. */
+#ifndef GMT_ANALYZER_UNTIMED_WAITS_H
+#define GMT_ANALYZER_UNTIMED_WAITS_H
+
+#include "analyzer/device_model.h"
+#include "analyzer/timeline.h"
+
+/*
+ * In a trace without times of kernels, sets wait_ns of copies that came after a launch: what their call took beyond
+ * what the model says of such a copy, and of its spread. Without it a read-back that drains the queue would
+ * count as a slow copy. To be called before costs are asked for; nothing where the model knows no such copies.
+ */
+void gmt_untimed_waits(struct gmt_timeline *timeline, const struct gmt_model *model);
+
+/* Whether what calls waited for kernels is not measured: there were kernels, and none has a time. */
+static inline bool gmt_waits_are_unknown(const struct gmt_timeline *timeline)
+{
+    return !timeline->simulated && timeline->pending_count == 0 && timeline->launch_count > 0;
+}
+
+#endif
