@@ -84,6 +84,27 @@ static int compare_begins(const void *a, const void *b)
     return compare_ids(a, b);
 }
 
+/* Of memory whose context is not known, -1. */
+static int find_devices(struct gmt_memory *memory)
+{
+    struct gmt_query query;
+
+    if (memory->timeline->device_count < 2)
+        return 0;
+    for (size_t i = 0; i < memory->count; i++)
+        memory->rows[i].device_id = -1;
+    int rc = gmt_query_open(&query, memory->timeline->db, "SELECT id, device_id FROM context");
+    while (rc == 0 && gmt_query_next(&query)) {
+        int64_t context = gmt_query_int(&query, 0), device = gmt_query_int(&query, 1);
+
+        for (size_t i = 0; i < memory->count; i++) {
+            if (memory->rows[i].context_id == context)
+                memory->rows[i].device_id = device;
+        }
+    }
+    return gmt_query_close(&query, rc);
+}
+
 int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeline)
 {
     int64_t n = 0;
@@ -109,7 +130,9 @@ int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeli
         return rc;
     memory->host_count = memory->count - device;
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_ids);
-    rc = gmt_memory_find_uses(memory);
+    rc = find_devices(memory);
+    if (rc == 0)
+        rc = gmt_memory_find_uses(memory);
     if (rc == 0)
         rc = gmt_memory_find_indirect(memory);
     if (rc == 0)

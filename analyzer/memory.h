@@ -36,7 +36,8 @@ struct gmt_memory_row {
     int64_t begin_ns, end_ns, free_begin_ns, free_end_ns, first_use_ns, last_use_ns;
     int64_t stack_id, free_stack_id, context_id, stream_id, caller;
     int64_t thread_id, free_thread_id, api_id, free_api_id;
-    int64_t lives_ns; /* from then on; always known                              */
+    int64_t lives_ns;  /* from then on; always known                              */
+    int64_t device_id; /* 0 where the trace has work on one device only            */
     int64_t copied_begin,
         copied_end;  /* bytes from the start that copies touched; begin > end: none */
     uint64_t site;   /* as gmt_tl_call.site                                     */

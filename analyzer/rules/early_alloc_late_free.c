@@ -9,9 +9,9 @@
 static const char explain[] =
     "What    Memory that is allocated long before it is first used, or kept long after its last\n"
     "        use, makes the peak higher than it has to be: less fits on the device.\n"
-    "Seen    Allocations that lived at the moment of the peak of device memory, and were not used\n"
-    "        yet or never again while it lasted, by call site. Uses are copies, memsets, and\n"
-    "        kernels that got a pointer.\n"
+    "Seen    Allocations that lived at the moment of the peak of their device's memory, and were\n"
+    "        not used yet or never again while it lasted, by call site. Uses are copies, memsets,\n"
+    "        and kernels that got a pointer.\n"
     "Saving  Bytes, no time: the peak, computed anew with these allocations living from their\n"
     "        first use to their last. Elsewhere it may then be as high: that is taken into "
     "account.\n"

@@ -32,8 +32,14 @@ static int compare_places(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+/* Memory of one device relieves no other; page-locked memory is one for all. */
+static bool is_meant(const struct gmt_memory_row *row, bool host, int64_t device)
+{
+    return row->host == host && (host || row->device_id == device);
+}
+
 /* Rows of the rule's kind by place, oldest first. -ENOMEM as SIZE_MAX. */
-static size_t order_rows(const struct gmt_memory *memory, bool host, size_t *order)
+static size_t order_rows(const struct gmt_memory *memory, bool host, int64_t device, size_t *order)
 {
     struct place *places = calloc(memory->count + 1, sizeof(*places));
     size_t n = 0;
@@ -41,7 +47,7 @@ static size_t order_rows(const struct gmt_memory *memory, bool host, size_t *ord
     if (places == NULL)
         return SIZE_MAX;
     for (size_t i = 0; i < memory->count; i++) {
-        if (memory->rows[i].host == host && memory->rows[i].bytes > 0)
+        if (is_meant(&memory->rows[i], host, device) && memory->rows[i].bytes > 0)
             places[n++] = (struct place){memory->rows[i].site, i};
     }
     qsort(places, n, sizeof(*places), compare_places);
@@ -172,30 +178,68 @@ bool gmt_held_broke_off(const struct gmt_analysis *analysis)
     return reason == NULL || strcmp(reason, "exit") != 0 || analysis->report->exit_status > 0;
 }
 
-enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_held_rule *rule)
+/* The device after `device` in the order of ids; INT64_MAX: there is none. */
+static int64_t next_device(const struct gmt_memory *memory, bool host, int64_t device)
 {
-    const struct gmt_memory *memory = analysis->memory;
-    struct gmt_held_group group = {.memory = memory, .cut_ns = INT64_MAX};
-    bool cut = gmt_held_broke_off(analysis);
-    struct work work;
-    bool room = make_room(memory, &work);
-    size_t n = room ? order_rows(memory, rule->host, work.order) : SIZE_MAX;
+    int64_t next = INT64_MAX;
 
-    if (cut)
-        group.cut_ns = memory->last_failure_ns != GMT_NO_TIME ? memory->last_failure_ns
-                                                              : analysis->timeline->end_ns;
-    room = n != SIZE_MAX && gmt_memory_peak(memory, work.lives, rule->host, &group.peak) == 0;
-    for (size_t i = 0, end; room && i < n; i = end) {
-        uint64_t site = memory->rows[work.order[i]].site;
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct gmt_memory_row *row = &memory->rows[i];
 
-        for (end = i + 1; end < n && memory->rows[work.order[end]].site == site; end++)
+        if (row->host == host && row->bytes > 0 && row->device_id > device && row->device_id < next)
+            next = row->device_id;
+    }
+    return next;
+}
+
+/* Memory of other devices does not live. False: not enough memory. */
+static bool run_device(struct gmt_analysis *analysis, const struct gmt_held_rule *rule,
+                       struct work *work, struct gmt_held_group group, int64_t device)
+{
+    const struct gmt_memory *memory = group.memory;
+    size_t n = order_rows(memory, rule->host, device, work->order);
+
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct gmt_memory_row *row = &memory->rows[i];
+
+        work->lives[i] = (struct gmt_interval){row->lives_ns, is_meant(row, rule->host, device)
+                                                                  ? gmt_memory_freed_ns(row)
+                                                                  : row->lives_ns};
+        work->after[i] = work->lives[i];
+    }
+    if (n == SIZE_MAX || gmt_memory_peak(memory, work->lives, rule->host, &group.peak) != 0)
+        return false;
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t site = memory->rows[work->order[i]].site;
+
+        for (end = i + 1; end < n && memory->rows[work->order[end]].site == site; end++)
             ;
-        group.rows = work.order + i;
+        group.rows = work->order + i;
         group.count = end - i;
         group.lost = 0;
         for (size_t k = 0; k < group.count; k++)
             group.lost += gmt_held_is_lost(&group, k);
-        report_site(analysis, rule, &work, &group);
+        report_site(analysis, rule, work, &group);
+    }
+    return true;
+}
+
+enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_held_rule *rule)
+{
+    const struct gmt_memory *memory = analysis->memory;
+    struct gmt_held_group group = {.memory = memory, .cut_ns = INT64_MAX};
+    bool cut = gmt_held_broke_off(analysis), any = false;
+    struct work work;
+    bool room = make_room(memory, &work);
+    int64_t device = next_device(memory, rule->host, INT64_MIN);
+
+    if (cut)
+        group.cut_ns = memory->last_failure_ns != GMT_NO_TIME ? memory->last_failure_ns
+                                                              : analysis->timeline->end_ns;
+    while (room && device != INT64_MAX) {
+        room = run_device(analysis, rule, &work, group, device);
+        any = true;
+        device = rule->host ? INT64_MAX : next_device(memory, rule->host, device);
     }
     free(work.lives);
     free(work.after);
@@ -203,7 +247,7 @@ enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_he
     free(work.chosen);
     if (!room)
         return gmt_could_not(analysis, "not enough memory");
-    if (cut && n > 0 && analysis->pending_count == 0)
+    if (cut && any && analysis->pending_count == 0)
         return gmt_could_not(analysis, "the program did not end normally: what it would still have "
                                        "used and freed is not known");
     return GMT_OUTCOME_PASS;
