@@ -14,9 +14,20 @@ static bool is_untimed(const struct gmt_tl_copy *copy)
            (copy->blocking || copy->host_class == GMT_CLASS_PAGEABLE);
 }
 
+bool gmt_waits_are_unknown(const struct gmt_timeline *tl)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < tl->launch_count && tl->pending_count == 0 && !any; i++)
+        any = !tl->launches[i].measured;
+    return any && !tl->simulated;
+}
+
 void gmt_untimed_waits(struct gmt_timeline *tl, const struct gmt_model *model)
 {
-    for (size_t i = 0; i < tl->copy_count && gmt_waits_are_unknown(tl); i++) {
+    if (!gmt_waits_are_unknown(tl))
+        return;
+    for (size_t i = 0; i < tl->copy_count; i++) {
         struct gmt_tl_copy *copy = &tl->copies[i];
         const struct gmt_model_curve *curve = gmt_price_curve(model, copy,
                                                               copy->host_class == GMT_CLASS_PINNED);

@@ -13,10 +13,10 @@
  */
 void gmt_untimed_waits(struct gmt_timeline *timeline, const struct gmt_model *model);
 
-/* Whether what calls waited for kernels is not measured: there were kernels, and none has a time. */
-static inline bool gmt_waits_are_unknown(const struct gmt_timeline *timeline)
-{
-    return !timeline->simulated && timeline->pending_count == 0 && timeline->launch_count > 0;
-}
+/*
+ * Whether what calls waited for kernels is not known: there were kernels, and none has a time. Those that
+ * were measured have none in any trace, and were waited for by the tracer.
+ */
+bool gmt_waits_are_unknown(const struct gmt_timeline *timeline);
 
 #endif

@@ -17,8 +17,7 @@
 
 static const struct {
     const char *rule, *sql;
-    double
-        most_ns; /* that may be promised: what calls without waits take, and a little more */
+    double most_ns; /* that may be promised: what calls without waits take, and a little more */
 } cases[] = {
     /* 1000 read-backs of 64 bytes: the first drains a queue of 40 ms. */
     {"GM101",
@@ -71,5 +70,20 @@ Test(untimed, releases_count_at_the_upper_end)
     cr_expect_float_eq(f->saving.high_ns, 19 * 1.5e6, 1, "%g", f->saving.high_ns);
     cr_expect_float_eq(gmt_fixture_evidence(f, "releases"), 19 * 0.5e6, 1);
     cr_expect_not_null(strstr(f->method, "not known"), "%s", f->method);
+    gmt_fixture_free(&fixture);
+}
+
+/* The tracer has waited for what it measured: a program of such launches only has no unknown waits. */
+Test(untimed, measured_launches_leave_no_wait)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM105_positive");
+    gmt_fixture_sql(&fixture, NO_TIMES "UPDATE launch SET measured = 'patched';"
+                                       "UPDATE transfer SET end_ns = end_ns + 900000");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM105");
+
+    cr_expect_eq(f->confidence, GMT_CONFIDENCE_MEASURED);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "time"), 19 * 1.2e6, 1);
     gmt_fixture_free(&fixture);
 }
