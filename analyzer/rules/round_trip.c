@@ -162,15 +162,15 @@ static void describe(const struct look *look, const struct site *site, const siz
             "cudaMemcpyAsync(input, result, %" PRId64 ", cudaMemcpyDeviceToDevice, stream);",
             next, first, up->bytes);
     }
+    /* Of a buffer of the host, the copy before it: once over the trace, however long that is. */
     finding->sql = gmt_text(
         analysis,
-        "SELECT count(*), sum(u.bytes), sum(u.end_ns - u.begin_ns) FROM transfer u JOIN "
-        "fingerprint "
-        "f ON f.transfer_id = u.id WHERE u.direction = 'h2d' AND u.result = 0 AND %s AND f.hash = "
-        "(SELECT g.hash FROM transfer d LEFT JOIN fingerprint g ON g.transfer_id = d.id WHERE "
-        "d.direction = 'd2h' AND d.result = 0 AND d.dst = u.src AND d.bytes = u.bytes AND "
-        "d.begin_ns < u.begin_ns ORDER BY d.begin_ns DESC LIMIT 1)",
-        gmt_copy_place_condition(analysis, "u.id", members, n));
+        "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.id, t.direction, t.bytes, t.end_ns - "
+        "t.begin_ns AS ns, f.hash = lag(f.hash) OVER (PARTITION BY CASE t.direction WHEN 'h2d' "
+        "THEN t.src ELSE t.dst END, t.bytes ORDER BY t.begin_ns, t.id) AS back FROM transfer t "
+        "LEFT JOIN fingerprint f ON f.transfer_id = t.id WHERE t.direction IN ('h2d', 'd2h') AND "
+        "t.result = 0 AND t.capturing = 0) q WHERE back AND direction = 'h2d' AND %s",
+        gmt_copy_place_condition(analysis, "q.id", members, n));
 }
 
 static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)

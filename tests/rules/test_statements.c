@@ -51,6 +51,16 @@ static const struct {
      "UPDATE fingerprint SET hash = 'f00102030405060708090a0b0c0d0e0f' WHERE transfer_id >= 11",
      {"repeated_copies", "bytes", "time"}},
     {"GM106", "two ways", TWO_WAYS, {"round_trips", "bytes", "upload_time"}},
+    {"GM106",
+     "a second upload from the same buffer",
+     "CREATE TEMP TABLE more AS SELECT * FROM transfer WHERE direction = 'h2d';"
+     "UPDATE more SET id = id + 500000, begin_ns = end_ns + 1000, end_ns = end_ns + 2000, "
+     "dst = dst + 1073741824, dst_allocation_id = NULL;"
+     "INSERT INTO transfer SELECT * FROM more; INSERT INTO fingerprint (transfer_id, hash, "
+     "bytes_hashed, "
+     "whole) SELECT m.id, f.hash, f.bytes_hashed, f.whole FROM more m JOIN fingerprint f ON "
+     "f.transfer_id = m.id - 500000",
+     {"round_trips", "bytes", "upload_time"}},
     {"GM107", "as it is", "", {"copies", "bytes", "time"}},
     {"GM201", "as it is", "", {"pairs", "allocating", "freeing"}},
     {"GM201",
