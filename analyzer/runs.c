@@ -49,10 +49,16 @@ static int64_t stride_of(uint64_t from, uint64_t to, int64_t seen, bool first)
     return first || seen == stride ? stride : 0;
 }
 
+static uint64_t device_address(const struct gmt_tl_copy *copy)
+{
+    return copy->direction == GMT_COPY_H2D ? copy->dst : copy->src;
+}
+
 static void describe(const struct gmt_timeline *tl, const struct candidate *members, size_t n,
                      struct gmt_run *run)
 {
-    *run = (struct gmt_run){.first = members[0].index, .count = n, .equal_sizes = true};
+    *run = (struct gmt_run){
+        .first = members[0].index, .count = n, .equal_sizes = true, .one_place = true};
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[members[i].index];
 
@@ -64,6 +70,8 @@ static void describe(const struct gmt_timeline *tl, const struct candidate *memb
             continue;
         const struct gmt_tl_copy *before = &tl->copies[members[i - 1].index];
         run->equal_sizes &= copy->bytes == before->bytes;
+        run->one_place &= device_address(copy) != 0 &&
+                          device_address(copy) == device_address(before);
         run->dst_stride = stride_of(before->dst, copy->dst, run->dst_stride, i == 1);
         run->src_stride = stride_of(before->src, copy->src, run->src_stride, i == 1);
     }

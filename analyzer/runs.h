@@ -17,6 +17,7 @@ struct gmt_run {
     double cost_ns;       /* sum of gmt_copy_cost_ns                     */
     double largest_bytes; /* of one copy                                 */
     bool equal_sizes;
+    bool one_place; /* all to, or from, the same bytes of the device: no copy can do for all */
     /* Distance from one copy's address to the next, when constant; 0: not constant or unknown. */
     int64_t dst_stride, src_stride;
 };

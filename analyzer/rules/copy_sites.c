@@ -24,7 +24,7 @@ bool gmt_run_is_small(const struct gmt_analysis *analysis, const struct gmt_run 
 
     if (isnan(limit))
         limit = GMT_SMALL_BYTES_UNKNOWN;
-    return !gmt_run_is_rows(run) && run->largest_bytes <= limit;
+    return !gmt_run_is_rows(run) && !run->one_place && run->largest_bytes <= limit;
 }
 
 static bool same_site(const struct gmt_tl_copy *a, const struct gmt_tl_copy *b)

@@ -15,7 +15,7 @@ struct gmt_copy_site {
     const bool *wanted; /* by run index: which runs are meant      */
 };
 
-/* True for a run of copies far too small for the bus, that is not a pattern of rows. */
+/* True for a run of copies far too small for the bus, of several places, that is no pattern of rows. */
 bool gmt_run_is_small(const struct gmt_analysis *analysis, const struct gmt_run *run);
 
 /*
