@@ -87,21 +87,29 @@ static int compare_begins(const void *a, const void *b)
 /* Of memory whose context is not known, -1. */
 static int find_devices(struct gmt_memory *memory)
 {
+    enum { CONTEXTS = UINT16_MAX + 1 }; /* ids that a call can have */
     struct gmt_query query;
 
     if (memory->timeline->device_count < 2)
         return 0;
-    for (size_t i = 0; i < memory->count; i++)
-        memory->rows[i].device_id = -1;
+    int64_t *devices = malloc(CONTEXTS * sizeof(*devices));
+    if (devices == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < CONTEXTS; i++)
+        devices[i] = -1;
     int rc = gmt_query_open(&query, memory->timeline->db, "SELECT id, device_id FROM context");
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t context = gmt_query_int(&query, 0), device = gmt_query_int(&query, 1);
+        int64_t context = gmt_query_int(&query, 0);
 
-        for (size_t i = 0; i < memory->count; i++) {
-            if (memory->rows[i].context_id == context)
-                memory->rows[i].device_id = device;
-        }
+        if (context >= 0 && context < CONTEXTS)
+            devices[context] = gmt_query_int(&query, 1);
     }
+    for (size_t i = 0; i < memory->count; i++) {
+        int64_t context = memory->rows[i].context_id;
+
+        memory->rows[i].device_id = context >= 0 && context < CONTEXTS ? devices[context] : -1;
+    }
+    free(devices);
     return gmt_query_close(&query, rc);
 }
 
