@@ -143,17 +143,19 @@ void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
     if (site->result != CUDA_SUCCESS) {
         return;
     }
-    for (unsigned i = 0; handle != NULL && i < context_count; i++) {
+    unsigned at = 0;
+    while (at < context_count && (handle == NULL || contexts[at].handle != handle)) {
+        at++;
+    }
+    if (at < context_count) {
         struct gmt_allocation gone;
-        if (contexts[i].handle != handle) {
-            continue;
-        }
         pthread_mutex_lock(&mutex);
-        contexts[i].handle = NULL;
+        contexts[at].handle = NULL;
         generation++;
-        forget_streams_of((uint16_t)(i + 1));
+        forget_streams_of((uint16_t)(at + 1));
         pthread_mutex_unlock(&mutex);
-        while (gmt_allocmap_take_from((uint16_t)(i + 1), &gone)) {
+        /* A reset context keeps its handle and stays current: these records are the next one's first. */
+        while (gmt_allocmap_take_from((uint16_t)(at + 1), &gone)) {
             gmt_alloc_record_free(site, true, &gone);
         }
     }

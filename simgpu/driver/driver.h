@@ -98,7 +98,6 @@ struct sim_stream {
 struct sim_context {
     CUdevice device;
     unsigned flags;
-    unsigned retained; /* primary contexts: reference count */
     bool primary;
     unsigned long long id;
     CUfunc_cache cache_config;

@@ -7,6 +7,7 @@
 static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sim_context *primaries[SIM_MAX_DEVICES];
 static unsigned primary_flags[SIM_MAX_DEVICES];
+static unsigned primary_retained[SIM_MAX_DEVICES]; /* a reset leaves it, as an H200's driver does */
 
 CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
@@ -22,51 +23,69 @@ CUresult sim_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
     }
     struct sim_context *context = primaries[dev];
     if (context != NULL) {
-        context->retained++;
+        primary_retained[dev]++;
     }
     pthread_mutex_unlock(&primary_lock);
     *pctx = (CUcontext)context;
     return context != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* Drop one reference, or all of them; the last one destroys the context. */
-static CUresult primary_release(CUdevice dev, bool all)
+/* Caller holds the lock, and deletes what it gets. */
+static struct sim_context *take_primary(CUdevice dev)
+{
+    struct sim_context *context = primaries[dev];
+    primaries[dev] = NULL;
+    return context;
+}
+
+/* Drop one reference; the last one destroys the context. */
+static CUresult primary_release(CUdevice dev)
 {
     if (!sim_device_valid(dev)) {
         return CUDA_ERROR_INVALID_DEVICE;
     }
-    struct sim_context *gone = NULL;
     pthread_mutex_lock(&primary_lock);
-    struct sim_context *context = primaries[dev];
-    if (context != NULL && (all || --context->retained == 0)) {
-        gone = context;
-        primaries[dev] = NULL;
-    }
+    bool retained = primary_retained[dev] > 0;
+    struct sim_context *gone = retained && --primary_retained[dev] == 0 ? take_primary(dev) : NULL;
     pthread_mutex_unlock(&primary_lock);
     if (gone != NULL) {
         sim_context_delete(gone);
     }
-    return context != NULL || all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return retained ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult primary_reset(CUdevice dev)
+{
+    if (!sim_device_valid(dev)) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&primary_lock);
+    struct sim_context *gone = take_primary(dev);
+    pthread_mutex_unlock(&primary_lock);
+    if (gone != NULL) {
+        sim_context_delete(gone);
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult sim_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
-    return primary_release(dev, false);
+    return primary_release(dev);
 }
 
 CUresult sim_cuDevicePrimaryCtxRelease(CUdevice dev)
 {
-    return primary_release(dev, false);
+    return primary_release(dev);
 }
 
 CUresult sim_cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
-    return primary_release(dev, true);
+    return primary_reset(dev);
 }
 
 CUresult sim_cuDevicePrimaryCtxReset(CUdevice dev)
 {
-    return primary_release(dev, true);
+    return primary_reset(dev);
 }
 
 CUresult sim_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
