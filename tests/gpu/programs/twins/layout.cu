@@ -8,7 +8,8 @@
 
 #include "twin.cuh"
 
-enum { WIDTH = 1001, BLOCK = 256, ALIGNMENT = 256 };
+enum { WIDTH = 1001, BLOCK = 256 };
+static const size_t ALIGNMENT = 256;
 
 __global__ void k_rows(float *out, const float *in, size_t pitch, size_t height)
 {
