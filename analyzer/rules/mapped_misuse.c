@@ -27,13 +27,14 @@ static const char explain[] =
     "        the same traffic at the rate of device memory. Without counts the lower end is 0: a\n"
     "        kernel that computes that long looks the same.\n"
     "Fix     cudaMemcpyAsync to the device before the kernel, or stage through shared memory.\n"
-    "Limits  The buffer counts whole, also where the kernel uses a part of it. Registered and\n"
-    "        pinned memory are taken as mapped, as they are on 64-bit systems.\n";
+    "Limits  Launches that get pointers to different places of a buffer share it evenly; else it\n"
+    "        counts whole, also where the kernel uses a part of it. Registered and pinned memory\n"
+    "        are taken as mapped, as they are on 64-bit systems.\n";
 
 /* A class of launches, and the host memory that each of them works on. */
 struct use {
     const struct gmt_tl_class *class;
-    double bytes;   /* of the buffers; on the software device what was touched of them */
+    double bytes;   /* of the buffers that is its own; on the software device what was touched */
     double traffic; /* bytes over the bus in one launch; NAN: not measured             */
 };
 
@@ -77,6 +78,32 @@ static size_t read_footprints(const struct gmt_timeline *tl, struct use *uses)
     return count;
 }
 
+/*
+ * Bytes of host memory that a launch of the class has for itself, the most of any: where launches step
+ * through a buffer, each has the part of it that it got pointers for, of as many places as all got.
+ */
+static double own_bytes(const struct gmt_timeline *tl, const struct gmt_tl_class *class)
+{
+    static const char sql[] =
+        "WITH p AS (SELECT DISTINCT a.set_id, h.id, h.bytes, a.allocation_offset AS place "
+        "FROM launch_argument a JOIN host_allocation h ON h.id = a.allocation_id WHERE a.set_id IN "
+        "(SELECT argument_set_id FROM launch WHERE class_id = ?1)), "
+        "part AS (SELECT id, (max(bytes) - min(place)) * 1.0 / count(DISTINCT place) AS bytes "
+        "FROM p GROUP BY id) "
+        "SELECT max(own) FROM (SELECT sum(part.bytes) AS own FROM p JOIN part ON part.id = p.id "
+        "GROUP BY p.set_id)";
+    struct gmt_query query;
+    double bytes = NAN;
+    int rc = gmt_query_open(&query, tl->db, sql);
+
+    if (rc == 0)
+        sqlite3_bind_int64(query.statement, 1, class->id);
+    if (rc == 0 && gmt_query_next(&query))
+        bytes = gmt_query_real(&query, 0);
+    gmt_query_close(&query, rc);
+    return fmin(bytes, class->mapped_bytes);
+}
+
 /* NULL where there is not enough memory. */
 static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
 {
@@ -90,7 +117,7 @@ static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
 
         if (class->mapped_bytes > 0)
             uses[(*count)++] = (struct use){
-                class, class->mapped_bytes,
+                class, own_bytes(tl, class),
                 GMT_SECTOR_BYTES * sum_known(class->counter[GMT_M_host_read_sectors],
                                              class->counter[GMT_M_host_write_sectors])};
     }
@@ -104,7 +131,7 @@ static double times_over(const struct gmt_analysis *analysis, const struct use *
 
     if (isfinite(use->traffic))
         return use->traffic / use->bytes;
-    double others = gmt_known(use->class->footprint_bytes - use->bytes);
+    double others = gmt_known(use->class->footprint_bytes - use->class->mapped_bytes);
     double elsewhere_ns = gmt_known(fmax(0, others) * 1e9 / model->dram_bytes_per_s);
     double once_ns = gmt_price_mapped_once(model, GMT_MAPPED_EITHER, use->bytes);
     return (use->class->median_ns - elsewhere_ns) / once_ns;

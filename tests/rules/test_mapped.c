@@ -105,6 +105,33 @@ Test(mapped, time_alone_makes_a_heuristic_finding_that_may_be_nothing)
     gmt_fixture_free(&fixture);
 }
 
+/* The first launch's arguments stay; of four more sets each points to another place of the buffer. */
+static const char steps[] =
+    "UPDATE host_allocation SET bytes = 5 * 16777216;"
+    "INSERT INTO launch_argument (set_id, parameter, word_offset, allocation_id, "
+    "allocation_offset) "
+    "SELECT 100 + i, 0, 0, 1, i * 16777216 FROM "
+    "(SELECT 1 AS i UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4);"
+    "UPDATE launch SET argument_set_id = 100 + seq WHERE seq BETWEEN 1 AND 4;";
+
+Test(mapped, launches_that_step_through_a_buffer_share_it)
+{
+    struct gmt_fixture fixture = misuse(steps);
+
+    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_not_null(strstr(fixture.report.findings[0].headline, "as if 3."), "%s",
+                       fixture.report.findings[0].headline);
+    cr_assert_not_null(strstr(fixture.report.findings[0].sketch, "16777216"));
+    gmt_fixture_free(&fixture);
+    /* Each is given all of the places: the whole buffer is for every launch. */
+    fixture = misuse("UPDATE host_allocation SET bytes = 5 * 16777216;"
+                     "INSERT INTO launch_argument (set_id, parameter, word_offset, allocation_id, "
+                     "allocation_offset) SELECT 1, i, 0, 1, i * 16777216 FROM "
+                     "(SELECT 1 AS i UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4)");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
 static const char sectors_of[] =
     "INSERT INTO metric VALUES (45, 'host_read_sectors', '-', 'hardware', 'sectors', '-');"
     "INSERT INTO fixture_counter VALUES (45, %d, 'hardware')";

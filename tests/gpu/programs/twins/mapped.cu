@@ -30,7 +30,7 @@ __global__ void k_add_up(uint32_t *sums, const uint4 *frame, size_t n, int round
 }
 
 struct frames {
-    uint4 **host, *device; /* each of them, page-locked; room for one */
+    uint4 *host, *device; /* all of them, page-locked; one */
     uint32_t *sums;
     size_t words4;
 };
@@ -40,14 +40,11 @@ static frames open_frames(const twin_run *run)
     frames all = {};
 
     all.words4 = run->bytes / sizeof(uint4);
-    all.host = twin_pageable<uint4 *>(run->steps * sizeof *all.host);
-    for (int step = 0; step < run->steps; step++) {
-        CHECK(cudaMallocHost(&all.host[step], run->bytes));
-        for (size_t i = 0; i < all.words4; i++) {
-            const uint32_t word = static_cast<uint32_t>(step * all.words4 + i);
+    CHECK(cudaMallocHost(&all.host, run->steps * run->bytes));
+    for (size_t i = 0; i < run->steps * all.words4; i++) {
+        const uint32_t word = static_cast<uint32_t>(i);
 
-            all.host[step][i] = make_uint4(word, word * 3u, word * 5u, word * 7u);
-        }
+        all.host[i] = make_uint4(word, word * 3u, word * 5u, word * 7u);
     }
     CHECK(cudaMalloc(&all.sums, BLOCKS * sizeof *all.sums));
     CHECK(cudaMemset(all.sums, 0, BLOCKS * sizeof *all.sums));
@@ -58,9 +55,7 @@ static void close_frames(twin_run *run, const frames &all)
 {
     twin_sum_device(run, all.sums, BLOCKS);
     CHECK(cudaFree(all.sums));
-    for (int step = 0; step < run->steps; step++)
-        CHECK(cudaFreeHost(all.host[step]));
-    free(all.host);
+    CHECK(cudaFreeHost(all.host));
 }
 
 static void add_up_in_place(twin_run *run)
@@ -69,7 +64,7 @@ static void add_up_in_place(twin_run *run)
 
     twin_start(run);
     for (int step = 0; step < run->steps; step++)
-        k_add_up<<<BLOCKS, BLOCK>>>(all.sums, all.host[step], all.words4,
+        k_add_up<<<BLOCKS, BLOCK>>>(all.sums, all.host + step * all.words4, all.words4,
                                     run->rounds); // GM112
     twin_stop(run);
     close_frames(run, all);
@@ -82,7 +77,7 @@ static void add_up_copies(twin_run *run)
     CHECK(cudaMalloc(&all.device, run->bytes));
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
-        CHECK(cudaMemcpyAsync(all.device, all.host[step], run->bytes,
+        CHECK(cudaMemcpyAsync(all.device, all.host + step * all.words4, run->bytes,
                               cudaMemcpyHostToDevice)); // GM111
         k_add_up<<<BLOCKS, BLOCK>>>(all.sums, all.device, all.words4, run->rounds);
     }
