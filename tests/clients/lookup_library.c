@@ -21,25 +21,31 @@ static void *find(const char *name)
     return found != NULL ? found : dlsym(driver, name);
 }
 
+/* The body of such a function. */
 #define FORWARD(NAME, PARAMETERS, ARGUMENTS) \
-    { \
-        static CUresult(*real) PARAMETERS; \
-        void *found = real == NULL ? find(NAME) : NULL; \
-        if (found != NULL) { \
-            memcpy(&real, &found, sizeof real); \
-        } \
-        return real ARGUMENTS; \
-    }
+    static CUresult(*real) PARAMETERS; \
+    void *found = real == NULL ? find(NAME) : NULL; \
+    if (found != NULL) { \
+        memcpy(&real, &found, sizeof real); \
+    } \
+    return real != NULL ? real ARGUMENTS : CUDA_ERROR_NOT_FOUND
 
-static CUresult initialize(unsigned flags) FORWARD("cuInit", (unsigned), (flags))
+static CUresult initialize(unsigned flags)
+{
+    FORWARD("cuInit", (unsigned), (flags));
+}
 
-    CUresult lookup_allocate(CUdeviceptr *address, size_t bytes)
-        FORWARD("cuMemAlloc_v2", (CUdeviceptr *, size_t), (address, bytes))
+CUresult lookup_allocate(CUdeviceptr *address, size_t bytes)
+{
+    FORWARD("cuMemAlloc_v2", (CUdeviceptr *, size_t), (address, bytes));
+}
 
-            CUresult lookup_free(CUdeviceptr address)
-                FORWARD("cuMemFree_v2", (CUdeviceptr), (address))
+CUresult lookup_free(CUdeviceptr address)
+{
+    FORWARD("cuMemFree_v2", (CUdeviceptr), (address));
+}
 
-                    __attribute__((constructor)) static void start(void)
+__attribute__((constructor)) static void start(void)
 {
     CUdeviceptr memory = 0;
     CUresult results[3] = {initialize(0), lookup_allocate(&memory, 111), lookup_free(memory)};
