@@ -33,7 +33,8 @@ static int64_t known(int64_t first, int64_t second)
 /* Both tables; %s: what host memory has no column for. */
 #define GMT_MEMORY_COLUMNS(stream) \
     "id, kind, begin_ns, end_ns, free_begin_ns, free_end_ns, bytes, address, stack_id, " \
-    "free_stack_id, context_id, thread_id, free_thread_id, api_id, free_api_id, caller, " stream
+    "free_stack_id, context_id, thread_id, free_thread_id, api_id, free_api_id, caller, " stream \
+    ", coalesce((SELECT device_id FROM context c WHERE c.id = context_id), -1)"
 
 static int load_table(struct gmt_memory *memory, const char *sql, bool host, size_t capacity)
 {
@@ -57,6 +58,7 @@ static int load_table(struct gmt_memory *memory, const char *sql, bool host, siz
             *times[i] = gmt_query_time(&query, 2 + i);
         for (int i = 0; i < (int)(sizeof(fields) / sizeof(fields[0])); i++)
             *fields[i] = gmt_query_known(&query, 6 + i);
+        row->device_id = tl->device_count < 2 ? 0 : gmt_query_int(&query, 17);
         row->first_use_ns = row->last_use_ns = GMT_NO_TIME;
         row->copied_begin = INT64_MAX;
         row->site = gmt_timeline_site(tl, gmt_query_int(&query, 8),
@@ -84,35 +86,6 @@ static int compare_begins(const void *a, const void *b)
     return compare_ids(a, b);
 }
 
-/* Of memory whose context is not known, -1. */
-static int find_devices(struct gmt_memory *memory)
-{
-    enum { CONTEXTS = UINT16_MAX + 1 }; /* ids that a call can have */
-    struct gmt_query query;
-
-    if (memory->timeline->device_count < 2)
-        return 0;
-    int64_t *devices = malloc(CONTEXTS * sizeof(*devices));
-    if (devices == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < CONTEXTS; i++)
-        devices[i] = -1;
-    int rc = gmt_query_open(&query, memory->timeline->db, "SELECT id, device_id FROM context");
-    while (rc == 0 && gmt_query_next(&query)) {
-        int64_t context = gmt_query_int(&query, 0);
-
-        if (context >= 0 && context < CONTEXTS)
-            devices[context] = gmt_query_int(&query, 1);
-    }
-    for (size_t i = 0; i < memory->count; i++) {
-        int64_t context = memory->rows[i].context_id;
-
-        memory->rows[i].device_id = context >= 0 && context < CONTEXTS ? devices[context] : -1;
-    }
-    free(devices);
-    return gmt_query_close(&query, rc);
-}
-
 int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeline)
 {
     int64_t n = 0;
@@ -138,9 +111,7 @@ int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeli
         return rc;
     memory->host_count = memory->count - device;
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_ids);
-    rc = find_devices(memory);
-    if (rc == 0)
-        rc = gmt_memory_find_uses(memory);
+    rc = gmt_memory_find_uses(memory);
     if (rc == 0)
         rc = gmt_memory_find_indirect(memory);
     if (rc == 0)

@@ -37,7 +37,7 @@ struct gmt_memory_row {
     int64_t stack_id, free_stack_id, context_id, stream_id, caller;
     int64_t thread_id, free_thread_id, api_id, free_api_id;
     int64_t lives_ns;  /* from then on; always known                              */
-    int64_t device_id; /* 0 where the trace has work on one device only            */
+    int64_t device_id; /* 0 in a trace of one device; -1: not known               */
     int64_t copied_begin,
         copied_end;  /* bytes from the start that copies touched; begin > end: none */
     uint64_t site;   /* as gmt_tl_call.site                                     */
@@ -70,6 +70,9 @@ void gmt_memory_free(struct gmt_memory *memory);
 int gmt_memory_find_uses(struct gmt_memory *memory);
 int gmt_memory_find_indirect(struct gmt_memory *memory);
 int gmt_memory_find_segments(struct gmt_memory *memory);
+
+/* NULL: no allocation has that id. While rows are in the order of their ids. */
+struct gmt_memory_row *gmt_memory_find(const struct gmt_memory *memory, int64_t id);
 
 /* Whether the device allocation of that id is a segment. */
 bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id);

@@ -6,19 +6,10 @@
 #include "analyzer/memory.h"
 #include "analyzer/thresholds.h"
 
-static int compare_ids(const void *a, const void *b)
-{
-    const struct gmt_memory_row *x = a, *y = b;
-
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 /* Whether a kernel got a pointer into it; also of what is no allocation: a variable of a module. */
 static bool in_kernels(const struct gmt_memory *memory, int64_t id)
 {
-    struct gmt_memory_row key = {.id = id};
-    const struct gmt_memory_row *row = bsearch(&key, memory->rows, memory->count,
-                                               sizeof(*memory->rows), compare_ids);
+    const struct gmt_memory_row *row = gmt_memory_find(memory, id);
 
     return row == NULL || row->in_kernels;
 }

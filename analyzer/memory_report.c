@@ -42,23 +42,7 @@ static int compare_bytes(const void *a, const void *b)
     return (x->largest > y->largest) - (x->largest < y->largest);
 }
 
-/* Device of a context; INT64_MIN: not known. */
-static int64_t device_of(const struct gmt_timeline *tl, int64_t context_id)
-{
-    struct gmt_query query;
-    int64_t device = INT64_MIN;
-    int rc = gmt_query_open(&query, tl->db, "SELECT device_id FROM context WHERE id = ?1");
-
-    if (rc == 0) {
-        sqlite3_bind_int64(query.statement, 1, context_id);
-        if (gmt_query_next(&query))
-            device = gmt_query_known(&query, 0);
-    }
-    gmt_query_close(&query, rc);
-    return device;
-}
-
-/* Traces of one device, as nearly all are, need no look-up. */
+/* Memory whose device is not known may be on any. */
 static bool is_meant(const struct gmt_memory *memory, const struct gmt_memory_row *row,
                      const struct moment *moment)
 {
@@ -67,8 +51,7 @@ static bool is_meant(const struct gmt_memory *memory, const struct gmt_memory_ro
         return false;
     if (moment->host || moment->device_id == INT64_MIN || memory->timeline->device_count < 2)
         return true;
-    return row->context_id == INT64_MIN ||
-           device_of(memory->timeline, row->context_id) == moment->device_id;
+    return row->device_id < 0 || row->device_id == moment->device_id;
 }
 
 /* One sum per live row; NULL: no memory. */

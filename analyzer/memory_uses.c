@@ -22,7 +22,7 @@ static struct use use_of(int64_t begin_ns, int64_t end_ns, int64_t start_ns, int
     return (struct use){timed ? start_ns : begin_ns, timed ? stop_ns : end_ns, !timed, false};
 }
 
-static struct gmt_memory_row *find(const struct gmt_memory *memory, int64_t id)
+struct gmt_memory_row *gmt_memory_find(const struct gmt_memory *memory, int64_t id)
 {
     size_t low = 0, high = memory->count;
 
@@ -75,8 +75,8 @@ static void add_copies(struct gmt_memory *memory)
 
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
-        struct gmt_memory_row *dst = find(memory, copy->dst_allocation);
-        struct gmt_memory_row *src = find(memory, copy->src_allocation);
+        struct gmt_memory_row *dst = gmt_memory_find(memory, copy->dst_allocation);
+        struct gmt_memory_row *src = gmt_memory_find(memory, copy->src_allocation);
         struct use use = use_of(copy->call.begin_ns, copy->call.end_ns, copy->device_start_ns,
                                 copy->device_end_ns);
 
@@ -99,7 +99,7 @@ static int add_rows(struct gmt_memory *memory, const char *sql)
                                 gmt_query_time(&query, 3), gmt_query_time(&query, 4));
 
         use.by_kernel = gmt_query_int(&query, 5) != 0;
-        add_use(find(memory, gmt_query_int(&query, 0)), use);
+        add_use(gmt_memory_find(memory, gmt_query_int(&query, 0)), use);
     }
     return gmt_query_close(&query, rc);
 }
@@ -201,7 +201,7 @@ static int add_launches(struct gmt_memory *memory)
             int64_t set = gmt_ids_index(&sets, gmt_query_int(&query, 0));
 
             if (set >= 0)
-                add_use(find(memory, gmt_query_int(&query, 1)), uses[set]);
+                add_use(gmt_memory_find(memory, gmt_query_int(&query, 1)), uses[set]);
         }
         rc = gmt_query_close(&query, rc);
     }

@@ -17,7 +17,8 @@
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
- * source_file. 5 added inline_level, and instruction.chain_id. */
+ * source_file. 5 added inline_level, and instruction.chain_id. 6 added
+ * graph_switch and graph.made_id. */
 #define GMT_TRACE_USER_VERSION 6
 
 /* schema.sql and indexes.sql, embedded by the build. */

@@ -21,7 +21,7 @@ int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     gmt_put_or_null(&row, graph->context);
     gmt_put_unsigned(&row, graph->node_count);
     gmt_put_unsigned(&row, since_ns);
-    gmt_put_unsigned(&row, graph->made);
+    gmt_put_unsigned(&row, graph->made != 0 ? graph->made : graph->id); /* 0: an older version's */
     return gmt_ingest_step(&row);
 }
 

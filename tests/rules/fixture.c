@@ -63,6 +63,15 @@ void gmt_fixture_load(struct gmt_fixture *fixture, const char *name)
     fixture->model.origin = "model.json";
 }
 
+void gmt_fixture_load_positive(struct gmt_fixture *fixture, const char *rule, const char *sql)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof(name), "fixtures/%s_positive", rule);
+    gmt_fixture_load(fixture, name);
+    gmt_fixture_sql(fixture, sql);
+}
+
 void gmt_fixture_drop_model(struct gmt_fixture *fixture)
 {
     gmt_model_free(&fixture->model);

@@ -15,6 +15,8 @@ struct gmt_fixture {
 
 /* name as in tests/rules/<name>.sql. Fails the running test when anything goes wrong. */
 void gmt_fixture_load(struct gmt_fixture *fixture, const char *name);
+/* The fixture that the rule speaks of, changed by `sql`. */
+void gmt_fixture_load_positive(struct gmt_fixture *fixture, const char *rule, const char *sql);
 /* After gmt_fixture_load; NULL: all rules. */
 void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule);
 /* The same, and the one finding that there must be. */

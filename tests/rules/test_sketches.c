@@ -41,11 +41,8 @@ Test(sketches, have_the_programs_own_numbers)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct gmt_fixture fixture;
-        char name[64];
 
-        (void)snprintf(name, sizeof(name), "fixtures/%s_positive", cases[i].rule);
-        gmt_fixture_load(&fixture, name);
-        gmt_fixture_sql(&fixture, cases[i].sql);
+        gmt_fixture_load_positive(&fixture, cases[i].rule, cases[i].sql);
         const char *sketch = gmt_fixture_only(&fixture, cases[i].rule)->sketch;
         cr_assert_not_null(sketch, "%s", cases[i].rule);
         for (int k = 0; k < 2; k++)

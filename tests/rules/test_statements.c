@@ -107,11 +107,8 @@ Test(statements, reproduce_the_evidence)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct gmt_fixture fixture;
-        char name[64];
 
-        (void)snprintf(name, sizeof(name), "fixtures/%s_positive", cases[i].rule);
-        gmt_fixture_load(&fixture, name);
-        gmt_fixture_sql(&fixture, cases[i].sql);
+        gmt_fixture_load_positive(&fixture, cases[i].rule, cases[i].sql);
         check_row(&fixture, gmt_fixture_only(&fixture, cases[i].rule), i);
         gmt_fixture_free(&fixture);
     }
