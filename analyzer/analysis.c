@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "analyzer/intervals.h"
 #include "analyzer/joints.h"
 #include "analyzer/launch_rows.h"
 #include "analyzer/named_ranges.h"
+#include "analyzer/unseen.h"
 #include "analyzer/untimed_waits.h"
 #include "reports/progress.h"
 
@@ -33,6 +35,10 @@ static const char *missing(const struct gmt_analysis *analysis, unsigned needs)
         return "no hardware (software device)";
     if (tl->simulated)
         needs &= ~(unsigned)GMT_NEED_MODEL;
+    if ((needs & GMT_NEED_ALL_USES) != 0 && tl->unseen->uses != NULL)
+        return tl->unseen->uses;
+    if ((needs & GMT_NEED_ALL_CALLS) != 0 && tl->unseen->calls != NULL)
+        return tl->unseen->calls;
     if ((needs & GMT_NEED_PATCHED) != 0 && !tl->has_patched)
         return tl->simulated ? "no launch was counted"
                              : "no exact memory counters (software-patched group) in this trace";
@@ -49,12 +55,17 @@ static const char *missing(const struct gmt_analysis *analysis, unsigned needs)
 /* Why there is nothing to look at, or NULL. */
 static const char *not_used(const struct gmt_timeline *tl, unsigned needs)
 {
-    if ((needs & GMT_NEED_COPIES) != 0 && tl->copy_count == 0)
-        return "the program copies nothing";
+    bool limited = tl->unseen->limited;
+
     if ((needs & GMT_NEED_ALLOCATIONS) != 0 && tl->allocation_count == 0)
         return "the program allocates no device memory";
+    if (limited && (needs & GMT_NEED_ALL_USES) != 0)
+        return NULL; /* outside it may */
+    if ((needs & GMT_NEED_COPIES) != 0 && tl->copy_count == 0)
+        return limited ? "nothing is copied inside of the range" : "the program copies nothing";
     if ((needs & GMT_NEED_LAUNCHES) != 0 && tl->launch_count == 0)
-        return "the program launches no kernel";
+        return limited ? "no kernel is launched inside of the range"
+                       : "the program launches no kernel";
     return NULL;
 }
 
@@ -120,19 +131,58 @@ static int is_about_results(const struct gmt_finding *finding)
     return finding->severity == GMT_SEVERITY_HIGH && finding->saving.high_ns <= 0;
 }
 
+/* Guesses do not outrank what is known, however much they promise. */
+static int is_guess(const struct gmt_finding *finding)
+{
+    return finding->guess && isfinite(finding->saving.best_ns);
+}
+
+/*
+ * Wrong results; what has a price, the largest saving first; guesses; then what has none, by the most
+ * that it can save.
+ */
 static int compare_findings(const void *a, const void *b)
 {
     const struct gmt_finding *x = a, *y = b;
     int order = is_about_results(y) - is_about_results(x);
 
     if (order == 0)
+        order = isnan(x->saving.best_ns) - isnan(y->saving.best_ns);
+    if (order == 0)
+        order = is_guess(x) - is_guess(y);
+    if (order == 0)
         order = compare_double_down(x->saving.best_ns, y->saving.best_ns);
-
+    if (order == 0 && isnan(x->saving.best_ns))
+        order = compare_double_down(x->at_most_ns, y->at_most_ns);
     if (order == 0)
         order = compare_double_down(x->excess_bytes, y->excess_bytes);
     if (order == 0)
         order = compare_double_down(x->saved_peak_bytes, y->saved_peak_bytes);
     return order != 0 ? order : strcasecmp(x->fingerprint, y->fingerprint);
+}
+
+/* Notes of one reason together, where the first of them stands. */
+static int group_notes(struct gmt_finding *notes, size_t n)
+{
+    struct gmt_finding *grouped = calloc(n + 1, sizeof(*grouped));
+    bool *taken = calloc(n + 1, sizeof(*taken));
+    size_t count = 0;
+
+    for (size_t i = 0; i < n && grouped != NULL && taken != NULL; i++) {
+        for (size_t k = i; k < n && !taken[i]; k++) {
+            if (k != i && (taken[k] || strcmp(notes[k].note_why, notes[i].note_why) != 0))
+                continue;
+            grouped[count++] = notes[k];
+            taken[k] = k != i;
+        }
+        taken[i] = true;
+    }
+    int rc = grouped != NULL && taken != NULL ? 0 : -ENOMEM;
+    if (rc == 0 && n > 0)
+        memcpy(notes, grouped, n * sizeof(*notes));
+    free(grouped);
+    free(taken);
+    return rc;
 }
 
 static void merge_claims(struct gmt_finding *findings, size_t n)
@@ -147,6 +197,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     static const struct gmt_model no_model = {.provenance = GMT_MODEL_NONE};
     struct gmt_runs runs = {0};
     struct gmt_memory memory;
+    struct gmt_unseen unseen;
 
     if (timeline->simulated)
         model = &no_model;
@@ -154,6 +205,12 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
     int rc = gmt_memory_load(&memory, timeline);
 
+    if (rc == 0)
+        rc = gmt_unseen_load(&unseen, timeline, report);
+    else
+        unseen = (struct gmt_unseen){0};
+    timeline->unseen = &unseen;
+    report->uses_unseen = unseen.uses;
     gmt_untimed_waits(timeline, model);
     if (rc == 0)
         rc = gmt_runs_find(timeline, &runs);
@@ -175,12 +232,14 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     gmt_progress_end();
     gmt_races_fill(timeline, report);
     if (filter->kernels != NULL)
-        gmt_report_keep_kernels(report, filter->kernels);
+        gmt_report_keep_kernels(timeline, report, filter->kernels);
     if (report->finding_count > 1)
         qsort(report->findings, report->finding_count, sizeof(*report->findings), compare_findings);
     if (report->note_count > 1)
         qsort(report->notes, report->note_count, sizeof(*report->notes), compare_findings);
-    rc = gmt_report_name_ranges(timeline, report);
+    rc = group_notes(report->notes, report->note_count);
+    if (rc == 0)
+        rc = gmt_report_name_ranges(timeline, report);
     if (rc != 0)
         goto out;
     merge_claims(report->findings, report->finding_count);
@@ -204,5 +263,7 @@ out:
     free(analysis.launch_rows);
     gmt_runs_free(&runs);
     gmt_memory_free(&memory);
+    timeline->unseen = NULL;
+    gmt_unseen_free(&unseen);
     return rc;
 }

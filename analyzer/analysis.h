@@ -29,7 +29,12 @@ void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *re
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 /* Peak memory, who made it, and who held memory when there was none left. */
 int gmt_memory_report(struct gmt_analysis *analysis);
-void gmt_report_keep_kernels(struct gmt_report *report, const regex_t *kernels);
+/* 0, or -ENOENT with a message, which names some there are: no kernel of the trace matches. */
+int gmt_kernels_match(const struct gmt_timeline *timeline, const regex_t *kernels, char *message,
+                      size_t bytes);
+
+void gmt_report_keep_kernels(const struct gmt_timeline *timeline, struct gmt_report *report,
+                             const regex_t *kernels);
 void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
                    struct gmt_report *report);
 

@@ -18,6 +18,8 @@ static const struct {
                         [GMT_LIMIT_LENGTH] = {"maxLength", false, false},
                         [GMT_LIMIT_SCORE] = {"minScore", false, true}};
 
+#define LIMIT_MOST 1e18 /* ns: 30 years; bytes: more than there are */
+
 struct reading {
     struct gmt_arena *arena;
     char *message;
@@ -59,6 +61,8 @@ static int read_limit(struct reading *r, struct gmt_assertion *a, const char *na
         if (a->figure >= 0 && !limits[i].of_figures)
             return wrong(r, "%s: %s is asked of rules; a figure has maxNumericValue", a->key, name);
         a->limits[i] = json_number_value(value);
+        if (!(a->limits[i] >= 0 && a->limits[i] <= LIMIT_MOST))
+            return wrong(r, "%s: %s must be between 0 and %g", a->key, name, LIMIT_MOST);
         return 0;
     }
     /* A limit that is misspelt must not pass as one that holds. */
@@ -188,19 +192,26 @@ static double value_of(const struct gmt_assertion *a, const struct gmt_summary *
     return limit == GMT_LIMIT_NUMERIC ? ns : limit == GMT_LIMIT_LENGTH ? n : n == 0;
 }
 
-static const char *written(struct gmt_arena *arena, const struct gmt_assertion *a,
-                           enum gmt_limit limit, double value)
+static void write_numbers(struct gmt_arena *arena, const struct gmt_assertion *a,
+                          enum gmt_limit limit, double value, struct gmt_gate *gate)
 {
-    char text[GMT_FORMAT_BYTES];
+    const char *sign = limits[limit].least ? ">=" : "<=";
+    double bound = a->limits[limit];
+    enum gmt_figure_kind kind = a->figure >= 0              ? gmt_figure_rows[a->figure].kind
+                                : limit == GMT_LIMIT_LENGTH ? GMT_KIND_COUNT
+                                                            : GMT_KIND_NS;
+    char is[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
 
-    if (limit == GMT_LIMIT_SCORE)
-        return gmt_arena_text(arena, "score %g", value);
-    if (limit == GMT_LIMIT_LENGTH)
-        return gmt_arena_text(arena, "%s finding%s", gmt_format_count(text, value),
-                              value == 1 ? "" : "s");
-    return gmt_arena_copy(
-        arena, gmt_format_kind(text, value,
-                               a->figure >= 0 ? gmt_figure_rows[a->figure].kind : GMT_KIND_NS));
+    if (limit == GMT_LIMIT_SCORE) {
+        gate->is = gmt_arena_text(arena, "score %g", value);
+        gate->limit = gmt_arena_text(arena, "%s score %g", sign, bound);
+        return;
+    }
+    gmt_format_apart(is, value, most, bound, kind);
+    const char *noun = limit == GMT_LIMIT_LENGTH ? " finding" : "";
+    gate->is = gmt_arena_text(arena, "%s%s%s", is, noun, noun[0] != '\0' && value != 1 ? "s" : "");
+    gate->limit = gmt_arena_text(arena, "%s %s%s%s", sign, most, noun,
+                                 noun[0] != '\0' && bound != 1 ? "s" : "");
 }
 
 /* Where a rule's findings are: what the reader of a log looks for next. */
@@ -230,12 +241,11 @@ static void check_limit(const struct gmt_assertion *a, const struct gmt_summary 
         .level = a->level,
         .gate = "budget",
         .what = a->key,
-        .is = isnan(value) ? "–" : written(gates->arena, a, limit, value),
-        .limit = gmt_arena_text(gates->arena, "%s %s",
-                                least ? ">=" : "<=", written(gates->arena, a, limit, bound)),
     };
 
+    write_numbers(gates->arena, a, limit, value, &gate);
     if (isnan(value)) {
+        gate.is = "–";
         gate.holds = GMT_HOLDS_UNKNOWN;
         gate.note = why;
     } else if (least ? value < bound : value > bound) {

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "analyzer/paths.h"
+#include "libtrace/store/guard.h"
+#include "reports/memory_limit.h"
 
 static bool file_names_gpu(const char *path, const char *uuid)
 {
@@ -69,8 +71,10 @@ int gmt_calibrate_run(const char *device_uuid, char *message, size_t bytes)
         return -ENOMEM;
     /* Results go to stdout and nothing else does. */
     int rc = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    gmt_memory_limit_lift();
     if (rc == 0)
         rc = posix_spawn(&child, path, &actions, NULL, arguments, environ);
+    gmt_memory_limit(gmt_guard_memory_bytes());
     posix_spawn_file_actions_destroy(&actions);
     if (rc != 0) {
         snprintf(message, bytes, "%s: %s", path, strerror(rc));

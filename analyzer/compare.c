@@ -76,11 +76,27 @@ double gmt_median_deviation(double *values, size_t n, double middle)
     return gmt_median(values, n);
 }
 
+void gmt_summaries_time_alike(struct gmt_summary *const *summaries, size_t n)
+{
+    bool all_known = true;
+
+    for (size_t i = 0; i < n; i++)
+        all_known = all_known && !isnan(summaries[i]->own_ns);
+    for (size_t i = 0; i < n && !all_known; i++) {
+        summaries[i]->values[GMT_FIGURE_wall_ns] = summaries[i]->recorded_ns;
+        summaries[i]->own_ns = NAN;
+    }
+}
+
 void gmt_summaries_join(struct gmt_summary *joined, const struct gmt_summary *runs, size_t n)
 {
     double *values = malloc(n * sizeof(*values));
 
     *joined = runs[0];
+    for (size_t i = 0; values != NULL && i < n; i++)
+        values[i] = runs[i].recorded_ns;
+    if (values != NULL && n > 0)
+        joined->recorded_ns = gmt_median(values, n);
     for (int figure = 0; values != NULL && n > 1 && figure < GMT_FIGURES; figure++) {
         size_t known = 0;
 

@@ -14,6 +14,10 @@ void gmt_noise_fill(struct gmt_summary *summary);
  */
 void gmt_summaries_join(struct gmt_summary *joined, const struct gmt_summary *runs, size_t n);
 
+/* Where the trace of one of them does not know gmtrace's own time, it is in the wall time of all: like is
+ * compared with like. */
+void gmt_summaries_time_alike(struct gmt_summary *const *summaries, size_t n);
+
 /* From A to B; both must live as long as the comparison, whose memory is the arena's. */
 void gmt_compare(struct gmt_comparison *comparison, const struct gmt_summary *a,
                  const struct gmt_summary *b, struct gmt_arena *arena);

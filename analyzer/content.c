@@ -5,57 +5,20 @@
 #include <stdlib.h>
 
 #include "analyzer/content_events.h"
-#include "analyzer/content_places.h"
+#include "analyzer/content_scan.h"
+#include "analyzer/sharing.h"
 #include "analyzer/thresholds.h"
-
-/* What a buffer of the host was last filled with by a copy from a device. */
-struct arrival {
-    uint64_t address;
-    int64_t bytes;
-    int32_t copy;
-};
-
-/* Work handed to a stream that nobody is known to have waited for. */
-struct pending {
-    int64_t serial, stream; /* serial 0: none; stream -1: of several */
-};
-
-struct memory {
-    int64_t id;
-    uint64_t address;
-    int64_t free_ns;
-    struct gmt_places places;
-    struct pending writes; /* the last ones */
-    bool foreign;          /* others write to it, too */
-    bool handed;           /* some launch gets a pointer into it */
-};
-
-struct scan {
-    const struct gmt_timeline *timeline;
-    struct gmt_copy_content *contents;
-    struct gmt_writers writers;
-    struct memory *memories; /* by id */
-    size_t memory_count;
-    struct arrival *arrivals; /* hashed by address */
-    size_t arrival_slots;
-    int64_t serial;                              /* number of the event; never 0 */
-    int64_t wait_all, wait[GMT_CONTENT_STREAMS]; /* the last ones */
-    struct pending anything; /* launches of unknown arguments, and work of the host in streams */
-    int64_t unknown;         /* the last event that may have written anywhere */
-    int32_t unknown_doubt;   /* and what it was */
-    bool shared, failed;
-};
 
 static int compare_memories(const void *a, const void *b)
 {
-    const struct memory *x = a, *y = b;
+    const struct gmt_content_memory *x = a, *y = b;
 
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct memory *find_memory(const struct scan *scan, int64_t id)
+struct gmt_content_memory *gmt_content_memory_find(const struct gmt_content_scan *scan, int64_t id)
 {
-    struct memory key = {.id = id};
+    struct gmt_content_memory key = {.id = id};
 
     return id <= 0 || scan->memory_count == 0
                ? NULL
@@ -81,7 +44,8 @@ bool gmt_content_is_round_trip(const struct gmt_timeline *timeline,
 
 /* ---- buffers of the host ---------------------------------------------------------------------- */
 
-static struct arrival *arrival_slot(const struct scan *scan, uint64_t address)
+static struct gmt_content_arrival *arrival_slot(const struct gmt_content_scan *scan,
+                                                uint64_t address)
 {
     size_t at = (size_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
@@ -91,36 +55,39 @@ static struct arrival *arrival_slot(const struct scan *scan, uint64_t address)
     return &scan->arrivals[at];
 }
 
-static bool is_pending(const struct scan *scan, const struct pending *work)
+bool gmt_content_is_pending(const struct gmt_content_scan *scan,
+                            const struct gmt_content_pending *work)
 {
     bool known = work->stream >= 0 && work->stream < GMT_CONTENT_STREAMS;
 
     return work->serial > scan->wait_all && (!known || work->serial > scan->wait[work->stream]);
 }
 
-static void hand_over(const struct scan *scan, struct pending *work, int64_t stream)
+static void hand_over(const struct gmt_content_scan *scan, struct gmt_content_pending *work,
+                      int64_t stream)
 {
-    if (is_pending(scan, work) && work->stream != stream)
+    if (gmt_content_is_pending(scan, work) && work->stream != stream)
         stream = -1;
-    *work = (struct pending){scan->serial, stream};
+    *work = (struct gmt_content_pending){scan->serial, stream};
 }
 
 /* An asynchronous copy reads page-locked memory when its turn comes: unless nothing that was handed to
  * a stream before may still write there, its fingerprint is not that of what it carried. */
-static void check_source(struct scan *scan, size_t i)
+static void check_source(struct gmt_content_scan *scan, size_t i)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
-    const struct memory *memory = find_memory(scan, copy->src_allocation);
+    const struct gmt_content_memory *memory = gmt_content_memory_find(scan, copy->src_allocation);
 
     if (copy->blocking || copy->host_class != GMT_CLASS_PINNED)
         return;
-    if (is_pending(scan, &scan->anything) || (memory != NULL && is_pending(scan, &memory->writes)))
+    if (gmt_content_is_pending(scan, &scan->anything) ||
+        (memory != NULL && gmt_content_is_pending(scan, &memory->writes)))
         scan->contents[i].print.whole = -1;
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
-static void waited(struct scan *scan, int64_t stream)
+static void waited(struct gmt_content_scan *scan, int64_t stream)
 {
     if (stream < 0)
         scan->wait_all = scan->serial;
@@ -128,22 +95,15 @@ static void waited(struct scan *scan, int64_t stream)
         scan->wait[stream] = scan->serial;
 }
 
-/* Where in an allocation an address lies; -1: not there, whatever a damaged trace says. */
-static int64_t offset_in(const struct memory *memory, uint64_t address)
-{
-    uint64_t offset = address - memory->address;
-
-    return memory->address != 0 && offset <= GMT_CONTENT_MOST_BYTES ? (int64_t)offset : -1;
-}
-
 /* `bytes` < 0: of unknown extent. */
-static void written(struct scan *scan, struct memory *memory, uint64_t address, int64_t bytes,
-                    int64_t stream)
+static void written(struct gmt_content_scan *scan, struct gmt_content_memory *memory,
+                    uint64_t address, int64_t bytes, int64_t stream)
 {
-    int64_t offset = memory != NULL ? offset_in(memory, address) : -1;
+    int64_t offset = memory != NULL ? gmt_content_offset_in(memory, address) : -1;
 
     if (memory == NULL)
         return;
+    memory->filled = true;
     hand_over(scan, &memory->writes, stream);
     if (offset >= 0 && bytes >= 0 && bytes <= GMT_CONTENT_MOST_BYTES)
         gmt_places_forget(&memory->places, offset, bytes);
@@ -151,9 +111,8 @@ static void written(struct scan *scan, struct memory *memory, uint64_t address, 
         memory->places.count = 0;
 }
 
-/* What may have written there since the place was told. */
-static int32_t doubt_of(const struct scan *scan, const struct memory *memory,
-                        const struct gmt_place *place)
+int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
+                             const struct gmt_content_memory *memory, const struct gmt_place *place)
 {
     if (scan->shared)
         return GMT_DOUBT_SHARED;
@@ -165,11 +124,13 @@ static int32_t doubt_of(const struct scan *scan, const struct memory *memory,
 }
 
 /* What copy `i` told. Earlier writes of another stream, unless they were waited for, may come later. */
-static void remember(struct scan *scan, struct memory *memory, uint64_t address, size_t i)
+static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *memory,
+                     uint64_t address, size_t i)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
-    bool racing = is_pending(scan, &memory->writes) && memory->writes.stream != copy->call.stream;
-    struct gmt_place place = {.offset = offset_in(memory, address),
+    bool racing = gmt_content_is_pending(scan, &memory->writes) &&
+                  memory->writes.stream != copy->call.stream;
+    struct gmt_place place = {.offset = gmt_content_offset_in(memory, address),
                               .bytes = copy->bytes,
                               .copy = (int32_t)i,
                               .doubt = racing ? GMT_DOUBT_STREAM : GMT_DOUBT_NONE,
@@ -177,46 +138,67 @@ static void remember(struct scan *scan, struct memory *memory, uint64_t address,
 
     if (!gmt_places_remember(&memory->places, &place))
         scan->failed = true;
+    gmt_content_print_told(scan, i);
+}
+
+/* Whether upload `i` brings bytes back, as they were, to memory like that which they left, and at the same
+ * place of it: the first bytes there, but for others of the same memory. */
+static bool is_parked(const struct gmt_content_scan *scan, size_t i,
+                      const struct gmt_content_memory *from, const struct gmt_place *place)
+{
+    const struct gmt_tl_copy *up = &scan->timeline->copies[i];
+    const struct gmt_tl_copy *down = &scan->timeline->copies[scan->contents[i].source];
+    const struct gmt_content_memory *to = gmt_content_memory_find(scan, up->dst_allocation);
+
+    return to != NULL && to != from && !to->foreign && !to->filled &&
+           (to->parked_from == 0 || to->parked_from == from->id) &&
+           gmt_content_offset_in(to, up->dst) >= 0 &&
+           gmt_content_offset_in(to, up->dst) == gmt_content_offset_in(from, down->src) &&
+           gmt_content_doubt_of(scan, from, place) == GMT_DOUBT_NONE;
 }
 
 /* The source was filled by a copy from a device: do the bytes still lie where that one read them? What
  * was freed or written over meanwhile was parked on the host: no round trip. */
-static void check_trip(struct scan *scan, size_t i, int32_t down)
+static void check_trip(struct gmt_content_scan *scan, size_t i, int32_t down)
 {
     const struct gmt_tl_copy *from = &scan->timeline->copies[down];
     struct gmt_copy_content *content = &scan->contents[i];
-    struct memory *memory = find_memory(scan, from->src_allocation);
+    struct gmt_content_memory *memory = gmt_content_memory_find(scan, from->src_allocation);
 
     content->source = down;
     content->trip = gmt_print_compare(&scan->contents[down].print, &content->print);
     if (content->trip != GMT_CONTENT_SAME)
         return;
-    if (memory == NULL || memory->foreign || offset_in(memory, from->src) < 0) {
+    if (memory == NULL || memory->foreign || gmt_content_offset_in(memory, from->src) < 0) {
         content->trip_doubt = GMT_DOUBT_UNSEEN;
         return;
     }
-    const struct gmt_place *place = gmt_places_find(&memory->places, offset_in(memory, from->src),
-                                                    from->bytes);
-    if (place == NULL || memory->free_ns <= scan->timeline->copies[i].call.begin_ns ||
-        gmt_print_compare(&scan->contents[place->copy].print, &content->print) != GMT_CONTENT_SAME)
+    const struct gmt_place *place = gmt_places_find(
+        &memory->places, gmt_content_offset_in(memory, from->src), from->bytes);
+    bool there = place != NULL && gmt_print_compare(&scan->contents[place->copy].print,
+                                                    &content->print) == GMT_CONTENT_SAME;
+    bool freed = memory->free_ns <= scan->timeline->copies[i].call.begin_ns;
+    content->parked = there && freed && is_parked(scan, i, memory, place);
+    if (!there || freed)
         content->trip = GMT_CONTENT_OTHER;
     else
-        content->trip_doubt = doubt_of(scan, memory, place);
+        content->trip_doubt = gmt_content_doubt_of(scan, memory, place);
 }
 
-static void upload(struct scan *scan, size_t i)
+static void upload(struct gmt_content_scan *scan, size_t i)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     struct gmt_copy_content *content = &scan->contents[i];
-    struct memory *to = find_memory(scan, copy->dst_allocation);
+    struct gmt_content_memory *to = gmt_content_memory_find(scan, copy->dst_allocation);
 
     check_source(scan, i);
-    const struct arrival *arrival = arrival_slot(scan, copy->src);
+    const struct gmt_content_arrival *arrival = arrival_slot(scan, copy->src);
     if (copy->linear && copy->src != 0 && arrival->address != 0 && arrival->bytes == copy->bytes)
         check_trip(scan, i, arrival->copy);
+    gmt_content_host_told(scan, i, copy->src);
     if (to == NULL || to->foreign)
         return;
-    int64_t offset = offset_in(to, copy->dst);
+    int64_t offset = gmt_content_offset_in(to, copy->dst);
     if (!copy->linear || offset < 0) {
         written(scan, to, copy->dst, -1, copy->call.stream);
         return;
@@ -225,33 +207,65 @@ static void upload(struct scan *scan, size_t i)
     if (place != NULL) {
         content->before = place->copy;
         content->place = gmt_print_compare(&scan->contents[place->copy].print, &content->print);
-        content->place_doubt = doubt_of(scan, to, place);
+        content->place_doubt = gmt_content_doubt_of(scan, to, place);
     }
+    if (content->place != GMT_CONTENT_SAME)
+        gmt_content_find_twin(scan, i);
+    if (content->parked)
+        to->parked_from = scan->timeline->copies[content->source].src_allocation;
+    else
+        to->filled = true;
     remember(scan, to, copy->dst, i);
     if (!copy->blocking)
         hand_over(scan, &to->writes, copy->call.stream);
 }
 
-static void download(struct scan *scan, size_t i)
+/* Does a copy to the host bring what copies told of its source? */
+static void check_source_place(struct gmt_content_scan *scan, size_t i,
+                               struct gmt_content_memory *from)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
-    struct memory *from = find_memory(scan, copy->src_allocation);
-    struct memory *host = find_memory(scan, copy->dst_allocation);
+    struct gmt_copy_content *content = &scan->contents[i];
+    const struct gmt_place *place = gmt_places_find(
+        &from->places, gmt_content_offset_in(from, copy->src), copy->bytes);
+
+    if (place == NULL || copy->bytes <= 0)
+        return;
+    content->before = place->copy;
+    content->there = gmt_print_compare(&scan->contents[place->copy].print, &content->print);
+    content->place_doubt = gmt_content_doubt_of(scan, from, place);
+    if (content->place_doubt == GMT_DOUBT_NONE && gmt_content_is_pending(scan, &from->writes) &&
+        from->writes.stream != copy->call.stream)
+        content->place_doubt = GMT_DOUBT_STREAM;
+    from->unseen |= content->place_doubt == GMT_DOUBT_NONE && content->there == GMT_CONTENT_OTHER;
+    content->host = gmt_content_host_holds(scan, i);
+}
+
+static void download(struct gmt_content_scan *scan, size_t i)
+{
+    const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
+    struct gmt_content_memory *from = gmt_content_memory_find(scan, copy->src_allocation);
+    struct gmt_content_memory *host = gmt_content_memory_find(scan, copy->dst_allocation);
 
     if (!copy->blocking && host != NULL)
         hand_over(scan, &host->writes, copy->call.stream);
     if (copy->dst != 0) {
-        struct arrival *arrival = arrival_slot(scan, copy->dst);
+        struct gmt_content_arrival *arrival = arrival_slot(scan, copy->dst);
 
-        *arrival = (struct arrival){copy->dst, copy->linear ? copy->bytes : -1, (int32_t)i};
+        *arrival = (struct gmt_content_arrival){copy->dst, copy->linear ? copy->bytes : -1,
+                                                (int32_t)i};
     }
+    if (from != NULL && !from->foreign && copy->linear &&
+        gmt_content_offset_in(from, copy->src) >= 0)
+        check_source_place(scan, i, from);
+    gmt_content_host_told(scan, i, copy->dst);
     /* It tells what the place holds, whoever wrote it. */
     if (from != NULL && !from->foreign && copy->linear && scan->contents[i].print.whole >= 0 &&
-        offset_in(from, copy->src) >= 0)
+        gmt_content_offset_in(from, copy->src) >= 0)
         remember(scan, from, copy->src, i);
 }
 
-static void copied(struct scan *scan, size_t i)
+static void copied(struct gmt_content_scan *scan, size_t i)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
 
@@ -260,21 +274,24 @@ static void copied(struct scan *scan, size_t i)
     else if (copy->direction == GMT_COPY_D2H)
         download(scan, i);
     else
-        written(scan, find_memory(scan, copy->dst_allocation), copy->dst,
+        written(scan, gmt_content_memory_find(scan, copy->dst_allocation), copy->dst,
                 copy->linear ? copy->bytes : -1, copy->call.stream);
+    if (copy->direction == GMT_COPY_H2H || copy->direction == GMT_COPY_UNKNOWN)
+        scan->host.count = 0;
     if (copy->blocking)
         waited(scan, copy->call.stream);
 }
 
 /* Nothing tells how far behind its pointer a kernel goes, but it does not go before it. */
-static void launched_with(struct scan *scan, const struct gmt_tl_launch *launch,
+static void launched_with(struct gmt_content_scan *scan, const struct gmt_tl_launch *launch,
                           const struct gmt_pointer_argument *argument)
 {
-    struct memory *memory = find_memory(scan, argument->allocation);
+    struct gmt_content_memory *memory = gmt_content_memory_find(scan, argument->allocation);
     enum gmt_write write = gmt_writers_ask(&scan->writers, launch->class_index, argument);
 
     if (memory == NULL || write == GMT_WRITE_NO)
         return;
+    memory->filled = true;
     hand_over(scan, &memory->writes, launch->call.stream);
     size_t from = gmt_places_behind(&memory->places, argument->offset);
     if (write == GMT_WRITE_YES)
@@ -284,7 +301,7 @@ static void launched_with(struct scan *scan, const struct gmt_tl_launch *launch,
                                                                 : GMT_DOUBT_ARGUMENTS;
 }
 
-static void launched(struct scan *scan, const struct gmt_tl_launch *launch)
+static void launched(struct gmt_content_scan *scan, const struct gmt_tl_launch *launch)
 {
     size_t count = 0;
     const struct gmt_pointer_argument *arguments = gmt_writers_arguments(
@@ -300,9 +317,18 @@ static void launched(struct scan *scan, const struct gmt_tl_launch *launch)
     }
 }
 
+static void filled(struct gmt_content_scan *scan, const struct gmt_content_event *event)
+{
+    struct gmt_content_memory *memory = gmt_content_memory_find(scan, event->allocation);
+
+    written(scan, memory, event->address, event->bytes, event->stream);
+    if (memory == NULL || memory->host)
+        scan->host.count = 0;
+}
+
 static void on_event(void *data, const struct gmt_content_event *event)
 {
-    struct scan *scan = data;
+    struct gmt_content_scan *scan = data;
 
     scan->serial++;
     switch (event->kind) {
@@ -315,27 +341,28 @@ static void on_event(void *data, const struct gmt_content_event *event)
         scan->unknown = scan->serial;
         scan->unknown_doubt = GMT_DOUBT_UNSEEN;
         break;
-    case GMT_EVENT_MEMSET:
-        written(scan, find_memory(scan, event->allocation), event->address, event->bytes,
-                event->stream);
+    case GMT_EVENT_VALUE:
+        scan->unknown = scan->serial;
+        scan->unknown_doubt = GMT_DOUBT_VALUE;
         break;
+    case GMT_EVENT_MEMSET: filled(scan, event); break;
     }
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static struct memory memory_of(const struct gmt_tl_allocation *allocation)
+static struct gmt_content_memory memory_of(const struct gmt_tl_allocation *allocation)
 {
-    return (struct memory){
+    return (struct gmt_content_memory){
         .id = allocation->call.id,
         .address = allocation->address,
         .free_ns = allocation->free_begin_ns != GMT_NO_TIME ? allocation->free_begin_ns : INT64_MAX,
         /* managed, another process's, another API's */
-        .foreign = allocation->kind == 'm' || allocation->kind == 'i' || allocation->kind == 'x',
+        .foreign = allocation->kind == 'm' || gmt_sharing_is_foreign(allocation->kind),
     };
 }
 
-static int begin(struct scan *scan)
+static int begin(struct gmt_content_scan *scan)
 {
     const struct gmt_timeline *tl = scan->timeline;
     struct gmt_host_memory *host = NULL;
@@ -345,44 +372,72 @@ static int begin(struct scan *scan)
     scan->memories = calloc(tl->allocation_count + host_count + 1, sizeof(*scan->memories));
     scan->arrival_slots = 2 * tl->copy_count + 1;
     scan->arrivals = calloc(scan->arrival_slots, sizeof(*scan->arrivals));
+    scan->prints = calloc(scan->arrival_slots, sizeof(*scan->prints));
     if (rc == 0 && scan->memories != NULL) {
         for (size_t i = 0; i < tl->allocation_count; i++)
             scan->memories[scan->memory_count++] = memory_of(&tl->allocations[i]);
         for (size_t i = 0; i < host_count; i++)
-            scan->memories[scan->memory_count++] = (struct memory){
-                .id = host[i].id, .address = host[i].address, .free_ns = INT64_MAX};
+            scan->memories[scan->memory_count++] = (struct gmt_content_memory){
+                .id = host[i].id,
+                .address = host[i].address,
+                .free_ns = host[i].free_ns != GMT_NO_TIME ? host[i].free_ns : INT64_MAX,
+                .host = true};
         qsort(scan->memories, scan->memory_count, sizeof(*scan->memories), compare_memories);
     }
     free(host);
     for (size_t i = 0; scan->contents != NULL && i < tl->copy_count; i++)
         scan->contents[i] = (struct gmt_copy_content){
-            .print = {.whole = -1}, .before = -1, .source = -1};
+            .print = {.whole = -1}, .before = -1, .source = -1, .twin = -1};
     if (rc == 0 && scan->contents != NULL)
         rc = gmt_content_prints(tl, scan->contents);
     if (rc == 0)
         rc = gmt_writers_load(&scan->writers, tl);
     for (size_t i = 0; rc == 0 && i < scan->writers.argument_count; i++) {
-        struct memory *memory = find_memory(scan, scan->writers.arguments[i].allocation);
+        struct gmt_content_memory *memory = gmt_content_memory_find(
+            scan, scan->writers.arguments[i].allocation);
 
         if (memory != NULL)
             memory->handed = true;
     }
-    return scan->memories == NULL || scan->arrivals == NULL || scan->contents == NULL ? -1 : rc;
+    return scan->memories == NULL || scan->arrivals == NULL || scan->prints == NULL ||
+                   scan->contents == NULL
+               ? -1
+               : rc;
+}
+
+/* Memory that changes unseen holds what copies told of it by chance only. */
+static void doubt_unseen(struct gmt_content_scan *scan)
+{
+    const struct gmt_timeline *tl = scan->timeline;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_content_memory *from = tl->copies[i].direction == GMT_COPY_D2H
+                                                    ? gmt_content_memory_find(
+                                                          scan, tl->copies[i].src_allocation)
+                                                    : NULL;
+
+        if (from != NULL && from->unseen && scan->contents[i].place_doubt == GMT_DOUBT_NONE)
+            scan->contents[i].place_doubt = GMT_DOUBT_INDIRECT;
+    }
 }
 
 struct gmt_copy_content *gmt_contents_find(const struct gmt_timeline *timeline)
 {
-    struct scan scan = {.timeline = timeline};
+    struct gmt_content_scan scan = {.timeline = timeline};
 
     scan.contents = calloc(timeline->copy_count + 1, sizeof(*scan.contents));
     int rc = begin(&scan);
     if (rc == 0)
         rc = gmt_content_events(timeline, on_event, &scan);
+    if (rc == 0)
+        doubt_unseen(&scan);
+    free(scan.host.rows);
     for (size_t i = 0; i < scan.memory_count; i++)
         free(scan.memories[i].places.rows);
     gmt_writers_free(&scan.writers);
     free(scan.memories);
     free(scan.arrivals);
+    free(scan.prints);
     if (rc != 0 || scan.failed) {
         free(scan.contents);
         return NULL;

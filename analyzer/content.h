@@ -37,16 +37,29 @@ enum gmt_doubt {
     GMT_DOUBT_STREAM = -3,    /* earlier work of another stream, which nobody has waited for      */
     GMT_DOUBT_SHARED = -4,    /* another process, to which the program gave access                */
     GMT_DOUBT_UNSEEN = -5,    /* calls outside of the range                                       */
+    GMT_DOUBT_VALUE = -6,     /* a value that a stream writes, at an address that is not recorded */
 };
 
-/* About one copy from the host to a device. */
+/* Whether the host has the bytes that a copy brings from a device, as far as copies tell. */
+enum gmt_host_holds { GMT_HOST_UNKNOWN, GMT_HOST_ELSEWHERE, GMT_HOST_THERE };
+
+/* About one copy between the host and a device. */
 struct gmt_copy_content {
-    struct gmt_print print;          /* of every copy                                             */
-    int32_t before;                  /* copy that told what its destination held; -1: nothing did */
+    struct gmt_print print; /* of every copy                                             */
+    /* Copy that told what its destination held, or its source if it goes to the host; -1: none did. */
+    int32_t before;
     int32_t source;                  /* copy from a device that filled its source; -1: none       */
     enum gmt_content_known place;    /* the same bytes as `before`?                            */
     enum gmt_content_known trip;     /* as `source`, and they are still where it read them?    */
-    int32_t place_doubt, trip_doubt; /* enum gmt_doubt */
+    int32_t place_doubt, trip_doubt; /* enum gmt_doubt; place_doubt: also of a copy to the host */
+    /* Of a copy to a device alone: one that told of other memory that held the same bytes; -1: none. */
+    int32_t twin;
+    /* It brings back what `source` had taken from memory that was freed meanwhile, unchanged until then, to
+     * memory that holds nothing else yet. */
+    bool parked;
+    /* Of a copy to the host alone: */
+    enum gmt_content_known there; /* the same bytes as `before`? */
+    enum gmt_host_holds host;     /* where the host has them already */
 };
 
 /* By index of the copy; the caller frees. NULL: no memory, or the trace cannot be read. */

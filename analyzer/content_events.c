@@ -4,10 +4,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/query.h"
+#include "analyzer/sharing.h"
+#include "analyzer/unseen.h"
 
 /* A table that is read along with the timeline: begin_ns, kind, stream, allocation, address, bytes. */
 struct cursor {
@@ -31,52 +35,37 @@ static const char waits[] =
     "SELECT begin_ns, 3, CASE kind WHEN 'stream' THEN coalesce(stream_id, 0) ELSE -1 END, 0, 0, 0 "
     "FROM sync WHERE result = 0 AND kind IN ('stream', 'context', 'device') ORDER BY begin_ns";
 static const char calls[] =
-    "SELECT c.begin_ns, CASE WHEN a.name LIKE 'cuStream%' OR a.name LIKE 'cuLaunch%' THEN 4 ELSE 5 "
-    "END, coalesce(c.stream_id, 0), 0, 0, 0 FROM main.api_call c JOIN api a ON a.id = c.api_id "
-    "WHERE "
-    "c.result = 0 AND c.capturing = 0 AND (a.name LIKE 'cuLaunchHostFunc%' OR "
+    "SELECT c.begin_ns, 4, coalesce(c.stream_id, 0), 0, 0, 0 FROM main.api_call c JOIN api a ON "
+    "a.id = c.api_id WHERE c.result = 0 AND c.capturing = 0 AND (a.name LIKE 'cuLaunchHostFunc%' "
+    "OR "
     "a.name LIKE 'cuStreamAddCallback%' OR a.name LIKE 'cuStreamWaitValue%' OR "
-    "a.name LIKE 'cuStreamBatchMemOp%' OR a.name LIKE 'cuIpcGetMemHandle%' OR "
-    "a.name LIKE 'cuMemExportToShareableHandle%' OR a.name LIKE 'cuMemPoolExport%') "
+    "a.name LIKE 'cuStreamBatchMemOp%') "
     "ORDER BY c.begin_ns";
-/* An analysis of one range: all that may write outside of it. */
-static const char outside[] =
-    "SELECT begin_ns, 6, -1, 0, 0, 0 FROM (SELECT begin_ns, thread_id FROM main.launch UNION ALL "
-    "SELECT begin_ns, thread_id FROM main.memset UNION ALL SELECT begin_ns, thread_id FROM "
-    "main.transfer WHERE direction <> 'd2h') WHERE NOT gmt_in_range(thread_id, begin_ns) "
-    "ORDER BY begin_ns";
-/* A recording of ranges only: what follows each of them is not in the trace. */
-static const char unrecorded[] =
-    "SELECT end_ns, 6, -1, 0, 0, 0 FROM range WHERE end_ns IS NOT NULL "
-    "AND EXISTS (SELECT 1 FROM capability WHERE name = 'range') "
-    "ORDER BY end_ns";
+static const char values[] =
+    "SELECT c.begin_ns, 7, coalesce(c.stream_id, 0), 0, 0, 0 FROM main.api_call c JOIN api a ON "
+    "a.id = c.api_id WHERE c.result = 0 AND c.capturing = 0 AND (a.name LIKE "
+    "'cuStreamWriteValue%' OR a.name LIKE 'cuStreamBatchMemOp%') ORDER BY c.begin_ns";
 static_assert(GMT_EVENT_MEMSET == 2 && GMT_EVENT_WAIT == 3 && GMT_EVENT_HOST_WORK == 4 &&
-                  GMT_EVENT_SHARED == 5 && GMT_EVENT_UNSEEN == 6,
+                  GMT_EVENT_SHARED == 5 && GMT_EVENT_VALUE == 7,
               "the SQL above names them by number");
 
 enum { CURSORS = 5 };
 
-static int64_t count_of(const struct gmt_timeline *tl, const char *sql)
-{
-    int64_t n = 0;
-
-    return gmt_query_int64(tl->db, sql, &n) == 0 ? n : 0;
-}
-
-static void open_cursors(struct cursor cursors[CURSORS], const struct gmt_timeline *tl)
+static int open_cursors(struct cursor cursors[CURSORS], const struct gmt_timeline *tl)
 {
     static const char none[] = "SELECT 0 WHERE 0";
-    bool limited = count_of(tl, "SELECT count(*) FROM sqlite_temp_master WHERE name = 'transfer'") >
-                   0;
-    bool ranges = count_of(tl, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
-                               "name = 'range'") > 0;
-    const char *const sql[CURSORS] = {memsets, waits, calls, limited ? outside : none,
-                                      ranges ? unrecorded : none};
+    char shared[64];
+    int64_t shared_ns;
+    int rc = gmt_sharing_begin(tl, &shared_ns);
+    const char *const sql[CURSORS] = {memsets, waits, calls, values,
+                                      shared_ns != GMT_NO_TIME ? shared : none};
 
+    (void)snprintf(shared, sizeof(shared), "SELECT %" PRId64 ", 5, -1, 0, 0, 0", shared_ns);
     for (int i = 0; i < CURSORS; i++) {
         cursors[i].rc = gmt_query_open(&cursors[i].query, tl->db, sql[i]);
         advance(&cursors[i]);
     }
+    return rc;
 }
 
 static struct gmt_content_event event_of(struct cursor *cursor)
@@ -84,9 +73,9 @@ static struct gmt_content_event event_of(struct cursor *cursor)
     struct gmt_content_event event = {
         .kind = (enum gmt_event_kind)gmt_query_int(&cursor->query, 1),
         .stream = gmt_query_int(&cursor->query, 2),
-        .allocation = gmt_query_int(&cursor->query, 3),
+        .allocation = gmt_query_id(&cursor->query, 3),
         .address = (uint64_t)gmt_query_int(&cursor->query, 4),
-        .bytes = gmt_query_int(&cursor->query, 5),
+        .bytes = gmt_query_bytes(&cursor->query, 5),
     };
     advance(cursor);
     return event;
@@ -97,14 +86,15 @@ int gmt_content_events(const struct gmt_timeline *tl,
                        void *data)
 {
     struct cursor cursors[CURSORS];
-    size_t copy = 0, launch = 0;
-    int rc = 0;
+    const struct gmt_unseen *unseen = tl->unseen;
+    size_t copy = 0, launch = 0, cut = 0, cuts = unseen != NULL ? unseen->cut_count : 0;
+    int rc = open_cursors(cursors, tl);
 
-    open_cursors(cursors, tl);
     for (;;) {
         int64_t copy_ns = copy < tl->copy_count ? tl->copies[copy].call.begin_ns : INT64_MAX;
         int64_t launch_ns = launch < tl->launch_count ? tl->launches[launch].call.begin_ns
                                                       : INT64_MAX;
+        int64_t cut_ns = cut < cuts ? unseen->cuts[cut] : INT64_MAX;
         struct cursor *first = cursors;
         struct gmt_content_event event = {0};
 
@@ -112,7 +102,9 @@ int gmt_content_events(const struct gmt_timeline *tl,
             first = cursors[i].at_ns < first->at_ns ? &cursors[i] : first;
         if (copy_ns == INT64_MAX && launch_ns == INT64_MAX)
             break;
-        if (first->at_ns < copy_ns && first->at_ns < launch_ns)
+        if (cut_ns < copy_ns && cut_ns < launch_ns && cut_ns <= first->at_ns)
+            event = (struct gmt_content_event){.kind = GMT_EVENT_UNSEEN, .index = cut++};
+        else if (first->at_ns < copy_ns && first->at_ns < launch_ns)
             event = event_of(first);
         else if (copy_ns <= launch_ns)
             event = (struct gmt_content_event){.kind = GMT_EVENT_COPY, .index = copy++};
@@ -156,11 +148,11 @@ static bool parse_hash(const char *text, struct gmt_print *print)
 
 static void read_print(struct gmt_query *query, struct gmt_print *print)
 {
-    const char *why = (const char *)sqlite3_column_text(query->statement, 4);
+    const char *why = gmt_query_text_here(query, 4);
 
     print->skipped = why != NULL ? why[0] : 0;
-    if (parse_hash((const char *)sqlite3_column_text(query->statement, 1), print)) {
-        print->bytes_hashed = gmt_query_int(query, 2);
+    if (parse_hash(gmt_query_text_here(query, 1), print)) {
+        print->bytes_hashed = gmt_query_bytes(query, 2);
         print->whole = gmt_query_int(query, 3) != 0;
     }
 }
@@ -208,9 +200,10 @@ int gmt_content_host_memory(const struct gmt_timeline *tl, struct gmt_host_memor
     *rows = rc == 0 && n >= 0 ? calloc((size_t)n + 1, sizeof(**rows)) : NULL;
     if (*rows == NULL)
         return rc != 0 ? rc : -ENOMEM;
-    rc = gmt_query_open(&query, tl->db, "SELECT id, address FROM host_allocation");
+    rc = gmt_query_open(&query, tl->db, "SELECT id, address, free_begin_ns FROM host_allocation");
     while (rc == 0 && *count < (size_t)n && gmt_query_next(&query))
         (*rows)[(*count)++] = (struct gmt_host_memory){gmt_query_int(&query, 0),
-                                                       (uint64_t)gmt_query_int(&query, 1)};
+                                                       (uint64_t)gmt_query_int(&query, 1),
+                                                       gmt_query_time(&query, 2)};
     return gmt_query_close(&query, rc);
 }

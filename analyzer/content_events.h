@@ -13,6 +13,7 @@ enum gmt_event_kind {
     GMT_EVENT_HOST_WORK, /* a stream will call the host, or wait for it: it may fill any buffer  */
     GMT_EVENT_SHARED,    /* another process may write to memory from here on                     */
     GMT_EVENT_UNSEEN,    /* calls outside of the range that is looked at                         */
+    GMT_EVENT_VALUE,     /* a stream writes a value, somewhere                                   */
 };
 
 struct gmt_content_event {
@@ -34,6 +35,7 @@ int gmt_content_prints(const struct gmt_timeline *timeline, struct gmt_copy_cont
 struct gmt_host_memory {
     int64_t id;
     uint64_t address;
+    int64_t free_ns; /* GMT_NO_TIME: never */
 };
 /* Page-locked memory; the caller frees. */
 int gmt_content_host_memory(const struct gmt_timeline *timeline, struct gmt_host_memory **rows,

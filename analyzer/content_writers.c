@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "analyzer/content.h"
+#include "analyzer/memory.h"
 #include "analyzer/query.h"
 #include "analyzer/upload_fate.h"
+#include "libtrace/record/checked.h"
 
 struct gmt_footprint_row {
     int64_t class_id, allocation;
@@ -38,11 +40,11 @@ static int load_arguments(struct gmt_writers *writers)
                         "word_offset FROM launch_argument ORDER BY set_id");
     while (rc == 0 && writers->argument_count < (size_t)n && gmt_query_next(&query)) {
         writers->arguments[writers->argument_count++] = (struct gmt_pointer_argument){
-            .set = gmt_query_int(&query, 0),
-            .allocation = gmt_query_int(&query, 1),
+            .set = gmt_query_id(&query, 0),
+            .allocation = gmt_query_id(&query, 1),
             .offset = gmt_query_bytes(&query, 2),
-            .parameter = (int32_t)gmt_query_int(&query, 3),
-            .word = (int32_t)gmt_query_int(&query, 4),
+            .parameter = (int32_t)gmt_clamp(gmt_query_int(&query, 3), -1, INT32_MAX),
+            .word = gmt_query_id(&query, 4),
         };
     }
     return gmt_query_close(&query, rc);
@@ -81,7 +83,7 @@ static int load_classes(struct gmt_writers *writers)
     if (writers->classes == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < tl->class_count; i++) {
-        const char *name = tl->classes[i].name;
+        const char *name = tl->classes[i].signature;
 
         writers->classes[i].open_ended = gmt_class_is_open_ended(tl, (int32_t)i);
         for (int bit = 0; name != NULL && bit < 64; bit++)
@@ -175,6 +177,53 @@ bool gmt_parameter_is_const(const char *signature, int index)
         start = at + 1;
     }
     return false;
+}
+
+/* A number, or a pointer to numbers. An unsigned long long is what a handle of a texture is. */
+static bool is_plain(const char *start, const char *end)
+{
+    static const char *const numbers[] = {
+        "bool", "char",      "signed char",  "unsigned char", "short", "unsigned short", "int",
+        "long", "long long", "unsigned int", "unsigned long", "float", "double"};
+    static const char *const others[] = {"__half", "__nv_bfloat16"}; /* pointers to them */
+    bool pointer = ends_with(start, end, "*");
+
+    end -= pointer;
+    if (pointer && ends_with(start, end, " const"))
+        end -= strlen(" const");
+    size_t length = (size_t)(end - start);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        /* Arrays of words as wide as a pointer may hold pointers. */
+        bool wide = strstr(numbers[i], "long") != NULL;
+
+        if (length == strlen(numbers[i]) && memcmp(start, numbers[i], length) == 0)
+            return !pointer || !wide;
+    }
+    for (size_t i = 0; pointer && i < sizeof(others) / sizeof(others[0]); i++) {
+        if (length == strlen(others[i]) && memcmp(start, others[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool gmt_parameters_are_plain(const char *signature)
+{
+    const char *end = NULL, *start = signature != NULL ? parameters_of(signature, &end) : NULL;
+
+    if (start == NULL)
+        return false;
+    if (start == end)
+        return true;
+    for (const char *at = start; at <= end; at++) {
+        if (at != end && *at != ',')
+            continue;
+        if (!is_plain(start, at))
+            return false;
+        start = at + 1;
+        while (start < end && *start == ' ')
+            start++;
+    }
+    return true;
 }
 
 enum gmt_write gmt_writers_ask(const struct gmt_writers *writers, int32_t class_index,

@@ -6,6 +6,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/coverage.h"
 #include "analyzer/query.h"
+#include "libtrace/record/checked.h"
 
 static void fill_process(const struct gmt_timeline *tl, struct gmt_report *report)
 {
@@ -91,7 +92,7 @@ static void fill_losses(const struct gmt_timeline *tl, struct gmt_report *report
             break;
         *row = (struct gmt_loss_row){.kind = or_unknown(gmt_query_text(&query, 0, arena)),
                                      .detail = or_unknown(gmt_query_text(&query, 1, arena)),
-                                     .count = gmt_query_int(&query, 2)};
+                                     .count = gmt_clamp(gmt_query_int(&query, 2), 0, INT64_MAX)};
     }
     gmt_query_close(&query, rc);
 }

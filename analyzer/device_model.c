@@ -13,14 +13,9 @@
 
 enum { GMT_MODEL_VERSION_READ = 1 };
 
-static double number_of(const json_t *object, const char *key)
-{
-    return gmt_model_number(object, key);
-}
-
 static const char *text_of(struct gmt_model *model, const json_t *object, const char *key)
 {
-    return gmt_arena_copy(&model->arena, json_string_value(json_object_get(object, key)));
+    return gmt_arena_copy(&model->arena, gmt_model_text(model, object, key));
 }
 
 static int compare_points(const void *a, const void *b)
@@ -43,8 +38,9 @@ void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const ch
         return;
     json_array_foreach(array, i, entry)
     {
-        struct gmt_model_point point = {number_of(entry, x_key), number_of(entry, y_key),
-                                        number_of(entry, spread_key)};
+        struct gmt_model_point point = {gmt_model_number(model, entry, x_key),
+                                        gmt_model_number(model, entry, y_key),
+                                        gmt_model_number(model, entry, spread_key)};
 
         /* Logarithms need positive values; a point that lacks one was not measured. */
         if (point.x > 0 && point.y > 0)
@@ -62,9 +58,9 @@ static void read_occupancy(struct gmt_model *model, const json_t *root)
     const struct gmt_model_curve *narrow = &model->occupancy;
     struct gmt_model_curve wide, *joined = &model->in_flight;
 
-    gmt_model_read_curve(model, json_object_get(root, "occupancy_curve"), "occupancy",
+    gmt_model_read_curve(model, gmt_model_list(model, root, "occupancy_curve"), "occupancy",
                          "bandwidth_bytes_per_s", "spread", &model->occupancy);
-    gmt_model_read_curve(model, json_object_get(root, "occupancy_curve_vector"), "occupancy",
+    gmt_model_read_curve(model, gmt_model_list(model, root, "occupancy_curve_vector"), "occupancy",
                          "bandwidth_bytes_per_s", "spread", &wide);
     joined->points = gmt_arena_alloc(&model->arena,
                                      (narrow->n + wide.n + 1) * sizeof(*joined->points));
@@ -82,9 +78,9 @@ static void read_occupancy(struct gmt_model *model, const json_t *root)
     }
 }
 
-static double rate_of(const json_t *rates, const char *key)
+static double rate_of(struct gmt_model *model, const json_t *rates, const char *key)
 {
-    return number_of(json_object_get(rates, key), "median");
+    return gmt_model_number(model, gmt_model_part(model, rates, key), "median");
 }
 
 static void read_family(struct gmt_model *model, const json_t *rows,
@@ -103,22 +99,22 @@ static void read_family(struct gmt_model *model, const json_t *rows,
 
         variant->name = text_of(model, row, "variant");
         variant->reference = text_of(model, row, "reference");
-        variant->parameter = number_of(row, "parameter");
-        variant->sectors_per_request = number_of(row, "sectors_per_request");
-        variant->ways = number_of(row, "ways");
-        variant->median_ns = number_of(row, "median_ns");
-        variant->spread_ns = number_of(row, "spread_ns");
-        variant->bytes_asked = number_of(row, "bytes_asked");
-        variant->sectors = number_of(row, "load_sectors");
+        variant->parameter = gmt_model_number(model, row, "parameter");
+        variant->sectors_per_request = gmt_model_number(model, row, "sectors_per_request");
+        variant->ways = gmt_model_number(model, row, "ways");
+        variant->median_ns = gmt_model_number(model, row, "median_ns");
+        variant->spread_ns = gmt_model_number(model, row, "spread_ns");
+        variant->bytes_asked = gmt_model_number(model, row, "bytes_asked");
+        variant->sectors = gmt_model_number(model, row, "load_sectors");
         if (isnan(variant->sectors))
-            variant->sectors = number_of(row, "sectors");
-        variant->wavefronts = number_of(row, "wavefronts");
-        variant->load_requests = number_of(row, "load_requests");
-        variant->store_requests = number_of(row, "store_requests");
-        variant->store_sectors = number_of(row, "store_sectors");
-        variant->shared_requests = number_of(row, "shared_load_requests");
-        variant->occupancy = number_of(row, "occupancy");
-        variant->relative_time = number_of(row, "relative_time");
+            variant->sectors = gmt_model_number(model, row, "sectors");
+        variant->wavefronts = gmt_model_number(model, row, "wavefronts");
+        variant->load_requests = gmt_model_number(model, row, "load_requests");
+        variant->store_requests = gmt_model_number(model, row, "store_requests");
+        variant->store_sectors = gmt_model_number(model, row, "store_sectors");
+        variant->shared_requests = gmt_model_number(model, row, "shared_load_requests");
+        variant->occupancy = gmt_model_number(model, row, "occupancy");
+        variant->relative_time = gmt_model_number(model, row, "relative_time");
         if (variant->name != NULL && variant->median_ns > 0)
             family->n++;
     }
@@ -126,7 +122,7 @@ static void read_family(struct gmt_model *model, const json_t *rows,
 
 static void read_rates(struct gmt_model *model, const json_t *rates)
 {
-#define READ(key) model->key = rate_of(rates, #key);
+#define READ(key) model->key = rate_of(model, rates, #key);
     READ(dram_bytes_per_s)
     READ(dram_copy_bytes_per_s)
     READ(dram_scattered_sectors_per_s)
@@ -143,33 +139,71 @@ static void read_rates(struct gmt_model *model, const json_t *rates)
 #undef READ
 }
 
+#define NUMBER_MOST 1e24
+#define ENTRIES_MOST 100000 /* of one array */
+
+/* What is wrong with the numbers of a model: no time, rate or size is below 0 or beyond all measure. `key`:
+ * of the member that `value` is or lies in. */
+static bool is_absurd(const char *key, const json_t *value, char *message, size_t bytes)
+{
+    const char *name;
+    json_t *part;
+    size_t i;
+
+    if (json_is_number(value)) {
+        double number = json_number_value(value);
+
+        if (number >= 0 && number <= NUMBER_MOST)
+            return false;
+        snprintf(message, bytes, "\"%.64s\" is %g: no such time, rate or size", key, number);
+        return true;
+    }
+    if (json_is_array(value) && json_array_size(value) > ENTRIES_MOST) {
+        snprintf(message, bytes, "\"%.64s\" has %zu entries: at most %d are read", key,
+                 json_array_size(value), ENTRIES_MOST);
+        return true;
+    }
+    json_array_foreach(value, i, part)
+    {
+        if (is_absurd(key, part, message, bytes))
+            return true;
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, name, part)
+    {
+        if (is_absurd(name, part, message, bytes))
+            return true;
+    }
+    return false;
+}
+
 static void read_everything(struct gmt_model *model, const json_t *root)
 {
-    const json_t *device = json_object_get(root, "device");
-    const json_t *families = json_object_get(root, "families");
+    const json_t *device = gmt_model_part(model, root, "device");
+    const json_t *families = gmt_model_part(model, root, "families");
 
     model->device_name = text_of(model, device, "name");
     model->device_uuid = text_of(model, device, "uuid");
     model->created = text_of(model, root, "created");
-    model->noisy = json_is_true(json_object_get(root, "noisy"));
+    model->noisy = gmt_model_truth(model, root, "noisy");
     gmt_model_read_copies(model, root);
-    read_rates(model, json_object_get(root, "rates"));
-    model->dram_load_ns = rate_of(json_object_get(root, "latencies"), "dram_load_ns");
+    read_rates(model, gmt_model_part(model, root, "rates"));
+    model->dram_load_ns = rate_of(model, gmt_model_part(model, root, "latencies"), "dram_load_ns");
     read_occupancy(model, root);
-    read_family(model, json_object_get(families, "offset"), &model->offset);
-    read_family(model, json_object_get(families, "stride"), &model->stride);
-    read_family(model, json_object_get(families, "bank"), &model->bank);
-    read_family(model, json_object_get(families, "occupancy"), &model->occupancies);
-    read_family(model, json_object_get(families, "launch_bound"), &model->launch_bound);
-    read_family(model, json_object_get(families, "block_size"), &model->block_size);
-    const json_t *queued = json_object_get(json_object_get(root, "costs"), "launch_queued_ns");
-    model->launch_queued_ns = number_of(queued, "median");
-    model->launch_queued_spread_ns = number_of(queued, "spread");
-    read_family(model, json_object_get(families, "store"), &model->store);
-    read_family(model, json_object_get(families, "stride_wide"), &model->stride_wide);
-    read_family(model, json_object_get(families, "gather"), &model->gather);
-    const json_t *access_costs = json_object_get(root, "access_costs");
-    model->constant_word_ns = rate_of(access_costs, "constant_word_ns");
+    read_family(model, gmt_model_list(model, families, "offset"), &model->offset);
+    read_family(model, gmt_model_list(model, families, "stride"), &model->stride);
+    read_family(model, gmt_model_list(model, families, "bank"), &model->bank);
+    read_family(model, gmt_model_list(model, families, "occupancy"), &model->occupancies);
+    read_family(model, gmt_model_list(model, families, "launch_bound"), &model->launch_bound);
+    read_family(model, gmt_model_list(model, families, "block_size"), &model->block_size);
+    const json_t *queued = gmt_model_part(model, gmt_model_part(model, root, "costs"),
+                                          "launch_queued_ns");
+    model->launch_queued_ns = gmt_model_number(model, queued, "median");
+    model->launch_queued_spread_ns = gmt_model_number(model, queued, "spread");
+    read_family(model, gmt_model_list(model, families, "store"), &model->store);
+    read_family(model, gmt_model_list(model, families, "stride_wide"), &model->stride_wide);
+    read_family(model, gmt_model_list(model, families, "gather"), &model->gather);
+    const json_t *access_costs = gmt_model_part(model, root, "access_costs");
+    model->constant_word_ns = rate_of(model, access_costs, "constant_word_ns");
 }
 
 int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, const char *origin,
@@ -184,18 +218,20 @@ int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, con
         snprintf(message, message_bytes, "not JSON: %s (line %d)", error.text, error.line);
         return rc;
     }
-    const char *format = json_string_value(json_object_get(root, "format"));
-    double version = number_of(root, "version");
+    const char *format = gmt_model_text(model, root, "format");
+    double version = gmt_model_number(model, root, "version");
     if (format == NULL || strcmp(format, "gmtrace-device-model") != 0) {
         snprintf(message, message_bytes, "not a gmtrace device model");
     } else if (!(version >= 1) || version > GMT_MODEL_VERSION_READ) {
         snprintf(message, message_bytes, "device model of version %.0f; this program reads %d",
                  version, GMT_MODEL_VERSION_READ);
-    } else {
+    } else if (!is_absurd("", root, message, message_bytes)) {
         model->origin = gmt_arena_copy(&model->arena, origin);
         model->json = gmt_arena_text(&model->arena, "%.*s", (int)bytes, json);
         read_everything(model, root);
-        rc = model->arena.failed ? -ENOMEM : 0;
+        rc = model->arena.failed ? -ENOMEM : model->wrong[0] != '\0' ? -EINVAL : 0;
+        if (rc == -EINVAL)
+            snprintf(message, message_bytes, "%s", model->wrong);
         model->provenance = GMT_MODEL_MODELLED;
     }
     json_decref(root);

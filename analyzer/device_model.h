@@ -56,11 +56,14 @@ struct gmt_model {
     struct gmt_arena arena;
     const char *origin, *device_name, *device_uuid, *created;
     const char *json; /* as it was parsed; NULL: none */
+    /* A member of another type than it should be: why it cannot be used; "": none. */
+    char wrong[128];
     bool noisy;
     /* Time of one copy over its size: [h2d, d2h][class][mode]. */
     struct gmt_model_curve copy[2][GMT_HOSTS][GMT_MODES];
     /* The same from this device to another, asynchronously; of two devices where there are more. */
     struct gmt_model_curve peer;
+    struct gmt_model_curve on_device; /* from one buffer of a device to another */
     /* Time of one copy among many of that size, back to back. */
     struct gmt_model_curve back_to_back[2][GMT_HOSTS][GMT_MODES];
     /* Time of all of them in one cudaMemcpyBatchAsync, per copy. */
@@ -91,6 +94,9 @@ struct gmt_model {
     /* ns of the whole device for one more of it in one warp, beyond the good twin; NAN. */
     double constant_word_ns; /* another word in a read of constants */
 };
+
+/* The origin of a model that the trace carries. */
+#define GMT_MODEL_OF_TRACE "stored in the trace"
 
 /*
  * Parses a model. origin is what a report calls it. provenance says only which kind of place it

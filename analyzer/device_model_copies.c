@@ -18,12 +18,13 @@ static void read_transfers(struct gmt_model *model, const json_t *transfers)
                 char name[64];
 
                 snprintf(name, sizeof(name), "%s_%s_%s", directions[d], hosts[h], modes[m]);
-                const json_t *entry = json_object_get(transfers, name);
+                const json_t *entry = gmt_model_part(model, transfers, name);
                 struct gmt_model_curve *curve = &model->copy[d][h][m];
 
-                gmt_model_read_curve(model, json_object_get(entry, "points"), "bytes", "median_ns",
-                                     "spread_ns", curve);
-                curve->half_bandwidth_bytes = gmt_model_number(entry, "half_bandwidth_bytes");
+                gmt_model_read_curve(model, gmt_model_list(model, entry, "points"), "bytes",
+                                     "median_ns", "spread_ns", curve);
+                curve->half_bandwidth_bytes = gmt_model_number(model, entry,
+                                                               "half_bandwidth_bytes");
                 model->copy_2d_factor[d][h][m] = NAN;
             }
         }
@@ -54,10 +55,11 @@ static void read_shapes(struct gmt_model *model, const json_t *points,
         return;
     json_array_foreach(points, i, point)
     {
-        struct gmt_model_shape shape = {
-            gmt_model_number(point, "width"), gmt_model_number(point, "rows"),
-            gmt_model_number(point, "device_pitch_bytes"),
-            gmt_model_number(point, "median_ns") / gmt_model_number(point, "flat_ns")};
+        struct gmt_model_shape shape = {gmt_model_number(model, point, "width"),
+                                        gmt_model_number(model, point, "rows"),
+                                        gmt_model_number(model, point, "device_pitch_bytes"),
+                                        gmt_model_number(model, point, "median_ns") /
+                                            gmt_model_number(model, point, "flat_ns")};
 
         if (shape.width_bytes > 0 && shape.rows > 0 && isfinite(shape.factor) && shape.factor > 0)
             shapes->shapes[shapes->n++] = shape;
@@ -70,7 +72,7 @@ static void read_shapes(struct gmt_model *model, const json_t *points,
 static void read_batched(struct gmt_model *model, const json_t *entry, const json_t *points,
                          struct gmt_model_curve *curve)
 {
-    double copies = gmt_model_number(entry, "copies");
+    double copies = gmt_model_number(model, entry, "copies");
 
     gmt_model_read_curve(model, points, "bytes", "batch_ns", "batch_spread_ns", curve);
     if (!(copies > 0))
@@ -84,15 +86,15 @@ static void read_batched(struct gmt_model *model, const json_t *entry, const jso
 /* Entries of "batches" name the kind of copy themselves. */
 static void read_batch(struct gmt_model *model, const json_t *entry)
 {
-    const char *direction = json_string_value(json_object_get(entry, "direction"));
-    const char *host = json_string_value(json_object_get(entry, "class"));
-    const char *mode = json_string_value(json_object_get(entry, "mode"));
+    const char *direction = gmt_model_text(model, entry, "direction");
+    const char *host = gmt_model_text(model, entry, "class");
+    const char *mode = gmt_model_text(model, entry, "mode");
 
     if (direction == NULL || host == NULL || mode == NULL)
         return;
     size_t d = strcmp(direction, "d2h") == 0, h = strcmp(host, "pinned") == 0,
            m = strcmp(mode, "async") == 0;
-    const json_t *points = json_object_get(entry, "points");
+    const json_t *points = gmt_model_list(model, entry, "points");
     if (json_object_get(json_array_get(points, 0), "width") != NULL) {
         read_shapes(model, points, &model->copy_2d[d][h][m]);
         return;
@@ -103,17 +105,18 @@ static void read_batch(struct gmt_model *model, const json_t *entry)
         read_batched(model, entry, points, &model->batched[d][h][m]);
         return;
     }
-    double bytes = gmt_model_number(entry, "rows") * gmt_model_number(entry, "row_bytes");
+    double bytes = gmt_model_number(model, entry, "rows") *
+                   gmt_model_number(model, entry, "row_bytes");
     double flat_ns = gmt_curve_at(&model->copy[d][h][m], bytes);
-    double factor = gmt_model_number(entry, "copy_2d_ns") / flat_ns;
+    double factor = gmt_model_number(model, entry, "copy_2d_ns") / flat_ns;
     if (isfinite(factor) && factor > 0)
         model->copy_2d_factor[d][h][m] = factor;
 }
 
 void gmt_model_read_copies(struct gmt_model *model, const json_t *root)
 {
-    const json_t *transfers = json_object_get(root, "transfers");
-    const json_t *costs = json_object_get(root, "costs");
+    const json_t *transfers = gmt_model_part(model, root, "transfers");
+    const json_t *costs = gmt_model_part(model, root, "costs");
     const char *name;
     json_t *batch;
     const struct {
@@ -127,6 +130,7 @@ void gmt_model_read_copies(struct gmt_model *model, const json_t *root)
         {costs, "pin_unpin", "median_ns", "spread_ns", &model->pin_unpin},
         {costs, "register_unregister", "median_ns", "spread_ns", &model->register_unregister},
         {transfers, "peer_async", "median_ns", "spread_ns", &model->peer},
+        {transfers, "d2d_async", "median_ns", "spread_ns", &model->on_device},
         {transfers, "mapped_read", "device_ns", "device_spread_ns", &model->mapped_read},
         {transfers, "mapped_write", "device_ns", "device_spread_ns", &model->mapped_write},
         {transfers, "device_read", "device_ns", "device_spread_ns", &model->device_read}};
@@ -134,11 +138,13 @@ void gmt_model_read_copies(struct gmt_model *model, const json_t *root)
     read_transfers(model, transfers);
     for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
         gmt_model_read_curve(
-            model, json_object_get(json_object_get(curves[i].in, curves[i].name), "points"),
+            model,
+            gmt_model_list(model, gmt_model_part(model, curves[i].in, curves[i].name), "points"),
             "bytes", curves[i].time, curves[i].spread, curves[i].curve);
-    json_object_foreach(json_object_get(root, "batches"), name, batch)
+    json_t *batches = gmt_model_part(model, root, "batches");
+    json_object_foreach(batches, name, batch)
     {
-        read_batch(model, batch);
+        read_batch(model, gmt_model_part(model, batches, name));
     }
 }
 

@@ -5,16 +5,20 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdint.h>
 
 #include "analyzer/device_model.h"
 
-/* NAN for what is no number. */
-static inline double gmt_model_number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
+/*
+ * Members by their type. What is absent or null was not measured: NAN, NULL, false. What is of another type
+ * makes the model unusable: model->wrong names its key.
+ */
+double gmt_model_number(struct gmt_model *model, const json_t *object, const char *key);
+const char *gmt_model_text(struct gmt_model *model, const json_t *object, const char *key);
+bool gmt_model_truth(struct gmt_model *model, const json_t *object, const char *key);
+json_t *gmt_model_part(struct gmt_model *model, const json_t *object, const char *key);
+/* An array of objects. */
+const json_t *gmt_model_list(struct gmt_model *model, const json_t *object, const char *key);
 
 /* The points of an array that have both values, ascending. */
 void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const char *x_key,

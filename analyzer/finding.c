@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/price.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
 #include "analyzer/untimed_waits.h"
@@ -40,6 +41,7 @@ struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis)
     finding->title = analysis->rule->title;
     finding->touches = analysis->rule->touches;
     finding->cost_ns = finding->excess_bytes = finding->saved_peak_bytes = NAN;
+    finding->at_most_ns = NAN;
     finding->saving = (struct gmt_saving){NAN, NAN, NAN, NAN};
     finding->confidence = GMT_CONFIDENCE_HEURISTIC;
     finding->where.label = "";
@@ -117,9 +119,21 @@ const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_c
 
 const char *gmt_unpriced(const struct gmt_analysis *analysis)
 {
-    return analysis->timeline->simulated
-               ? "n/a: no times (software device); ranked by excess bytes"
-               : "not priced: no device time or no device model; ranked by excess bytes";
+    return analysis->timeline->simulated ? "n/a: no times (software device); ranked by excess bytes"
+                                         : "not priced: no device time or no device model";
+}
+
+void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                            double excess, double all)
+{
+    char share[GMT_FORMAT_BYTES];
+
+    if (finding != NULL && isnan(finding->saving.best_ns) && finding->note_why == NULL &&
+        excess < GMT_EXCESS_SHARE * all) {
+        finding->small = true;
+        finding->note_why = gmt_text(analysis, "no price, and less than %s of all such work",
+                                     gmt_format_percent(share, 100 * GMT_EXCESS_SHARE));
+    }
 }
 
 static const char *base_name(const char *path)
@@ -168,42 +182,138 @@ static void give_fingerprint(const struct gmt_report *report, struct gmt_finding
     } while (taken(report, finding->fingerprint));
 }
 
-static enum gmt_severity severity_of(const struct gmt_finding *finding)
+static double share_of_wall(const struct gmt_analysis *analysis, double ns)
+{
+    double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
+
+    return wall_ns > 0 ? ns / wall_ns : NAN;
+}
+
+/* Device time of all launches of a kernel; NAN: not all of it is known. */
+static double kernel_ns(const struct gmt_report *report, const char *kernel)
+{
+    double sum = 0;
+    bool found = false;
+
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        if (strcmp(report->kernels[i].name, kernel) == 0) {
+            sum += report->kernels[i].device_ns;
+            found = true;
+        }
+    }
+    return found ? sum : NAN;
+}
+
+/* The upper end of its price; without one no more than the time of what it is about. */
+static double most_of(const struct gmt_analysis *analysis, const struct gmt_finding *finding)
+{
+    if (isfinite(finding->saving.high_ns))
+        return finding->saving.high_ns;
+    if (isfinite(finding->cost_ns))
+        return finding->cost_ns;
+    return finding->where.kernel != NULL ? kernel_ns(analysis->report, finding->where.kernel) : NAN;
+}
+
+static double bytes_of(double launches, double a, double b, double bytes)
+{
+    return (gmt_known(a) + gmt_known(b)) * bytes * launches;
+}
+
+/* All that the program moves: what is moved for nothing is a share of it. */
+static double moved_bytes(const struct gmt_timeline *tl)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++)
+        sum += (double)tl->copies[i].bytes;
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const double *c = tl->classes[i].counter, n = (double)tl->classes[i].launches;
+
+        sum += bytes_of(n, c[GMT_M_global_load_sectors], c[GMT_M_global_store_sectors],
+                        GMT_SECTOR_BYTES) +
+               bytes_of(n, c[GMT_M_local_load_sectors], c[GMT_M_local_store_sectors],
+                        GMT_SECTOR_BYTES) +
+               bytes_of(n, c[GMT_M_shared_load_wavefronts], c[GMT_M_shared_store_wavefronts],
+                        GMT_WAVEFRONT_BYTES);
+    }
+    return sum;
+}
+
+/*
+ * Without a price: by the most that it can save, and never high. Without a time at all by the bytes
+ * that are moved for nothing, where they are that share of all that thresholds.h asks for; else low.
+ */
+static enum gmt_severity severity_unpriced(const struct gmt_analysis *analysis,
+                                           const struct gmt_finding *finding)
+{
+    bool medium = isnan(finding->at_most_ns)
+                      ? finding->excess_bytes >= GMT_EXCESS_SHARE * moved_bytes(analysis->timeline)
+                      : share_of_wall(analysis, finding->at_most_ns) >= GMT_SHARE_MEDIUM;
+
+    return medium ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
+}
+
+static enum gmt_severity severity_of(const struct gmt_analysis *analysis,
+                                     const struct gmt_finding *finding)
 {
     if (isnan(finding->saving.share))
-        return GMT_SEVERITY_MEDIUM;
-    if (finding->saving.share >= GMT_SHARE_HIGH)
+        return severity_unpriced(analysis, finding);
+    /* A guess stops nobody. */
+    if (finding->saving.share >= GMT_SHARE_HIGH && !finding->guess)
         return GMT_SEVERITY_HIGH;
     return finding->saving.share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
 }
 
+/* How an unpriced finding ranks, after why it has no price. */
+static const char *unpriced_method(struct gmt_analysis *analysis, const struct gmt_finding *finding)
+{
+    char time[GMT_FORMAT_BYTES];
+
+    if (analysis->timeline->simulated || !isnan(finding->saving.best_ns) ||
+        finding->method == NULL || isfinite(finding->saved_peak_bytes))
+        return finding->method;
+    if (isfinite(finding->at_most_ns))
+        return gmt_text(analysis, "%s; at most the %s that it is about", finding->method,
+                        gmt_format_ns(time, finding->at_most_ns));
+    return gmt_text(analysis,
+                    "%s; what it could save at most is not known either: ranked by what "
+                    "is moved for nothing",
+                    finding->method);
+}
+
 /* Of the wall time, or for what the device does of its busy time: it may idle for most of a run. */
-static double noticed_share(const struct gmt_analysis *analysis, const struct gmt_finding *finding)
+static double noticed_share(const struct gmt_analysis *analysis, const struct gmt_finding *finding,
+                            double ns)
 {
     bool device = finding->where.kernel != NULL ||
                   strcmp(analysis->rule->category, "transfers") == 0;
     double busy_ns = analysis->report->gpu_busy_ns;
 
-    return fmax(finding->saving.share,
-                device && busy_ns > 0 ? finding->saving.best_ns / busy_ns : 0);
+    return fmax(share_of_wall(analysis, ns), device && busy_ns > 0 ? ns / busy_ns : 0);
 }
 
-/* Why a finding is only a note, or NULL. A severity set by the rule itself overrides the floors. */
+/*
+ * Why a finding is only a note, or NULL. What has no price is judged by the most that it can save. A
+ * severity set by the rule itself overrides the floors.
+ */
 static const char *below_floor(const struct gmt_analysis *analysis,
                                const struct gmt_finding *finding)
 {
-    double best = finding->saving.best_ns, share = finding->saving.share;
+    bool priced = !isnan(finding->saving.best_ns);
+    double ns = priced ? finding->saving.best_ns : finding->at_most_ns;
 
     if (finding->note_why != NULL)
         return finding->note_why;
-    if (isnan(best) || finding->severity != GMT_SEVERITY_NOTE)
+    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE)
         return NULL;
-    if (best < GMT_FLOOR_NOISE_NS)
-        return "the saving is smaller than the noise of a run";
-    if (noticed_share(analysis, finding) >= GMT_FLOOR_SHARE ||
-        (best >= GMT_FLOOR_NS && share >= GMT_FLOOR_SHARE_OF_MS))
+    if (ns < GMT_FLOOR_NOISE_NS)
+        return priced ? "the saving is smaller than the noise of a run"
+                      : "all that it could save is smaller than the noise of a run";
+    if (noticed_share(analysis, finding, ns) >= GMT_FLOOR_SHARE ||
+        (ns >= GMT_FLOOR_NS && share_of_wall(analysis, ns) >= GMT_FLOOR_SHARE_OF_MS))
         return NULL;
-    return "the saving is too small to matter";
+    return priced ? "the saving is too small to matter"
+                  : "all that it could save is too small to matter";
 }
 
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding)
@@ -220,18 +330,20 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
 void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
     struct gmt_report *report = analysis->report;
-    double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
 
-    if (isfinite(finding->saving.best_ns) && wall_ns > 0)
-        finding->saving.share = finding->saving.best_ns / wall_ns;
+    if (isfinite(finding->saving.best_ns))
+        finding->saving.share = share_of_wall(analysis, finding->saving.best_ns);
     /* What calls waited for kernels is then taken from the model, or left out. */
     if (finding->confidence == GMT_CONFIDENCE_MEASURED && gmt_waits_are_unknown(analysis->timeline))
         finding->confidence = gmt_confidence_of_model(analysis->model);
+    finding->at_most_ns = most_of(analysis, finding);
     finding->note_why = below_floor(analysis, finding);
     if (finding->note_why != NULL)
         finding->severity = GMT_SEVERITY_NOTE;
     else if (finding->severity == GMT_SEVERITY_NOTE)
-        finding->severity = severity_of(finding);
+        finding->severity = severity_of(analysis, finding);
+    if (finding->note_why == NULL)
+        finding->method = unpriced_method(analysis, finding);
     give_fingerprint(report, finding);
     bool note = finding->note_why != NULL;
     struct gmt_finding *slot = note ? GMT_PUSH(report->arena, report->notes, report->note_count)

@@ -74,7 +74,7 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
                                why != NULL ? ", " : "", why != NULL ? why : "",
                                classes > 1 ? "the longest is " : "",
                                gmt_short_kernel_name(report->arena, name)),
-                "record with a larger --counter-budget");
+                gmt_gaps_remedy_unmeasured(why));
 }
 
 /* Work of the software device that no counter has. */
@@ -110,8 +110,7 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
         "(SELECT g.id, count(*) AS launches FROM launch l JOIN graph g ON g.id = (SELECT v.id FROM "
         "graph v WHERE v.handle = l.graph AND v.begin_ns <= l.begin_ns ORDER BY v.begin_ns DESC "
         "LIMIT 1) WHERE l.kind = 'graph' AND l.result = 0 AND l.capturing = 0 GROUP BY g.id) c "
-        "JOIN "
-        "(SELECT graph_id, count(*) AS copies, sum(bytes) AS bytes FROM graph_node "
+        "JOIN (SELECT graph_id, count(*) AS copies, sum(bytes) AS bytes FROM graph_node "
         "WHERE kind = 'copy' AND position IS NOT NULL GROUP BY graph_id) n ON n.graph_id = c.id";
     /* Where nodes are switched off a launch has to be looked at by itself. */
     static const char by_launch[] = "SELECT count(DISTINCT launch_id), count(*), sum(bytes) FROM "
@@ -133,8 +132,8 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
     if (tables == 1)
         (void)gmt_query_int64(tl->db, "SELECT count(*) FROM graph_switch", &switches);
     int rc = gmt_query_open(&query, tl->db, switches > 0 ? by_launch : sql);
-    if (rc == 0 && gmt_query_next(&query) && gmt_query_int(&query, 1) > 0) {
-        int64_t launches = gmt_query_int(&query, 0);
+    if (rc == 0 && gmt_query_next(&query) && gmt_query_count(&query, 1) > 0) {
+        int64_t launches = gmt_query_count(&query, 0);
 
         gmt_gap_add(report, "graphs",
                     gmt_arena_text(report->arena,
@@ -142,7 +141,7 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
                                    " copies (%s) that the rules about copies do not look at: see "
                                    "view v_graph_launch",
                                    launches, launches == 1 ? "" : "es", launches == 1 ? "s" : "",
-                                   gmt_query_int(&query, 1),
+                                   gmt_query_count(&query, 1),
                                    gmt_format_bytes(bytes, gmt_query_real(&query, 2))),
                     NULL);
     }
@@ -196,25 +195,26 @@ static void add_device_gaps(const struct gmt_timeline *tl, struct gmt_report *re
         return;
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t times = gmt_query_int(&query, 2);
+        int64_t times = gmt_query_count(&query, 2);
         const char *client = gmt_query_text(&query, 0, report->arena);
         const char *request = gmt_query_text(&query, 1, report->arena);
         bool known = client != NULL && client[0] != '\0';
 
         report->incomplete = true;
-        gmt_gap_add(report, "device times",
-                    gmt_arena_text(
-                        report->arena,
-                        "missing from %s to %s%s%s: another CUPTI client (%s, %s) was active; "
-                        "what ran then is known from the host only, and copies that may have "
-                        "waited for it are not priced",
-                        gmt_format_ns(from, gmt_query_real(&query, 3)),
-                        gmt_query_int(&query, 6) > 0 ? "the end"
-                                                     : gmt_format_ns(to, gmt_query_real(&query, 4)),
-                        times > 1 ? ", in all " : "",
-                        times > 1 ? gmt_format_ns(sum, gmt_query_real(&query, 5)) : "",
-                        known ? client : "the program", request != NULL ? request : "?"),
-                    "record without the program's own profiler");
+        gmt_gap_add(
+            report, "device times",
+            gmt_arena_text(report->arena,
+                           "missing from %s to %s%s%s: another CUPTI client (%s, %s) was active; "
+                           "what ran then is known from the host only, and copies that may have "
+                           "waited for it are not priced",
+                           gmt_format_ns(from, gmt_query_real(&query, 3)),
+                           gmt_query_count(&query, 6) > 0
+                               ? "the end"
+                               : gmt_format_ns(to, gmt_query_real(&query, 4)),
+                           times > 1 ? ", in all " : "",
+                           times > 1 ? gmt_format_ns(sum, gmt_query_real(&query, 5)) : "",
+                           known ? client : "the program", request != NULL ? request : "?"),
+            "record without the program's own profiler");
     }
     gmt_query_close(&query, rc);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recording lost, in words: losses of one kind and reason in one line. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/gaps.h"
+#include "analyzer/losses.h"
 #include "analyzer/query.h"
+#include "libtrace/record/checked.h"
 #include "libtrace/store/names.h"
 #include "reports/format.h"
 
@@ -22,8 +25,10 @@ static const struct wording {
     {"corrupt record", "recording", "record was damaged", "records were damaged"},
     {"truncated chunk", "recording", "block of records was cut short",
      "blocks of records were cut short"},
+    {"chunk lost", "recording", "block of records was lost", "blocks of records were lost"},
     {"unknown record type", "recording", "record is of an unknown type",
      "records are of unknown types"},
+    {"call not recorded", "recording", "call was not recorded", "calls were not recorded"},
     {"row refused", "recording", "row was refused by the database",
      "rows were refused by the database"},
     {"device timestamps", "device times", "device timestamp is missing",
@@ -66,6 +71,37 @@ static const struct wording *wording_of(const char *kind)
             return &wordings[i];
     }
     return NULL;
+}
+
+static const char *phrase_of(const struct wording *wording, int64_t count)
+{
+    if (wording == NULL)
+        return count == 1 ? "time" : "times";
+    return count == 1 ? wording->one : wording->many;
+}
+
+struct gmt_lost_calls gmt_lost_calls(sqlite3 *db)
+{
+    static const char no_calls[] =
+        "SELECT NOT EXISTS (SELECT 1 FROM transfer) AND NOT EXISTS (SELECT 1 FROM memset) AND "
+        "NOT EXISTS (SELECT 1 FROM launch) AND NOT EXISTS (SELECT 1 FROM sync) AND NOT EXISTS "
+        "(SELECT 1 FROM api_call) AND NOT EXISTS (SELECT 1 FROM allocation) AND NOT EXISTS "
+        "(SELECT 1 FROM host_allocation)";
+    struct gmt_lost_calls lost = {.text = ""};
+    struct gmt_arena arena = {0};
+    struct gmt_loss loss = gmt_loss_largest(db, GMT_LOSSES_OF_CALLS, &arena);
+    char count[GMT_FORMAT_BYTES];
+    int64_t none = 0;
+
+    if (loss.kind != NULL) {
+        gmt_format_count(count, (double)loss.count);
+        snprintf(lost.text, sizeof(lost.text), "%s %s%s%s", count,
+                 phrase_of(wording_of(loss.kind), loss.count), loss.detail[0] != '\0' ? ": " : "",
+                 loss.detail);
+        lost.all = gmt_query_int64(db, no_calls, &none) == 0 && none != 0;
+    }
+    gmt_arena_free(&arena);
+    return lost;
 }
 
 /* End of the name proper: before the template's or the function's arguments. */
@@ -125,13 +161,8 @@ static void finish(struct gmt_report *report, const struct line *line)
                                line->kinds > line->named ? gmt_arena_text(arena, " and %zu more",
                                                                           line->kinds - line->named)
                                                          : "");
-    const char *phrase = "times";
-    if (wording != NULL)
-        phrase = line->count == 1 ? wording->one : wording->many;
-    else if (line->count == 1)
-        phrase = "time";
     gmt_gap_add(report, wording != NULL ? wording->what : line->kind,
-                gmt_arena_text(arena, "%s %s%s%s%s", count, phrase,
+                gmt_arena_text(arena, "%s %s%s%s%s", count, phrase_of(wording, line->count),
                                line->reason[0] != '\0' ? ", " : "", line->reason, names),
                 NULL);
 }
@@ -162,12 +193,31 @@ void gmt_gaps_add_losses(const struct gmt_timeline *tl, struct gmt_report *repor
             finish(report, &line);
             line = (struct line){.kind = kind, .reason = reason};
         }
-        line.count += gmt_query_int(&query, 3);
+        line.count = gmt_add_clamped(line.count, gmt_query_int(&query, 3));
         add_name(arena, &line,
                  gmt_query_int(&query, 4) != 0 ? gmt_short_kernel_name(arena, name) : name);
     }
     gmt_query_close(&query, rc);
     finish(report, &line);
+}
+
+/* What helps against a reason of the sampler (libtrace/cupti/sampling.c); against the others nothing does. */
+static const struct {
+    const char *reason, *remedy;
+} remedies[] = {
+    {"the overhead budget was spent", "record with a larger --counter-budget"},
+    {"it was launched too few times", "--collect deep counts it in a second run of the program"},
+    {"the counters that it lacks were not on when it ran",
+     "--collect deep counts it in a second run of the program"},
+};
+
+const char *gmt_gaps_remedy_unmeasured(const char *reasons)
+{
+    for (size_t i = 0; reasons != NULL && i < sizeof(remedies) / sizeof(remedies[0]); i++) {
+        if (strstr(reasons, remedies[i].reason) != NULL)
+            return remedies[i].remedy;
+    }
+    return NULL;
 }
 
 const char *gmt_gaps_reason_unmeasured(const struct gmt_timeline *tl, struct gmt_report *report)

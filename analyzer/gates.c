@@ -22,9 +22,9 @@ static void check_figure(struct gmt_gates *gates, const struct gmt_figure_change
     struct gmt_gate gate = {.level = GMT_LEVEL_ERROR, .gate = "baseline", .what = row->name};
     bool known = !isnan(change->a) && !isnan(change->b);
 
-    gate.is = gmt_arena_copy(arena, gmt_format_kind(is, change->b, row->kind));
-    gate.limit = gmt_arena_text(arena, "<= %s",
-                                gmt_format_kind(most, change->a * (1 + share), row->kind));
+    gmt_format_apart(is, change->b, most, change->a * (1 + share), row->kind);
+    gate.is = gmt_arena_copy(arena, is);
+    gate.limit = gmt_arena_text(arena, "<= %s", most);
     if (!known) {
         /* Unknown in both is no news: a trace of the software device has no times. */
         if (isnan(change->a) && isnan(change->b))

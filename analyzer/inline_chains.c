@@ -9,13 +9,9 @@
 
 bool gmt_has_chains(sqlite3 *db)
 {
-    int64_t columns = 0;
-
-    return gmt_query_int64(
-               db,
-               "SELECT count(*) FROM pragma_table_info('v_instruction') WHERE name = 'chain_id'",
-               &columns) == 0 &&
-           columns > 0;
+    /* Not views: they are this version's, whatever trace they are of. */
+    return sqlite3_table_column_metadata(db, "main", "inline_level", "chain_id", NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
 }
 
 static int read_level(struct gmt_query *query, struct gmt_arena *arena,
@@ -39,7 +35,7 @@ static int read_level(struct gmt_query *query, struct gmt_arena *arena,
         return -ENOMEM;
     *call = (struct gmt_inline_call){.function = gmt_query_text(query, 2, arena),
                                      .file = gmt_query_text(query, 3, arena),
-                                     .line = gmt_query_int(query, 4),
+                                     .line = gmt_query_count(query, 4),
                                      .level = level};
     return 0;
 }

@@ -52,10 +52,9 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
 {
     const char *sql = NULL;
     /* What has no line is told by where it stands. */
-    const char *opcode = gmt_has_offsets(analysis->timeline->db)
-                             ? "CASE WHEN file IS NULL AND pc_offset IS NOT NULL THEN "
-                               "coalesce(opcode, '') || printf(' +0x%x', pc_offset) ELSE opcode END"
-                             : "opcode";
+    static const char opcode[] =
+        "CASE WHEN file IS NULL AND pc_offset IS NOT NULL THEN coalesce(opcode, '') || "
+        "printf(' +0x%x', pc_offset) ELSE opcode END";
     const char *chain = gmt_has_chains(analysis->timeline->db) ? "chain_id" : "NULL";
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -80,10 +79,10 @@ static void read_line(struct gmt_query *query, int column, struct gmt_arena *are
 {
     *line = (struct gmt_finding_line){.opcode = gmt_query_text(query, column, arena),
                                       .file = gmt_query_text(query, column + 1, arena),
-                                      .line = gmt_query_int(query, column + 2),
+                                      .line = gmt_query_count(query, column + 2),
                                       .caller_file = gmt_query_text(query, column + 3, arena),
-                                      .caller_line = gmt_query_int(query, column + 4),
-                                      .ptx_line = gmt_query_int(query, column + 5),
+                                      .caller_line = gmt_query_count(query, column + 4),
+                                      .ptx_line = gmt_query_count(query, column + 5),
                                       .excess_bytes = NAN,
                                       .share = NAN,
                                       .per_request = NAN,
@@ -124,8 +123,8 @@ static struct gmt_finding_line *line_of(struct gmt_finding *finding, struct gmt_
     for (size_t i = 0; i < finding->line_count; i++) {
         struct gmt_finding_line *line = &finding->lines[i];
 
-        if (line->line == gmt_query_int(query, 1) && same_text(line->file, file) &&
-            line->caller_line == gmt_query_int(query, 3) && same_text(line->caller_file, caller))
+        if (line->line == gmt_query_count(query, 1) && same_text(line->file, file) &&
+            line->caller_line == gmt_query_count(query, 3) && same_text(line->caller_file, caller))
             return line;
     }
     return NULL;

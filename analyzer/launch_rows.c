@@ -8,6 +8,7 @@
 #include "analyzer/query.h"
 #include "analyzer/sort.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/unseen.h"
 
 static void set_pair(int64_t *pair, int64_t key, size_t index)
 {
@@ -122,7 +123,8 @@ static bool find_follows(const struct gmt_launch_rows *rows, size_t i)
                                *b = gmt_launch_rows_at(rows, i);
 
     if (a->call.stream != b->call.stream || a->class_index < 0 || b->class_index < 0 ||
-        copy_between(rows->timeline, a->call.begin_ns, b->call.begin_ns))
+        copy_between(rows->timeline, a->call.begin_ns, b->call.begin_ns) ||
+        gmt_unseen_between(rows->timeline->unseen, a->call.begin_ns, b->call.begin_ns))
         return false;
     if (rows->timeline->simulated)
         return true;

@@ -36,8 +36,8 @@ double gmt_launch_time(const struct gmt_tl_launch *launch); /* NAN */
 
 /*
  * Whether launch i follows launch i - 1 in the same stream, both of known classes, and no copy was
- * called between the two. With both times known, one after the other; not so in traces of the
- * software device, which have none.
+ * called between the two, nor anything that the trace or the analysis leaves out. With both times
+ * known, one after the other; not so in traces of the software device, which have none.
  */
 bool gmt_launch_rows_follows(const struct gmt_launch_rows *rows, size_t i);
 

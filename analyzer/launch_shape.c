@@ -9,7 +9,7 @@ enum { WARP_LANES = 32 };
 
 struct gmt_shape gmt_shape_of(const struct gmt_timeline *tl, const struct gmt_tl_class *class)
 {
-    double threads = (double)(class->block[0] * class->block[1] * class->block[2]);
+    double threads = (double)class->block[0] * (double)class->block[1] * (double)class->block[2];
     double most_warps = (double)tl->device.max_threads_per_sm / WARP_LANES;
     double sms = tl->device.sm_count > 0 ? (double)tl->device.sm_count : NAN;
     struct gmt_shape shape = {.threads = threads,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/query.h"
+#include "libtrace/record/checked.h"
 
 const char *const gmt_memory_kind_names[GMT_MEMORY_KINDS] = {
 #define GMT_MEMORY_KIND(enumerator, name) name,
@@ -34,7 +35,7 @@ static int64_t known(int64_t first, int64_t second)
 #define GMT_MEMORY_COLUMNS(stream) \
     "id, kind, begin_ns, end_ns, free_begin_ns, free_end_ns, bytes, address, stack_id, " \
     "free_stack_id, context_id, thread_id, free_thread_id, api_id, free_api_id, caller, " stream \
-    ", coalesce((SELECT device_id FROM context c WHERE c.id = context_id), -1)"
+    ", (SELECT device_id FROM context c WHERE c.id = context_id)"
 
 static int load_table(struct gmt_memory *memory, const char *sql, bool host, size_t capacity)
 {
@@ -51,17 +52,21 @@ static int load_table(struct gmt_memory *memory, const char *sql, bool host, siz
                                    &row->free_thread_id, &row->api_id,     &row->free_api_id,
                                    &row->caller,         &row->stream_id};
 
-        row->id = gmt_query_int(&query, 0);
-        row->kind = kind_of((const char *)sqlite3_column_text(query.statement, 1));
+        row->id = gmt_query_id(&query, 0);
+        row->kind = kind_of(gmt_query_text_here(&query, 1));
         row->host = host;
         for (int i = 0; i < 4; i++)
             *times[i] = gmt_query_time(&query, 2 + i);
+        for (int i = 0; i < 4; i += 2) { /* both or none */
+            if (*times[i] == GMT_NO_TIME || *times[i + 1] == GMT_NO_TIME)
+                *times[i] = *times[i + 1] = GMT_NO_TIME;
+        }
         for (int i = 0; i < (int)(sizeof(fields) / sizeof(fields[0])); i++)
             *fields[i] = gmt_query_known(&query, 6 + i);
-        row->device_id = tl->device_count < 2 ? 0 : gmt_query_int(&query, 17);
+        row->device_id = tl->device_count < 2 ? 0 : gmt_query_known_id(&query, 17);
         row->first_use_ns = row->last_use_ns = GMT_NO_TIME;
         row->copied_begin = INT64_MAX;
-        row->site = gmt_timeline_site(tl, gmt_query_int(&query, 8),
+        row->site = gmt_timeline_site(tl, gmt_query_id(&query, 8),
                                       (uint64_t)gmt_query_int(&query, 15));
         /* Memory lives from the return of its call; one whose call was not seen was there before
            all others. */
@@ -193,7 +198,7 @@ int gmt_memory_peak(const struct gmt_memory *memory, const struct gmt_interval *
     }
     qsort(changes, n, sizeof(*changes), compare_changes);
     for (size_t i = 0; i < n; i++) {
-        now += changes[i].bytes;
+        now = gmt_add_clamped(now, changes[i].bytes);
         if (now < peak->bytes && peak->until_ns == INT64_MAX)
             peak->until_ns = changes[i].at_ns;
         if (now > peak->bytes)

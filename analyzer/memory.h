@@ -39,14 +39,17 @@ struct gmt_memory_row {
     int64_t lives_ns;  /* from then on; always known                              */
     int64_t device_id; /* 0 in a trace of one device; -1: not known               */
     int64_t copied_begin,
-        copied_end;  /* bytes from the start that copies touched; begin > end: none */
-    uint64_t site;   /* as gmt_tl_call.site                                     */
-    uint8_t kind;    /* enum gmt_memory_kind                                    */
-    bool host;       /* page-locked memory of the host                          */
-    bool in_kernels; /* a kernel got a pointer into it, or was seen to touch it                  */
-    bool open_end;   /* the device may have used it longer than last_use_ns says                 */
-    bool segment;    /* an allocator of the program's hands out parts of it                      */
-    bool indirect;   /* no kernel got a pointer into it, but one may find it: see below          */
+        copied_end;   /* bytes from the start that copies touched; begin > end: none */
+    uint64_t site;    /* as gmt_tl_call.site                                     */
+    uint8_t kind;     /* enum gmt_memory_kind                                    */
+    bool host;        /* page-locked memory of the host                          */
+    bool in_kernels;  /* a kernel got a pointer into it, or was seen to touch it                  */
+    bool open_end;    /* the device may have used it longer than last_use_ns says                 */
+    bool segment;     /* an allocator of the program's hands out parts of it                      */
+    bool indirect;    /* no kernel got a pointer into it, but one may find it: see below          */
+    bool copied_from; /* by a copy                                                               */
+    bool sent;        /* a copy brought something that does not come from the same device        */
+    bool unread;      /* filled on the device, and nothing takes it: see below                   */
 };
 
 struct gmt_memory {
@@ -59,7 +62,8 @@ struct gmt_memory {
     struct gmt_interval *syncs; /* by begin; only where a row has an open end */
     size_t sync_count;
     int64_t last_failure_ns; /* when the program last got no memory; GMT_NO_TIME: never */
-    bool shared;             /* some of it was given to other processes */
+    bool shared;             /* others may use some of it: see sharing.h */
+    bool failed;             /* some call failed; asking what is not ready yet is no failure */
 };
 
 /* 0, -ENOMEM or -EIO; to be given to gmt_memory_free in any case. */
@@ -84,8 +88,22 @@ bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id);
  */
 bool gmt_memory_may_be_table(const struct gmt_tl_copy *copy);
 
+/*
+ * Memory is unread that memsets and copies on the device fill, from which no copy and no kernel takes
+ * anything: all kernels of the trace have parameters that are numbers, or pointers to numbers. Any other
+ * may hold a handle of a texture, a tensor map, or a pointer in memory, which nothing tells of.
+ * What the host sends is an upload that GM107 judges.
+ */
+bool gmt_parameters_are_plain(const char *signature);
+
 /* Whether a launch whose arguments are not known was under way in the interval. */
 bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval interval);
+
+/* Another process's, or another API's: they use it unseen. */
+static inline bool gmt_memory_is_foreign(const struct gmt_memory_row *row)
+{
+    return row->kind == GMT_MEMORY_IPC || row->kind == GMT_MEMORY_EXTERNAL;
+}
 
 /* Until it was freed; INT64_MAX: never. */
 static inline int64_t gmt_memory_freed_ns(const struct gmt_memory_row *row)
@@ -96,7 +114,7 @@ static inline int64_t gmt_memory_freed_ns(const struct gmt_memory_row *row)
 /*
  * The part of a row's life in which it was, or may have been, in use; empty where it never was. All
  * of its life where uses cannot be told: managed memory, segments, kinds not known, memory that other
- * processes may use, or that kernels may reach without getting a pointer to it.
+ * processes or APIs may use, or that kernels may reach without getting a pointer to it.
  */
 struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
                                       const struct gmt_memory_row *row);

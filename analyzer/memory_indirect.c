@@ -5,6 +5,7 @@
 
 #include "analyzer/memory.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/upload_fate.h"
 
 /* Whether a kernel got a pointer into it; also of what is no allocation: a variable of a module. */
 static bool in_kernels(const struct gmt_memory *memory, int64_t id)
@@ -51,8 +52,38 @@ static bool any_within(const int64_t *tables, size_t count, int64_t begin_ns, in
     return low < count && tables[low] < end_ns;
 }
 
+/* A graph tells of no signature, and what communication libraries read is in queues. Where no kernel ran,
+ * the program may be out to fill memory, or another tells what it is for. */
+static bool all_plain(const struct gmt_timeline *tl)
+{
+    if (tl->launch_count == 0)
+        return false;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        if (tl->launches[i].class_index < 0)
+            return false;
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
+        if (!gmt_parameters_are_plain(tl->classes[i].signature) ||
+            gmt_class_is_open_ended(tl, (int32_t)i))
+            return false;
+    }
+    return true;
+}
+
+static bool is_unread(const struct gmt_memory *memory, const struct gmt_memory_row *row)
+{
+    struct gmt_interval life = {row->lives_ns, gmt_memory_freed_ns(row)};
+
+    return !memory->shared && !gmt_memory_in_doubt(memory, life) && !row->host &&
+           !row->in_kernels && !row->indirect && !row->copied_from && !row->sent &&
+           row->first_use_ns != GMT_NO_TIME &&
+           (row->kind == GMT_MEMORY_DEVICE || row->kind == GMT_MEMORY_PITCHED ||
+            row->kind == GMT_MEMORY_ASYNC);
+}
+
 int gmt_memory_find_indirect(struct gmt_memory *memory)
 {
+    bool plain = all_plain(memory->timeline);
     size_t count;
     int64_t *tables = find_tables(memory, &count);
 
@@ -64,6 +95,7 @@ int gmt_memory_find_indirect(struct gmt_memory *memory)
         row->indirect = !row->host && !row->in_kernels &&
                         (row->kind == GMT_MEMORY_ARRAY || row->kind == GMT_MEMORY_MIPMAP ||
                          any_within(tables, count, row->lives_ns, gmt_memory_freed_ns(row)));
+        row->unread = plain && is_unread(memory, row);
     }
     free(tables);
     return 0;

@@ -8,6 +8,7 @@
 #include "analyzer/memory.h"
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
+#include "analyzer/unseen.h"
 
 enum { MOST_HOLDERS = 5, MOST_FAILURES = 5 };
 
@@ -54,6 +55,12 @@ static bool is_meant(const struct gmt_memory *memory, const struct gmt_memory_ro
     return row->device_id < 0 || row->device_id == moment->device_id;
 }
 
+/* Then nothing tells what lies idle, or how long memory is needed. */
+static bool uses_are_missing(const struct gmt_timeline *tl)
+{
+    return tl->unseen != NULL && tl->unseen->uses != NULL;
+}
+
 /* One sum per live row; NULL: no memory. */
 static struct site_sum *live_rows(const struct gmt_memory *memory, const struct moment *moment,
                                   size_t *count)
@@ -68,8 +75,9 @@ static struct site_sum *live_rows(const struct gmt_memory *memory, const struct 
             continue;
         struct gmt_interval need = gmt_memory_needed(memory, row);
         /* Where there was no memory left, what waits for its first use is needed, too. */
-        bool idle = need.end_ns <= moment->at_ns ||
-                    (moment->until_ns > moment->at_ns && need.begin_ns >= moment->until_ns);
+        bool idle = !uses_are_missing(memory->timeline) &&
+                    (need.end_ns <= moment->at_ns ||
+                     (moment->until_ns > moment->at_ns && need.begin_ns >= moment->until_ns));
         sums[(*count)++] = (struct site_sum){.site = row->site,
                                              .bytes = (double)row->bytes,
                                              .allocations = 1,
@@ -164,7 +172,9 @@ static int fill_peak(struct gmt_analysis *analysis)
         return rc;
     report->allocation_count = (double)device_count;
     report->peak_device_bytes = device_count > 0 ? (double)peak.bytes : NAN;
-    report->peak_needed_bytes = device_count > 0 ? (double)needed.bytes : NAN;
+    report->peak_needed_bytes = device_count > 0 && !uses_are_missing(analysis->timeline)
+                                    ? (double)needed.bytes
+                                    : NAN;
     report->peak_pinned_bytes = memory->host_count > 0 ? (double)pinned.bytes : NAN;
     report->peak_at_ns = since_start(analysis->timeline, peak.at_ns);
     if (peak.at_ns == GMT_NO_TIME)
@@ -182,12 +192,12 @@ struct failure {
 
 static struct gmt_tl_call read_call(const struct gmt_timeline *tl, struct gmt_query *query)
 {
-    struct gmt_tl_call call = {.id = gmt_query_int(query, 0),
+    struct gmt_tl_call call = {.id = gmt_query_id(query, 0),
                                .begin_ns = gmt_query_time(query, 1),
                                .end_ns = gmt_query_time(query, 1),
                                .caller = (uint64_t)gmt_query_int(query, 2),
-                               .stack_id = gmt_query_int(query, 3),
-                               .api = (int32_t)gmt_query_int(query, 4)};
+                               .stack_id = gmt_query_id(query, 3),
+                               .api = gmt_query_id(query, 4)};
 
     if (call.api < 0 || (size_t)call.api >= tl->api_count)
         call.api = 0;

@@ -196,7 +196,7 @@ int gmt_memory_find_segments(struct gmt_memory *memory)
                             "WHERE allocation_offset > 0 ORDER BY 1, 2");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t id = gmt_query_int(&query, 0), offset = gmt_query_int(&query, 1);
+        int64_t id = gmt_query_id(&query, 0), offset = gmt_query_bytes(&query, 1);
 
         if (id != seen.id) {
             marked += mark(memory, &seen, &at);

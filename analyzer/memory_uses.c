@@ -7,6 +7,7 @@
 #include "analyzer/ids.h"
 #include "analyzer/memory.h"
 #include "analyzer/query.h"
+#include "analyzer/sharing.h"
 
 /* A use of memory. `open`: its end on the device is not known. */
 struct use {
@@ -83,6 +84,10 @@ static void add_copies(struct gmt_memory *memory)
         use.open &= !copy->blocking;
         add_use(dst, use);
         add_use(src, use);
+        if (src != NULL)
+            src->copied_from = true;
+        if (dst != NULL)
+            dst->sent |= copy->direction != GMT_COPY_D2D;
         add_copied(dst, copy->dst, copy->bytes, copy->linear);
         add_copied(src, copy->src, copy->bytes, copy->linear);
     }
@@ -98,8 +103,8 @@ static int add_rows(struct gmt_memory *memory, const char *sql)
         struct use use = use_of(gmt_query_time(&query, 1), gmt_query_time(&query, 2),
                                 gmt_query_time(&query, 3), gmt_query_time(&query, 4));
 
-        use.by_kernel = gmt_query_int(&query, 5) != 0;
-        add_use(gmt_memory_find(memory, gmt_query_int(&query, 0)), use);
+        use.by_kernel = gmt_query_id(&query, 5) != 0;
+        add_use(gmt_memory_find(memory, gmt_query_id(&query, 0)), use);
     }
     return gmt_query_close(&query, rc);
 }
@@ -198,10 +203,10 @@ static int add_launches(struct gmt_memory *memory)
     if (rc == 0) {
         rc = gmt_query_open(&query, tl->db, "SELECT set_id, allocation_id FROM launch_argument");
         while (rc == 0 && gmt_query_next(&query)) {
-            int64_t set = gmt_ids_index(&sets, gmt_query_int(&query, 0));
+            int64_t set = gmt_ids_index(&sets, gmt_query_id(&query, 0));
 
             if (set >= 0)
-                add_use(gmt_memory_find(memory, gmt_query_int(&query, 1)), uses[set]);
+                add_use(gmt_memory_find(memory, gmt_query_id(&query, 1)), uses[set]);
         }
         rc = gmt_query_close(&query, rc);
     }
@@ -264,20 +269,29 @@ static int load_syncs(struct gmt_memory *memory)
 
 static int find_sharing(struct gmt_memory *memory)
 {
-    int64_t n = 0;
-    int rc = gmt_query_int64(memory->timeline->db,
-                             "SELECT count(*) FROM api_call c JOIN api a ON a.id = c.api_id "
-                             "WHERE c.result = 0 AND (a.name LIKE 'cuIpcGetMemHandle%' OR "
-                             "a.name LIKE 'cuMemExportToShareableHandle%' OR "
-                             "a.name LIKE 'cuMemPoolExport%')",
-                             &n);
+    int64_t begin_ns;
+    int rc = gmt_sharing_begin(memory->timeline, &begin_ns);
 
-    memory->shared = n > 0;
+    memory->shared = begin_ns != GMT_NO_TIME;
     return rc;
 }
 
+/* Of all calls, also of those that a range leaves out; 600: CUDA_ERROR_NOT_READY. */
 static int find_failure(struct gmt_memory *memory)
 {
+    int64_t failed = 0;
+    int rc = gmt_query_int64(
+        memory->timeline->db,
+        "SELECT EXISTS (SELECT 1 FROM main.api_call WHERE result NOT IN (0, 600)) "
+        "OR EXISTS (SELECT 1 FROM main.transfer WHERE result <> 0) "
+        "OR EXISTS (SELECT 1 FROM main.memset WHERE result <> 0) "
+        "OR EXISTS (SELECT 1 FROM main.launch WHERE result <> 0) "
+        "OR EXISTS (SELECT 1 FROM main.sync WHERE result NOT IN (0, 600))",
+        &failed);
+
+    memory->failed = failed != 0;
+    if (rc != 0)
+        return rc;
     return gmt_query_int64(memory->timeline->db,
                            "SELECT max(c.begin_ns) FROM api a JOIN api_call c ON c.api_id = a.id "
                            "WHERE a.family = 'alloc' AND a.name NOT LIKE '%Free%' AND c.result = 2",
@@ -336,8 +350,8 @@ struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
     struct gmt_interval life = {row->lives_ns, gmt_memory_freed_ns(row)},
                         need = {life.begin_ns, life.begin_ns};
 
-    if (row->kind == GMT_MEMORY_MANAGED || row->kind == GMT_MEMORY_UNKNOWN || row->segment ||
-        row->indirect || memory->shared)
+    if (row->kind == GMT_MEMORY_MANAGED || row->kind == GMT_MEMORY_UNKNOWN ||
+        gmt_memory_is_foreign(row) || row->segment || row->indirect || memory->shared)
         return life;
     if (row->first_use_ns != GMT_NO_TIME)
         need = (struct gmt_interval){row->first_use_ns, closed_end(memory, row)};

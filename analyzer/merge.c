@@ -44,6 +44,9 @@ static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
     /* What is only a note must not lend its saving to a finding. */
     if (!equal(a->note_why, b->note_why))
         return false;
+    /* Nor a guess to what is known. */
+    if (a->guess != b->guess)
+        return false;
     if (x->kernel != NULL || y->kernel != NULL)
         return same_kernel(a, b);
     /* Without a line, the function is as close as the place is known. */

@@ -10,6 +10,8 @@
 #include "analyzer/paths.h"
 #include "analyzer/query.h"
 #include "analyzer/timeline.h"
+#include "libtrace/store/guard.h"
+#include "reports/memory_limit.h"
 
 enum { GMT_MODEL_MAX_BYTES = 64 * 1024 * 1024 };
 
@@ -44,6 +46,9 @@ int gmt_model_read(struct gmt_model *model, const char *path, char *message, siz
     if (ferror(file))
         rc = errno != 0 ? -errno : -EIO;
 out:
+    /* Also of what the C library could not make: the report would be one without prices. */
+    if (rc == -ENOMEM)
+        gmt_memory_note_short();
     if (rc != 0)
         snprintf(message, message_bytes, "%s", strerror(-rc));
     else
@@ -76,17 +81,23 @@ static void try_trace(struct gmt_model *best, const struct gmt_timeline *timelin
 {
     struct gmt_query query;
     char message[256];
-    int rc = gmt_query_open(&query, timeline->db, "SELECT json FROM device_model");
+    int rc = gmt_query_open(&query, timeline->db, "SELECT json FROM main.device_model");
 
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_model candidate;
-        const char *json = (const char *)sqlite3_column_text(query.statement, 0);
+        const char *json = gmt_query_text_here(&query, 0);
 
-        if (json != NULL && gmt_model_parse(&candidate, json, strlen(json), "stored in the trace",
-                                            message, sizeof(message)) == 0)
+        if (json == NULL)
+            continue;
+        if (gmt_model_parse(&candidate, json, strlen(json), GMT_MODEL_OF_TRACE, message,
+                            sizeof(message)) == 0) {
             keep_better(best, &candidate, timeline, false);
-        else if (json != NULL)
-            gmt_model_free(&candidate);
+            continue;
+        }
+        /* One of another version is passed over, a damaged one is damage of the trace. */
+        if (candidate.wrong[0] != '\0')
+            gmt_guard_note_value(query.statement, 0, message);
+        gmt_model_free(&candidate);
     }
     gmt_query_close(&query, rc);
 }
@@ -105,6 +116,8 @@ static void try_directory(struct gmt_model *best, const struct gmt_timeline *tim
     struct dirent **entries = NULL;
     /* Sorted, so that the choice does not depend on the file system. */
     int n = directory != NULL ? scandir(directory, &entries, is_json, alphasort) : -1;
+    if (n < 0 && directory != NULL && errno == ENOMEM)
+        gmt_memory_note_short();
 
     for (int i = 0; i < n; i++) {
         char path[4096], message[256];

@@ -158,7 +158,7 @@ static int load_ranges(struct gmt_named_ranges *all, const struct gmt_timeline *
         struct gmt_named_range *range = &all->ranges[all->count];
 
         *range = (struct gmt_named_range){.thread = gmt_query_int(&query, 0),
-                                          .begin_ns = gmt_query_time(&query, 1),
+                                          .begin_ns = gmt_query_instant(&query, 1),
                                           .end_ns = gmt_query_time(&query, 2)};
         if (name == NULL)
             continue;

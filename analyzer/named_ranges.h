@@ -45,5 +45,7 @@ int gmt_report_name_ranges(const struct gmt_timeline *timeline, struct gmt_repor
  * message; -ENOMEM, -EIO.
  */
 int gmt_range_limit(sqlite3 *db, const char *name, char *message, size_t bytes);
+/* Whether that was done; SQL has gmt_in_range(thread_id, begin_ns) then. */
+bool gmt_range_is_limited(sqlite3 *db);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The occupancy calculator, around the functions of the toolkit's cuda_occupancy.h. */
 #include "analyzer/occupancy.h"
+#include "libtrace/record/checked.h"
 
 #include <cuda_occupancy.h>
 #include <limits.h>
@@ -13,6 +14,9 @@ enum {
     SHARED_STEP = 128,            /* no device allocates in finer steps */
     BARRIERS_MOST = 16,           /* that a block can name */
     CARVEOUT_MOST = 100,
+    DEVICE_MOST = 1 << 20, /* registers and threads of a multiprocessor are far below */
+    REGISTERS_SAFE = 1024, /* per thread, likewise */
+    SHARED_MOST = 1 << 28  /* bytes, likewise */
 };
 
 /* What cuda_occupancy.h is asked. */
@@ -45,14 +49,25 @@ const char *gmt_occupancy_limiter_words(enum gmt_occupancy_limiter limiter)
     return words_of[limiter];
 }
 
+/* Whatever a trace says: cuda_occupancy.h multiplies these by each other in an int. */
 static int as_int(int64_t value)
 {
-    return value < 0 ? 0 : value > INT_MAX ? INT_MAX : (int)value;
+    return (int)gmt_clamp(value, 0, DEVICE_MOST);
+}
+
+static int as_registers(int64_t value)
+{
+    return (int)gmt_clamp(value, 0, REGISTERS_SAFE);
+}
+
+static int64_t as_shared(int64_t bytes)
+{
+    return gmt_clamp(bytes, 0, SHARED_MOST);
 }
 
 static int64_t threads_of(const struct gmt_tl_class *class)
 {
-    return class->block[0] * class->block[1] * class->block[2];
+    return gmt_mul_clamped(gmt_mul_clamped(class->block[0], class->block[1]), class->block[2]);
 }
 
 /* Shared memory of a block as asked for; the runtime's own part is the device's, not the kernel's. */
@@ -86,25 +101,25 @@ static const char *ask(const struct gmt_timeline *timeline, const struct gmt_tl_
                    .regsPerMultiprocessor = as_int(d->registers_per_sm),
                    .warpSize = WARP_LANES,
                    .sharedMemPerBlock = SHARED_WITHOUT_OPTIN,
-                   .sharedMemPerMultiprocessor = (size_t)d->shared_bytes_per_sm,
+                   .sharedMemPerMultiprocessor = (size_t)as_shared(d->shared_bytes_per_sm),
                    .numSms = as_int(d->sm_count),
                    .reservedSharedMemPerBlock = (size_t)as_int(d->reserved_shared_bytes_per_block)},
         .kernel = {.maxThreadsPerBlock = class->max_threads_per_block > 0
                                              ? as_int(class->max_threads_per_block)
                                              : BLOCK_MOST,
-                   .numRegs = as_int(class->registers),
+                   .numRegs = as_registers(class->registers),
                    .partitionedGCConfig = PARTITIONED_GC_OFF,
                    .shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
                    .numBlockBarriers = 1},
         .state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT},
-        .block = threads_of(class),
-        .static_bytes = class->static_shared_bytes > 0 ? class->static_shared_bytes : 0,
+        .block = gmt_clamp(threads_of(class), 0, DEVICE_MOST),
+        .static_bytes = as_shared(class->static_shared_bytes),
         .optin_bytes = d->shared_bytes_per_block_optin > 0
-                           ? d->shared_bytes_per_block_optin
-                           : d->shared_bytes_per_sm - d->reserved_shared_bytes_per_block};
+                           ? as_shared(d->shared_bytes_per_block_optin)
+                           : as_shared(d->shared_bytes_per_sm -
+                                       d->reserved_shared_bytes_per_block)};
     q->device.sharedMemPerBlockOptin = (size_t)q->optin_bytes;
-    set_shared(q, q->static_bytes +
-                      (class->dynamic_shared_bytes > 0 ? class->dynamic_shared_bytes : 0));
+    set_shared(q, q->static_bytes + as_shared(class->dynamic_shared_bytes));
     return NULL;
 }
 
@@ -220,7 +235,7 @@ static void change(struct question *q, const struct gmt_occupancy_whatif *whatif
     if (whatif->block_threads > 0)
         q->block = whatif->block_threads;
     if (whatif->registers > 0)
-        q->kernel.numRegs = as_int(whatif->registers);
+        q->kernel.numRegs = as_registers(whatif->registers);
     if (whatif->shared_bytes != 0)
         set_shared(q, whatif->shared_bytes > 0 ? whatif->shared_bytes : 0);
 }
@@ -282,7 +297,7 @@ struct axis {
 
 static void set_registers(struct question *q, int64_t registers)
 {
-    q->kernel.numRegs = as_int(registers);
+    q->kernel.numRegs = as_registers(registers);
 }
 
 static void set_block(struct question *q, int64_t threads)

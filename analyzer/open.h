@@ -7,7 +7,13 @@
 #include <stddef.h>
 
 /* 0 and *db (sqlite3_close); else negative errno and one line in message. Speaks on stderr while it
- * waits. */
+ * waits, and says what it has finished. */
 int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes);
+
+/* What is in a trace that was made of a spool, for people. */
+struct gmt_recovered {
+    char text[400];
+};
+struct gmt_recovered gmt_recovered_count(sqlite3 *db);
 
 #endif

@@ -13,14 +13,23 @@
 static void add_name(const char **list, size_t *count, const char *name, struct argp_state *state)
 {
     if (*count == GMT_OPTIONS_MAX_LIST)
-        argp_error(state, "more than %d of one kind: '%s'", GMT_OPTIONS_MAX_LIST, name);
+        gmt_command_wrong(state, "more than %d of one kind: '%s'", GMT_OPTIONS_MAX_LIST, name);
     list[(*count)++] = name;
+}
+
+static void wrong_rule(const char *name, struct argp_state *state)
+{
+    const char *near = gmt_rule_nearest(name);
+
+    gmt_command_wrong(state, "no rule '%s'%s%s%s (gmanalyze --list-rules)", name,
+                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                      near != NULL ? "'?" : "");
 }
 
 static void add_rule(const char **list, size_t *count, const char *name, struct argp_state *state)
 {
     if (gmt_rule_find(name) == NULL)
-        argp_error(state, "no rule '%s' (gmanalyze --list-rules)", name);
+        wrong_rule(name, state);
     add_name(list, count, name, state);
 }
 
@@ -36,8 +45,8 @@ static void add_output(struct gmt_options *options, const char *path, struct arg
         writer = &gmt_writer_sarif;
 
     if (writer == NULL)
-        argp_error(state, "'%s': the name must end in .html, .json, .sarif, .md, .csv or .txt",
-                   path);
+        gmt_command_wrong(
+            state, "'%s': the name must end in .html, .json, .sarif, .md, .csv or .txt", path);
     if (options->output_count == GMT_OPTIONS_MAX_LIST)
         argp_error(state, "too many outputs");
     options->outputs[options->output_count++] = (struct gmt_output){path, writer};
@@ -50,6 +59,9 @@ static void set_writer(struct gmt_options *options, int key, const char *name,
     options->writer = gmt_writer_find(name);
 }
 
+/* More than any report has. */
+#define TOP_MOST 1000000000u
+
 static void set_top(struct gmt_options *options, const char *text, struct argp_state *state)
 {
     char *end = NULL;
@@ -57,7 +69,9 @@ static void set_top(struct gmt_options *options, const char *text, struct argp_s
     options->top = (size_t)strtoul(text, &end, 10);
     options->top_given = true;
     if (end == text || *end != '\0' || text[0] == '-')
-        argp_error(state, "--top: '%s' is not a number", text);
+        gmt_command_wrong(state, "--top: '%s' is not a number", text);
+    if (options->top > TOP_MOST)
+        gmt_command_wrong(state, "--top: '%s' is too much; 0 shows all", text);
 }
 
 /* "5%" or "5" */
@@ -68,7 +82,7 @@ static void set_regression(struct gmt_options *options, const char *text, struct
 
     end += end != text && *end == '%';
     if (end == text || *end != '\0' || !(percent >= 0) || isinf(percent))
-        argp_error(state, "--max-regression: '%s' is no percentage", text);
+        gmt_command_wrong(state, "--max-regression: '%s' is no percentage", text);
     options->max_regression = percent / 100;
 }
 
@@ -82,7 +96,7 @@ static void set_kernel(struct gmt_options *options, const char *pattern, struct 
     rc = regcomp(&options->kernel_pattern, pattern, REG_EXTENDED | REG_NOSUB);
     if (rc != 0) {
         regerror(rc, &options->kernel_pattern, why, sizeof(why));
-        argp_error(state, "--kernel: '%s': %s", pattern, why);
+        gmt_command_wrong(state, "--kernel: '%s': %s", pattern, why);
     }
     options->kernel = &options->kernel_pattern;
 }
@@ -90,7 +104,7 @@ static void set_kernel(struct gmt_options *options, const char *pattern, struct 
 static void set_explain(struct gmt_options *options, const char *name, struct argp_state *state)
 {
     if (gmt_rule_find(name) == NULL)
-        argp_error(state, "no rule '%s' (gmanalyze --list-rules)", name);
+        wrong_rule(name, state);
     options->explain = name;
 }
 
@@ -107,8 +121,8 @@ static void check_line(const struct gmt_options *options, struct argp_state *sta
         return;
     for (size_t i = 0; i < options->output_count; i++) {
         if (gmt_several_writer_find(options->outputs[i].writer->name) == NULL)
-            argp_error(state, "%s: several traces can be written as " GMT_SEVERAL_FORMATS,
-                       options->outputs[i].path);
+            gmt_command_wrong(state, "%s: several traces can be written as " GMT_SEVERAL_FORMATS,
+                              options->outputs[i].path);
     }
     if (gmt_several_writer_find(options->writer->name) == NULL)
         argp_error(state, "--format: several traces can be written as " GMT_SEVERAL_FORMATS);
@@ -185,7 +199,34 @@ static void quote_base(FILE *out, const char *word)
     quote(out, gmt_redact_path(value));
 }
 
-static char *quoted(const char *program, int argc, char **argv, bool redact)
+/* A value that tells nothing of the program: a number, a rule, a word that an option offers. */
+static bool is_public_value(const char *value)
+{
+    return value[strspn(value, "0123456789.%")] == '\0' || gmt_rule_find(value) != NULL ||
+           gmt_command_offers(value);
+}
+
+/* The option alone: its value names a file, a kernel, a range. */
+static void quote_option(FILE *out, const char *word)
+{
+    bool flag = word[0] == '-' && word[1] != '\0';
+    size_t length = flag && word[1] == '-' ? strcspn(word, "=") : 0;
+
+    if (flag && word[1] != '-')
+        length = 2;
+    length = length < strlen(word) ? length : strlen(word);
+    fprintf(out, "%.*s", (int)length, word);
+    if (word[length] == '\0')
+        return;
+    const char *value = word + length + (word[length] == '=');
+    fputs(word[length] == '=' ? "=" : "", out);
+    if (is_public_value(value))
+        quote(out, value);
+    else
+        fputs("...", out);
+}
+
+static char *quoted(const char *program, int argc, char **argv, enum gmt_redact redact)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -196,7 +237,9 @@ static char *quoted(const char *program, int argc, char **argv, bool redact)
     fputs(program, out);
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        if (redact)
+        if (redact == GMT_REDACT_NAMES)
+            quote_option(out, argv[i]);
+        else if (redact == GMT_REDACT_PATHS)
             quote_base(out, argv[i]);
         else
             quote(out, argv[i]);
@@ -219,7 +262,7 @@ void gmt_options_parse(struct gmt_options *options, enum gmt_command_index comma
     gmt_command_parse(command, parse_option, command == GMT_COMMAND_ANALYZE ? doc : NULL, argc,
                       argv, options);
     options->reproduce = quoted(command == GMT_COMMAND_DIFF ? "gmanalyze diff" : "gmanalyze", argc,
-                                argv, options->redact != GMT_REDACT_NOTHING);
+                                argv, options->redact);
 }
 
 void gmt_options_free(struct gmt_options *options)

@@ -12,6 +12,7 @@
 
 /* Intervals of one finding, the longest first, and of all; but of each these few at least. */
 enum { GMT_PAGE_MAX_CLAIMS = 1000, GMT_PAGE_ALL_CLAIMS = 50000, GMT_PAGE_LEAST_CLAIMS = 100 };
+enum { GMT_PAGE_MAX_OWN = 8000 }; /* of gmtrace's own work: two for each pixel of a wide screen */
 
 /* Within what the payload can hold. */
 #define GMT_PAGE_LATEST ((INT64_C(1) << 51) - 1)
@@ -178,6 +179,26 @@ static json_t *claims_of(const struct gmt_page *page)
     return claims;
 }
 
+/* Disjoint and ascending; neighbours with less than a pixel of any screen between them are one. */
+static json_t *own_of(const struct gmt_page *page)
+{
+    const struct gmt_timeline *tl = page->timeline;
+    int64_t apart_ns = tl->own_count > GMT_PAGE_MAX_OWN
+                           ? (tl->end_ns - tl->start_ns) / GMT_PAGE_MAX_OWN
+                           : 0;
+    json_t *own = json_array();
+
+    for (size_t i = 0; i < tl->own_count; i++) {
+        struct gmt_interval one = tl->own[i];
+
+        while (i + 1 < tl->own_count && tl->own[i + 1].begin_ns - one.end_ns < apart_ns)
+            one.end_ns = tl->own[++i].end_ns;
+        json_array_append_new(own, json_pack("[II]", (json_int_t)gmt_page_time(page, one.begin_ns),
+                                             (json_int_t)gmt_page_time(page, one.end_ns)));
+    }
+    return own;
+}
+
 static json_t *realtime_of(const struct gmt_page *page)
 {
     struct gmt_query query;
@@ -226,7 +247,9 @@ static int write_head(struct gmt_page *page, const struct gmt_model *model, cons
         {"names", names_of(page)},
         {"model", model_of(model)},
         {"claims", claims_of(page)},
+        {"own", own_of(page)},
         {"reproduce", gmt_json_text(reproduce != NULL ? reproduce : "")},
+        {"uses_unseen", gmt_json_text(page->report->uses_unseen)},
     };
     int rc = 0;
 

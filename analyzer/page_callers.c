@@ -82,8 +82,7 @@ int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_table *frames
 
         sqlite3_bind_int64(query.statement, 1, page->callers.addresses[i]);
         if (gmt_query_next(&query)) {
-            module = gmt_payload_string(page->payload,
-                                        (const char *)sqlite3_column_text(query.statement, 0));
+            module = gmt_payload_string(page->payload, gmt_query_text_here(&query, 0));
             offset = gmt_query_known(&query, 1);
         }
         gmt_payload_row(page->payload, frames,

@@ -5,6 +5,7 @@
 #include "analyzer/page_parts.h"
 #include "analyzer/query.h"
 #include "analyzer/source_lines.h"
+#include "libtrace/record/checked.h"
 #include "reports/inlining.h"
 #include "reports/json_values.h"
 
@@ -13,7 +14,7 @@ enum { MAX_SOURCE_BYTES = 4 << 20 };
 
 static int64_t whole(double value)
 {
-    return isfinite(value) ? llround(value) : GMT_UNKNOWN;
+    return isfinite(value) ? gmt_integer_clamped(round(value)) : GMT_UNKNOWN;
 }
 
 /* The calls that it was inlined at, one chain after the other; NULL: it was not. */
@@ -88,13 +89,14 @@ static void write_sources(struct gmt_page *page)
                             "(SELECT file_id FROM instruction) ORDER BY f.bytes, s.text");
 
     while (rc == 0 && gmt_query_next(&query)) {
+        /* No name: it may be as long as the file. */
         const char *text = (const char *)sqlite3_column_text(query.statement, 1);
 
         bytes += (size_t)sqlite3_column_bytes(query.statement, 1);
         if (bytes > MAX_SOURCE_BYTES)
             break;
         json_t *value = gmt_json_code(text);
-        const char *name = (const char *)sqlite3_column_text(query.statement, 0);
+        const char *name = gmt_query_text_here(&query, 0);
         json_t *key = gmt_json_text(name);
 
         if (json_is_string(key))

@@ -75,7 +75,7 @@ void gmt_page_free_places(struct gmt_page *page)
 
 static json_t *text_of(struct gmt_query *query, int column)
 {
-    return gmt_json_text((const char *)sqlite3_column_text(query->statement, column));
+    return gmt_json_text(gmt_query_text_here(query, column));
 }
 
 static json_t *number_of(struct gmt_query *query, int column)
@@ -180,8 +180,7 @@ static int write_frames(struct gmt_page *page)
 
         for (int i = 0; i < COLUMNS; i++)
             row[i] = heads[i].encoding == GMT_ENCODE_STRING
-                         ? gmt_payload_string(payload,
-                                              (const char *)sqlite3_column_text(query.statement, i))
+                         ? gmt_payload_string(payload, gmt_query_text_here(&query, i))
                          : gmt_query_known(&query, i);
         if (row[3] <= 0)
             row[3] = GMT_UNKNOWN; /* no line 0 */

@@ -5,28 +5,43 @@
 #include "analyzer/pattern.h"
 #include "analyzer/thresholds.h"
 
-enum { WARP_LANES = 32, PHASES = 32 };
+enum { WARP_LANES = 32, PHASES = 32, BLOCK_THREADS_MOST = 1024 };
+
+/* Sectors that the first n of a row's segments of that many bytes touch, from `start` on. */
+static size_t sectors_of(size_t start, size_t bytes, size_t n)
+{
+    size_t sectors = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t at = start + i * bytes;
+
+        sectors += (at + bytes - 1) / GMT_SECTOR_BYTES - at / GMT_SECTOR_BYTES + 1;
+    }
+    return sectors;
+}
 
 /* Sectors per request that full rows of that many bytes take, one after the other without padding. */
 static double packed_sectors(const struct gmt_tl_class *class, double row_bytes, double word_bytes)
 {
     size_t row = (size_t)row_bytes, word = (size_t)word_bytes;
     size_t lanes = (size_t)(class->block[0] < WARP_LANES ? class->block[0] : WARP_LANES);
-    size_t sectors = 0, segments = 0;
+    size_t bytes = lanes * word, whole = row / bytes, rest = row % bytes;
+    /* A cycle: as many segments as a sector has bytes; after it they lie in their sectors as at first. */
+    size_t cycles = whole / GMT_SECTOR_BYTES;
+    double sectors = 0;
 
     for (size_t r = 0; r < PHASES; r++) {
         size_t start = r * row % GMT_SECTOR_BYTES;
 
-        for (size_t at = 0; at < row; at += lanes * word) {
-            size_t bytes = row - at < lanes * word ? row - at : lanes * word;
-
-            sectors += (start + at + bytes - 1) / GMT_SECTOR_BYTES -
-                       (start + at) / GMT_SECTOR_BYTES + 1;
-            segments++;
-        }
+        /* Rows may be long: each cycle is counted once. */
+        sectors += (double)cycles * (double)sectors_of(start, bytes, GMT_SECTOR_BYTES) +
+                   (double)sectors_of(start, bytes, whole % GMT_SECTOR_BYTES);
+        if (rest > 0)
+            sectors += (double)sectors_of((start + whole * bytes) % GMT_SECTOR_BYTES, rest, 1);
     }
     /* A warp covers several rows where the block is narrower than it. */
-    return (double)sectors * (double)WARP_LANES / (double)lanes / (double)segments;
+    double segments = (double)PHASES * (double)(whole + (rest > 0));
+    return sectors * (double)WARP_LANES / (double)lanes / segments;
 }
 
 /* Words of a row and number of rows, within the last block of each dimension, whose product it is. */
@@ -55,8 +70,9 @@ bool gmt_pattern_rows(const struct gmt_tl_class *class, const struct gmt_access 
     double warps = blocks * ceil(threads / WARP_LANES);
     double arrays = round(access->requests / warps), width, height;
 
-    if (class->grid[1] < 2 || class->grid[2] > 1 || class->block[2] > 1 || !(arrays >= 1) ||
-        !(access->requests > 0))
+    /* No device has larger blocks; each width within one is tried. */
+    if (threads < 1 || threads > BLOCK_THREADS_MOST || class->grid[1] < 2 || class->grid[2] > 1 ||
+        class->block[2] > 1 || !(arrays >= 1) || !(access->requests > 0))
         return false;
     /* The smallest word with which the grid's threads could ask for so much. */
     double word = exp2(ceil(log2(access->bytes / (arrays * blocks * threads))));

@@ -112,7 +112,8 @@ struct gmt_gain {
  * sectors), its time is that of the work at the rates for that. Bytes from device memory take at least
  * their time at the roof R, and with one 4-byte load in flight per thread the time C that the calibrated
  * curve of bandwidth over occupancy gives. C^p - R^p = L^p is latency: with k times the bytes under way
- * (wider loads, several loads) they take (R^p + (L / k)^p)^(1/p). What the resources do not explain of the measured time U is
+ * (wider loads, several loads) they take (R^p + (L / k)^p)^(1/p). What the resources do not explain of the
+ * measured time U is
  * - waiting for memory, up to GMT_MEMORY_SLACK times what all its work would take one after the
  *   other: it shrinks with the repaired work, and
  * - anything else: it stays.

@@ -50,7 +50,7 @@ struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model, const struc
                                       const struct gmt_shape *shape)
 {
     double t_ns = class->median_ns, in_use = shape->threads / (WARP_LANES * shape->warps);
-    struct gmt_roof roof = gmt_price_roof(model, tl, class, false);
+    struct gmt_roof roof = gmt_price_roof(model, tl, class, gmt_price_busy_share(tl, class));
     double stream_ns = roof.device_ns *
                        fmax(1, model->dram_bytes_per_s / gmt_price_stream_rate(model, class));
     double issue_ns = gmt_known(gmt_work_of_class(tl, class).issue_ns);
@@ -77,31 +77,156 @@ struct gmt_gain gmt_price_larger_blocks(const struct gmt_model *model,
     double all_ns = bytes * 1e9 / gmt_curve_linear(&model->in_flight, occupancy);
     double some_ns = bytes * 1e9 /
                      gmt_curve_linear(&model->in_flight, GMT_TYPICAL_ACHIEVED * occupancy);
-    double roof_ns = gmt_price_roof(model, tl, class, false).all_ns;
+    double roof_ns = gmt_price_roof(model, tl, class, gmt_price_busy_share(tl, class)).all_ns;
 
     return gain_between(t_ns, fmax(t_ns * fmax(fewer, 0.5), gmt_known(some_ns)),
                         fmin(t_ns, fmax(t_ns * fewer, gmt_known(all_ns))),
                         fmin(t_ns, fmax(t_ns * fewer, roof_ns)));
 }
 
-struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct gmt_timeline *tl,
-                                    const struct gmt_tl_class *class, const struct gmt_shape *shape)
+/* Words that the threads of a launch store, each of its own; NAN: not counted. */
+static double stores_per_thread(const struct gmt_tl_class *class, const struct gmt_shape *shape)
 {
-    double t_ns = class->median_ns;
-    struct gmt_roof roof = gmt_price_roof(model, tl, class, true);
-    double best_ns = gmt_price_overlap(t_ns * shape->waves, fmin(t_ns, roof.all_ns));
-    double least_ns = fmax(GMT_KERNEL_LEAST_NS, fmin(t_ns, roof.device_ns));
+    const double *c = class->counter;
+    double stores = c[GMT_M_global_store_requests] / (shape->blocks * shape->warps);
+    double width = c[GMT_M_global_store_bytes] / c[GMT_M_global_store_requests] /
+                   fmin(WARP_LANES, shape->threads);
+    double words = class->footprint_bytes / width / (shape->blocks * shape->threads);
 
-    best_ns = fmin(t_ns, fmax(best_ns, GMT_KERNEL_LEAST_NS));
-    return gain_between(t_ns, (t_ns + best_ns) / 2, best_ns, fmin(best_ns, least_ns));
+    /* fmin ignores a NAN, but not this one. */
+    return isnan(stores) ? NAN : fmin(stores, words);
 }
 
-/* Blocks whose threads hand each other words through shared memory: as a whole they are one job. */
-static bool shares_tiles(const struct gmt_tl_class *class)
+struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct gmt_shape *shape)
+{
+    double stores = stores_per_thread(class, shape);
+    double instructions = class->counter[GMT_M_instructions] / (shape->blocks * shape->warps);
+    struct gmt_items items = {1, 1, INFINITY};
+
+    if (isfinite(instructions))
+        items.most = fmax(1, instructions / GMT_ITEM_INSTRUCTIONS);
+    if (stores > GMT_ELEMENTWISE_REQUESTS) {
+        items.certain = stores / GMT_ELEMENTWISE_REQUESTS;
+        items.likely = stores;
+        items.most = fmax(items.most, stores);
+    }
+    return items;
+}
+
+double gmt_price_most_occupancy(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                                const struct gmt_shape *shape)
+{
+    double held = (double)tl->device.sm_count * (double)tl->device.max_threads_per_sm / WARP_LANES;
+    double warps = shape->blocks * gmt_price_items(class, shape).likely * shape->warps;
+
+    return !(held > 0) || shape->blocks == shape->wave ? 1 : fmin(1, warps / held);
+}
+
+bool gmt_price_shares_tiles(const struct gmt_tl_class *class)
 {
     const double *c = class->counter;
 
+    if (isnan(c[GMT_M_shared_load_requests]) || isnan(c[GMT_M_barrier_stall_cycles]))
+        return class->static_shared_bytes + class->dynamic_shared_bytes > 0;
     return c[GMT_M_shared_load_requests] > 0 && c[GMT_M_barrier_stall_cycles] > 0;
+}
+
+/* The same threads in smaller blocks. */
+struct spread {
+    double now, after; /* warps on the busiest multiprocessor */
+    bool counted;      /* it is known what L1, shared memory and the schedulers take of the time */
+};
+
+static struct spread spread_of(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                               const struct gmt_shape *shape)
+{
+    double sms = (double)tl->device.sm_count;
+    bool whole = gmt_price_shares_tiles(class);
+    double pieces = whole ? fmin(2, shape->warps) : shape->warps;
+    struct spread spread = {.now = ceil(shape->blocks / sms) * shape->warps,
+                            .counted = !isnan(gmt_work_of_class(tl, class).issue_ns)};
+
+    spread.after = fmin(spread.now,
+                        ceil(shape->blocks * pieces / sms) * ceil(shape->warps / pieces));
+    return spread;
+}
+
+/* Times after the repair, as gain_between takes them. */
+struct after {
+    double low_ns, best_ns, high_ns;
+};
+
+static struct after in_smaller_blocks(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                      const struct gmt_tl_class *class,
+                                      const struct gmt_shape *shape)
+{
+    double t_ns = class->median_ns, p = GMT_OVERLAP_EXPONENT;
+    struct spread spread = spread_of(tl, class, shape);
+    double left = spread.after / spread.now;
+    double mean = shape->blocks * shape->warps / (double)tl->device.sm_count;
+    double inside_ns = fmin(t_ns,
+                            gmt_price_roof(model, tl, class, fmin(1, mean / spread.now)).inside_ns);
+    struct after after = {t_ns, t_ns, t_ns * left};
+
+    if (!spread.counted) {
+        after.best_ns = t_ns * (1 + left) / 2;
+        return after;
+    }
+    after.best_ns = gmt_price_after(t_ns, inside_ns, inside_ns * left);
+    if (!gmt_price_shares_tiles(class))
+        after.low_ns = pow(pow(t_ns, p) - pow(inside_ns, p) + pow(inside_ns * left, p), 1 / p);
+    return after;
+}
+
+/* With so many items in each thread, of which as many blocks as a wave has can be made at most. */
+static double in_more_blocks(const struct gmt_model *model, const struct gmt_timeline *tl,
+                             const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                             double items)
+{
+    double t_ns = class->median_ns, blocks = fmin(shape->wave, shape->blocks * items);
+    double roof_ns =
+        gmt_price_roof(model, tl, class, fmin(1, blocks / (double)tl->device.sm_count)).all_ns;
+    double after_ns = gmt_price_overlap(t_ns * shape->blocks / blocks, fmin(t_ns, roof_ns));
+
+    return fmin(t_ns, fmax(after_ns, GMT_KERNEL_LEAST_NS));
+}
+
+static struct gmt_grid same_threads(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                                    const struct gmt_shape *shape)
+{
+    double sms = (double)tl->device.sm_count;
+    double warps = fmax(1, floor(shape->blocks * shape->warps / sms));
+
+    if (gmt_price_shares_tiles(class))
+        warps = fmax(warps, ceil(shape->warps / 2));
+    double threads = fmin(shape->threads, WARP_LANES * warps);
+    return (struct gmt_grid){.blocks = ceil(shape->blocks * shape->threads / threads),
+                             .threads = threads};
+}
+
+struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct gmt_timeline *tl,
+                                    const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                                    struct gmt_grid *grid)
+{
+    double t_ns = class->median_ns;
+    struct gmt_items items = gmt_price_items(class, shape);
+    struct after small = in_smaller_blocks(model, tl, class, shape);
+    double roof_ns = gmt_price_roof(model, tl, class, 1).device_ns;
+    double least_ns = fmax(GMT_KERNEL_LEAST_NS, fmin(t_ns, roof_ns));
+    double likely_ns = in_more_blocks(model, tl, class, shape, items.likely);
+    double best_ns = fmin(small.best_ns, likely_ns);
+    double more = fmin(shape->wave, floor(shape->blocks * items.certain));
+    double certain_ns = in_more_blocks(model, tl, class, shape, items.certain);
+    bool fills = shape->blocks * items.most >= shape->wave;
+    double high_ns = fmax(least_ns, fills ? 0 : fmin(small.high_ns, t_ns / items.most));
+    struct gmt_gain gain = gain_between(t_ns, fmin(small.low_ns, (t_ns + certain_ns) / 2), best_ns,
+                                        fmin(best_ns, high_ns));
+
+    *grid = same_threads(tl, class, shape);
+    if (more > shape->blocks && likely_ns < small.best_ns)
+        *grid = (struct gmt_grid){.blocks = more, .threads = shape->threads, .split = true};
+    grid->guess = !(gain.low_ns > 0) && shape->blocks * items.likely < shape->wave;
+    return gain;
 }
 
 struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gmt_timeline *tl,
@@ -109,7 +234,8 @@ struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gm
 {
     double t_ns = class->median_ns;
     double full = floor(shape->waves), part = shape->waves - full;
-    double bound = fmin(1, gmt_price_roof(model, tl, class, false).all_ns / t_ns);
+    double bound = fmin(
+        1, gmt_price_roof(model, tl, class, gmt_price_busy_share(tl, class)).all_ns / t_ns);
     double last = bound * ceil(part * shape->resident) / shape->resident + (1 - bound);
     double loss_ns = t_ns * (last - part) / (full + last);
     double most_ns = t_ns * (1 - part) / (full + 1);
@@ -119,26 +245,32 @@ struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gm
     if (!(part > 0))
         return no_gain;
     double best_ns = isnan(balance) ? loss_ns : fmin(most_ns, t_ns * fmax(0, 1 - balance));
-    if (shares_tiles(class))
+    if (gmt_price_shares_tiles(class))
         return gain_between(t_ns, t_ns, t_ns - best_ns / 2, t_ns - fmax(most_ns, best_ns));
     return gain_between(t_ns, t_ns - fmin(loss_ns, best_ns), t_ns - best_ns,
                         t_ns - fmax(most_ns, best_ns));
 }
 
 struct gmt_gain gmt_price_parallel(const struct gmt_model *model, const struct gmt_timeline *tl,
-                                   const struct gmt_tl_class *class, const struct gmt_shape *shape)
+                                   const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                                   bool *guess)
 {
-    double t_ns = class->median_ns;
-    double most = (double)tl->device.sm_count * (double)tl->device.max_threads_per_sm;
-    double roof_ns = gmt_price_roof(model, tl, class, true).device_ns;
+    double held = (double)tl->device.sm_count * (double)tl->device.max_threads_per_sm;
+    double t_ns = class->median_ns, threads = shape->threads * shape->blocks;
+    struct gmt_items items = gmt_price_items(class, shape);
+    bool known = items.likely > 1;
+    double roof_ns = gmt_price_roof(model, tl, class, 1).device_ns;
 
-    if (!(most > 0))
+    if (!(held > 0))
         return no_gain;
-    double spread_ns = t_ns * shape->threads * shape->blocks / most;
-    double best_ns = fmin(t_ns, GMT_KERNEL_LEAST_NS + fmax(roof_ns, spread_ns));
-    struct gmt_gain gain = gain_between(t_ns, t_ns, best_ns, best_ns);
+    double after = fmin(held, threads * (known ? items.likely : items.most));
+    double spread_ns = t_ns * fmin(1, threads / after);
+    double most_ns = fmin(t_ns, GMT_KERNEL_LEAST_NS + fmax(roof_ns, spread_ns));
+    double best_ns = known ? most_ns : (t_ns + most_ns) / 2;
+    struct gmt_gain gain = gain_between(t_ns, t_ns, best_ns, most_ns);
 
     gain.low_ns = isnan(gain.best_ns) ? NAN : 0;
+    *guess = !known;
     return gain;
 }
 

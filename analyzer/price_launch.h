@@ -9,16 +9,45 @@
 /* What a launch's work takes at the calibrated rates; 0 where nothing is known of it. */
 struct gmt_roof {
     double device_ns; /* device memory, L2 and the bus, which all multiprocessors share */
-    double all_ns;    /* with L1, shared memory and issue                      */
+    double inside_ns; /* L1, shared memory and issue, which each has for itself         */
+    double all_ns;    /* both                                                           */
 };
 
 /*
- * spread: as if the work of L1, shared memory and the schedulers lay on all multiprocessors. Device
- * memory that was not measured: the bytes asked for, once, and no more than the launch was given. Host
- * memory that the launch was given goes over the bus once.
+ * busy: the share of the multiprocessors that the work of L1, shared memory and the schedulers lies on,
+ * 0..1: gmt_price_busy_share as launched. Device memory that was not measured: the bytes asked for,
+ * once, and no more than the launch was given. Host memory that the launch was given goes over the bus
+ * once.
  */
 struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_timeline *timeline,
-                               const struct gmt_tl_class *class, bool spread);
+                               const struct gmt_tl_class *class, double busy);
+
+/*
+ * Work items of a thread that threads of their own could do. A thread that stores more words than one
+ * item of an element-wise kernel loads and stores (GMT_ELEMENTWISE_REQUESTS) stores results of several
+ * items, of which each has as many words at most. Results that lie in memory are distinct words of it:
+ * all of them fit what the launch was given. Loops that store nothing may be one item each, such as a
+ * sum or a chain of steps: they count in `most` alone, which holds GMT_ITEM_INSTRUCTIONS against the
+ * instructions of a thread. All are 1 and more.
+ */
+struct gmt_items {
+    double certain; /* in any case; 1 where nothing was counted  */
+    double likely;  /* an item for each store                    */
+    double most;    /* INFINITY: instructions were not counted   */
+};
+
+struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct gmt_shape *shape);
+
+/*
+ * Occupancy with all blocks resident at once, evenly, that the launch has work for, 0..1: more limits
+ * that are lifted bring no more warps. A grid of just one wave was made for the device, and grows with
+ * what is resident: 1. The same where the multiprocessors are not known.
+ */
+double gmt_price_most_occupancy(const struct gmt_timeline *timeline,
+                                const struct gmt_tl_class *class, const struct gmt_shape *shape);
+
+/* Threads that hand each other words through shared memory: as a whole their block is one job. */
+bool gmt_price_shares_tiles(const struct gmt_tl_class *class);
 
 /* The least time from one block's start to the next one's: of the calibrated blocks; NAN. */
 double gmt_price_block_start_ns(const struct gmt_model *model);
@@ -46,13 +75,34 @@ struct gmt_gain gmt_price_larger_blocks(const struct gmt_model *model,
                                         const struct gmt_shape *shape, double threads);
 
 /*
- * One launch whose grid is below a wave, with its work spread over a whole one: time shrinks with
- * the blocks, down to the roof of the work on all multiprocessors. low: half of that.
+ * One launch whose grid is below a wave, with its work spread over the device as far as it can be:
+ * the better one of two repairs.
+ *
+ * The same threads in smaller blocks. The busiest multiprocessor has b = ceil(blocks /
+ * multiprocessors) x warps of a block now and a = ceil(all warps / multiprocessors) with blocks of a
+ * warp; blocks that share tiles are only halved. L1, shared memory and the schedulers then take a / b of
+ * the time (gmt_price_after); what a thread does one step after the other stays. Where instructions
+ * were not counted, what those take lies between nothing and everything: best is half of the most,
+ * t (1 - a / b) / 2, and low nothing.
+ *
+ * More blocks, by splitting the loops of threads: no more of them than there are items
+ * (gmt_price_items), and than a wave has. Time shrinks with the blocks, down to the roof of the work on
+ * the multiprocessors that these fill. best: as many as are likely, low: half of what those that are
+ * certain give, high: as many as there can be at most.
+ *
+ * grid: a launch for the better repair that has work for all its blocks: as many as have items for
+ * certain, else the same threads, in blocks as small as give each multiprocessor one.
  */
+struct gmt_grid {
+    double blocks, threads; /* of a block                                  */
+    bool split;             /* loops of threads, else the same threads as now          */
+    bool guess;             /* nothing is certain, and nothing shows work for a wave   */
+};
+
 struct gmt_gain gmt_price_full_grid(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
-                                    const struct gmt_tl_class *class,
-                                    const struct gmt_shape *shape);
+                                    const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                                    struct gmt_grid *grid);
 
 /*
  * One launch whose last wave is short, with the same work in whole waves. A wave takes tau, the last
@@ -67,12 +117,16 @@ struct gmt_gain gmt_price_no_tail(const struct gmt_model *model,
                                   const struct gmt_tl_class *class, const struct gmt_shape *shape);
 
 /*
- * One launch of a single block, spread over all threads that the device holds: no less than
- * GMT_KERNEL_LEAST_NS and the roof. low: nothing, because the work may be serial by nature.
+ * One launch of a single block, spread over as many threads as have an item each (gmt_price_items) and
+ * as the device holds: no less than GMT_KERNEL_LEAST_NS and the roof. low: nothing, because the work may
+ * be serial by nature. Where no stores tell items apart (sums, chains of steps, nothing counted) the
+ * truth lies between nothing and that with as many items as there can be at most: best is half of it,
+ * and a guess.
  */
 struct gmt_gain gmt_price_parallel(const struct gmt_model *model,
                                    const struct gmt_timeline *timeline,
-                                   const struct gmt_tl_class *class, const struct gmt_shape *shape);
+                                   const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                                   bool *guess);
 
 /* Of a row of kernels, one after the other in a stream. */
 struct gmt_row {
@@ -84,7 +138,7 @@ struct gmt_row {
 
 /*
  * Such a row side by side: as many at once as fit the device, no faster than the longest of them,
- * than device memory allows and than the host launches. low: half of that.
+ * than device memory, L1 and the schedulers allow and than the host launches. low: half of that.
  */
 struct gmt_gain gmt_price_side_by_side(const struct gmt_model *model, const struct gmt_row *row);
 

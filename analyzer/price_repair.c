@@ -253,20 +253,21 @@ double gmt_price_floor_ns(const struct gmt_model *model, const struct gmt_timeli
 }
 
 struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_timeline *timeline,
-                               const struct gmt_tl_class *class, bool spread)
+                               const struct gmt_tl_class *class, double busy)
 {
-    double busy = gmt_price_busy_share(timeline, class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     struct gmt_work work = gmt_work_of_class(timeline, class);
 
     if (isnan(work.dram_bytes))
         work.dram_bytes = fmin(gmt_known(load.bytes) + gmt_known(store.bytes),
                                class->footprint_bytes);
-    if (spread)
-        work.issue_ns *= busy;
-    struct times times = times_of(model, class, spread ? 1 : busy, &work);
+    /* It was counted on those that are busy as launched. */
+    work.issue_ns *= gmt_price_busy_share(timeline, class) / busy;
+    struct times times = times_of(model, class, busy, &work);
+    double inside_ns = gmt_price_overlap(times.l1_ns, times.shared_ns);
     double bus_ns = gmt_known(gmt_price_mapped_once(model, GMT_MAPPED_EITHER, class->mapped_bytes));
     return (struct gmt_roof){
         gmt_price_overlap(gmt_price_overlap(times.dram_ns, times.l2_ns), bus_ns),
+        gmt_price_overlap(inside_ns, times.issue_ns),
         gmt_price_overlap(together(&times, times.dram_ns), bus_ns)};
 }

@@ -4,6 +4,7 @@
 
 #include "analyzer/occupancy.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 
 enum { WARP_LANES = 32 };
 
@@ -42,7 +43,7 @@ double gmt_fence_share(const struct gmt_timeline *timeline, const struct gmt_tl_
 static int64_t resident(const struct gmt_timeline *tl, const struct gmt_tl_class *class)
 {
     struct gmt_occupancy o = gmt_occupancy_of(tl, class, NULL);
-    int64_t blocks = class->grid[0] * class->grid[1] * class->grid[2];
+    int64_t blocks = gmt_volume_clamped(class->grid);
     int64_t of_grid = tl->device.sm_count > 0
                           ? (blocks + tl->device.sm_count - 1) / tl->device.sm_count
                           : INT64_MAX;
@@ -52,7 +53,7 @@ static int64_t resident(const struct gmt_timeline *tl, const struct gmt_tl_class
 
 bool gmt_is_idle_at_barriers(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
 {
-    int64_t threads = class->block[0] * class->block[1] * class->block[2];
+    int64_t threads = gmt_volume_clamped(class->block);
     double share = gmt_barrier_share(timeline, class) + gmt_known(gmt_fence_share(timeline, class));
 
     return threads >= GMT_BARRIER_BLOCK_THREADS && share >= GMT_BARRIER_MIN_SHARE &&
@@ -173,8 +174,12 @@ struct gmt_gain gmt_price_unread(const struct gmt_model *model, const struct gmt
 /* The expected largest of n times with an exponential distribution, in means. */
 static double slowest_of(double n)
 {
+    enum { SUMMED_MOST = 1024 };
     double sum = 0;
 
+    /* As many warps as no block has: the sum's limit, Euler's constant above the logarithm. */
+    if (n > SUMMED_MOST)
+        return log(n) + 0.5772156649;
     for (int i = 1; i <= (int)n; i++)
         sum += 1.0 / i;
     return sum;

@@ -108,8 +108,10 @@ static void explain(sqlite3 *db, const char *name, char *message, size_t bytes)
     const char *before = "; the most frequent are: ";
 
     while (rc == 0 && used < bytes && gmt_query_next(&query)) {
+        const char *text = gmt_query_text_here(&query, 0);
+
         used += (size_t)snprintf(message + used, bytes - used, "%s%s", before,
-                                 (const char *)sqlite3_column_text(query.statement, 0));
+                                 text != NULL ? text : "?");
         before = ", ";
     }
     (void)gmt_query_close(&query, rc);
@@ -118,20 +120,72 @@ static void explain(sqlite3 *db, const char *name, char *message, size_t bytes)
                        ": the trace has none (NVTX_INJECTION64_PATH, see gmtrace(1))");
 }
 
-/* Memory is in no view: calls inside use what was allocated before. */
-static const char views[] =
-    "CREATE TEMP VIEW transfer AS SELECT * FROM main.transfer "
-    "WHERE gmt_in_range(thread_id, begin_ns);"
-    "CREATE TEMP VIEW memset AS SELECT * FROM main.memset WHERE gmt_in_range(thread_id, begin_ns);"
-    "CREATE TEMP VIEW launch AS SELECT * FROM main.launch WHERE gmt_in_range(thread_id, begin_ns);"
-    "CREATE TEMP VIEW sync AS SELECT * FROM main.sync WHERE gmt_in_range(thread_id, begin_ns);"
-    "CREATE TEMP VIEW api_call AS SELECT * FROM main.api_call "
-    "WHERE gmt_in_range(thread_id, begin_ns);"
-    "CREATE TEMP VIEW device_op AS SELECT * FROM main.device_op WHERE call_id IN "
-    "(SELECT id FROM temp.transfer UNION ALL SELECT id FROM temp.memset "
-    "UNION ALL SELECT id FROM temp.launch);"
-    "CREATE TEMP VIEW kernel_class AS SELECT * FROM main.kernel_class WHERE id IN "
-    "(SELECT class_id FROM temp.launch);";
+#define IN_RANGE "gmt_in_range(thread_id, begin_ns)"
+
+/* Which rows of a table are inside. Memory is left as it is: calls inside use what was allocated before. */
+static const struct limited {
+    const char *table, *inside;
+} limited[] = {
+    {"transfer", IN_RANGE},
+    {"memset", IN_RANGE},
+    {"launch", IN_RANGE},
+    {"sync", IN_RANGE},
+    {"api_call", IN_RANGE},
+    {"device_op", "call_id IN (SELECT id FROM temp.transfer UNION ALL SELECT id FROM temp.memset "
+                  "UNION ALL SELECT id FROM temp.launch)"},
+    {"kernel_class", "id IN (SELECT class_id FROM temp.launch)"},
+};
+
+/* What reads the whole table: a TEMP view may add columns that the trace's table lacks. */
+static char *whole_table(sqlite3 *db, const char *table)
+{
+    static const char as[] = " AS ";
+    struct gmt_query query;
+    char *sql = NULL;
+    int rc = gmt_query_open(&query, db,
+                            "SELECT sql FROM sqlite_temp_master WHERE type = 'view' AND name = ?1");
+
+    if (rc == 0)
+        sqlite3_bind_text(query.statement, 1, table, -1, SQLITE_STATIC);
+    if (rc == 0 && gmt_query_next(&query)) {
+        const char *made = gmt_query_text_here(&query, 0);
+        const char *select = made != NULL ? strstr(made, as) : NULL;
+
+        sql = select != NULL ? sqlite3_mprintf("%s", select + sizeof(as) - 1) : NULL;
+    } else {
+        sql = sqlite3_mprintf("SELECT * FROM main.\"%w\"", table);
+    }
+    if (gmt_query_close(&query, rc) != 0) {
+        sqlite3_free(sql);
+        sql = NULL;
+    }
+    return sql;
+}
+
+static int limit_table(sqlite3 *db, const struct limited *limit)
+{
+    char *whole = whole_table(db, limit->table);
+    char *sql = whole != NULL ? sqlite3_mprintf("DROP VIEW IF EXISTS temp.\"%w\";"
+                                                "CREATE TEMP VIEW \"%w\" AS SELECT * FROM (%s) "
+                                                "WHERE %s",
+                                                limit->table, limit->table, whole, limit->inside)
+                              : NULL;
+    int rc = sql != NULL && sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : -EIO;
+
+    sqlite3_free(sql);
+    sqlite3_free(whole);
+    return rc;
+}
+
+bool gmt_range_is_limited(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool limited_to_some = sqlite3_prepare_v2(db, "SELECT gmt_in_range(0, 0)", -1, &statement,
+                                              NULL) == SQLITE_OK;
+
+    sqlite3_finalize(statement);
+    return limited_to_some;
+}
 
 int gmt_range_limit(sqlite3 *db, const char *name, char *message, size_t bytes)
 {
@@ -156,8 +210,9 @@ int gmt_range_limit(sqlite3 *db, const char *name, char *message, size_t bytes)
     }
     /* It takes the spans, and frees them on failure, too. */
     if (sqlite3_create_function_v2(db, "gmt_in_range", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, spans,
-                                   in_range, NULL, NULL, free_spans) != SQLITE_OK ||
-        sqlite3_exec(db, views, NULL, NULL, NULL) != SQLITE_OK)
+                                   in_range, NULL, NULL, free_spans) != SQLITE_OK)
         return -EIO;
-    return 0;
+    for (size_t i = 0; rc == 0 && i < sizeof(limited) / sizeof(limited[0]); i++)
+        rc = limit_table(db, &limited[i]);
+    return rc;
 }

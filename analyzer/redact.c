@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports to be mailed: what names persons, machines and folders is taken out of a trace. */
+/* Reports to be mailed: what names persons, machines, folders and functions is taken out of a trace. */
 #include "analyzer/redact.h"
 
 #include <errno.h>
@@ -8,230 +8,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What is shown in place of a column, by degree; NULL: as it is. Ids stay, so that one name is the
- * same everywhere. gmt_base and the other functions are those below.
- */
-static const struct redaction {
-    const char *table, *column, *paths, *names;
-} redactions[] = {
-    {"process", "exe", "gmt_base(exe)", "'program'"},
-    {"process", "command", "coalesce(gmt_base(exe), 'program')", "'program'"},
-    {"process", "cwd", "NULL", "NULL"},
-    {"process", "hostname", "NULL", "NULL"},
-    {"process", "options", "gmt_settings(options)", "NULL"},
-    {"thread", "name", "NULL", "NULL"},
-    {"module", "path", "gmt_path(path)",
-     "CASE WHEN gmt_own(path) THEN 'module ' || id ELSE path END"},
-    {"kernel", "name", "gmt_text(name)", "'kernel ' || id"},
-    {"kernel", "mangled", NULL, "'kernel ' || id"},
-    {"kernel_footprint", "name", NULL, "CASE WHEN name IS NOT NULL THEN 'variable' END"},
-    {"capability", "detail", "gmt_text(detail)",
-     "CASE name WHEN 'range' THEN 'scoped to ranges of one name' ELSE gmt_text(detail) END"},
-    {"capability", "remedy", "gmt_text(remedy)", "gmt_text(remedy)"},
-    /* Only of driver functions; a reason follows the name of a kernel. */
-    {"loss", "detail", "gmt_text(detail)",
-     "CASE WHEN kind = 'entry point not covered' THEN detail "
-     "WHEN kind LIKE 'kernel%' AND instr(detail, ': ') > 0 "
-     "THEN 'a kernel' || substr(detail, instr(detail, ': ')) ELSE '' END"},
-    {"cubin", "image", "NULL", "NULL"},
-    {"source_file", "text", "NULL", "NULL"},
-    {"source_file", "hash", "NULL", "NULL"},
-    {"device_gap", "client", NULL, "CASE WHEN client <> '' THEN 'a module' ELSE '' END"},
-    {"coverage", "what", "gmt_path(what)",
-     "CASE WHEN kind = 'runtime' AND gmt_own(what) THEN 'module ' || rowid ELSE gmt_path(what) "
-     "END"},
-    {"coverage", "detail", "gmt_text(detail)",
-     "CASE WHEN kind IN ('door', 'records') THEN detail END"},
-    {"coverage_example", "detail", "gmt_text(detail)", "NULL"},
-    {"string", "text",
-     "CASE WHEN id IN (SELECT file_id FROM temp.gmt_file) THEN gmt_path(text) "
-     "ELSE gmt_text(text) END",
-     "CASE WHEN id IN (SELECT file_id FROM temp.gmt_file) "
-     "THEN CASE WHEN gmt_own(text) THEN 'file ' || id ELSE gmt_path(text) END "
-     "WHEN id IN (SELECT id FROM temp.gmt_known) THEN gmt_text(text) "
-     "WHEN id IN (SELECT id FROM temp.gmt_range) THEN 'range ' || id "
-     /* The compiler's glue is told by this. */
-     "WHEN instr(text, '__device_stub__') > 0 THEN '__device_stub__' ELSE 'function ' || id END"},
-};
-enum { REDACTIONS = sizeof(redactions) / sizeof(redactions[0]) };
+#include "analyzer/query.h"
+#include "analyzer/redact_columns.h"
+#include "analyzer/redact_functions.h"
+#include "analyzer/redact_text.h"
+#include "analyzer/where.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/own_schema.h"
 
-/* Strings that are paths, and those that are not the user's; of tables that the trace has. */
+/* What a string is used for decides what is shown of it; bits of temp.gmt_use.uses. */
+#define FILE_USE "1"
+#define FUNCTION_USE "2"
+#define OPCODE_USE "4"
+#define KERNEL_USE "8"
+#define RANGE_USE "16"
+#define DOMAIN_USE "32"
+
 static const struct string_use {
-    const char *target, *table, *column, *condition;
+    const char *table, *column, *use;
 } string_uses[] = {
-    {"gmt_file", "frame", "file_id", ""},
-    {"gmt_file", "instruction", "file_id", ""},
-    {"gmt_file", "instruction", "caller_file_id", ""},
-    {"gmt_file", "inline_level", "file_id", ""},
-    {"gmt_file", "race", "first_file_id", ""},
-    {"gmt_file", "race", "first_caller_file_id", ""},
-    {"gmt_file", "race", "second_file_id", ""},
-    {"gmt_file", "race", "second_caller_file_id", ""},
-    {"gmt_range", "range", "name_id", ""},
-    {"gmt_range", "range", "domain_id", ""},
-    {"gmt_known", "frame", "function_id", " WHERE runtime = 1"},
-    {"gmt_known", "instruction", "opcode_id", ""},
-    {"gmt_known", "race", "first_opcode_id", ""},
-    {"gmt_known", "race", "second_opcode_id", ""},
+    {"frame", "function_id", FUNCTION_USE},
+    {"frame", "file_id", FILE_USE},
+    {"instruction", "function_id", FUNCTION_USE},
+    {"instruction", "opcode_id", OPCODE_USE},
+    {"instruction", "file_id", FILE_USE},
+    {"instruction", "caller_file_id", FILE_USE},
+    {"inline_level", "function_id", FUNCTION_USE},
+    {"inline_level", "file_id", FILE_USE},
+    {"race", "first_opcode_id", OPCODE_USE},
+    {"race", "first_file_id", FILE_USE},
+    {"race", "first_caller_file_id", FILE_USE},
+    {"race", "second_opcode_id", OPCODE_USE},
+    {"race", "second_file_id", FILE_USE},
+    {"race", "second_caller_file_id", FILE_USE},
+    {"source_file", "file_id", FILE_USE},
+    {"device_op", "kernel_name_id", KERNEL_USE},
+    {"range", "name_id", RANGE_USE},
+    {"range", "domain_id", DOMAIN_USE},
 };
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* The part of a path that names nobody: of the system's and the toolkit's files all of it. */
-static const char *shown(const char *path)
-{
-    static const char *const system[] = {"/usr/", "/lib/", "/lib64/", "/lib32/", "/opt/cuda"};
-    const char *targets = strstr(path, "/targets/"), *slash = strrchr(path, '/');
-
-    for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++) {
-        if (starts_with(path, system[i]) && !starts_with(path, "/usr/local/home") &&
-            !starts_with(path, "/usr/home"))
-            return path;
-    }
-    /* A toolkit in a folder of the user's is told by what follows. */
-    if (targets != NULL && strstr(targets, "/include/") != NULL)
-        return targets;
-    return slash != NULL ? slash + 1 : path;
-}
-
-const char *gmt_redact_path(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-static bool in_path(char c)
-{
-    return c != '\0' && strchr(" \t\n\"'()<>[]{},;:|&", c) == NULL;
-}
-
-/* A path begins at a slash that no word ends with, and goes on with a name: not "a / b". */
-static bool path_begins(const char *text, const char *at)
-{
-    bool word = at > text && (in_path(at[-1]) && at[-1] != '=');
-
-    return *at == '/' && !word && in_path(at[1]) && at[1] != '/';
-}
-
-static char *redacted(const char *text)
-{
-    char *copy = malloc(strlen(text) + 1), *to = copy;
-
-    for (const char *at = text; copy != NULL && *at != '\0';) {
-        if (!path_begins(text, at)) {
-            *to++ = *at++;
-            continue;
-        }
-        char path[4096];
-        size_t length = 0;
-
-        while (in_path(at[length]))
-            length++;
-        snprintf(path, sizeof(path), "%.*s", (int)length, at);
-        const char *rest = length < sizeof(path) ? shown(path) : "…";
-        size_t kept = strlen(rest);
-        memcpy(to, rest, kept);
-        to += kept;
-        at += length;
-    }
-    if (copy != NULL)
-        *to = '\0';
-    return copy;
-}
-
-char *gmt_redact_text(struct gmt_arena *arena, const char *text)
-{
-    char *copy = text != NULL ? redacted(text) : NULL;
-    char *result = gmt_arena_copy(arena, copy);
-
-    free(copy);
-    return result;
-}
-
-static const char *argument(sqlite3_context *context, sqlite3_value *value)
-{
-    const char *text = (const char *)sqlite3_value_text(value);
-
-    if (text == NULL)
-        sqlite3_result_null(context);
-    return text;
-}
-
-static void sql_text(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    const char *text = argument(context, values[0]);
-
-    (void)n;
-    if (text == NULL)
-        return;
-    char *copy = redacted(text);
-    if (copy == NULL)
-        sqlite3_result_error_nomem(context);
-    else
-        sqlite3_result_text(context, copy, -1, free);
-}
-
-static void sql_path(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    const char *text = argument(context, values[0]);
-
-    (void)n;
-    if (text != NULL)
-        sqlite3_result_text(context, shown(text), -1, SQLITE_TRANSIENT);
-}
-
-static void sql_base(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    const char *text = argument(context, values[0]);
-
-    (void)n;
-    if (text != NULL)
-        sqlite3_result_text(context, gmt_redact_path(text), -1, SQLITE_TRANSIENT);
-}
-
-/* Of "key=value;...", values that are paths become base names, relative ones as well. */
-static void sql_settings(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    const char *text = argument(context, values[0]);
-    sqlite3_str *shorter = sqlite3_str_new(NULL);
-
-    (void)n;
-    while (text != NULL && *text != '\0') {
-        size_t length = strcspn(text, ";"), value = strcspn(text, "=;"), from = value;
-
-        for (size_t i = value; i < length; i++) {
-            if (text[i] == '/')
-                from = i;
-        }
-        sqlite3_str_append(shorter, text, (int)value);
-        if (value < length)
-            sqlite3_str_append(shorter, "=", 1);
-        if (from + 1 < length)
-            sqlite3_str_append(shorter, text + from + 1, (int)(length - from - 1));
-        text += length;
-        if (*text == ';')
-            sqlite3_str_append(shorter, text++, 1);
-    }
-    char *copy = sqlite3_str_finish(shorter);
-    if (text != NULL)
-        sqlite3_result_text(context, copy != NULL ? copy : "", -1, SQLITE_TRANSIENT);
-    sqlite3_free(copy);
-}
-
-/* Whether a path is the user's: not the system's and not the toolkit's. */
-static void sql_own(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    const char *text = argument(context, values[0]);
-
-    (void)n;
-    if (text != NULL)
-        sqlite3_result_int(context, shown(text)[0] != '/');
-}
+/* A string with several uses, and one with none, is shown by a number. */
+static const char string_without_names[] =
+    "CASE uses WHEN " FILE_USE " THEN coalesce(gmt_file(text), gmt_package(text) || 'file ' || id) "
+    "WHEN " OPCODE_USE " THEN coalesce(gmt_opcode(text), 'opcode ' || id) "
+    "WHEN " RANGE_USE " THEN 'range ' || id WHEN " DOMAIN_USE " THEN 'domain ' || id "
+    "ELSE CASE WHEN uses IN (" FUNCTION_USE ", " KERNEL_USE ", " FUNCTION_USE " | " KERNEL_USE ") "
+    /* The compiler's glue around kernels is known by this. */
+    "THEN CASE WHEN instr(text, '__device_stub_') > 0 THEN '__device_stub__' ELSE "
+    "coalesce((SELECT 'kernel ' || k.id FROM temp.gmt_kernel k WHERE k.name = text), "
+    "gmt_function(text), 'function ' || id) END ELSE 'name ' || id END END";
+static const char string_without_paths[] = "CASE WHEN uses & " FILE_USE
+                                           " THEN gmt_path(text) ELSE gmt_text(text) END";
 
 static int run(sqlite3 *db, const char *sql)
 {
@@ -246,117 +73,289 @@ static int runf(sqlite3 *db, char *sql)
     return rc;
 }
 
-/* Traces of an older version lack some. */
-static bool has_column(sqlite3 *db, const char *table, const char *column)
-{
-    return sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
-}
+/* ---- what the views ask -------------------------------------------------------------------------- */
 
-static int note_strings(sqlite3 *db)
+static int note_uses(sqlite3 *db)
 {
-    int rc = run(db, "CREATE TEMP TABLE gmt_file (file_id INTEGER PRIMARY KEY);"
-                     "CREATE TEMP TABLE gmt_range (id INTEGER PRIMARY KEY);"
-                     "CREATE TEMP TABLE gmt_known (id INTEGER PRIMARY KEY)");
+    int rc = run(db, "CREATE TEMP TABLE gmt_use (id INTEGER PRIMARY KEY, uses INTEGER)");
 
     for (size_t i = 0; rc == 0 && i < sizeof(string_uses) / sizeof(string_uses[0]); i++) {
         const struct string_use *use = &string_uses[i];
 
-        if (has_column(db, use->table, use->column))
-            rc = runf(db, sqlite3_mprintf("INSERT OR IGNORE INTO temp.%s SELECT %s FROM main.%s%s",
-                                          use->target, use->column, use->table, use->condition));
+        if (gmt_trace_has_column(db, use->table, use->column))
+            rc = runf(db,
+                      sqlite3_mprintf("INSERT INTO temp.gmt_use SELECT DISTINCT %s, %s FROM "
+                                      "main.\"%w\" WHERE typeof(%s) = 'integer' "
+                                      "ON CONFLICT (id) DO UPDATE SET uses = uses | %s",
+                                      use->column, use->use, use->table, use->column, use->use));
     }
     return rc;
 }
 
-static const char *expression_for(const char *table, const char *column, enum gmt_redact what)
+static void is_stub_of(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    for (size_t i = 0; i < REDACTIONS; i++) {
-        const struct redaction *r = &redactions[i];
-
-        if (strcmp(r->table, table) == 0 && strcmp(r->column, column) == 0)
-            return what == GMT_REDACT_NAMES ? r->names : r->paths;
-    }
-    return NULL;
+    (void)n;
+    sqlite3_result_int(context, gmt_where_is_stub((const char *)sqlite3_value_text(values[0]),
+                                                  (const char *)sqlite3_value_text(values[1])));
 }
 
-/* A view with all columns of the table in their order, some of them redacted. */
-static int cover_table(sqlite3 *db, const char *table, enum gmt_redact what)
+/* Functions that nvcc makes of a kernel, which wrap its stub and have its name: with the names gone,
+ * nothing else would say that they are not the user's. */
+static int note_stubs(sqlite3 *db)
 {
-    sqlite3_str *sql = sqlite3_str_new(db);
-    sqlite3_stmt *columns = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT name FROM pragma_table_info(?1, 'main')", -1,
-                                  &columns, NULL);
-    size_t n = 0;
+    static const char stubs[] =
+        "INSERT OR IGNORE INTO temp.gmt_stub SELECT caller.frame_id FROM main.stack_frame callee "
+        "JOIN main.frame f ON f.id = callee.frame_id JOIN main.string s ON s.id = f.function_id "
+        "AND instr(s.text, '__wrapper__device_stub_') > 0 "
+        "JOIN main.stack_frame caller ON caller.stack_id = callee.stack_id "
+        "AND caller.position = callee.position + 1 JOIN main.frame g ON g.id = caller.frame_id "
+        "JOIN main.string o ON o.id = g.function_id WHERE gmt_is_stub_of(s.text, o.text)";
+    int rc = sqlite3_create_function(db, "gmt_is_stub_of", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                     NULL, is_stub_of, NULL, NULL) == SQLITE_OK
+                 ? 0
+                 : -EIO;
 
-    sqlite3_str_appendf(sql, "CREATE TEMP VIEW \"%w\" AS SELECT ", table);
-    if (code == SQLITE_OK)
-        sqlite3_bind_text(columns, 1, table, -1, SQLITE_STATIC);
-    while (code == SQLITE_OK && sqlite3_step(columns) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(columns, 0);
-        const char *shown_as = expression_for(table, name, what);
-
-        sqlite3_str_appendf(sql, n++ > 0 ? ", " : "");
-        if (shown_as != NULL)
-            sqlite3_str_appendf(sql, "%s AS \"%w\"", shown_as, name);
-        else
-            sqlite3_str_appendf(sql, "\"%w\"", name);
-    }
-    sqlite3_finalize(columns);
-    sqlite3_str_appendf(sql, " FROM main.\"%w\"", table);
-    char *text = sqlite3_str_finish(sql);
-    if (n > 0)
-        return runf(db, text);
-    sqlite3_free(text);
-    return code == SQLITE_OK ? 0 : -EIO; /* the trace has no such table */
+    if (rc == 0)
+        rc = run(db, "CREATE TEMP TABLE gmt_stub (id INTEGER PRIMARY KEY)");
+    return rc == 0 && gmt_trace_has_column(db, "stack_frame", "frame_id") ? run(db, stubs) : rc;
 }
 
-/* The trace's own views read its tables past ours, unless they are made anew here. */
-static int cover_views(sqlite3 *db)
+static int note_names(sqlite3 *db)
+{
+    int rc = run(db, "CREATE TEMP TABLE gmt_kernel (name TEXT PRIMARY KEY, id INTEGER);"
+                     "INSERT OR IGNORE INTO temp.gmt_kernel SELECT mangled, id FROM main.kernel;"
+                     "INSERT OR IGNORE INTO temp.gmt_kernel SELECT name, id FROM main.kernel;"
+                     "CREATE TEMP TABLE gmt_variable (id INTEGER PRIMARY KEY, name TEXT UNIQUE)");
+
+    if (rc == 0 && gmt_trace_has_column(db, "kernel_footprint", "name"))
+        rc = run(db, "INSERT INTO temp.gmt_variable (name) SELECT DISTINCT name "
+                     "FROM main.kernel_footprint WHERE name IS NOT NULL");
+    return rc == 0 ? note_stubs(db) : rc;
+}
+
+/* ---- tables -------------------------------------------------------------------------------------- */
+
+static const char *shown_as(const struct gmt_redaction *redaction, const char *table,
+                            enum gmt_redact what)
+{
+    if (strcmp(table, "string") == 0 && redaction != NULL && strcmp(redaction->column, "text") == 0)
+        return what == GMT_REDACT_NAMES ? string_without_names : string_without_paths;
+    if (redaction == NULL)
+        return "NULL";
+    return what == GMT_REDACT_NAMES ? redaction->names : redaction->paths;
+}
+
+static int check_words(sqlite3 *db, const char *table, const char *column, char *message,
+                       size_t bytes)
+{
+    int64_t unknown = 0;
+    char *sql = sqlite3_mprintf(
+        "SELECT count(*) FROM (SELECT DISTINCT \"%w\" AS word FROM main.\"%w\") "
+        "WHERE word IS NOT NULL AND gmt_word(word) IS NULL",
+        column, table);
+    int rc = sql != NULL ? gmt_query_int64(db, sql, &unknown) : -ENOMEM;
+
+    sqlite3_free(sql);
+    if (rc == 0 && unknown > 0) {
+        snprintf(message, bytes, "cannot be redacted: %s.%s holds what no gmtrace writes there",
+                 table, column);
+        rc = -EIO;
+    }
+    return rc;
+}
+
+/* A column of our schema; `text`: it is declared as what may hold one. */
+struct column {
+    const char *table, *name;
+    const struct gmt_redaction *redaction;
+    bool text;
+};
+
+static struct column column_of(const char *table, struct gmt_query *query)
+{
+    const char *name = gmt_query_text_here(query, 0);
+    const char *type = gmt_query_text_here(query, 1);
+
+    return (struct column){table, name, gmt_redaction_of(table, name),
+                           strcmp(type, "INTEGER") != 0 && strcmp(type, "REAL") != 0};
+}
+
+static int open_columns(struct gmt_query *query, sqlite3 *schema, const char *table)
+{
+    int rc = gmt_query_open(query, schema, "SELECT name, type FROM pragma_table_info(?1)");
+
+    if (rc == 0)
+        sqlite3_bind_text(query->statement, 1, table, -1, SQLITE_STATIC);
+    return rc;
+}
+
+/* Does a table hold more than numbers and our own words? */
+static int needs_view(sqlite3 *schema, const char *table, bool *needed)
+{
+    struct gmt_query query;
+    int rc = open_columns(&query, schema, table);
+
+    *needed = false;
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct column column = column_of(table, &query);
+
+        *needed |= column.redaction != NULL ? !column.redaction->is_word : column.text;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+/* `present`: the trace's table has it; `checked`: words were looked at, and are shown as they are. */
+static void append_column(sqlite3_str *columns, const struct column *column, bool present,
+                          bool checked, enum gmt_redact what)
+{
+    const struct gmt_redaction *redaction = column->redaction;
+
+    sqlite3_str_appendall(columns, sqlite3_str_length(columns) > 0 ? ", " : "");
+    /* v_frame asks for one that frame has not always had. */
+    if (!present)
+        sqlite3_str_appendall(columns, "NULL");
+    else if (redaction != NULL && redaction->is_word && !checked)
+        sqlite3_str_appendf(columns, "gmt_word(\"%w\")", column->name);
+    else if (redaction == NULL && !column->text)
+        sqlite3_str_appendf(columns, "\"%w\"", column->name);
+    else if (shown_as(redaction, column->table, what) == NULL)
+        sqlite3_str_appendf(columns, "\"%w\"", column->name);
+    else
+        sqlite3_str_appendall(columns, shown_as(redaction, column->table, what));
+    sqlite3_str_appendf(columns, " AS \"%w\"", column->name);
+}
+
+/* A view with the columns that our schema has, whatever else the trace's table holds: an empty one where
+ * it has no such table, as traces of older versions. */
+static int cover_table(sqlite3 *db, sqlite3 *schema, const char *table, bool checked,
+                       enum gmt_redact what)
+{
+    sqlite3_str *columns = sqlite3_str_new(db);
+    struct gmt_query query;
+    int rc = open_columns(&query, schema, table);
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct column column = column_of(table, &query);
+
+        append_column(columns, &column, gmt_trace_has_column(db, table, column.name), checked,
+                      what);
+    }
+    rc = gmt_query_close(&query, rc);
+    char *list = sqlite3_str_finish(columns);
+    bool strings = strcmp(table, "string") == 0;
+    /* One that adds what an older trace lacks may be there. */
+    if (rc == 0)
+        rc = runf(db, sqlite3_mprintf("DROP VIEW IF EXISTS temp.\"%w\"", table));
+    if (rc == 0 && !gmt_trace_has_column(db, table, NULL))
+        rc = runf(db, sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS SELECT %s WHERE 0", table, list));
+    else if (rc == 0)
+        rc = runf(db, sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS SELECT %s FROM main.\"%w\"%s",
+                                      table, list, table,
+                                      strings ? " LEFT JOIN temp.gmt_use USING (id)" : ""));
+    sqlite3_free(list);
+    return rc;
+}
+
+/* Tables of events stay tables, which a range may limit: their words are looked at once. *complete: the
+ * trace's table has all columns. */
+static int check_table(sqlite3 *db, sqlite3 *schema, const char *table, bool *complete,
+                       char *message, size_t bytes)
+{
+    struct gmt_query query;
+    int rc = open_columns(&query, schema, table);
+
+    *complete = true;
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct column column = column_of(table, &query);
+
+        if (!gmt_trace_has_column(db, table, column.name))
+            *complete = false;
+        else if (column.redaction != NULL)
+            rc = check_words(db, table, column.name, message, bytes);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int cover_tables(sqlite3 *db, sqlite3 *schema, enum gmt_redact what, char *message,
+                        size_t bytes)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, schema, "SELECT name FROM sqlite_master WHERE type = 'table'");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        const char *table = gmt_query_text_here(&query, 0);
+
+        bool needed, complete = false;
+
+        rc = needs_view(schema, table, &needed);
+        if (rc == 0 && !needed)
+            rc = check_table(db, schema, table, &complete, message, bytes);
+        if (rc == 0 && !complete)
+            rc = cover_table(db, schema, table, !needed, what);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+/* Views of the trace would read its tables past ours: those of our own schema take their place. */
+static int cover_views(sqlite3 *db, sqlite3 *schema)
 {
     static const char create[] = "CREATE VIEW ";
-    sqlite3_stmt *views = NULL;
-    int code = sqlite3_prepare_v2(
-        db, "SELECT sql FROM main.sqlite_master WHERE type = 'view' ORDER BY rowid", -1, &views,
-        NULL);
-    int rc = code == SQLITE_OK ? 0 : -EIO;
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, schema,
+                            "SELECT sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid");
 
-    while (rc == 0 && sqlite3_step(views) == SQLITE_ROW) {
-        const char *sql = (const char *)sqlite3_column_text(views, 0);
+    while (rc == 0 && gmt_query_next(&query)) {
+        const char *sql = gmt_query_text_here(&query, 0);
 
-        if (sql != NULL && starts_with(sql, create))
-            rc = runf(db, sqlite3_mprintf("CREATE TEMP VIEW %s", sql + strlen(create)));
+        rc = runf(db,
+                  sqlite3_mprintf("CREATE TEMP VIEW IF NOT EXISTS %s", sql + sizeof(create) - 1));
     }
-    sqlite3_finalize(views);
-    return rc;
+    return gmt_query_close(&query, rc);
 }
 
-int gmt_redact_trace(sqlite3 *db, enum gmt_redact what)
+int gmt_redact_trace(sqlite3 *db, enum gmt_redact what, char *message, size_t bytes)
 {
-    static const struct {
-        const char *name;
-        void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {{"gmt_text", sql_text},
-                     {"gmt_base", sql_base},
-                     {"gmt_path", sql_path},
-                     {"gmt_own", sql_own},
-                     {"gmt_settings", sql_settings}};
-    int rc = 0;
+    sqlite3 *schema = NULL;
 
     if (what == GMT_REDACT_NOTHING)
         return 0;
-    for (size_t i = 0; rc == 0 && i < sizeof(functions) / sizeof(functions[0]); i++) {
-        if (sqlite3_create_function(db, functions[i].name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                    NULL, functions[i].call, NULL, NULL) != SQLITE_OK)
-            rc = -EIO;
-    }
+    message[0] = '\0';
+    int rc = gmt_own_schema(&schema);
     if (rc == 0)
         rc = run(db, "PRAGMA temp_store = MEMORY");
     if (rc == 0)
-        rc = note_strings(db);
-    for (size_t i = 0; rc == 0 && i < REDACTIONS; i++) {
-        if (i == 0 || strcmp(redactions[i].table, redactions[i - 1].table) != 0)
-            rc = cover_table(db, redactions[i].table, what);
-    }
-    return rc == 0 ? cover_views(db) : rc;
+        rc = gmt_redact_functions_add(db);
+    if (rc == 0)
+        rc = note_uses(db);
+    if (rc == 0 && what == GMT_REDACT_NAMES)
+        rc = note_names(db);
+    if (rc == 0)
+        rc = cover_tables(db, schema, what, message, bytes);
+    if (rc == 0)
+        rc = cover_views(db, schema);
+    if (rc == -E2BIG)
+        snprintf(message, bytes, "cannot be redacted: it names more than %d users and hosts",
+                 GMT_PRIVATE_WORDS);
+    if (rc == -ENOMEM)
+        snprintf(message, bytes, "cannot be redacted: %s", gmt_guard_memory_reason());
+    if (rc != 0 && message[0] == '\0')
+        snprintf(message, bytes, "cannot be redacted: %s", gmt_guard_reason(db));
+    sqlite3_close(schema);
+    return rc;
+}
+
+char *gmt_redact_true_uuid(sqlite3 *db, struct gmt_arena *arena)
+{
+    struct gmt_query query;
+    char *uuid = NULL;
+    /* As the timeline chooses it. */
+    int rc = gmt_query_open(&query, db,
+                            "SELECT uuid FROM main.device ORDER BY id NOT IN (SELECT device_id "
+                            "FROM main.context WHERE device_id IS NOT NULL), id LIMIT 1");
+
+    if (rc == 0 && gmt_query_next(&query))
+        uuid = gmt_query_text(&query, 0, arena);
+    gmt_query_close(&query, rc);
+    return uuid;
 }

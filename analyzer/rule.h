@@ -18,6 +18,8 @@ enum gmt_need {
     GMT_NEED_HARDWARE = 1 << 4, /* occupancy, DRAM and L2 traffic                              */
     GMT_NEED_TIMES = 1 << 5,    /* device timestamps                                           */
     GMT_NEED_MODEL = 1 << 6,
+    GMT_NEED_ALL_CALLS = 1 << 7, /* none is missing inside of what was recorded (unseen.h)        */
+    GMT_NEED_ALL_USES = 1 << 8, /* of memory: for what concludes from there being none (unseen.h) */
 };
 
 struct gmt_analysis;
@@ -38,6 +40,8 @@ extern const struct gmt_rule *const gmt_rules[];
 extern const size_t gmt_rule_count;
 
 const struct gmt_rule *gmt_rule_find(const char *id_or_slug);
+/* The slug that a mistyped one was most likely meant to be; NULL: none. */
+const char *gmt_rule_nearest(const char *slug);
 
 struct gmt_launch_rows;
 
@@ -96,6 +100,13 @@ const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_c
 /* Why a finding has no price, as its method. */
 const char *gmt_unpriced(const struct gmt_analysis *analysis);
 
+/*
+ * For a finding without a price: `excess` of all that the program does of that kind makes it a note
+ * below GMT_EXCESS_SHARE.
+ */
+void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                            double excess, double all);
+
 /* The one way out of a rule. */
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding);
 
@@ -106,8 +117,9 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
 void gmt_findings_settle(struct gmt_analysis *analysis);
 /*
  * Gives severity, share and fingerprint and adds it to the report. What saves less than the floors
- * of thresholds.h, or has note_why set, becomes a note. What could not be priced is at most of
- * medium severity.
+ * of thresholds.h, or has note_why set, becomes a note. What could not be priced is judged by the most
+ * that it can save, the time of what it is about: at most of medium severity, and low where that is not
+ * known.
  */
 void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding);
 

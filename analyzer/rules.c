@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "analyzer/rule.h"
+#include "reports/nearest.h"
 
 /* X(symbol): declared, then listed. */
 #define GMT_RULES(X) \
@@ -21,6 +22,7 @@
     X(gmt_rule_mapped_misuse) \
     X(gmt_rule_host_step) \
     X(gmt_rule_pitch_ignored) \
+    X(gmt_rule_redundant_download) \
     X(gmt_rule_allocation_churn) \
     X(gmt_rule_misaligned_suballocation) \
     X(gmt_rule_unpitched_2d) \
@@ -74,4 +76,13 @@ const struct gmt_rule *gmt_rule_find(const char *id_or_slug)
             return gmt_rules[i];
     }
     return NULL;
+}
+
+const char *gmt_rule_nearest(const char *slug)
+{
+    const char *slugs[sizeof(gmt_rules) / sizeof(gmt_rules[0])];
+
+    for (size_t i = 0; i < gmt_rule_count; i++)
+        slugs[i] = gmt_rules[i]->slug;
+    return gmt_nearest(slug, slugs, gmt_rule_count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds runs of copies: sorted by call site, cut where a launch lies between. */
+/* Finds runs of copies: sorted by call site, cut where a launch lies between, or may lie. */
 #include "analyzer/runs.h"
 
 #include <errno.h>
@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "analyzer/thresholds.h"
+#include "analyzer/unseen.h"
 
 /* A copy with what decides which run it belongs to. */
 struct candidate {
     uint64_t site;
     size_t index;
-    size_t launches_before; /* of its thread */
+    size_t launches_before; /* of its thread; and where calls were left out */
     int32_t api, thread, stream;
     uint8_t direction, host_class;
 };
@@ -116,7 +117,8 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
 {
     struct candidate *all = calloc(tl->copy_count + 1, sizeof(*all));
     int32_t max_thread = 0;
-    size_t *launches = NULL, n = 0, next = 0;
+    size_t *launches = NULL, n = 0, next = 0, cuts = 0;
+    const struct gmt_unseen *unseen = tl->unseen;
     int rc = -ENOMEM;
 
     *runs = (struct gmt_runs){0};
@@ -136,6 +138,9 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
             if (tl->launches[next].call.thread >= 0)
                 launches[tl->launches[next].call.thread]++;
         }
+        while (unseen != NULL && cuts < unseen->cut_count &&
+               unseen->cuts[cuts] <= copy->call.begin_ns)
+            cuts++;
         if (!copy->linear || copy->bytes <= 0 ||
             (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H))
             continue;
@@ -143,7 +148,7 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
         all[n++] = (struct candidate){
             .site = copy->call.site,
             .index = i,
-            .launches_before = thread >= 0 && thread <= max_thread ? launches[thread] : 0,
+            .launches_before = cuts + (thread >= 0 && thread <= max_thread ? launches[thread] : 0),
             .api = copy->call.api,
             .thread = thread,
             .stream = copy->call.stream,

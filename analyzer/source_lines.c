@@ -14,37 +14,20 @@
 #include "analyzer/query.h"
 #include "libtrace/store/sources.h"
 
-#define LINES_SQL(opcodes) \
-    "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, " \
-    "l.kind, " opcodes ", l.instructions, l.executed, l.lanes, l.requests, l.bytes, l.sectors, " \
-    "l.ideal_sectors, l.wavefronts, l.ideal_wavefronts, l.excess_bytes, t.excess_bytes " \
-    "FROM v_line l JOIN " \
-    "(SELECT v.kernel_id, sum(v.excess_bytes) AS excess_bytes, " \
-    "(SELECT count(DISTINCT launch_seq) FROM instruction JOIN kernel_class c ON c.id = class_id " \
-    "WHERE c.kernel_id = v.kernel_id) AS launches FROM v_line v GROUP BY v.kernel_id) t " \
-    "ON t.kernel_id = l.kernel_id " \
-    "ORDER BY coalesce(t.excess_bytes, 0) DESC, l.kernel_id, l.file IS NULL, " \
-    "sum(l.excess_bytes) OVER (PARTITION BY l.kernel_id, l.file) DESC, l.file, l.line, " \
-    "l.ptx_line, l.kind, 9"
-
 /* Instructions without a line are told by where they stand, if the trace knows. */
-static const char *lines_sql(sqlite3 *db)
-{
-    return gmt_has_offsets(db)
-               ? LINES_SQL("CASE WHEN l.pc_offset IS NULL THEN l.opcodes ELSE "
-                           "coalesce(l.opcodes, '') || printf(' +0x%x', l.pc_offset) END")
-               : LINES_SQL("l.opcodes");
-}
-
-bool gmt_has_offsets(sqlite3 *db)
-{
-    int64_t columns = 0;
-
-    return gmt_query_int64(
-               db, "SELECT count(*) FROM pragma_table_info('v_line') WHERE name = 'pc_offset'",
-               &columns) == 0 &&
-           columns > 0;
-}
+static const char lines_sql[] =
+    "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, "
+    "l.kind, CASE WHEN l.pc_offset IS NULL THEN l.opcodes ELSE coalesce(l.opcodes, '') || "
+    "printf(' +0x%x', l.pc_offset) END, l.instructions, l.executed, l.lanes, l.requests, l.bytes, "
+    "l.sectors, l.ideal_sectors, l.wavefronts, l.ideal_wavefronts, l.excess_bytes, t.excess_bytes "
+    "FROM v_line l JOIN "
+    "(SELECT v.kernel_id, sum(v.excess_bytes) AS excess_bytes, "
+    "(SELECT count(DISTINCT launch_seq) FROM instruction JOIN kernel_class c ON c.id = class_id "
+    "WHERE c.kernel_id = v.kernel_id) AS launches FROM v_line v GROUP BY v.kernel_id) t "
+    "ON t.kernel_id = l.kernel_id "
+    "ORDER BY coalesce(t.excess_bytes, 0) DESC, l.kernel_id, l.file IS NULL, "
+    "sum(l.excess_bytes) OVER (PARTITION BY l.kernel_id, l.file) DESC, l.file, l.line, "
+    "l.ptx_line, l.kind, 9";
 
 static void read_line(struct gmt_query *query, struct gmt_arena *arena, double launches,
                       struct gmt_source_line *line)
@@ -55,8 +38,8 @@ static void read_line(struct gmt_query *query, struct gmt_arena *arena, double l
         &line->excess_bytes};
 
     line->file = gmt_query_text(query, 4, arena);
-    line->line = gmt_query_int(query, 5);
-    line->ptx_line = gmt_query_int(query, 6);
+    line->line = gmt_query_count(query, 5);
+    line->ptx_line = gmt_query_count(query, 6);
     line->kind = gmt_query_text(query, 7, arena);
     line->opcodes = gmt_query_text(query, 8, arena);
     line->instructions = gmt_query_real(query, 9);
@@ -68,7 +51,7 @@ static int read_row(struct gmt_query *query, struct gmt_arena *arena,
                     struct gmt_kernel_lines **kernels, size_t *count)
 {
     struct gmt_kernel_lines *kernel = *count > 0 ? &(*kernels)[*count - 1] : NULL;
-    int64_t id = gmt_query_int(query, 0);
+    int64_t id = gmt_query_id(query, 0);
 
     if (kernel == NULL || kernel->kernel_id != id) {
         const char *source = gmt_query_text(query, 3, arena);
@@ -76,7 +59,7 @@ static int read_row(struct gmt_query *query, struct gmt_arena *arena,
         kernel = GMT_PUSH(arena, *kernels, *count);
         if (kernel == NULL)
             return -ENOMEM;
-        int64_t launches = gmt_query_int(query, 2);
+        int64_t launches = gmt_query_count(query, 2);
         double excess = gmt_query_real(query, 19);
 
         *kernel = (struct gmt_kernel_lines){
@@ -151,7 +134,7 @@ static struct line_key *keys_of(struct gmt_arena *arena, const struct gmt_kernel
 static void add_chain(struct gmt_query *query, struct gmt_arena *arena, struct line_key *keys,
                       size_t key_count, const struct gmt_chain_table *table)
 {
-    struct line_key wanted = {.kernel_id = gmt_query_int(query, 0),
+    struct line_key wanted = {.kernel_id = gmt_query_id(query, 0),
                               .number = gmt_query_int(query, 2),
                               .file = gmt_query_text(query, 1, arena),
                               .kind = gmt_query_text(query, 3, arena)};
@@ -191,7 +174,7 @@ int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kerne
                           size_t *count)
 {
     struct gmt_query query;
-    int rc = gmt_query_open(&query, db, lines_sql(db)), full = 0;
+    int rc = gmt_query_open(&query, db, lines_sql), full = 0;
 
     *kernels = NULL;
     *count = 0;

@@ -49,11 +49,8 @@ struct gmt_source_text {
 int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kernel_lines **kernels,
                           size_t *count);
 
-/* Whether instructions of this trace have offsets: those of earlier versions had none. */
-bool gmt_has_offsets(sqlite3 *db);
-
-/* From the trace, else, if wanted, from this machine's disk: a report that is mailed must not carry
- * what a trace from elsewhere names here. */
+/* From the trace, else, only where the user asks for it, from this machine's disk: a trace from elsewhere
+ * may name any file. */
 struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena, const char *file,
                                             bool disk);
 

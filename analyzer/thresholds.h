@@ -32,6 +32,9 @@
 #define GMT_SMALL_BYTES_UNKNOWN 4096.0
 /* Pages are pinned whole: ranges this close share one. */
 #define GMT_PAGE_BYTES 4096
+/* glibc gives a large block pages of its own, and begins so far into the first of them (malloc/malloc.c: the
+ * header of a chunk). */
+#define GMT_MALLOC_HEADER_BYTES 16
 /* Mapped memory below this is a flag or a result: nobody copies it to the device to save time. */
 #define GMT_MAPPED_MIN_BYTES 1048576.0
 /* Bytes asked for, or sectors, above the ideal by less than this still count as once and coalesced. */
@@ -252,6 +255,11 @@
 #define GMT_TAIL_MIN_LOSS 0.03
 /* A thread that handles one element is done by then: longer ones have work that can be spread. */
 #define GMT_SHORT_KERNEL_NS 10e3
+/*
+ * Instructions that a thread executes at least for one item: its place, the test whether it is one, what
+ * it loads and stores. The smallest recorded kernels, which fill and update an array, have 15.
+ */
+#define GMT_ITEM_INSTRUCTIONS 15.0
 /* What any kernel takes, its start and end included. */
 #define GMT_KERNEL_LEAST_NS 3e3
 /* Loads in flight per thread, by Little's law with the latency of an idle device: one at a time. */

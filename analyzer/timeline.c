@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/own_time.h"
 #include "analyzer/query.h"
+#include "libtrace/record/checked.h"
+#include "libtrace/store/database.h"
+#include "libtrace/store/guard.h"
 #include "reports/progress.h"
 
 static const char *const direction_names[GMT_COPY_DIRECTIONS] = {"h2d", "d2h",  "d2d",
@@ -45,7 +49,7 @@ static int load_process(struct gmt_timeline *tl)
     rc = gmt_query_close(&query, rc);
     if (rc != 0)
         return rc;
-    rc = gmt_query_open(&query, tl->db, "SELECT value FROM meta WHERE key = 'complete'");
+    rc = gmt_query_open(&query, tl->db, "SELECT value = '1' FROM meta WHERE key = 'complete'");
     if (rc == 0 && gmt_query_next(&query))
         tl->complete = gmt_query_int(&query, 0) != 0;
     return gmt_query_close(&query, rc);
@@ -89,17 +93,17 @@ static int load_device(struct gmt_timeline *tl)
         device->name = gmt_query_text(&query, 0, &tl->strings);
         device->uuid = gmt_query_text(&query, 1, &tl->strings);
         device->driver_version = gmt_query_text(&query, 2, &tl->strings);
-        device->compute_major = gmt_query_int(&query, 3);
-        device->compute_minor = gmt_query_int(&query, 4);
-        device->sm_count = gmt_query_int(&query, 5);
-        device->memory_bytes = gmt_query_int(&query, 6);
-        device->l2_bytes = gmt_query_int(&query, 7);
-        device->max_threads_per_sm = gmt_query_int(&query, 8);
-        device->registers_per_sm = gmt_query_int(&query, 9);
-        device->shared_bytes_per_sm = gmt_query_int(&query, 10);
-        device->max_blocks_per_sm = gmt_query_int(&query, 11);
-        device->reserved_shared_bytes_per_block = gmt_query_int(&query, 12);
-        device->shared_bytes_per_block_optin = gmt_query_int(&query, 13);
+        device->compute_major = gmt_query_count(&query, 3);
+        device->compute_minor = gmt_query_count(&query, 4);
+        device->sm_count = gmt_query_count(&query, 5);
+        device->memory_bytes = gmt_query_bytes(&query, 6);
+        device->l2_bytes = gmt_query_bytes(&query, 7);
+        device->max_threads_per_sm = gmt_query_count(&query, 8);
+        device->registers_per_sm = gmt_query_count(&query, 9);
+        device->shared_bytes_per_sm = gmt_query_count(&query, 10);
+        device->max_blocks_per_sm = gmt_query_count(&query, 11);
+        device->reserved_shared_bytes_per_block = gmt_query_count(&query, 12);
+        device->shared_bytes_per_block_optin = gmt_query_count(&query, 13);
     }
     return gmt_query_close(&query, rc);
 }
@@ -121,8 +125,12 @@ static int load_apis(struct gmt_timeline *tl)
         return -ENOMEM;
     rc = gmt_query_open(&query, tl->db, "SELECT id, name, runtime_name FROM api WHERE id >= 0");
     while (rc == 0 && gmt_query_next(&query)) {
-        struct gmt_tl_api *api = &tl->apis[gmt_query_int(&query, 0)];
+        int64_t id = gmt_query_id(&query, 0);
 
+        /* The largest came from a statement of its own. */
+        if (!gmt_index_within(id, tl->api_count))
+            continue;
+        struct gmt_tl_api *api = &tl->apis[id];
         api->name = gmt_query_text(&query, 1, &tl->strings);
         api->runtime_name = gmt_query_text(&query, 2, &tl->strings);
     }
@@ -141,8 +149,8 @@ struct site_search {
 static void add_site_frame(struct gmt_timeline *tl, struct site_search *search,
                            struct gmt_query *query)
 {
-    int64_t stack = gmt_query_int(query, 0);
-    uint64_t frame = (uint64_t)gmt_query_int(query, 1);
+    int64_t stack = gmt_query_id(query, 0);
+    uint64_t frame = (uint64_t)gmt_query_id(query, 1);
     bool made = gmt_query_int(query, 3) != 0;
 
     if (stack != search->stack) {
@@ -182,7 +190,7 @@ static int load_stack_sites(struct gmt_timeline *tl)
                         "FROM stack_frame s JOIN frame f ON f.id = s.frame_id WHERE f.runtime = 0 "
                         "ORDER BY s.stack_id, s.position");
     while (rc == 0 && gmt_query_next(&query)) {
-        if (tl->stack_site_count < (size_t)n || gmt_query_int(&query, 0) == search.stack)
+        if (tl->stack_site_count < (size_t)n || gmt_query_id(&query, 0) == search.stack)
             add_site_frame(tl, &search, &query);
     }
     return gmt_query_close(&query, rc);
@@ -269,6 +277,14 @@ static double rows_of(sqlite3 *db)
     return (double)rows;
 }
 
+/* Arrays are made for as many rows as a table has: where it is missing, that is the reason. */
+static const char *reason_of(sqlite3 *db, int rc)
+{
+    return rc == -ENOMEM && gmt_database_error(db) == 0 && !gmt_guard_noted(db)
+               ? gmt_guard_memory_reason()
+               : gmt_guard_reason(db);
+}
+
 int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_t bytes)
 {
     static int (*const steps[])(struct gmt_timeline *) = {load_process,
@@ -278,7 +294,8 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
                                                           load_stack_sites,
                                                           gmt_timeline_load_calls,
                                                           gmt_timeline_load_kernels,
-                                                          gmt_timeline_derive};
+                                                          gmt_timeline_derive,
+                                                          gmt_own_time_load};
     int rc = 0;
 
     *tl = (struct gmt_timeline){.db = db};
@@ -289,7 +306,7 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
     if (rc == 0 && tl->strings.failed)
         rc = -ENOMEM;
     if (rc != 0)
-        snprintf(message, bytes, "%s", rc == -ENOMEM ? "not enough memory" : sqlite3_errmsg(db));
+        snprintf(message, bytes, "%s", reason_of(db, rc));
     return rc;
 }
 
@@ -302,6 +319,7 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->by_class);
     free(tl->apis);
     free(tl->busy);
+    free(tl->own);
     free(tl->pending);
     free(tl->stack_sites);
     gmt_arena_free(&tl->strings);

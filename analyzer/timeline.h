@@ -12,6 +12,8 @@
 #include "reports/report.h"
 
 #define GMT_NO_TIME INT64_MIN /* a time that was not measured */
+/* Threads are numbered one by one: a trace with a number beyond has no room for an array of them. */
+#define GMT_THREADS_MOST (1 << 24)
 
 enum gmt_direction_of_copy {
     GMT_COPY_H2D,
@@ -73,6 +75,7 @@ struct gmt_tl_launch {
     int64_t argument_set;              /* 0: none or unknown */
     int32_t class_index;               /* -1: graph or unknown */
     bool measured, arguments_complete; /* all pointers among its arguments are in the set */
+    bool by_hardware;                  /* measured by counters that do not change the kernel */
 };
 
 struct gmt_tl_allocation {
@@ -94,6 +97,8 @@ struct gmt_tl_resources {
 struct gmt_tl_class {
     int64_t id;
     char *name;
+    /* The name as the trace has it, to reason with; a redacted report never shows it. */
+    char *signature;
     int64_t registers; /* per thread; 0: unknown */
     int64_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
     int64_t max_threads_per_block;                /* as compiled for; 0: unknown */
@@ -149,10 +154,14 @@ struct gmt_timeline {
     size_t api_count;
     struct gmt_interval *busy; /* merged device activity */
     size_t busy_count;
+    struct gmt_interval *own; /* merged: a thread of the program stood still for gmtrace */
+    size_t own_count;
+    double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
     struct gmt_tl_pending *pending;
     size_t pending_count;
     struct gmt_tl_stack_site *stack_sites; /* sorted by stack id */
     size_t stack_site_count;
+    const struct gmt_unseen *unseen; /* the analysis sets it; NULL: nothing was left out */
     struct gmt_arena strings;
 };
 
@@ -175,10 +184,18 @@ int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
 
-/* NAN where the trace has no times. */
-static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
+/* From the first CUDA call to the end, as it was recorded. NAN where the trace has no times. */
+static inline double gmt_timeline_recorded_ns(const struct gmt_timeline *timeline)
 {
     return timeline->simulated ? NAN : (double)(timeline->end_ns - timeline->start_ns);
+}
+
+/* The same less gmtrace's own work where the trace knows it: what the program would have taken. */
+static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
+{
+    double own_ns = timeline->own_ns;
+
+    return gmt_timeline_recorded_ns(timeline) - (isnan(own_ns) ? 0 : own_ns);
 }
 
 /* How long after at_ns the device is still busy with kernels launched before; 0 when unknown. */

@@ -6,24 +6,41 @@
 
 #include "analyzer/query.h"
 #include "analyzer/timeline.h"
+#include "libtrace/record/checked.h"
+#include "libtrace/store/guard.h"
 
 /* Columns 0..7 of every query for calls. */
 #define GMT_CALL_COLUMNS "id, begin_ns, end_ns, caller, stack_id, api_id, thread_id, stream_id"
 
+static void read_caller(const struct gmt_timeline *tl, struct gmt_query *query,
+                        struct gmt_tl_call *call)
+{
+    call->id = gmt_query_id(query, 0);
+    call->caller = (uint64_t)gmt_query_int(query, 3);
+    call->stack_id = gmt_query_id(query, 4);
+    call->api = gmt_query_id(query, 5);
+    call->thread = gmt_query_id(query, 6);
+    call->stream = gmt_query_id(query, 7);
+    call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
+    if (!gmt_index_within(call->api, tl->api_count))
+        call->api = 0;
+}
+
 static void read_call(const struct gmt_timeline *tl, struct gmt_query *query,
                       struct gmt_tl_call *call)
 {
-    call->id = gmt_query_int(query, 0);
-    call->begin_ns = gmt_query_time(query, 1);
-    call->end_ns = gmt_query_time(query, 2);
-    call->caller = (uint64_t)gmt_query_int(query, 3);
-    call->stack_id = gmt_query_int(query, 4);
-    call->api = (int32_t)gmt_query_int(query, 5);
-    call->thread = (int32_t)gmt_query_int(query, 6);
-    call->stream = (int32_t)gmt_query_int(query, 7);
-    call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
-    if (call->api < 0 || (size_t)call->api >= tl->api_count)
-        call->api = 0;
+    call->begin_ns = gmt_query_instant(query, 1);
+    call->end_ns = gmt_query_instant(query, 2);
+    read_caller(tl, query, call);
+}
+
+/* Both or none: rules ask for one and take the difference. */
+static void read_times(struct gmt_query *query, int column, int64_t *start_ns, int64_t *end_ns)
+{
+    *start_ns = gmt_query_time(query, column);
+    *end_ns = gmt_query_time(query, column + 1);
+    if (*start_ns == GMT_NO_TIME || *end_ns == GMT_NO_TIME)
+        *start_ns = *end_ns = GMT_NO_TIME;
 }
 
 /* Room for all rows of a table; one to spare, so that an empty table is no special case. */
@@ -32,7 +49,8 @@ static void *rows_for(struct gmt_timeline *tl, const char *count_sql, size_t byt
 {
     int64_t n = 0;
 
-    if (gmt_query_int64(tl->db, count_sql, &n) != 0 || n < 0)
+    if (gmt_query_int64(tl->db, count_sql, &n) != 0 || n < 0 ||
+        !gmt_guard_plausible_rows(tl->db, n))
         return NULL;
     *capacity = (size_t)n;
     return calloc((size_t)n + 1, bytes);
@@ -46,11 +64,6 @@ static uint8_t index_of_name(const char *text, const char *(*name)(unsigned), un
             return (uint8_t)i;
     }
     return (uint8_t)otherwise;
-}
-
-static const char *column_text(struct gmt_query *query, int column)
-{
-    return (const char *)sqlite3_column_text(query->statement, column);
 }
 
 static int load_copies(struct gmt_timeline *tl)
@@ -71,20 +84,20 @@ static int load_copies(struct gmt_timeline *tl)
         uint8_t dst, src;
 
         read_call(tl, &query, &copy->call);
-        copy->direction = index_of_name(column_text(&query, 8), gmt_direction_name,
+        copy->direction = index_of_name(gmt_query_text_here(&query, 8), gmt_direction_name,
                                         GMT_COPY_DIRECTIONS, GMT_COPY_UNKNOWN);
-        dst = index_of_name(column_text(&query, 9), gmt_class_name, GMT_CLASSES, GMT_CLASS_UNKNOWN);
-        src = index_of_name(column_text(&query, 10), gmt_class_name, GMT_CLASSES,
+        dst = index_of_name(gmt_query_text_here(&query, 9), gmt_class_name, GMT_CLASSES,
+                            GMT_CLASS_UNKNOWN);
+        src = index_of_name(gmt_query_text_here(&query, 10), gmt_class_name, GMT_CLASSES,
                             GMT_CLASS_UNKNOWN);
         copy->host_class = copy->direction == GMT_COPY_H2D ? src : dst;
         copy->blocking = gmt_query_int(&query, 11) != 0;
         copy->bytes = gmt_query_bytes(&query, 12);
         copy->dst = (uint64_t)gmt_query_int(&query, 13);
         copy->src = (uint64_t)gmt_query_int(&query, 14);
-        copy->dst_allocation = gmt_query_int(&query, 15);
-        copy->src_allocation = gmt_query_int(&query, 16);
-        copy->device_start_ns = gmt_query_time(&query, 17);
-        copy->device_end_ns = gmt_query_time(&query, 18);
+        copy->dst_allocation = gmt_query_id(&query, 15);
+        copy->src_allocation = gmt_query_id(&query, 16);
+        read_times(&query, 17, &copy->device_start_ns, &copy->device_end_ns);
         copy->linear = gmt_query_int(&query, 19) <= 1 && gmt_query_int(&query, 20) <= 1 &&
                        gmt_query_time(&query, 21) == GMT_NO_TIME;
         copy->run = -1;
@@ -119,7 +132,7 @@ static int load_launches(struct gmt_timeline *tl)
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT " GMT_CALL_COLUMNS ", class_id, measured IS NOT NULL, "
                             "argument_set_id, device_start_ns, device_end_ns, "
-                            "arguments = 'complete' FROM launch "
+                            "arguments = 'complete', measured IS 'hardware' FROM launch "
                             "WHERE result = 0 AND capturing = 0");
     while (rc == 0 && tl->launch_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
@@ -127,10 +140,10 @@ static int load_launches(struct gmt_timeline *tl)
         read_call(tl, &query, &launch->call);
         launch->class_index = class_index(tl, gmt_query_int(&query, 8));
         launch->measured = gmt_query_int(&query, 9) != 0;
-        launch->argument_set = gmt_query_int(&query, 10);
-        launch->device_start_ns = gmt_query_time(&query, 11);
-        launch->device_end_ns = gmt_query_time(&query, 12);
+        launch->argument_set = gmt_query_id(&query, 10);
+        read_times(&query, 11, &launch->device_start_ns, &launch->device_end_ns);
         launch->arguments_complete = gmt_query_int(&query, 13) != 0;
+        launch->by_hardware = gmt_query_int(&query, 14) != 0;
     }
     return gmt_query_close(&query, rc);
 }
@@ -164,13 +177,13 @@ static int load_allocations(struct gmt_timeline *tl)
                             "free_begin_ns, free_end_ns FROM allocation");
     while (rc == 0 && tl->allocation_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_allocation *allocation = &tl->allocations[tl->allocation_count++];
-        read_call(tl, &query, &allocation->call);
-        allocation->kind = allocation_kind(column_text(&query, 8));
+        read_caller(tl, &query, &allocation->call);
+        read_times(&query, 1, &allocation->call.begin_ns, &allocation->call.end_ns);
+        allocation->kind = allocation_kind(gmt_query_text_here(&query, 8));
         allocation->address = (uint64_t)gmt_query_int(&query, 9);
         allocation->bytes = gmt_query_bytes(&query, 10);
-        allocation->free_api = (int32_t)gmt_query_int(&query, 11);
-        allocation->free_begin_ns = gmt_query_time(&query, 12);
-        allocation->free_end_ns = gmt_query_time(&query, 13);
+        allocation->free_api = gmt_query_id(&query, 11);
+        read_times(&query, 12, &allocation->free_begin_ns, &allocation->free_end_ns);
     }
     return gmt_query_close(&query, rc);
 }
@@ -189,25 +202,26 @@ static int load_classes(struct gmt_timeline *tl)
         "SELECT c.id, k.name, k.registers, k.static_shared_bytes, c.dynamic_shared_bytes, "
         "k.local_bytes, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, "
         "c.max_blocks_per_sm, c.theoretical_occupancy, c.cluster_x, c.cluster_y, c.cluster_z, "
-        "k.max_threads_per_block "
+        "k.max_threads_per_block, (SELECT t.name FROM main.kernel t WHERE t.id = k.id) "
         "FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id ORDER BY c.id");
     while (rc == 0 && tl->class_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_class *class = &tl->classes[tl->class_count++];
 
-        class->id = gmt_query_int(&query, 0);
+        class->id = gmt_query_id(&query, 0);
         class->name = gmt_query_text(&query, 1, &tl->strings);
-        class->registers = gmt_query_int(&query, 2);
-        class->static_shared_bytes = gmt_query_int(&query, 3);
-        class->dynamic_shared_bytes = gmt_query_int(&query, 4);
-        class->local_bytes = gmt_query_int(&query, 5);
+        class->signature = gmt_query_text(&query, 18, &tl->strings);
+        class->registers = gmt_query_count(&query, 2);
+        class->static_shared_bytes = gmt_query_count(&query, 3);
+        class->dynamic_shared_bytes = gmt_query_count(&query, 4);
+        class->local_bytes = gmt_query_count(&query, 5);
         for (int i = 0; i < 3; i++) {
-            class->grid[i] = gmt_query_int(&query, 6 + i);
-            class->block[i] = gmt_query_int(&query, 9 + i);
-            class->cluster[i] = gmt_query_int(&query, 14 + i);
+            class->grid[i] = gmt_query_count(&query, 6 + i);
+            class->block[i] = gmt_query_count(&query, 9 + i);
+            class->cluster[i] = gmt_query_count(&query, 14 + i);
         }
-        class->max_blocks_per_sm = gmt_query_int(&query, 12);
+        class->max_blocks_per_sm = gmt_query_count(&query, 12);
         class->theoretical_occupancy = gmt_query_real(&query, 13);
-        class->max_threads_per_block = gmt_query_int(&query, 17);
+        class->max_threads_per_block = gmt_query_count(&query, 17);
         class->shown = (struct gmt_tl_resources){
             .registers = gmt_query_real(&query, 2),
             .static_shared_bytes = gmt_query_real(&query, 3),
@@ -237,8 +251,8 @@ static int load_counters(struct gmt_timeline *tl)
 
     while (rc == 0 && gmt_query_next(&query)) {
         int32_t class = class_index(tl, gmt_query_int(&query, 0));
-        const char *name = column_text(&query, 1);
-        const char *group = column_text(&query, 2);
+        const char *name = gmt_query_text_here(&query, 1);
+        const char *group = gmt_query_text_here(&query, 2);
 
         for (size_t i = 0; class >= 0 && name != NULL && i < GMT_METRICS; i++) {
             if (strcmp(names[i], name) == 0)

@@ -94,7 +94,7 @@ static struct extra *load(const struct gmt_timeline *tl, const char *sql, size_t
         return NULL;
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && *n < tl->copy_count && gmt_query_next(&query)) {
-        const char *text = (const char *)sqlite3_column_text(query.statement, 1);
+        const char *text = gmt_query_text_here(&query, 1);
         unsigned long long high = 0, low = 0;
 
         if (text == NULL || sscanf(text, "%16llx%16llx", &high, &low) < 1)

@@ -6,6 +6,7 @@
 
 #include "analyzer/price.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 
 /* It keeps its caller until it is done, and nothing tells when the device began with it. */
 static bool is_untimed(const struct gmt_tl_copy *copy)
@@ -38,6 +39,6 @@ void gmt_untimed_waits(struct gmt_timeline *tl, const struct gmt_model *model)
         copy_ns *= 1 + fmax(GMT_MODEL_UNCERTAINTY, gmt_curve_relative_spread(curve, bytes));
         double wait_ns = (double)(copy->call.end_ns - copy->call.begin_ns) - copy_ns;
         if (wait_ns > (double)copy->wait_ns)
-            copy->wait_ns = (int64_t)wait_ns;
+            copy->wait_ns = gmt_integer_clamped(wait_ns);
     }
 }

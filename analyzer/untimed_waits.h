@@ -7,9 +7,10 @@
 #include "analyzer/timeline.h"
 
 /*
- * In a trace without times of kernels, sets wait_ns of copies that came after a launch: what their call took beyond
- * what the model says of such a copy, and of its spread. Without it a read-back that drains the queue would
- * count as a slow copy. To be called before costs are asked for; nothing where the model knows no such copies.
+ * In a trace without times of kernels, sets wait_ns of copies that came after a launch: what their call
+ * took beyond what the model says of such a copy, and of its spread. Without it a read-back that drains the
+ * queue would count as a slow copy. To be called before costs are asked for; nothing where the model knows
+ * no such copies.
  */
 void gmt_untimed_waits(struct gmt_timeline *timeline, const struct gmt_model *model);
 

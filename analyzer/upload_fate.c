@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/query.h"
+#include "analyzer/sharing.h"
 #include "analyzer/thresholds.h"
 
 #define NONE SIZE_MAX
@@ -17,8 +18,7 @@ struct target {
     size_t pending;
     int64_t busy_until_ns; /* of the latest launch that got it, in busy_stream */
     int32_t busy_stream;
-    bool
-        unseen; /* managed: the host reads it without a copy; array: kernels do without a pointer */
+    bool unseen; /* by us: managed, others', arrays (kernels get them without a pointer) */
     bool handed; /* to a kernel */
 };
 
@@ -139,7 +139,7 @@ static void on_copy(struct walk *walk, size_t index)
 
 bool gmt_class_is_open_ended(const struct gmt_timeline *tl, int32_t class_index)
 {
-    const char *name = class_index >= 0 ? tl->classes[class_index].name : NULL;
+    const char *name = class_index >= 0 ? tl->classes[class_index].signature : NULL;
 
     return name == NULL || strstr(name, "nccl") != NULL || strstr(name, "nvshmem") != NULL;
 }
@@ -179,11 +179,12 @@ static int load_targets(struct walk *walk)
     for (size_t i = 0; i < tl->allocation_count; i++) {
         const struct gmt_tl_allocation *allocation = &tl->allocations[i];
 
-        walk->targets[walk->target_count++] = (struct target){.id = allocation->call.id,
-                                                              .pending = NONE,
-                                                              .busy_until_ns = GMT_NO_TIME,
-                                                              .unseen = allocation->kind == 'm' ||
-                                                                        allocation->kind == 'y'};
+        walk->targets[walk->target_count++] = (struct target){
+            .id = allocation->call.id,
+            .pending = NONE,
+            .busy_until_ns = GMT_NO_TIME,
+            .unseen = gmt_sharing_is_foreign(allocation->kind) || allocation->kind == 'm' ||
+                      allocation->kind == 'y'};
         if (allocation->free_begin_ns != GMT_NO_TIME)
             walk->releases[walk->release_count++] = (struct release){allocation->free_begin_ns,
                                                                      allocation->call.id};
@@ -210,7 +211,7 @@ static int load_memsets(struct walk *walk)
     while (rc == 0 && walk->memset_count < (size_t)count && gmt_query_next(&query))
         walk->memsets[walk->memset_count++] = (struct memset_row){
             .begin_ns = gmt_query_time(&query, 0),
-            .allocation = gmt_query_int(&query, 1),
+            .allocation = gmt_query_id(&query, 1),
             .bytes = gmt_query_bytes(&query, 2),
             .dst = (uint64_t)gmt_query_int(&query, 3),
             .linear = gmt_query_int(&query, 4) != 0};

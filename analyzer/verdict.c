@@ -201,6 +201,8 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     report->simulated = tl->simulated;
     gmt_details_fill(tl, report);
     report->wall_ns = gmt_timeline_wall_ns(tl);
+    report->recorded_ns = gmt_timeline_recorded_ns(tl);
+    report->own_ns = tl->own_ns;
     report->gpu_busy_ns = tl->has_device_times ? gmt_intervals_length(tl->busy, tl->busy_count)
                                                : NAN;
     report->transfers = tl->copy_count;

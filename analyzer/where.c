@@ -5,6 +5,8 @@
 
 #include "analyzer/query.h"
 #include "analyzer/where.h"
+#include "libtrace/store/own_schema.h"
+#include "libtrace/store/prefix.h"
 
 static const char *base_name(const char *path)
 {
@@ -24,19 +26,25 @@ static bool is_called(const char *function, const char *name, size_t length)
            (head == length || strchr(": ", function[head - length - 1]) != NULL);
 }
 
-/* Of a kernel that is a template nvcc makes a wrapper of its stub, and a function of the kernel's name. */
+static const char wrapper_mark[] = "__wrapper__device_stub_";
+
+bool gmt_where_is_stub(const char *wrapper, const char *function)
+{
+    const char *name = wrapper != NULL ? strstr(wrapper, wrapper_mark) : NULL;
+
+    if (name == NULL)
+        return false;
+    name += sizeof(wrapper_mark) - 1;
+    return is_called(function, name, strcspn(name, "<("));
+}
+
 static void mark_stubs(struct gmt_report_frame *frames, size_t n)
 {
-    static const char mark[] = "__wrapper__device_stub_";
-
     for (size_t i = 0; i < n; i++) {
-        const char *name = frames[i].function != NULL ? strstr(frames[i].function, mark) : NULL;
-
-        if (name == NULL)
+        if (frames[i].function == NULL || strstr(frames[i].function, wrapper_mark) == NULL)
             continue;
-        name += sizeof(mark) - 1;
         frames[i].runtime = true;
-        if (i + 1 < n && is_called(frames[i + 1].function, name, strcspn(name, "<(")))
+        if (i + 1 < n && gmt_where_is_stub(frames[i].function, frames[i + 1].function))
             frames[i + 1].runtime = true;
     }
 }
@@ -50,8 +58,7 @@ static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
     size_t n = 0;
     sqlite3 *db = analysis->timeline->db;
     /* Traces before format 4 know neither. */
-    bool has_symbols = sqlite3_table_column_metadata(db, "main", "module", "symbols", NULL, NULL,
-                                                     NULL, NULL, NULL) == SQLITE_OK;
+    bool has_symbols = gmt_trace_has_column(db, "module", "symbols");
     int rc = gmt_query_open(&query, db,
                             has_symbols
                                 ? "SELECT v.function, v.file, v.module, v.line, v.offset, "
@@ -73,7 +80,7 @@ static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
         frame->function = gmt_query_text(&query, 0, arena);
         frame->file = gmt_query_text(&query, 1, arena);
         frame->module = gmt_query_text(&query, 2, arena);
-        frame->line = gmt_query_int(&query, 3);
+        frame->line = gmt_query_count(&query, 3);
         frame->offset = gmt_query_int(&query, 4);
         frame->runtime = gmt_query_int(&query, 5) != 0;
         frame->interpreter = gmt_query_int(&query, 5) == 2;
@@ -105,15 +112,11 @@ static bool read_caller(struct gmt_analysis *analysis, uint64_t caller, struct g
     return where->module != NULL;
 }
 
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 /* An inline wrapper of the toolkit's: the line is there, not in the user's code. */
 static bool is_toolkit_file(const char *path)
 {
-    return starts_with(base_name(path), "cuda_runtime") || starts_with(path, "/usr/local/cuda") ||
+    return gmt_starts_with(base_name(path), "cuda_runtime") ||
+           gmt_starts_with(path, "/usr/local/cuda") ||
            (strstr(path, "/targets/") != NULL && strstr(path, "/include/") != NULL);
 }
 
@@ -123,7 +126,7 @@ static bool is_system_module(const char *path)
     static const char *const names[] = {"libc.so", "libpthread.so", "ld-linux", "libdl.so"};
 
     for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (starts_with(base_name(path), names[i]))
+        if (gmt_starts_with(base_name(path), names[i]))
             return true;
     }
     return false;
@@ -174,7 +177,7 @@ static const char *runtime_name(struct gmt_arena *arena, const char *function)
             name = function + i + 1;
     }
     length -= (size_t)(name - function);
-    if (length < 5 || !starts_with(name, "cuda") || name[4] < 'A' || name[4] > 'Z')
+    if (length < 5 || !gmt_starts_with(name, "cuda") || name[4] < 'A' || name[4] > 'Z')
         return NULL;
     for (size_t i = 0; i < 2; i++) {
         const char *suffix = i == 0 ? "_ptsz" : "_ptds";

@@ -11,6 +11,10 @@ bool gmt_frame_is_made(const struct gmt_report_frame *frame);
 /* Code that was made at run time, and nobody told what it is. */
 bool gmt_frame_is_nameless(const struct gmt_report_frame *frame);
 
+/* Of a kernel that is a template nvcc makes a wrapper of its stub, and a function of the kernel's name
+ * that calls it: are these the two? */
+bool gmt_where_is_stub(const char *wrapper, const char *function);
+
 /* One sentence without its end, or NULL where there is nothing to say. `user`: the frame that the place
  * is named by, NULL: none. */
 const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_frame *frames, size_t n,

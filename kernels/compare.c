@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/printable.h"
+
 struct comparison {
     double tolerance;
     FILE *out; /* or NULL */
@@ -27,7 +29,7 @@ static void report(struct comparison *comparison, const char *path, const json_t
 
     comparison->differences++;
     if (comparison->out != NULL)
-        fprintf(comparison->out, "%s: refitted %.60s, model %.60s\n", path,
+        gmt_say(comparison->out, "%s: refitted %.60s, model %.60s\n", path,
                 left != NULL ? left : "absent", right != NULL ? right : "absent");
     free(left);
     free(right);
@@ -137,11 +139,11 @@ static void print_costs(const json_t *costs, FILE *out)
         const json_t *last = json_array_get(points, json_array_size(points) - 1);
 
         if (last != NULL)
-            fprintf(out, "  %-23s %10.1f us for %.0f MiB\n", name,
+            gmt_say(out, "  %-23s %10.1f us for %.0f MiB\n", name,
                     json_number_value(json_object_get(last, "median_ns")) / 1e3,
                     json_number_value(json_object_get(last, "bytes")) / 1048576);
         else if (points == NULL)
-            fprintf(out, "  %-23s %10.1f us\n", name,
+            gmt_say(out, "  %-23s %10.1f us\n", name,
                     json_number_value(json_object_get(cost, "median")) / 1e3);
     }
 }
@@ -169,11 +171,11 @@ void gmt_model_summary(const json_t *model, FILE *out)
     json_t *value;
     size_t note;
 
-    fprintf(out, "%s  %s  driver %s\n", text_at(model, "device", "name"),
+    gmt_say(out, "%s  %s  driver %s\n", text_at(model, "device", "name"),
             text_at(model, "device", "uuid"), text_at(model, "device", "driver_version"));
     json_object_foreach(json_object_get(model, "transfers"), name, value)
     {
-        fprintf(out, "  %-20s %8.2f us + bytes / %7.2f GB/s", name,
+        gmt_say(out, "  %-20s %8.2f us + bytes / %7.2f GB/s", name,
                 number_at(model, "transfers", name, "latency_ns") / 1e3,
                 number_at(model, "transfers", name, "bandwidth_bytes_per_s") / 1e9);
         print_knees(value, out);
@@ -185,8 +187,8 @@ void gmt_model_summary(const json_t *model, FILE *out)
         if (median > 0)
             fprintf(out, "  %-32s %9.1f\n", rates[i].label, median / 1e9);
     }
-    json_array_foreach(json_object_get(model, "notes"), note, value)
-        fprintf(out, "  note: %s\n", json_string_value(value));
+    json_array_foreach(json_object_get(model, "notes"), note, value) gmt_say(
+        out, "  note: %s\n", json_string_value(value) != NULL ? json_string_value(value) : "?");
     if (json_is_true(json_object_get(model, "noisy")))
         fprintf(out, "  noisy: timings of one kernel spread widely, or kernels waited for others: "
                      "the GPU was "

@@ -12,6 +12,7 @@
 #include "bench.h"
 #include "device.h"
 #include "host.h"
+#include "libtrace/store/printable.h"
 #include "model.h"
 #include "offline.h"
 #include "once.h"
@@ -65,6 +66,8 @@ struct options {
     char command[512];
 };
 
+/* The C library looks it up by name, past this build's hidden visibility. */
+__attribute__((visibility("default")))
 const char *argp_program_version = "gmcalibrate " GMT_VERSION;
 
 static const struct argp_option option_table[] = {
@@ -92,6 +95,7 @@ static const struct argp_option option_table[] = {
     {"check", OPTION_CHECK, "RAW", 0, "Refit from RAW and compare with MODEL (default: the cache)",
      0},
     {"fit", OPTION_FIT, "RAW", 0, "Fit a model to the timings in RAW and write it to --output", 0},
+    {NULL, 'h', NULL, OPTION_HIDDEN, "", 0},
     {0},
 };
 
@@ -112,6 +116,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     struct options *options = state->input;
 
     switch (key) {
+    case 'h': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); return 0;
     case 'd': options->device = argument; return 0;
     case 'o': options->output = argument; return 0;
     case OPTION_QUICK: options->quick = true; return 0;
@@ -205,7 +210,7 @@ static int finish(struct gmt_bench *bench, const struct outputs *outputs)
         status = EXIT_FAILED;
     if (status == 0) {
         gmt_model_summary(model, stderr);
-        fprintf(stderr, "gmcalibrate: %s written after %.1f s\n", outputs->model,
+        gmt_say(stderr, "gmcalibrate: %s written after %.1f s\n", outputs->model,
                 (double)(gmt_now_ns() - bench->began_ns) * 1e-9);
     }
     json_decref(model);
@@ -249,7 +254,7 @@ static int prepare_outputs(const struct outputs *outputs)
         int rc = paths[i][0] != '\0' && strcmp(paths[i], "-") != 0 ? gmt_path_prepare(paths[i]) : 0;
 
         if (rc != 0) {
-            fprintf(stderr, "gmcalibrate: cannot write %s: %s (use --output FILE)\n", paths[i],
+            gmt_say(stderr, "gmcalibrate: cannot write %s: %s (use --output FILE)\n", paths[i],
                     strerror(-rc));
             return EXIT_FAILED;
         }

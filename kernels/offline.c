@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "host.h"
+#include "libtrace/store/printable.h"
 #include "model.h"
 
 #define CHECK_TOLERANCE 1e-4 /* files keep six digits of ratios, whole ns of times */
 
 int gmt_fail(int status, const char *text, const char *detail)
 {
-    fprintf(stderr, "gmcalibrate: %s%s%s\n", text, detail != NULL ? ": " : "",
+    gmt_say(stderr, "gmcalibrate: %s%s%s\n", text, detail != NULL ? ": " : "",
             detail != NULL ? detail : "");
     return status;
 }
@@ -95,10 +96,10 @@ int gmt_offline_check(const char *raw_path, const char *path)
         goto out;
     size_t differences = gmt_model_compare(refitted, model, CHECK_TOLERANCE, stdout);
     if (differences == 0) {
-        printf("%s agrees with %s\n", path, raw_path);
+        gmt_say(stdout, "%s agrees with %s\n", path, raw_path);
         status = 0;
     } else {
-        printf("%zu differences between %s and %s\n", differences, path, raw_path);
+        gmt_say(stdout, "%zu differences between %s and %s\n", differences, path, raw_path);
     }
 out:
     json_decref(model);
@@ -128,10 +129,10 @@ int gmt_offline_show(const char *path)
     if (model == NULL)
         return status;
     if (is_model(model)) {
-        printf("%s, measured %s\n", path,
-               json_string_value(json_object_get(model, "created")) != NULL
-                   ? json_string_value(json_object_get(model, "created"))
-                   : "at an unknown time");
+        gmt_say(stdout, "%s, measured %s\n", path,
+                json_string_value(json_object_get(model, "created")) != NULL
+                    ? json_string_value(json_object_get(model, "created"))
+                    : "at an unknown time");
         gmt_model_summary(model, stdout);
         status = 0;
     } else {

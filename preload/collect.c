@@ -6,6 +6,7 @@
 
 #include "preload/allocmap.h"
 #include "preload/context.h"
+#include "preload/guard.h"
 #include "preload/hazards.h"
 #include "preload/hook.h"
 #include "preload/options.h"
@@ -15,16 +16,6 @@
 #define START_NS \
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */
 #define SECOND_RUN_START_NS UINT64_C(10000000000) /* ... and in a run that is for nothing else */
-
-static void enter_cupti(void)
-{
-    gmt_hook_depth++;
-}
-
-static void leave_cupti(void)
-{
-    gmt_hook_depth--;
-}
 
 static uint32_t allocation_at(uint64_t address)
 {
@@ -93,8 +84,8 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .launches = &gmt_launches,
         .launches_done = &gmt_launches_done,
         .captures = &gmt_captures,
-        .enter = enter_cupti,
-        .leave = leave_cupti,
+        .enter = gmt_guard_shut,
+        .leave = gmt_guard_reopen,
         .allocation_at = allocation_at,
     };
     const struct gmt_collector_ops *chosen = choose_collector(&config);

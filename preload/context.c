@@ -47,13 +47,35 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 
 _Atomic int gmt_captures;
 
-static uint16_t find_or_add(CUcontext handle)
+static uint16_t find(CUcontext handle)
 {
-    pthread_mutex_lock(&mutex);
     unsigned id = context_count;
     while (id > 0 && contexts[id - 1].handle != handle) {
         id--;
     }
+    return (uint16_t)id;
+}
+
+/* False: the context has been destroyed. That of a thread may be such a one: a primary context stays current
+ * after its last release and after a reset, and cuCtxGetDevice goes on answering. */
+static bool is_alive(CUcontext handle)
+{
+    unsigned version;
+    return gmt_driver.cuCtxGetApiVersion == NULL ||
+           gmt_driver.cuCtxGetApiVersion(handle, &version) != CUDA_ERROR_INVALID_CONTEXT;
+}
+
+/* `handle` is the current context. 0: it has been destroyed, or there are too many. */
+static uint16_t find_or_add(CUcontext handle)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned id = find(handle);
+    pthread_mutex_unlock(&mutex);
+    if (id != 0 || !is_alive(handle)) {
+        return (uint16_t)id;
+    }
+    pthread_mutex_lock(&mutex);
+    id = find(handle); /* another thread may have been here */
     bool is_new = id == 0 && context_count < MAX_CONTEXTS;
     if (is_new) {
         contexts[context_count++].handle = handle;
@@ -96,7 +118,7 @@ uint16_t gmt_context_current(CUcontext *handle)
     unsigned now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (__builtin_expect(last.handle != current || last.generation != now, 0)) {
         last.id = find_or_add(current);
-        last.handle = current;
+        last.handle = last.id != 0 ? current : NULL; /* one that is gone may come back */
         last.generation = now;
     }
     return last.id;

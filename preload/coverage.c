@@ -3,7 +3,7 @@
 #include "preload/coverage.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,16 +168,20 @@ static void add_own_calls(void)
     }
 }
 
-void gmt_coverage_start(const char *spool_directory)
+void gmt_coverage_start(void)
 {
-    char path[PATH_MAX + 16];
     void *mapping = NULL;
-    (void)snprintf(path, sizeof(path), "%s/" GMT_COVERAGE_FILE, spool_directory);
-    int error = gmt_spool_file_create(path, GMT_COVERAGE_BYTES, &mapping, NULL);
+    int folder = gmt_spool_enter();
+    int error = folder < 0 ? folder
+                           : gmt_spool_file_create(folder, GMT_COVERAGE_FILE, GMT_COVERAGE_BYTES,
+                                                   &mapping, NULL);
     if (error == 0 && !lock()) {
         munmap(mapping, GMT_COVERAGE_BYTES);
-        (void)unlink(path);
+        (void)unlinkat(folder, GMT_COVERAGE_FILE, 0);
         error = -EDEADLK;
+    }
+    if (folder >= 0) {
+        close(folder);
     }
     if (error != 0) {
         gmt_spool_capability("coverage", GMT_CAP_MISSING, -error,
@@ -223,6 +227,7 @@ void gmt_coverage_reset(void)
     uint32_t count = parents->head.count;
     if (parents != &own) {
         own.head = parents->head;
+        own.head.count = count; /* the parent may be adding one */
         memcpy(own.entry, parents->entry, count * sizeof(own.entry[0]));
         table = &own;
         move_counters(&own);

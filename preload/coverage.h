@@ -19,7 +19,7 @@ void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int
 void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int version);
 
 /* Recording begins: go on in a file of the spool. */
-void gmt_coverage_start(const char *spool_directory);
+void gmt_coverage_start(void);
 /* exit() was reached: what the file lacks. */
 void gmt_coverage_finish(void);
 /* In a forked child: what was asked for holds here too, nothing was called yet. */

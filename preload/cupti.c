@@ -12,6 +12,7 @@
 #include <cupti_pmsampling.h>
 #include <cupti_sass_metrics.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #include "libtrace/cupti/handover.h"
 #include "preload/hook.h"
 #include "preload/resolve.h"
+#include "preload/start.h"
 
 enum function {
 #define GMT_CUPTI_HOOK(symbol, request, held, key, parameters, arguments) CUPTI_##symbol,
@@ -53,11 +55,6 @@ static void *handle_in_process(void)
         handle = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
     }
     return handle;
-}
-
-bool gmt_cupti_in_process(void)
-{
-    return gmt_dlsym_past_us(RTLD_NEXT, functions[0].name) != NULL || handle_in_process() != NULL;
 }
 
 /* That of the CUPTI that the program is linked with, else of the one in the process. */
@@ -105,6 +102,40 @@ void *gmt_cupti_route(const char *name, void *found)
         return CUPTI_ERROR_NOT_INITIALIZED; \
     }
 
+/* ---- around the program's own call: nobody is cancelled in here ----------------------------------- */
+
+static int hold_cancellation(void)
+{
+    int state;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    return state;
+}
+
+static void before(struct gmt_handover *handover)
+{
+    int state = hold_cancellation();
+    if (gmt_epoch() == GMT_EPOCH_FORKED) {
+        gmt_forked();
+    }
+    gmt_handover_before(handover);
+    (void)pthread_setcancelstate(state, NULL);
+}
+
+static bool again(struct gmt_handover *handover, CUptiResult result)
+{
+    int state = hold_cancellation();
+    bool wanted = gmt_handover_again(handover, result);
+    (void)pthread_setcancelstate(state, NULL);
+    return wanted;
+}
+
+static void after(struct gmt_handover *handover, CUptiResult result)
+{
+    int state = hold_cancellation();
+    gmt_handover_after(handover, result);
+    (void)pthread_setcancelstate(state, NULL);
+}
+
 /* ---- those that only ask for the collector to stand back ---------------------------------------- */
 
 #define PLAIN GMT_REQUEST_PLAIN
@@ -129,12 +160,12 @@ void *gmt_cupti_route(const char *name, void *found)
             .function = #symbol, \
             .caller = __builtin_return_address(0), \
         }; \
-        gmt_handover_before(&handover); \
+        before(&handover); \
         CUptiResult result = forward ARGUMENTS; \
-        if (gmt_handover_again(&handover, result)) { \
+        if (again(&handover, result)) { \
             result = forward ARGUMENTS; \
         } \
-        gmt_handover_after(&handover, result); \
+        after(&handover, result); \
         return result; \
     }
 #define GMT_CUPTI_HOOK_OWN(symbol, parameters)
@@ -166,12 +197,12 @@ cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock)
     struct gmt_handover handover = {.request = CLAIM,
                                     .function = "cuptiActivityRegisterTimestampCallback",
                                     .caller = __builtin_return_address(0)};
-    gmt_handover_before(&handover);
+    before(&handover);
     CUptiResult result = forward(clock);
     if (result == CUPTI_SUCCESS) {
         gmt_handover_set_clock(clock);
     }
-    gmt_handover_after(&handover, result);
+    after(&handover, result);
     return result;
 }
 
@@ -185,9 +216,9 @@ GMT_EXPORT CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
     if (gmt_handover_is_ours() && !gmt_buffers_program_registered()) {
         return CUPTI_ERROR_INVALID_OPERATION;
     }
-    gmt_handover_before(&handover);
+    before(&handover);
     CUptiResult result = forward(flag);
-    gmt_handover_after(&handover, result);
+    after(&handover, result);
     return result;
 }
 

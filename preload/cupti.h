@@ -3,13 +3,8 @@
 #ifndef GMT_PRELOAD_CUPTI_H
 #define GMT_PRELOAD_CUPTI_H
 
-#include <stdbool.h>
-
 /* What dlsym answers for `name`, which it found at `real`, in a CUPTI: our hook, the same function of another
  * copy of CUPTI, or NULL: `real` itself. */
 void *gmt_cupti_route(const char *name, void *real);
-
-/* A CUPTI is loaded, whoever did that. */
-bool gmt_cupti_in_process(void);
 
 #endif

@@ -17,7 +17,9 @@ dlsym:
     endbr64
     test    %rsi, %rsi
     jz      .Lreal
-    /* Only cu[A-Z]* and cupti*: CUDA driver entry points and CUPTI, not cublas*, curl*. */
+    /* Only cu[A-Z]*, cupti* and In*: the driver's names, CUPTI's and our own, not cublas*, curl*. */
+    cmpb    $'I', (%rsi)
+    je      .Lway_in
     cmpb    $'c', (%rsi)
     jne     .Lreal
     cmpb    $'u', 1(%rsi)
@@ -29,13 +31,11 @@ dlsym:
     cmpl    $25, %eax
     ja      .Lreal
 .Lours:
-    pushq   %rdi
+    movq    (%rsp), %rdx    /* who asks */
     pushq   %rsi
-    subq    $8, %rsp
     call    gmt_dlsym_filter
-    addq    $8, %rsp
     popq    %rsi
-    popq    %rdi
+    movq    %rdx, %rdi      /* the handle to ask by */
     test    %rax, %rax
     jz      .Lreal
     cmpq    $1, %rax
@@ -44,6 +44,10 @@ dlsym:
 .Lnothing:
     xorl    %eax, %eax
     ret
+.Lway_in:
+    cmpb    $'n', 1(%rsi)
+    je      .Lours
+    jmp     .Lreal
 .Lcupti:
     cmpb    $'t', 3(%rsi)
     jne     .Lreal
@@ -70,14 +74,19 @@ dlsym:
     .p2align 4
     .globl gmt_jump_code
     .hidden gmt_jump_code
+    .hidden gmt_epoch_word
     .type gmt_jump_code, @function
 gmt_jump_code:
     .set index, 0
     .rept GMT_JUMPS
     .p2align GMT_JUMP_SHIFT
     endbr64
-    movq    (gmt_jump_count + 8 * index)(%rip), %r11 /* free at any call */
+    movq    gmt_epoch_word(%rip), %r11 /* the register is free at any call */
+    cmpl    $0, (%r11) /* GMT_EPOCH_FORKED: the count is the parent's */
+    je      1f
+    movq    (gmt_jump_count + 8 * index)(%rip), %r11
     lock incq (%r11)
+1:
     jmp     *(gmt_jump_target + 8 * index)(%rip)
     .set index, index + 1
     .endr

@@ -150,6 +150,7 @@ bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *tran
     uint64_t now = gmt_clock_ticks();
     gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved,
                            now > site->end_ticks ? now - site->end_ticks : 0);
+    print->end_ticks = now;
     errno = saved_errno;
     return print->bytes_hashed != 0;
 }

@@ -42,11 +42,11 @@ struct gmt_hash_budget {
 #define GMT_HASH_SAVED_KIB UINT64_C(2048)
 /*
  * What a hash costs beside the time that it takes. Its memory comes into the cache, and the program's own
- * leaves it: in loops of copies with a working set of 4 KiB to 1 MiB, with and without hashing, the run grew by
- * 0.98 to 1.15 times the measured time of the hashes (quarters of 41 rounds, copies of 4 KiB to 1 MiB); on an
- * H200, uploads of 16 MiB charged with an eighth made a budget of 3 % into 3.2 %, which is 1.2 times. A third
- * is that with room for what differs from one machine to the next. Asking, settling and one more slot in the
- * record took 23 ns of those of 64 bytes.
+ * leaves it: in loops of copies with a working set of 4 KiB to 1 MiB, with and without hashing, the run
+ * grew by 0.98 to 1.15 times the measured time of the hashes (quarters of 41 rounds, copies of 4 KiB to 1
+ * MiB); on an H200, uploads of 16 MiB charged with an eighth made a budget of 3 % into 3.2 %, which is 1.2
+ * times. A third is that with room for what differs from one machine to the next. Asking, settling and one
+ * more slot in the record took 23 ns of those of 64 bytes.
  */
 #define GMT_HASH_UNSEEN_PART 3u /* of the measured ticks: one of so many */
 #define GMT_HASH_UNSEEN_TICKS UINT64_C(100)

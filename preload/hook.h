@@ -18,6 +18,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/layout.h"
 #include "libtrace/record/spool.h"
+#include "preload/guard.h"
 
 /* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
 #undef cuCtxDestroy
@@ -45,6 +46,12 @@
 #undef cuMemcpy3DBatchAsync
 
 #define GMT_EXPORT __attribute__((visibility("default")))
+/* Export a driver function: its version is hidden, so that the loader binds programs to it that are linked
+ * with the driver, which has no versions, while dlsym does not find it (lookup.h). It must be the library's
+ * first version (exports.map). */
+#define GMT_EXPORT_DRIVER(SYMBOL) \
+    __asm__(".symver " #SYMBOL ", " #SYMBOL "@GMTRACE, hidden"); \
+    GMT_EXPORT
 
 enum gmt_hook_id {
 #define GMT_HOOK(symbol, family, runtime) GMT_HOOK_##symbol,
@@ -52,9 +59,6 @@ enum gmt_hook_id {
 #undef GMT_HOOK
     GMT_HOOK_COUNT
 };
-
-/* Per thread: are we inside a hook? Initial-exec: the library is preloaded. */
-extern _Thread_local __attribute__((tls_model("initial-exec"))) unsigned gmt_hook_depth;
 
 /* Real entry points by gmt_hook_id, NULL until looked up. */
 extern void *gmt_hook_real[GMT_HOOK_COUNT];
@@ -73,33 +77,11 @@ struct gmt_site {
     bool stream_gone;        /* `stream` is no stream any more ... */
     uint16_t stream_context; /* ... and was one of this context */
     CUstream stream;
-    uint64_t caller;
-    const void *frame; /* frame pointer of the hook: start of the stack walk */
+    struct gmt_guard_mark at; /* the hook's frame: start of the stack walk */
     uint64_t begin_ticks;
     uint64_t end_ticks;
     CUresult result;
 };
-
-/* False: do not record this call (recording is off, or we are inside a hook already). After true,
- * gmt_hook_leave must follow. */
-static inline bool gmt_hook_enter(void)
-{
-    if (__builtin_expect(gmt_hook_depth != 0, 0)) {
-        return false;
-    }
-    gmt_hook_depth = 1;
-    if (__builtin_expect(!atomic_load_explicit(&gmt_started, memory_order_acquire), 0) &&
-        !gmt_start()) {
-        gmt_hook_depth = 0;
-        return false;
-    }
-    return true;
-}
-
-static inline void gmt_hook_leave(void)
-{
-    gmt_hook_depth = 0;
-}
 
 /* Set GMT_CALL_CAPTURING if the call's stream is being captured. */
 void gmt_site_ask_capture(struct gmt_site *site);
@@ -120,10 +102,13 @@ void gmt_site_record_with(enum gmt_rec_type type, const struct gmt_site *site, u
 void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
                            const void *payload, unsigned payload_slots);
 
+/* Most hooks have nothing to do before the call, and need no protection from cancellation there. */
+#define GMT_IS_NOTHING(BEFORE) (__builtin_strcmp(#BEFORE, "(void)0") == 0)
+
 /* The hook itself: what happens before the real call, the call, what happens after it. */
 #define GMT_DEFINE_FUNCTION(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     CUresult SYMBOL PARAMETERS; \
-    GMT_EXPORT CUresult SYMBOL PARAMETERS \
+    GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
     { \
         CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL]; \
         if (__builtin_expect(real == NULL, 0)) { \
@@ -132,25 +117,29 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
                 return CUDA_ERROR_NOT_SUPPORTED; \
             } \
         } \
-        if (!gmt_hook_enter()) { \
-            return real ARGUMENTS; \
-        } \
         struct gmt_site site = { \
             .id = GMT_HOOK_##SYMBOL, \
             .flags = (FLAGS), \
             .stream = (STREAM), \
-            .caller = (uint64_t)(uintptr_t)__builtin_return_address(0), \
-            .frame = __builtin_frame_address(0), \
+            .at = GMT_GUARD_HERE, \
         }; \
+        if (!gmt_guard_enter(GMT_GUARD_TO_RECORD, site.at, &site.at)) { \
+            return real ARGUMENTS; \
+        } \
         KEPT kept[1]; \
         (void)kept; \
         gmt_site_note_capture(&site); \
-        BEFORE; \
+        if (!GMT_IS_NOTHING(BEFORE)) { \
+            gmt_guard_hold_cancellation(); \
+            BEFORE; \
+            gmt_guard_allow_cancellation(); \
+        } \
         site.begin_ticks = gmt_clock_ticks(); \
         site.result = real ARGUMENTS; \
         site.end_ticks = gmt_clock_ticks(); \
+        gmt_guard_hold_cancellation(); \
         AFTER; \
-        gmt_hook_leave(); \
+        gmt_guard_leave(); \
         return site.result; \
     }
 

@@ -11,6 +11,7 @@
 
 #include "libtrace/cupti/driver_calls.h"
 #include "preload/options.h"
+#include "preload/own_stack.h"
 #include "preload/resolve.h"
 
 /* A thread's call under way. Calls do not nest, but for those that the driver itself makes. */
@@ -86,10 +87,11 @@ static void begin(struct told *told, const struct gmt_driver_call *call, enum gm
     /* Recording cannot begin before the driver is initialized. */
     if (id != GMT_HOOK_cuInit) {
         told->halves.entering = true;
-        told->active = gmt_hook_enter();
+        told->active = gmt_guard_enter(GMT_GUARD_TO_RECORD, GMT_GUARD_HERE, NULL);
         if (told->active) {
+            gmt_guard_hold_cancellation();
             gmt_told_hooks[id].halves->run(&told->halves, call->parameters);
-            gmt_hook_leave();
+            gmt_guard_leave();
         }
     }
     told->halves.site.begin_ticks = gmt_clock_ticks();
@@ -111,16 +113,18 @@ static void end(struct told *told, const struct gmt_driver_call *call, enum gmt_
     site->end_ticks = now;
     site->result = (CUresult)call->result;
     told->halves.entering = false;
-    if ((!is_init || call->result == CUDA_SUCCESS) && gmt_hook_enter()) {
+    if ((!is_init || call->result == CUDA_SUCCESS) &&
+        gmt_guard_enter(GMT_GUARD_TO_RECORD, GMT_GUARD_HERE, NULL)) {
+        gmt_guard_hold_cancellation();
         gmt_told_hooks[id].halves->run(&told->halves, call->parameters);
-        gmt_hook_leave();
+        gmt_guard_leave();
     }
 }
 
 static void on_call(const struct gmt_driver_call *call)
 {
     unsigned slot = call->callback < CUPTI_DRIVER_TRACE_CBID_SIZE ? hook_of[call->callback] : 0;
-    if (slot == 0 || gmt_hook_depth != 0) {
+    if (slot == 0 || gmt_guard_is_inside()) {
         return;
     }
     struct told *told = get_mine();
@@ -163,17 +167,11 @@ static size_t choose(uint32_t *callbacks)
     return count;
 }
 
-GMT_EXPORT int InitializeInjection(void)
+/* On a stack of our own: CUPTI is loaded. */
+static void prepare(void *unused)
 {
     uint32_t callbacks[GMT_HOOK_COUNT];
-    if (state != NOT_ASKED) {
-        return 1;
-    }
-    if (is_preloaded()) {
-        state = PRELOADED;
-        return 1;
-    }
-    gmt_hook_depth++;
+    (void)unused;
     gmt_clock_init();
     gmt_options_load();
     asked_ticks = gmt_clock_ticks();
@@ -183,10 +181,25 @@ GMT_EXPORT int InitializeInjection(void)
                       : -1;
     unreported += error > 0 ? error : 0;
     state = error >= 0 ? REPORTED : NOT_COVERED;
-    if (error < 0) {
+}
+
+GMT_EXPORT int InitializeInjection(void)
+{
+    if (state != NOT_ASKED) {
+        return 1;
+    }
+    if (is_preloaded()) {
+        state = PRELOADED;
+        return 1;
+    }
+    gmt_guard_shut();
+    if (gmt_own_stack_run(prepare, NULL) != 0) {
+        state = NOT_COVERED;
+    }
+    if (state == NOT_COVERED) {
         (void)gmt_start(); /* nothing else will make a trace that says so */
     }
-    gmt_hook_depth--;
+    gmt_guard_reopen();
     return 1;
 }
 

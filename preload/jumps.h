@@ -4,6 +4,6 @@
 #define GMT_PRELOAD_JUMPS_H
 
 #define GMT_JUMPS 256
-#define GMT_JUMP_SHIFT 5 /* each takes 32 bytes */
+#define GMT_JUMP_SHIFT 6 /* each takes 64 bytes */
 
 #endif

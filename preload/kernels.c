@@ -8,16 +8,20 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/resolve.h"
+#include "preload/table.h"
 
 #define KERNEL_SLOTS 65536u
 #define CLASS_SLOTS 131072u
 #define LIBRARY_SLOTS 65536u
 #define MAX_PARAMETERS 256u
 
-static struct gmt_kernel_info *_Atomic kernels[KERNEL_SLOTS];
-static struct gmt_class_info *_Atomic classes[CLASS_SLOTS];
-static _Atomic uint64_t class_keys[CLASS_SLOTS];
-static _Atomic uintptr_t library_kernels[LIBRARY_SLOTS];
+struct tables {
+    struct gmt_kernel_info *_Atomic kernels[KERNEL_SLOTS];
+    struct gmt_class_info *_Atomic classes[CLASS_SLOTS];
+    _Atomic uint64_t class_keys[CLASS_SLOTS];
+    _Atomic uintptr_t library_kernels[LIBRARY_SLOTS];
+};
+static gmt_table_pointer tables;
 static unsigned kernel_count, class_count, library_count;
 static _Atomic uint32_t generation = 1;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -30,10 +34,15 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* ---- CUkernel handles ----------------------------------------------------------------------- */
 
-static unsigned library_slot(uintptr_t handle)
+static struct tables *tables_needed(void)
+{
+    return gmt_table_need(&tables, sizeof(struct tables));
+}
+
+static unsigned library_slot(const struct tables *all, uintptr_t handle)
 {
     unsigned at = (unsigned)(mix(0, handle) % LIBRARY_SLOTS);
-    for (uintptr_t seen; (seen = library_kernels[at]) != 0 && seen != handle;) {
+    for (uintptr_t seen; (seen = all->library_kernels[at]) != 0 && seen != handle;) {
         at = (at + 1) % LIBRARY_SLOTS;
     }
     return at;
@@ -41,10 +50,11 @@ static unsigned library_slot(uintptr_t handle)
 
 void gmt_kernel_note_library_kernel(CUkernel kernel)
 {
+    struct tables *all = tables_needed();
     pthread_mutex_lock(&mutex);
-    unsigned at = library_slot((uintptr_t)kernel);
-    if (library_kernels[at] == 0 && library_count < LIBRARY_SLOTS / 2) {
-        library_kernels[at] = (uintptr_t)kernel;
+    unsigned at = all != NULL ? library_slot(all, (uintptr_t)kernel) : 0;
+    if (all != NULL && all->library_kernels[at] == 0 && library_count < LIBRARY_SLOTS / 2) {
+        all->library_kernels[at] = (uintptr_t)kernel;
         library_count++;
     }
     pthread_mutex_unlock(&mutex);
@@ -54,7 +64,8 @@ void gmt_kernel_note_library_kernel(CUkernel kernel)
 static CUfunction function_of(CUfunction handle)
 {
     CUfunction function = handle;
-    if (library_kernels[library_slot((uintptr_t)handle)] != 0 &&
+    const struct tables *all = gmt_table(&tables);
+    if (all != NULL && all->library_kernels[library_slot(all, (uintptr_t)handle)] != 0 &&
         gmt_driver.cuKernelGetFunction != NULL) {
         CUfunction inside = NULL;
         if (gmt_driver.cuKernelGetFunction(&inside, (CUkernel)handle) == CUDA_SUCCESS) {
@@ -185,13 +196,13 @@ static struct gmt_kernel_info *describe(CUfunction handle, uint32_t id)
     return info;
 }
 
-static const struct gmt_kernel_info *kernel_add(CUfunction handle)
+/* Caller holds `mutex`. NULL: the table is full, or there is no memory. */
+static struct gmt_kernel_info *kernel_in(struct tables *all, CUfunction handle)
 {
     struct gmt_kernel_info *info = NULL;
-    pthread_mutex_lock(&mutex);
     unsigned at = (unsigned)(mix(1, (uintptr_t)handle) % KERNEL_SLOTS);
     uint32_t now = generation;
-    while ((info = kernels[at]) != NULL && info->handle != handle) {
+    while ((info = all->kernels[at]) != NULL && info->handle != handle) {
         at = (at + 1) % KERNEL_SLOTS;
     }
     if (info != NULL && info->generation != now && is_still(info)) {
@@ -203,12 +214,20 @@ static const struct gmt_kernel_info *kernel_add(CUfunction handle)
         if (info != NULL) {
             info->generation = now;
             kernel_count++;
-            kernels[at] = info;
+            all->kernels[at] = info;
         }
     }
     if (info != NULL && info->generation != now) {
         info = NULL; /* the table is full and the entry stale */
     }
+    return info;
+}
+
+static const struct gmt_kernel_info *kernel_add(CUfunction handle)
+{
+    struct tables *all = tables_needed();
+    pthread_mutex_lock(&mutex);
+    const struct gmt_kernel_info *info = all != NULL ? kernel_in(all, handle) : NULL;
     pthread_mutex_unlock(&mutex);
     if (info == NULL) {
         gmt_spool_loss("kernel not described", "kernel table full or no memory", 1);
@@ -219,9 +238,13 @@ static const struct gmt_kernel_info *kernel_add(CUfunction handle)
 const struct gmt_kernel_info *gmt_kernel_find(CUfunction handle)
 {
     uint32_t now = generation;
+    const struct tables *all = gmt_table(&tables);
+    if (all == NULL) {
+        return kernel_add(handle);
+    }
     for (unsigned at = (unsigned)(mix(1, (uintptr_t)handle) % KERNEL_SLOTS);;
          at = (at + 1) % KERNEL_SLOTS) {
-        const struct gmt_kernel_info *info = kernels[at];
+        const struct gmt_kernel_info *info = all->kernels[at];
         if (info == NULL) {
             return kernel_add(handle);
         }
@@ -248,13 +271,14 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
 {
     struct gmt_class_info *info = NULL;
     bool is_new = false;
+    struct tables *all = tables_needed();
     pthread_mutex_lock(&mutex);
     unsigned at = (unsigned)(key % CLASS_SLOTS);
-    while ((info = classes[at]) != NULL &&
+    while (all != NULL && (info = all->classes[at]) != NULL &&
            !is_same(info, kernel->id, grid, block, dynamic_shared_bytes)) {
         at = (at + 1) % CLASS_SLOTS;
     }
-    if (info == NULL && class_count < CLASS_SLOTS / 2 &&
+    if (all != NULL && info == NULL && class_count < CLASS_SLOTS / 2 &&
         (info = calloc(1, sizeof(*info))) != NULL) {
         info->kernel = kernel->id;
         memcpy(info->grid, grid, sizeof(info->grid));
@@ -265,8 +289,8 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
         info->collector.kernel_name = kernel->name;
         info->collector.never = kernel->never_measure;
         is_new = true;
-        class_keys[at] = key;
-        classes[at] = info;
+        all->class_keys[at] = key;
+        all->classes[at] = info;
     }
     pthread_mutex_unlock(&mutex);
     if (info == NULL) {
@@ -303,12 +327,17 @@ struct gmt_class_info *gmt_class_find(const struct gmt_kernel_info *kernel, cons
     uint64_t key = mix(kernel->id, (uint64_t)grid[0] << 32 | grid[1]);
     key = mix(key, (uint64_t)grid[2] << 32 | dynamic_shared_bytes);
     key = mix(key, (uint64_t)block[0] << 42 | (uint64_t)block[1] << 21 | block[2]);
+    const struct tables *all = gmt_table(&tables);
+    if (all == NULL) {
+        return class_add(kernel, grid, block, dynamic_shared_bytes, cluster, key);
+    }
     for (unsigned at = (unsigned)(key % CLASS_SLOTS);; at = (at + 1) % CLASS_SLOTS) {
-        struct gmt_class_info *info = classes[at];
+        struct gmt_class_info *info = all->classes[at];
         if (info == NULL) {
             return class_add(kernel, grid, block, dynamic_shared_bytes, cluster, key);
         }
-        if (class_keys[at] == key && is_same(info, kernel->id, grid, block, dynamic_shared_bytes)) {
+        if (all->class_keys[at] == key &&
+            is_same(info, kernel->id, grid, block, dynamic_shared_bytes)) {
             return info;
         }
     }
@@ -322,8 +351,8 @@ void gmt_kernel_modules_changed(void)
 void gmt_kernel_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
-    memset((void *)kernels, 0, sizeof(kernels));                 // NOLINT
-    memset((void *)classes, 0, sizeof(classes));                 // NOLINT
-    memset((void *)library_kernels, 0, sizeof(library_kernels)); // NOLINT
+    if (gmt_table(&tables) != NULL) {
+        memset(gmt_table(&tables), 0, sizeof(struct tables));
+    }
     kernel_count = class_count = library_count = 0;
 }

@@ -12,19 +12,8 @@
 typedef const char *handle;
 
 /* A signal handler that interrupts a hook or one of these must not record. */
-static bool enter(void)
-{
-    if (gmt_hook_depth != 0) {
-        return false;
-    }
-    gmt_hook_depth = 1;
-    return true;
-}
-
-static void leave(void)
-{
-    gmt_hook_depth = 0;
-}
+#define enter() GMT_GUARD_ENTER_ALONE()
+#define leave() gmt_guard_leave()
 
 /* ---- names ------------------------------------------------------------------------------------ */
 

@@ -53,6 +53,8 @@ struct gmt_nvtx_attributes {
 
 /* The one copy of a text that lives as long as the process; NULL: no memory. */
 const char *gmt_nvtx_keep(const char *text);
+/* In a forked child. */
+void gmt_nvtx_forked(void);
 /* UTF-8, cut to fit. Returns `text`. */
 const char *gmt_nvtx_from_wide(const wchar_t *wide, char *text, size_t bytes);
 

@@ -53,14 +53,14 @@ static struct kept *add(const char *text, size_t length)
     return kept;
 }
 
-static void in_forked_child(void)
+void gmt_nvtx_forked(void)
 {
     pthread_mutex_init(&strings.mutex, NULL);
 }
 
 static void init(void)
 {
-    (void)pthread_atfork(NULL, NULL, in_forked_child);
+    (void)pthread_atfork(NULL, NULL, gmt_nvtx_forked);
 }
 
 const char *gmt_nvtx_keep(const char *text)

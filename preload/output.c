@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names the trace, moves earlier ones aside, and settles who may write which. */
+/* Names the trace, and settles who may write which. */
 #include "preload/output.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
-#include "libtrace/record/spool_names.h"
+#include "preload/older.h"
 #include "preload/options.h"
+#include "preload/run_note.h"
 
 static const char *program_name(void)
 {
@@ -113,97 +110,36 @@ static int make_absolute(char *path)
     return 0;
 }
 
-static double seconds_of(struct timespec time)
+/* The name is another's: -EEXIST. */
+static int open_spool(const char *run, const struct gmt_spool_config *config)
 {
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    if (!gmt_older_spool_move(config->output, run)) {
+        return -EEXIST;
+    }
+    int error = gmt_spool_open(config);
+    if (error == 0 && !gmt_older_trace_move(config->output, run)) {
+        gmt_spool_withdraw();
+        error = -EEXIST;
+    }
+    return error;
 }
 
-/* By CLOCK_BOOTTIME; a forked child keeps that of the program that it was forked from. */
-static double loaded_s;
-
-__attribute__((constructor)) static void note_loading(void)
+bool gmt_output_make_way(const char *path, const char *run)
 {
-    struct timespec boot;
-    if (clock_gettime(CLOCK_BOOTTIME, &boot) == 0) {
-        loaded_s = seconds_of(boot);
-    }
-}
-
-/* Was it made while this process was alive (by another process, or by this one before an exec), or the
- * program that it was forked from? A brother's trace is of this run, however early it ended. The launcher's GMTRACE_RUN (its start, ns by the clock that stamps files) widens that to all processes
- * under it. That clock stands still for a tick (4 ms on most machines), which is longer than a small
- * program needs to make its spool: the age of a file may look that much too high. */
-static bool is_of_this_run(const struct stat *status)
-{
-    const char *run = getenv("GMTRACE_RUN");
-    if (run != NULL) {
-        uint64_t changed_ns = (uint64_t)status->st_mtim.tv_sec * UINT64_C(1000000000) +
-                              (uint64_t)status->st_mtim.tv_nsec;
-        return changed_ns >= strtoull(run, NULL, 10);
-    }
-    struct timespec boot, real, tick;
-    long hertz = sysconf(_SC_CLK_TCK);
-    if (clock_gettime(CLOCK_BOOTTIME, &boot) != 0 || clock_gettime(CLOCK_REALTIME, &real) != 0 ||
-        clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0 || hertz <= 0) {
+    struct stat status;
+    if (!gmt_older_spool_move(path, run)) {
         return false;
     }
-    double start_s = (double)gmt_proc_start_time(getpid()) / (double)hertz;
-    start_s = loaded_s != 0 && loaded_s < start_s ? loaded_s : start_s;
-    double changed_ago_s = seconds_of(real) - seconds_of(status->st_mtim) - seconds_of(tick);
-    return changed_ago_s < seconds_of(boot) - start_s;
-}
-
-/* Does a process hold a lock on `<spool>/<name>` (the writer on `control`, a reader on `lock`)? */
-static bool is_locked(const char *spool, const char *name)
-{
-    char path[PATH_MAX + 32];
-    (void)snprintf(path, sizeof(path), "%s/%s", spool, name);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
+    if (lstat(path, &status) != 0) {
+        return true;
     }
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    bool locked = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    close(fd);
-    return locked;
-}
-
-static void remove_spool(const char *directory)
-{
-    DIR *dir = opendir(directory);
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        char path[PATH_MAX * 2];
-        (void)snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
-        if (gmt_spool_name_is_ours(entry->d_name)) {
-            unlink(path);
-        }
+    /* Where no spool can be made there is nobody to have the name. */
+    int error = gmt_spool_open(&(struct gmt_spool_config){.output = path, .run = run});
+    bool is_moved = error != -EEXIST && gmt_older_trace_move(path, run);
+    if (error == 0) {
+        gmt_spool_withdraw();
     }
-    if (dir != NULL) {
-        closedir(dir);
-    }
-    rmdir(directory);
-}
-
-/* Move an earlier run's trace and what its recorder left aside. False: it belongs to this run. */
-static bool make_way(const char *path)
-{
-    char spool[PATH_MAX + 16], old[PATH_MAX + 16], old_spool[PATH_MAX + 32];
-    (void)snprintf(spool, sizeof(spool), "%s.spool", path);
-    (void)snprintf(old, sizeof(old), "%s.old", path);
-    (void)snprintf(old_spool, sizeof(old_spool), "%s.old.spool", path);
-    struct stat trace_status, spool_status;
-    bool has_trace = stat(path, &trace_status) == 0;
-    bool has_spool = lstat(spool, &spool_status) == 0;
-    if ((has_spool && (is_of_this_run(&spool_status) || is_locked(spool, "control") ||
-                       is_locked(spool, "lock"))) ||
-        (has_trace && (!S_ISREG(trace_status.st_mode) || is_of_this_run(&trace_status)))) {
-        return false;
-    }
-    if (has_trace || has_spool) {
-        remove_spool(old_spool);
-        (void)unlink(old);
-    }
-    return (!has_spool || rename(spool, old_spool) == 0) && (!has_trace || rename(path, old) == 0);
+    return is_moved;
 }
 
 int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *path)
@@ -216,6 +152,16 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
     if (error != 0) {
         return error;
     }
+    /* A device (/dev/null), a pipe, a folder: no name beside it would be what was asked for. */
+    struct stat there;
+    if (stat(wanted, &there) == 0 && !S_ISREG(there.st_mode)) {
+        memcpy(path, wanted, strlen(wanted) + 1);
+        return GMT_OUTPUT_NO_FILE;
+    }
+    const char *run = getenv(GMT_RUN_VARIABLE);
+    char name[sizeof(((struct gmt_control *)0)->run)];
+    (void)snprintf(name, sizeof(name), "%.*s", run != NULL ? (int)strcspn(run, ":") : 0,
+                   run != NULL ? run : "");
     for (int attempt = 0; attempt < 100; attempt++) {
         int length = attempt == 0 ? snprintf(path, PATH_MAX, "%s", wanted)
                      : attempt == 1
@@ -224,11 +170,8 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
         if (length < 0 || length >= PATH_MAX - 16) {
             return -ENAMETOOLONG;
         }
-        if (!make_way(path)) {
-            continue;
-        }
-        error = gmt_spool_open(
-            &(struct gmt_spool_config){.output = path, .bytes_limit = limit_bytes});
+        error = open_spool(run, &(struct gmt_spool_config){
+                                    .output = path, .bytes_limit = limit_bytes, .run = name});
         if (error != -EEXIST) {
             if (error == 0 && attempt != 0) {
                 gmt_spool_capability("output", GMT_CAP_PARTIAL, EEXIST, wanted,

@@ -7,22 +7,20 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "libtrace/record/collector.h"
 #include "libtrace/record/entry_points.h"
-#include "preload/cupti.h"
 #include "preload/hook.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
 struct gmt_driver gmt_driver;
 bool gmt_driver_is_software;
-_Thread_local __attribute__((tls_model("initial-exec"))) unsigned gmt_hook_depth;
 
 /* Used by dlsym.S. */
 typedef void *dlsym_function(void *, const char *);
 __attribute__((visibility("hidden"))) dlsym_function *gmt_real_dlsym;
 __attribute__((visibility("hidden"))) dlsym_function *gmt_find_real_dlsym(void);
-__attribute__((visibility("hidden"))) void *gmt_dlsym_filter(void *handle, const char *name);
 
 static const char *const hook_names[GMT_HOOK_COUNT] = {
 #define GMT_HOOK(symbol, family, runtime) #symbol,
@@ -93,50 +91,62 @@ static void map_add(uintptr_t real, unsigned id)
     atomic_store_explicit(&map[at].real, real, memory_order_release);
 }
 
-static bool is_ours(const void *address)
+/* What `handle` has of each hook. True: of one at least. */
+static bool find_all(void *handle, void **real)
 {
-    Dl_info there, here;
-    return dladdr(address, &there) != 0 && dladdr(&gmt_driver, &here) != 0 &&
-           there.dli_fbase == here.dli_fbase;
+    bool any = false;
+    for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
+        real[id] = gmt_dlsym_past_us(handle, hook_names[id]);
+        any |= real[id] != NULL;
+    }
+    return any;
+}
+
+static void take_all(void *handle, void *const *real)
+{
+    pthread_mutex_lock(&mutex);
+    for (unsigned id = 0; !resolved && id < GMT_HOOK_COUNT; id++) {
+        if (real[id] != NULL) {
+            gmt_hook_real[id] = real[id];
+            map_add((uintptr_t)real[id], id);
+        }
+    }
+    if (!resolved) {
+        libcuda_handle = handle;
+        atomic_store_explicit(&resolved, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&mutex);
 }
 
 /* Look up all hooked entry points of the driver once it is loaded. */
-static bool resolve_all(void *candidate)
+bool gmt_resolve(void *candidate)
 {
     if (atomic_load_explicit(&resolved, memory_order_acquire)) {
         return true;
     }
     /* The loader is asked before our lock is taken: a thread inside dlopen (whose constructor may call
      * CUDA) holds the loader's lock and may be waiting for ours. */
+    int cancel_state;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const size_t bytes = GMT_HOOK_COUNT * sizeof(void *); /* too many for a small stack */
+    void **real = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (handle == NULL) {
         handle = candidate;
     }
-    void *real[GMT_HOOK_COUNT];
-    bool any = false;
-    for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
-        real[id] = gmt_dlsym_past_us(handle, hook_names[id]);
-        real[id] = real[id] != (const void *)hook_addresses[id] ? real[id] : NULL;
-        any |= real[id] != NULL;
-    }
-    pthread_mutex_lock(&mutex);
-    if (!resolved && any) {
-        for (unsigned id = 0; id < GMT_HOOK_COUNT; id++) {
-            if (real[id] != NULL) {
-                gmt_hook_real[id] = real[id];
-                map_add((uintptr_t)real[id], id);
-            }
+    if (real != MAP_FAILED) {
+        if (find_all(handle, real)) {
+            take_all(handle, real);
         }
-        libcuda_handle = handle;
-        atomic_store_explicit(&resolved, true, memory_order_release);
+        (void)munmap(real, bytes);
     }
-    pthread_mutex_unlock(&mutex);
+    (void)pthread_setcancelstate(cancel_state, NULL);
     return resolved;
 }
 
 void *gmt_libcuda(void)
 {
-    return resolve_all(NULL) ? libcuda_handle : NULL;
+    return gmt_resolve(NULL) ? libcuda_handle : NULL;
 }
 
 void *gmt_real_symbol(const char *name)
@@ -147,7 +157,7 @@ void *gmt_real_symbol(const char *name)
 
 void *gmt_hook_find_real(enum gmt_hook_id id)
 {
-    return resolve_all(NULL) ? gmt_hook_real[id] : NULL;
+    return gmt_resolve(NULL) ? gmt_hook_real[id] : NULL;
 }
 
 /* A name that no table knows may be anybody's: cu[A-Z]* is not the driver's alone. */
@@ -175,57 +185,6 @@ void *gmt_route(enum gmt_door door, const char *name, void *real, int version)
     return gmt_coverage_jump(door, name, real, version);
 }
 
-/* RTLD_DEFAULT and RTLD_NEXT depend on the caller: the real dlsym answers, and finds our exports by
- * itself. What it finds behind us is not known. */
-static void note_by_name(const void *handle, const char *name)
-{
-    unsigned flags = handle == RTLD_DEFAULT ? GMT_COVERAGE_REAL : 0;
-    if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN) {
-        return;
-    }
-    for (unsigned id = 0; id < GMT_HOOK_COUNT && flags != 0; id++) {
-        if (strcmp(hook_names[id], name) == 0) {
-            flags = GMT_COVERAGE_HOOKED;
-            break;
-        }
-    }
-    gmt_coverage_note(GMT_DOOR_DLSYM, name, flags, 0);
-}
-
-/* Called by dlsym for cu[A-Z]* and cupti* names: what to return, or NULL to let the real dlsym answer. It
- * would find our CUPTI hooks where the program has no CUPTI: the answer is 1 then, for none. */
-#define GMT_DLSYM_NOTHING ((void *)1)
-void *gmt_dlsym_filter(void *handle, const char *name)
-{
-    if (name[2] == 'p' && handle == RTLD_DEFAULT && !gmt_cupti_in_process()) {
-        return GMT_DLSYM_NOTHING;
-    }
-    /* Inside a hook the driver may look itself up (WSL2 does): it must find itself. */
-    if (gmt_hook_depth != 0) {
-        return NULL;
-    }
-    /* These depend on the caller, and the latter finds our exports by itself. */
-    if (handle == RTLD_NEXT || handle == RTLD_DEFAULT) {
-        if (name[2] != 'p') {
-            note_by_name(handle, name);
-        }
-        return NULL;
-    }
-    gmt_hook_depth = 1;
-    void *answer = NULL;
-    void *real = gmt_dlsym_past_us(handle, name);
-    if (name[2] == 'p') {
-        answer = real != NULL && !is_ours(real) ? gmt_cupti_route(name, real) : NULL;
-    } else if (real != NULL && is_ours(real)) {
-        gmt_coverage_note(GMT_DOOR_DLSYM, name, GMT_COVERAGE_HOOKED, 0);
-    } else if (real != NULL && resolve_all(handle)) {
-        answer = gmt_route(GMT_DOOR_DLSYM, name, real, 0);
-        answer = answer == real ? NULL : answer;
-    }
-    gmt_hook_depth = 0;
-    return answer;
-}
-
 void gmt_resolve_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
@@ -246,7 +205,8 @@ void gmt_driver_load(void)
 
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
 
-GMT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+GMT_EXPORT_DRIVER(cuGetProcAddress)
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
 {
     CUresult (*real)(const char *, void **, int,
                      cuuint64_t) = gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
@@ -255,14 +215,16 @@ GMT_EXPORT CUresult cuGetProcAddress(const char *symbol, void **pfn, int version
     }
     CUresult result = real(symbol, pfn, version, flags);
     if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
-        gmt_hook_depth == 0) {
+        GMT_GUARD_ENTER_ALONE()) {
         *pfn = gmt_route(GMT_DOOR_PROC, symbol, *pfn, version);
+        gmt_guard_leave();
     }
     return result;
 }
 
-GMT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version,
-                                        cuuint64_t flags, CUdriverProcAddressQueryResult *status)
+GMT_EXPORT_DRIVER(cuGetProcAddress_v2)
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
 {
     CUresult (*real)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
         gmt_hook_find_real(GMT_HOOK_cuGetProcAddress_v2);
@@ -271,8 +233,9 @@ GMT_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int vers
     }
     CUresult result = real(symbol, pfn, version, flags, status);
     if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
-        gmt_hook_depth == 0) {
+        GMT_GUARD_ENTER_ALONE()) {
         *pfn = gmt_route(GMT_DOOR_PROC_V2, symbol, *pfn, version);
+        gmt_guard_leave();
     }
     return result;
 }

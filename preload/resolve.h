@@ -15,6 +15,10 @@
 
 #include "preload/coverage.h"
 
+/* Look up what the driver has of what is hooked, once it is loaded. `candidate`: a handle that may be
+ * of one which has another name than libcuda.so.1, or NULL. False: there is none yet. */
+bool gmt_resolve(void *candidate);
+
 /* dlopen handle of the driver in use; NULL before it is loaded. */
 void *gmt_libcuda(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an intercepted call to its record. */
+#include <pthread.h>
 #include <string.h>
 
 #include "preload/context.h"
@@ -22,10 +23,10 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
     call->thread = gmt_spool_thread_id();
     call->begin_ticks = site->begin_ticks;
     call->end_ticks = site->end_ticks;
-    call->caller = gmt_options.stacks != GMT_STACKS_OFF ? site->caller : 0;
+    call->caller = gmt_options.stacks != GMT_STACKS_OFF ? site->at.caller : 0;
     call->stream = (uint64_t)(uintptr_t)site->stream;
     call->bytes = bytes;
-    call->stack = outside ? 0 : gmt_stack_here(site->frame);
+    call->stack = outside ? 0 : gmt_stack_here(site->at.frame);
     call->api = (uint16_t)(site->id + 1);
     call->result = (int16_t)site->result;
     call->flags = (uint8_t)(site->flags | (outside ? GMT_CALL_OUTSIDE : 0));
@@ -34,9 +35,12 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
 
 void gmt_site_ask_capture(struct gmt_site *site)
 {
+    int state; /* not the guard's: whoever runs the halves of a hook (callback.h) holds it already */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
         site->flags |= GMT_CALL_CAPTURING;
     }
+    (void)pthread_setcancelstate(state, NULL);
 }
 
 /* Outside of the ranges that the capture is scoped to, these are left out. Memory, streams and modules
@@ -60,6 +64,9 @@ static void append(enum gmt_rec_type type, const struct gmt_site *site, uint64_t
 {
     struct gmt_call call = {0};
     bool outside = is_outside(type);
+    if (outside) {
+        gmt_user_ranges_leave_out();
+    }
     if (outside && (!has_device_rows() || (site->flags & GMT_CALL_CAPTURING) != 0)) {
         return;
     }

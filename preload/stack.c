@@ -11,6 +11,7 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/options.h"
+#include "preload/table.h"
 #include "preload/unwind/chains.h"
 #include "preload/unwind/objects.h"
 #include "preload/unwind/pages.h"
@@ -24,19 +25,20 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) uintptr_t stack_
 static _Thread_local __attribute__((tls_model("initial-exec"))) unsigned calls_since_check;
 
 /* hash -> id; written under `mutex`, read without. */
-static struct {
+struct interned {
     _Atomic uint64_t hash;
     _Atomic uint32_t id;
-} interned[INTERN_SLOTS];
+};
+static gmt_table_pointer interned; /* to INTERN_SLOTS of them */
+#define INTERNED_BYTES (INTERN_SLOTS * sizeof(struct interned))
 static _Atomic uint32_t interned_count;
 static bool cut_said;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void find_stack_bounds(void)
+void gmt_stack_note_thread(void)
 {
     pthread_attr_t attributes;
-    int cancel_state, saved_errno = errno;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int saved_errno = errno;
     void *base = NULL;
     size_t bytes = 0;
     stack_low = 1; /* tried; an empty range if it fails */
@@ -47,15 +49,27 @@ static void find_stack_bounds(void)
         }
         pthread_attr_destroy(&attributes);
     }
-    (void)pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
+}
+
+bool gmt_stack_is_own(const void *address)
+{
+    return (uintptr_t)address >= stack_low && (uintptr_t)address < stack_high;
+}
+
+static void make_present(gmt_table_pointer *table, size_t bytes)
+{
+    void *there = gmt_table_need(table, bytes);
+    if (there != NULL) {
+        gmt_pages_populate(there, bytes);
+    }
 }
 
 void gmt_stack_start(void)
 {
     if (gmt_options.stacks != GMT_STACKS_OFF) {
-        gmt_pages_populate(interned, sizeof(interned));
-        gmt_pages_populate(gmt_rows, sizeof(gmt_rows));
+        make_present(&interned, INTERNED_BYTES);
+        make_present(&gmt_rows, GMT_ROWS_BYTES);
         gmt_chains_populate();
     }
     pthread_mutex_lock(&mutex);
@@ -90,6 +104,10 @@ static void say_cut(void)
 /* Caller holds `mutex`. */
 static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned slot)
 {
+    struct interned *table = gmt_table_need(&interned, INTERNED_BYTES);
+    if (table == NULL) {
+        return 0;
+    }
     uint32_t id = interned_count + 1;
     struct gmt_stack stack = {.id = id, .depth = walk->depth};
     if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), walk->address,
@@ -103,18 +121,23 @@ static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned s
     if (id == INTERN_SLOTS / 2) {
         gmt_spool_loss("stack not kept", "more different stacks than the table holds", 1);
     }
-    atomic_store_explicit(&interned[slot].id, id, memory_order_relaxed);
-    atomic_store_explicit(&interned[slot].hash, hash, memory_order_release);
+    atomic_store_explicit(&table[slot].id, id, memory_order_relaxed);
+    atomic_store_explicit(&table[slot].hash, hash, memory_order_release);
     return id;
 }
 
 /* The id of a chain that has been seen, or 0 and the slot where it belongs. */
 static uint32_t find(uint64_t hash, unsigned *slot)
 {
+    struct interned *table = gmt_table(&interned);
+    if (table == NULL) {
+        *slot = (unsigned)(hash >> 40) % INTERN_SLOTS;
+        return 0;
+    }
     for (*slot = (unsigned)(hash >> 40) % INTERN_SLOTS;; *slot = (*slot + 1) % INTERN_SLOTS) {
-        uint64_t seen = atomic_load_explicit(&interned[*slot].hash, memory_order_acquire);
+        uint64_t seen = atomic_load_explicit(&table[*slot].hash, memory_order_acquire);
         if (seen == hash) {
-            return atomic_load_explicit(&interned[*slot].id, memory_order_relaxed);
+            return atomic_load_explicit(&table[*slot].id, memory_order_relaxed);
         }
         if (seen == 0) {
             return 0;
@@ -156,7 +179,7 @@ uint32_t gmt_stack_here(const void *frame)
         return 0;
     }
     if (__builtin_expect(stack_low == 0, 0)) {
-        find_stack_bounds();
+        gmt_stack_note_thread();
     }
     struct gmt_walk walk;
     /* Without a stack to walk the chain is the hook's return address alone. */
@@ -183,10 +206,8 @@ uint32_t gmt_stack_here(const void *frame)
         }
     }
     calls_since_check = 0;
-    int cancel_state, saved_errno = errno;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int saved_errno = errno;
     uint32_t id = intern(&walk);
-    (void)pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
     return id;
 }
@@ -194,7 +215,9 @@ uint32_t gmt_stack_here(const void *frame)
 void gmt_stack_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
-    memset((void *)interned, 0, sizeof(interned)); // NOLINT
+    if (gmt_table(&interned) != NULL) {
+        memset(gmt_table(&interned), 0, INTERNED_BYTES);
+    }
     interned_count = 0;
     cut_said = false;
     gmt_chains_reset();

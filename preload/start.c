@@ -5,14 +5,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,19 +19,22 @@
 #include "preload/collect.h"
 #include "preload/context.h"
 #include "preload/fingerprint.h"
+#include "preload/guard.h"
 #include "preload/hazards.h"
 #include "preload/hook.h"
 #include "preload/injection.h"
 #include "preload/kernels.h"
+#include "preload/nvtx.h"
 #include "preload/options.h"
 #include "preload/output.h"
+#include "preload/own_stack.h"
 #include "preload/resolve.h"
+#include "preload/run_note.h"
 #include "preload/stack.h"
 #include "preload/user_ranges.h"
 #include "preload/version.h"
 
 #define START_WAIT_MS 500
-#define EXIT_WAIT_NS UINT64_C(2000000000) /* at a normal exit, for the recorder to catch up */
 
 const struct gmt_collector_ops *gmt_collector;
 _Atomic bool gmt_started;
@@ -43,6 +44,7 @@ static _Atomic bool refused; /* recording cannot be had in this process */
 static bool handlers_installed;
 static bool tables_are_stale; /* copied from the parent of a fork: reset before recording begins */
 static bool recorder_started;
+static pid_t recording_pid;
 static _Atomic uint64_t missed; /* calls while another thread was starting, and would not finish  */
 static bool inherited_cupti;    /* forked from a process that used CUPTI: never touch it here */
 
@@ -144,45 +146,32 @@ static void start_recorder(void)
     }
 }
 
-/* Runs among the program's exit handlers: those registered before the first CUDA call run later and
- * may still free memory, which the hooks go on recording. */
-static void at_exit(void)
+void gmt_start_report_missed(void)
 {
-    if (!gmt_started) {
-        return;
-    }
-    gmt_hook_depth++;
-    if (gmt_collector != NULL) {
-        gmt_collector->flush();
-    }
-    gmt_coverage_finish();
     uint64_t unrecorded = atomic_exchange_explicit(&missed, 0, memory_order_relaxed);
     if (unrecorded != 0) {
         gmt_spool_loss("call not recorded", "while another thread was starting the recording",
                        unrecorded);
     }
-    gmt_spool_note_exit();
-    struct gmt_control *control = gmt_spool_control();
-    uint64_t until_ns = gmt_clock_monotonic_ns() + EXIT_WAIT_NS;
-    for (uint64_t now_ns; control != NULL && (now_ns = gmt_clock_monotonic_ns()) < until_ns;) {
-        uint32_t state = __atomic_load_n(&control->recorder_state, __ATOMIC_ACQUIRE);
-        uint32_t recorder = __atomic_load_n(&control->recorder_pid, __ATOMIC_ACQUIRE);
-        if (state >= GMT_RECORDER_DONE || !recorder_started ||
-            (recorder != 0 && kill((pid_t)recorder, 0) != 0 && errno == ESRCH)) {
-            break;
-        }
-        struct timespec rest = {.tv_nsec = 50000000};
-        if (control->recorder_pid == 0 && state == GMT_RECORDER_NONE &&
-            now_ns + EXIT_WAIT_NS - UINT64_C(500000000) > until_ns) {
-            break; /* it never came up: the spool keeps everything */
-        }
-        (void)syscall(SYS_futex, &control->recorder_state, FUTEX_WAIT, state, &rest, NULL, 0);
-    }
-    gmt_hook_depth--;
 }
 
-static void in_forked_child(void)
+static void at_exit(void)
 {
+    if (gmt_epoch() == GMT_EPOCH_FORKED) {
+        gmt_forked();
+    }
+    if (gmt_started && gmt_epoch() != GMT_EPOCH_SETTLING) {
+        gmt_exit(recorder_started);
+    }
+}
+
+void gmt_forked(void)
+{
+    if (!gmt_epoch_settle()) {
+        return;
+    }
+    gmt_user_ranges_forked();
+    gmt_nvtx_forked();
     inherited_cupti = inherited_cupti || (gmt_collector != NULL && !gmt_collector->survives_fork);
     if (gmt_collector != NULL) {
         gmt_collector->abandon();
@@ -191,22 +180,36 @@ static void in_forked_child(void)
     pthread_mutex_init(&mutex, NULL);
     gmt_resolve_reset();
     gmt_coverage_reset();
-    gmt_spool_abandon();
     tables_are_stale = true; /* most children never use CUDA: they need not touch these pages */
     gmt_started = false;
     refused = false;
-    gmt_hook_depth = 0;
+    recorder_started = false;
+    missed = 0;
+    gmt_guard_forked();
     gmt_launches = 0;
     gmt_launches_done = 0;
+    gmt_spool_abandon(); /* the last: it lets other threads go on */
+}
+
+/* Another handler may have used CUDA in the child already: that recording is the child's own. */
+static void in_forked_child(void)
+{
+    if (!gmt_started || recording_pid != getpid()) {
+        gmt_forked();
+    }
 }
 
 /* Nothing else could say why there is no trace: one line. */
 static void explain_refusal(const char *path, int error)
 {
     char line[PATH_MAX + 256];
+    if (gmt_run_note_write(path[0] != '\0' ? path : gmt_options.output, error)) {
+        return; /* the launcher says it */
+    }
     int length = snprintf(line, sizeof(line),
                           "gmtrace: no trace: cannot write '%s': %s; the program runs unrecorded\n",
-                          path[0] != '\0' ? path : gmt_options.output, strerror(-error));
+                          path[0] != '\0' ? path : gmt_options.output,
+                          error == GMT_OUTPUT_NO_FILE ? "it is no regular file" : strerror(-error));
     /* A full file or a closed pipe behind stderr must not kill the program. */
     sigset_t deadly, before, pending;
     sigemptyset(&deadly);
@@ -237,18 +240,21 @@ static void reset_tables(void)
 static bool lock_start(void)
 {
     const struct timespec rest = {.tv_nsec = 1000000};
+    int saved_errno = errno;
     for (int tries = 0; pthread_mutex_trylock(&mutex) != 0; tries++) {
         if (tries == START_WAIT_MS) {
             atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
             return false;
         }
         (void)nanosleep(&rest, NULL);
+        errno = saved_errno;
     }
     return true;
 }
 
-static bool start_locked(void)
+static void start_locked(void *unused)
 {
+    (void)unused;
     if (!gmt_started && !refused) {
         if (tables_are_stale) {
             reset_tables();
@@ -257,12 +263,13 @@ static bool start_locked(void)
         int saved_errno = errno;
         path[0] = '\0';
         gmt_clock_init();
+        uint64_t began_ns = gmt_clock_monotonic_ns();
         gmt_options_load();
         int error = gmt_libcuda() != NULL
                         ? gmt_output_open(gmt_options.output, gmt_options.spool_limit_bytes, path)
                         : -ENOSYS;
         if (error == 0) {
-            gmt_coverage_start(gmt_spool_directory());
+            gmt_coverage_start();
             gmt_driver_load();
             write_process();
             write_names();
@@ -272,13 +279,17 @@ static bool start_locked(void)
             gmt_hazards_start();
             gmt_fingerprint_start();
             gmt_stack_start();
+            gmt_guard_start();
             start_recorder();
             if (!handlers_installed) {
                 handlers_installed = true;
                 pthread_atfork(NULL, NULL, in_forked_child);
                 atexit(at_exit);
             }
+            (void)gmt_run_note_write(path, 0);
             gmt_collector = gmt_collect_start(inherited_cupti);
+            recording_pid = getpid();
+            gmt_spool_own_time(GMT_OWN_SETUP, began_ns, 0);
             atomic_store_explicit(&gmt_started, true, memory_order_release);
         } else {
             refused = true;
@@ -288,7 +299,6 @@ static bool start_locked(void)
         }
         errno = saved_errno;
     }
-    return gmt_started;
 }
 
 bool gmt_start(void)
@@ -301,38 +311,40 @@ bool gmt_start(void)
     bool started = false;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (lock_start()) {
-        started = start_locked();
+        /* start_locked refuses by itself: that must stay. */
+        int error = gmt_started || refused ? 0 : gmt_own_stack_run(start_locked, NULL);
+        if (error != 0) {
+            refused = true;
+            (void)gmt_run_note_write("", error);
+        }
+        started = gmt_started;
         pthread_mutex_unlock(&mutex);
     }
     (void)pthread_setcancelstate(cancel_state, NULL);
     return started;
 }
 
-GMT_EXPORT CUresult cuInit(unsigned flags)
+GMT_EXPORT_DRIVER(cuInit) CUresult cuInit(unsigned flags)
 {
     CUresult (*real)(unsigned) = gmt_hook_find_real(GMT_HOOK_cuInit);
     if (real == NULL) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    if (gmt_hook_depth != 0) {
+    /* A driver that looks itself up while it starts must not find us (resolve.c). */
+    struct gmt_site site = {.id = GMT_HOOK_cuInit, .at = GMT_GUARD_HERE};
+    if (!gmt_guard_enter(GMT_GUARD_ALONE, site.at, &site.at)) {
         return real(flags);
     }
-    /* A driver that looks itself up while it starts must not find us (resolve.c). */
-    gmt_hook_depth = 1;
     if (!gmt_started) {
         gmt_clock_init();
     }
-    struct gmt_site site = {
-        .id = GMT_HOOK_cuInit,
-        .caller = (uint64_t)(uintptr_t)__builtin_return_address(0),
-        .frame = __builtin_frame_address(0),
-        .begin_ticks = gmt_clock_ticks(),
-    };
+    site.begin_ticks = gmt_clock_ticks();
     site.result = real(flags);
     site.end_ticks = gmt_clock_ticks();
+    gmt_guard_hold_cancellation();
     if (site.result == CUDA_SUCCESS && gmt_start()) {
         gmt_site_record(GMT_REC_CALL, &site, 0);
     }
-    gmt_hook_depth = 0;
+    gmt_guard_leave();
     return site.result;
 }

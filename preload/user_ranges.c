@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/range_scope.h"
 #include "libtrace/record/spool.h"
 #include "preload/hook.h"
 #include "preload/options.h"
+#include "preload/table.h"
 
 #define PUSHED_MOST 64u    /* of one thread: deeper ones are counted as lost */
 #define STARTED_MOST 4096u /* of the process at one time */
@@ -43,7 +45,9 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) bool no_memory;
 
 _Atomic bool gmt_user_ranges_scoped;
 static char scope[2 * GMT_RANGE_NAME_BYTES];
-static _Atomic unsigned scoping; /* open ranges of the process with the name of the scope */
+static _Atomic unsigned scoping;        /* open ranges of the process with the name of the scope */
+static _Atomic unsigned threads_inside; /* of a pushed range with that name */
+static _Atomic bool said_threads;       /* another one made calls meanwhile: it is in the trace */
 static _Atomic uint32_t last_id;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t exit_key;
@@ -51,29 +55,37 @@ static bool has_exit_key;
 
 static struct {
     pthread_mutex_t mutex;
-    unsigned used; /* slots that were ever in use: only these pages are touched */
-    uint16_t free; /* slot + 1 of the one that was given back last */
-    struct open_range slot[STARTED_MOST];
+    gmt_table_pointer slots; /* struct open_range [STARTED_MOST] */
+    unsigned used;           /* slots that were ever in use: only these pages are touched */
+    uint16_t free;           /* slot + 1 of the one that was given back last */
 } started = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* One that is or was in use: then the table is there. */
+static struct open_range *started_slot(unsigned index)
+{
+    return (struct open_range *)gmt_table(&started.slots) + index;
+}
 
 /* What a thread leaves open stays open in the trace. */
 static void thread_exits(void *memory)
 {
+    atomic_fetch_sub(&threads_inside, ((struct pushed *)memory)->scoping > 0);
     pushed = NULL;
     gmt_user_ranges_unwritten = 0;
     (void)munmap(memory, sizeof(struct pushed));
 }
 
 /* What is open stays open, and none of it is in the trace of the child. */
-static void in_forked_child(void)
+void gmt_user_ranges_forked(void)
 {
     pthread_mutex_init(&started.mutex, NULL);
     started.free = 0; /* another thread may have been changing the list */
     for (unsigned i = 0; i < started.used; i++) {
-        started.slot[i].written = false;
-        started.slot[i].thread = 0;
-        if (started.slot[i].id == 0) {
-            started.slot[i].next_free = started.free;
+        struct open_range *range = started_slot(i);
+        range->written = false;
+        range->thread = 0;
+        if (range->id == 0) {
+            range->next_free = started.free;
             started.free = (uint16_t)(i + 1);
         }
     }
@@ -81,13 +93,15 @@ static void in_forked_child(void)
         pushed->open[i].written = false;
     }
     gmt_user_ranges_unwritten = pushed != NULL ? pushed->count : 0;
+    atomic_store(&threads_inside, pushed != NULL && pushed->scoping > 0);
+    atomic_store(&said_threads, false);
 }
 
 static void init(void)
 {
     const char *name = gmt_options_range();
     has_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
-    (void)pthread_atfork(NULL, NULL, in_forked_child);
+    (void)pthread_atfork(NULL, NULL, gmt_user_ranges_forked);
     if (name[0] != '\0') {
         (void)strncpy(scope, name, sizeof(scope) - 1);
         atomic_store(&gmt_user_ranges_scoped, true);
@@ -190,7 +204,9 @@ void gmt_user_ranges_push(const char *domain, const char *name)
         }
     }
     mine->count++;
-    mine->scoping += range->scopes;
+    if (range->scopes && mine->scoping++ == 0) {
+        atomic_fetch_add(&threads_inside, 1);
+    }
     gmt_user_ranges_unwritten++;
 }
 
@@ -210,7 +226,9 @@ void gmt_user_ranges_write_open(void)
 static void take_out(struct pushed *mine, unsigned index)
 {
     mine->count--;
-    mine->scoping -= mine->open[index].scopes;
+    if (mine->open[index].scopes && --mine->scoping == 0) {
+        atomic_fetch_sub(&threads_inside, 1);
+    }
     memmove(&mine->open[index], &mine->open[index + 1],
             (mine->count - index) * sizeof(mine->open[0]));
 }
@@ -248,11 +266,13 @@ void gmt_user_ranges_pop(const char *domain)
 static struct open_range *free_slot(void)
 {
     if (started.free != 0) {
-        struct open_range *range = &started.slot[started.free - 1];
+        struct open_range *range = started_slot(started.free - 1u);
         started.free = range->next_free;
         return range;
     }
-    return started.used < STARTED_MOST ? &started.slot[started.used++] : NULL;
+    bool room = started.used < STARTED_MOST &&
+                gmt_table_need(&started.slots, STARTED_MOST * sizeof(struct open_range)) != NULL;
+    return room ? started_slot(started.used++) : NULL;
 }
 
 uint64_t gmt_user_ranges_begin(enum gmt_user_range_kind kind, const char *domain, const char *name)
@@ -263,7 +283,7 @@ uint64_t gmt_user_ranges_begin(enum gmt_user_range_kind kind, const char *domain
     if (range != NULL) {
         fill(range, kind, domain, name);
         scoping += range->scopes;
-        handle = (uint64_t)range->id << SLOT_BITS | (uint64_t)(range - started.slot + 1);
+        handle = (uint64_t)range->id << SLOT_BITS | (uint64_t)(range - started_slot(0) + 1);
         if (is_recording()) {
             range->thread = gmt_spool_thread_id();
             write_range(range, 0);
@@ -281,7 +301,7 @@ void gmt_user_ranges_end(uint64_t handle)
     uint64_t slot = handle & ((UINT64_C(1) << SLOT_BITS) - 1);
     pthread_mutex_lock(&started.mutex);
     if (slot > 0 && slot <= started.used) {
-        struct open_range *range = &started.slot[slot - 1];
+        struct open_range *range = started_slot((unsigned)slot - 1);
         if (range->id != 0 && range->id == handle >> SLOT_BITS) {
             if (is_recording()) {
                 write_range(range, gmt_clock_ticks());
@@ -300,20 +320,29 @@ void gmt_user_ranges_start(void)
     gmt_user_ranges_init();
     if (gmt_user_ranges_scoped) {
         char detail[sizeof(scope) + 128];
-        (void)snprintf(detail, sizeof(detail),
-                       "only copies, memsets, launches and waits inside of ranges named '%s' are "
-                       "recorded",
+        (void)snprintf(detail, sizeof(detail), GMT_RANGE_SCOPE_BEFORE "%s" GMT_RANGE_SCOPE_AFTER,
                        scope);
-        gmt_spool_capability("range", GMT_CAP_OFF, 0, detail,
+        gmt_spool_capability(GMT_RANGE_SCOPE, GMT_CAP_OFF, 0, detail,
                              "leave GMTRACE_RANGE unset to record the whole run");
     }
     pthread_mutex_lock(&started.mutex);
     for (unsigned i = 0; i < started.used; i++) {
-        if (started.slot[i].id != 0 && !started.slot[i].written) {
-            write_range(&started.slot[i], 0);
+        if (started_slot(i)->id != 0 && !started_slot(i)->written) {
+            write_range(started_slot(i), 0);
         }
     }
     pthread_mutex_unlock(&started.mutex);
+}
+
+void gmt_user_ranges_leave_out(void)
+{
+    if (atomic_load_explicit(&threads_inside, memory_order_relaxed) != 0 &&
+        !atomic_exchange(&said_threads, true)) {
+        gmt_spool_capability(GMT_RANGE_SCOPE_THREADS, GMT_CAP_OFF, 0,
+                             "other threads made calls outside of the range while one was inside: "
+                             "they are not recorded",
+                             "");
+    }
 }
 
 bool gmt_user_ranges_is_outside(void)

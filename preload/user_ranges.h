@@ -4,7 +4,7 @@
  *
  * What is open is kept in this process whether a recording runs or not, in memory of fixed size per
  * thread. A pushed range is written when a call inside of it is recorded or when it is popped, the
- * others when they begin and when they end. Callers hold the re-entry guard (gmt_hook_depth).
+ * others when they begin and when they end. Callers hold the re-entry guard (guard.h).
  */
 #ifndef GMT_PRELOAD_USER_RANGES_H
 #define GMT_PRELOAD_USER_RANGES_H
@@ -19,6 +19,9 @@
 void gmt_user_ranges_init(void);
 /* The recording begins: write what is open in the whole process. */
 void gmt_user_ranges_start(void);
+
+/* In a forked child. */
+void gmt_user_ranges_forked(void);
 /* Of this thread. Domains are told apart by address; NULL: the default one. A name that is longer
  * than GMT_RANGE_NAME_BYTES - 1 is cut. */
 #define GMT_RANGE_NAME_BYTES 128u
@@ -42,6 +45,8 @@ static inline void gmt_user_ranges_note_call(void)
 /* The capture is scoped to ranges of one name, and the calling thread is in none of them. */
 extern _Atomic bool gmt_user_ranges_scoped;
 bool gmt_user_ranges_is_outside(void);
+/* A call of such a thread is left out of the trace. No record may be reserved: it may write one. */
+void gmt_user_ranges_leave_out(void);
 static inline bool gmt_user_ranges_skip(void)
 {
     return __builtin_expect(gmt_user_ranges_scoped, 0) && gmt_user_ranges_is_outside();

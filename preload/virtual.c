@@ -31,6 +31,11 @@ CALL(cuMemExportToShareableHandle,
       unsigned long long flags),
      (shareable, handle, type, flags), 0)
 
+CALL(cuMemGetHandleForAddressRange,
+     (void *handle, CUdeviceptr address, size_t bytes, CUmemRangeHandleType type,
+      unsigned long long flags),
+     (handle, address, bytes, type, flags), bytes)
+
 GMT_DEFINE_HOOK(cuMemImportFromShareableHandle,
                 (CUmemGenericAllocationHandle * handle, void *shareable,
                  CUmemAllocationHandleType type),

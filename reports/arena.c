@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/memory_limit.h"
+
 enum { GMT_ARENA_BLOCK_BYTES = 64 * 1024 };
 
 struct gmt_arena_block {
@@ -32,6 +34,7 @@ void *gmt_arena_alloc(struct gmt_arena *arena, size_t bytes)
         block = calloc(1, sizeof(*block) + capacity);
         if (block == NULL) {
             arena->failed = true;
+            gmt_memory_note_short();
             return NULL;
         }
         block->capacity = capacity;

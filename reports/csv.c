@@ -11,17 +11,50 @@
 #include "reports/format.h"
 #include "reports/writers.h"
 
+/* "-3.5e9" is a number all the same. */
+static bool is_number(const char *text)
+{
+    char *end = NULL;
+
+    (void)strtod(text, &end);
+    return end != text && *end == '\0' && strpbrk(text, "xXnN") == NULL;
+}
+
+/* Full-width "+", "-", "=" and "@", which spreadsheets of some languages take for the narrow ones. */
+static bool is_wide_sign(const char *text)
+{
+    static const char *const signs[] = {"\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\x9d",
+                                        "\xef\xbc\xa0"};
+
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        if (strncmp(text, signs[i], 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool runs(const char *text)
+{
+    return is_wide_sign(text) ||
+           (text[0] != '\0' && strchr("=+-@\t\r\n", text[0]) != NULL && !is_number(text));
+}
+
 void gmt_csv_text(FILE *out, const char *text)
 {
     if (text == NULL)
         return;
     char *clean = gmt_clean_copy(text);
-    /* Blanks at the ends are kept by readers only where they are quoted. */
-    bool quoted = clean != NULL && (clean[0] == '\0' || strpbrk(clean, "\",") != NULL ||
+    /* A spreadsheet would run it; what it takes for a text begins with an apostrophe. */
+    bool formula = runs(text);
+    /* Cells end at a semicolon where the comma is the decimal sign. Blanks at the ends are kept by readers
+     * only where they are quoted. */
+    bool quoted = clean != NULL && (clean[0] == '\0' || strpbrk(clean, "\",;") != NULL ||
                                     clean[0] == ' ' || clean[strlen(clean) - 1] == ' ');
 
     if (quoted)
         fputc('"', out);
+    if (formula)
+        fputc('\'', out);
     for (const char *at = clean; at != NULL && *at != '\0'; at++) {
         if (*at == '"')
             fputc('"', out);

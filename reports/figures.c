@@ -31,6 +31,29 @@ const char *gmt_format_kind(char *text, double value, enum gmt_figure_kind kind)
     return formats[kind](text, value);
 }
 
+static void format_full(char *text, double value, enum gmt_figure_kind kind)
+{
+    char number[GMT_FORMAT_BYTES];
+
+    if (value == floor(value) && fabs(value) < 1e15)
+        gmt_format_count(number, value);
+    else
+        snprintf(number, sizeof(number), "%.15g", value);
+    snprintf(text, GMT_FORMAT_BYTES, "%.24s%s%s", number, kind == GMT_KIND_COUNT ? "" : " ",
+             kind == GMT_KIND_COUNT ? "" : gmt_kind_unit(kind));
+}
+
+void gmt_format_apart(char *text, double value, char *limit_text, double limit,
+                      enum gmt_figure_kind kind)
+{
+    gmt_format_kind(text, value, kind);
+    gmt_format_kind(limit_text, limit, kind);
+    if (!isfinite(value) || !isfinite(limit) || value == limit || strcmp(text, limit_text) != 0)
+        return;
+    format_full(text, value, kind);
+    format_full(limit_text, limit, kind);
+}
+
 /* From here on "n times as much" is easier to read than a percentage. */
 #define GMT_TIMES_FROM 9
 
@@ -128,14 +151,18 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
         .device_name = gmt_arena_copy(arena, report->device_name),
         .driver_version = gmt_arena_copy(arena, report->driver_version),
         .simulated = report->simulated,
+        .recorded_ns = report->recorded_ns,
+        .own_ns = report->own_ns,
     };
     gmt_figures_fill(report, summary->values);
     for (int i = 0; i < GMT_FIGURES; i++)
         summary->noise[i] = gmt_figure_rows[i].kind == GMT_KIND_NS ? NAN : 0;
     for (size_t i = 0; i < report->finding_count; i++)
         keep(summary, &report->findings[i], arena);
-    for (size_t i = 0; i < report->note_count; i++)
-        keep(summary, &report->notes[i], arena);
+    for (size_t i = 0; i < report->note_count; i++) {
+        if (!report->notes[i].small)
+            keep(summary, &report->notes[i], arena);
+    }
     for (size_t i = 0; i < report->rule_count; i++) {
         struct gmt_rule_result *rule = GMT_PUSH(arena, summary->rules, summary->rule_count);
 

@@ -24,6 +24,9 @@ extern const struct gmt_figure_row gmt_figure_rows[GMT_FIGURES];
 const char *gmt_kind_unit(enum gmt_figure_kind kind); /* "count", "bytes", "ns" */
 /* For people; text holds GMT_FORMAT_BYTES. */
 const char *gmt_format_kind(char *text, double value, enum gmt_figure_kind kind);
+/* The same of a value and its limit: in full where they differ and would read alike. */
+void gmt_format_apart(char *text, double value, char *limit_text, double limit,
+                      enum gmt_figure_kind kind);
 
 /* Of a change: "+4.9 %", "12 times as much", "none before", an en dash. */
 const char *gmt_share_text(struct gmt_arena *arena, double share);
@@ -37,6 +40,7 @@ void gmt_figures_fill(const struct gmt_report *report, double values[GMT_FIGURES
 struct gmt_summary {
     const char *trace_path, *command, *hostname, *rank, *device_name, *driver_version;
     bool simulated;
+    double recorded_ns, own_ns; /* as in a report */
     double values[GMT_FIGURES];
     /* By what share another run of the same program may differ: 0 for what is exact, NAN where
      * nothing tells. */

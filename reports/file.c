@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reports/memory_limit.h"
+
 int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), void *context)
 {
     size_t length = strlen(path);
@@ -33,6 +35,8 @@ int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), voi
         goto out;
     }
     rc = write(context, out);
+    if (rc == 0 && gmt_memory_short())
+        rc = -ENOMEM;
     if (rc == 0 && (fflush(out) != 0 || ferror(out)))
         rc = errno != 0 ? -errno : -EIO;
     /* mkostemp makes files private; what is written here is as readable as any other file. */

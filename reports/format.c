@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/printable.h"
 #include "reports/inlining.h"
 #include "reports/report.h"
 
 static const char dash[] = "–";
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-
 static const char *unknown(char *text)
 {
     memcpy(text, dash, sizeof(dash));
@@ -103,69 +102,13 @@ const char *gmt_format_percent(char *text, double percent)
     return text;
 }
 
-/* Bytes of the valid UTF-8 sequence at text, 0 when there is none. */
-static size_t sequence_length(const unsigned char *text)
-{
-    size_t length;
-    uint32_t code;
-
-    if (text[0] < 0x80)
-        return 1;
-    if (text[0] >= 0xc2 && text[0] <= 0xdf) {
-        length = 2;
-        code = text[0] & 0x1fu;
-    } else if ((text[0] & 0xf0) == 0xe0) {
-        length = 3;
-        code = text[0] & 0x0fu;
-    } else if (text[0] >= 0xf0 && text[0] <= 0xf4) {
-        length = 4;
-        code = text[0] & 0x07u;
-    } else {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (text[i] & 0x3fu);
-    }
-    if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff ||
-        (code >= 0xd800 && code <= 0xdfff))
-        return 0;
-    /* C1 controls and the marks that reorder text would let a kernel's name rewrite the line. */
-    if (code < 0xa0 || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
-        return 0;
-    return length;
-}
-
-/* The next clean character: its bytes in *bytes and *length; returns how much of text it took. */
-static size_t next_clean(const char *text, const char **bytes, size_t *length)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    size_t taken = sequence_length(at);
-
-    *bytes = text;
-    *length = taken;
-    if (taken == 0) {
-        *bytes = replacement;
-        *length = 3;
-        return 1;
-    }
-    if (*at < 0x20 || *at == 0x7f) {
-        bool blank = *at == '\n' || *at == '\t' || *at == '\r';
-
-        *bytes = blank ? " " : replacement;
-        *length = blank ? 1 : 3;
-    }
-    return taken;
-}
-
 size_t gmt_clean_length(const char *text)
 {
     const char *bytes;
     size_t length, count = 0;
 
     for (; *text != '\0'; count++)
-        text += next_clean(text, &bytes, &length);
+        text += gmt_printable_next(text, &bytes, &length);
     return count;
 }
 
@@ -180,7 +123,7 @@ size_t gmt_print_clean(FILE *out, const char *text, size_t max_columns)
             fputs("…", out);
             return count + 1;
         }
-        text += next_clean(text, &bytes, &length);
+        text += gmt_printable_next(text, &bytes, &length);
         fwrite(bytes, 1, length, out);
         count++;
     }
@@ -207,7 +150,7 @@ static char *clean_copy(const char *text, size_t n, bool lines)
             clean[used++] = *text++;
             continue;
         }
-        text += next_clean(text, &bytes, &length);
+        text += gmt_printable_next(text, &bytes, &length);
         memcpy(clean + used, bytes, length);
         used += length;
     }
@@ -296,6 +239,32 @@ const char *gmt_line_quote(struct gmt_arena *arena, const struct gmt_finding_lin
 const char *gmt_lines_of(const struct gmt_finding *finding)
 {
     return finding->lines_of != NULL ? finding->lines_of : "the excess";
+}
+
+const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *f)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    if (isfinite(f->saving.best_ns) && f->saving.best_ns > 0)
+        return gmt_arena_text(arena, "saves %s", gmt_format_ns(text, f->saving.best_ns));
+    if (f->saved_peak_bytes > 0)
+        return gmt_arena_text(arena, "%s less at the peak",
+                              gmt_format_bytes(text, f->saved_peak_bytes));
+    if (isfinite(f->at_most_ns) && f->at_most_ns > 0)
+        return gmt_arena_text(arena, "at most %s", gmt_format_ns(text, f->at_most_ns));
+    if (f->excess_bytes > 0)
+        return gmt_arena_text(arena, "%s for nothing", gmt_format_bytes(text, f->excess_bytes));
+    return "";
+}
+
+size_t gmt_note_group_end(const struct gmt_report *report, size_t first)
+{
+    size_t end = first + 1;
+
+    while (end < report->note_count &&
+           strcmp(report->notes[end].note_why, report->notes[first].note_why) == 0)
+        end++;
+    return end;
 }
 
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)

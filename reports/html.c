@@ -6,7 +6,6 @@
 
 #include "reports/format.h"
 #include "reports/html.h"
-#include "reports/json.h"
 #include "reports/payload.h"
 #include "reports/writers.h"
 #include "template.h"
@@ -51,7 +50,8 @@ static const char *write_up_to(FILE *out, const char *text, const char *marker)
     return at + strlen(marker);
 }
 
-int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page, json_t *report)
+int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page,
+                   const struct gmt_report *report)
 {
     const char *rest = write_up_to(out, (const char *)gmt_template, GMT_TEMPLATE_TITLE);
 
@@ -72,14 +72,10 @@ static int write_html(const struct gmt_report *report, const struct gmt_writer_o
 {
     static const struct gmt_payload empty = {0};
     const char *name = report->exe != NULL ? report->exe : report->trace_path;
-    json_t *json = gmt_json_report(report);
-    int rc = json != NULL ? gmt_html_write(out, base_name(name),
-                                           report->page != NULL ? report->page : &empty, json)
-                          : -ENOMEM;
 
     (void)options;
-    json_decref(json);
-    return rc;
+    return gmt_html_write(out, base_name(name), report->page != NULL ? report->page : &empty,
+                          report);
 }
 
 const struct gmt_writer gmt_writer_html = {

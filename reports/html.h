@@ -3,12 +3,12 @@
 #ifndef GMT_REPORTS_HTML_H
 #define GMT_REPORTS_HTML_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "reports/payload.h"
 
-/* `name` goes into the title, `report` into the payload's head. 0 or negative errno. */
-int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page, json_t *report);
+/* `name` goes into the title, `report` (or null) into the payload's head. 0 or negative errno. */
+int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page,
+                   const struct gmt_report *report);
 
 #endif

@@ -12,53 +12,40 @@ enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
 #define GMT_JSON_SCHEMA_VERSION "1.2"
 
-static json_t *of_rules(const struct gmt_report *r)
+static json_t *of_rule(const void *context, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_rule_result *rule = &((const struct gmt_report *)context)->rules[i];
 
-    for (size_t i = 0; i < r->rule_count; i++)
-        json_array_append_new(array, json_pack("{ss, ss, ss, ss, so, so, so}", "id", r->rules[i].id,
-                                               "slug", r->rules[i].slug, "title", r->rules[i].title,
-                                               "outcome", gmt_outcome_name(r->rules[i].outcome),
-                                               "why", gmt_json_text(r->rules[i].why), "findings",
-                                               gmt_json_integer(r->rules[i].findings), "notes",
-                                               gmt_json_integer(r->rules[i].notes)));
-    return array;
+    return json_pack("{ss, ss, ss, ss, so, so, so}", "id", rule->id, "slug", rule->slug, "title",
+                     rule->title, "outcome", gmt_outcome_name(rule->outcome), "why",
+                     gmt_json_text(rule->why), "findings", gmt_json_integer(rule->findings),
+                     "notes", gmt_json_integer(rule->notes));
 }
 
-static json_t *of_gaps(const struct gmt_report *r)
+static json_t *of_gap(const void *context, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_gap *gap = &((const struct gmt_report *)context)->gaps[i];
 
-    for (size_t i = 0; i < r->gap_count; i++)
-        json_array_append_new(array,
-                              json_pack("{so, so, so}", "what", gmt_json_text(r->gaps[i].what),
-                                        "why", gmt_json_text(r->gaps[i].why), "remedy",
-                                        gmt_json_text(r->gaps[i].remedy)));
-    return array;
+    return json_pack("{so, so, so}", "what", gmt_json_text(gap->what), "why",
+                     gmt_json_text(gap->why), "remedy", gmt_json_text(gap->remedy));
 }
 
-static json_t *of_joints(const struct gmt_report *r)
+static json_t *of_joint(const void *context, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_report *r = context;
+    const struct gmt_joint *joint = &r->joints[i];
+    json_t *parts = json_array();
 
-    for (size_t i = 0; i < r->joint_count; i++) {
-        const struct gmt_joint *joint = &r->joints[i];
-        json_t *parts = json_array();
+    for (size_t k = 0; k < joint->part_count; k++) {
+        const struct gmt_finding *finding = &r->findings[joint->parts[k].finding];
 
-        for (size_t k = 0; k < joint->part_count; k++) {
-            const struct gmt_finding *finding = &r->findings[joint->parts[k].finding];
-
-            json_array_append_new(parts, json_pack("{ss, ss, so}", "rule", finding->rule,
-                                                   "fingerprint", finding->fingerprint, "share",
-                                                   gmt_json_number(joint->parts[k].share)));
-        }
-        json_array_append_new(array,
-                              json_pack("{so, so, so, so}", "kernel", gmt_json_text(joint->kernel),
-                                        "cost_ns", gmt_json_ns(joint->cost_ns), "saving",
-                                        gmt_json_saving(&joint->saving), "parts", parts));
+        json_array_append_new(parts, json_pack("{ss, ss, so}", "rule", finding->rule, "fingerprint",
+                                               finding->fingerprint, "share",
+                                               gmt_json_number(joint->parts[k].share)));
     }
-    return array;
+    return json_pack("{so, so, so, so}", "kernel", gmt_json_text(joint->kernel), "cost_ns",
+                     gmt_json_ns(joint->cost_ns), "saving", gmt_json_saving(&joint->saving),
+                     "parts", parts);
 }
 
 static json_t *of_verdict(const struct gmt_report *r)
@@ -69,6 +56,8 @@ static json_t *of_verdict(const struct gmt_report *r)
                              "peak_device_bytes", gmt_json_number(r->peak_device_bytes),
                              "allocations", gmt_json_number(r->allocation_count));
 
+    json_object_set_new(json, "recorded_ns", gmt_json_ns(r->recorded_ns));
+    json_object_set_new(json, "gmtrace_ns", gmt_json_ns(r->own_ns));
     json_object_set_new(json, "transfers", gmt_json_integer(r->transfers));
     json_object_set_new(json, "launches", gmt_json_integer(r->launches));
     json_object_set_new(json, "measured_launches", gmt_json_integer(r->measured_launches));
@@ -117,31 +106,21 @@ static json_t *of_device(const struct gmt_report *r)
     return json;
 }
 
-static json_t *of_capabilities(const struct gmt_report *r)
+static json_t *of_capability(const void *context, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_capability_row *row = &((const struct gmt_report *)context)->capabilities[i];
 
-    for (size_t i = 0; i < r->capability_count; i++) {
-        const struct gmt_capability_row *row = &r->capabilities[i];
-
-        json_array_append_new(array, json_pack("{so, so, so, so}", "name", gmt_json_text(row->name),
-                                               "state", gmt_json_text(row->state), "detail",
-                                               gmt_json_text(row->detail), "remedy",
-                                               gmt_json_text(row->remedy)));
-    }
-    return array;
+    return json_pack("{so, so, so, so}", "name", gmt_json_text(row->name), "state",
+                     gmt_json_text(row->state), "detail", gmt_json_text(row->detail), "remedy",
+                     gmt_json_text(row->remedy));
 }
 
-static json_t *of_losses(const struct gmt_report *r)
+static json_t *of_loss(const void *context, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_loss_row *row = &((const struct gmt_report *)context)->losses[i];
 
-    for (size_t i = 0; i < r->loss_count; i++)
-        json_array_append_new(array,
-                              json_pack("{so, so, sI}", "kind", gmt_json_text(r->losses[i].kind),
-                                        "detail", gmt_json_text(r->losses[i].detail), "count",
-                                        (json_int_t)r->losses[i].count));
-    return array;
+    return json_pack("{so, so, sI}", "kind", gmt_json_text(row->kind), "detail",
+                     gmt_json_text(row->detail), "count", (json_int_t)row->count);
 }
 
 static json_t *of_model(const struct gmt_report *r)
@@ -153,68 +132,58 @@ static json_t *of_model(const struct gmt_report *r)
                      "created", gmt_json_text(r->model_created), "noisy", (int)r->model_noisy);
 }
 
-static json_t *of_ranges(const struct gmt_report *r)
+static json_t *of_range(const void *context, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_range_row *row = &((const struct gmt_report *)context)->ranges[i];
 
-    for (size_t i = 0; i < r->range_count; i++) {
-        const struct gmt_range_row *row = &r->ranges[i];
-
-        json_array_append_new(
-            array,
-            json_pack("{so, sI, so, sI, so}", "name", gmt_json_text(row->label), "count",
-                      (json_int_t)row->count, "host_ns", gmt_json_ns(row->host_ns), "findings",
-                      (json_int_t)row->findings, "best_ns", gmt_json_ns(row->best_ns)));
-    }
-    return array;
+    return json_pack("{so, sI, so, sI, so}", "name", gmt_json_text(row->label), "count",
+                     (json_int_t)row->count, "host_ns", gmt_json_ns(row->host_ns), "findings",
+                     (json_int_t)row->findings, "best_ns", gmt_json_ns(row->best_ns));
 }
 
-json_t *gmt_json_report(const struct gmt_report *r)
+void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gmt_report *r)
 {
-    json_t *root = json_pack("{ss, si, ss, so, so}", "format", "gmtrace-report", "version",
-                             GMT_JSON_VERSION, "schema_version", GMT_JSON_SCHEMA_VERSION,
-                             "tool_version", gmt_json_text(r->tool_version), "trace",
-                             gmt_json_text(r->trace_path));
-
-    if (root == NULL)
-        return NULL;
-    json_object_set_new(root, "process", of_process(r));
-    json_object_set_new(root, "device", of_device(r));
-    json_object_set_new(root, "verdict", of_verdict(r));
-    json_object_set_new(root, "findings", gmt_json_findings(r->findings, r->finding_count));
-    json_object_set_new(root, "notes", gmt_json_findings(r->notes, r->note_count));
-    json_object_set_new(root, "joint_savings", of_joints(r));
-    json_object_set_new(root, "transfers", gmt_json_transfers(r->copy_rows, r->copy_row_count));
-    json_object_set_new(root, "kernels", gmt_json_kernels(r));
-    json_object_set_new(root, "memory", gmt_json_memory(r));
-    json_object_set_new(root, "races", gmt_json_races(r));
+    gmt_json_open_object(s, key);
+    gmt_json_give(s, "format", json_string("gmtrace-report"));
+    gmt_json_give(s, "version", json_integer(GMT_JSON_VERSION));
+    gmt_json_give(s, "schema_version", json_string(GMT_JSON_SCHEMA_VERSION));
+    gmt_json_give(s, "tool_version", gmt_json_text(r->tool_version));
+    gmt_json_give(s, "trace", gmt_json_text(r->trace_path));
+    gmt_json_give(s, "process", of_process(r));
+    gmt_json_give(s, "device", of_device(r));
+    gmt_json_give(s, "verdict", of_verdict(r));
+    gmt_json_give_each(s, "findings", r->finding_count, gmt_json_finding, r->findings);
+    gmt_json_give_each(s, "notes", r->note_count, gmt_json_finding, r->notes);
+    gmt_json_give_each(s, "joint_savings", r->joint_count, of_joint, r);
+    gmt_json_give_each(s, "transfers", r->copy_row_count, gmt_json_transfer, r->copy_rows);
+    gmt_json_give_each(s, "kernels", r->kernel_count, gmt_json_kernel, r->kernels);
+    gmt_json_memory(s, "memory", r);
+    gmt_json_give_each(s, "races", r->race_count, gmt_json_race, r->races);
     if (r->range_limit != NULL)
-        json_object_set_new(root, "range_limit", gmt_json_text(r->range_limit));
+        gmt_json_give(s, "range_limit", gmt_json_text(r->range_limit));
     if (r->range_count > 0)
-        json_object_set_new(root, "ranges", of_ranges(r));
-    json_object_set_new(root, "rules", of_rules(r));
-    json_object_set_new(root, "could_not_check", of_gaps(r));
-    json_object_set_new(root, "capabilities", of_capabilities(r));
-    json_object_set_new(root, "losses", of_losses(r));
+        gmt_json_give_each(s, "ranges", r->range_count, of_range, r);
+    gmt_json_give_each(s, "rules", r->rule_count, of_rule, r);
+    gmt_json_give_each(s, "could_not_check", r->gap_count, of_gap, r);
+    gmt_json_give_each(s, "capabilities", r->capability_count, of_capability, r);
+    gmt_json_give_each(s, "losses", r->loss_count, of_loss, r);
     if (r->coverage.line_count > 0)
-        json_object_set_new(root, "coverage", gmt_json_coverage(&r->coverage));
-    json_object_set_new(root, "device_model", of_model(r));
-    return root;
+        gmt_json_give(s, "coverage", gmt_json_coverage(&r->coverage));
+    gmt_json_give(s, "device_model", of_model(r));
+    gmt_json_close_object(s);
 }
 
 static int write_json(const struct gmt_report *r, const struct gmt_writer_options *options,
                       FILE *out)
 {
-    json_t *root = gmt_json_report(r);
+    struct gmt_json_stream stream = {
+        .write = gmt_json_to_file, .context = out, .flags = GMT_JSON_INDENTED};
 
     (void)options;
-    if (root == NULL)
-        return -ENOMEM;
-    int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 ? 0 : -EIO;
-    if (rc == 0 && fputc('\n', out) == EOF)
-        rc = -EIO;
-    json_decref(root);
-    return rc;
+    gmt_json_report(&stream, NULL, r);
+    if (stream.rc == 0 && fputc('\n', out) == EOF)
+        stream.rc = -EIO;
+    return stream.rc;
 }
 
 const struct gmt_writer gmt_writer_json = {

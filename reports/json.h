@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON report as an object: what --format json prints, and what the page carries. */
+/* The report as JSON: what --format json prints, and what the page carries. */
 #ifndef GMT_REPORTS_JSON_H
 #define GMT_REPORTS_JSON_H
 
-#include <jansson.h>
-
+#include "reports/json_stream.h"
 #include "reports/report.h"
 
-/* A new reference; NULL: no memory. docs/json.md documents the shape. */
-json_t *gmt_json_report(const struct gmt_report *report);
+/* docs/json.md documents the shape. `key` as gmt_json_give has it. */
+void gmt_json_report(struct gmt_json_stream *stream, const char *key,
+                     const struct gmt_report *report);
 
 #endif

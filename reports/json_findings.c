@@ -84,21 +84,18 @@ static json_t *of_lines(const struct gmt_finding *f)
     return array;
 }
 
-json_t *gmt_json_races(const struct gmt_report *r)
+json_t *gmt_json_race(const void *races, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_race_row *race = (const struct gmt_race_row *)races + i;
 
-    for (size_t i = 0; i < r->race_count; i++)
-        json_array_append_new(array, json_pack("{so, so, so, so}", "kernel",
-                                               gmt_json_text(r->races[i].kernel), "first",
-                                               of_line(&r->races[i].first), "second",
-                                               of_line(&r->races[i].second), "count",
-                                               gmt_json_number(r->races[i].count)));
-    return array;
+    return json_pack("{so, so, so, so}", "kernel", gmt_json_text(race->kernel), "first",
+                     of_line(&race->first), "second", of_line(&race->second), "count",
+                     gmt_json_number(race->count));
 }
 
-static json_t *of_finding(const struct gmt_finding *f)
+json_t *gmt_json_finding(const void *findings, size_t at)
 {
+    const struct gmt_finding *f = (const struct gmt_finding *)findings + at;
     json_t *evidence = json_object();
 
     for (size_t i = 0; i < f->evidence_count; i++)
@@ -112,6 +109,8 @@ static json_t *of_finding(const struct gmt_finding *f)
         gmt_json_where(&f->where), "evidence", evidence, "sql", gmt_json_text(f->sql), "cost_ns",
         gmt_json_ns(f->cost_ns), "excess_bytes", gmt_json_number(f->excess_bytes));
     json_object_set_new(json, "saving", gmt_json_saving(&f->saving));
+    json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
+    json_object_set_new(json, "guess", json_boolean(f->guess));
     json_object_set_new(json, "method", gmt_json_text(f->method));
     json_object_set_new(json, "confidence", json_string(gmt_confidence_name(f->confidence)));
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));
@@ -132,13 +131,4 @@ static json_t *of_finding(const struct gmt_finding *f)
     if (f->note_why != NULL)
         json_object_set_new(json, "note", gmt_json_text(f->note_why));
     return json;
-}
-
-json_t *gmt_json_findings(const struct gmt_finding *findings, size_t n)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(array, of_finding(&findings[i]));
-    return array;
 }

@@ -5,49 +5,39 @@
 #include "reports/json_parts.h"
 #include "reports/json_values.h"
 
-static json_t *of_holders(const struct gmt_memory_holder *holders, size_t n)
+static json_t *of_holder(const void *holders, size_t i)
 {
-    json_t *array = json_array();
+    const struct gmt_memory_holder *h = (const struct gmt_memory_holder *)holders + i;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct gmt_memory_holder *h = &holders[i];
-
-        json_array_append_new(
-            array,
-            json_pack("{so, so, so, so, sb}", "where", gmt_json_where(&h->where), "bytes",
-                      gmt_json_number(h->bytes), "allocations", gmt_json_number(h->allocations),
-                      "idle_bytes", gmt_json_number(h->idle_bytes), "segments", (int)h->segments));
-    }
-    return array;
+    return json_pack("{so, so, so, so, sb}", "where", gmt_json_where(&h->where), "bytes",
+                     gmt_json_number(h->bytes), "allocations", gmt_json_number(h->allocations),
+                     "idle_bytes", gmt_json_number(h->idle_bytes), "segments", (int)h->segments);
 }
 
-static json_t *of_failures(const struct gmt_report *r)
+static void write_failure(struct gmt_json_stream *s, const struct gmt_memory_failure *f)
 {
-    json_t *array = json_array();
-
-    for (size_t i = 0; i < r->failure_count; i++) {
-        const struct gmt_memory_failure *f = &r->failures[i];
-
-        json_array_append_new(
-            array,
-            json_pack("{so, ss, so, so, so, so, so}", "where", gmt_json_where(&f->where), "memory",
-                      f->host ? "host" : "device", "failures", gmt_json_number(f->failures),
-                      "asked_bytes", gmt_json_number(f->asked_bytes), "at_ns",
-                      gmt_json_ns(f->at_ns), "held_bytes", gmt_json_number(f->held_bytes),
-                      "holders", of_holders(f->holders, f->holder_count)));
-    }
-    return array;
+    gmt_json_open_object(s, NULL);
+    gmt_json_give(s, "where", gmt_json_where(&f->where));
+    gmt_json_give(s, "memory", json_string(f->host ? "host" : "device"));
+    gmt_json_give(s, "failures", gmt_json_number(f->failures));
+    gmt_json_give(s, "asked_bytes", gmt_json_number(f->asked_bytes));
+    gmt_json_give(s, "at_ns", gmt_json_ns(f->at_ns));
+    gmt_json_give(s, "held_bytes", gmt_json_number(f->held_bytes));
+    gmt_json_give_each(s, "holders", f->holder_count, of_holder, f->holders);
+    gmt_json_close_object(s);
 }
 
-json_t *gmt_json_memory(const struct gmt_report *r)
+void gmt_json_memory(struct gmt_json_stream *s, const char *key, const struct gmt_report *r)
 {
-    json_t *json = json_pack("{so, so, so, so, so}", "peak_device_bytes",
-                             gmt_json_number(r->peak_device_bytes), "peak_at_ns",
-                             gmt_json_ns(r->peak_at_ns), "peak_needed_bytes",
-                             gmt_json_number(r->peak_needed_bytes), "peak_pinned_bytes",
-                             gmt_json_number(r->peak_pinned_bytes), "peak_holders",
-                             of_holders(r->peak_holders, r->peak_holder_count));
-
-    json_object_set_new(json, "failures", of_failures(r));
-    return json;
+    gmt_json_open_object(s, key);
+    gmt_json_give(s, "peak_device_bytes", gmt_json_number(r->peak_device_bytes));
+    gmt_json_give(s, "peak_at_ns", gmt_json_ns(r->peak_at_ns));
+    gmt_json_give(s, "peak_needed_bytes", gmt_json_number(r->peak_needed_bytes));
+    gmt_json_give(s, "peak_pinned_bytes", gmt_json_number(r->peak_pinned_bytes));
+    gmt_json_give_each(s, "peak_holders", r->peak_holder_count, of_holder, r->peak_holders);
+    gmt_json_open_array(s, "failures");
+    for (size_t i = 0; i < r->failure_count; i++)
+        write_failure(s, &r->failures[i]);
+    gmt_json_close_array(s);
+    gmt_json_close_object(s);
 }

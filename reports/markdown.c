@@ -7,6 +7,7 @@
 
 #include "reports/format.h"
 #include "reports/markdown_parts.h"
+#include "reports/own_time.h"
 #include "reports/writers.h"
 
 /* A comment holds 65,536 characters, which 25 findings in full fill to the half; names of C++ can be of
@@ -142,6 +143,8 @@ static void saving(FILE *out, const struct gmt_report *r, const struct gmt_findi
         fprintf(out, "%s less at the peak", gmt_format_bytes(text, f->saved_peak_bytes));
     else if (f->excess_bytes > 0)
         fprintf(out, "%s moved for nothing", gmt_format_bytes(text, f->excess_bytes));
+    else if (isfinite(f->at_most_ns))
+        fprintf(out, "at most %s", gmt_format_ns(text, f->at_most_ns));
     else
         fputs(r->simulated ? GMT_SIMULATED_TIME : "not priced", out);
 }
@@ -150,6 +153,7 @@ static void head(FILE *out, const struct gmt_report *r)
 {
     char wall[GMT_FORMAT_BYTES], busy[GMT_FORMAT_BYTES], copies[GMT_FORMAT_BYTES];
     char kernels[GMT_FORMAT_BYTES], peak[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+    char line[GMT_OWN_TIME_BYTES];
 
     fprintf(out, "### gmtrace: %zu finding%s", r->finding_count, r->finding_count == 1 ? "" : "s");
     if (r->combined.best_ns > 0)
@@ -170,6 +174,8 @@ static void head(FILE *out, const struct gmt_report *r)
             gmt_format_percent(busy, 100 * r->gpu_busy_ns / r->wall_ns),
             gmt_format_ns(copies, r->copy_ns), gmt_format_ns(kernels, r->kernel_ns),
             gmt_format_bytes(peak, r->peak_device_bytes));
+    if (gmt_own_time_line(line, r) != NULL)
+        fprintf(out, "%s.\n\n", line);
 }
 
 static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint *j)
@@ -304,6 +310,36 @@ static void memory(FILE *out, const struct gmt_report *r)
     }
 }
 
+/* By reason, in a line each. */
+static void notes(FILE *out, const struct gmt_report *r)
+{
+    size_t shown = r->note_count < MOST_SHOWN ? r->note_count : MOST_SHOWN;
+
+    if (shown == 0)
+        return;
+    fprintf(out, "<details><summary>%zu note%s: seen, but not worth a change</summary>\n",
+            r->note_count, r->note_count == 1 ? "" : "s");
+    for (size_t i = 0, end; i < shown; i = end) {
+        end = gmt_note_group_end(r, i);
+        fputc('\n', out);
+        gmt_markdown_plain(out, r->notes[i].note_why);
+        fputs(":\n\n", out);
+        for (size_t k = i; k < end && k < shown; k++) {
+            const struct gmt_finding *f = &r->notes[k];
+            const char *size = gmt_finding_size(r->arena, f);
+
+            fprintf(out, "- %s ", f->rule);
+            place(out, &f->where, true);
+            fputs(": ", out);
+            gmt_markdown_plain(out, f->headline != NULL ? f->headline : f->title);
+            fprintf(out, "%s%s\n", size[0] != '\0' ? "; " : "", size);
+        }
+    }
+    if (shown < r->note_count)
+        fprintf(out, "\n… and %zu more.\n", r->note_count - shown);
+    fputs("\n</details>\n\n", out);
+}
+
 static void gaps(FILE *out, const struct gmt_report *r)
 {
     if (r->gap_count == 0)
@@ -335,6 +371,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
         table(out, r, shown);
     for (size_t i = 0; i < shown; i++)
         details(out, r, &r->findings[i], i + 1);
+    notes(out, r);
     memory(out, r);
     gaps(out, r);
     fputs("<sub>gmtrace ", out);

@@ -73,12 +73,13 @@ void gmt_payload_row(struct gmt_payload *payload, struct gmt_table *table, const
 int64_t gmt_payload_string(struct gmt_payload *payload, const char *text);
 void gmt_payload_free(struct gmt_payload *payload);
 
+struct gmt_report;
+
 /*
- * Base64 of gzip of the container with `report` in its head; both in parts, so that it never lies
+ * Base64 of gzip of the container with `report` in its head, or null; all in parts, so that it never lies
  * in memory whole. 0, -ENOMEM, or -EIO: then errno says why out could not be written.
  */
-int gmt_payload_write(const struct gmt_payload *payload, json_t *report, FILE *out);
-/* The container itself, for tests. */
-int gmt_payload_write_raw(const struct gmt_payload *payload, json_t *report, FILE *out);
+int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report *report,
+                      FILE *out);
 
 #endif

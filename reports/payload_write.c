@@ -6,6 +6,7 @@
 #define ZLIB_CONST /* what it reads, it leaves */
 #include <zlib.h>
 
+#include "reports/json.h"
 #include "reports/payload.h"
 #include "reports/progress.h"
 
@@ -17,10 +18,9 @@ enum {
     GMT_PART_BYTES = 1 << 18,   /* given to gzip at once: how often progress is told */
 };
 
-/* Where bytes go: straight into the file, or through gzip and base64. */
+/* Where bytes go: through gzip and base64 into the file. */
 struct sink {
     FILE *out;
-    bool packed;
     z_stream stream;
     unsigned char chunk[GMT_CHUNK_BYTES];
     int rc;
@@ -67,11 +67,6 @@ static void give(struct sink *sink, const void *bytes, size_t n)
 {
     const unsigned char *at = bytes;
 
-    if (!sink->packed) {
-        if (sink->rc == 0 && fwrite(bytes, 1, n, sink->out) != n)
-            sink->rc = -EIO;
-        return;
-    }
     while (n > 0 && sink->rc == 0) {
         uInt part = n < GMT_PART_BYTES ? (uInt)n : GMT_PART_BYTES;
 
@@ -95,7 +90,7 @@ static double bytes_of(const struct gmt_payload *payload)
     return bytes;
 }
 
-static json_t *of_tables(const struct gmt_payload *payload)
+static void write_tables(struct gmt_json_stream *stream, const struct gmt_payload *payload)
 {
     static const char *const encodings[GMT_ENCODINGS] = {
         [GMT_ENCODE_U8] = "u8",
@@ -103,9 +98,9 @@ static json_t *of_tables(const struct gmt_payload *payload)
         [GMT_ENCODE_DELTA] = "delta",
         [GMT_ENCODE_STRING] = "string",
     };
-    json_t *tables = json_array();
     size_t offset = 0;
 
+    gmt_json_open_array(stream, "tables");
     for (size_t t = 0; t < payload->table_count; t++) {
         const struct gmt_table *table = &payload->tables[t];
         json_t *columns = json_array();
@@ -119,80 +114,128 @@ static json_t *of_tables(const struct gmt_payload *payload)
                                                      (json_int_t)column->bytes.used));
             offset += column->bytes.used;
         }
-        json_array_append_new(tables, json_pack("{ss, sI, so}", "name", table->name, "rows",
-                                                (json_int_t)table->rows, "columns", columns));
+        gmt_json_give(stream, NULL,
+                      json_pack("{ss, sI, so}", "name", table->name, "rows",
+                                (json_int_t)table->rows, "columns", columns));
     }
-    return tables;
+    gmt_json_close_array(stream);
 }
 
-/* A new reference to what describes everything behind it. */
-static json_t *of_head(const struct gmt_payload *payload, json_t *report)
+static json_t *of_string(const void *payload, size_t i)
 {
-    json_t *head = json_pack("{ss, si, sO}", "format", "gmtrace-page", "version", 1, "report",
-                             report);
-    json_t *strings = json_array();
-
-    for (size_t i = 0; i < payload->string_count; i++)
-        json_array_append_new(strings, json_string(payload->strings[i]));
-    if (head == NULL || json_object_update(head, payload->head) != 0 ||
-        json_object_set_new(head, "strings", strings) != 0 ||
-        json_object_set_new(head, "tables", of_tables(payload)) != 0) {
-        json_decref(head);
-        return NULL;
-    }
-    return head;
+    return json_string(((const struct gmt_payload *)payload)->strings[i]);
 }
 
-static void give_container(struct sink *sink, const struct gmt_payload *payload, const char *head)
+/* What describes everything behind it. */
+static void write_head(struct gmt_json_stream *stream, const struct gmt_payload *payload,
+                       const struct gmt_report *report)
 {
-    size_t length = strlen(head);
+    const char *key;
+    json_t *value;
+
+    gmt_json_open_object(stream, NULL);
+    gmt_json_give(stream, "format", json_string("gmtrace-page"));
+    gmt_json_give(stream, "version", json_integer(1));
+    if (report != NULL)
+        gmt_json_report(stream, "report", report);
+    else
+        gmt_json_give(stream, "report", json_null());
+    json_object_foreach(payload->head, key, value)
+    {
+        gmt_json_give(stream, key, json_incref(value));
+    }
+    gmt_json_give_each(stream, "strings", payload->string_count, of_string, payload);
+    write_tables(stream, payload);
+    gmt_json_close_object(stream);
+}
+
+static int count(const char *text, size_t bytes, void *total)
+{
+    (void)text;
+    *(size_t *)total += bytes;
+    return 0;
+}
+
+/* jansson writes a few bytes at a time. */
+struct buffer {
+    struct sink *sink;
+    size_t used;
+    char bytes[1 << 14];
+};
+
+static void empty(struct buffer *buffer)
+{
+    give(buffer->sink, buffer->bytes, buffer->used);
+    buffer->used = 0;
+}
+
+static int collect(const char *text, size_t bytes, void *context)
+{
+    struct buffer *buffer = context;
+
+    while (bytes > 0) {
+        size_t room = sizeof(buffer->bytes) - buffer->used, part = bytes < room ? bytes : room;
+
+        memcpy(buffer->bytes + buffer->used, text, part);
+        buffer->used += part;
+        text += part;
+        bytes -= part;
+        if (buffer->used == sizeof(buffer->bytes))
+            empty(buffer);
+    }
+    return buffer->sink->rc;
+}
+
+/* The head's length stands before it, so it is made twice. */
+static int head_bytes(const struct gmt_payload *payload, const struct gmt_report *report,
+                      size_t *total)
+{
+    struct gmt_json_stream stream = {.write = count, .context = total, .flags = GMT_JSON_COMPACT};
+
+    *total = 0;
+    write_head(&stream, payload, report);
+    return stream.rc == 0 && *total > UINT32_MAX ? -ENOMEM : stream.rc;
+}
+
+static int give_head(struct sink *sink, const struct gmt_payload *payload,
+                     const struct gmt_report *report, size_t length)
+{
     unsigned char start[8] = {'G', 'M', 'T', 'P'};
+    struct buffer buffer = {.sink = sink};
+    struct gmt_json_stream stream = {
+        .write = collect, .context = &buffer, .flags = GMT_JSON_COMPACT};
 
     for (size_t i = 0; i < 4; i++)
         start[4 + i] = (unsigned char)(length >> 8 * i);
     give(sink, start, sizeof(start));
-    give(sink, head, length);
+    write_head(&stream, payload, report);
+    empty(&buffer);
+    return stream.rc;
+}
+
+int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report *report, FILE *out)
+{
+    struct sink sink = {.out = out};
+    size_t length;
+    int rc = payload->failed ? -ENOMEM : head_bytes(payload, report, &length);
+
+    if (rc != 0)
+        return rc;
+    if (deflateInit2(&sink.stream, GMT_LEVEL, Z_DEFLATED, MAX_WBITS + GMT_GZIP, 9, Z_FILTERED) !=
+        Z_OK)
+        return -ENOMEM;
+    sink.stream.next_out = sink.chunk;
+    sink.stream.avail_out = GMT_CHUNK_BYTES;
+    gmt_progress_begin("packing the page", bytes_of(payload) + (double)length);
+    rc = give_head(&sink, payload, report, length);
     for (size_t t = 0; t < payload->table_count; t++) {
         const struct gmt_table *table = &payload->tables[t];
 
         for (size_t i = 0; i < table->column_count; i++)
-            give(sink, table->columns[i].bytes.data, table->columns[i].bytes.used);
+            give(&sink, table->columns[i].bytes.data, table->columns[i].bytes.used);
     }
-}
-
-static int write_container(const struct gmt_payload *payload, json_t *report, FILE *out,
-                           bool packed)
-{
-    struct sink sink = {.out = out, .packed = packed};
-    json_t *head = payload->failed ? NULL : of_head(payload, report);
-    char *text = head != NULL ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-
-    json_decref(head);
-    if (text == NULL || strlen(text) > UINT32_MAX ||
-        (packed && deflateInit2(&sink.stream, GMT_LEVEL, Z_DEFLATED, MAX_WBITS + GMT_GZIP, 9,
-                                Z_FILTERED) != Z_OK)) {
-        free(text);
-        return -ENOMEM;
-    }
-    sink.stream.next_out = sink.chunk;
-    sink.stream.avail_out = GMT_CHUNK_BYTES;
-    gmt_progress_begin("packing the page", bytes_of(payload) + (double)strlen(text));
-    give_container(&sink, payload, text);
     gmt_progress_end();
-    if (packed) {
-        deflate_all(&sink, Z_FINISH);
-        deflateEnd(&sink.stream);
-    }
-    free(text);
-    return sink.rc;
-}
-
-int gmt_payload_write(const struct gmt_payload *payload, json_t *report, FILE *out)
-{
-    return write_container(payload, report, out, true);
-}
-
-int gmt_payload_write_raw(const struct gmt_payload *payload, json_t *report, FILE *out)
-{
-    return write_container(payload, report, out, false);
+    deflate_all(&sink, Z_FINISH);
+    deflateEnd(&sink.stream);
+    return sink.rc != 0 ? sink.rc : rc;
 }

@@ -23,7 +23,7 @@ enum gmt_confidence {
     GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this very board,
                                   or on another of the same name (report.model_provenance) */
     GMT_CONFIDENCE_MODELLED,   /* priced with another GPU's figures, or a resource model */
-    GMT_CONFIDENCE_HEURISTIC,  /* a threshold; no price */
+    GMT_CONFIDENCE_HEURISTIC,  /* a threshold; no price, or a guess */
 };
 
 enum gmt_effort { GMT_EFFORT_SMALL, GMT_EFFORT_MEDIUM, GMT_EFFORT_LARGE };
@@ -153,6 +153,7 @@ struct gmt_finding {
     double cost_ns;       /* time now spent in what the fix touches      */
     double excess_bytes;  /* moved for nothing; ranks what has no price  */
     struct gmt_saving saving;
+    double at_most_ns;         /* it cannot save more; NAN: not known                     */
     double saved_peak_bytes;   /* by so much the peak would be lower; NAN: not about that */
     const char *saved_peak_of; /* "device memory", "page-locked memory"; NULL as above    */
     const char *method;        /* one sentence: how the saving was computed   */
@@ -165,10 +166,13 @@ struct gmt_finding {
     const char *range;    /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
-    char fingerprint[17];        /* stable over runs, builds and line numbers   */
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
     enum gmt_touches touches;
+    char fingerprint[17]; /* stable over runs, builds and line numbers                        */
+    bool guess;           /* of a saving: nothing shows that there is work for the repair     */
+    bool small;           /* a note for its size alone: to comparisons and gates it is as if nothing
+                             was seen */
 };
 
 /* Several findings in one kernel: what all their fixes together would save, and what each adds to it. */
@@ -313,7 +317,10 @@ struct gmt_report {
     double sm_count, memory_bytes, l2_bytes, max_threads_per_sm, registers_per_sm;
     double shared_bytes_per_sm, max_blocks_per_sm;
     bool simulated; /* by the software device: exact counts, no times */
-    double wall_ns, gpu_busy_ns, copy_ns, kernel_ns;
+    double wall_ns; /* the program's: recorded_ns less own_ns                                */
+    double recorded_ns;
+    double own_ns; /* gmtrace's own work, as far as the program waited for it; NAN: unknown */
+    double gpu_busy_ns, copy_ns, kernel_ns;
     double peak_device_bytes, allocation_count;
     double peak_at_ns;        /* from the first CUDA call; NAN: not known                        */
     double peak_needed_bytes; /* the peak if memory lived only from its first use to its last one */
@@ -342,6 +349,7 @@ struct gmt_report {
     struct gmt_range_row *ranges; /* largest saving first */
     size_t range_count;
     const char *range_limit; /* the name of the ranges that were analysed; NULL: everything was */
+    const char *uses_unseen; /* why uses of memory may be missing, as a clause; NULL: none is */
     struct gmt_gap *gaps;
     size_t gap_count;
     struct gmt_capability_row *capabilities;
@@ -373,6 +381,10 @@ const char *gmt_provenance_name(enum gmt_provenance provenance);
 const char *gmt_match_name(enum gmt_provenance provenance);
 /* What the shares of a finding's lines are of, in words. */
 const char *gmt_lines_of(const struct gmt_finding *finding);
+/* How much a finding or note is about: "saves 7.58 us", "at most 12.0 us", ...; "" where nothing tells. */
+const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *finding);
+/* Notes of one reason stand together: the index behind the last one of the reason of notes[first]. */
+size_t gmt_note_group_end(const struct gmt_report *report, size_t first);
 /* "main.cu:42", "PTX line 117" where the source is not known. */
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line);
 /* What to do so that a line is named; NULL: it is. */

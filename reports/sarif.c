@@ -55,13 +55,11 @@ static json_t *artifact(const struct gmt_writer_options *options, const char *fi
     return json_pack("{so}", "uri", uri(file[0] == '/' ? "file://" : "", file));
 }
 
+/* Code scanning wants a line of each: the first stands for a file as a whole. */
 static json_t *physical(const struct gmt_writer_options *options, const char *file, int64_t line)
 {
-    json_t *json = json_pack("{so}", "artifactLocation", artifact(options, file));
-
-    if (line > 0)
-        json_object_set_new(json, "region", json_pack("{sI}", "startLine", (json_int_t)line));
-    return json;
+    return json_pack("{so, s{sI}}", "artifactLocation", artifact(options, file), "region",
+                     "startLine", (json_int_t)(line > 0 ? line : 1));
 }
 
 static json_t *logical(const struct gmt_where *w)
@@ -76,18 +74,62 @@ static json_t *logical(const struct gmt_where *w)
     return json_pack("[{so, ss}]", "fullyQualifiedName", gmt_json_text(name), "kind", kind);
 }
 
-/* The line that causes the most, where lines are known; else where the call or launch stands. */
-static json_t *location(const struct gmt_writer_options *options, const struct gmt_finding *f)
+struct place {
+    const char *file; /* NULL: none */
+    int64_t line;
+};
+
+static bool in_repository(const struct gmt_writer_options *options, const char *file)
+{
+    return file != NULL && gmt_source_relative(options->source_root, file) != NULL;
+}
+
+/* The line that causes the most, where lines are known; else where the call or launch stands, or the nearest
+ * caller in a file of the repository (that of the compiler's launch stub is none). */
+static struct place place_of(const struct gmt_writer_options *options, const struct gmt_finding *f)
 {
     const struct gmt_where *w = &f->where;
-    const struct gmt_finding_line *line = f->line_count > 0 ? &f->lines[0] : NULL;
-    json_t *json = json_pack("{so}", "logicalLocations", logical(w));
 
-    if (line != NULL && line->file != NULL)
-        json_object_set_new(json, "physicalLocation", physical(options, line->file, line->line));
-    else if (w->file != NULL)
-        json_object_set_new(json, "physicalLocation", physical(options, w->file, w->line));
-    return json;
+    if (f->line_count > 0 && f->lines[0].file != NULL)
+        return (struct place){f->lines[0].file, f->lines[0].line};
+    if (w->file != NULL)
+        return (struct place){w->file, w->line};
+    for (size_t i = 0; i < w->stack_depth; i++) {
+        if (in_repository(options, w->stack[i].file))
+            return (struct place){w->stack[i].file, w->stack[i].line};
+    }
+    return (struct place){0};
+}
+
+/*
+ * A result without a physical location has code scanning of GitHub refuse the whole file. What has no place
+ * goes to a file of the repository that the report names, at its first line; without one to the program.
+ */
+static json_t *fallback(const struct gmt_report *r, const struct gmt_writer_options *options)
+{
+    const char *slash = r->exe != NULL ? strrchr(r->exe, '/') : NULL;
+    const char *program = slash != NULL ? slash + 1 : r->exe;
+
+    for (size_t i = 0; i < r->finding_count; i++) {
+        struct place place = place_of(options, &r->findings[i]);
+
+        if (in_repository(options, place.file))
+            return physical(options, place.file, 1);
+    }
+    if (program == NULL || program[0] == '\0')
+        program = "program";
+    return json_pack("{s{so, ss}, s{si}}", "artifactLocation", "uri", uri("", program), "uriBaseId",
+                     "%SRCROOT%", "region", "startLine", 1);
+}
+
+static json_t *location(const struct gmt_report *r, const struct gmt_writer_options *options,
+                        const struct gmt_finding *f)
+{
+    struct place place = place_of(options, f);
+
+    return json_pack("{so, so}", "logicalLocations", logical(&f->where), "physicalLocation",
+                     place.file != NULL ? physical(options, place.file, place.line)
+                                        : fallback(r, options));
 }
 
 static void relate(json_t *array, const struct gmt_writer_options *options, const char *file,
@@ -158,6 +200,7 @@ static json_t *properties(const struct gmt_finding *f)
     json_t *evidence = json_object();
 
     json_object_set_new(json, "excess_bytes", gmt_json_number(f->excess_bytes));
+    json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
     json_object_set_new(json, "method", gmt_json_text(f->method));
     for (size_t i = 0; i < f->evidence_count; i++)
         json_object_set_new(evidence, f->evidence[i].name,
@@ -194,7 +237,7 @@ static json_t *result(const struct gmt_report *r, const struct gmt_writer_option
 {
     json_t *json = json_pack("{ss, ss, so, s[o], s{so}, so}", "ruleId", f->rule, "level",
                              levels[f->severity], "message", said(f), "locations",
-                             location(options, f), "partialFingerprints", "gmtrace/v1",
+                             location(r, options, f), "partialFingerprints", "gmtrace/v1",
                              gmt_json_text(f->fingerprint), "properties", properties(f));
     json_t *places = related(options, f);
 
@@ -265,14 +308,15 @@ static json_t *run(const struct gmt_report *r, const struct gmt_writer_options *
 
     for (size_t i = 0; i < n; i++)
         json_array_append_new(results, result(r, options, &r->findings[i]));
-    return json_pack("{s{s{ss, so, so}}, s{s{so}}, s[{sb, so}], so, s{so, so, so, sI}}", "tool",
-                     "driver", "name", "gmtrace", "version", gmt_json_text(r->tool_version),
+    return json_pack("{s{s{ss, so, so}}, s{s{so}}, s[{sb, so}], so, s{so, so, so, so, so, sI}}",
+                     "tool", "driver", "name", "gmtrace", "version", gmt_json_text(r->tool_version),
                      "rules", rules(r), "originalUriBaseIds", "%SRCROOT%", "description",
                      message("The root of the repository"), "invocations", "executionSuccessful", 1,
                      "toolExecutionNotifications", notifications(r), "results", results,
                      "properties", "trace", gmt_json_text(r->trace_path), "device",
-                     gmt_json_text(r->device_name), "wall_ns", gmt_json_ns(r->wall_ns), "findings",
-                     (json_int_t)r->finding_count);
+                     gmt_json_text(r->device_name), "wall_ns", gmt_json_ns(r->wall_ns),
+                     "recorded_ns", gmt_json_ns(r->recorded_ns), "gmtrace_ns",
+                     gmt_json_ns(r->own_ns), "findings", (json_int_t)r->finding_count);
 }
 
 static int write_sarif(const struct gmt_report *r, const struct gmt_writer_options *options,

@@ -90,15 +90,13 @@ static int write_html(const struct gmt_several *several, const struct gmt_writer
     struct gmt_payload page = {.head = json_pack("{ss, so, ss*}", "kind", kind, kind,
                                                  json_of(several), "reproduce",
                                                  several->reproduce)};
-    json_t *no_report = json_null();
     int rc = page.head != NULL
                  ? gmt_html_write(out,
                                   several->comparison != NULL ? "comparison" : "traces together",
-                                  &page, no_report)
+                                  &page, NULL)
                  : -ENOMEM;
 
     (void)options;
-    json_decref(no_report);
     gmt_payload_free(&page);
     return rc;
 }

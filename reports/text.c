@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "reports/format.h"
+#include "reports/own_time.h"
 #include "reports/text_parts.h"
 #include "reports/writers.h"
 
@@ -87,6 +88,7 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
     char cells[CELL_ROWS][CELLS][CELL_BYTES] = {
         {"wall time", "GPU busy", "copies", "kernels", "peak memory", "measured"}};
     size_t widths[CELLS];
+    char line[GMT_OWN_TIME_BYTES];
 
     gmt_format_ns(cells[1][0], r->wall_ns);
     gmt_format_percent(cells[1][1], 100 * r->gpu_busy_ns / r->wall_ns);
@@ -109,6 +111,11 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
             gmt_text_cell(t, cells[row][i], widths[i], false);
         gmt_text_style(t, GMT_STYLE_PLAIN);
         fputc('\n', t->out);
+    }
+    if (gmt_own_time_line(line, r) != NULL) {
+        gmt_text_style(t, GMT_STYLE_DIM);
+        fprintf(t->out, "  %s\n", line);
+        gmt_text_style(t, GMT_STYLE_PLAIN);
     }
     fputc('\n', t->out);
 }

@@ -20,6 +20,8 @@ static void saving_text(const struct gmt_report *r, const struct gmt_finding *f,
         snprintf(text, bytes, "%s moved for nothing", gmt_format_bytes(time, f->excess_bytes));
     else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0)
         snprintf(text, bytes, "%s less at the peak", gmt_format_bytes(time, f->saved_peak_bytes));
+    else if (isnan(f->saving.best_ns) && isfinite(f->at_most_ns))
+        snprintf(text, bytes, "at most %s", gmt_format_ns(time, f->at_most_ns));
     else if (isnan(f->saving.best_ns))
         snprintf(text, bytes, r->simulated ? GMT_SIMULATED_TIME : "not priced");
     else

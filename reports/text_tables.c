@@ -2,6 +2,8 @@
 /* The terminal report below its findings: notes, kernels, gaps, and what priced it all. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/format.h"
@@ -32,6 +34,25 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
         gmt_text_wrap(t, 13, "", remedy);
 }
 
+/* Where, what and how much, in one line. */
+static void note_line(struct gmt_text_out *t, const struct gmt_report *report,
+                      const struct gmt_finding *f)
+{
+    enum { INDENT = 4, PLACE = 34 };
+    const char *size = gmt_finding_size(report->arena, f);
+    size_t left = GMT_TEXT_COLUMNS - INDENT - gmt_clean_length(size);
+
+    left -= (size_t)fprintf(t->out, "%*s%s ", INDENT, "", f->rule) - INDENT;
+    left -= gmt_print_clean(t->out, f->where.kernel != NULL ? f->where.kernel : f->where.label,
+                            PLACE);
+    left -= (size_t)fprintf(t->out, ": ");
+    if (size[0] != '\0')
+        gmt_text_cell(t, f->headline != NULL ? f->headline : f->title, left, false);
+    else
+        gmt_print_clean(t->out, f->headline != NULL ? f->headline : f->title, left);
+    fprintf(t->out, "%s\n", size);
+}
+
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
 {
     size_t top = t->detail->notes;
@@ -45,15 +66,11 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
         return;
     }
     gmt_text_heading(t, "Notes: seen, but not worth a change");
-    for (size_t i = 0; i < shown; i++) {
-        const struct gmt_finding *f = &report->notes[i];
-        char label[64],
-            *text = gmt_arena_text(report->arena, "%s: %s (%s)",
-                                   f->where.kernel != NULL ? f->where.kernel : f->where.label,
-                                   f->headline != NULL ? f->headline : f->title, f->note_why);
-
-        snprintf(label, sizeof(label), "%s ", f->rule);
-        gmt_text_wrap(t, 2, label, text);
+    for (size_t i = 0, end; i < shown; i = end) {
+        end = gmt_note_group_end(report, i);
+        gmt_text_wrap(t, 2, "", gmt_arena_text(report->arena, "%s:", report->notes[i].note_why));
+        for (size_t k = i; k < end && k < shown; k++)
+            note_line(t, report, &report->notes[k]);
     }
     if (shown < report->note_count)
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->note_count - shown);
@@ -187,37 +204,103 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
 
 enum { GAP_LABEL = 31 }; /* "GM202 misaligned-suballocation" fits */
 
-static bool same_reason(const struct gmt_gap *a, const struct gmt_gap *b)
+static const char *remedy_of(const struct gmt_gap *gap)
 {
-    return strcmp(a->why, b->why) == 0 &&
-           strcmp(a->remedy != NULL ? a->remedy : "", b->remedy != NULL ? b->remedy : "") == 0;
+    return gap->remedy != NULL ? gap->remedy : "";
 }
 
-/* What one reason keeps from being checked, rules by their ids: one line where each had one. */
+/* Where one stands in the report. */
+struct place {
+    const struct gmt_gap *gap;
+};
+
+/* Those of one reason together, in the order of the report. */
+static int compare_reasons(const void *a, const void *b)
+{
+    const struct gmt_gap *x = ((const struct place *)a)->gap, *y = ((const struct place *)b)->gap;
+    int why = strcmp(x->why, y->why), remedy = strcmp(remedy_of(x), remedy_of(y));
+
+    return why != 0 ? why : remedy != 0 ? remedy : (x > y) - (x < y);
+}
+
+/* What one reason keeps from being checked. */
+struct reason {
+    struct place *gaps;
+    size_t count;
+};
+
+static int compare_first_gaps(const void *a, const void *b)
+{
+    const struct reason *x = a, *y = b;
+
+    return (x->gaps[0].gap > y->gaps[0].gap) - (x->gaps[0].gap < y->gaps[0].gap);
+}
+
+/* In the order of the report. A trace may name any number of things that are missing. */
+static size_t find_reasons(const struct gmt_report *report, struct gmt_arena *arena,
+                           struct reason **reasons)
+{
+    size_t n = report->gap_count, count = 0;
+    struct place *sorted = gmt_arena_alloc(arena, n * sizeof(*sorted));
+    struct reason *found = gmt_arena_alloc(arena, n * sizeof(*found));
+
+    if (sorted == NULL || found == NULL)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        sorted[i].gap = &report->gaps[i];
+    qsort(sorted, n, sizeof(*sorted), compare_reasons);
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_gap *gap = sorted[i].gap;
+        const struct gmt_gap *last = count > 0 ? found[count - 1].gaps[0].gap : NULL;
+
+        if (last == NULL || strcmp(last->why, gap->why) != 0 ||
+            strcmp(remedy_of(last), remedy_of(gap)) != 0)
+            found[count++] = (struct reason){.gaps = &sorted[i]};
+        found[count - 1].count++;
+    }
+    qsort(found, count, sizeof(*found), compare_first_gaps);
+    *reasons = found;
+    return count;
+}
+
+/* "GM202, GM203, device times": rules by their ids. */
+static const char *checks_of(struct gmt_arena *arena, const struct reason *reason)
+{
+    size_t bytes = 1;
+
+    for (size_t i = 0; i < reason->count; i++)
+        bytes += strlen(reason->gaps[i].gap->what) + 2;
+    char *text = gmt_arena_alloc(arena, bytes), *at = text;
+    if (text == NULL)
+        return "";
+    for (size_t i = 0; i < reason->count; i++) {
+        const char *what = reason->gaps[i].gap->what;
+        bool rule = strncmp(what, "GM", 2) == 0;
+
+        at += snprintf(at, bytes - (size_t)(at - text), "%s%.*s", i > 0 ? ", " : "",
+                       (int)(rule ? strcspn(what, " ") : strlen(what)), what);
+    }
+    return text;
+}
+
+/* One line where each check had one. */
 static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *report)
 {
-    for (size_t i = 0; i < report->gap_count; i++) {
-        const struct gmt_gap *gap = &report->gaps[i];
-        const char *all = "";
-        size_t before = 0;
+    struct gmt_arena arena = {0};
+    struct reason *reasons = NULL;
+    size_t n = find_reasons(report, &arena, &reasons);
 
-        while (!same_reason(&report->gaps[before], gap))
-            before++;
-        for (size_t k = i; before == i && k < report->gap_count; k++) {
-            const char *what = report->gaps[k].what;
-            bool rule = strncmp(what, "GM", 2) == 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_gap *gap = reasons[i].gaps[0].gap;
+        struct gmt_arena line = {0};
 
-            if (same_reason(&report->gaps[k], gap))
-                all = gmt_arena_text(report->arena, "%s%s%.*s", all, k > i ? ", " : "",
-                                     (int)(rule ? strcspn(what, " ") : strlen(what)), what);
-        }
-        if (before == i)
-            gmt_text_wrap(t, 2, "",
-                          gmt_arena_text(report->arena, "%s: %s%s%s%s", all, gap->why,
-                                         gap->remedy != NULL ? " (" : "",
-                                         gap->remedy != NULL ? gap->remedy : "",
-                                         gap->remedy != NULL ? ")" : ""));
+        gmt_text_wrap(t, 2, "",
+                      gmt_arena_text(&line, "%s: %s%s%s%s", checks_of(&line, &reasons[i]), gap->why,
+                                     gap->remedy != NULL ? " (" : "", remedy_of(gap),
+                                     gap->remedy != NULL ? ")" : ""));
+        gmt_arena_free(&line);
     }
+    gmt_arena_free(&arena);
     fputc('\n', t->out);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "reports/file.h"
+#include "reports/memory_limit.h"
 
 static const struct gmt_writer *const writers[] = {&gmt_writer_text,     &gmt_writer_json,
                                                    &gmt_writer_html,     &gmt_writer_csv,
@@ -51,7 +52,7 @@ int gmt_writer_write(const struct gmt_writer *writer, const struct gmt_report *r
         if (errno == reasons[i])
             rc = -errno;
     }
-    return rc;
+    return rc == 0 && gmt_memory_short() ? -ENOMEM : rc;
 }
 
 struct report_file {

@@ -17,12 +17,14 @@
 #include "analyzer/options.h"
 #include "analyzer/page.h"
 #include "analyzer/ranks.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
 #include "reports/source_path.h"
 #include "reports/writers.h"
 
 static void complain(const char *subject, const char *message)
 {
-    fprintf(stderr, "gmanalyze: %s: %s\n", subject, message);
+    gmt_say(stderr, "gmanalyze: %s: %s\n", subject, message);
 }
 
 /* What traces are held to: read before the first of them, so that a mistake in it costs no time. */
@@ -48,8 +50,14 @@ static int read_baseline(const struct gmt_options *options, struct gmt_given *gi
             return status;
         given->run_count++;
     }
-    if (given->run_count > 0)
+    if (given->run_count > 0) {
+        struct gmt_summary *runs[GMT_OPTIONS_MAX_LIST];
+
+        for (size_t i = 0; i < given->run_count; i++)
+            runs[i] = &given->runs[i];
+        gmt_summaries_time_alike(runs, given->run_count);
         gmt_summaries_join(&given->baseline, given->runs, given->run_count);
+    }
     return GMT_EXIT_OK;
 }
 
@@ -82,26 +90,29 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
                                        .lines = options->top_given ? 0 : GMT_TEXT_LINES,
                                        .color = gmt_writer_wants_color(STDOUT_FILENO),
                                        .source_root = root};
-    int rc = gmt_writer_write(options->writer, report, &style, stdout);
+    int rc = 0;
 
-    if (rc == 0 && fflush(stdout) != 0)
-        rc = -errno;
-    if (rc != 0)
-        complain("standard output", strerror(-rc));
+    /* Files first: whoever reads standard output may stop reading, which ends the process. */
     for (size_t i = 0; i < options->output_count; i++) {
         const struct gmt_output *output = &options->outputs[i];
         struct gmt_writer_options plain = {.top = 0, .source_root = root};
         int result = gmt_writer_write_file(output->writer, report, &plain, output->path);
 
         if (result == 0) {
-            fprintf(stderr, "gmanalyze: wrote %s\n", output->path);
+            gmt_say(stderr, "gmanalyze: wrote %s\n", output->path);
             continue;
         }
-        complain(output->path, strerror(-result));
+        complain(output->path, gmt_command_reason(result));
         rc = result;
     }
+    errno = 0;
+    int result = gmt_writer_write(options->writer, report, &style, stdout);
+    if (result == 0 && fflush(stdout) != 0)
+        result = -errno;
+    if (result != 0)
+        complain("standard output", gmt_command_reason(result));
     free(found);
-    return rc;
+    return result != 0 ? result : rc;
 }
 
 static bool severity_gate_failed(const struct gmt_options *options, const struct gmt_report *report)
@@ -122,7 +133,7 @@ static int check_gates(const struct gmt_options *options, const struct gmt_given
                        const struct gmt_report *report, const char *path)
 {
     struct gmt_gates gates = {.arena = report->arena};
-    struct gmt_summary summary;
+    struct gmt_summary summary, baseline = given->baseline;
     struct gmt_comparison comparison;
 
     gmt_summary_fill(&summary, report, report->arena);
@@ -130,8 +141,9 @@ static int check_gates(const struct gmt_options *options, const struct gmt_given
     gmt_budget_check(&given->budget, &summary, &gates);
     if (given->run_count > 0) {
         /* What several runs have shown is nearer than what others have. */
-        memcpy(summary.noise, given->baseline.noise, sizeof(summary.noise));
-        gmt_compare(&comparison, &given->baseline, &summary, report->arena);
+        memcpy(summary.noise, baseline.noise, sizeof(summary.noise));
+        gmt_summaries_time_alike((struct gmt_summary *[]){&baseline, &summary}, 2);
+        gmt_compare(&comparison, &baseline, &summary, report->arena);
         if (comparison.warning != NULL)
             complain(path, comparison.warning);
         gmt_gates_baseline(&gates, &comparison, options->max_regression);
@@ -169,8 +181,9 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
                            options->reproduce);
         session.report.page = &page;
     }
-    if (rc != 0) {
-        complain(path, strerror(-rc));
+    bool damaged = gmt_guard_noted(session.db);
+    if (rc != 0 || damaged) {
+        complain(path, damaged ? gmt_guard_reason(session.db) : gmt_command_reason(rc));
         status = GMT_EXIT_UNREADABLE;
         goto out;
     }
@@ -207,10 +220,6 @@ static int write_together(const struct gmt_options *options, struct gmt_together
     struct gmt_several several = {.ranks = &ranks, .reproduce = options->reproduce};
 
     gmt_ranks_fill(&ranks, together->traces, together->count, &together->arena);
-    if (together->arena.failed) {
-        complain("the traces together", strerror(ENOMEM));
-        return GMT_EXIT_UNREADABLE;
-    }
     return gmt_several_output(options, &several) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 

@@ -2,12 +2,19 @@
 /* The tables of commands and options, and how a command's line is parsed. */
 #include "analyzer/commands/commands.h"
 
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "analyzer/commands/views.h"
 #include "analyzer/open.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
+#include "reports/format.h"
+#include "reports/memory_limit.h"
+#include "reports/nearest.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmanalyze " GMT_VERSION;
@@ -46,6 +53,16 @@ const struct gmt_command *gmt_command_find(const char *name)
     return NULL;
 }
 
+const char *gmt_command_nearest(const char *name)
+{
+    const char *names[GMT_COMMANDS];
+
+    for (size_t i = 0; i < GMT_COMMANDS; i++)
+        names[i] = gmt_commands[i].name;
+    return name[0] != '-' && access(name, F_OK) != 0 ? gmt_nearest(name, names, GMT_COMMANDS)
+                                                     : NULL;
+}
+
 /* argp keeps pointers to what it is given until it has printed: one line is parsed per process. */
 static void fill(struct argp_option *table, unsigned command)
 {
@@ -59,18 +76,31 @@ static void fill(struct argp_option *table, unsigned command)
         table[n++] = (struct argp_option){
             .name = rows[i].flag, .key = rows[i].key, .arg = rows[i].metavar, .doc = help[i]};
     }
+    table[n++] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN, .doc = ""};
     table[n] = (struct argp_option){0};
+}
+
+static argp_parser_t command_parser;
+
+/* What every command has, then its own. */
+static error_t parse_common(int key, char *argument, struct argp_state *state)
+{
+    if (key != 'h')
+        return command_parser(key, argument, state);
+    argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
+    return 0;
 }
 
 void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const char *doc,
                        int argc, char **argv, void *input)
 {
-    static struct argp_option table[ROWS + 1];
+    static struct argp_option table[ROWS + 2];
     static char text[2048], name[64];
     const struct gmt_command *command = &gmt_commands[index];
     struct argp argp = {
-        .options = table, .parser = parser, .args_doc = command->arguments, .doc = text};
+        .options = table, .parser = parse_common, .args_doc = command->arguments, .doc = text};
 
+    command_parser = parser;
     fill(table, 1u << index);
     snprintf(text, sizeof(text), "%s\v%s", command->summary, doc != NULL ? doc : "");
     if (index != GMT_COMMAND_ANALYZE) {
@@ -81,27 +111,59 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
     argp_parse(&argp, argc, argv, 0, NULL, input);
 }
 
-int gmt_command_choice(struct argp_state *state, int key, const char *word)
+void gmt_command_wrong(struct argp_state *state, const char *format, ...)
 {
-    const struct option_row *row = rows;
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    char *clean = gmt_clean_copy(text);
+    argp_error(state, "%s", clean != NULL ? clean : "");
+    free(clean);
+}
+
+/* Its place among the words of "a|b"; -1: it is none of them. */
+static int index_of(const char *words, const char *word)
+{
     size_t length = strlen(word);
     int index = 0;
 
-    while (row->key != key)
-        row++;
-    for (const char *at = row->metavar; at != NULL; at = strchr(at, '|'), index++) {
+    for (const char *at = words; at != NULL; at = strchr(at, '|'), index++) {
         at += *at == '|';
         if (strcspn(at, "|") == length && strncmp(at, word, length) == 0)
             return index;
     }
-    argp_error(state, "--%s: '%s' is none of %s", row->flag, word, row->metavar);
     return -1;
+}
+
+int gmt_command_choice(struct argp_state *state, int key, const char *word)
+{
+    const struct option_row *row = rows;
+
+    while (row->key != key)
+        row++;
+    int index = index_of(row->metavar, word);
+    if (index < 0)
+        gmt_command_wrong(state, "--%s: '%s' is none of %s", row->flag, word, row->metavar);
+    return index;
+}
+
+bool gmt_command_offers(const char *word)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].metavar != NULL && strchr(rows[i].metavar, '|') != NULL &&
+            index_of(rows[i].metavar, word) >= 0)
+            return true;
+    }
+    return false;
 }
 
 void gmt_command_take(struct argp_state *state, const char **trace, char *argument)
 {
     if (*trace != NULL)
-        argp_error(state, "one trace at a time: '%s'", argument);
+        gmt_command_wrong(state, "one trace at a time: '%s'", argument);
     *trace = argument;
 }
 
@@ -110,9 +172,21 @@ int gmt_command_open(const char *trace, sqlite3 **db)
     char message[512] = "";
 
     if (gmt_open_trace(trace, db, message, sizeof(message)) != 0) {
-        fprintf(stderr, "gmanalyze: %s\n", message);
+        gmt_say(stderr, "gmanalyze: %s\n", message);
         return GMT_EXIT_UNREADABLE;
     }
-    gmt_views_add(*db);
     return GMT_EXIT_OK;
+}
+
+const char *gmt_command_reason(int error)
+{
+    return error == -ENOMEM ? gmt_guard_memory_reason() : strerror(-error);
+}
+
+bool gmt_command_memory_short(const char *subject)
+{
+    if (!gmt_memory_short())
+        return false;
+    gmt_say(stderr, "gmanalyze: %s: %s\n", subject, gmt_guard_memory_reason());
+    return true;
 }

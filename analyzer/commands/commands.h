@@ -6,6 +6,7 @@
 
 #include <argp.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 
 /* Exit codes. */
 enum gmt_exit {
@@ -48,6 +49,9 @@ enum gmt_option_key {
 #undef GMT_OPTION
 };
 
+/* The command that `name` was most likely meant to be, where it is no file; NULL: none. */
+const char *gmt_command_nearest(const char *name);
+
 /*
  * Parses a command's line with the rows of options.def that it takes. `doc` is what --help says
  * behind the options, or NULL. Ends the process with GMT_EXIT_USAGE on a wrong line, with 0 after
@@ -59,6 +63,14 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
 /* Index of word among the words of the metavar of the row with that key; refuses any other word. */
 int gmt_command_choice(struct argp_state *state, int key, const char *word);
 
+/* Is it among the words that the metavar of some row lists? */
+bool gmt_command_offers(const char *word);
+
+/* argp_error for what names something of the command line: an argument may hold what a terminal would obey.
+ * Does not return unless ARGP_NO_EXIT is set. */
+void gmt_command_wrong(struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Takes the one trace of a command that reads one; refuses a second. */
 void gmt_command_take(struct argp_state *state, const char **trace, char *argument);
 
@@ -66,12 +78,20 @@ void gmt_command_take(struct argp_state *state, const char **trace, char *argume
  * fails, else GMT_EXIT_OK and *db, the caller's (sqlite3_close). */
 int gmt_command_open(const char *trace, sqlite3 **db);
 
+/* The words for a negative errno. */
+const char *gmt_command_reason(int error);
+
+/* An allocation failed somewhere: what there is may lack something, and nothing may be written of it. Says so
+ * of the subject. */
+bool gmt_command_memory_short(const char *subject);
+
 int gmt_command_analyze(int argc, char **argv);
 int gmt_command_diff(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
 int gmt_command_lines(int argc, char **argv);
 int gmt_command_symbolize(int argc, char **argv);
+int gmt_command_recover(int argc, char **argv);
 int gmt_command_validate(int argc, char **argv);
 int gmt_command_help(int argc, char **argv);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gmanalyze diff: what changed from one trace to another. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/session.h"
@@ -35,11 +33,8 @@ static int compare(const struct gmt_options *options, struct gmt_arena *arena)
         status = summarize(&b, options, options->traces[1], arena);
     if (status != GMT_EXIT_OK)
         return status;
+    gmt_summaries_time_alike((struct gmt_summary *[]){&a, &b}, 2);
     gmt_compare(&comparison, &a, &b, arena);
-    if (arena->failed) {
-        fprintf(stderr, "gmanalyze: %s\n", strerror(ENOMEM));
-        return GMT_EXIT_UNREADABLE;
-    }
     return gmt_several_output(options, &several) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 

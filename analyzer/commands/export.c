@@ -47,8 +47,8 @@ int gmt_command_export(int argc, char **argv)
 {
     static const char doc[] =
         "perfetto: events for ui.perfetto.dev: calls by thread, device work by stream, flows "
-        "between "
-        "them, memory over time. csv: one file per view (RFC 4180); what is unknown is empty.";
+        "between them, memory over time. csv: one file per view (RFC 4180); what is unknown is "
+        "empty.";
     struct export_options options = {.to = TO_NOTHING};
     sqlite3 *db = NULL;
 

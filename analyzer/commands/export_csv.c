@@ -5,11 +5,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyzer/commands/commands.h"
 #include "analyzer/commands/export.h"
 #include "analyzer/commands/views.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
 #include "reports/csv.h"
 #include "reports/file.h"
 
+/* Cells are written as they are, whatever their type: nothing is computed from them. */
 int gmt_csv_rows(sqlite3_stmt *statement, FILE *out, long *rows)
 {
     int columns = sqlite3_column_count(statement), rc;
@@ -51,19 +55,21 @@ static const char *reason(sqlite3 *db, int rc)
 {
     int code = sqlite3_errcode(db);
 
-    return code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE ? sqlite3_errmsg(db)
-                                                                          : strerror(-rc);
+    return code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE ? gmt_guard_reason(db)
+                                                                          : gmt_command_reason(rc);
 }
 
 static int export_view(sqlite3 *db, const char *name, const char *folder)
 {
     struct view_file view = {0};
     char path[PATH_MAX], *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
-    int rc = sql != NULL ? 0 : -ENOMEM;
+    int prepared = sql != NULL ? sqlite3_prepare_v2(db, sql, -1, &view.statement, NULL)
+                               : SQLITE_NOMEM;
+    int rc = prepared == SQLITE_OK ? 0 : prepared == SQLITE_NOMEM ? -ENOMEM : -EIO;
 
-    if (rc == 0 && sqlite3_prepare_v2(db, sql, -1, &view.statement, NULL) != SQLITE_OK) {
+    if (prepared == SQLITE_ERROR) {
         /* A view of this version over tables that came after the trace. */
-        fprintf(stderr, "gmanalyze: left out %s: %s\n", name, sqlite3_errmsg(db));
+        gmt_say(stderr, "gmanalyze: left out %s: %s\n", name, gmt_guard_reason(db));
         sqlite3_free(sql);
         return 0;
     }
@@ -72,10 +78,10 @@ static int export_view(sqlite3 *db, const char *name, const char *folder)
     if (rc == 0)
         rc = gmt_file_write(path, write_view, &view);
     if (rc == 0)
-        fprintf(stderr, "gmanalyze: wrote %s, %ld row%s\n", path, view.rows,
+        gmt_say(stderr, "gmanalyze: wrote %s, %ld row%s\n", path, view.rows,
                 view.rows == 1 ? "" : "s");
     else
-        fprintf(stderr, "gmanalyze: %s/%s.csv: %s\n", folder, name, reason(db, rc));
+        gmt_say(stderr, "gmanalyze: %s/%s.csv: %s\n", folder, name, reason(db, rc));
     sqlite3_finalize(view.statement);
     sqlite3_free(sql);
     return rc;
@@ -88,15 +94,19 @@ int gmt_export_csv(sqlite3 *db, const char *trace, const char *output)
 
     if (mkdir(output, 0777) != 0 && errno != EEXIST) {
         rc = -errno;
-        fprintf(stderr, "gmanalyze: %s: %s\n", output, strerror(-rc));
+        gmt_say(stderr, "gmanalyze: %s: %s\n", output, strerror(-rc));
         return rc;
     }
     if (sqlite3_prepare_v2(db, GMT_VIEWS_SQL, -1, &names, NULL) != SQLITE_OK) {
-        fprintf(stderr, "gmanalyze: %s: %s\n", trace, sqlite3_errmsg(db));
+        gmt_say(stderr, "gmanalyze: %s: %s\n", trace, gmt_guard_reason(db));
         return -EIO;
     }
     while (rc == 0 && sqlite3_step(names) == SQLITE_ROW)
         rc = export_view(db, (const char *)sqlite3_column_text(names, 0), output);
-    sqlite3_finalize(names);
+    /* That the views came to an end is not known otherwise. */
+    if (sqlite3_finalize(names) != SQLITE_OK && rc == 0) {
+        gmt_say(stderr, "gmanalyze: %s: %s\n", trace, gmt_guard_reason(db));
+        rc = -EIO;
+    }
     return rc;
 }

@@ -4,8 +4,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/commands/commands.h"
 #include "analyzer/commands/export.h"
+#include "analyzer/commands/export_names.h"
 #include "analyzer/commands/trace_events.h"
+#include "analyzer/commands/validate_checks.h"
+#include "libtrace/record/checked.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/own_schema.h"
+#include "libtrace/store/printable.h"
+#include "libtrace/store/values.h"
 #include "reports/file.h"
 
 enum {
@@ -22,76 +30,88 @@ struct perfetto {
     int64_t count;
     int arguments; /* of the event that is open */
     bool complained;
+    bool damaged; /* a row had something else than an integer */
 };
 
-/* "main.cu:42" of the user's innermost frame, by stack; for the queries below. */
-#define SITES \
-    "WITH site AS (SELECT stack_id, min(position) AS position, file || ':' || line AS place " \
-    "FROM v_stack WHERE NOT runtime AND file IS NOT NULL GROUP BY stack_id) "
+/*
+ * Rows are sorted by numbers alone; what they are called is looked up as they come out (export_names.h), as
+ * a name may be long and is of many rows. LIMIT -1 has the inner statement sorted before anything is looked
+ * up.
+ */
+#define NAME(table, id) "(SELECT e.name FROM temp.export_" table " e WHERE e.id = " id ")"
 
-/* Calls of every kind in the shape of this one, whose parts differ by table. */
-#define CALL(category, table, detail, bytes, flow, join) \
-    "SELECT t.thread_id AS thread, t.begin_ns AS begin_ns, t.end_ns AS end_ns, " \
-    "coalesce(a.runtime_name, a.name) AS name, '" category "' AS category, t.id AS id, " detail \
-    " AS detail, " bytes " AS bytes, t.stack_id AS stack, " flow " AS flow, " \
-    "t.result AS result FROM " table " t LEFT JOIN api a ON a.id = t.api_id " join " "
+/* Calls of every kind in the shape of this one, whose parts differ by table; `named` is of what the detail
+ * names. */
+#define CALL(category, table, detail, named, bytes, flow) \
+    "SELECT t.thread_id AS thread, t.begin_ns AS begin_ns, t.end_ns AS end_ns, t.api_id AS api, " \
+    "'" category "' AS category, t.id AS id, " detail " AS detail, " named " AS named, " bytes \
+    " AS bytes, t.stack_id AS stack, " flow " AS flow, t.result AS result FROM " table " t "
 
 #define ALLOCATE(table) \
-    "SELECT t.thread_id, t.begin_ns, t.end_ns, coalesce(a.runtime_name, a.name), 'allocate', " \
-    "t.id, " \
-    "t.kind, t.bytes, t.stack_id, 0, 0 FROM " table " t LEFT JOIN api a ON a.id = t.api_id " \
-    "WHERE t.begin_ns IS NOT NULL UNION ALL " \
-    "SELECT t.free_thread_id, t.free_begin_ns, t.free_end_ns, coalesce(a.runtime_name, a.name), " \
-    "'free', t.id, t.kind, t.bytes, t.free_stack_id, 0, 0 FROM " table " t " \
-    "LEFT JOIN api a ON a.id = t.free_api_id WHERE t.free_begin_ns IS NOT NULL "
+    "SELECT t.thread_id, t.begin_ns, t.end_ns, t.api_id, 'allocate', t.id, t.kind, NULL, " \
+    "t.bytes, " \
+    "t.stack_id, 0, 0 FROM " table " t WHERE t.begin_ns IS NOT NULL UNION ALL " \
+    "SELECT t.free_thread_id, t.free_begin_ns, t.free_end_ns, t.free_api_id, 'free', t.id, " \
+    "t.kind, " \
+    "NULL, t.bytes, t.free_stack_id, 0, 0 FROM " table " t WHERE t.free_begin_ns IS NOT NULL "
 
 /* Those of the process on a row of their own; none begins before the recording. */
 #define RANGES \
     "UNION ALL SELECT CASE r.kind WHEN 'push' THEN r.thread_id ELSE 0 END, " \
     "max(r.begin_ns, coalesce(p.start_ns, 0)), coalesce(r.end_ns, p.end_ns, r.begin_ns), " \
-    "coalesce(n.text, '(unnamed)'), 'range', r.id, d.text, NULL, NULL, 0, 0 " \
-    "FROM range r LEFT JOIN string n ON n.id = r.name_id LEFT JOIN string d ON d.id = " \
-    "r.domain_id " \
-    "LEFT JOIN process p ON p.id = 1 "
+    "r.name_id, 'range', r.id, NULL, r.domain_id, NULL, NULL, 0, 0 " \
+    "FROM range r LEFT JOIN process p ON p.id = 1 "
+
+/* gmtrace's own work, in the thread that did it. */
+#define OWN_TIME \
+    "UNION ALL SELECT o.thread_id, o.begin_ns, o.end_ns, NULL, 'gmtrace', o.id, o.work, NULL, " \
+    "NULL, NULL, 0, 0 FROM own_time o "
 
 /* clang-format off */
-static const char calls_sql[] = SITES
-    "SELECT c.*, s.place, coalesce(h.tid, c.thread, 0), "
-    "CASE WHEN c.category = 'range' AND c.thread = 0 THEN 'ranges of the process' ELSE h.name END FROM ("
-    CALL("transfer", "transfer", "t.direction || ' ' || t.src_class || ' to ' || t.dst_class", "t.bytes",
-         "t.device_start_ns IS NOT NULL", "") "UNION ALL "
-    CALL("memset", "memset", "t.dst_class", "t.bytes", "t.device_start_ns IS NOT NULL", "") "UNION ALL "
-    CALL("launch", "launch", "coalesce(k.name, t.kind)", "NULL", "t.device_start_ns IS NOT NULL",
-         "LEFT JOIN kernel k ON k.id = t.kernel_id") "UNION ALL "
-    CALL("sync", "sync", "t.kind", "NULL", "0", "") "UNION ALL "
-    CALL("other", "api_call", "NULL", "t.bytes", "0", "") "UNION ALL "
+static const char calls_sql[] =
+    "SELECT c.thread, c.begin_ns, c.end_ns, "
+    "CASE c.category WHEN 'range' THEN coalesce(" NAME("string", "c.api") ", '(unnamed)') "
+    "WHEN 'gmtrace' THEN 'gmtrace: ' || c.detail ELSE " NAME("api", "c.api") " END, "
+    "c.category, c.id, "
+    "CASE c.category WHEN 'range' THEN " NAME("string", "c.named") " ELSE coalesce(" NAME("kernel", "c.named") ", c.detail) END, "
+    "c.bytes, c.stack, c.flow, c.result, " NAME("place", "c.stack") ", "
+    "coalesce((SELECT e.tid FROM temp.export_thread e WHERE e.id = c.thread), c.thread, 0), "
+    "CASE WHEN c.category = 'range' AND c.thread = 0 THEN 'ranges of the process' ELSE " NAME("thread", "c.thread") " END FROM ("
+    CALL("transfer", "transfer", "t.direction || ' ' || t.src_class || ' to ' || t.dst_class", "NULL", "t.bytes",
+         "t.device_start_ns IS NOT NULL") "UNION ALL "
+    CALL("memset", "memset", "t.dst_class", "NULL", "t.bytes", "t.device_start_ns IS NOT NULL") "UNION ALL "
+    CALL("launch", "launch", "t.kind", "t.kernel_id", "NULL", "t.device_start_ns IS NOT NULL") "UNION ALL "
+    CALL("sync", "sync", "t.kind", "NULL", "NULL", "0") "UNION ALL "
+    CALL("other", "api_call", "NULL", "NULL", "t.bytes", "0") "UNION ALL "
     ALLOCATE("allocation") "UNION ALL " ALLOCATE("host_allocation")
-    "%s) c LEFT JOIN site s ON s.stack_id = c.stack LEFT JOIN thread h ON h.id = c.thread ORDER BY c.thread, c.begin_ns, c.end_ns DESC";
+    "%s%s ORDER BY thread, begin_ns, end_ns DESC LIMIT -1) c";
 
 /* Device rows as they were joined to calls; nodes of graphs and what no call is known of as they are. */
 static const char device_sql[] =
+    "SELECT o.device, o.stream, o.begin_ns, o.end_ns, "
+    "coalesce(" NAME("kernel", "o.kernel") ", " NAME("kernel_name", "o.kernel_name") ", o.name), "
+    "o.category, o.id, o.detail, o.bytes, o.flow, " NAME("device", "o.device") ", "
+    "(SELECT r.handle FROM stream r WHERE r.id = o.stream), (SELECT r.thread_id FROM stream r WHERE r.id = o.stream) FROM ("
     "SELECT coalesce(c.device_id, w.device_id, 0) AS device, w.stream_id AS stream, w.begin_ns AS begin_ns, "
-    "w.end_ns AS end_ns, w.name, w.category, w.id, w.detail, w.bytes, w.flow, v.name AS device_name, "
-    "r.handle, r.thread_id FROM ("
+    "w.end_ns AS end_ns, w.name, w.kernel, w.kernel_name, w.category, w.id, w.detail, w.bytes, w.flow FROM ("
     "SELECT context_id, NULL AS device_id, stream_id, device_start_ns AS begin_ns, device_end_ns AS end_ns, "
-    "'copy ' || direction AS name, 'copy' AS category, id, src_class || ' to ' || dst_class AS detail, "
+    "'copy ' || direction AS name, NULL AS kernel, NULL AS kernel_name, 'copy' AS category, id, "
+    "src_class || ' to ' || dst_class AS detail, "
     "bytes, id AS flow FROM transfer WHERE device_start_ns IS NOT NULL UNION ALL "
-    "SELECT context_id, NULL, stream_id, device_start_ns, device_end_ns, 'memset', 'memset', id, dst_class, "
+    "SELECT context_id, NULL, stream_id, device_start_ns, device_end_ns, 'memset', NULL, NULL, 'memset', id, dst_class, "
     "bytes, id FROM memset WHERE device_start_ns IS NOT NULL UNION ALL "
-    "SELECT l.context_id, NULL, l.stream_id, l.device_start_ns, l.device_end_ns, k.name, 'kernel', l.id, "
+    "SELECT l.context_id, NULL, l.stream_id, l.device_start_ns, l.device_end_ns, NULL, l.kernel_id, NULL, 'kernel', l.id, "
     "printf('grid %d x %d x %d, block %d x %d x %d', l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, "
-    "l.block_z), NULL, l.id FROM launch l LEFT JOIN kernel k ON k.id = l.kernel_id "
+    "l.block_z), NULL, l.id FROM launch l "
     "WHERE l.device_start_ns IS NOT NULL AND l.kind <> 'graph' UNION ALL "
     "SELECT coalesce(d.context_id, l.context_id), d.device_id, l.stream_id, d.start_ns, d.end_ns, "
-    "CASE d.kind WHEN 'kernel' THEN coalesce((SELECT k.name FROM kernel k WHERE k.mangled = s.text), s.text) "
-    "ELSE d.kind END, d.kind, d.call_id, CASE WHEN d.graph IS NULL THEN 'its call is not known' "
+    "CASE d.kind WHEN 'kernel' THEN NULL ELSE d.kind END, NULL, CASE d.kind WHEN 'kernel' THEN d.kernel_name_id END, "
+    "d.kind, d.call_id, CASE WHEN d.graph IS NULL THEN 'its call is not known' "
     "ELSE 'of a graph' END, d.bytes, CASE WHEN d.start_ns = l.device_start_ns THEN l.id END "
-    "FROM device_op d LEFT JOIN string s ON s.id = d.kernel_name_id "
-    "LEFT JOIN launch l ON l.id = d.call_id AND l.kind = 'graph' "
+    "FROM device_op d LEFT JOIN launch l ON l.id = d.call_id AND l.kind = 'graph' "
     "WHERE d.start_ns IS NOT NULL AND (d.call_id IS NULL OR d.graph IS NOT NULL)"
-    ") w LEFT JOIN context c ON c.id = w.context_id LEFT JOIN stream r ON r.id = w.stream_id "
-    "LEFT JOIN device v ON v.id = coalesce(c.device_id, w.device_id, 0) "
-    "ORDER BY device, stream, w.begin_ns, w.end_ns DESC";
+    ") w LEFT JOIN context c ON c.id = w.context_id "
+    "ORDER BY device, stream, w.begin_ns, w.end_ns DESC LIMIT -1) o";
 
 /* What is in use changes when an allocation has been made and when its release begins. */
 #define CHANGES(table, device) \
@@ -116,6 +136,34 @@ static const char *column_text(sqlite3_stmt *row, int column)
     return (const char *)sqlite3_column_text(row, column);
 }
 
+/*
+ * A column of a compound statement does not tell of which table it is: the query of types of `validate`
+ * does, "table.column is text". Where that finds nothing, the name of the result's column stays.
+ */
+static void note_damage(struct perfetto *p)
+{
+    static const struct gmt_check types = {.made_of = GMT_CHECK_TYPES};
+    char *sql = gmt_check_sql(&types, p->db);
+    sqlite3_stmt *row = NULL;
+
+    p->damaged = true;
+    if (sql != NULL && sqlite3_prepare_v2(p->db, sql, -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_ROW)
+        gmt_guard_note_column(p->db, "", column_text(row, 0), "against its column's type");
+    sqlite3_finalize(row);
+    sqlite3_free(sql);
+}
+
+/* 0 for NULL, and for something else, with which the export ends. */
+static int64_t integer_of(struct perfetto *p, sqlite3_stmt *row, int column)
+{
+    int64_t value = 0;
+
+    if (!gmt_value_integer(row, column, &value) && !p->damaged)
+        note_damage(p);
+    return value;
+}
+
 /* Runs sql and gives every row to `each`. 0 or -EIO, complained about. */
 static int for_rows(struct perfetto *p, const char *sql,
                     void (*each)(struct perfetto *p, sqlite3_stmt *row, void *state), void *state)
@@ -127,9 +175,11 @@ static int for_rows(struct perfetto *p, const char *sql,
         rc = sqlite3_step(statement);
         if (rc == SQLITE_ROW)
             each(p, statement, state);
+        if (p->damaged)
+            rc = SQLITE_CORRUPT;
     }
     if (rc != SQLITE_DONE)
-        fprintf(stderr, "gmanalyze: %s: %s\n", p->trace, sqlite3_errmsg(p->db));
+        gmt_say(stderr, "gmanalyze: %s: %s\n", p->trace, gmt_guard_reason(p->db));
     p->complained |= rc != SQLITE_DONE;
     sqlite3_finalize(statement);
     return rc == SQLITE_DONE ? 0 : -EIO;
@@ -151,10 +201,10 @@ static void argument_text(struct perfetto *p, const char *key, const char *text)
 
 static void argument_integer(struct perfetto *p, const char *key, sqlite3_stmt *row, int column)
 {
-    if (sqlite3_column_type(row, column) != SQLITE_INTEGER)
+    if (sqlite3_column_type(row, column) == SQLITE_NULL)
         return;
     argument_key(p, key);
-    fprintf(p->events.out, "%" PRId64, (int64_t)sqlite3_column_int64(row, column));
+    fprintf(p->events.out, "%" PRId64, integer_of(p, row, column));
 }
 
 /* A row that begins track.key: its lanes are empty and nothing names it yet. */
@@ -178,12 +228,12 @@ static int64_t lane_tid(struct perfetto *p, struct track *track, int pid, int64_
 {
     int known = track->lanes.count;
     int lane = gmt_lanes_take(&track->lanes, begin_ns, end_ns);
-    int64_t lane_tid = tid + (int64_t)lane * LANE_TIDS;
+    int64_t lane_tid = gmt_add_clamped(tid, (int64_t)lane * LANE_TIDS);
 
     if (lane == known) {
         gmt_events_name(&p->events, "thread_name", pid, lane_tid, name);
         gmt_events_place(&p->events, "thread_sort_index", pid, lane_tid,
-                         track->key * GMT_LANES + lane);
+                         gmt_add_clamped(gmt_mul_clamped(track->key, GMT_LANES), lane));
     }
     return lane_tid;
 }
@@ -206,7 +256,9 @@ static void open_slice(struct perfetto *p, const struct slice *slice)
     gmt_events_time(&p->events, "dur", length_ns);
     fputs(",\"name\":", p->events.out);
     gmt_events_text(&p->events, slice->name != NULL ? slice->name : "unknown");
-    fprintf(p->events.out, ",\"cat\":\"%s\",\"args\":{", slice->category);
+    fputs(",\"cat\":", p->events.out);
+    gmt_events_text(&p->events, slice->category != NULL ? slice->category : "unknown");
+    fputs(",\"args\":{", p->events.out);
     p->arguments = 0;
     p->count++;
 }
@@ -229,10 +281,10 @@ static void flow(struct perfetto *p, char phase, const struct slice *slice, int6
 static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
 {
     struct track *track = state;
-    int64_t thread = sqlite3_column_int64(row, 0), tid = sqlite3_column_int64(row, 12);
+    int64_t thread = integer_of(p, row, 0), tid = integer_of(p, row, 12);
     struct slice slice = {.pid = HOST_PID,
-                          .begin_ns = sqlite3_column_int64(row, 1),
-                          .end_ns = sqlite3_column_int64(row, 2),
+                          .begin_ns = integer_of(p, row, 1),
+                          .end_ns = integer_of(p, row, 2),
                           .name = column_text(row, 3),
                           .category = column_text(row, 4)};
 
@@ -245,24 +297,23 @@ static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
     argument_text(p, "what", column_text(row, 6));
     argument_integer(p, "bytes", row, 7);
     argument_text(p, "where", column_text(row, 11));
-    if (sqlite3_column_int64(row, 10) != 0)
+    if (integer_of(p, row, 10) != 0)
         argument_integer(p, "error", row, 10);
     close_slice(p);
-    if (sqlite3_column_int64(row, 9) != 0)
-        flow(p, 's', &slice, sqlite3_column_int64(row, 5));
+    if (integer_of(p, row, 9) != 0)
+        flow(p, 's', &slice, integer_of(p, row, 5));
 }
 
-static void stream_name(char *name, size_t bytes, sqlite3_stmt *row)
+static void stream_name(struct perfetto *p, char *name, size_t bytes, sqlite3_stmt *row)
 {
-    int64_t stream = sqlite3_column_int64(row, 1), handle = sqlite3_column_int64(row, 11);
+    int64_t stream = integer_of(p, row, 1), handle = integer_of(p, row, 11);
 
     if (sqlite3_column_type(row, 1) == SQLITE_NULL)
         snprintf(name, bytes, "stream not known");
     else if (handle == 0 && sqlite3_column_type(row, 11) != SQLITE_NULL)
         snprintf(name, bytes, "default stream");
     else if (handle == 2)
-        snprintf(name, bytes, "default stream of thread %" PRId64,
-                 (int64_t)sqlite3_column_int64(row, 12));
+        snprintf(name, bytes, "default stream of thread %" PRId64, integer_of(p, row, 12));
     else
         snprintf(name, bytes, "stream %" PRId64, stream);
 }
@@ -284,18 +335,18 @@ static int pid_of(int64_t device)
 static void put_device_work(struct perfetto *p, sqlite3_stmt *row, void *state)
 {
     struct track *track = state;
-    int64_t device = sqlite3_column_int64(row, 0), stream = sqlite3_column_int64(row, 1);
+    int64_t device = integer_of(p, row, 0), stream = integer_of(p, row, 1);
     char name[64];
     struct slice slice = {.pid = pid_of(device),
-                          .begin_ns = sqlite3_column_int64(row, 2),
-                          .end_ns = sqlite3_column_int64(row, 3),
+                          .begin_ns = integer_of(p, row, 2),
+                          .end_ns = integer_of(p, row, 3),
                           .name = column_text(row, 4),
                           .category = column_text(row, 5)};
 
     if (!track->begun || track->group != device)
         name_device(p, slice.pid, device, column_text(row, 10));
     (void)track_changes(track, device, stream);
-    stream_name(name, sizeof(name), row);
+    stream_name(p, name, sizeof(name), row);
     slice.tid = lane_tid(p, track, slice.pid, stream != 0 ? stream : NO_STREAM_TID, slice.begin_ns,
                          slice.end_ns, name);
     open_slice(p, &slice);
@@ -304,7 +355,7 @@ static void put_device_work(struct perfetto *p, sqlite3_stmt *row, void *state)
     argument_integer(p, "bytes", row, 8);
     close_slice(p);
     if (sqlite3_column_type(row, 9) != SQLITE_NULL)
-        flow(p, 'f', &slice, sqlite3_column_int64(row, 9));
+        flow(p, 'f', &slice, integer_of(p, row, 9));
 }
 
 struct memory {
@@ -315,13 +366,13 @@ struct memory {
 static void put_memory(struct perfetto *p, sqlite3_stmt *row, void *state)
 {
     struct memory *memory = state;
-    int64_t device = sqlite3_column_int64(row, 0);
+    int64_t device = integer_of(p, row, 0);
 
     if (!memory->begun || memory->device != device)
         *memory = (struct memory){.device = device, .begun = true};
-    if (__builtin_add_overflow(memory->bytes, sqlite3_column_int64(row, 2), &memory->bytes))
+    if (__builtin_add_overflow(memory->bytes, integer_of(p, row, 2), &memory->bytes))
         memory->bytes = 0;
-    gmt_events_open(&p->events, 'C', pid_of(device), 0, sqlite3_column_int64(row, 1));
+    gmt_events_open(&p->events, 'C', pid_of(device), 0, integer_of(p, row, 1));
     fprintf(p->events.out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRId64 "}",
             device < 0 ? "page-locked host memory" : "device memory", memory->bytes);
     gmt_events_close(&p->events);
@@ -333,8 +384,7 @@ static void put_process(struct perfetto *p, sqlite3_stmt *row, void *state)
 
     (void)state;
     snprintf(name, sizeof(name), "%s (%" PRId64 ")",
-             column_text(row, 0) != NULL ? column_text(row, 0) : "process",
-             (int64_t)sqlite3_column_int64(row, 1));
+             column_text(row, 0) != NULL ? column_text(row, 0) : "process", integer_of(p, row, 1));
     gmt_events_name(&p->events, "process_name", HOST_PID, 0, name);
     gmt_events_place(&p->events, "process_sort_index", HOST_PID, 0, HOST_PID);
 }
@@ -342,15 +392,31 @@ static void put_process(struct perfetto *p, sqlite3_stmt *row, void *state)
 static void take_origin(struct perfetto *p, sqlite3_stmt *row, void *state)
 {
     (void)state;
-    p->events.origin_ns = sqlite3_column_int64(row, 0);
+    p->events.origin_ns = integer_of(p, row, 0);
+}
+
+/* Ranges were written from version 2 on. */
+static bool has_ranges(const struct perfetto *p)
+{
+    return sqlite3_table_column_metadata(p->db, NULL, "range", "id", NULL, NULL, NULL, NULL,
+                                         NULL) == SQLITE_OK;
+}
+
+static int name_rows(struct perfetto *p)
+{
+    int rc = gmt_export_names(p->db, has_ranges(p));
+
+    if (rc != 0)
+        gmt_say(stderr, "gmanalyze: %s: %s\n", p->trace, gmt_guard_reason(p->db));
+    p->complained |= rc != 0;
+    return rc;
 }
 
 static int put_calls(struct perfetto *p)
 {
     struct track threads = {0};
-    bool ranges = sqlite3_table_column_metadata(p->db, NULL, "range", "id", NULL, NULL, NULL, NULL,
-                                                NULL) == SQLITE_OK;
-    char *sql = sqlite3_mprintf(calls_sql, ranges ? RANGES : "");
+    char *sql = sqlite3_mprintf(calls_sql, has_ranges(p) ? RANGES : "",
+                                gmt_trace_has_column(p->db, "own_time", "work") ? OWN_TIME : "");
     int rc = sql != NULL ? for_rows(p, sql, put_call, &threads) : -ENOMEM;
 
     sqlite3_free(sql);
@@ -374,6 +440,8 @@ static int write_events(void *context, FILE *out)
     fputs("},\"traceEvents\":[", out);
     rc = for_rows(p, "SELECT command, pid FROM process", put_process, NULL);
     if (rc == 0)
+        rc = name_rows(p);
+    if (rc == 0)
         rc = put_calls(p);
     if (rc == 0)
         rc = for_rows(p, device_sql, put_device_work, &streams);
@@ -391,10 +459,10 @@ int gmt_export_perfetto(sqlite3 *db, const char *trace, const char *output)
     if (rc == 0 && output == NULL && fflush(stdout) != 0)
         rc = -errno;
     if (rc == 0)
-        fprintf(stderr, "gmanalyze: wrote %s, %" PRId64 " events\n",
+        gmt_say(stderr, "gmanalyze: wrote %s, %" PRId64 " events\n",
                 output != NULL ? output : "standard output", p.count);
     else if (!p.complained)
-        fprintf(stderr, "gmanalyze: %s: %s\n", output != NULL ? output : "standard output",
-                strerror(-rc));
+        gmt_say(stderr, "gmanalyze: %s: %s\n", output != NULL ? output : "standard output",
+                gmt_command_reason(rc));
     return rc;
 }

@@ -12,7 +12,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     *command = gmt_command_find(argument);
     if (*command == NULL)
-        argp_error(state, "no command '%s'", argument);
+        gmt_command_wrong(state, "no command '%s'", argument);
     return 0;
 }
 

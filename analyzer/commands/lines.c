@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gmanalyze lines: the source of kernels with what each line moved beside it. */
+#include <errno.h>
 #include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,6 +9,9 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/lines_write.h"
+#include "libtrace/store/database.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
 
 /* In the order of the words of --format. */
 static void (*const writers[])(const struct gmt_lines_view *view) = {gmt_lines_text,
@@ -16,7 +20,7 @@ static void (*const writers[])(const struct gmt_lines_view *view) = {gmt_lines_t
 struct lines_options {
     const char *trace;
     regex_t kernel;
-    bool has_kernel;
+    bool has_kernel, local_sources;
     long top, context;
     int format;
 };
@@ -27,7 +31,7 @@ static long count_of(struct argp_state *state, const char *option, const char *t
     long value = strtol(text, &end, 10);
 
     if (end == text || *end != '\0' || value < 0)
-        argp_error(state, "--%s: '%s' is no count", option, text);
+        gmt_command_wrong(state, "--%s: '%s' is no count", option, text);
     return value;
 }
 
@@ -40,7 +44,7 @@ static void set_kernel(struct lines_options *options, const char *pattern, struc
         argp_error(state, "--kernel: given twice; join the expressions with |");
     if (rc != 0) {
         regerror(rc, &options->kernel, why, sizeof(why));
-        argp_error(state, "--kernel: '%s': %s", pattern, why);
+        gmt_command_wrong(state, "--kernel: '%s': %s", pattern, why);
     }
     options->has_kernel = true;
 }
@@ -53,6 +57,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_lines_kernel: set_kernel(options, argument, state); return 0;
     case GMT_KEY_lines_top: options->top = count_of(state, "top", argument); return 0;
     case GMT_KEY_lines_context: options->context = count_of(state, "context", argument); return 0;
+    case GMT_KEY_local_sources: options->local_sources = true; return 0;
     case GMT_KEY_lines_format: options->format = gmt_command_choice(state, key, argument); return 0;
     case ARGP_KEY_ARG: gmt_command_take(state, &options->trace, argument); return 0;
     case ARGP_KEY_END:
@@ -81,38 +86,67 @@ static size_t select_kernels(const struct lines_options *options, struct gmt_ker
 static int nothing(const struct lines_options *options, size_t counted)
 {
     if (counted > 0)
-        fprintf(stderr,
+        gmt_say(stderr,
                 "gmanalyze: lines: --kernel matches none of the %zu kernels of %s whose "
                 "instructions were counted\n",
                 counted, options->trace);
     else
-        fprintf(stderr,
-                "gmanalyze: lines: no instruction was counted in %s; record with gmtrace --device "
-                "sim, which counts every one\n",
+        gmt_say(stderr,
+                "gmanalyze: lines: no instruction was counted in %s; record with gmtrace "
+                "--collect deep, or with --device sim, which counts every one\n",
                 options->trace);
     return GMT_EXIT_INCOMPLETE;
 }
 
+static bool has_instructions(sqlite3 *db)
+{
+    int64_t any = 0;
+
+    return gmt_database_integer(db, "SELECT EXISTS (SELECT 1 FROM main.instruction)", 0, &any) ==
+               0 &&
+           any != 0;
+}
+
+/* GMT_EXIT_OK also without any: the trace may be of a version that counted none, and lack the tables. */
+static int load(const struct lines_options *options, struct gmt_lines_view *view, size_t *counted)
+{
+    int rc = gmt_kernel_lines_load(view->db, view->arena, &view->kernels, counted);
+    const char *why = "out of memory";
+
+    if (rc == 0)
+        return GMT_EXIT_OK;
+    *counted = 0;
+    if (rc != -ENOMEM) /* before the next statement */
+        why = gmt_arena_copy(view->arena, gmt_guard_reason(view->db));
+    if (!gmt_guard_noted(view->db) && !has_instructions(view->db))
+        return GMT_EXIT_OK;
+    gmt_say(stderr, "gmanalyze: lines: %s: %s\n", options->trace,
+            why != NULL ? why : "out of memory");
+    return GMT_EXIT_UNREADABLE;
+}
+
 static int run(const struct lines_options *options, sqlite3 *db, struct gmt_arena *arena)
 {
-    struct gmt_lines_view view = {
-        .db = db, .arena = arena, .context = options->context, .trace = options->trace};
+    struct gmt_lines_view view = {.db = db,
+                                  .arena = arena,
+                                  .local_sources = options->local_sources,
+                                  .context = options->context,
+                                  .trace = options->trace};
     size_t counted = 0;
-    int rc = gmt_kernel_lines_load(db, arena, &view.kernels, &counted);
+    int status = load(options, &view, &counted);
 
-    /* Tables that the trace does not have: it is of a version that counted no instruction. */
-    if (rc != 0)
-        counted = 0;
+    if (gmt_command_memory_short("lines"))
+        return GMT_EXIT_UNREADABLE;
+    if (status != GMT_EXIT_OK)
+        return status;
     view.kernel_count = select_kernels(options, view.kernels, counted);
     if (view.kernel_count == 0)
         return nothing(options, counted);
     view.shown = options->top > 0 && (size_t)options->top < view.kernel_count ? (size_t)options->top
                                                                               : view.kernel_count;
     writers[options->format](&view);
-    if (arena->failed) {
-        fprintf(stderr, "gmanalyze: lines: out of memory\n");
+    if (gmt_command_memory_short("lines"))
         return GMT_EXIT_UNREADABLE;
-    }
     return fflush(stdout) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 

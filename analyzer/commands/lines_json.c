@@ -6,6 +6,7 @@
 #include "analyzer/commands/lines_write.h"
 #include "reports/inlining.h"
 #include "reports/json_values.h"
+#include "reports/memory_limit.h"
 
 static json_t *of_chains(const struct gmt_source_line *line)
 {
@@ -66,7 +67,10 @@ void gmt_lines_json(const struct gmt_lines_view *view)
         json_array_append_new(kernels, of_kernel(&view->kernels[i]));
     json_object_set_new(root, "trace", gmt_json_text(view->trace));
     json_object_set_new(root, "kernels", kernels);
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
+    /* With a part missing it would look whole. */
+    if (!gmt_memory_short()) {
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
     json_decref(root);
 }

@@ -157,6 +157,13 @@ static const char *without_lines(const struct gmt_kernel_lines *kernel)
                : "neither opcodes nor lines: its cubin is not in the trace, see its losses";
 }
 
+static void say_missing(FILE *out, const struct listing *listing)
+{
+    fputs("  (source: ", out);
+    gmt_print_clean(out, listing->text.missing, 0);
+    fputs(listing->view->local_sources ? ")" : "; --local-sources looks for it here)", out);
+}
+
 static void file_head(struct listing *listing, const char *file)
 {
     FILE *out = listing->out.out;
@@ -166,7 +173,7 @@ static void file_head(struct listing *listing, const char *file)
     gmt_print_clean(out, file != NULL ? file : without_lines(listing->kernel), 0);
     gmt_text_style(&listing->out, GMT_STYLE_PLAIN);
     if (file != NULL && listing->text.missing != NULL)
-        fprintf(out, "  (source: %s)", listing->text.missing);
+        say_missing(out, listing);
     if (listing->text.from_disk)
         fputs("  (source of this machine: it may have changed since)", out);
     fputc('\n', out);
@@ -292,7 +299,7 @@ static void kernel_listing(struct listing *listing)
         const char *file = kernel->lines[at].file;
 
         listing->text = file != NULL ? gmt_source_text_load(listing->view->db, listing->view->arena,
-                                                            file, true)
+                                                            file, listing->view->local_sources)
                                      : (struct gmt_source_text){0};
         file_head(listing, file);
         column_head(listing);

@@ -11,6 +11,7 @@ struct gmt_lines_view {
     const char *trace;
     struct gmt_kernel_lines *kernels;
     size_t kernel_count, shown; /* the first `shown` are printed */
+    bool local_sources;         /* also those of this machine's files that the trace names */
     long context;               /* lines of source around those that were counted */
 };
 

@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
+#include "analyzer/gaps.h"
 #include "analyzer/named_ranges.h"
 #include "analyzer/open.h"
 #include "analyzer/redact.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
 
 static void complain(const char *subject, const char *message)
 {
-    fprintf(stderr, "gmanalyze: %s: %s\n", subject, message);
+    gmt_say(stderr, "gmanalyze: %s: %s\n", subject, message);
 }
 
 /* The model of the trace's GPU; measures it first where that is asked for or allowed. */
@@ -27,7 +30,7 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
 
     if (timeline->simulated) {
         if (now)
-            fprintf(stderr, "gmanalyze: not calibrated: the software device has no times\n");
+            gmt_say(stderr, "gmanalyze: not calibrated: the software device has no times\n");
         return 0;
     }
     if (!now) {
@@ -42,26 +45,59 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
             return 0;
         gmt_model_free(model);
     }
-    fprintf(stderr, "gmanalyze: calibrating this GPU (about 10 s, kept for later)\n");
+    gmt_say(stderr, "gmanalyze: calibrating this GPU (about 10 s, kept for later)\n");
     /* A trace of another machine: what is here may be a board of the same name. */
     const char *uuid = gmt_calibrate_possible(timeline->device.uuid) ? timeline->device.uuid : NULL;
     rc = gmt_calibrate_run(uuid, message, sizeof(message));
     if (rc != 0)
-        fprintf(stderr, "gmanalyze: not calibrated: %s\n", message);
+        gmt_say(stderr, "gmanalyze: not calibrated: %s\n", message);
     if (rc != 0 && now)
         return rc;
     return gmt_model_find(model, timeline, options->model_file, rc == 0, message, sizeof(message));
 }
 
-/* What a report shows that is not out of the trace. */
-static void redact_beside(struct gmt_arena *arena, struct gmt_model *model,
-                          struct gmt_report *report)
+/* The model is chosen by what a redacted timeline does not show. */
+static int find_model_redacted(const struct gmt_options *options, struct gmt_session *session)
 {
-    report->trace_path = gmt_redact_path(report->trace_path);
-    if (model->origin != NULL)
-        model->origin = gmt_redact_path(model->origin);
+    struct gmt_timeline *timeline = &session->timeline;
+    char *shown = timeline->device.uuid;
+
+    timeline->device.uuid = gmt_redact_true_uuid(session->db, &session->arena);
+    int rc = find_model(options, timeline, &session->model);
+    timeline->device.uuid = shown;
+    return rc;
+}
+
+/* "trace 2": a name that tells nothing but the order on the command line. */
+static const char *number_of(struct gmt_session *session, const struct gmt_options *options,
+                             const char *path)
+{
+    for (size_t i = 0; i < options->trace_count && options->trace_count > 1; i++) {
+        if (options->traces[i] == path)
+            return gmt_arena_text(&session->arena, "trace %zu", i + 1);
+    }
+    for (size_t i = 0; i < options->baseline_count; i++) {
+        if (options->baselines[i] == path)
+            return gmt_arena_text(&session->arena, "baseline %zu", i + 1);
+    }
+    return "trace";
+}
+
+/* What a report shows that is not out of the trace. */
+static void redact_beside(struct gmt_session *session, const struct gmt_options *options,
+                          const char *path)
+{
+    struct gmt_model *model = &session->model;
+
+    session->report.trace_path = options->redact == GMT_REDACT_NAMES
+                                     ? number_of(session, options, path)
+                                     : gmt_redact_path(path);
+    /* Files of models are named after the board. */
+    if (model->origin != NULL && strcmp(model->origin, GMT_MODEL_OF_TRACE) != 0)
+        model->origin = "a file";
     if (model->json != NULL)
-        model->json = gmt_redact_text(arena, model->json);
+        model->json = gmt_redact_model(&session->arena, model->json);
+    gmt_redact_model_names(&session->arena, &model->device_name, &model->created);
 }
 
 int gmt_session_open(struct gmt_session *session, const struct gmt_options *options,
@@ -75,11 +111,17 @@ int gmt_session_open(struct gmt_session *session, const struct gmt_options *opti
     session->report = (struct gmt_report){.arena = &session->arena, .trace_path = path};
     if (gmt_open_trace(path, &session->db, message, sizeof(message)) != 0) {
         /* The message names the file. */
-        fprintf(stderr, "gmanalyze: %s\n", message);
+        gmt_say(stderr, "gmanalyze: %s\n", message);
         return GMT_EXIT_UNREADABLE;
     }
-    if (gmt_redact_trace(session->db, options->redact) != 0) {
-        complain(path, sqlite3_errmsg(session->db));
+    if (gmt_redact_trace(session->db, options->redact, message, sizeof(message)) != 0) {
+        complain(path, message);
+        return GMT_EXIT_UNREADABLE;
+    }
+    struct gmt_lost_calls lost = gmt_lost_calls(session->db);
+    if (lost.all) {
+        complain(path,
+                 gmt_arena_text(&session->arena, "holds no call of the program: %s", lost.text));
         return GMT_EXIT_UNREADABLE;
     }
     int limit = options->range != NULL
@@ -90,23 +132,38 @@ int gmt_session_open(struct gmt_session *session, const struct gmt_options *opti
                                       : options->range;
     if (limit != 0) {
         /* Better no report than one over the whole run under a range's name. */
-        complain(path, limit == -ENOENT ? message : sqlite3_errmsg(session->db));
+        complain(path, limit == -ENOENT ? message : gmt_guard_reason(session->db));
         return GMT_EXIT_UNREADABLE;
     }
     if (gmt_timeline_load(&session->timeline, session->db, message, sizeof(message)) != 0) {
         complain(path, message);
         return GMT_EXIT_UNREADABLE;
     }
-    if (find_model(options, &session->timeline, &session->model) != 0)
-        return GMT_EXIT_UNREADABLE;
-    if (options->redact != GMT_REDACT_NOTHING)
-        redact_beside(&session->arena, &session->model, &session->report);
-    int rc = gmt_analyze(&session->timeline, &session->model, &filter, &session->report);
-    if (rc != 0) {
-        complain(path, strerror(-rc));
+    /* Of several traces, one may well lack a kernel of the others. */
+    bool is_only = options->command == GMT_COMMAND_ANALYZE && options->trace_count == 1 &&
+                   options->traces[0] == path;
+    if (options->kernel != NULL && is_only &&
+        gmt_kernels_match(&session->timeline, options->kernel, message, sizeof(message)) != 0) {
+        /* A report about nothing would read as one that found nothing. */
+        complain(path, message);
         return GMT_EXIT_UNREADABLE;
     }
-    return GMT_EXIT_OK;
+    if (find_model_redacted(options, session) != 0)
+        return GMT_EXIT_UNREADABLE;
+    if (options->redact != GMT_REDACT_NOTHING)
+        redact_beside(session, options, path);
+    int rc = gmt_analyze(&session->timeline, &session->model, &filter, &session->report);
+    if (rc != 0) {
+        complain(path, rc != -ENOMEM && gmt_guard_noted(session->db) ? gmt_guard_reason(session->db)
+                                                                     : gmt_command_reason(rc));
+        return GMT_EXIT_UNREADABLE;
+    }
+    /* A rule goes on without what it cannot read; a report that lacks it without a word would be wrong. */
+    if (gmt_guard_noted(session->db)) {
+        complain(path, gmt_guard_reason(session->db));
+        return GMT_EXIT_UNREADABLE;
+    }
+    return gmt_command_memory_short(path) ? GMT_EXIT_UNREADABLE : GMT_EXIT_OK;
 }
 
 void gmt_session_close(struct gmt_session *session)

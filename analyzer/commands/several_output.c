@@ -4,12 +4,16 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "analyzer/commands/commands.h"
+#include "libtrace/store/printable.h"
+#include "reports/memory_limit.h"
+
+/* error: negative errno */
 static void complain(const char *subject, int error)
 {
-    fprintf(stderr, "gmanalyze: %s: %s\n", subject, strerror(error));
+    gmt_say(stderr, "gmanalyze: %s: %s\n", subject, gmt_command_reason(error));
 }
 
 int gmt_several_output(const struct gmt_options *options, const struct gmt_several *several)
@@ -18,12 +22,11 @@ int gmt_several_output(const struct gmt_options *options, const struct gmt_sever
                                        .color = gmt_writer_wants_color(STDOUT_FILENO)};
     const struct gmt_several_writer *writer = gmt_several_writer_find(options->writer->name);
 
-    errno = 0;
-    int rc = writer->write(several, &style, stdout);
-    if (rc == 0 && fflush(stdout) != 0)
-        rc = -errno;
-    if (rc != 0)
-        complain("standard output", -rc);
+    int rc = 0;
+
+    if (gmt_command_memory_short("the traces together"))
+        return -ENOMEM;
+    /* Files first: whoever reads standard output may stop reading, which ends the process. */
     for (size_t i = 0; i < options->output_count; i++) {
         const struct gmt_output *output = &options->outputs[i];
         struct gmt_writer_options plain = {0};
@@ -31,11 +34,19 @@ int gmt_several_output(const struct gmt_options *options, const struct gmt_sever
                                             &plain, output->path);
 
         if (result != 0) {
-            complain(output->path, -result);
+            complain(output->path, result);
             rc = result;
             continue;
         }
-        fprintf(stderr, "gmanalyze: wrote %s\n", output->path);
+        gmt_say(stderr, "gmanalyze: wrote %s\n", output->path);
     }
-    return rc;
+    errno = 0;
+    int result = writer->write(several, &style, stdout);
+    if (result == 0 && gmt_memory_short())
+        result = -ENOMEM;
+    if (result == 0 && fflush(stdout) != 0)
+        result = -errno;
+    if (result != 0)
+        complain("standard output", result);
+    return result != 0 ? result : rc;
 }

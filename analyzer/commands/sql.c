@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gmanalyze sql: a query on a trace, which it cannot change. */
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,10 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/sql_rows.h"
 #include "analyzer/commands/views.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
+#include "reports/format.h"
+#include "reports/memory_limit.h"
 
 /* In the order of the words of --format. */
 static gmt_rows_function *const writers[] = {gmt_rows_table, gmt_rows_tsv, gmt_rows_csv,
@@ -32,44 +35,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         else if (options->query == NULL)
             options->query = argument;
         else
-            argp_error(state, "one query at a time, in quotes: '%s'", argument);
+            gmt_command_wrong(state, "one query at a time, in quotes: '%s'", argument);
         return 0;
     case ARGP_KEY_END:
         if (options->trace == NULL)
             argp_error(state, "no trace given");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-/* Pragmas that tell of the schema, without an effect. */
-static bool harmless_pragma(const char *name)
-{
-    static const char *const names[] = {"table_info", "table_xinfo", "table_list",
-                                        "index_list", "index_info",  "foreign_key_list"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (name != NULL && strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Reading is allowed, and nothing else: no other file, no table, no setting. */
-static int authorize(void *context, int action, const char *first, const char *second,
-                     const char *database, const char *view)
-{
-    (void)context;
-    (void)database;
-    (void)view;
-    switch (action) {
-    case SQLITE_SELECT:
-    case SQLITE_READ:
-    case SQLITE_RECURSIVE: return SQLITE_OK;
-    case SQLITE_FUNCTION:
-        return second != NULL && strcmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA: return harmless_pragma(first) ? SQLITE_OK : SQLITE_DENY;
-    default: return SQLITE_DENY;
     }
 }
 
@@ -89,11 +61,17 @@ static bool blank(sqlite3 *db, const char *text)
 /* One line, whatever the query held. */
 static int refuse(const char *message)
 {
-    fprintf(stderr, "gmanalyze: sql: ");
-    for (; *message != '\0'; message++)
-        fputc(iscntrl((unsigned char)*message) ? ' ' : *message, stderr);
-    fputc('\n', stderr);
+    gmt_say(stderr, "gmanalyze: sql: %s\n", message);
     return GMT_EXIT_USAGE;
+}
+
+/* With too little memory it is not the query that is wrong. */
+static int fail(sqlite3 *db)
+{
+    if (!gmt_memory_short() && sqlite3_errcode(db) != SQLITE_NOMEM)
+        return refuse(gmt_guard_reason(db));
+    (void)refuse(gmt_guard_memory_reason());
+    return GMT_EXIT_UNREADABLE;
 }
 
 static int run_query(sqlite3 *db, const struct sql_options *options)
@@ -104,7 +82,7 @@ static int run_query(sqlite3 *db, const struct sql_options *options)
     int status = GMT_EXIT_OK, format = options->format;
 
     if (sqlite3_prepare_v2(db, options->query, -1, &statement, &rest) != SQLITE_OK)
-        return refuse(sqlite3_errcode(db) == SQLITE_AUTH ? only_read : sqlite3_errmsg(db));
+        return sqlite3_errcode(db) == SQLITE_AUTH ? refuse(only_read) : fail(db);
     if (format == FORMAT_UNKNOWN)
         format = isatty(STDOUT_FILENO) ? FORMAT_TABLE : FORMAT_TSV;
     if (statement == NULL)
@@ -114,7 +92,7 @@ static int run_query(sqlite3 *db, const struct sql_options *options)
     else if (sqlite3_column_count(statement) == 0)
         status = refuse(only_read);
     else if (writers[format](statement, stdout) != 0)
-        status = refuse(sqlite3_errmsg(db));
+        status = fail(db);
     sqlite3_finalize(statement);
     return status;
 }
@@ -129,7 +107,7 @@ static void list_views(sqlite3 *db)
         const char *name = (const char *)sqlite3_column_text(names, 0);
         char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
         sqlite3_stmt *view = NULL;
-        size_t column = (size_t)printf("%s", name);
+        size_t column = gmt_print_clean(stdout, name, 0);
 
         /* A view over tables that came after the trace cannot be asked. */
         if (sql == NULL || sqlite3_prepare_v2(db, sql, -1, &view, NULL) != SQLITE_OK)
@@ -140,7 +118,8 @@ static void list_views(sqlite3 *db)
             if (i == 0 || column + strlen(field) + 1 > 96) {
                 column = (size_t)printf("\n   ") - 1;
             }
-            column += (size_t)printf(" %s", field);
+            putchar(' ');
+            column += 1 + gmt_print_clean(stdout, field, 0);
         }
         putchar('\n');
         sqlite3_finalize(view);
@@ -163,9 +142,7 @@ int gmt_command_sql(int argc, char **argv)
     int status = gmt_command_open(options.trace, &db);
     if (status != GMT_EXIT_OK)
         return status;
-    (void)sqlite3_exec(db, "PRAGMA query_only = 1", NULL, NULL, NULL);
-    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
-    (void)sqlite3_set_authorizer(db, authorize, NULL);
+    gmt_guard_seal(db);
     if (options.query != NULL)
         status = run_query(db, &options);
     else

@@ -12,6 +12,7 @@
 #include "analyzer/commands/export.h"
 #include "reports/format.h"
 #include "reports/json_values.h"
+#include "reports/memory_limit.h"
 
 /* Rows that tell how wide the columns of a table are; later ones may be wider and then stand out. */
 enum { ROWS_AHEAD = 1000, WIDEST = 80 };
@@ -101,8 +102,10 @@ static int read_ahead(struct table *table, sqlite3_stmt *statement)
             int type = sqlite3_column_type(statement, (int)i);
             char *copy = strdup(cell_text(statement, i));
 
-            if (copy == NULL)
+            if (copy == NULL) {
+                gmt_memory_note_short();
                 return SQLITE_NOMEM;
+            }
             table->cells[table->rows * table->columns + i] = copy;
             widen(table, i, copy);
             table->numbers[i] = table->numbers[i] && type != SQLITE_TEXT && type != SQLITE_BLOB;

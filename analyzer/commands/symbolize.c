@@ -7,12 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyzer/commands/commands.h"
 #include "libtrace/store/database.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/printable.h"
 #include "libtrace/store/recording.h"
 #include "libtrace/store/symbolize.h"
 #include "reports/format.h"
+#include "reports/memory_limit.h"
 
 enum { MOST_DIRS = 64 };
 
@@ -30,7 +34,7 @@ static void take_dir(struct argp_state *state, struct symbolize_options *options
     char *path = realpath(argument, NULL);
 
     if (path == NULL)
-        argp_error(state, "--debug-dir %s: %s", argument, strerror(errno));
+        gmt_command_wrong(state, "--debug-dir %s: %s", argument, strerror(errno));
     else if (options->dir_count == MOST_DIRS)
         argp_error(state, "at most %d folders", MOST_DIRS);
     else
@@ -81,13 +85,14 @@ static int print_rest(sqlite3 *db)
     while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
         const char *state = (const char *)sqlite3_column_text(rows, 1);
         const char *build_id = (const char *)sqlite3_column_text(rows, 2);
-        char *path = gmt_clean_copy((const char *)sqlite3_column_text(rows, 0));
+        const char *name = (const char *)sqlite3_column_text(rows, 0);
+        char *path = name != NULL ? gmt_clean_copy(name) : NULL;
 
         for (size_t i = 0; i < sizeof(wordings) / sizeof(wordings[0]); i++) {
             if (strcmp(wordings[i].state, state) == 0)
-                printf("%s %s (%lld frames%s%s)\n", path != NULL ? path : "?", wordings[i].text,
-                       (long long)sqlite3_column_int64(rows, 3),
-                       build_id != NULL ? ", build id " : "", build_id != NULL ? build_id : "");
+                gmt_say(stdout, "%s %s (%lld frames%s%s)\n", path != NULL ? path : "?",
+                        wordings[i].text, (long long)sqlite3_column_int64(rows, 3),
+                        build_id != NULL ? ", build id " : "", build_id != NULL ? build_id : "");
         }
         free(path);
         count++;
@@ -115,6 +120,16 @@ static int symbolize(sqlite3 *db, const struct symbolize_options *options, int64
     return rc;
 }
 
+static int open_for_writing(const char *trace, sqlite3 **db)
+{
+    struct stat info;
+    int rc = gmt_database_open(trace, db);
+
+    if (rc != 0)
+        return rc;
+    return stat(trace, &info) == 0 ? gmt_guard_writing(*db, info.st_size) : -errno;
+}
+
 int gmt_command_symbolize(int argc, char **argv)
 {
     static const char doc[] =
@@ -131,16 +146,22 @@ int gmt_command_symbolize(int argc, char **argv)
     int rest = -1, status = gmt_command_open(options.trace, &db);
     sqlite3_close(db);
     db = NULL;
+    /* What the files of the program need has nothing to do with the size of the trace. */
+    gmt_memory_limit_lift();
+    gmt_guard_lift_memory();
     if (status == GMT_EXIT_OK) {
-        int rc = gmt_database_open(options.trace, &db);
+        int rc = open_for_writing(options.trace, &db);
 
         if (rc == 0 && (rc = symbolize(db, &options, &more)) == 0) {
             printf("%lld frames got a line\n", (long long)more);
             rest = print_rest(db);
         }
         if (rest < 0) {
-            fprintf(stderr, "gmanalyze: %s: %s\n", options.trace,
-                    gmt_recording_explain(rc != 0 ? rc : -EIO));
+            gmt_say(stderr, "gmanalyze: %s: %s\n", options.trace,
+                    rc == -ETIME ? gmt_guard_time_reason()
+                    : db != NULL && gmt_guard_noted(db)
+                        ? gmt_guard_reason(db)
+                        : gmt_recording_explain(rc != 0 ? rc : -EIO));
             status = GMT_EXIT_UNREADABLE;
         }
         gmt_database_close(db);

@@ -8,9 +8,12 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/validate_checks.h"
+#include "analyzer/time_limit.h"
+#include "libtrace/store/guard.h"
 #include "libtrace/store/reader.h"
 #include "reports/format.h"
 #include "reports/json_values.h"
+#include "reports/memory_limit.h"
 
 /* Faults that are told; the others are counted. */
 enum { EXAMPLES = 3 };
@@ -53,8 +56,10 @@ static void add_fault(struct outcome *outcome, const char *text)
 static void run_check(sqlite3 *db, const struct gmt_check *check, struct outcome *outcome)
 {
     sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, check->sql, -1, &statement, NULL);
+    char *sql = gmt_check_sql(check, db);
+    int rc = sql != NULL ? sqlite3_prepare_v2(db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
 
+    sqlite3_free(sql);
     *outcome = (struct outcome){.name = check->name, .what = check->what};
     if (rc == SQLITE_ERROR && strncmp(sqlite3_errmsg(db), "no such table", 13) == 0) {
         outcome->state = GMT_CHECK_SKIPPED;
@@ -67,7 +72,7 @@ static void run_check(sqlite3 *db, const struct gmt_check *check, struct outcome
     }
     outcome->state = outcome->faults > 0 ? check->state : GMT_CHECK_OK;
     if (rc != SQLITE_DONE) {
-        add_fault(outcome, sqlite3_errmsg(db));
+        add_fault(outcome, rc == SQLITE_NOMEM ? gmt_guard_memory_reason() : gmt_guard_reason(db));
         outcome->state = GMT_CHECK_FAILED;
     }
     sqlite3_finalize(statement);
@@ -113,8 +118,11 @@ static void print_json(const char *trace, const struct outcome *outcomes, size_t
         json_array_append_new(checks, json_of(&outcomes[i]));
     root = json_pack("{ss, si, so, ss, so}", "format", "gmtrace-validation", "version", 1, "trace",
                      gmt_json_text(trace), "result", results[worst], "checks", checks);
-    json_dumpf(root, stdout, JSON_INDENT(2));
-    putchar('\n');
+    /* With a part missing it would look whole. */
+    if (!gmt_command_memory_short("validate")) {
+        json_dumpf(root, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
     json_decref(root);
 }
 
@@ -124,8 +132,12 @@ static bool open_trace(const char *trace, sqlite3 **db, struct outcome *outcome)
     char message[512] = "";
 
     *outcome = (struct outcome){.name = "format", .what = "the file is a trace that can be read"};
-    if (gmt_trace_open(trace, GMT_TRACE_ALLOW_INCOMPLETE, db, message, sizeof(message)) == 0)
+    int rc = gmt_trace_open(trace, GMT_TRACE_ALLOW_INCOMPLETE, db, message, sizeof(message));
+    gmt_memory_limit(gmt_guard_memory_bytes());
+    if (rc == 0) {
+        gmt_time_limit(*db);
         return true;
+    }
     outcome->state = GMT_CHECK_FAILED;
     add_fault(outcome, message);
     return false;
@@ -142,8 +154,7 @@ int gmt_command_validate(int argc, char **argv)
 {
     static const char doc[] =
         "One line per check. Exit status: 0; 2 usage; 3 a check failed; 4 --strict and something "
-        "is "
-        "missing. The trace is not changed, nor finished where its recorder was killed.";
+        "is missing. The trace is not changed, nor finished where its recorder was killed.";
     struct validate_options options = {0};
     enum gmt_check_state worst = GMT_CHECK_OK;
     sqlite3 *db = NULL;

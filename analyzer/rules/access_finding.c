@@ -45,15 +45,6 @@ static double total_sectors(const struct gmt_timeline *tl, const struct gmt_acce
     return sum;
 }
 
-bool gmt_access_matters(const struct gmt_analysis *analysis,
-                        const struct gmt_access_subject *subject, const struct gmt_gain *gain)
-{
-    double excess = gmt_access_excess(subject) * (double)subject->class->launches;
-
-    return isfinite(gain->best_ns) ||
-           excess >= GMT_EXCESS_SHARE * total_sectors(analysis->timeline, subject);
-}
-
 static void put_evidence(struct gmt_finding *finding, const struct gmt_access *access,
                          const char *const names[6])
 {
@@ -116,6 +107,14 @@ void gmt_access_put_gain(struct gmt_analysis *analysis, struct gmt_finding *find
     finding->confidence = gain->from_family ? gmt_confidence_of_model(analysis->model)
                                             : GMT_CONFIDENCE_MODELLED;
     finding->method = method;
+}
+
+void gmt_access_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                           const struct gmt_access_subject *subject)
+{
+    gmt_finding_judge_part(analysis, finding,
+                           gmt_access_excess(subject) * (double)subject->class->launches,
+                           total_sectors(analysis->timeline, subject));
 }
 
 const char *gmt_access_words(const struct gmt_access_subject *subject)

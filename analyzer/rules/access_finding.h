@@ -20,13 +20,6 @@ struct gmt_access_subject gmt_access_subject_of(const struct gmt_analysis *analy
 /* Sectors of one launch beyond the ideal. */
 double gmt_access_excess(const struct gmt_access_subject *subject);
 
-/*
- * Whether a finding is worth making: it has a price, or its excess is GMT_EXCESS_SHARE of all sectors
- * of that kind of access.
- */
-bool gmt_access_matters(const struct gmt_analysis *analysis,
-                        const struct gmt_access_subject *subject, const struct gmt_gain *gain);
-
 /* With its place, cost, evidence, lines, claims and SQL. NULL: no memory. */
 struct gmt_finding *gmt_access_finding(struct gmt_analysis *analysis,
                                        const struct gmt_access_subject *subject);
@@ -35,6 +28,10 @@ struct gmt_finding *gmt_access_finding(struct gmt_analysis *analysis,
 void gmt_access_put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const struct gmt_access_subject *subject, const struct gmt_gain *gain,
                          const char *method);
+
+/* gmt_finding_judge_part by the sectors in excess, of all sectors of that kind of access. */
+void gmt_access_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                           const struct gmt_access_subject *subject);
 
 /* "loads", "stores", or "loads and stores". */
 const char *gmt_access_words(const struct gmt_access_subject *subject);

@@ -69,7 +69,8 @@ static struct churn add_up(struct gmt_analysis *analysis, const struct gmt_cover
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_allocation *a = &tl->allocations[members[i]];
 
-        if (a->free_begin_ns == GMT_NO_TIME || a->call.begin_ns < freed_ns)
+        if (a->free_begin_ns == GMT_NO_TIME || a->free_end_ns == GMT_NO_TIME ||
+            a->call.begin_ns < freed_ns)
             continue;
         freed_ns = a->free_end_ns;
         members[churn.pairs] = members[i];

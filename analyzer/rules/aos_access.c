@@ -6,6 +6,7 @@
 #include "analyzer/price_layout.h"
 #include "analyzer/rules/access_finding.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -53,9 +54,10 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
 {
     const struct gmt_pattern *pattern = &subject->pattern;
     const struct gmt_access *access = subject->loads ? &subject->load : &subject->store;
-    int64_t words = (int64_t)(pattern->struct_bytes / pattern->width_bytes);
-    int64_t each = pattern->kind == GMT_PATTERN_FIELD ? (int64_t)pattern->fields : words;
-    int64_t elements = (int64_t)(access->bytes / pattern->width_bytes / (double)each);
+    int64_t words = gmt_integer_clamped(pattern->struct_bytes / pattern->width_bytes);
+    int64_t each = pattern->kind == GMT_PATTERN_FIELD ? gmt_integer_clamped(pattern->fields)
+                                                      : words;
+    int64_t elements = gmt_integer_clamped(access->bytes / pattern->width_bytes / (double)each);
 
     finding->effort = GMT_EFFORT_LARGE;
     if (pattern->kind == GMT_PATTERN_FIELD) {
@@ -89,8 +91,6 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                                                     subject.loads, subject.stores)
                                  : gmt_price_whole_structs(analysis->model, analysis->timeline,
                                                            class, pattern);
-    if (!gmt_access_matters(analysis, &subject, &gain))
-        return;
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
     if (finding == NULL)
         return;
@@ -105,6 +105,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     /* Sizes of arrays are circumstantial. */
     if (!pattern->counted && finding->confidence < GMT_CONFIDENCE_MODELLED)
         finding->confidence = GMT_CONFIDENCE_MODELLED;
+    gmt_access_judge_part(analysis, finding, &subject);
     gmt_finding_emit(analysis, finding);
 }
 

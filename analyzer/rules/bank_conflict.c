@@ -21,10 +21,11 @@ static const char explain[] =
     "        interval it stays. Where a kernel is bound by something else, it becomes a note.\n"
     "Fix     Pad the row by one word (tile[32][33]), or swizzle the index.\n"
     "Limits  Per kernel, not per instruction, except on the software device, which has no times:\n"
-    "        there from twice the ideal and 5 % of all passes on. Accesses by TMA and LDGSTS are\n"
-    "        not counted. A 16-byte word that many lanes share takes two passes: two-way "
-    "conflicts\n"
-    "        of requests for 64 bytes or less look the same, and are taken for that.\n";
+    "        there from twice the ideal and 5 % of all passes on, below 5 % as a note. Accesses "
+    "by\n"
+    "        TMA and LDGSTS are not counted. A 16-byte word that many lanes share takes two\n"
+    "        passes: two-way conflicts of requests for 64 bytes or less look the same, and are\n"
+    "        taken for that.\n";
 
 enum { WARP_LANES = 32 };
 
@@ -92,8 +93,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (!(worst >= GMT_CONFLICT_RATIO) || !(wavefronts > ideal))
         return;
     struct gmt_gain gain = gmt_price_conflicts(model, analysis->timeline, class);
-    if (isnan(gain.best_ns) &&
-        (worst < GMT_EXCESS_RATIO || (wavefronts - ideal) * n < GMT_EXCESS_SHARE * all_excess))
+    if (isnan(gain.best_ns) && worst < GMT_EXCESS_RATIO)
         return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
@@ -132,6 +132,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                           : gain.from_family  ? gmt_confidence_of_model(model)
                                               : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_judge_part(analysis, finding, (wavefronts - ideal) * n, all_excess);
     gmt_finding_emit(analysis, finding);
 }
 

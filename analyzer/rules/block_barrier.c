@@ -7,6 +7,7 @@
 #include "analyzer/price_shared.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -32,7 +33,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     const struct gmt_timeline *tl = analysis->timeline;
     double barrier = gmt_barrier_share(tl, class), fence = gmt_known(gmt_fence_share(tl, class));
     double n = (double)class->launches;
-    int64_t threads = class->block[0] * class->block[1] * class->block[2];
+    int64_t threads = gmt_volume_clamped(class->block);
     int64_t parts = threads / GMT_SMALL_BLOCK_THREADS;
     char share[GMT_FORMAT_BYTES];
 

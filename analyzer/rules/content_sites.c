@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies that carried nothing new, summed up: what GM105 and GM106 have in common. */
+/* Copies that carried nothing new, summed up: what GM105, GM106 and GM117 have in common. */
 #include "analyzer/rules/content_sites.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "analyzer/gaps.h"
 #include "analyzer/price.h"
+#include "analyzer/query.h"
 #include "analyzer/thresholds.h"
+#include "analyzer/unseen.h"
 #include "reports/format.h"
 
 void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_analysis *analysis,
@@ -60,10 +63,10 @@ const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)
                                 "there through pointers that lie in memory.",
         [-GMT_DOUBT_STREAM] = " Earlier work of another stream may have written there in between: "
                               "nothing is known of their order.",
-        [-GMT_DOUBT_SHARED] = " The program shares memory with other processes, which may have "
-                              "written there in between.",
+        [-GMT_DOUBT_SHARED] = "", /* left out */
         [-GMT_DOUBT_UNSEEN] = " What the trace or the range leaves out may have written there in "
                               "between.",
+        [-GMT_DOUBT_VALUE] = " A value that a stream wrote (cuStreamWriteValue) may lie there.",
     };
 
     if (doubt <= 0)
@@ -75,6 +78,52 @@ const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)
                           " %s got a pointer to it in between: this holds only if it does not "
                           "write there.",
                           gmt_short_kernel_name(analysis->report->arena, name));
+}
+
+struct gmt_allocation_device {
+    int64_t allocation, device;
+};
+
+int gmt_devices_load(struct gmt_devices *devices, const struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+
+    *devices = (struct gmt_devices){0};
+    if (tl->device_count < 2)
+        return 0;
+    devices->rows = calloc(tl->allocation_count + 1, sizeof(*devices->rows));
+    if (devices->rows == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT a.id, c.device_id FROM allocation a LEFT JOIN "
+                            "context c ON c.id = a.context_id ORDER BY a.id");
+    while (rc == 0 && devices->count < tl->allocation_count && gmt_query_next(&query))
+        devices->rows[devices->count++] = (struct gmt_allocation_device){
+            gmt_query_id(&query, 0), gmt_query_known_id(&query, 1)};
+    return gmt_query_close(&query, rc);
+}
+
+void gmt_devices_free(struct gmt_devices *devices)
+{
+    free(devices->rows);
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+    const struct gmt_allocation_device *x = a, *y = b;
+
+    return (x->allocation > y->allocation) - (x->allocation < y->allocation);
+}
+
+int64_t gmt_devices_of(const struct gmt_devices *devices, int64_t allocation)
+{
+    struct gmt_allocation_device key = {allocation, 0};
+    const struct gmt_allocation_device *found = devices->count == 0
+                                                    ? NULL
+                                                    : bsearch(&key, devices->rows, devices->count,
+                                                              sizeof(key), compare_devices);
+
+    return found != NULL ? found->device : -1;
 }
 
 struct member {
@@ -115,11 +164,27 @@ static const char *why_open(char skipped)
     }
 }
 
+bool gmt_content_is_left_out(const struct gmt_timeline *tl, int32_t doubt)
+{
+    return doubt == GMT_DOUBT_SHARED ||
+           (doubt != GMT_DOUBT_NONE && tl->unseen != NULL && tl->unseen->limited);
+}
+
+static const char *why_left_out(const struct gmt_timeline *tl)
+{
+    return tl->unseen != NULL && tl->unseen->limited
+               ? tl->unseen->uses
+               : "the program shares memory with other processes, which may have written there "
+                 "between the copies";
+}
+
 enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compared, size_t open,
-                                     char skipped, const char *what)
+                                     char skipped, size_t left_out, const char *what)
 {
     if (compared + open == 0)
         return GMT_OUTCOME_NOT_APPLICABLE;
+    if (left_out > 0 && analysis->pending_count == 0)
+        return gmt_could_not(analysis, "%s", why_left_out(analysis->timeline));
     if (open > compared)
         return gmt_could_not(analysis, "%zu of %zu %s without a fingerprint to compare: %s", open,
                              open + compared, what, why_open(skipped));

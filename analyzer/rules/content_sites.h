@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies that carried nothing new, summed up: what GM105 and GM106 have in common. */
+/* Copies that carried nothing new, summed up: what GM105, GM106 and GM117 have in common. */
 #ifndef GMT_ANALYZER_RULES_CONTENT_SITES_H
 #define GMT_ANALYZER_RULES_CONTENT_SITES_H
 
@@ -29,14 +29,36 @@ const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_
 /* " NAME got a pointer to it in between: ...", of enum gmt_doubt; "" without one. */
 const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt);
 
+struct gmt_allocation_device;
+
+/* Which device an allocation is of. */
+struct gmt_devices {
+    struct gmt_allocation_device *rows; /* by allocation; none in a trace of one device */
+    size_t count;
+};
+
+/* 0, -ENOMEM or -EIO; gmt_devices_free in every case. */
+int gmt_devices_load(struct gmt_devices *devices, const struct gmt_timeline *timeline);
+void gmt_devices_free(struct gmt_devices *devices);
+/* -1: not known, or there is but one. */
+int64_t gmt_devices_of(const struct gmt_devices *devices, int64_t allocation);
+
 /* Sorts indices of copies by call site, then by time. */
 void gmt_copies_sort_by_site(const struct gmt_timeline *timeline, size_t *members, size_t n);
 
 /*
- * PASS; NOT_APPLICABLE where nothing could have been found; COULD_NOT_CHECK where more copies were
- * left open for want of a fingerprint than were compared. `what` names them.
+ * Whether a doubt is as good as a write: others may write to the memory, or the trace, or the analysis, is
+ * limited to ranges, so that neither a write nor a read-back of what a kernel may have written can be
+ * excluded.
+ */
+bool gmt_content_is_left_out(const struct gmt_timeline *timeline, int32_t doubt);
+
+/*
+ * PASS; NOT_APPLICABLE where nothing could have been found; COULD_NOT_CHECK where all that was found
+ * is left out, or more copies were left open for want of a fingerprint than were compared. `what`
+ * names them.
  */
 enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compared, size_t open,
-                                     char skipped, const char *what);
+                                     char skipped, size_t left_out, const char *what);
 
 #endif

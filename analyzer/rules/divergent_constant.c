@@ -51,8 +51,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (!(constants.requests > 0) || !(ratio >= GMT_CONSTANT_WORDS))
         return;
     struct gmt_gain gain = gmt_price_constants(analysis->model, analysis->timeline, class);
-    if (isnan(gain.best_ns) &&
-        (ratio < GMT_EXCESS_RATIO || excess * n < GMT_EXCESS_SHARE * all_words))
+    if (isnan(gain.best_ns) && ratio < GMT_EXCESS_RATIO)
         return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
@@ -82,6 +81,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = sketch;
     put_gain(analysis, finding, class, gain);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_CONSTANTS);
+    gmt_finding_judge_part(analysis, finding, excess * n, all_words);
     gmt_finding_emit(analysis, finding);
 }
 

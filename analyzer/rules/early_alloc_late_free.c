@@ -23,13 +23,14 @@ static const char explain[] =
     "        the program's own, managed memory, memory given to other processes, arrays, and what\n"
     "        kernels get no pointer to, but may reach by a table of pointers that was uploaded,\n"
     "        are left out.\n"
-    "        What GM204 calls lost is left to it.\n";
+    "        What GM204 calls lost, and what GM205 calls unread, is left to them.\n";
 
 static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)
 {
     const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
 
-    if (row->first_use_ns == GMT_NO_TIME || row->lives_ns > group->peak.at_ns ||
+    /* Of what nothing reads GM205 says that it can go. */
+    if (row->first_use_ns == GMT_NO_TIME || row->unread || row->lives_ns > group->peak.at_ns ||
         gmt_memory_freed_ns(row) <= group->peak.at_ns)
         return false;
     *life = gmt_memory_needed(group->memory, row);
@@ -110,6 +111,6 @@ const struct gmt_rule gmt_rule_early_alloc_late_free = {
     .slug = "early-alloc-late-free",
     .title = "Device memory that lies idle at the peak",
     .category = "allocations",
-    .needs = GMT_NEED_ALLOCATIONS,
+    .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_ALL_USES,
     .run = run,
     .explain = explain};

@@ -36,7 +36,7 @@ static const char explain_strided[] =
     "Limits  Counters are those of sampled launches. Broadcasts ask for more bytes than they\n"
     "        touch and can hide strided accesses of the same kernel. Not so on the software\n"
     "        device, which counts the ideal itself and names the lines; it has no times, so there\n"
-    "        excess sectors from 5 % of all sectors on are shown.\n";
+    "        excess sectors from 5 % of all sectors on are findings, fewer are notes.\n";
 
 static const char explain_misaligned[] =
     "What    A warp's access that starts inside a sector touches one sector more than needed.\n"
@@ -142,8 +142,6 @@ static void strided(struct gmt_analysis *analysis, const struct gmt_tl_class *cl
         return;
     struct gmt_gain gain = gmt_price_access(analysis->model, analysis->timeline, class,
                                             subject.loads, subject.stores);
-    if (!gmt_access_matters(analysis, &subject, &gain))
-        return;
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
     if (finding == NULL)
         return;
@@ -152,6 +150,7 @@ static void strided(struct gmt_analysis *analysis, const struct gmt_tl_class *cl
     finding->headline = strided_headline(analysis, &subject);
     put_strided_fix(finding, &subject);
     gmt_access_put_gain(analysis, finding, &subject, &gain, gmt_access_method(&gain));
+    gmt_access_judge_part(analysis, finding, &subject);
     gmt_finding_emit(analysis, finding);
 }
 

@@ -124,6 +124,19 @@ static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *sit
         finding->note_why = "the peak of memory would hardly be lower";
 }
 
+/* The program may have given up, with no call that failed: its user knows. */
+static void add_status(struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
+    double status = analysis->report->exit_status;
+
+    /* As wait(2) gives it: the second byte is what was given to exit. */
+    if (finding->fix != NULL && status >= 256 && status < 65536)
+        finding->fix = gmt_text(analysis,
+                                "%s The program ended with status %d: if it gave up there, see "
+                                "first what a whole run does.",
+                                finding->fix, (int)status >> 8);
+}
+
 static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rule *rule,
                         struct work *work, const struct gmt_held_group *group)
 {
@@ -155,6 +168,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rul
     rule->describe(analysis, &site, finding);
     if (finding->headline == NULL)
         return;
+    add_status(analysis, finding);
     judge(analysis, &site, rule->host, finding);
     /* Small change that costs no time either is not even a note. */
     if (finding->note_why == NULL || site.bytes >= GMT_PEAK_MIN_BYTES)
@@ -174,8 +188,12 @@ static bool make_room(const struct gmt_memory *memory, struct work *work)
 bool gmt_held_broke_off(const struct gmt_analysis *analysis)
 {
     const char *reason = analysis->timeline->end_reason;
+    double status = analysis->report->exit_status;
 
-    return reason == NULL || strcmp(reason, "exit") != 0 || analysis->report->exit_status > 0;
+    if (reason == NULL || strcmp(reason, "exit") != 0)
+        return true;
+    /* Below 256: a signal, after the last of what the recorder saw of the end. */
+    return status > 0 && (status < 256 || analysis->memory->failed);
 }
 
 /* The device after `device` in the order of ids; INT64_MAX: there is none. */
@@ -328,8 +346,6 @@ const char *gmt_held_unknown(const struct gmt_analysis *analysis)
 {
     const struct gmt_memory *memory = analysis->memory;
 
-    if (analysis->report->range_limit != NULL)
-        return "only calls inside of ranges are analysed: uses outside of them are not seen";
     if (memory->shared)
         return "other processes may use the memory: it was given to them";
     if (memory->doubt_count > 0 && memory->doubt_count == analysis->timeline->launch_count)

@@ -28,8 +28,8 @@ static const char explain[] =
     "        cudaDeviceCanAccessPeer.\n"
     "Limits  A trace does not tell how devices are connected; the calibration copies to one\n"
     "        other device. Data that the host needs\n"
-    "        as well still have to be read back. Without times: places with 5 % of all copied\n"
-    "        bytes.\n";
+    "        as well still have to be read back. Without times: places with less than 5 % of\n"
+    "        all copied bytes are notes.\n";
 
 struct state {
     struct gmt_cover kernels;
@@ -126,8 +126,8 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
                             gmt_trips_condition(analysis, state->trips, members, n));
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
-        if (2 * sums.bytes >= GMT_EXCESS_SHARE * state->all_bytes)
-            gmt_finding_emit(analysis, finding);
+        gmt_finding_judge_part(analysis, finding, 2 * sums.bytes, state->all_bytes);
+        gmt_finding_emit(analysis, finding);
         return;
     }
     double seen = sums.cost - sums.hidden;

@@ -26,7 +26,7 @@ static const char explain[] =
     "        other kernels ran beside saves nothing. Lower end: both copies only, the step of\n"
     "        the host taking as long on the device; where it is not known that the host\n"
     "        changed the data the best estimate leaves its time out, too. Without times:\n"
-    "        places with 5 % of all copied bytes.\n"
+    "        places with less than 5 % of all copied bytes are notes.\n"
     "Fix     Do the step in a small kernel, on the data where they are.\n"
     "Limits  What the host does in between is not seen: a step that needs a file or another\n"
     "        process cannot move. Parts of a buffer that come back in other sizes are no trip\n"
@@ -155,8 +155,8 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
                             gmt_trips_condition(analysis, state->trips, members, n));
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
-        if (sums.bytes >= GMT_EXCESS_SHARE * state->all_bytes)
-            gmt_finding_emit(analysis, finding);
+        gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
+        gmt_finding_emit(analysis, finding);
         return;
     }
     finding->cost_ns = sums.still;

@@ -41,8 +41,9 @@ void gmt_launch_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
         finding->method = gmt_unpriced(analysis);
     } else {
-        finding->confidence = gain.from_family ? gmt_confidence_of_model(analysis->model)
-                                               : GMT_CONFIDENCE_MODELLED;
+        finding->confidence = finding->guess     ? GMT_CONFIDENCE_HEURISTIC
+                              : gain.from_family ? gmt_confidence_of_model(analysis->model)
+                                                 : GMT_CONFIDENCE_MODELLED;
     }
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_emit(analysis, finding);

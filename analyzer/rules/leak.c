@@ -12,9 +12,13 @@ static const char explain[] =
     "Seen    At least 3 allocations from one line that were never freed, each of which a kernel,\n"
     "        copy or memset used for the last time before the next one was made; in a process "
     "that\n"
-    "        ended normally. What the destruction of its context or cudaDeviceReset freed is not\n"
-    "        meant. Memory that is in use until the end, or allocated once, is a note: the end of\n"
-    "        the process gives it back.\n"
+    "        ended normally: by exit, whatever the status, unless it is not 0 and a call had "
+    "failed.\n"
+    "        What the destruction of its context or cudaDeviceReset freed is not meant. Memory "
+    "that\n"
+    "        is in use until the end, or allocated once, is a note: the end of the process gives "
+    "it\n"
+    "        back.\n"
     "Saving  Bytes, no time: the peak of device memory, computed anew with each of these\n"
     "        allocations freed after its last use.\n"
     "Fix     cudaFree after the last use; or allocate once, before the loop.\n"
@@ -141,6 +145,6 @@ const struct gmt_rule gmt_rule_leak = {.id = "GM204",
                                        .slug = "leak",
                                        .title = "Device memory that is never freed",
                                        .category = "allocations",
-                                       .needs = GMT_NEED_ALLOCATIONS,
+                                       .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_ALL_USES,
                                        .run = run,
                                        .explain = explain};

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM306: spilled registers and arrays in local memory, as far as they are executed. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 
 #include "analyzer/price.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -70,7 +72,7 @@ static const char *shared_sketch(struct gmt_analysis *analysis, const struct gmt
     return gmt_text(analysis,
                     "__shared__ float values[%d][%d];  // %s per block\n"
                     "values[j][threadIdx.x] = value;   // instead of values[j]",
-                    (int)(class->local_bytes / (int64_t)sizeof(float)), (int)threads,
+                    (int)(class->local_bytes / (int64_t)sizeof(float)), (int)fmin(threads, INT_MAX),
                     gmt_format_bytes(bytes, threads * (double)class->local_bytes));
 }
 
@@ -86,7 +88,7 @@ static int registers_possible(const struct gmt_tl_device *device, int threads)
 static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
                     const struct gmt_tl_class *class, enum kind kind)
 {
-    int threads = (int)(class->block[0] * class->block[1] * class->block[2]);
+    int threads = (int)gmt_clamp(gmt_volume_clamped(class->block), 0, INT_MAX);
 
     finding->effort = kind == SPILLS ? GMT_EFFORT_SMALL : GMT_EFFORT_MEDIUM;
     if (kind == SPILLS) {

@@ -25,7 +25,7 @@ static const char explain[] =
     "L1,\n"
     "        shared memory and the schedulers explain of the time stays. The lower end lets only\n"
     "        the traffic follow the curve, the upper end is the roof. The occupancy after the fix\n"
-    "        is what the next limiter allows.\n"
+    "        is what the next limiter allows, and no more than all blocks that it has work for.\n"
     "Fix     Depends on the limiter, which is named: shared memory, registers, block size. Grids\n"
     "        are GM504 and GM510, kernels just above a step of registers GM503, and GM511 has\n"
     "        those that need their registers and can issue more loads instead.\n"
@@ -50,10 +50,15 @@ static bool others_speak(const struct gmt_analysis *analysis, const struct gmt_t
            gmt_shape_low_ilp(analysis->model, analysis->timeline, class, shape);
 }
 
-/* Nobody gets rid of all registers: one block more is what can be hoped for. */
-static double occupancy_after(const struct gmt_shape *shape)
+/*
+ * Nobody gets rid of all registers: one block more is what can be hoped for. And no more warps are
+ * resident than the launch has work for.
+ */
+static double occupancy_after(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                              const struct gmt_shape *shape)
 {
-    double most = shape->occupancy.without_limiter;
+    double most = fmin(shape->occupancy.without_limiter,
+                       gmt_price_most_occupancy(tl, class, shape));
 
     return shape->occupancy.limiter == GMT_OCCUPANCY_REGISTERS ? fmin(most, shape->next_occupancy)
                                                                : most;
@@ -152,7 +157,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 {
     struct gmt_shape shape = gmt_shape_of(analysis->timeline, class);
     struct gmt_position p = gmt_shape_position(analysis->model, analysis->timeline, class,
-                                               occupancy_after(&shape));
+                                               occupancy_after(analysis->timeline, class, &shape));
 
     if (shape.occupancy.unknown != NULL || isnan(p.achieved) || isnan(p.rate) || isnan(p.here))
         return;

@@ -166,7 +166,7 @@ static void add_others(const struct gmt_timeline *tl, const struct buffers *buff
                             "WHERE capturing != 0 AND result = 0)");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct buffer *buffer = find(buffers, gmt_query_int(&query, 0));
+        struct buffer *buffer = find(buffers, gmt_query_id(&query, 0));
 
         if (buffer != NULL)
             buffer->other = true;
@@ -374,6 +374,6 @@ const struct gmt_rule gmt_rule_mapped_candidate = {.id = "GM111",
                                                    .title = "Copies that mapped memory would spare",
                                                    .category = "transfers",
                                                    .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
-                                                            GMT_NEED_MODEL,
+                                                            GMT_NEED_MODEL | GMT_NEED_ALL_USES,
                                                    .run = run,
                                                    .explain = explain};

@@ -68,7 +68,7 @@ static size_t read_footprints(const struct gmt_timeline *tl, struct use *uses)
         "GROUP BY class_id");
 
     while (rc == 0 && count < tl->class_count && gmt_query_next(&query)) {
-        const struct gmt_tl_class *class = class_of(tl, gmt_query_int(&query, 0));
+        const struct gmt_tl_class *class = class_of(tl, gmt_query_id(&query, 0));
 
         if (class != NULL && gmt_query_real(&query, 1) > 0)
             uses[count++] = (struct use){class, gmt_query_real(&query, 1),

@@ -8,6 +8,7 @@
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -53,7 +54,7 @@ static struct pointer *read_pointers(struct gmt_analysis *analysis, size_t *coun
 
     *count = *seen = 0;
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t id = gmt_query_int(&query, 0), offset = gmt_query_int(&query, 1);
+        int64_t id = gmt_query_id(&query, 0), offset = gmt_query_bytes(&query, 1);
 
         (*seen)++;
         if (last != NULL && last->allocation_id == id && last->extent == 0)
@@ -211,8 +212,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
         if (allocation == NULL)
             continue;
-        int64_t extent = pointers[i].extent > 0 ? pointers[i].extent
-                                                : allocation->bytes - pointers[i].offset;
+        int64_t extent = pointers[i].extent > 0
+                             ? pointers[i].extent
+                             : gmt_sub_clamped(allocation->bytes, pointers[i].offset);
         /* One finding per arena: its other pieces have the same repair. */
         if (extent < GMT_ARRAY_MIN_BYTES || (reported && allocation->call.site == last_site))
             continue;

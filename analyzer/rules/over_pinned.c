@@ -97,6 +97,7 @@ extern const struct gmt_rule gmt_rule_over_pinned;
 const struct gmt_rule gmt_rule_over_pinned = {.id = "GM208",
                                               .slug = "over-pinned",
                                               .title = "Page-locked memory that nothing uses",
+                                              .needs = GMT_NEED_ALL_USES,
                                               .category = "allocations",
                                               .run = run,
                                               .explain = explain};

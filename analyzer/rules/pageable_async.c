@@ -105,11 +105,11 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                             "before the copy is done.",
                             pin->ranges > 1 ? "s" : "", gmt_format_bytes(size, pin->bytes));
     finding->sketch = gmt_text(analysis,
-                               "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // once\n"
+                               "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // %s\n"
                                "cudaMemcpyAsync(..., stream);   // returns at once\n"
                                "...                             // work of the host\n"
                                "cudaStreamSynchronize(stream);  // before the buffer is used again",
-                               pin->bytes / (double)pin->ranges);
+                               pin->bytes / (double)pin->ranges, gmt_pinning_once(analysis, pin));
 }
 
 static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
@@ -148,7 +148,7 @@ static int find_free_time(const struct gmt_analysis *analysis, int64_t *free_unt
     size_t at = tl->copy_count;
     int rc = gmt_query_int64(tl->db, "SELECT max(id) FROM thread", &threads);
 
-    if (rc != 0 || threads < 0 || threads >= INT32_MAX)
+    if (rc != 0 || threads < 0 || threads > GMT_THREADS_MOST)
         return -EIO;
     next = calloc((size_t)threads + 2, sizeof(*next));
     if (next == NULL)
@@ -157,7 +157,7 @@ static int find_free_time(const struct gmt_analysis *analysis, int64_t *free_unt
                         "SELECT begin_ns, thread_id FROM sync WHERE result = 0 AND "
                         "begin_ns IS NOT NULL UNION ALL SELECT NULL, 0 ORDER BY 1 DESC");
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t begin = gmt_query_time(&query, 0), thread = gmt_query_int(&query, 1);
+        int64_t begin = gmt_query_time(&query, 0), thread = gmt_query_id(&query, 1);
 
         for (; at > 0 && tl->copies[at - 1].call.begin_ns >= begin; at--) {
             const struct gmt_tl_copy *copy = &tl->copies[at - 1];

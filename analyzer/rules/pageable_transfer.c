@@ -23,7 +23,8 @@ static const char explain[] =
     "        each distinct host range once (at the lower end: of allocating it page-locked; at "
     "the\n"
     "        upper end: nothing, as where a fresh buffer is allocated so in the first place).\n"
-    "        Buffers used once rarely pay: then nothing is said. Where they are copied less than\n"
+    "        Buffers used once rarely pay: then the copies are a note. Where they are copied less "
+    "than\n"
     "        twice on average, no copy counts as slower than the model says: the first ones of a\n"
     "        process are slow, pinned or not. What kernels ran beside was hidden and counts at "
     "the\n"
@@ -45,10 +46,11 @@ static const char *sketch_of(struct gmt_analysis *analysis, const size_t *member
         equal &= copies[members[i]].bytes == copy->bytes;
     const char *size = equal ? gmt_text(analysis, "%" PRId64, copy->bytes) : "bytes";
     return gmt_text(analysis,
-                    "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // once\n"
+                    "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // %s\n"
                     "cudaMemcpy%s(..., %s, cudaMemcpy%s%s);  // %zu times, as before\n"
                     "cudaHostUnregister(buffer);",
-                    pin->bytes / (double)pin->ranges, copy->blocking ? "" : "Async", size,
+                    pin->bytes / (double)pin->ranges, gmt_pinning_once(analysis, pin),
+                    copy->blocking ? "" : "Async", size,
                     copy->direction == GMT_COPY_H2D ? "HostToDevice" : "DeviceToHost",
                     copy->blocking ? "" : ", stream", n);
 }
@@ -96,6 +98,10 @@ static double host_bytes(const struct gmt_timeline *tl)
     return sum;
 }
 
+/* Copies that are not worth pinning by themselves are told all the same: what they are, and cost. */
+static const char once_why[] = "pinning what is copied once costs more than it saves, unless the "
+                               "buffer is page-locked when it is made";
+
 /* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
 static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n, void *unused)
 {
@@ -107,8 +113,7 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     (void)unused;
     for (size_t i = 0; i < n; i++)
         bytes += (double)tl->copies[members[i]].bytes;
-    if (bytes < GMT_EXCESS_RATIO * pin.bytes || bytes < GMT_EXCESS_SHARE * host_bytes(tl))
-        return;
+    bool once = bytes < GMT_EXCESS_RATIO * pin.bytes;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -119,7 +124,9 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
     describe(analysis, finding, members, n, bytes, &pin);
+    finding->note_why = once ? once_why : NULL;
     finding->method = gmt_unpriced(analysis);
+    gmt_finding_judge_part(analysis, finding, bytes, host_bytes(tl));
     gmt_finding_emit(analysis, finding);
 }
 
@@ -160,7 +167,8 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     /* cudaMallocHost takes far longer than registering; but malloc is not free, either. */
     double dearer_ns = pin.most_ns - pin.least_ns;
     /* Not worth pinning: the good case of this rule. */
-    if (!(measured > 0))
+    bool worth = measured > 0;
+    if (!worth && bytes >= GMT_EXCESS_RATIO * pin.bytes)
         return;
     finding->where = gmt_where_of_call(analysis, &copy->call);
     finding->cost_ns = cost_ns;
@@ -172,6 +180,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
     describe(analysis, finding, members, n, bytes, &pin);
+    finding->note_why = worth ? NULL : once_why;
     /* Of the pinned copies as much would be hidden; pinning comes before. */
     double hidden = (cost_ns - pinned_ns) *
                     (1 - gmt_finding_hidden(analysis, finding, hidden_ns, cost_ns));

@@ -31,6 +31,16 @@ static void add_range(const struct gmt_model *model, double bytes, struct gmt_pi
     pinning->ranges++;
 }
 
+/* Whether what begins at `from` is another buffer than the range up to `limit`. Rows of one buffer may have
+ * padding between them; blocks of malloc's own pages may lie as near. */
+static bool is_apart(uint64_t limit, uint64_t from)
+{
+    if (from <= limit || from - limit > GMT_PAGE_BYTES)
+        return from > limit;
+    return from % GMT_PAGE_BYTES == GMT_MALLOC_HEADER_BYTES &&
+           from / GMT_PAGE_BYTES != (limit - 1) / GMT_PAGE_BYTES;
+}
+
 struct gmt_pinning gmt_pinning_cost(const struct gmt_analysis *analysis, size_t *members, size_t n)
 {
     struct gmt_pinning pinning = {0};
@@ -45,12 +55,21 @@ struct gmt_pinning gmt_pinning_cost(const struct gmt_analysis *analysis, size_t 
             const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[end]];
             uint64_t from = gmt_copy_host_address(copy);
 
-            if (from > limit + GMT_PAGE_BYTES)
+            /* Addresses may be any: neither sum is to wrap. The first copy always belongs to its range. */
+            if (is_apart(limit, from))
                 break;
-            if (from + (uint64_t)copy->bytes > limit)
-                limit = from + (uint64_t)copy->bytes;
+            uint64_t bytes = (uint64_t)copy->bytes;
+            uint64_t to = bytes < UINT64_MAX - from ? from + bytes : UINT64_MAX;
+            if (to > limit)
+                limit = to;
         }
         add_range(analysis->model, (double)(limit - begin), &pinning);
     }
     return pinning;
+}
+
+const char *gmt_pinning_once(struct gmt_analysis *analysis, const struct gmt_pinning *pinning)
+{
+    return pinning->ranges > 1 ? gmt_text(analysis, "once each: %zu buffers", pinning->ranges)
+                               : "once";
 }

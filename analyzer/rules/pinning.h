@@ -14,4 +14,7 @@ struct gmt_pinning {
 /* Of all host ranges of the copies with these indices; sorts members by address. */
 struct gmt_pinning gmt_pinning_cost(const struct gmt_analysis *analysis, size_t *members, size_t n);
 
+/* "once", or how many buffers there are: for a sketch. */
+const char *gmt_pinning_once(struct gmt_analysis *analysis, const struct gmt_pinning *pinning);
+
 #endif

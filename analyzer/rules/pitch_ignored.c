@@ -78,7 +78,7 @@ static int load_pitched(sqlite3 *db, struct state *state)
                         "'pitched' AND pitch > width AND width > 0 AND height > 1 ORDER BY id");
     while (rc == 0 && state->pitched_count < (size_t)n && gmt_query_next(&query))
         state->pitched[state->pitched_count++] = (struct pitched){
-            gmt_query_int(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
+            gmt_query_id(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
             gmt_query_bytes(&query, 3), (uint64_t)gmt_query_int(&query, 4)};
     return gmt_query_close(&query, rc);
 }
@@ -103,7 +103,7 @@ static int load_shapes(sqlite3 *db, struct state *state)
                         " ORDER BY id");
     while (rc == 0 && state->shape_count < (size_t)n && gmt_query_next(&query))
         state->shapes[state->shape_count++] = (struct shape){
-            gmt_query_int(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
+            gmt_query_id(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
             gmt_query_bytes(&query, 3), gmt_query_bytes(&query, 4)};
     return gmt_query_close(&query, rc);
 }

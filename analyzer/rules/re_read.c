@@ -25,7 +25,9 @@ static const char explain[] =
     "        it; __syncthreads; go on to the next. Two results per thread and more save more.\n"
     "Limits  Which array is read again is not told. Where L1 already serves the words, the\n"
     "        shared loads take as long as the global ones did, and it becomes a note. Without\n"
-    "        times only what is read 64 times, is more than 32 KiB and 5 % of all loads counts.\n";
+    "        times only what is read 64 times and is more than 32 KiB counts, and below 5 % of "
+    "all\n"
+    "        loads it is a note.\n";
 
 /* Edges of tiles that are tried; two tiles of each fit into the 48 KiB of every block. */
 static const double edges[] = {8, 16, 32};
@@ -113,8 +115,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     struct best best = best_tile(analysis, class);
     if (isnan(best.gain.best_ns) &&
-        (read < GMT_REREAD_FACTOR_UNPRICED * once || once <= GMT_REREAD_MIN_BYTES ||
-         read * n < GMT_EXCESS_SHARE * all))
+        (read < GMT_REREAD_FACTOR_UNPRICED * once || once <= GMT_REREAD_MIN_BYTES))
         return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
@@ -143,6 +144,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     put_fix(analysis, finding, best.edge);
     put_gain(analysis, finding, class, &best);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_LOADED);
+    gmt_finding_judge_part(analysis, finding, read * n, all);
     gmt_finding_emit(analysis, finding);
 }
 

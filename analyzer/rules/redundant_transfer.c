@@ -7,6 +7,7 @@
 #include "analyzer/gaps.h"
 #include "analyzer/rules/content_sites.h"
 #include "analyzer/rules/copy_place.h"
+#include "analyzer/rules/redundant_elsewhere.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
@@ -21,18 +22,25 @@ static const char explain[] =
     "        not known: then the finding is heuristic, its least saving 0, and nothing is said of\n"
     "        memory that is copied back, which is a kernel's result. \"Verified\" are copies of\n"
     "        which every byte was hashed; of buffers above --fingerprint-limit, samples are.\n"
+    "        Also uploads of bytes that another buffer of the same device holds, told by a copy\n"
+    "        between host and device that nothing can have written over since: there no doubt is\n"
+    "        taken, and samples count only for the same buffer of the host.\n"
     "Saving  The measured time of the repeated copies, without waiting for kernels, less what\n"
     "        tracing has added: what the model says of such copies, where that is less, but at\n"
     "        most 2.5 us each and 12 % of copies of page-locked memory that was hashed; 5 % of\n"
     "        the rest are in doubt. What an asynchronous copy takes while kernels run saves\n"
-    "        nothing; its least saving is 0.\n"
-    "Fix     Upload once, before the loop; where the data changes at times, upload then.\n"
+    "        nothing; its least saving is 0. Of bytes that lie in another buffer the model's\n"
+    "        time of a copy on the device is subtracted.\n"
+    "Fix     Upload once, before the loop; where the data changes at times, upload then. To a\n"
+    "        second buffer copy on the device, or let both uses share one if none writes to it.\n"
     "Limits  Memory that kernels reach through pointers in memory is doubted only where no launch\n"
     "        ever gets a pointer into it. Launches of unknown arguments, graphs and kernels of\n"
-    "        communication libraries leave doubt everywhere; so do memory shared with other\n"
-    "        processes and calls outside of a range. 2-D copies, batches, managed memory and that\n"
-    "        of other processes are not followed. Calls count in the order in which the host made\n"
-    "        them; what another stream may still be writing is doubted, whatever events say.\n";
+    "        communication libraries leave doubt everywhere. Once the program has shared memory\n"
+    "        with other processes, nothing is said of contents: they may write. Where recording\n"
+    "        or analysis is limited to a range, what is in doubt is left out: it may be written\n"
+    "        or read outside. 2-D copies, batches, managed memory and that of other processes\n"
+    "        are not followed. Calls count in the order in which the host made them; what\n"
+    "        another stream may still be writing is doubted, whatever events say.\n";
 
 struct site {
     struct gmt_copy_sum sum, sure;
@@ -46,6 +54,8 @@ struct look {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
     struct gmt_cover kernels;
+    struct gmt_elsewhere elsewhere;
+    size_t *chosen;      /* room for all copies */
     uint64_t *read_back; /* device addresses from which copies start, ascending */
     size_t read_back_count;
 };
@@ -92,6 +102,7 @@ static bool is_redundant(const struct look *look, size_t i)
     const struct gmt_copy_content *content = &look->contents[i];
 
     return content->place == GMT_CONTENT_SAME &&
+           !gmt_content_is_left_out(look->analysis->timeline, content->place_doubt) &&
            !gmt_content_is_round_trip(look->analysis->timeline, look->contents, i) &&
            !(content->place_doubt != GMT_DOUBT_NONE &&
              is_read_back(look, &look->analysis->timeline->copies[i]));
@@ -167,7 +178,8 @@ static void evidence(const struct look *look, const struct site *site, struct gm
     gmt_finding_evidence(finding, "added_by_tracing", "ns", site->sum.traced_ns);
 }
 
-static void report_site(const struct look *look, const struct site *site, const size_t *members)
+static void report_site(const struct look *look, const struct site *site, const size_t *members,
+                        double all_bytes)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
@@ -186,6 +198,7 @@ static void report_site(const struct look *look, const struct site *site, const 
                                                      : GMT_CONFIDENCE_HEURISTIC;
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
+        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
     } else {
         finding->method = gmt_text(analysis,
                                    "measured time of the repeated copies, without waiting for "
@@ -197,7 +210,7 @@ static void report_site(const struct look *look, const struct site *site, const 
     gmt_finding_emit(analysis, finding);
 }
 
-/* `members`: all uploads. Those that repeat are moved to the front of their site. */
+/* `members`: all uploads. */
 static void report_all(const struct look *look, size_t *members, size_t n, double all_bytes)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
@@ -212,20 +225,22 @@ static void report_all(const struct look *look, size_t *members, size_t n, doubl
 
             if (!is_redundant(look, copy))
                 continue;
-            members[i + site.sum.copies] = copy;
+            look->chosen[site.sum.copies] = copy;
             add(look, &site, copy);
         }
         site.uploads = (double)(end - i);
-        if (site.sum.copies > 0 &&
-            (!tl->simulated || site.sum.bytes >= GMT_EXCESS_SHARE * all_bytes))
-            report_site(look, &site, members + i);
+        /* Where the same bytes come again and again, that is what to repair. */
+        if (site.sum.copies == 0)
+            gmt_elsewhere_report(&look->elsewhere, members + i, end - i, all_bytes);
+        else
+            report_site(look, &site, look->chosen, all_bytes);
     }
 }
 
 static enum gmt_outcome look_at(struct look *look, size_t *members)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
-    size_t n = 0, compared = 0, open = 0;
+    size_t n = 0, compared = 0, open = 0, left_out = 0;
     double all_bytes = 0;
     char skipped = 0;
 
@@ -237,13 +252,15 @@ static enum gmt_outcome look_at(struct look *look, size_t *members)
         members[n++] = i;
         all_bytes += (double)tl->copies[i].bytes;
         compared += content->before >= 0 && content->place != GMT_CONTENT_UNKNOWN;
+        left_out += content->place == GMT_CONTENT_SAME &&
+                    gmt_content_is_left_out(tl, content->place_doubt);
         if (content->before >= 0 && content->place == GMT_CONTENT_UNKNOWN) {
             open++;
             skipped = content->print.skipped;
         }
     }
     report_all(look, members, n, all_bytes);
-    return gmt_content_outcome(look->analysis, compared, open, skipped,
+    return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
                                "uploads to a place that was filled before are");
 }
 
@@ -255,8 +272,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
 
-    if (contents == NULL || members == NULL ||
-        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || find_read_back(&look) != 0)
+    look.chosen = calloc(tl->copy_count + 1, sizeof(*look.chosen));
+    look.elsewhere = (struct gmt_elsewhere){.analysis = analysis,
+                                            .contents = contents,
+                                            .kernels = &look.kernels,
+                                            .chosen = look.chosen};
+    if (contents == NULL || members == NULL || look.chosen == NULL ||
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || find_read_back(&look) != 0 ||
+        gmt_devices_load(&look.elsewhere.devices, tl) != 0)
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
     else
         outcome = look_at(&look, members);
@@ -264,6 +287,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     free(members);
     gmt_cover_free(&look.kernels);
     free(look.read_back);
+    free(look.chosen);
+    gmt_devices_free(&look.elsewhere.devices);
     return outcome;
 }
 
@@ -272,6 +297,6 @@ const struct gmt_rule gmt_rule_redundant_transfer = {.id = "GM105",
                                                      .slug = "redundant-transfer",
                                                      .title = "Uploads of bytes that are there",
                                                      .category = "transfers",
-                                                     .needs = GMT_NEED_COPIES,
+                                                     .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
                                                      .run = run,
                                                      .explain = explain};

@@ -41,6 +41,9 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     struct gmt_shape shape = gmt_shape_of(tl, class);
     double occupancy = gmt_shape_occupancy(class);
     double after = fmin(1, occupancy * (shape.resident + 1) / shape.resident);
+
+    /* The launch may have no block more for each multiprocessor. */
+    after = fmin(after, fmax(occupancy, gmt_price_most_occupancy(tl, class, &shape)));
     struct gmt_position position = gmt_shape_position(analysis->model, tl, class, after);
     char has[GMT_FORMAT_BYTES], could[GMT_FORMAT_BYTES];
 

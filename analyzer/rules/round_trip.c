@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM106: results that go to the host and come back unchanged. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/query.h"
 #include "analyzer/rules/content_sites.h"
 #include "analyzer/rules/copy_place.h"
+#include "analyzer/rules/parked_results.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
 
@@ -16,10 +15,12 @@ static const char explain[] =
     "        taken it from where it was.\n"
     "Seen    An upload from a buffer of the host that a copy from the same device filled before,\n"
     "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints), while the\n"
-    "        bytes still lie where the first one read them. What was freed or written over\n"
-    "        meanwhile was parked on the host, and is let be. \"Verified\" are those of which\n"
-    "        every byte was hashed. Where a kernel may have written in between the finding is\n"
-    "        heuristic, and so is one from samples.\n"
+    "        bytes still lie where the first one read them. What was written over meanwhile was\n"
+    "        parked on the host, and is let be; so is what was freed, unless the upload goes to\n"
+    "        a buffer of the same size that was allocated afterwards, nothing was in it before,\n"
+    "        and the peak of device memory would be no higher had the first one been kept.\n"
+    "        \"Verified\" are those of which every byte was hashed. Where a kernel may have\n"
+    "        written in between the finding is heuristic, and so is one from samples.\n"
     "Saving  The measured times of both copies, without waiting for kernels and less what\n"
     "        tracing has added (as for GM105, redundant-transfer); at least that of the upload,\n"
     "        since the host may want to see the result (0 for those in doubt, and for those of\n"
@@ -27,65 +28,26 @@ static const char explain[] =
     "        nothing.\n"
     "Fix     Hand the next kernel the pointer to the result; where it must be elsewhere, copy it\n"
     "        on the device. If the host does read it, keep the download, off the critical path.\n"
+    "        A buffer that is freed and allocated again in between: keep it.\n"
     "Limits  A relay through another buffer of the host is not seen, nor one in which the pieces\n"
     "        have other sizes. Between two devices it is another matter (cudaMemcpyPeer). An\n"
-    "        asynchronous copy to page-locked memory has no fingerprint.\n";
+    "        asynchronous copy to page-locked memory has no fingerprint. Once the program has\n"
+    "        shared memory with other processes, nothing is said of contents: they may write.\n";
 
 struct site {
     struct gmt_copy_sum up, down, sure; /* sure: of `up` */
     size_t first, verified, in_place, doubtful;
     int32_t doubt;
-};
-
-struct allocation_device {
-    int64_t allocation, device;
+    bool parked; /* the buffer was freed and allocated again meanwhile */
 };
 
 struct look {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
     struct gmt_cover kernels;
-    struct allocation_device *devices; /* by allocation; none in a trace of one device */
-    size_t device_count;
+    struct gmt_devices devices;
     bool *told; /* by copy: a download that was counted already */
 };
-
-static int load_devices(struct look *look)
-{
-    const struct gmt_timeline *tl = look->analysis->timeline;
-    struct gmt_query query;
-
-    if (tl->device_count < 2)
-        return 0;
-    look->devices = calloc(tl->allocation_count + 1, sizeof(*look->devices));
-    if (look->devices == NULL)
-        return -ENOMEM;
-    int rc = gmt_query_open(&query, tl->db,
-                            "SELECT a.id, coalesce(c.device_id, -1) FROM allocation a LEFT JOIN "
-                            "context c ON c.id = a.context_id ORDER BY a.id");
-    while (rc == 0 && look->device_count < tl->allocation_count && gmt_query_next(&query))
-        look->devices[look->device_count++] = (struct allocation_device){gmt_query_int(&query, 0),
-                                                                         gmt_query_int(&query, 1)};
-    return gmt_query_close(&query, rc);
-}
-
-static int compare_devices(const void *a, const void *b)
-{
-    const struct allocation_device *x = a, *y = b;
-
-    return (x->allocation > y->allocation) - (x->allocation < y->allocation);
-}
-
-static int64_t device_of(const struct look *look, int64_t allocation)
-{
-    struct allocation_device key = {allocation, 0};
-    const struct allocation_device *found = look->device_count == 0
-                                                ? NULL
-                                                : bsearch(&key, look->devices, look->device_count,
-                                                          sizeof(key), compare_devices);
-
-    return found != NULL ? found->device : -1;
-}
 
 static bool is_pair(const struct look *look, size_t i)
 {
@@ -93,8 +55,9 @@ static bool is_pair(const struct look *look, size_t i)
     const struct gmt_tl_copy *up = &tl->copies[i];
 
     return up->direction == GMT_COPY_H2D && gmt_content_is_round_trip(tl, look->contents, i) &&
-           device_of(look, up->dst_allocation) ==
-               device_of(look, tl->copies[look->contents[i].source].src_allocation);
+           !gmt_content_is_left_out(tl, look->contents[i].trip_doubt) &&
+           gmt_devices_of(&look->devices, up->dst_allocation) ==
+               gmt_devices_of(&look->devices, tl->copies[look->contents[i].source].src_allocation);
 }
 
 static void add(const struct look *look, struct site *site, size_t i)
@@ -140,7 +103,19 @@ static void describe(const struct look *look, const struct site *site, const siz
         isnan(cost_ns) ? "" : ": ", isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
     finding->effort = GMT_EFFORT_MEDIUM;
     gmt_format_bytes(size, (double)up->bytes);
-    if (site->in_place == n) {
+    if (site->parked) {
+        finding->fix = gmt_text(analysis,
+                                "Keep the buffer of the %s, which is freed and allocated again in "
+                                "between, and drop both copies: the peak of device memory stays as "
+                                "it is. If the host reads them, drop the upload.",
+                                size);
+        finding->sketch = gmt_text(analysis,
+                                   "%s<<<grid, block>>>(buffer);  // leaves its %" PRId64
+                                   " bytes there\n"
+                                   "// no cudaMemcpy, cudaFree, cudaMalloc, cudaMemcpy\n"
+                                   "%s<<<grid, block>>>(buffer);",
+                                   first, up->bytes, next);
+    } else if (site->in_place == n) {
         finding->fix = gmt_text(
             analysis,
             "Drop both copies: the %s come back to where they were. If the host "
@@ -181,6 +156,8 @@ static void evidence(const struct look *look, const struct site *site, struct gm
     gmt_finding_evidence(finding, "verified", "count", (double)site->verified);
     gmt_finding_evidence(finding, "doubtful", "count", (double)site->doubtful);
     gmt_finding_evidence(finding, "back_to_the_same_place", "count", (double)site->in_place);
+    gmt_finding_evidence(finding, "freed_meanwhile", "count",
+                         site->parked ? (double)site->up.copies : 0);
     if (look->analysis->timeline->simulated)
         return;
     gmt_finding_evidence(finding, "upload_time", "ns", site->up.cost_ns);
@@ -191,7 +168,8 @@ static void evidence(const struct look *look, const struct site *site, struct gm
                          site->up.traced_ns + site->down.traced_ns);
 }
 
-static void report_site(const struct look *look, const struct site *site, const size_t *members)
+static void report_site(const struct look *look, const struct site *site, const size_t *members,
+                        double all_bytes)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
@@ -219,6 +197,7 @@ static void report_site(const struct look *look, const struct site *site, const 
                                                  : GMT_CONFIDENCE_HEURISTIC;
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
+        gmt_finding_judge_part(analysis, finding, site->up.bytes + site->down.bytes, all_bytes);
     } else {
         finding->method = gmt_text(analysis,
                                    "measured time of both copies, at least of the upload, without "
@@ -229,10 +208,26 @@ static void report_site(const struct look *look, const struct site *site, const 
     gmt_finding_emit(analysis, finding);
 }
 
+static void report_all(const struct look *look, size_t *members, size_t n, bool parked,
+                       double all_bytes)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+
+    gmt_copies_sort_by_site(tl, members, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct site site = {.parked = parked};
+        uint64_t where = tl->copies[members[i]].call.site;
+
+        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++)
+            add(look, &site, members[end]);
+        report_site(look, &site, members + i, all_bytes);
+    }
+}
+
 static enum gmt_outcome look_at(const struct look *look, size_t *members)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
-    size_t n = 0, compared = 0, open = 0;
+    size_t n = 0, compared = 0, open = 0, left_out = 0;
     double all_bytes = 0;
     char skipped = 0;
 
@@ -243,6 +238,8 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members)
         if (content->source < 0)
             continue;
         compared += content->trip != GMT_CONTENT_UNKNOWN;
+        left_out += content->trip == GMT_CONTENT_SAME &&
+                    gmt_content_is_left_out(tl, content->trip_doubt);
         if (content->trip == GMT_CONTENT_UNKNOWN) {
             open++;
             skipped = look->contents[content->source].print.skipped;
@@ -250,17 +247,15 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members)
         if (is_pair(look, i))
             members[n++] = i;
     }
-    gmt_copies_sort_by_site(tl, members, n);
-    for (size_t i = 0, end; i < n; i = end) {
-        struct site site = {0};
-        uint64_t where = tl->copies[members[i]].call.site;
-
-        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++)
-            add(look, &site, members[end]);
-        if (!tl->simulated || site.up.bytes + site.down.bytes >= GMT_EXCESS_SHARE * all_bytes)
-            report_site(look, &site, members + i);
+    report_all(look, members, n, false, all_bytes);
+    n = 0;
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (look->contents[i].parked)
+            members[n++] = i;
     }
-    return gmt_content_outcome(look->analysis, compared, open, skipped,
+    report_all(look, members, gmt_parked_kept(look->analysis, look->contents, members, n), true,
+               all_bytes);
+    return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
                                "uploads of what a copy from the device had filled are");
 }
 
@@ -274,7 +269,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     look.told = calloc(tl->copy_count + 1, sizeof(*look.told));
     if (contents == NULL || members == NULL || look.told == NULL ||
-        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || load_devices(&look) != 0)
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 ||
+        gmt_devices_load(&look.devices, tl) != 0)
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
     else
         outcome = look_at(&look, members);
@@ -282,7 +278,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     free(members);
     free(look.told);
     gmt_cover_free(&look.kernels);
-    free(look.devices);
+    gmt_devices_free(&look.devices);
     return outcome;
 }
 
@@ -291,6 +287,6 @@ const struct gmt_rule gmt_rule_round_trip = {.id = "GM106",
                                              .slug = "round-trip",
                                              .title = "Results that go to the host and come back",
                                              .category = "transfers",
-                                             .needs = GMT_NEED_COPIES,
+                                             .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
                                              .run = run,
                                              .explain = explain};

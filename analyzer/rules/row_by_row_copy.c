@@ -72,6 +72,7 @@ const struct gmt_rule gmt_rule_row_by_row_copy = {.id = "GM104",
                                                   .slug = "row-by-row-copy",
                                                   .title = "A 2-D array copied row by row",
                                                   .category = "transfers",
-                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
+                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL |
+                                                           GMT_NEED_ALL_CALLS,
                                                   .run = run_rule,
                                                   .explain = explain};

@@ -10,6 +10,7 @@
 #include "analyzer/rules/copy_place.h"
 #include "analyzer/thresholds.h"
 #include "analyzer/trips.h"
+#include "libtrace/record/checked.h"
 
 static const char explain[] =
     "What    A flag that is read back after every step makes the host wait until the device\n"
@@ -47,7 +48,7 @@ static double idle_of(const struct gmt_timeline *tl, const struct state *state, 
     const struct gmt_tl_copy *copy = &tl->copies[index];
     const struct gmt_interval *window = &state->window[index];
     size_t next = gmt_first_launch_after(tl, window->end_ns);
-    int64_t from = window->begin_ns + (int64_t)wait_ns;
+    int64_t from = gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait_ns));
 
     if (next == tl->launch_count || tl->launches[next].device_start_ns == GMT_NO_TIME ||
         tl->launches[next].device_start_ns <= from)
@@ -79,9 +80,11 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         sums.idle += idle;
         sums.launches += next < tl->launch_count && tl->launches[next].call.begin_ns < after;
         if (idle > 0)
-            gmt_finding_claim(analysis, finding,
-                              (struct gmt_interval){window->begin_ns + (int64_t)wait,
-                                                    window->begin_ns + (int64_t)(wait + idle)});
+            gmt_finding_claim(
+                analysis, finding,
+                (struct gmt_interval){
+                    gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait)),
+                    gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait + idle))});
     }
     return sums;
 }
@@ -153,7 +156,7 @@ static int find_windows(const struct gmt_timeline *tl, struct gmt_interval *wind
     size_t *open = NULL, at = 0, launch = 0;
     int rc = gmt_query_int64(tl->db, "SELECT max(id) FROM thread", &threads);
 
-    if (rc != 0 || threads < 0 || threads >= INT32_MAX)
+    if (rc != 0 || threads < 0 || threads > GMT_THREADS_MOST)
         return -EIO;
     open = calloc((size_t)threads + 1, sizeof(*open)); /* index + 1 of the copy that waits */
     if (open == NULL)
@@ -162,7 +165,7 @@ static int find_windows(const struct gmt_timeline *tl, struct gmt_interval *wind
                         "SELECT begin_ns, end_ns, thread_id FROM sync WHERE result = 0 AND "
                         "thread_id > 0 ORDER BY begin_ns");
     while (rc == 0 && gmt_query_next(&query)) {
-        int64_t begin = gmt_query_time(&query, 0), thread = gmt_query_int(&query, 2);
+        int64_t begin = gmt_query_instant(&query, 0), thread = gmt_query_id(&query, 2);
 
         for (; at < tl->copy_count && tl->copies[at].call.begin_ns <= begin; at++) {
             int32_t of = tl->copies[at].call.thread;
@@ -177,10 +180,11 @@ static int find_windows(const struct gmt_timeline *tl, struct gmt_interval *wind
             if (waits > 0 && tl->copies[waits - 1].call.begin_ns < call->begin_ns)
                 open[call->thread] = 0;
         }
-        if (thread <= threads && open[thread] > 0)
-            window[open[thread] - 1].end_ns = gmt_query_time(&query, 1);
-        if (thread <= threads)
-            open[thread] = 0;
+        if (!gmt_index_within(thread, (size_t)threads + 1))
+            continue;
+        if (open[thread] > 0)
+            window[open[thread] - 1].end_ns = gmt_query_instant(&query, 1);
+        open[thread] = 0;
     }
     rc = gmt_query_close(&query, rc);
     free(open);

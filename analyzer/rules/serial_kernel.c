@@ -13,10 +13,12 @@ static const char explain[] =
     "uses\n"
     "        a 32nd of one of its schedulers, and is slower than a thread of the host.\n"
     "Seen    Launches of one block that take at least 10 us.\n"
-    "Saving  Time beyond what the same work takes spread over all threads that the device can\n"
-    "        hold: no less than 3 us, nor than its bytes take at the calibrated rate. The lower "
-    "end\n"
-    "        is nothing: work may be serial by nature.\n"
+    "Saving  Time beyond what the same work takes spread over as many threads as it stores words,\n"
+    "        no more than the device can hold: no less than 3 us, nor than its bytes take at the\n"
+    "        calibrated rate. The lower end is nothing: work may be serial by nature. Where no\n"
+    "        stores tell how many items there are (a sum, a chain of steps, nothing counted) it\n"
+    "        is half of what as many threads could save as there are instructions for: a guess,\n"
+    "        which ranks behind what is certain.\n"
     "Fix     Give each element a thread; reductions and scans exist in parallel (CUB). What must\n"
     "        be serial belongs on the host, or beside other kernels in a stream of its own.\n"
     "Limits  Whether the work can be spread is not known. Kernels that mostly run beside those of\n"
@@ -31,7 +33,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (shape.blocks != 1 || class->launches == 0 ||
         gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS))
         return;
-    struct gmt_gain gain = gmt_price_parallel(analysis->model, tl, class, &shape);
+    bool guess = false;
+    struct gmt_gain gain = gmt_price_parallel(analysis->model, tl, class, &shape, &guess);
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
     if (finding == NULL)
         return;
@@ -50,9 +53,12 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             (double)tl->device.sm_count);
     finding->sketch = "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n;\n"
                       "     i += gridDim.x * blockDim.x)  /* <<<(n + 255) / 256, 256>>> */";
+    finding->guess = guess;
     finding->method =
-        "time beyond the same work on all threads that the device holds; at most that, "
-        "because the work may be serial";
+        guess ? "half of the time beyond the same work on as many threads as it could have items "
+                "for: nothing shows whether it can be spread at all"
+              : "time beyond the same work on as many threads as it stores words, or the device "
+                "holds; at most that, because the work may be serial";
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

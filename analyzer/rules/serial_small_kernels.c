@@ -17,8 +17,8 @@ static const char explain[] =
     "Seen    Rows of at least four kernels in one stream, back to back, that fill at most half of\n"
     "        the device each, were given no pointer in common, and had nothing beside them.\n"
     "Saving  Time of the row less that of the same kernels side by side: as many at once as fit\n"
-    "        the device, no faster than the longest, than device memory allows and than the host\n"
-    "        launches. Lower end: half of that.\n"
+    "        the device, no faster than the longest, than device memory, L1 and the schedulers\n"
+    "        allow and than the host launches. Lower end: half of that.\n"
     "Fix     A stream each (or a few streams in turn), or a graph with parallel branches.\n"
     "Limits  Independence is judged by pointers: equal ones count as a dependency, even if both\n"
     "        only read; pointers to different parts of one allocation do not. Arguments inside\n"
@@ -118,6 +118,6 @@ const struct gmt_rule gmt_rule_serial_small_kernels = {
     .slug = "serial-small-kernels",
     .title = "Independent small kernels wait for each other",
     .category = "launches",
-    .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES | GMT_NEED_MODEL,
+    .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES | GMT_NEED_MODEL | GMT_NEED_ALL_CALLS,
     .run = run,
     .explain = explain};

@@ -7,6 +7,7 @@
 #include "analyzer/price_shared.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 static const char explain[] =
@@ -103,8 +104,6 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (!is_fill(analysis->timeline, class, &fill))
         return;
     struct gmt_gain gain = gmt_price_fill(analysis->model, analysis->timeline, class, fill.speedup);
-    if (isnan(gain.best_ns) && excess_of(&fill) * n < GMT_EXCESS_SHARE * all)
-        return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -130,7 +129,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = gmt_text(analysis,
                                "for (int i = threadIdx.x; i < words; i += blockDim.x)  // %" PRId64
                                " threads\n    tile[i] = in[first + i];\n__syncthreads();",
-                               class->block[0] * class->block[1] * class->block[2]);
+                               gmt_volume_clamped(class->block));
     finding->method = isnan(gain.best_ns)
                           ? gmt_unpriced(analysis)
                           : "time in which few fill and the others wait, shared by all lanes, down "
@@ -138,6 +137,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_FILL);
+    gmt_finding_judge_part(analysis, finding, excess_of(&fill) * n, all);
     gmt_finding_emit(analysis, finding);
 }
 

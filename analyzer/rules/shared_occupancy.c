@@ -3,11 +3,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/occupancy.h"
+#include "analyzer/price_launch.h"
 #include "analyzer/price_shared.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
 #include "reports/format.h"
+
+enum { WARP_LANES = 32 };
 
 static const char explain[] =
     "What    Blocks share the shared memory of a multiprocessor. Large tiles leave room for few "
@@ -23,7 +25,8 @@ static const char explain[] =
     "        quarter at least of what narrow loads of as many warps move. A carve-out is deduced\n"
     "        where the driver allowed fewer blocks than shared memory explains.\n"
     "Saving  As for GM501: from its own place on that curve, with as many more bytes in flight as\n"
-    "        blocks; what the multiprocessors have to do themselves stays.\n"
+    "        blocks, and no more than there is work for; what the multiprocessors have to do\n"
+    "        themselves stays.\n"
     "Fix     A smaller tile: the sizes at which one more block fits are listed; or the carve-out.\n"
     "Limits  A smaller tile may be read again more often, which is not priced. A kernel near the\n"
     "        calibrated roof, or whose traffic is far below the curve, is a note at most.\n";
@@ -55,10 +58,13 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_model_curve *curve = &analysis->model->in_flight;
     struct gmt_work work = gmt_work_of_class(tl, class);
+    struct gmt_shape shape = gmt_shape_of(tl, class);
+    double most = gmt_price_most_occupancy(tl, class, &shape);
+    double blocks = ceil(most * (double)tl->device.max_threads_per_sm / WARP_LANES / shape.warps);
 
-    l->now = gmt_occupancy_of(tl, class, NULL);
+    l->now = shape.occupancy;
     l->achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100;
-    l->after = l->now.without_limiter;
+    l->after = fmin(l->now.without_limiter, most);
     l->rate = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / class->median_ns;
     l->here = gmt_curve_linear(curve, l->achieved);
     l->more = fmax(1, l->after / l->now.occupancy);
@@ -72,6 +78,9 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
     if (gmt_is_idle_at_barriers(tl, class))
         return false;
     l->blocks_after = next_limit(&l->now);
+    /* No more than the launch has work for. */
+    if (most < 1 && blocks >= 1 && blocks < (double)l->blocks_after)
+        l->blocks_after = (int64_t)blocks;
     l->bytes_after = gmt_occupancy_shared_for(tl, class, l->blocks_after);
     return l->after > l->now.occupancy;
 }

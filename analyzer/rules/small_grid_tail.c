@@ -17,21 +17,30 @@ static const char explain[] =
     "are\n"
     "        left alone: their grid is small because their job is. One block is GM510, and\n"
     "        rows of independent small kernels are GM506.\n"
-    "Saving  Below a wave: the time shrinks with the blocks, down to the calibrated roof of the\n"
-    "        kernel's work on all multiprocessors. Last wave: 1 - mean / most active cycles, as\n"
-    "        counted; else the model of waves, in which a block alone on a multiprocessor is "
-    "faster\n"
-    "        where throughput binds. Upper end: the last wave takes as long as a full one. Half "
-    "of\n"
-    "        it where the threads of a block share tiles: smaller blocks are all that helps then.\n"
-    "Fix     A grid of whole waves with a grid-stride loop; smaller blocks; less work per thread.\n"
-    "Limits  Blocks count as equal. Kernels that mostly run beside those of other streams are "
-    "left\n"
-    "        alone, and so are those on a megabyte of mapped host memory and more: what they wait "
-    "for\n"
-    "        is the bus, however many blocks there are (GM112).\n";
+    "Saving  Below a wave, the better one of two. The same threads in smaller blocks, on more\n"
+    "        multiprocessors: L1, shared memory and the schedulers take as much less of the time\n"
+    "        as the busiest one has fewer warps then; blocks that share tiles are only halved.\n"
+    "        More blocks: no more than there are items, which the stores of a thread tell, and\n"
+    "        time shrinks with them, down to the calibrated roof of the work. A thread of one\n"
+    "        store has one item, and a loop without stores may be one: it counts in the upper end\n"
+    "        alone. Without counters half of what smaller blocks could save at most, called a\n"
+    "        guess, and the lower end is nothing.\n"
+    "        Last wave: 1 - mean / most active cycles, as counted; else the model of waves, in\n"
+    "        which a block alone on a multiprocessor is faster where throughput binds. Upper end:\n"
+    "        the last wave takes as long as a full one. Half of it where the threads of a block\n"
+    "        share tiles: smaller blocks are all that helps then.\n"
+    "Fix     Smaller blocks, or more blocks of less work per thread, as far as there is work; a\n"
+    "        grid of whole waves with a grid-stride loop.\n"
+    "Limits  A grid below a wave that neither would help is a note. Blocks count as equal. "
+    "Kernels\n"
+    "        that mostly run beside those of other streams are left alone, and so are those on a\n"
+    "        megabyte of mapped host memory and more: what they wait for is the bus, however many\n"
+    "        blocks there are (GM112).\n";
 
-static const char sketch[] =
+static const char stride_loop[] =
+    "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)";
+
+static const char whole_waves[] =
     "cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);\n"
     "kernel<<<min((n + threads - 1) / threads, resident * multiprocessors), threads>>>(...);\n"
     "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)";
@@ -56,6 +65,53 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_c
                     gmt_kernel_time(analysis, class));
 }
 
+static void advise_small(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                         const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                         const struct gmt_grid *grid)
+{
+    double threads = shape->blocks * shape->threads;
+    const char *before = gmt_text(analysis, "kernel<<<%.0f, %.0f>>>(...);  // was <<<%.0f, %.0f>>>",
+                                  grid->blocks, grid->threads, shape->blocks, shape->threads);
+
+    if (grid->split) {
+        finding->fix = gmt_text(analysis,
+                                "Launch %.0f blocks of %.0f threads and give each thread less to "
+                                "do: it stores %.0f words now.",
+                                grid->blocks, grid->threads, gmt_price_items(class, shape).likely);
+        finding->sketch = gmt_text(analysis, "%s\n%s", before, stride_loop);
+        finding->method = "time shrinks with the blocks that there is work for, down to the "
+                          "calibrated roof of the work on the multiprocessors that they fill";
+    } else if (grid->blocks > shape->blocks) {
+        finding->fix = gmt_text(analysis,
+                                "Launch the same %.0f threads in %.0f blocks of %.0f%s. Nothing "
+                                "shows that there is work for more threads.",
+                                threads, grid->blocks, grid->threads,
+                                gmt_price_shares_tiles(class) ? ", with tiles of that size" : "");
+        finding->sketch = before;
+        finding->method =
+            isnan(class->counter[GMT_M_instructions])
+                ? "half of what the same threads in smaller blocks could save at most: what the "
+                  "multiprocessors do themselves was not counted"
+                : "L1, shared memory and the schedulers of the busiest multiprocessor serve fewer "
+                  "warps in smaller blocks; the rest of the time stays";
+    } else {
+        finding->fix = gmt_text(analysis,
+                                "Run it beside other kernels, in a stream of its own, or give one "
+                                "launch more to do: nothing shows that there is work for more "
+                                "than %.0f threads.",
+                                threads);
+        finding->method = "nothing shows work that more blocks could take";
+    }
+}
+
+/* Why a grid below a wave is only a note, or NULL. */
+static const char *too_little(const struct gmt_tl_class *class, const struct gmt_gain *gain)
+{
+    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns)
+        return NULL;
+    return "smaller blocks would hardly help, and nothing shows that there is work for more";
+}
+
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -67,10 +123,11 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS) ||
         class->mapped_bytes >= GMT_MAPPED_MIN_BYTES)
         return;
-    struct gmt_gain gain = small ? gmt_price_full_grid(model, tl, class, &shape)
+    struct gmt_grid grid;
+    struct gmt_gain gain = small ? gmt_price_full_grid(model, tl, class, &shape, &grid)
                                  : gmt_price_no_tail(model, tl, class, &shape);
-    if (!(gain.best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns) ||
-        gain.best_ns * (double)class->launches < GMT_FLOOR_NOISE_NS)
+    const char *why = small ? too_little(class, &gain) : NULL;
+    if (isnan(gain.best_ns) || (!small && gain.best_ns < GMT_TAIL_MIN_LOSS * class->median_ns))
         return;
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
     if (finding == NULL)
@@ -81,20 +138,26 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "sm_cycles_active_most", "cycles",
                          class->counter[GMT_M_sm_cycles_active_max]);
     finding->headline = headline(analysis, class, &shape);
-    finding->fix = small ? gmt_text(analysis,
-                                    "Launch %.0f blocks (%.0f per multiprocessor) and give each "
-                                    "thread less to do.",
-                                    shape.wave, shape.resident)
-                         : gmt_text(analysis,
-                                    "Launch a multiple of %.0f blocks, for instance %.0f, with a "
-                                    "grid-stride loop, or smaller blocks.",
-                                    shape.wave, floor(shape.waves) * shape.wave);
-    finding->sketch = sketch;
-    finding->method = small
-                          ? "time shrinks with the blocks, down to the calibrated roof of the work "
-                            "on all multiprocessors"
-                          : "idle cycles of the multiprocessors behind the busiest one, or what "
-                            "the shape of the last wave says";
+    finding->note_why = why;
+    finding->small = why != NULL || gain.best_ns * (double)class->launches < GMT_FLOOR_NOISE_NS;
+    if (small) {
+        double warps = shape.blocks * shape.warps;
+
+        finding->guess = grid.guess;
+        gmt_finding_evidence(finding, "stores_per_thread", "count",
+                             class->counter[GMT_M_global_store_requests] / warps);
+        gmt_finding_evidence(finding, "instructions_per_thread", "count",
+                             class->counter[GMT_M_instructions] / warps);
+        advise_small(analysis, finding, class, &shape, &grid);
+    } else {
+        finding->fix = gmt_text(analysis,
+                                "Launch a multiple of %.0f blocks, for instance %.0f, with a "
+                                "grid-stride loop, or smaller blocks.",
+                                shape.wave, floor(shape.waves) * shape.wave);
+        finding->sketch = whole_waves;
+        finding->method = "idle cycles of the multiprocessors behind the busiest one, or what "
+                          "the shape of the last wave says";
+    }
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

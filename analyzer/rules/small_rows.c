@@ -22,7 +22,7 @@ static struct size_of_class *sizes_of_classes(const struct gmt_analysis *analysi
 
         sizes[i].share = class->timed > 0 ? gmt_shape_of(tl, class).waves : NAN;
         if (sizes[i].share <= GMT_SMALL_KERNEL_SHARE)
-            sizes[i].device_ns = gmt_price_roof(analysis->model, tl, class, true).device_ns;
+            sizes[i].device_ns = gmt_price_roof(analysis->model, tl, class, 1).all_ns;
     }
     return sizes;
 }

@@ -94,6 +94,7 @@ const struct gmt_rule gmt_rule_small_transfers = {.id = "GM101",
                                                   .slug = "small-transfers",
                                                   .title = "Many small copies",
                                                   .category = "transfers",
-                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
+                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL |
+                                                           GMT_NEED_ALL_CALLS,
                                                   .run = run,
                                                   .explain = explain};

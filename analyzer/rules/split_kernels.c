@@ -42,8 +42,8 @@ struct sum {
 
 static double threads_of(const struct gmt_tl_class *class)
 {
-    return (double)(class->grid[0] * class->grid[1] * class->grid[2]) *
-           (double)(class->block[0] * class->block[1] * class->block[2]);
+    return (double)class->grid[0] * (double)class->grid[1] * (double)class->grid[2] *
+           (double)class->block[0] * (double)class->block[1] * (double)class->block[2];
 }
 
 static bool is_elementwise(const struct gmt_tl_class *class)
@@ -196,6 +196,7 @@ const struct gmt_rule gmt_rule_split_kernels = {.id = "GM509",
                                                 .slug = "split-kernels",
                                                 .title = "A kernel reads what the last one wrote",
                                                 .category = "launches",
-                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
+                                                         GMT_NEED_ALL_CALLS,
                                                 .run = run,
                                                 .explain = explain};

@@ -35,8 +35,6 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (!gmt_is_staged_unread(class, &reread))
         return;
     struct gmt_gain gain = gmt_price_unread(analysis->model, analysis->timeline, class);
-    if (isnan(gain.best_ns) && reread.sectors * n < GMT_EXCESS_SHARE * all_sectors)
-        return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
@@ -74,6 +72,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_LOADED);
+    gmt_finding_judge_part(analysis, finding, reread.sectors * n, all_sectors);
     gmt_finding_emit(analysis, finding);
 }
 

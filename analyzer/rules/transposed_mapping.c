@@ -68,8 +68,6 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     struct gmt_gain gain = gmt_price_columns(analysis->model, analysis->timeline, class,
                                              &subject.pattern);
-    if (!gmt_access_matters(analysis, &subject, &gain))
-        return;
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
     if (finding == NULL)
         return;
@@ -89,6 +87,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                         "device memory and one load in flight per thread; of what calibrated "
                         "lines, parts of sectors and bytes do not explain, the share that is not "
                         "excess stays");
+    gmt_access_judge_part(analysis, finding, &subject);
     gmt_finding_emit(analysis, finding);
 }
 

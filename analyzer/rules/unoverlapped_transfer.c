@@ -19,10 +19,10 @@ static const char explain[] =
     "Seen    Copies from or to page-locked memory, with device times, by the line that\n"
     "        repeats them: from one to the next is a step. Of each step: the time of uploads,\n"
     "        of read-backs and of kernels, and the time in which any of them ran. Two or three\n"
-    "        steps may be set-up. A copy that happens once counts if one kernel follows, which\n"
-    "        gets its memory: what many kernels work on cannot be cut. Loops in which an upload\n"
-    "        takes its data from where a read-back of the loop has put them cannot overlap: "
-    "GM115.\n"
+    "        steps may be set-up, and copies with no launch between them the operands of one\n"
+    "        kernel. A copy that happens once counts if one kernel follows, which gets its\n"
+    "        memory: what many kernels work on cannot be cut. Loops in which an upload takes its\n"
+    "        data from where a read-back of the loop has put them cannot overlap: GM115.\n"
     "Saving  In a pipeline over n streams the longest of the three remains of each step:\n"
     "        saved is what ran in it, minus the longest, for all steps but one, which fills\n"
     "        the pipeline. A copy that happens once is cut into four chunks, of which the\n"
@@ -165,13 +165,25 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop)
     gmt_finding_emit(analysis, finding);
 }
 
+/* Two or three copies of a line, with no launch between them: operands of one kernel, not steps. */
+static bool are_operands(const struct gmt_timeline *tl, const size_t *members, size_t n)
+{
+    return n < GMT_TRIP_MIN &&
+           gmt_first_launch_after(tl, tl->copies[members[0]].call.begin_ns) ==
+               gmt_first_launch_after(tl, tl->copies[members[n - 1]].call.begin_ns);
+}
+
 static void add_loop(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
 {
+    size_t each = are_operands(analysis->timeline, members, n) ? 1 : n;
     struct state *state = context;
-    struct gmt_loop *loop = &state->loops[state->count++];
 
-    *loop = (struct gmt_loop){.members = members, .n = n};
-    gmt_loop_measure(loop, analysis->timeline, &state->covers);
+    for (size_t i = 0; i < n; i += each) {
+        struct gmt_loop *loop = &state->loops[state->count++];
+
+        *loop = (struct gmt_loop){.members = members + i, .n = each};
+        gmt_loop_measure(loop, analysis->timeline, &state->covers);
+    }
 }
 
 static int compare_loops(const void *a, const void *b)
@@ -183,13 +195,19 @@ static int compare_loops(const void *a, const void *b)
     return (x->members[0] > y->members[0]) - (x->members[0] < y->members[0]);
 }
 
+/* Has it steps, and kernels in them? A read-back behind the last kernel has none: it ends another's step. */
+static bool is_loop(const struct gmt_loop *loop)
+{
+    return (loop->n == 1 || loop->n >= GMT_TRIP_MIN) && loop->sums.kernels > 0;
+}
+
 /* A loop with several copies is told by the longest of them. */
 static bool is_told(const struct state *state, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
         const struct gmt_interval *a = &state->loops[i].span, *b = &state->loops[k].span;
 
-        if (a->begin_ns < b->end_ns && b->begin_ns < a->end_ns)
+        if (is_loop(&state->loops[k]) && a->begin_ns < b->end_ns && b->begin_ns < a->end_ns)
             return true;
     }
     return false;
@@ -227,9 +245,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     gmt_copy_places(analysis, members, n, add_loop, &state);
     qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
     for (size_t i = 0; i < state.count; i++) {
-        bool steps = state.loops[i].n == 1 || state.loops[i].n >= GMT_TRIP_MIN;
-
-        if (steps && state.loops[i].sums.kernels > 0 && !is_told(&state, i))
+        if (is_loop(&state.loops[i]) && !is_told(&state, i))
             report(analysis, &state.loops[i]);
     }
 out:

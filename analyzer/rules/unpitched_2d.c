@@ -70,9 +70,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     finding->headline = gmt_text(
         analysis,
-        "%.0f rows of %.0f words of %.0f bytes start inside sectors: %s touch %s sectors per "
-        "request "
-        "more than needed%s",
+        "%.0f rows of %.0f words of %.0f bytes start inside sectors: %s touch %s sectors "
+        "per request more than needed%s",
         pattern->rows, pattern->row_bytes / pattern->width_bytes, pattern->width_bytes,
         gmt_access_words(&subject),
         gmt_format_decimal(extra, (access->sectors - access->ideal) / access->requests, 2),

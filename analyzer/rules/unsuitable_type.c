@@ -29,9 +29,9 @@ static const char explain[] =
     "one\n"
     "        kernel hide both patterns, as the counters are sums.\n";
 
-/* Requests beyond those that words of 4 bytes would need, as a share of all in the program. */
-static bool many_requests(const struct gmt_analysis *analysis,
-                          const struct gmt_access_subject *subject)
+/* By the requests beyond those that words of 4 bytes would need. */
+static void judge_requests(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                           const struct gmt_access_subject *subject)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     double all = 0, own = 0;
@@ -45,17 +45,22 @@ static bool many_requests(const struct gmt_analysis *analysis,
     }
     own = (subject->loads ? subject->load.requests : 0) +
           (subject->stores ? subject->store.requests : 0);
-    return own * (1 - subject->pattern.width_bytes / 4) * (double)subject->class->launches >=
-           GMT_EXCESS_SHARE * all;
+    gmt_finding_judge_part(
+        analysis, finding,
+        own * (1 - subject->pattern.width_bytes / 4) * (double)subject->class->launches, all);
 }
 
 static void emit(struct gmt_analysis *analysis, struct gmt_finding *finding,
                  const struct gmt_access_subject *subject, const struct gmt_gain *gain,
-                 const char *method)
+                 bool by_requests, const char *method)
 {
     gmt_finding_evidence(finding, "word_bytes", "bytes", subject->pattern.width_bytes);
     finding->effort = GMT_EFFORT_SMALL;
     gmt_access_put_gain(analysis, finding, subject, gain, method);
+    if (by_requests)
+        judge_requests(analysis, finding, subject);
+    else
+        gmt_access_judge_part(analysis, finding, subject);
     gmt_finding_emit(analysis, finding);
 }
 
@@ -68,8 +73,6 @@ static void pieces(struct gmt_analysis *analysis, const struct gmt_access_subjec
     bool padded = pattern->struct_bytes == 12;
     char each[GMT_FORMAT_BYTES], sectors[GMT_FORMAT_BYTES];
 
-    if (!gmt_access_matters(analysis, subject, &gain))
-        return;
     struct gmt_finding *finding = gmt_access_finding(analysis, subject);
     if (finding == NULL)
         return;
@@ -93,7 +96,7 @@ static void pieces(struct gmt_analysis *analysis, const struct gmt_access_subjec
                             "struct pair p = pairs[i];  // one load of 8 bytes"
                           : "struct __align__(16) quad { float x, y, z, w; };\n"
                             "struct quad q = quads[i];  // one load of 16 bytes";
-    emit(analysis, finding, subject, &gain,
+    emit(analysis, finding, subject, &gain, false,
          "calibrated L1 and L2 time of the pieces, less that of whole accesses, beside what "
          "device memory takes for the struct with its padding");
 }
@@ -103,8 +106,6 @@ static void narrow(struct gmt_analysis *analysis, const struct gmt_access_subjec
     double width = subject->pattern.width_bytes;
     struct gmt_gain gain = gmt_price_narrow(analysis->model, subject->class, width);
 
-    if (isnan(gain.best_ns) && !many_requests(analysis, subject))
-        return;
     struct gmt_finding *finding = gmt_access_finding(analysis, subject);
     if (finding == NULL)
         return;
@@ -120,7 +121,7 @@ static void narrow(struct gmt_analysis *analysis, const struct gmt_access_subjec
                                   "ushort2 v = in2[i];"
                                 : "const uchar4 *in4 = (const uchar4 *)in;  // a quarter of the "
                                   "threads\nuchar4 v = in4[i];";
-    emit(analysis, finding, subject, &gain,
+    emit(analysis, finding, subject, &gain, true,
          "calibrated time of so many requests at this occupancy, less that of as many bytes in "
          "words of 4, no less than device memory takes");
 }

@@ -10,6 +10,7 @@
 #include "analyzer/query.h"
 #include "analyzer/rule.h"
 #include "analyzer/rules/copy_place.h"
+#include "analyzer/sharing.h"
 #include "analyzer/thresholds.h"
 #include "analyzer/upload_fate.h"
 
@@ -24,7 +25,8 @@ static const char explain[] =
     "        out.\n"
     "Saving  The measured time of these copies, without waiting for kernels. What kernels ran\n"
     "        beside was hidden and saves nothing. The lower end counts blocking copies only.\n"
-    "        Without times (software device) places with 5 % of all copied bytes are shown.\n"
+    "        Without times (software device) places with less than 5 % of all copied bytes\n"
+    "        are notes.\n"
     "Fix     Remove the copy, or copy only what the next kernel reads.\n"
     "Limits  Memory that kernels reach through a pointer that itself lies in memory looks\n"
     "        unused. Where no launch ever gets the allocation, and a small array that could\n"
@@ -116,8 +118,8 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
         finding->note_why = "no launch gets this memory, but a pointer to it may lie in memory";
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
-        if (sums.bytes >= GMT_EXCESS_SHARE * state->all_bytes)
-            gmt_finding_emit(analysis, finding);
+        gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
+        gmt_finding_emit(analysis, finding);
         return;
     }
     bool known = sums.reachable == n;
@@ -132,25 +134,6 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     gmt_finding_emit(analysis, finding);
 }
 
-/* Memory of another process, or that one may have: nothing is known of who reads it. */
-static bool is_shared(const struct gmt_timeline *tl)
-{
-    for (size_t i = 0; i < tl->api_count; i++) {
-        const char *name = tl->apis[i].name;
-        int64_t used = 0;
-
-        if (name == NULL ||
-            (strncmp(name, "cuIpcGetMemHandle", 17) != 0 && strncmp(name, "cuMemExport", 11) != 0 &&
-             strncmp(name, "cuMemPoolExport", 15) != 0))
-            continue;
-        char sql[96];
-        snprintf(sql, sizeof(sql), "SELECT EXISTS (SELECT 1 FROM api_call WHERE api_id = %zu)", i);
-        if (gmt_query_int64(tl->db, sql, &used) != 0 || used != 0)
-            return true;
-    }
-    return false;
-}
-
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -159,9 +142,10 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     struct gmt_upload_fates fates = {0};
     struct state state = {.fates = &fates, .all_bytes = gmt_copies_bytes(tl)};
     enum gmt_outcome outcome = GMT_OUTCOME_PASS;
+    int64_t shared_ns = GMT_NO_TIME;
     size_t n = 0;
 
-    if (rows == NULL || members == NULL ||
+    if (rows == NULL || members == NULL || gmt_sharing_begin(tl, &shared_ns) != 0 ||
         gmt_cover_make(&state.kernels, tl, GMT_COVER_KERNELS) != 0 ||
         gmt_upload_fates_find(&fates, tl, rows) != 0) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace cannot be read");
@@ -171,8 +155,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         outcome = gmt_could_not(analysis, "the trace has the arguments of no launch");
         goto out;
     }
-    if (is_shared(tl)) {
-        outcome = gmt_could_not(analysis, "device memory was shared with other processes");
+    if (shared_ns != GMT_NO_TIME) {
+        outcome = gmt_could_not(analysis, "others may read the memory: it was shared with them");
         goto out;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
@@ -199,6 +183,7 @@ const struct gmt_rule gmt_rule_unused_transfer = {.id = "GM107",
                                                   .slug = "unused-transfer",
                                                   .title = "Uploads that nothing reads",
                                                   .category = "transfers",
-                                                  .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES,
+                                                  .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
+                                                           GMT_NEED_ALL_USES,
                                                   .run = run,
                                                   .explain = explain};

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static struct gmt_chip chips[GMT_CHIPS];
+static struct gmt_chip *chips[GMT_CHIPS];
 
 static CUptiResult noted(struct gmt_chip *chip, const char *function, CUptiResult result)
 {
@@ -76,7 +76,14 @@ CUptiResult gmt_chip_find(const struct gmt_cupti_api *api, void *context, uint32
         *failed = "gmt_chip_find";
         return CUPTI_ERROR_NOT_SUPPORTED;
     }
-    struct gmt_chip *chip = &chips[device];
+    if (chips[device] == NULL) {
+        chips[device] = calloc(1, sizeof(*chips[device]));
+    }
+    struct gmt_chip *chip = chips[device];
+    if (chip == NULL) {
+        *failed = "gmt_chip_find";
+        return CUPTI_ERROR_OUT_OF_MEMORY;
+    }
     if (!chip->known) {
         chip->result = probe(chip, api, context);
         if (chip->result == CUPTI_SUCCESS) {

@@ -4,9 +4,9 @@
  *
  * The driver serves the copy that asks it first, for the life of the process: every other one gets
  * MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, whatever the first gives back (docs/cupti-notes.md). So the collector
- * takes the copy that the program has, and a copy that the program opens later is answered by the collector's:
- * whoever looks up a function of it is given that of ours. Only one of the same soname, which is to say
- * of the same interface; another one stays as it is, and the trace says why it is refused.
+ * takes the copy that the program has, and a copy that the program opens later is answered by the
+ * collector's: whoever looks up a function of it is given that of ours. Only one of the same soname, which
+ * is to say of the same interface; another one stays as it is, and the trace says why it is refused.
  */
 #ifndef GMT_CUPTI_COPIES_H
 #define GMT_CUPTI_COPIES_H

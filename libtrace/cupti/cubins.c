@@ -4,7 +4,6 @@
 #include "libtrace/cupti/cubins.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
 #define MOST_BYTES (UINT64_C(1) << 30)    /* put aside at a time */
@@ -40,11 +40,12 @@ static _Atomic bool left_to_program;
 
 static int open_file(int flags)
 {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof(path), "%s/cubins", gmt_spool_directory());
-    return length > 0 && (size_t)length < sizeof(path)
-               ? open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600)
-               : -1;
+    int folder = gmt_spool_enter();
+    int fd = folder >= 0 ? openat(folder, "cubins", flags | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    return fd;
 }
 
 static struct cubin *find(uint32_t crc)
@@ -132,6 +133,7 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
         .cubinSize = module->cubinSize,
         .cubin = module->pCubin,
     };
+    uint64_t began_ns = gmt_clock_monotonic_ns();
     config->enter();
     if (cupti->cuptiGetCubinCrc(&crc) == CUPTI_SUCCESS) {
         pthread_mutex_lock(&lock);
@@ -140,6 +142,7 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
     } else {
         gmt_spool_loss("cubin not kept", "CUPTI gave no checksum", 1);
     }
+    gmt_spool_own_time(GMT_OWN_CODE, began_ns, 0);
     config->leave();
 }
 

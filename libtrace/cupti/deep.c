@@ -122,13 +122,19 @@ static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
 static void quiesce(void)
 {
     inner->quiesce();
+    if (pthread_mutex_trylock(&lock) == 0) {
+        pthread_mutex_unlock(&lock);
+        return;
+    }
+    uint64_t from_ns = gmt_clock_monotonic_ns();
     for (unsigned i = 0; i < LOCK_TRIES; i++) {
         if (pthread_mutex_trylock(&lock) == 0) {
             pthread_mutex_unlock(&lock);
-            return;
+            break;
         }
         (void)usleep(1000);
     }
+    gmt_spool_own_time(GMT_OWN_WAIT, from_ns, 0);
 }
 
 static uint32_t samples_of(const struct gmt_collector_class *cls)
@@ -247,6 +253,7 @@ static void end(const struct gmt_launch_site *site, enum gmt_counter_group group
     config.leave();
     last_ns = gmt_clock_monotonic_ns() - session_from_ns;
     spent_ns += last_ns;
+    gmt_spool_own_time(GMT_OWN_INSTRUCTIONS, session_from_ns, site->launch_seq);
     if (result != CUPTI_SUCCESS) {
         refused(result, sass.failed);
     } else if (!keep) {

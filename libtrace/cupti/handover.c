@@ -123,6 +123,7 @@ static void give(const struct gmt_handover *request)
     if (!active || !atomic_load(&ours)) {
         return;
     }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
     enter();
     (void)gmt_measure_suspend();
     gmt_activity_disable();
@@ -133,6 +134,7 @@ static void give(const struct gmt_handover *request)
         gmt_buffers_in_charge(false);
         gmt_spool_loss("device timestamps", "CUPTI did not deliver its records in time", 1);
     }
+    gmt_spool_own_time(GMT_OWN_HANDOVER, began_ns, 0);
     leave();
 }
 

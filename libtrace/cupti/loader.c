@@ -185,7 +185,7 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given)
 void gmt_cupti_load_profiler(const struct gmt_cupti_api *api)
 {
     static const char *const names[] = {"libnvperf_host.so", "libnvperf_target.so"};
-    char real[PATH_MAX];
+    static char real[PATH_MAX]; /* under the collector's lock */
     if (realpath(api->path, real) == NULL) {
         return;
     }

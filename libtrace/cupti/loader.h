@@ -3,7 +3,8 @@
  * CUPTI as a table of function pointers, found and loaded at run time.
  *
  * Never a second CUPTI beside one that a framework has loaded: what the program has looked up wins, then
- * what is in the process, then the user's choice, then the one that belongs to the process's own CUDA runtime, then the toolkit's.
+ * what is in the process, then the user's choice, then the one that belongs to the process's own CUDA
+ * runtime, then the toolkit's.
  */
 #ifndef GMT_CUPTI_LOADER_H
 #define GMT_CUPTI_LOADER_H

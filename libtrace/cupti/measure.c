@@ -117,9 +117,12 @@ void gmt_measure_drop_context(void *context)
     if (!lock_within(LOCK_TRIES)) {
         return; /* the session finds out by itself that its context is gone */
     }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    bool ends = ranges.context != NULL && (context == NULL || ranges.context == context);
     enter();
-    if (context == NULL || ranges.context == context) {
+    if (ends) {
         close_session();
+        gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     }
     leave();
     (void)pthread_mutex_unlock(&lock);
@@ -142,6 +145,7 @@ static bool tick(void)
             gmt_ranges_disable(&ranges);
         }
         gmt_sampling_charge(&sampling, gmt_clock_monotonic_ns() - now_ns);
+        gmt_spool_own_time_beside(GMT_OWN_SESSION, now_ns);
     }
     leave();
     bool runs = ranges.running;
@@ -157,6 +161,7 @@ static bool open_session(uint32_t at, enum gmt_counter_group group, uint64_t beg
     CUptiResult result = gmt_ranges_start(&ranges, context, gmt_contexts_device(at), group);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_sampling_charge_session(&sampling, now_ns - began_ns, typical);
+    gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     if (result != CUPTI_SUCCESS) {
         refused(result, group);
         return false;
@@ -277,9 +282,18 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
 
 void gmt_measure_quiesce(void)
 {
-    if (atomic_load(&counting) && lock_within(LOCK_TRIES)) {
+    if (!atomic_load(&counting)) {
+        return;
+    }
+    if (pthread_mutex_trylock(&lock) == 0) {
+        (void)pthread_mutex_unlock(&lock);
+        return;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    if (lock_within(LOCK_TRIES)) {
         (void)pthread_mutex_unlock(&lock);
     }
+    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
 }
 
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group)
@@ -293,7 +307,9 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
     gmt_activity_set_kernels(true);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
-    gmt_sampling_charge_range(&sampling, site->cls, group, now_ns - gmt_open_range_ends());
+    uint64_t began_ns = gmt_open_range_ends();
+    gmt_sampling_charge_range(&sampling, site->cls, group, now_ns - began_ns);
+    gmt_spool_own_time(GMT_OWN_LAUNCH, began_ns, site->launch_seq);
     if (result != CUPTI_SUCCESS) {
         gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
         refused(result, group);

@@ -65,8 +65,8 @@ void gmt_ranges_keep_last(struct gmt_ranges *r);
 /* False when the session's context has been destroyed meanwhile. */
 bool gmt_ranges_alive(const struct gmt_ranges *r);
 
-/* End the session and write what it measured; the profiler stays enabled. Harmless without one, or with its context gone (its values
- * are then lost, and counted). */
+/* End the session and write what it measured; the profiler stays enabled. Harmless without one, or with its
+ * context gone (its values are then lost, and counted). */
 CUptiResult gmt_ranges_stop(struct gmt_ranges *r);
 
 /* Take the profiler off its context: before that is destroyed, and at the end. */

@@ -254,7 +254,10 @@ static const char *why_missing(const struct gmt_collector_class *cls)
             return reasons[i].text;
         }
     }
-    return "it was launched too few times";
+    /* One launch for each group that is wanted would have done. */
+    return atomic_load_explicit(&cls->launches, memory_order_relaxed) < ORDERED
+               ? "it was launched too few times"
+               : "the counters that it lacks were not on when it ran";
 }
 
 void gmt_sampling_report(const struct gmt_sampling *s,

@@ -4,24 +4,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *fd_out)
+int gmt_spool_file_create(int folder, const char *name, size_t bytes, void **mapping, int *fd_out)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         limit.rlim_cur < bytes) {
         return -EFBIG;
     }
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
     if (fd < 0) {
         return -errno;
     }
     int error;
+    (void)fchmod(fd, 0400); /* whatever the umask */
     do {
         error = posix_fallocate(fd, 0, (off_t)bytes);
     } while (error == EINTR);
@@ -30,7 +31,7 @@ int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *f
         error = *mapping == MAP_FAILED ? errno : 0;
     }
     if (error != 0) {
-        unlink(path);
+        (void)unlinkat(folder, name, 0);
         close(fd);
         return -error;
     }
@@ -42,17 +43,18 @@ int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *f
     return 0;
 }
 
-void gmt_chunk_begin(struct gmt_chunk_header *header, const struct gmt_control *control,
-                     uint32_t index, size_t bytes)
+void gmt_chunk_begin(struct gmt_chunk_header *header, struct gmt_control *control, uint32_t index,
+                     size_t bytes)
 {
     header->version = GMT_SPOOL_VERSION;
     header->index = index;
     header->bytes = bytes;
     header->pid = control->pid;
     __atomic_store_n(&header->magic, GMT_CHUNK_MAGIC, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&control->chunks_made, 1, __ATOMIC_RELAXED);
 }
 
-int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t bytes,
+int gmt_chunk_create(int folder, struct gmt_control *control, size_t bytes,
                      struct gmt_chunk_header **header)
 {
     uint64_t used = __atomic_add_fetch(&control->bytes_in_use, bytes, __ATOMIC_RELAXED);
@@ -60,11 +62,11 @@ int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t 
     if (used > control->bytes_limit) {
         goto give_back;
     }
-    char path[PATH_MAX + 32];
+    char name[32];
     uint32_t index = __atomic_fetch_add(&control->chunk_count, 1, __ATOMIC_RELAXED);
-    (void)snprintf(path, sizeof(path), "%s/chunk-%u", directory, index);
+    (void)snprintf(name, sizeof(name), "chunk-%u", index);
     void *mapping = NULL;
-    status = gmt_spool_file_create(path, bytes, &mapping, NULL);
+    status = gmt_spool_file_create(folder, name, bytes, &mapping, NULL);
     if (status != 0 || mapping == NULL) {
         goto give_back;
     }

@@ -13,21 +13,24 @@
 #define GMT_CHUNK_SECOND_BYTES ((size_t)512 << 10)
 #define GMT_CHUNK_BYTES ((size_t)4 << 20)
 
-/* Create, allocate and map the next chunk file of `directory`; disk blocks are allocated before it
- * is mapped (a hole would raise SIGBUS on a full disk) and RLIMIT_FSIZE is honoured before the
- * kernel enforces it with SIGXFSZ. Returns 0 and the mapped header, or negative errno; -ENOBUFS:
+/* Create, allocate and map the next chunk file of a spool, whose folder is open as `folder`; disk blocks
+ * are allocated before it is mapped (a hole would raise SIGBUS on a full disk) and RLIMIT_FSIZE is honoured
+ * before the kernel enforces it with SIGXFSZ. Returns 0 and the mapped header, or negative errno; -ENOBUFS:
  * control->bytes_limit is reached. */
-int gmt_chunk_create(const char *directory, struct gmt_control *control, size_t bytes,
+int gmt_chunk_create(int folder, struct gmt_control *control, size_t bytes,
                      struct gmt_chunk_header **header);
 
 /* Fill the header of an empty chunk; from then on the reader reads it. */
-void gmt_chunk_begin(struct gmt_chunk_header *header, const struct gmt_control *control,
-                     uint32_t index, size_t bytes);
+void gmt_chunk_begin(struct gmt_chunk_header *header, struct gmt_control *control, uint32_t index,
+                     size_t bytes);
 
 /* Nothing will be added: tell the reader and unmap. */
 void gmt_chunk_close(struct gmt_chunk_header *header);
 
-/* Create, allocate and map any spool file. `fd_out` may be NULL: the descriptor is closed then. */
-int gmt_spool_file_create(const char *path, size_t bytes, void **mapping, int *fd_out);
+/* Create, allocate and map any file of a spool, in `folder` (AT_FDCWD: the working folder). It is its
+ * owner's alone, and carries no right to write: only the descriptor that makes it can. So a clean-up that
+ * truncates files does not reach it, which would kill whoever writes to the mapping (SIGBUS); it takes
+ * root, or somebody who means to. `fd_out` may be NULL: the descriptor is closed then. */
+int gmt_spool_file_create(int folder, const char *name, size_t bytes, void **mapping, int *fd_out);
 
 #endif

@@ -2,15 +2,15 @@
 /*
  * The collector seam: who supplies device timestamps and kernel counters.
  *
- * CUPTI implements it (libtrace/cupti), and the software device (libtrace/simulated). The hooks call
- * it, it writes records into the spool itself. Every function may be called from any thread; none prints, none
+ * CUPTI implements it (libtrace/cupti), and the software device (libtrace/simulated). The hooks call it, it
+ * writes records into the spool itself. Every function may be called from any thread; none prints, none
  * fails loudly: what is not to be had becomes a GMT_REC_CAPABILITY or GMT_REC_LOSS record.
  *
- * Measuring a launch: the launch hook asks `want` (a few ns; no lock) and, only if told a group,
- * calls `begin` before and `end` after the driver call. `begin` may still decline (another thread is
- * measuring, the budget is spent, a hang-safety rule forbids it): it returns the group it really
- * measures. All hang-safety rules that need knowledge of streams and arguments are the caller's:
- * it sets gmt_launch_site.unsafe.
+ * Measuring a launch: the launch hook asks `want` (a few ns; no lock) and, only if told a group, calls
+ * `begin` before and `end` after the driver call. `begin` may still decline (another thread is measuring,
+ * the budget is spent, a hang-safety rule forbids it): it returns the group it really measures. All
+ * hang-safety rules that need knowledge of streams and arguments are the caller's: it sets
+ * gmt_launch_site.unsafe.
  */
 #ifndef GMT_RECORD_COLLECTOR_H
 #define GMT_RECORD_COLLECTOR_H

@@ -13,6 +13,7 @@
     GMT_ENTRY_CLASS(MOVE, "move")         /* copies, sets or migrates bytes */ \
     GMT_ENTRY_CLASS(ALLOCATE, "allocate") /* or frees */ \
     GMT_ENTRY_CLASS(MAP, "map")           /* makes memory reachable, or no more */ \
+    GMT_ENTRY_CLASS(SHARE, "share")       /* with another process, API or device on the bus */ \
     GMT_ENTRY_CLASS(LAUNCH, "launch")     /* kernels, graphs, host functions */ \
     GMT_ENTRY_CLASS(WAIT, "wait")         /* the host, or a stream for a value */ \
     GMT_ENTRY_CLASS(LOAD, "load")         /* code, and variables with it */ \

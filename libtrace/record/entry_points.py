@@ -14,6 +14,8 @@ import sys
 
 # The first row that matches the beginning of a name decides; suffixes (_v2, _ptds, _ptsz) are cut off.
 CLASSES = (
+    ("SHARE", r"cuIpc(Get|Open)MemHandle|cuMem(Pool)?(Export|Import)|cuImportExternalMemory|"
+              r"cuMemGetHandleForAddressRange|cuGraphics(MapResources|ResourceGetMapped)|cuMulticastBind"),
     # What only asks, however it is called.
     ("OTHER", r"cu\w+Get(?!Mapped|Export|Proc)\w*"),
     ("MOVE", r"cuMem(cpy|set|Prefetch|Discard|BatchDecompress)|cuStreamWriteValue|cuStreamBatchMemOp|"
@@ -21,10 +23,10 @@ CLASSES = (
     ("ALLOCATE", r"cuMem(Alloc|Free|Create|Release|HostAlloc)|cuMemPool(Create|Destroy|TrimTo)|"
                  r"cuArray(3D)?(Create|Destroy)|cuMipmappedArray(Create|Destroy)|cuDeviceGraphMemTrim|"
                  r"cuMulticastCreate"),
-    ("MAP", r"cuMem(Map|Unmap|SetAccess|Address|HostRegister|HostUnregister|Import)|"
-            r"cuMemPool(Import|SetAccess)|cuIpc(Open|Close)|cuImportExternalMemory|"
+    ("MAP", r"cuMem(Map|Unmap|SetAccess|Address|HostRegister|HostUnregister)|"
+            r"cuMemPoolSetAccess|cuIpc(Open|Close)|"
             r"cuDestroyExternalMemory|cuExternalMemory|cuMulticast|cuCtx(Enable|Disable)Peer|"
-            r"cuGraphics(Map|Unmap|ResourceGetMapped)|cuStreamAttachMem|cuMemAdvise|"
+            r"cuGraphicsUnmap|cuStreamAttachMem|cuMemAdvise|"
             r"cuMemRetainAllocationHandle"),
     ("LAUNCH", r"cuLaunch|cuGraphLaunch"),
     ("WAIT", r"cu(Ctx|Stream|Event)Synchronize|cuStreamWaitValue|cuWaitExternal|cuSignalExternal|"
@@ -34,7 +36,7 @@ CLASSES = (
     ("OTHER", r"cu(Init|Ctx|Device|DevResource|DevSm|GreenCtx|Driver|Event|Func|Kernel|Library|Link|Logs|"
               r"Module|Occupancy|ParamSet|Pointer|Profiler|Stream|SurfObject|SurfRef|TensorMap|TexObject|"
               r"TexRef|Thread|UserObject|Coredump|CheckpointProcess|Graph|Graphics|Array|Get|Ipc|"
-              r"MemExport|MemPool|MemSetMemPool|Import|Destroy)"),
+              r"MemPool|MemSetMemPool|Import|Destroy)"),
 )
 
 

@@ -114,6 +114,18 @@ enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFIL
 
 enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };
 
+/* What gmtrace did itself, for so long that it counts (gmt_own_time). */
+enum gmt_own_work {
+    GMT_OWN_SETUP = 1, /* made the spool, loaded CUPTI and switched it on */
+    GMT_OWN_SESSION,   /* began or ended a session of counters; ending it decodes them */
+    GMT_OWN_LAUNCH, /* counted a launch: from before the driver call until its kernel had ended */
+    GMT_OWN_INSTRUCTIONS, /* the same for the instructions of a launch, read and written, too */
+    GMT_OWN_CODE,         /* put device code aside while a module was loaded */
+    GMT_OWN_HANDOVER,     /* gave CUPTI to the program */
+    GMT_OWN_WAIT,         /* held a call back until counting had ended */
+    GMT_OWN_EXIT,         /* wrote the last records */
+};
+
 enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };
 
 #endif

@@ -8,6 +8,8 @@
  * commit word, written last with a release store: a reader that sees 0 there stops, so a process
  * that dies in the middle of a record leaves nothing that could be misread.
  *
+ * The directory gets its name when the control file is complete and locked (spool_claim.h).
+ *
  * Everything is native-endian; the control file says which. Sizes and offsets are pinned by the
  * static assertions at the end of the headers. Any change of layout increments GMT_SPOOL_VERSION.
  */
@@ -22,11 +24,13 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 7u
+#define GMT_SPOOL_VERSION 9u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
-          GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned */
+          GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned;
+          8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
+          gmt_fingerprint.end_ticks */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -43,7 +47,7 @@
 /* Record types. "call" records start with struct gmt_call (one slot) and may be followed by the
  * payload slots of their family; "side" records start with struct gmt_side_head. */
 enum gmt_rec_type {
-    GMT_REC_NONE = 0,
+    GMT_REC_NONE = 0,          /* nothing: its writer did not live to fill it in */
     GMT_REC_CALL = 1,          /* call: any other driver call (module load, stream create, ...) */
     GMT_REC_ALLOC = 2,         /* call + gmt_alloc: device or host memory came to life */
     GMT_REC_FREE = 3,          /* call + gmt_alloc: it went (only alloc_id and address are set) */
@@ -76,6 +80,7 @@ enum gmt_rec_type {
     GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
     GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: another user of CUPTI was at work */
+    GMT_REC_OWN_TIME = 49,   /* side + gmt_own_time: gmtrace was at work */
 };
 
 /* First slot of every call record. Times are ticks (see gmt_clock_pair). */
@@ -117,7 +122,9 @@ struct gmt_transfer {
 struct gmt_fingerprint {
     uint64_t low, high;
     uint64_t bytes_hashed;
-    uint8_t reserved[40];
+    uint64_t
+        end_ticks; /* it was taken between the return of the driver call and this; 0: unknown */
+    uint8_t reserved[32];
 };
 
 struct gmt_memset {
@@ -348,6 +355,17 @@ struct gmt_device_gap {
     uint32_t reserved;
 };
 
+/* Work of gmtrace's own. The head's thread did it. */
+struct gmt_own_time {
+    struct gmt_side_head head;
+    uint64_t begin_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
+    uint64_t end_ns;
+    uint32_t launch_seq; /* gmt_launch.launch_seq of the launch that was counted, 0 = of none */
+    uint8_t work;        /* enum gmt_own_work */
+    uint8_t is_beside;   /* a thread of gmtrace's did it, and none of the program's waited */
+    uint8_t reserved[2];
+};
+
 struct gmt_device_op { /* text: kernel name (mangled) for kernels */
     struct gmt_side_head head;
     uint64_t start_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
@@ -399,6 +417,7 @@ static_assert(sizeof(struct gmt_launch_arg) == 16, "four arguments per slot");
 static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_user_range) == 48, "range");
+static_assert(sizeof(struct gmt_own_time) == 40, "own time");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");
 static_assert(offsetof(struct gmt_side_head, commit) == 0, "commit word first");
 

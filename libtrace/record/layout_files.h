@@ -56,7 +56,14 @@ struct gmt_control {
     uint32_t reserved32b;
     uint64_t uncovered; /* driver entry points requested that are not intercepted */
     char output[3584];  /* path of trace.db, absolute */
-    uint8_t reserved[376];
+    /* Where the spool was made: only the same user may finish it unasked, before the next boot. "" where
+     * it could not be learnt, and before version 8. */
+    char boot_id[40];     /* of the kernel, shared by its containers */
+    char host[72];        /* for people: a container has a name of its own */
+    char run[64];         /* what the launcher calls its run, "" without one */
+    uint32_t chunks_read; /* [r] chunks that were taken away since all of them was in the trace */
+    uint32_t chunks_made; /* of chunk_count, those whose files were made */
+    uint8_t reserved[192];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
+#include "libtrace/record/scratch.h"
 
 /* The recorder gives back after its transactions of half a second: a copy every 4 us fills so many. Their
  * pages count as memory of the program, if not as its own. */
@@ -59,7 +59,7 @@ bool gmt_recycle_keep(struct gmt_chunk_header *chunk)
  * cannot be looked at is taken to be there. */
 static bool exists(const char *directory, const char *kind, uint32_t index, char *path)
 {
-    (void)snprintf(path, PATH_MAX + 32, "%s/%s-%u", directory, kind, index);
+    (void)snprintf(path, GMT_SPOOL_PATH_BYTES, "%s/%s-%u", directory, kind, index);
     return faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0 || errno != ENOENT;
 }
 
@@ -92,9 +92,9 @@ static void remove_free(const char *path, struct gmt_control *control)
     }
 }
 
-struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_control *control)
+static struct gmt_chunk_header *take(const char *directory, struct gmt_control *control, char *path,
+                                     char *next)
 {
-    char path[PATH_MAX + 32], next[PATH_MAX + 32];
     bool is_free = false;
     struct gmt_chunk_header *chunk = take_oldest(directory, path, &is_free);
     if (chunk == NULL) {
@@ -104,7 +104,7 @@ struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_cont
     if (is_free) {
         memset(chunk, 0, bytes);
         uint32_t index = __atomic_fetch_add(&control->chunk_count, 1, __ATOMIC_RELAXED);
-        (void)snprintf(next, sizeof(next), "%s/chunk-%u", directory, index);
+        (void)snprintf(next, GMT_SPOOL_PATH_BYTES, "%s/chunk-%u", directory, index);
         if (rename(path, next) == 0) {
             gmt_chunk_begin(chunk, control, index, bytes);
             return chunk;
@@ -115,19 +115,33 @@ struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_cont
     return NULL;
 }
 
+struct gmt_chunk_header *gmt_recycle_take(const char *directory, struct gmt_control *control)
+{
+    char *path = gmt_scratch_take(2 * GMT_SPOOL_PATH_BYTES);
+    if (path == NULL) {
+        return NULL;
+    }
+    struct gmt_chunk_header *chunk = take(directory, control, path, path + GMT_SPOOL_PATH_BYTES);
+    gmt_scratch_give(path, 2 * GMT_SPOOL_PATH_BYTES);
+    return chunk;
+}
+
 bool gmt_recycle_drop(const char *directory, struct gmt_control *control)
 {
-    char path[PATH_MAX + 32];
     bool is_free = false;
-    struct gmt_chunk_header *chunk = take_oldest(directory, path, &is_free);
-    if (chunk == NULL) {
+    char *path = gmt_scratch_take(GMT_SPOOL_PATH_BYTES);
+    if (path == NULL) {
         return false;
     }
-    if (is_free) {
+    struct gmt_chunk_header *chunk = take_oldest(directory, path, &is_free);
+    if (chunk != NULL && is_free) {
         remove_free(path, control);
     }
-    (void)munmap(chunk, GMT_CHUNK_BYTES);
-    return true;
+    gmt_scratch_give(path, GMT_SPOOL_PATH_BYTES);
+    if (chunk != NULL) {
+        (void)munmap(chunk, GMT_CHUNK_BYTES);
+    }
+    return chunk != NULL;
 }
 
 void gmt_recycle_reset(void)

@@ -11,8 +11,8 @@ static unsigned slots_for(size_t bytes)
     return (unsigned)((bytes + GMT_SLOT_BYTES - 1) / GMT_SLOT_BYTES);
 }
 
-/* Reserve, copy the fixed part and fill its head. The thread record itself is written while the
- * thread id is being handed out, so it must not ask for the id again. */
+/* Reserve, copy the fixed part and fill its head, but for the commit word, which readers look at. The thread
+ * record itself is written while the thread id is being handed out, so it must not ask for the id again. */
 static uint8_t *begin(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes, unsigned slots)
 {
     uint32_t thread = type == GMT_REC_THREAD ? ((const struct gmt_thread *)fixed)->id
@@ -22,7 +22,8 @@ static uint8_t *begin(enum gmt_rec_type type, const void *fixed, size_t fixed_by
         struct gmt_side_head head = {.thread = thread, .ticks = gmt_clock_ticks()};
         memcpy(record + sizeof(head), (const uint8_t *)fixed + sizeof(head),
                fixed_bytes - sizeof(head));
-        memcpy(record, &head, sizeof(head));
+        memcpy(record + sizeof(head.commit), (const uint8_t *)&head + sizeof(head.commit),
+               sizeof(head) - sizeof(head.commit));
     }
     return record;
 }
@@ -87,4 +88,24 @@ void gmt_spool_loss(const char *kind, const char *detail, uint64_t count)
 {
     struct gmt_loss loss = {.count = count};
     (void)gmt_spool_side(GMT_REC_LOSS, &loss, sizeof(loss), (const char *[]){kind, detail}, 2);
+}
+
+static void own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq, bool is_beside)
+{
+    struct gmt_own_time own = {.begin_ns = begin_ns,
+                               .end_ns = gmt_clock_monotonic_ns(),
+                               .launch_seq = launch_seq,
+                               .work = (uint8_t)work,
+                               .is_beside = is_beside};
+    (void)gmt_spool_side(GMT_REC_OWN_TIME, &own, sizeof(own), NULL, 0);
+}
+
+void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq)
+{
+    own_time(work, begin_ns, launch_seq, false);
+}
+
+void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns)
+{
+    own_time(work, begin_ns, 0, true);
 }

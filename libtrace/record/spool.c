@@ -3,24 +3,23 @@
 #include "libtrace/record/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/epoch.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/recycle.h"
+#include "libtrace/record/spool_claim.h"
+#include "libtrace/record/spool_folder.h"
 
 #define RETRY_NS UINT64_C(100000000) /* after a failure no new chunk is tried for this long */
 static_assert(GMT_CHUNK_FIRST_BYTES >=
@@ -32,27 +31,27 @@ static_assert(GMT_CHUNK_FIRST_BYTES >=
 struct writer {
     uint8_t *next; /* first free slot */
     uint8_t *end;  /* one past the last slot of the chunk */
+    uint8_t *last; /* the record that was reserved last */
     struct gmt_chunk_header *chunk;
 };
 
 /* What a thread needs to append. Initial-exec: the library is preloaded, never dlopen'ed late. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     struct writer writer;
-    uint32_t id;         /* gmt_thread.id */
-    uint32_t generation; /* of the spool this belongs to; a fork begins a new one */
-} tls;
+    uint32_t id;    /* gmt_thread.id */
+    uint32_t epoch; /* of the spool this belongs to */
+} tls = {.epoch = GMT_EPOCH_NEVER};
 
 static struct {
     _Atomic bool open;
-    _Atomic uint32_t generation;
     _Atomic uint32_t threads;
     _Atomic uint64_t retry_ns;
-    struct gmt_control *control;
-    int control_fd;
+    struct gmt_spool_claim claim;
     pthread_key_t exit_key;
     bool has_exit_key;
     char directory[PATH_MAX];
-} spool = {.control_fd = -1, .generation = 1};
+    char control_path[PATH_MAX + 16];
+} spool = {.claim = {.control_fd = -1}};
 
 /* Chunks that ended threads left partly filled; the next new thread goes on with one. */
 static struct {
@@ -64,8 +63,11 @@ static struct {
 static void thread_exits(void *unused)
 {
     (void)unused;
+    bool ours = tls.epoch == gmt_epoch();
+    if (ours) {
+        gmt_spool_void();
+    }
     struct writer left = tls.writer;
-    bool ours = tls.generation == atomic_load_explicit(&spool.generation, memory_order_relaxed);
     tls.writer = (struct writer){0};
     if (left.chunk == NULL || !ours) {
         return;
@@ -100,7 +102,7 @@ static pthread_mutex_t pair_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void publish_clock_pair(void)
 {
-    struct gmt_control *control = spool.control;
+    struct gmt_control *control = spool.claim.control;
     pthread_mutex_lock(&pair_mutex);
     struct gmt_clock_pair pair = gmt_clock_read_pair();
     uint32_t seq = __atomic_load_n(&control->pair_seq, __ATOMIC_RELAXED);
@@ -113,7 +115,7 @@ static void publish_clock_pair(void)
 
 static void *dropped(int error)
 {
-    struct gmt_control *control = spool.control;
+    struct gmt_control *control = spool.claim.control;
     if (error == -ENOBUFS) {
         __atomic_fetch_add(&control->dropped_full, 1, __ATOMIC_RELAXED);
     } else {
@@ -125,19 +127,45 @@ static void *dropped(int error)
 
 static void *take(size_t bytes)
 {
-    void *record = tls.writer.next;
+    uint8_t *record = tls.writer.next;
+    tls.writer.last = record;
     tls.writer.next += bytes;
     return record;
+}
+
+/* The folder may have been moved or removed, and another process's have taken its place. */
+static int find_chunk(size_t bytes, struct gmt_chunk_header **chunk)
+{
+    struct gmt_control *control = spool.claim.control;
+    if (!gmt_spool_claim_is_at(&spool.claim, spool.control_path)) {
+        return -ESTALE;
+    }
+    if (bytes == GMT_CHUNK_BYTES && (*chunk = gmt_recycle_take(spool.directory, control)) != NULL) {
+        return 0;
+    }
+    int folder = gmt_spool_enter();
+    if (folder < 0) {
+        return folder;
+    }
+    int error = gmt_chunk_create(folder, control, bytes, chunk);
+    while (error != 0 && gmt_recycle_drop(spool.directory, control)) {
+        error = gmt_chunk_create(folder, control, bytes, chunk);
+    }
+    if (error == -ENOBUFS && bytes > GMT_CHUNK_FIRST_BYTES) {
+        error = gmt_chunk_create(folder, control, GMT_CHUNK_FIRST_BYTES, chunk);
+    }
+    close(folder);
+    return error;
 }
 
 static void *reserve_in_new_chunk(size_t bytes)
 {
     static _Atomic int last_error;
-    uint32_t generation = atomic_load_explicit(&spool.generation, memory_order_relaxed);
-    if (tls.generation != generation) {
+    uint32_t epoch = gmt_epoch();
+    if (tls.epoch != epoch) {
         tls.writer = (struct writer){0};
         tls.id = 0;
-        tls.generation = generation;
+        tls.epoch = epoch;
     }
     bool first = tls.writer.chunk == NULL;
     if (first && take_spare(bytes)) {
@@ -152,16 +180,7 @@ static void *reserve_in_new_chunk(size_t bytes)
                   : tls.writer.chunk->bytes < GMT_CHUNK_SECOND_BYTES ? GMT_CHUNK_SECOND_BYTES
                                                                      : GMT_CHUNK_BYTES;
     struct gmt_chunk_header *chunk = NULL;
-    if (size == GMT_CHUNK_BYTES) {
-        chunk = gmt_recycle_take(spool.directory, spool.control);
-    }
-    int error = chunk != NULL ? 0 : gmt_chunk_create(spool.directory, spool.control, size, &chunk);
-    while (error != 0 && gmt_recycle_drop(spool.directory, spool.control)) {
-        error = gmt_chunk_create(spool.directory, spool.control, size, &chunk);
-    }
-    if (error == -ENOBUFS && size > GMT_CHUNK_FIRST_BYTES) {
-        error = gmt_chunk_create(spool.directory, spool.control, GMT_CHUNK_FIRST_BYTES, &chunk);
-    }
+    int error = find_chunk(size, &chunk);
     if (error != 0) {
         atomic_store_explicit(&last_error, error, memory_order_relaxed);
         atomic_store_explicit(&spool.retry_ns, gmt_clock_monotonic_ns() + RETRY_NS,
@@ -171,6 +190,7 @@ static void *reserve_in_new_chunk(size_t bytes)
     atomic_store_explicit(&spool.retry_ns, 0, memory_order_relaxed);
     struct gmt_chunk_header *full = tls.writer.chunk;
     tls.writer.chunk = chunk;
+    tls.writer.last = NULL;
     tls.writer.next = (uint8_t *)(chunk + 1);
     tls.writer.end = (uint8_t *)chunk + chunk->bytes;
     if (full != NULL && !gmt_recycle_keep(full)) {
@@ -184,10 +204,8 @@ static void *reserve_in_new_chunk(size_t bytes)
 void *gmt_spool_reserve(unsigned slots)
 {
     size_t bytes = (size_t)slots * GMT_SLOT_BYTES;
-    if (__builtin_expect((size_t)(tls.writer.end - tls.writer.next) >= bytes &&
-                             tls.generation ==
-                                 atomic_load_explicit(&spool.generation, memory_order_relaxed),
-                         1)) {
+    if (__builtin_expect(
+            (size_t)(tls.writer.end - tls.writer.next) >= bytes && tls.epoch == gmt_epoch(), 1)) {
         return take(bytes);
     }
     if (!gmt_spool_is_open() || slots == 0 || slots > GMT_MAX_SLOTS) {
@@ -207,14 +225,25 @@ void gmt_spool_commit(void *record, enum gmt_rec_type type, unsigned slots)
     __atomic_store_n((uint32_t *)record, GMT_COMMIT(type, slots), __ATOMIC_RELEASE);
 }
 
+void gmt_spool_void(void)
+{
+    uint8_t *last = tls.writer.last;
+    if (last != NULL && tls.epoch == gmt_epoch() && *(uint32_t *)(void *)last == 0) {
+        unsigned slots = (unsigned)((size_t)(tls.writer.next - last) / GMT_SLOT_BYTES);
+        gmt_spool_commit(last, GMT_REC_NONE, slots);
+    }
+    tls.writer.last = NULL;
+}
+
 bool gmt_spool_is_open(void)
 {
-    return atomic_load_explicit(&spool.open, memory_order_acquire);
+    return atomic_load_explicit(&spool.open, memory_order_acquire) &&
+           gmt_epoch() != GMT_EPOCH_FORKED && gmt_epoch() != GMT_EPOCH_SETTLING;
 }
 
 struct gmt_control *gmt_spool_control(void)
 {
-    return gmt_spool_is_open() ? spool.control : NULL;
+    return gmt_spool_is_open() ? spool.claim.control : NULL;
 }
 
 const char *gmt_spool_directory(void)
@@ -222,48 +251,27 @@ const char *gmt_spool_directory(void)
     return gmt_spool_is_open() ? spool.directory : NULL;
 }
 
-/* Shared mappings do not exist on some file systems (ENODEV, EINVAL): then the spool lies in
- * /dev/shm and `<output>.spool` is a symbolic link to it. */
-static int move_to_shared_memory(void)
+int gmt_spool_enter(void)
 {
-    char target[64];
-    (void)snprintf(target, sizeof(target), "/dev/shm/gmtrace-%ld-%" PRIx64 ".spool", (long)getpid(),
-                   gmt_clock_monotonic_ns());
-    if (rmdir(spool.directory) != 0 || mkdir(target, 0777) != 0) {
-        return -errno;
-    }
-    if (symlink(target, spool.directory) != 0) {
-        int error = -errno;
-        rmdir(target);
-        return error;
-    }
-    return 0;
+    return gmt_spool_is_open() ? gmt_spool_claim_enter(&spool.claim, spool.directory) : -ENOENT;
 }
 
-static int create_control(void)
+static void describe(struct gmt_control *control, const struct gmt_spool_config *config)
 {
-    char path[PATH_MAX + 16];
-    void *mapping = NULL;
-    (void)snprintf(path, sizeof(path), "%s/control", spool.directory);
-    int error = gmt_spool_file_create(path, sizeof(struct gmt_control), &mapping,
-                                      &spool.control_fd);
-    if (error == -ENODEV || error == -EINVAL) {
-        error = move_to_shared_memory();
-        if (error == 0) {
-            error = gmt_spool_file_create(path, sizeof(struct gmt_control), &mapping,
-                                          &spool.control_fd);
-        }
-    }
-    if (error == 0) {
-        spool.control = mapping;
-        /* Out of the way of 0, 1 and 2, which the program may have closed and mean to use. */
-        int high = fcntl(spool.control_fd, F_DUPFD_CLOEXEC, 100);
-        if (high >= 0) {
-            close(spool.control_fd);
-            spool.control_fd = high;
-        }
-    }
-    return error;
+    control->version = GMT_SPOOL_VERSION;
+    control->byte_order = GMT_SPOOL_BYTE_ORDER;
+    control->pid = (uint32_t)getpid();
+    control->pid_start = gmt_proc_start_time(getpid());
+    control->ticks_are_ns = !gmt_clock_uses_tsc;
+    control->bytes_limit = config->bytes_limit;
+    (void)snprintf(control->output, sizeof(control->output), "%s", config->output);
+    gmt_proc_boot_id(control->boot_id, sizeof(control->boot_id));
+    (void)gethostname(control->host, sizeof(control->host) - 1);
+    (void)snprintf(control->run, sizeof(control->run), "%s",
+                   config->run != NULL ? config->run : "");
+    control->first_pair = gmt_clock_read_pair();
+    control->last_pair = control->first_pair;
+    __atomic_store_n(&control->magic, GMT_SPOOL_MAGIC, __ATOMIC_RELEASE);
 }
 
 int gmt_spool_open(const struct gmt_spool_config *config)
@@ -282,43 +290,30 @@ int gmt_spool_open(const struct gmt_spool_config *config)
         }
         spool.has_exit_key = true;
     }
-    if (mkdir(spool.directory, 0777) != 0) {
-        return -errno;
+    (void)snprintf(spool.control_path, sizeof(spool.control_path), "%s/control", spool.directory);
+    int error = gmt_spool_claim_begin(&spool.claim, spool.directory);
+    if (error == 0) {
+        describe(spool.claim.control, config);
+        error = gmt_spool_claim_finish(&spool.claim, spool.directory);
     }
-    int error = create_control();
     if (error != 0) {
-        rmdir(spool.directory);
         return error;
     }
-    struct gmt_control *control = spool.control;
-    control->version = GMT_SPOOL_VERSION;
-    control->byte_order = GMT_SPOOL_BYTE_ORDER;
-    control->pid = (uint32_t)getpid();
-    control->pid_start = gmt_proc_start_time(getpid());
-    control->ticks_are_ns = !gmt_clock_uses_tsc;
-    control->bytes_limit = config->bytes_limit;
-    (void)snprintf(control->output, sizeof(control->output), "%s", config->output);
-    control->first_pair = gmt_clock_read_pair();
-    control->last_pair = control->first_pair;
-    /* The recorder sees an exec by the loss of this lock: POSIX locks are not inherited by fork and
-     * go with the descriptor. */
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    (void)fcntl(spool.control_fd, F_SETLK, &lock);
-    __atomic_store_n(&control->magic, GMT_SPOOL_MAGIC, __ATOMIC_RELEASE);
     gmt_recycle_start(spool.directory);
+    gmt_epoch_begin();
     atomic_store_explicit(&spool.open, true, memory_order_release);
     return 0;
 }
 
 uint32_t gmt_spool_thread_id(void)
 {
-    uint32_t generation = atomic_load_explicit(&spool.generation, memory_order_relaxed);
-    if (__builtin_expect(tls.id != 0 && tls.generation == generation, 1)) {
+    uint32_t epoch = gmt_epoch();
+    if (__builtin_expect(tls.id != 0 && tls.epoch == epoch, 1)) {
         return tls.id;
     }
-    if (tls.generation != generation) {
+    if (tls.epoch != epoch) {
         tls.writer = (struct writer){0};
-        tls.generation = generation;
+        tls.epoch = epoch;
     }
     tls.id = atomic_fetch_add_explicit(&spool.threads, 1, memory_order_relaxed) + 1;
     char name[32] = "";
@@ -335,25 +330,32 @@ void gmt_spool_note_exit(void)
     }
     struct gmt_side_head head = {0};
     (void)gmt_spool_side(GMT_REC_EXIT, &head, sizeof(head), NULL, 0);
-    __atomic_store_n(&spool.control->ended, 1, __ATOMIC_RELEASE);
-    (void)syscall(SYS_futex, &spool.control->ended, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    __atomic_store_n(&spool.claim.control->ended, 1, __ATOMIC_RELEASE);
+    (void)syscall(SYS_futex, &spool.claim.control->ended, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 void gmt_spool_abandon(void)
 {
-    if (!gmt_spool_is_open()) {
-        return;
+    if (atomic_exchange(&spool.open, false)) {
+        atomic_store(&spool.threads, 0);
+        atomic_store(&spool.retry_ns, 0);
+        pthread_mutex_init(&spare.mutex, NULL);
+        pthread_mutex_init(&pair_mutex, NULL);
+        spare.count = 0;
+        gmt_recycle_reset();
+        gmt_spool_claim_forget(&spool.claim);
     }
-    atomic_store(&spool.open, false);
-    atomic_fetch_add(&spool.generation, 1);
-    atomic_store(&spool.threads, 0);
-    atomic_store(&spool.retry_ns, 0);
-    pthread_mutex_init(&spare.mutex, NULL);
-    pthread_mutex_init(&pair_mutex, NULL);
-    spare.count = 0;
-    gmt_recycle_reset();
-    munmap(spool.control, sizeof(*spool.control));
-    spool.control = NULL;
-    close(spool.control_fd);
-    spool.control_fd = -1;
+    gmt_epoch_end();
+}
+
+void gmt_spool_withdraw(void)
+{
+    int folder = gmt_spool_folder_open(spool.directory);
+    if (folder >= 0 && gmt_spool_claim_is_at(&spool.claim, spool.control_path)) {
+        gmt_spool_folder_remove(folder, spool.directory);
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+    gmt_spool_abandon();
 }

@@ -19,14 +19,17 @@
 struct gmt_spool_config {
     const char *output;   /* path of trace.db; the spool becomes "<output>.spool" */
     uint64_t bytes_limit; /* of all chunks existing at one time */
+    const char *run;      /* what the launcher calls its run; NULL: there is none */
 };
 
 /* Make the spool directory and its control file, and begin writing. Returns 0 or negative errno
- * (-EEXIST: there is a spool of that name already; nothing was changed). The process has at most
+ * (-EEXIST: there is a spool of that name already; nothing was changed). Of several processes that want
+ * the name one gets it. The process has at most
  * one open spool. */
 int gmt_spool_open(const struct gmt_spool_config *config);
 
-/* True once gmt_spool_open has succeeded and until gmt_spool_abandon. */
+/* True once gmt_spool_open has succeeded and until gmt_spool_abandon; false in a process that was
+ * forked since, however (epoch.h). */
 bool gmt_spool_is_open(void);
 
 /* The mapped control page, NULL when no spool is open. Owned by the spool. */
@@ -35,6 +38,10 @@ struct gmt_control *gmt_spool_control(void);
 /* `<output>.spool`, NULL when none is open. */
 const char *gmt_spool_directory(void);
 
+/* Its folder, to make files in (a descriptor for openat() only), or negative errno: it may have been removed,
+ * and another be in its place (-ESTALE). */
+int gmt_spool_enter(void);
+
 /* Reserve `slots` (1..GMT_MAX_SLOTS) consecutive zeroed slots for this thread; NULL if the spool is
  * full or the disk is (counted in the control file). Must be followed by gmt_spool_commit before
  * this thread reserves again. */
@@ -42,6 +49,10 @@ void *gmt_spool_reserve(unsigned slots);
 
 /* Make a reserved record visible to the reader. */
 void gmt_spool_commit(void *record, enum gmt_rec_type type, unsigned slots);
+
+/* A record that this thread has reserved and did not live to commit (it was cancelled, or jumped out
+ * in between) becomes one that says nothing: readers stop at what is not committed. */
+void gmt_spool_void(void);
 
 /* Append a side record: `fixed` (its head is filled in here) followed by `count` NUL-terminated
  * strings (NULL counts as ""), truncated to fit. Returns 0 or -ENOSPC. */
@@ -59,10 +70,19 @@ void gmt_spool_capability(const char *name, enum gmt_capability_state state, int
                           const char *detail, const char *remedy);
 void gmt_spool_loss(const char *kind, const char *detail, uint64_t count);
 
+/* gmtrace's own work, from `begin_ns` to now (CLOCK_MONOTONIC), by this thread of the program, which could
+ * not go on meanwhile; `launch_seq`: of the launch that was counted, 0 = of none. */
+void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq);
+/* The same by a thread of gmtrace's, for which none of the program's waited. */
+void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns);
+
 /* exit() was reached: note it (GMT_REC_EXIT). Hooks may go on writing afterwards. */
 void gmt_spool_note_exit(void);
 
-/* In a forked child: forget the parent's spool without touching its files. */
+/* In a forked child, however it was made: forget the parent's spool without touching its files. */
 void gmt_spool_abandon(void);
+
+/* Close a spool that nothing was written into, and remove it. */
+void gmt_spool_withdraw(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/record/entry_points.h"
 #include "libtrace/record/layout_coverage.h"
 #include "libtrace/store/database.h"
@@ -21,9 +22,9 @@ static const char *const door_names[] = {
 };
 
 /* The file as it is, which anybody may have written; -ENOENT: the recording had none. */
-static int read_file(const char *directory, struct gmt_coverage *coverage)
+static int read_file(int folder, struct gmt_coverage *coverage)
 {
-    int fd = gmt_spool_file_open(directory, GMT_COVERAGE_FILE, O_RDONLY);
+    int fd = gmt_spool_file_open(folder, GMT_COVERAGE_FILE, O_RDONLY);
     if (fd < 0) {
         return fd;
     }
@@ -45,6 +46,11 @@ static int read_file(const char *directory, struct gmt_coverage *coverage)
         name[sizeof(coverage->entry[i].name) - 1] = '\0';
     }
     return 0;
+}
+
+static sqlite3_int64 number(uint64_t value)
+{
+    return value < INT64_MAX ? (sqlite3_int64)value : INT64_MAX;
 }
 
 static int step(sqlite3 *db, sqlite3_stmt *statement)
@@ -72,7 +78,7 @@ static int store_doors(sqlite3 *db, const struct gmt_coverage_head *head)
                            (door == GMT_DOOR_PROC || door == GMT_DOOR_PROC_V2);
         if (head->requests[door] != 0) {
             sqlite3_bind_text(insert, 1, door_names[door], -1, SQLITE_STATIC);
-            sqlite3_bind_int64(insert, 2, (sqlite3_int64)head->requests[door]);
+            sqlite3_bind_int64(insert, 2, number(head->requests[door]));
             sqlite3_bind_text(insert, 3, has_version ? version : NULL, -1, SQLITE_STATIC);
             error = step(db, insert);
         }
@@ -92,7 +98,7 @@ static uint64_t describe(const struct gmt_coverage_entry *entry, char *text, siz
             used += (size_t)snprintf(text + used, bytes - used, "%s%s", used != 0 ? ", " : "",
                                      door_names[door]);
         }
-        requests += entry->requests[door];
+        requests = gmt_add_clamped_u64(requests, entry->requests[door]);
     }
     return requests;
 }
@@ -120,9 +126,9 @@ static int store_entries(sqlite3 *db, struct gmt_ingest *ingest,
         sqlite3_bind_text(insert, 1, entry->name, -1, SQLITE_STATIC);
         sqlite3_bind_text(insert, 2, gmt_entry_class_name(gmt_entry_class(entry->name)), -1,
                           SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 3, (sqlite3_int64)requests);
+        sqlite3_bind_int64(insert, 3, number(requests));
         if ((entry->flags & GMT_COVERAGE_REAL) == 0) {
-            sqlite3_bind_int64(insert, 4, (sqlite3_int64)entry->calls);
+            sqlite3_bind_int64(insert, 4, number(entry->calls));
         }
         sqlite3_bind_text(insert, 5, doors, -1, SQLITE_STATIC);
         error = step(db, insert);
@@ -134,13 +140,13 @@ static int store_entries(sqlite3 *db, struct gmt_ingest *ingest,
     return error;
 }
 
-int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, const char *spool_directory)
+int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder)
 {
     static const char damaged[] =
         "INSERT OR REPLACE INTO capability(name, state, detail, remedy) VALUES('coverage', "
         "'missing', 'what the program asked of the driver cannot be read: a damaged file', '')";
     struct gmt_coverage *coverage = calloc(1, sizeof(*coverage));
-    int error = coverage != NULL ? read_file(spool_directory, coverage) : -ENOMEM;
+    int error = coverage != NULL ? read_file(spool_folder, coverage) : -ENOMEM;
     if (error == 0) {
         error = store_doors(db, &coverage->head);
     } else if (error == -ENOENT || error == -EBADMSG) {

@@ -14,7 +14,7 @@
 
 /* Doors, and entry points without a hook, from the file of the spool (layout_coverage.h). A spool without
  * one adds nothing; calls that were missed become losses, too. */
-int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, const char *spool_directory);
+int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder);
 
 /* What the files of table module import of the driver and of the CUDA runtime. A file that is gone, or
  * another one than was loaded, is said to be unknown. */

@@ -148,7 +148,10 @@ static int check_module(struct check *check, struct module *module)
     struct gmt_elf image = {0};
     struct stat status;
     int error = 0;
-    int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    /* A device may do something when it is opened. */
+    int fd = stat(module->path, &status) == 0 && S_ISREG(status.st_mode)
+                 ? open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+                 : -1;
     module->why = "the file cannot be read";
     if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
         status.st_size >= (off_t)sizeof(image.header)) {
@@ -182,10 +185,10 @@ static int check_all(struct check *check)
 {
     sqlite3_stmt *modules;
     int error = 0, code = SQLITE_DONE;
-    if (sqlite3_prepare_v2(
-            check->db,
-            "SELECT path, coalesce(build_id, '') FROM module GROUP BY path ORDER BY min(id)", -1,
-            &modules, NULL) != SQLITE_OK) {
+    if (sqlite3_prepare_v2(check->db,
+                           "SELECT path, coalesce(build_id, '') FROM module WHERE path IS NOT NULL "
+                           "GROUP BY path ORDER BY min(id)",
+                           -1, &modules, NULL) != SQLITE_OK) {
         return gmt_database_error(check->db);
     }
     while (error == 0 && (code = sqlite3_step(modules)) == SQLITE_ROW) {

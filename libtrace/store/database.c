@@ -3,9 +3,15 @@
 #include "libtrace/store/database.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+
+#include "libtrace/store/guard.h"
+#include "libtrace/store/journal.h"
+#include "libtrace/store/own_schema.h"
 
 #define BUSY_TIMEOUT_MS 60000
 
@@ -35,11 +41,13 @@ int gmt_database_error(sqlite3 *db)
     case SQLITE_NOMEM: return -ENOMEM;
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return -EBUSY;
-    case SQLITE_READONLY: return -EROFS;
+    case SQLITE_READONLY: return code == SQLITE_READONLY_DBMOVED ? -ESTALE : -EROFS;
     case SQLITE_PERM:
     case SQLITE_AUTH: return -EACCES;
     case SQLITE_CORRUPT:
+    case SQLITE_TOOBIG:
     case SQLITE_NOTADB: return -EBADMSG;
+    case SQLITE_INTERRUPT: return -ETIME;
     case SQLITE_IOERR: return io_error(code, system);
     case SQLITE_CANTOPEN: return system > 0 ? -system : -EIO;
     default: return -EINVAL;
@@ -96,6 +104,27 @@ static int open_file(const char *path, int flags, sqlite3 **db)
     return 0;
 }
 
+/* A link in the place of the file is refused, those on the way to it are the user's. */
+static int open_no_link(const char *path, int flags, sqlite3 **db)
+{
+    char folder[PATH_MAX], whole[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(whole, sizeof(whole), "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+                   slash != NULL ? path : ".");
+    *db = NULL;
+    if (strcmp(path, ":memory:") == 0) {
+        return open_file(path, flags, db);
+    }
+    if (realpath(whole, folder) == NULL) {
+        return -errno;
+    }
+    int length = snprintf(whole, sizeof(whole), "%s/%s", folder, slash != NULL ? slash + 1 : path);
+    if (length < 0 || (size_t)length >= sizeof(whole)) {
+        return -ENAMETOOLONG;
+    }
+    return open_file(whole, flags | SQLITE_OPEN_NOFOLLOW, db);
+}
+
 static int configure(sqlite3 *db)
 {
     return gmt_database_exec(db,
@@ -109,12 +138,19 @@ static int configure(sqlite3 *db)
                              "PRAGMA cache_size = -65536;");
 }
 
+bool gmt_database_is_moved(sqlite3 *db)
+{
+    int moved = 0;
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+           moved != 0;
+}
+
 int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db)
 {
     char header[96];
     (void)snprintf(header, sizeof(header), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
                    GMT_TRACE_APPLICATION_ID, GMT_TRACE_USER_VERSION);
-    int error = open_file(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, db);
+    int error = open_no_link(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, db);
     if (error != 0) {
         return error;
     }
@@ -129,14 +165,43 @@ int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db)
     return error;
 }
 
-int gmt_database_open(const char *path, sqlite3 **db)
+/* The file may be anybody's, as one that `symbolize` is given: a trigger of it must not run either. */
+static int check_schema(sqlite3 *db)
 {
-    int error = open_file(path, SQLITE_OPEN_READWRITE, db);
-    if (error == 0 && (error = configure(*db)) != 0) {
+    char why[256];
+    sqlite3 *model = NULL;
+    int error = gmt_own_schema(&model);
+    if (error == 0) {
+        error = gmt_own_schema_check(db, model, why, sizeof(why));
+    }
+    sqlite3_close(model);
+    return error;
+}
+
+static int open_to_write(const char *path, sqlite3 **db,
+                         int (*open)(const char *path, int flags, sqlite3 **db))
+{
+    *db = NULL;
+    int error = gmt_journal_check(path);
+    if (error == 0) {
+        error = open(path, SQLITE_OPEN_READWRITE, db);
+    }
+    if (error == 0 && ((error = gmt_guard(*db)) != 0 || (error = check_schema(*db)) != 0 ||
+                       (error = configure(*db)) != 0)) {
         gmt_database_close(*db);
         *db = NULL;
     }
     return error;
+}
+
+int gmt_database_open(const char *path, sqlite3 **db)
+{
+    return open_to_write(path, db, open_file);
+}
+
+int gmt_database_continue(const char *path, sqlite3 **db)
+{
+    return open_to_write(path, db, open_no_link);
 }
 
 /* Run the statements of all tables and views that `model` has and `db` has not. */
@@ -236,8 +301,8 @@ int gmt_database_upgrade(sqlite3 *db)
     if (error != 0 || version >= GMT_TRACE_USER_VERSION) {
         return error;
     }
-    error = open_file(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &model);
-    if (error == 0 && (error = gmt_database_exec(model, gmt_schema_sql)) == 0) {
+    error = gmt_own_schema(&model);
+    if (error == 0) {
         error = bring_up(db, model);
     }
     (void)sqlite3_close(model);

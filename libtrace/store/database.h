@@ -18,18 +18,25 @@
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
  * source_file. 5 added inline_level, and instruction.chain_id. 6 added
- * graph_switch and graph.made_id. */
-#define GMT_TRACE_USER_VERSION 6
+ * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. */
+#define GMT_TRACE_USER_VERSION 7
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];
 extern const char gmt_indexes_sql[];
 
 /* Create the schema in `path`, which does not exist or is empty, and run `first_rows` in the same
- * transaction. *db is the caller's (gmt_database_close). Returns 0 or negative errno. */
+ * transaction; no link is followed. *db is the caller's (gmt_database_close). Returns 0 or negative errno. */
 int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db);
 
-/* Open an existing trace for writing. */
+/* The same for one that was begun: no link is followed to it. */
+int gmt_database_continue(const char *path, sqlite3 **db);
+
+/* Its name stands for another file now, or for none. */
+bool gmt_database_is_moved(sqlite3 *db);
+
+/* Open an existing trace for writing; -EBADMSG: also if its rollback journal would have SQLite remove
+ * another file. */
 int gmt_database_open(const char *path, sqlite3 **db);
 
 /* Bring a trace that an earlier version began or made to this schema: tables and columns that it lacks

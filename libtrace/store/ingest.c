@@ -55,6 +55,7 @@ static const struct family families[] = {
     [GMT_REC_CUBIN] = {sizeof(struct gmt_cubin_piece), gmt_ingest_cubin_piece},
     [GMT_REC_RANGE] = {sizeof(struct gmt_user_range), gmt_ingest_range},
     [GMT_REC_DEVICE_GAP] = {sizeof(struct gmt_device_gap), gmt_ingest_device_gap},
+    [GMT_REC_OWN_TIME] = {sizeof(struct gmt_own_time), gmt_ingest_own_time},
 };
 
 int gmt_ingest_open(sqlite3 *db, struct gmt_timebase *time, struct gmt_ingest **out)
@@ -100,7 +101,7 @@ void gmt_ingest_close(struct gmt_ingest *ingest)
     gmt_intern_free(&ingest->stream_keys);
     free(ingest->lives);
     free(ingest->latest_life);
-    free(ingest->host_allocations);
+    gmt_intern_free(&ingest->host_allocations);
     free(ingest);
 }
 
@@ -108,6 +109,9 @@ int gmt_ingest_record(struct gmt_ingest *ingest, const struct gmt_spool_record *
 {
     const struct family *family = NULL;
     char detail[32];
+    if (record->type == GMT_REC_NONE) {
+        return 0;
+    }
     if (record->type < sizeof(families) / sizeof(families[0])) {
         family = &families[record->type];
     }
@@ -140,18 +144,68 @@ void gmt_put_integer(struct gmt_binder *binder, int64_t value)
     check(binder, sqlite3_bind_int64(binder->statement, binder->next++, value));
 }
 
-void gmt_put_unsigned(struct gmt_binder *binder, uint64_t value)
+void gmt_put_bits(struct gmt_binder *binder, uint64_t value)
 {
     gmt_put_integer(binder, (int64_t)value);
 }
 
-void gmt_put_or_null(struct gmt_binder *binder, uint64_t value)
+static void put_at_most(struct gmt_binder *binder, uint64_t value, uint64_t most)
+{
+    binder->out_of_range |= value > most;
+    gmt_put_bits(binder, value);
+}
+
+static void put_asked(struct gmt_binder *binder, uint64_t value, uint64_t most)
+{
+    if (binder->failed && value > INT64_MAX) {
+        value = INT64_MAX;
+    }
+    put_at_most(binder, value, binder->failed ? INT64_MAX : most);
+}
+
+void gmt_put_unsigned(struct gmt_binder *binder, uint64_t value)
+{
+    put_asked(binder, value, GMT_NUMBER_MOST);
+}
+
+void gmt_put_id(struct gmt_binder *binder, uint64_t value)
+{
+    put_at_most(binder, value, GMT_ID_MOST);
+}
+
+void gmt_put_bytes(struct gmt_binder *binder, uint64_t value)
+{
+    put_asked(binder, value, GMT_BYTES_MOST);
+}
+
+static void put_unless_zero(struct gmt_binder *binder, uint64_t value,
+                            void (*put)(struct gmt_binder *binder, uint64_t value))
 {
     if (value == 0) {
         gmt_put_null(binder);
     } else {
-        gmt_put_integer(binder, (int64_t)value);
+        put(binder, value);
     }
+}
+
+void gmt_put_or_null(struct gmt_binder *binder, uint64_t value)
+{
+    put_unless_zero(binder, value, gmt_put_unsigned);
+}
+
+void gmt_put_id_or_null(struct gmt_binder *binder, uint64_t value)
+{
+    put_unless_zero(binder, value, gmt_put_id);
+}
+
+void gmt_put_bytes_or_null(struct gmt_binder *binder, uint64_t value)
+{
+    put_unless_zero(binder, value, gmt_put_bytes);
+}
+
+void gmt_put_bits_or_null(struct gmt_binder *binder, uint64_t value)
+{
+    put_unless_zero(binder, value, gmt_put_bits);
 }
 
 void gmt_put_known(struct gmt_binder *binder, int64_t value)
@@ -204,6 +258,10 @@ int gmt_ingest_step(struct gmt_binder *binder)
     if (binder->error != 0) {
         sqlite3_reset(binder->statement);
         return binder->error;
+    }
+    if (binder->out_of_range) {
+        sqlite3_reset(binder->statement);
+        return gmt_ingest_loss(binder->ingest, "corrupt record", "a number out of range", 1);
     }
     int code = sqlite3_step(binder->statement);
     int error = code == SQLITE_DONE ? 0 : gmt_database_error(binder->ingest->db);
@@ -262,7 +320,7 @@ int gmt_ingest_string(struct gmt_ingest *ingest, struct gmt_text text, int64_t *
 
 void gmt_ingest_saw(struct gmt_ingest *ingest, uint64_t ns)
 {
-    if (ns > ingest->last_ns) {
+    if (ns > ingest->last_ns && ns <= GMT_NUMBER_MOST) {
         ingest->last_ns = ns;
     }
 }
@@ -279,7 +337,7 @@ int gmt_ingest_loss(struct gmt_ingest *ingest, const char *kind, const char *det
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_LOSS);
     gmt_put_name(&row, kind);
     gmt_put_text(&row, (struct gmt_text){detail, (int)strlen(detail)});
-    gmt_put_unsigned(&row, count);
+    gmt_put_unsigned(&row, count < GMT_NUMBER_MOST ? count : GMT_NUMBER_MOST);
     return gmt_ingest_step(&row);
 }
 

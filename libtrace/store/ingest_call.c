@@ -40,17 +40,18 @@ static void put_call(struct gmt_binder *row, const struct timed_call *timed)
     const struct gmt_call *call = timed->call;
     gmt_put_integer(row, row->ingest->next_call_id++);
     gmt_put_unsigned(row, call->api);
-    gmt_put_or_null(row, call->thread);
+    gmt_put_id_or_null(row, call->thread);
     gmt_put_or_null(row, call->context);
     gmt_put_or_null(row, (uint64_t)timed->stream_row);
     gmt_put_unsigned(row, timed->begin_ns);
     gmt_put_unsigned(row, timed->end_ns);
     gmt_put_integer(row, call->result);
-    gmt_put_or_null(row, call->caller);
-    gmt_put_or_null(row, call->stack);
+    gmt_put_bits_or_null(row, call->caller);
+    gmt_put_id_or_null(row, call->stack);
     gmt_put_unsigned(row, (call->flags & GMT_CALL_OUTSIDE) != 0
                               ? GMT_CAPTURING_OUTSIDE
                               : (call->flags & GMT_CALL_CAPTURING) != 0);
+    row->failed = call->result != 0;
 }
 
 /* Payload slot of a call record. */
@@ -73,7 +74,7 @@ int gmt_ingest_call(struct gmt_ingest *ingest, const struct gmt_spool_record *re
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_API_CALL);
     put_call(&row, &timed);
-    gmt_put_or_null(&row, call->bytes);
+    gmt_put_bytes_or_null(&row, call->bytes);
     return gmt_ingest_step(&row);
 }
 
@@ -96,13 +97,22 @@ static void put_address(struct gmt_binder *row, uint64_t address, unsigned mem_c
     if (mem_class == GMT_MEM_ARRAY) {
         gmt_put_null(row);
     } else {
-        gmt_put_unsigned(row, address);
+        gmt_put_bits(row, address);
     }
 }
 
-/* The row of a transfer that was to have a fingerprint; `id` is that of the transfer. */
+/* gmtrace's own time for it, 0: not known. */
+static uint64_t hash_ns(struct gmt_ingest *ingest, const struct gmt_fingerprint *print,
+                        uint64_t call_end_ns)
+{
+    uint64_t end_ns = print->end_ticks != 0 ? gmt_ingest_ns(ingest, print->end_ticks) : 0;
+    return end_ns > call_end_ns ? end_ns - call_end_ns : 0;
+}
+
+/* The row of a transfer that was to have a fingerprint; `id` is that of the transfer, `end_ns` when its call
+ * returned. */
 static int ingest_fingerprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record,
-                              int64_t id)
+                              int64_t id, uint64_t end_ns)
 {
     const struct gmt_transfer *transfer = payload(record);
     const struct gmt_fingerprint *print = (const void *)(transfer + 1);
@@ -117,14 +127,16 @@ static int ingest_fingerprint(struct gmt_ingest *ingest, const struct gmt_spool_
     if (taken) {
         (void)snprintf(hash, sizeof(hash), "%016" PRIx64 "%016" PRIx64, print->high, print->low);
         gmt_put_name(&row, hash);
-        gmt_put_unsigned(&row, print->bytes_hashed);
+        gmt_put_bytes(&row, print->bytes_hashed);
         gmt_put_unsigned(&row, state == GMT_PRINT_WHOLE);
         gmt_put_null(&row);
+        gmt_put_or_null(&row, hash_ns(ingest, print, end_ns));
     } else {
         gmt_put_null(&row);
         gmt_put_null(&row);
         gmt_put_null(&row);
         gmt_put_name(&row, gmt_name_fingerprint_skip(state));
+        gmt_put_null(&row);
     }
     return gmt_ingest_step(&row);
 }
@@ -144,16 +156,16 @@ int gmt_ingest_transfer(struct gmt_ingest *ingest, const struct gmt_spool_record
     put_call(&row, &timed);
     gmt_put_name(&row, gmt_name_direction(transfer->direction));
     gmt_put_unsigned(&row, (timed.call->flags & GMT_CALL_BLOCKING) != 0);
-    gmt_put_unsigned(&row, timed.call->bytes);
+    gmt_put_bytes(&row, timed.call->bytes);
     put_address(&row, transfer->dst, transfer->dst_class);
     put_address(&row, transfer->src, transfer->src_class);
     gmt_put_name(&row, gmt_name_mem_class(transfer->dst_class));
     gmt_put_name(&row, gmt_name_mem_class(transfer->src_class));
-    gmt_put_or_null(&row, transfer->dst_alloc);
-    gmt_put_or_null(&row, transfer->src_alloc);
-    gmt_put_or_null(&row, transfer->dst_pitch);
-    gmt_put_or_null(&row, transfer->src_pitch);
-    gmt_put_or_null(&row, transfer->width);
+    gmt_put_id_or_null(&row, transfer->dst_alloc);
+    gmt_put_id_or_null(&row, transfer->src_alloc);
+    gmt_put_bytes_or_null(&row, transfer->dst_pitch);
+    gmt_put_bytes_or_null(&row, transfer->src_pitch);
+    gmt_put_bytes_or_null(&row, transfer->width);
     gmt_put_or_null(&row, flat ? 0 : transfer->height);
     gmt_put_or_null(&row, flat ? 0 : transfer->depth);
     if (batch) {
@@ -163,7 +175,7 @@ int gmt_ingest_transfer(struct gmt_ingest *ingest, const struct gmt_spool_record
     }
     error = gmt_ingest_step(&row);
     return error == 0 && transfer->fingerprint != GMT_PRINT_NONE
-               ? ingest_fingerprint(ingest, record, id)
+               ? ingest_fingerprint(ingest, record, id, timed.end_ns)
                : error;
 }
 
@@ -177,15 +189,15 @@ int gmt_ingest_memset(struct gmt_ingest *ingest, const struct gmt_spool_record *
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_MEMSET);
     put_call(&row, &timed);
-    gmt_put_unsigned(&row, timed.call->bytes);
-    gmt_put_unsigned(&row, set->dst);
-    gmt_put_or_null(&row, set->dst_alloc);
+    gmt_put_bytes(&row, timed.call->bytes);
+    gmt_put_bits(&row, set->dst);
+    gmt_put_id_or_null(&row, set->dst_alloc);
     gmt_put_name(&row, gmt_name_mem_class(set->dst_class));
     gmt_put_unsigned(&row, set->value);
     gmt_put_unsigned(&row, set->element_bytes);
-    gmt_put_or_null(&row, set->pitch);
-    gmt_put_or_null(&row, set->width);
-    gmt_put_or_null(&row, set->width != 0 ? set->height : 0);
+    gmt_put_bytes_or_null(&row, set->pitch);
+    gmt_put_bytes_or_null(&row, set->width);
+    gmt_put_bytes_or_null(&row, set->width != 0 ? set->height : 0);
     return gmt_ingest_step(&row);
 }
 
@@ -206,8 +218,8 @@ static int intern_arguments(struct gmt_ingest *ingest, const struct gmt_launch_a
         gmt_put_unsigned(&row, *set);
         gmt_put_known(&row, args[i].parameter == UINT16_MAX ? -1 : args[i].parameter);
         gmt_put_unsigned(&row, args[i].word_offset);
-        gmt_put_unsigned(&row, args[i].alloc);
-        gmt_put_unsigned(&row, args[i].offset);
+        gmt_put_id(&row, args[i].alloc);
+        gmt_put_bytes(&row, args[i].offset);
         error = gmt_ingest_step(&row);
     }
     return error;
@@ -241,15 +253,15 @@ int gmt_ingest_launch(struct gmt_ingest *ingest, const struct gmt_spool_record *
     put_call(&row, &timed);
     gmt_put_name(&row, gmt_name_launch_kind(launch->kind));
     gmt_put_unsigned(&row, launch->launch_seq);
-    gmt_put_or_null(&row, launch->kernel);
-    gmt_put_or_null(&row, launch->kernel_class);
+    gmt_put_id_or_null(&row, launch->kernel);
+    gmt_put_id_or_null(&row, launch->kernel_class);
     put_grid(&row, launch->grid, !graph);
     put_grid(&row, launch->block, !graph);
     for (int i = 0; i < 3; i++) {
         gmt_put_or_null(&row, launch->cluster[0] != 0 ? launch->cluster[i] : 0);
     }
     gmt_put_known(&row, graph ? -1 : (int64_t)launch->dynamic_shared_bytes);
-    gmt_put_or_null(&row, graph ? launch->graph : 0);
+    gmt_put_bits_or_null(&row, graph ? launch->graph : 0);
     gmt_put_name(&row, gmt_name_group(launch->group));
     gmt_put_unsigned(&row, (timed.call->flags & GMT_CALL_NO_ACTIVITY) != 0);
     gmt_put_name(&row, gmt_name_args_state(launch->arguments));
@@ -261,21 +273,9 @@ int gmt_ingest_launch(struct gmt_ingest *ingest, const struct gmt_spool_record *
 
 int gmt_ingest_note_host_allocation(struct gmt_ingest *ingest, uint32_t id)
 {
-    size_t byte = id / 8;
-    if (byte >= ingest->host_allocation_bytes) {
-        size_t bytes = byte + 1 > 2 * ingest->host_allocation_bytes
-                           ? byte + 64
-                           : 2 * ingest->host_allocation_bytes;
-        uint8_t *bits = realloc(ingest->host_allocations, bytes);
-        if (bits == NULL) {
-            return -ENOMEM;
-        }
-        memset(bits + ingest->host_allocation_bytes, 0, bytes - ingest->host_allocation_bytes);
-        ingest->host_allocations = bits;
-        ingest->host_allocation_bytes = bytes;
-    }
-    ingest->host_allocations[byte] |= (uint8_t)(1u << (id % 8));
-    return 0;
+    uint64_t same;
+    int known = gmt_intern_id(&ingest->host_allocations, &id, sizeof(id), id, &same);
+    return known < 0 ? known : 0;
 }
 
 static bool is_host_kind(unsigned kind)
@@ -295,11 +295,11 @@ static bool frees_host_memory(const struct gmt_ingest *ingest, const struct gmt_
                               const struct gmt_alloc *alloc)
 {
     uint8_t flags = ingest->api_flags[call->api];
+    uint64_t same;
     if (alloc->kind != 0 || (flags & (GMT_API_HOST_FREE | GMT_API_DEVICE_FREE)) != 0) {
         return is_host_kind(alloc->kind) || (flags & GMT_API_HOST_FREE) != 0;
     }
-    return alloc->id / 8 < ingest->host_allocation_bytes &&
-           (ingest->host_allocations[alloc->id / 8] & (1u << (alloc->id % 8))) != 0;
+    return gmt_intern_find(&ingest->host_allocations, &alloc->id, sizeof(alloc->id), &same);
 }
 
 int gmt_ingest_alloc(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
@@ -321,25 +321,29 @@ int gmt_ingest_alloc(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, host ? GMT_STATEMENT_HOST_ALLOCATION
                                                          : GMT_STATEMENT_ALLOCATION);
-    gmt_put_unsigned(&row, alloc->id);
+    gmt_put_id(&row, alloc->id);
     gmt_put_name(&row, gmt_name_alloc_kind(alloc->kind));
-    gmt_put_unsigned(&row, alloc->address);
-    gmt_put_known(&row, is_opaque(alloc->kind) && call->bytes == 0 ? -1 : (int64_t)call->bytes);
+    gmt_put_bits(&row, alloc->address);
+    if (is_opaque(alloc->kind) && call->bytes == 0) {
+        gmt_put_null(&row);
+    } else {
+        gmt_put_bytes(&row, call->bytes);
+    }
     if (!host) {
-        gmt_put_or_null(&row, alloc->pitch);
-        gmt_put_or_null(&row, alloc->width);
-        gmt_put_or_null(&row, alloc->height);
-        gmt_put_or_null(&row, alloc->pool);
+        gmt_put_bytes_or_null(&row, alloc->pitch);
+        gmt_put_bytes_or_null(&row, alloc->width);
+        gmt_put_bytes_or_null(&row, alloc->height);
+        gmt_put_bits_or_null(&row, alloc->pool);
     }
     gmt_put_unsigned(&row, alloc->flags);
     gmt_put_or_null(&row, call->context);
     if (!host) {
         gmt_put_or_null(&row, (uint64_t)timed.stream_row);
     }
-    gmt_put_or_null(&row, call->thread);
+    gmt_put_id_or_null(&row, call->thread);
     gmt_put_unsigned(&row, call->api);
-    gmt_put_or_null(&row, call->stack);
-    gmt_put_or_null(&row, call->caller);
+    gmt_put_id_or_null(&row, call->stack);
+    gmt_put_bits_or_null(&row, call->caller);
     gmt_put_unsigned(&row, timed.begin_ns);
     gmt_put_unsigned(&row, timed.end_ns);
     return gmt_ingest_step(&row);
@@ -360,11 +364,11 @@ int gmt_ingest_free(struct gmt_ingest *ingest, const struct gmt_spool_record *re
     bool host = frees_host_memory(ingest, call, alloc);
     struct gmt_binder row = gmt_ingest_bind(ingest,
                                             host ? GMT_STATEMENT_HOST_FREE : GMT_STATEMENT_FREE);
-    gmt_put_unsigned(&row, alloc->id);
-    gmt_put_unsigned(&row, alloc->address);
+    gmt_put_id(&row, alloc->id);
+    gmt_put_bits(&row, alloc->address);
     gmt_put_unsigned(&row, call->api);
-    gmt_put_or_null(&row, call->thread);
-    gmt_put_or_null(&row, call->stack);
+    gmt_put_id_or_null(&row, call->thread);
+    gmt_put_id_or_null(&row, call->stack);
     gmt_put_unsigned(&row, timed.begin_ns);
     gmt_put_unsigned(&row, timed.end_ns);
     return gmt_ingest_step(&row);

@@ -36,15 +36,19 @@ int gmt_ingest_device_op(struct gmt_ingest *ingest, const struct gmt_spool_recor
     gmt_ingest_saw(ingest, op->end_ns);
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_DEVICE_OP);
     gmt_put_name(&row, gmt_name_op_kind(op->kind));
-    gmt_put_or_null(&row, op->context);
-    gmt_put_unsigned(&row, op->device);
+    gmt_put_id_or_null(&row, op->context);
+    gmt_put_id(&row, op->device);
     gmt_put_unsigned(&row, op->cupti_context);
     gmt_put_unsigned(&row, op->cupti_stream);
     gmt_put_unsigned(&row, op->correlation);
     gmt_put_or_null(&row, op->graph);
     gmt_put_or_null(&row, op->start_ns);
     gmt_put_or_null(&row, op->end_ns);
-    gmt_put_known(&row, kernel ? -1 : (int64_t)op->bytes);
+    if (kernel) {
+        gmt_put_null(&row);
+    } else {
+        gmt_put_bytes(&row, op->bytes);
+    }
     gmt_put_known(&row, copy ? op->copy_kind : -1);
     gmt_put_known(&row, copy ? op->src_kind : -1);
     gmt_put_known(&row, kernel ? -1 : op->dst_kind);
@@ -64,11 +68,24 @@ int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_reco
     const struct gmt_device_gap *gap = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*gap));
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_DEVICE_GAP);
-    gmt_put_unsigned(&row, gap->id);
+    gmt_put_id(&row, gap->id);
     gmt_put_unsigned(&row, gap->begin_ns);
     gmt_put_or_null(&row, gap->end_ns);
     gmt_put_text(&row, gmt_texts_next(&texts));
     gmt_put_text(&row, gmt_texts_next(&texts));
+    return gmt_ingest_step(&row);
+}
+
+int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_own_time *own = record->data;
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_OWN_TIME);
+    gmt_put_name(&row, gmt_name_own_work(own->work));
+    gmt_put_id_or_null(&row, own->head.thread);
+    gmt_put_unsigned(&row, own->begin_ns);
+    gmt_put_unsigned(&row, own->end_ns);
+    gmt_put_unsigned(&row, own->is_beside != 0);
+    gmt_put_or_null(&row, own->launch_seq);
     return gmt_ingest_step(&row);
 }
 
@@ -109,7 +126,7 @@ static int store_value(struct gmt_ingest *ingest, const struct gmt_counters *cou
     const char *group = gmt_name_group(counters->group);
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_COUNTERS);
     gmt_put_unsigned(&row, counters->launch_seq);
-    gmt_put_unsigned(&row, counters->kernel_class);
+    gmt_put_id(&row, counters->kernel_class);
     gmt_put_unsigned(&row, value->metric);
     gmt_put_real(&row, value->value);
     gmt_put_name(&row, gmt_name_source(counters->source));

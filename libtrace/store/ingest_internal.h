@@ -8,8 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/store/ingest.h"
 #include "libtrace/store/intern.h"
+
+/* A record that says more was damaged, and is counted as lost. */
+#define GMT_ID_MOST ((uint64_t)INT32_MAX)   /* of what is numbered one by one              */
+#define GMT_NUMBER_MOST (UINT64_C(1) << 61) /* of any count; as ns, a clock of 73 years    */
+#define GMT_BYTES_MOST (UINT64_C(1) << 57)  /* of memory: what addresses of 57 bits reach  */
 
 enum gmt_statement {
 #define GMT_STATEMENT(name, sql) GMT_STATEMENT_##name,
@@ -53,8 +59,7 @@ struct gmt_ingest {
     size_t life_count, life_capacity;
     uint32_t *latest_life; /* by stream key id: index + 1 into lives                     */
     size_t latest_capacity;
-    uint8_t *host_allocations; /* bit per gmt_alloc.id: page-locked host memory              */
-    size_t host_allocation_bytes;
+    struct gmt_intern host_allocations; /* gmt_alloc.id: page-locked host memory             */
     uint8_t api_flags[UINT16_MAX + 1];
     bool metric_stored[UINT8_MAX + 1];
 };
@@ -65,6 +70,8 @@ struct gmt_binder {
     sqlite3_stmt *statement;
     int next;
     int error;
+    bool out_of_range; /* a number that no recorder writes: the row is not stored            */
+    bool failed;       /* a call that failed: what it asked for may be any number            */
 };
 
 struct gmt_text {
@@ -80,9 +87,17 @@ struct gmt_text_cursor {
 
 struct gmt_binder gmt_ingest_bind(struct gmt_ingest *ingest, enum gmt_statement which);
 void gmt_put_integer(struct gmt_binder *binder, int64_t value);
+/* Counts and times to GMT_NUMBER_MOST; ids; bytes of memory. */
 void gmt_put_unsigned(struct gmt_binder *binder, uint64_t value);
 void gmt_put_or_null(struct gmt_binder *binder, uint64_t value); /* NULL for 0               */
-void gmt_put_known(struct gmt_binder *binder, int64_t value);    /* NULL for negative        */
+void gmt_put_id(struct gmt_binder *binder, uint64_t value);
+void gmt_put_id_or_null(struct gmt_binder *binder, uint64_t value); /* NULL for 0            */
+void gmt_put_bytes(struct gmt_binder *binder, uint64_t value);
+void gmt_put_bytes_or_null(struct gmt_binder *binder, uint64_t value); /* NULL for 0         */
+/* Addresses and handles: 64 bits that are no number. */
+void gmt_put_bits(struct gmt_binder *binder, uint64_t value);
+void gmt_put_bits_or_null(struct gmt_binder *binder, uint64_t value); /* NULL for 0          */
+void gmt_put_known(struct gmt_binder *binder, int64_t value);         /* NULL for negative        */
 void gmt_put_blob(struct gmt_binder *binder, const void *data, size_t bytes); /* as texts */
 void gmt_put_real(struct gmt_binder *binder, double value);
 void gmt_put_null(struct gmt_binder *binder);
@@ -91,7 +106,8 @@ void gmt_put_text(struct gmt_binder *binder,
                   struct gmt_text text); /* valid until gmt_ingest_step */
 void gmt_put_text_or_null(struct gmt_binder *binder, struct gmt_text text); /* NULL for ""       */
 
-/* Execute. A row that the schema refuses is counted as a loss and is no error. */
+/* Execute. A row that the schema refuses, or that has a number out of range, is counted as a loss and is no
+ * error. */
 int gmt_ingest_step(struct gmt_binder *binder);
 
 struct gmt_text_cursor gmt_texts(const struct gmt_spool_record *record, size_t fixed_bytes);
@@ -134,6 +150,7 @@ int gmt_ingest_inlining(struct gmt_ingest *ingest, const struct gmt_spool_record
 int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 /* With all rows and indexes in. */

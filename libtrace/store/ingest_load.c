@@ -134,7 +134,7 @@ int gmt_ingest_load(struct gmt_ingest *ingest)
         "UNION ALL SELECT max(id) FROM api_call)";
     int64_t value;
     int error = gmt_database_integer(ingest->db, last_call, 0, &value);
-    ingest->next_call_id = value + 1;
+    ingest->next_call_id = gmt_clamp(value, 0, INT32_MAX) + 1;
     if (error == 0) {
         error = gmt_database_integer(ingest->db, "SELECT coalesce(end_ns, 0) FROM process", -1,
                                      &value);
@@ -190,7 +190,8 @@ int gmt_ingest_settle(sqlite3 *db)
                          "DROP TABLE edge;"
                          "UPDATE transfer SET batch = 0 WHERE batch IS NULL AND "
                          "api_id IN (SELECT id FROM api WHERE name LIKE '%Batch%');"
-                         /* Resident warps / the most there can be, on the device of the class's first launch. */
+                         /* Resident warps / the most there can be, on the device of the class's first
+                          * launch. */
                          "UPDATE kernel_class SET theoretical_occupancy = (SELECT min(1.0, "
                          "kernel_class.max_blocks_per_sm * "
                          "((block_x * block_y * block_z + d.warp_size - 1) / d.warp_size) * 1.0 "
@@ -204,7 +205,10 @@ int gmt_ingest_settle(sqlite3 *db)
                          "m.start_address <= "
                          "frame.address AND frame.address <= m.end_address ORDER BY m.id DESC "
                          "LIMIT 1) WHERE module_id IS NULL;"
-                         "UPDATE frame SET offset = address - (SELECT load_bias FROM module m "
+                         /* What does not fit into 64 bits would be a REAL. */
+                         "UPDATE frame SET offset = (SELECT CASE typeof(frame.address - "
+                         "m.load_bias) "
+                         "WHEN 'integer' THEN frame.address - m.load_bias END FROM module m "
                          "WHERE m.id = frame.module_id) WHERE module_id IS NOT NULL;";
     int error = gmt_database_exec(db, sql);
     return error != 0 ? error : gmt_ingest_settle_graphs(db);

@@ -52,7 +52,8 @@ static void put_sectors(struct gmt_binder *row, const struct gmt_sass_instructio
     uint64_t local = counts->values[GMT_SASS_LOCAL_SECTORS];
     if (local != 0 && counts->values[GMT_SASS_SECTORS] == 0) {
         gmt_put_unsigned(row, local);
-        put(row, bytes != 0, at_most((bytes + SECTOR_BYTES - 1) / SECTOR_BYTES, local));
+        put(row, bytes != 0,
+            at_most(gmt_add_clamped_u64(bytes, SECTOR_BYTES - 1) / SECTOR_BYTES, local));
     } else {
         gmt_put_or_null(row, counts->values[GMT_SASS_SECTORS]);
         put_ideal(row, counts, GMT_SASS_SECTORS, GMT_SASS_IDEAL_SECTORS);
@@ -80,9 +81,10 @@ int gmt_ingest_sass_instruction(struct gmt_ingest *ingest, const struct gmt_spoo
     }
     uint64_t width = width_of(counts);
     uint64_t lanes_on = values[has(counts, GMT_SASS_LANES_ON) ? GMT_SASS_LANES_ON : GMT_SASS_LANES];
+    uint64_t bytes = gmt_mul_clamped_u64(width, lanes_on);
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_SASS_INSTRUCTION);
     gmt_put_unsigned(&row, counts->launch_seq);
-    gmt_put_unsigned(&row, counts->kernel_class);
+    gmt_put_id(&row, counts->kernel_class);
     gmt_put_unsigned(&row, ((uint64_t)counts->function_index << FUNCTION_SHIFT) +
                                (counts->pc_offset >> INSTRUCTION_BITS));
     gmt_put_integer(&row, function);
@@ -93,8 +95,8 @@ int gmt_ingest_sass_instruction(struct gmt_ingest *ingest, const struct gmt_spoo
     gmt_put_unsigned(&row, values[GMT_SASS_EXECUTED]);
     gmt_put_unsigned(&row, values[GMT_SASS_LANES]);
     gmt_put_or_null(&row, width != 0 ? values[GMT_SASS_EXECUTED] : 0);
-    gmt_put_or_null(&row, width * lanes_on);
-    put_sectors(&row, counts, width * lanes_on);
+    gmt_put_or_null(&row, bytes);
+    put_sectors(&row, counts, bytes);
     gmt_put_or_null(&row, values[GMT_SASS_TAGS]);
     gmt_put_or_null(&row, values[GMT_SASS_WAVEFRONTS]);
     put_ideal(&row, counts, GMT_SASS_WAVEFRONTS, GMT_SASS_IDEAL_WAVEFRONTS);
@@ -110,8 +112,8 @@ int gmt_ingest_cubin_piece(struct gmt_ingest *ingest, const struct gmt_spool_rec
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_CUBIN_PIECE);
     gmt_put_unsigned(&row, piece->crc);
-    gmt_put_unsigned(&row, piece->offset);
-    gmt_put_unsigned(&row, piece->total);
+    gmt_put_bytes(&row, piece->offset);
+    gmt_put_bytes(&row, piece->total);
     gmt_put_blob(&row, piece + 1, piece->bytes);
     return gmt_ingest_step(&row);
 }

@@ -47,7 +47,7 @@ int gmt_ingest_thread(struct gmt_ingest *ingest, const struct gmt_spool_record *
     const struct gmt_thread *thread = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*thread));
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_THREAD);
-    gmt_put_unsigned(&row, thread->id);
+    gmt_put_id(&row, thread->id);
     gmt_put_unsigned(&row, thread->tid);
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
     return gmt_ingest_step(&row);
@@ -58,14 +58,14 @@ int gmt_ingest_device(struct gmt_ingest *ingest, const struct gmt_spool_record *
     const struct gmt_device *device = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*device));
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_DEVICE);
-    gmt_put_unsigned(&row, device->ordinal);
+    gmt_put_id(&row, device->ordinal);
     gmt_put_text(&row, gmt_texts_next(&texts));
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
     gmt_put_unsigned(&row, device->compute_major);
     gmt_put_unsigned(&row, device->compute_minor);
     gmt_put_or_null(&row, device->sm_count);
-    gmt_put_or_null(&row, device->memory_bytes);
-    gmt_put_or_null(&row, device->l2_bytes);
+    gmt_put_bytes_or_null(&row, device->memory_bytes);
+    gmt_put_bytes_or_null(&row, device->l2_bytes);
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
     gmt_put_or_null(&row, device->cuda_driver_version);
     gmt_put_or_null(&row, device->max_threads_per_sm);
@@ -85,9 +85,9 @@ int gmt_ingest_context(struct gmt_ingest *ingest, const struct gmt_spool_record 
 {
     const struct gmt_context *context = record->data;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_CONTEXT);
-    gmt_put_unsigned(&row, context->id);
-    gmt_put_unsigned(&row, context->device);
-    gmt_put_unsigned(&row, context->handle);
+    gmt_put_id(&row, context->id);
+    gmt_put_id(&row, context->device);
+    gmt_put_bits(&row, context->handle);
     return gmt_ingest_step(&row);
 }
 
@@ -136,7 +136,7 @@ int gmt_ingest_kernel(struct gmt_ingest *ingest, const struct gmt_spool_record *
     int error = -ENOMEM;
     if (name != NULL) {
         struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_KERNEL);
-        gmt_put_unsigned(&row, kernel->id);
+        gmt_put_id(&row, kernel->id);
         gmt_put_name(&row, name);
         gmt_put_name(&row, mangled);
         gmt_put_known(&row, kernel->registers);
@@ -159,8 +159,8 @@ int gmt_ingest_kernel_class(struct gmt_ingest *ingest, const struct gmt_spool_re
 {
     const struct gmt_kernel_class *class = record->data;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_KERNEL_CLASS);
-    gmt_put_unsigned(&row, class->id);
-    gmt_put_unsigned(&row, class->kernel);
+    gmt_put_id(&row, class->id);
+    gmt_put_id(&row, class->kernel);
     for (int i = 0; i < 3; i++) {
         gmt_put_unsigned(&row, class->grid[i]);
     }
@@ -209,7 +209,7 @@ static int intern_frame(struct gmt_ingest *ingest, uint64_t address, uint64_t *i
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_FRAME);
     gmt_put_unsigned(&row, *id);
-    gmt_put_unsigned(&row, address);
+    gmt_put_bits(&row, address);
     gmt_put_unsigned(&row, key.module);
     return gmt_ingest_step(&row);
 }
@@ -221,9 +221,10 @@ int gmt_ingest_stack(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     size_t room = ((size_t)record->slots * GMT_SLOT_BYTES - sizeof(*stack)) / sizeof(*addresses);
     size_t depth = stack->depth < room ? stack->depth : room;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_STACK);
-    gmt_put_unsigned(&row, stack->id);
+    gmt_put_id(&row, stack->id);
     gmt_put_unsigned(&row, depth);
     int error = gmt_ingest_step(&row);
+    depth = stack->id <= GMT_ID_MOST ? depth : 0;
     for (size_t i = 0; i < depth && error == 0; i++) {
         uint64_t frame;
         error = intern_frame(ingest, addresses[i], &frame);
@@ -262,9 +263,9 @@ int gmt_ingest_object(struct gmt_ingest *ingest, const struct gmt_spool_record *
     gmt_put_unsigned(&row, id);
     gmt_put_text(&row, path);
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
-    gmt_put_unsigned(&row, object->load_bias);
-    gmt_put_unsigned(&row, object->start);
-    gmt_put_unsigned(&row, object->end);
+    gmt_put_bits(&row, object->load_bias);
+    gmt_put_bits(&row, object->start);
+    gmt_put_bits(&row, object->end);
     return gmt_ingest_step(&row);
 }
 
@@ -292,7 +293,7 @@ int gmt_ingest_loss_record(struct gmt_ingest *ingest, const struct gmt_spool_rec
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_LOSS);
     gmt_put_text(&row, gmt_texts_next(&texts));
     gmt_put_text(&row, gmt_texts_next(&texts));
-    gmt_put_unsigned(&row, loss->count);
+    gmt_put_unsigned(&row, loss->count < GMT_NUMBER_MOST ? loss->count : GMT_NUMBER_MOST);
     return gmt_ingest_step(&row);
 }
 
@@ -312,9 +313,9 @@ int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *r
         return error;
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_RANGE);
-    gmt_put_unsigned(&row, range->id);
+    gmt_put_id(&row, range->id);
     gmt_put_name(&row, gmt_name_range_kind(range->kind));
-    gmt_put_or_null(&row, range->thread);
+    gmt_put_id_or_null(&row, range->thread);
     gmt_put_or_null(&row, (uint64_t)domain);
     gmt_put_or_null(&row, (uint64_t)name);
     gmt_put_unsigned(&row, gmt_ingest_ns(ingest, range->begin_ticks));

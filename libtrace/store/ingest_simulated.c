@@ -68,7 +68,7 @@ int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_rec
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_INSTRUCTION);
     gmt_put_unsigned(&row, counts->launch_seq);
-    gmt_put_unsigned(&row, counts->kernel_class);
+    gmt_put_id(&row, counts->kernel_class);
     gmt_put_unsigned(&row, counts->site);
     for (size_t i = 0; i < 3; i++) {
         gmt_put_or_null(&row, (uint64_t)ids[i]);
@@ -147,7 +147,7 @@ int gmt_ingest_inlining(struct gmt_ingest *ingest, const struct gmt_spool_record
         return error;
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_INLINING);
-    gmt_put_unsigned(&row, inlining->kernel_class);
+    gmt_put_id(&row, inlining->kernel_class);
     gmt_put_unsigned(&row, inlining->site);
     gmt_put_integer(&row, gmt_chain_id(chain));
     return gmt_ingest_step(&row);
@@ -159,13 +159,13 @@ int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_recor
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*footprint));
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_FOOTPRINT);
     gmt_put_unsigned(&row, footprint->launch_seq);
-    gmt_put_unsigned(&row, footprint->kernel_class);
-    gmt_put_or_null(&row, footprint->alloc);
+    gmt_put_id(&row, footprint->kernel_class);
+    gmt_put_id_or_null(&row, footprint->alloc);
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
-    gmt_put_unsigned(&row, footprint->address);
-    gmt_put_unsigned(&row, footprint->bytes);
-    gmt_put_unsigned(&row, footprint->read_bytes);
-    gmt_put_unsigned(&row, footprint->write_bytes);
+    gmt_put_bits(&row, footprint->address);
+    gmt_put_bytes(&row, footprint->bytes);
+    gmt_put_bytes(&row, footprint->read_bytes);
+    gmt_put_bytes(&row, footprint->write_bytes);
     gmt_put_unsigned(&row, footprint->read_traffic_bytes);
     gmt_put_unsigned(&row, footprint->write_traffic_bytes);
     return gmt_ingest_step(&row);
@@ -184,7 +184,7 @@ int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *re
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_RACE);
     gmt_put_unsigned(&row, race->launch_seq);
-    gmt_put_unsigned(&row, race->kernel_class);
+    gmt_put_id(&row, race->kernel_class);
     for (size_t i = 0; i < 2; i++) {
         gmt_put_or_null(&row, (uint64_t)ids[3 * i]);
         gmt_put_or_null(&row, (uint64_t)ids[3 * i + 1]);

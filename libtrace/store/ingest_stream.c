@@ -88,9 +88,9 @@ static int begin_life(struct gmt_ingest *ingest, uint32_t *latest, const struct 
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_STREAM);
     gmt_put_integer(&row, life.row);
-    gmt_put_or_null(&row, key->context);
-    gmt_put_unsigned(&row, key->handle);
-    gmt_put_or_null(&row, key->thread);
+    gmt_put_id_or_null(&row, key->context);
+    gmt_put_bits(&row, key->handle);
+    gmt_put_id_or_null(&row, key->thread);
     gmt_put_or_null(&row, begin_ns);
     return gmt_ingest_step(&row);
 }

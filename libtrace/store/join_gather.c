@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/store/join_internal.h"
 
 static int compare_members(const void *a, const void *b)
@@ -77,7 +78,8 @@ static int gather_copy(struct gmt_join *join, const struct gmt_join_op *halves, 
         op->start_ns = member->start_ns < op->start_ns ? member->start_ns : op->start_ns;
         op->stop_ns = member->stop_ns > op->stop_ns ? member->stop_ns : op->stop_ns;
         op->group = op->group < 0 ? member->group : op->group;
-        *(member->outward ? &out : &in) += member->bytes;
+        uint64_t *sum = member->outward ? &out : &in;
+        *sum = gmt_add_clamped_u64(*sum, member->bytes);
     }
     op->bytes = out > in ? out : in; /* the same, unless a record was lost */
     op->signature = gmt_join_within_devices(op->bytes);

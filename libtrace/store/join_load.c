@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/store/database.h"
 #include "libtrace/store/join_internal.h"
 
@@ -104,6 +105,12 @@ static struct gmt_join_signature kernel_signature(sqlite3_stmt *row, int first)
     return signature;
 }
 
+/* Groups of devices are below 0, those of streams above. */
+static int64_t device_of(sqlite3_stmt *row, int column)
+{
+    return gmt_clamp(sqlite3_column_int64(row, column), 0, INT32_MAX);
+}
+
 static int load_context(struct gmt_join *join, sqlite3_stmt *row)
 {
     int64_t id = sqlite3_column_int64(row, 0);
@@ -120,7 +127,7 @@ static int load_context(struct gmt_join *join, sqlite3_stmt *row)
         join->device_of_context = devices;
         join->context_count = (size_t)id + 1;
     }
-    join->device_of_context[id] = sqlite3_column_int64(row, 1);
+    join->device_of_context[id] = device_of(row, 1);
     return 0;
 }
 
@@ -177,6 +184,23 @@ static int64_t group_of_op(const struct gmt_join *join, const struct gmt_join_op
     return -1 - op->device;
 }
 
+/* As the ingest stores them: what else stands there was put there by somebody else. */
+static uint64_t time_of(sqlite3_stmt *row, int column)
+{
+    return (uint64_t)gmt_clamp(sqlite3_column_int64(row, column), 0, INT64_C(1) << 61);
+}
+
+static uint64_t bytes_of(sqlite3_stmt *row, int column)
+{
+    return (uint64_t)gmt_clamp(sqlite3_column_int64(row, column), 0, INT64_C(1) << 47);
+}
+
+static const char *text_of(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return text != NULL ? text : "";
+}
+
 /* Columns id, stream, context, thread, begin, end are common to all calls. */
 static struct gmt_join_host *push_host(struct gmt_join *join, sqlite3_stmt *row,
                                        enum gmt_join_kind kind)
@@ -187,8 +211,8 @@ static struct gmt_join_host *push_host(struct gmt_join *join, sqlite3_stmt *row,
         host->stream = sqlite3_column_int64(row, 1);
         host->context = sqlite3_column_int64(row, 2);
         host->thread = sqlite3_column_int64(row, 3);
-        host->begin_ns = (uint64_t)sqlite3_column_int64(row, 4);
-        host->end_ns = (uint64_t)sqlite3_column_int64(row, 5);
+        host->begin_ns = time_of(row, 4);
+        host->end_ns = time_of(row, 5);
         host->kind = (uint8_t)kind;
         host->group = group_of_host(join, host);
     }
@@ -201,11 +225,11 @@ static int load_transfer(struct gmt_join *join, sqlite3_stmt *row)
     if (host == NULL) {
         return -ENOMEM;
     }
-    const char *direction = (const char *)sqlite3_column_text(row, 7);
+    const char *direction = text_of(row, 7);
     enum way way = strcmp(direction, "h2d") == 0   ? WAY_IN
                    : strcmp(direction, "d2h") == 0 ? WAY_OUT
                                                    : WAY_OTHER;
-    host->bytes = (uint64_t)sqlite3_column_int64(row, 6);
+    host->bytes = bytes_of(row, 6);
     host->signature = copy_signature(host->bytes, way);
     host->drains = way == WAY_OUT && sqlite3_column_int(row, 8) != 0;
     host->optional = strcmp(direction, "h2h") == 0;
@@ -219,7 +243,7 @@ static int load_memset(struct gmt_join *join, sqlite3_stmt *row)
     if (host == NULL) {
         return -ENOMEM;
     }
-    host->bytes = (uint64_t)sqlite3_column_int64(row, 6);
+    host->bytes = bytes_of(row, 6);
     host->signature = gmt_join_simple_signature(GMT_JOIN_MEMSET, host->bytes);
     return 0;
 }
@@ -244,8 +268,8 @@ static int load_sync(struct gmt_join *join, sqlite3_stmt *row)
     }
     barrier->stream = sqlite3_column_int64(row, 0);
     barrier->context = sqlite3_column_int64(row, 1);
-    barrier->begin_ns = (uint64_t)sqlite3_column_int64(row, 2);
-    barrier->end_ns = (uint64_t)sqlite3_column_int64(row, 3);
+    barrier->begin_ns = time_of(row, 2);
+    barrier->end_ns = time_of(row, 3);
     return 0;
 }
 
@@ -267,15 +291,15 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
     if (op == NULL) {
         return -ENOMEM;
     }
-    const char *kind = (const char *)sqlite3_column_text(row, 1);
+    const char *kind = text_of(row, 1);
     op->id = sqlite3_column_int64(row, 0);
     op->context = sqlite3_column_int64(row, 2);
-    op->device = sqlite3_column_int64(row, 3);
+    op->device = device_of(row, 3);
     op->correlation = sqlite3_column_int64(row, 6);
-    op->start_ns = (uint64_t)sqlite3_column_int64(row, 7);
-    op->stop_ns = (uint64_t)sqlite3_column_int64(row, 8);
-    op->bytes = (uint64_t)sqlite3_column_int64(row, 9);
-    op->copies = (uint32_t)sqlite3_column_int64(row, 11);
+    op->start_ns = time_of(row, 7);
+    op->stop_ns = time_of(row, 8);
+    op->bytes = bytes_of(row, 9);
+    op->copies = (uint32_t)gmt_clamp(sqlite3_column_int64(row, 11), 0, UINT32_MAX);
     op->group = group_of_op(join, op, sqlite3_column_int64(row, 4));
     if (strcmp(kind, "kernel") == 0) {
         op->kind = GMT_JOIN_KERNEL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/store/join_internal.h"
 
 /* What the conversion of device times to the host's clock may be off by. */
@@ -179,13 +180,14 @@ static bool assign_merged(struct matcher *matcher, size_t at)
     }
     while (last < matcher->host_count && last - first < op->copies && matcher->hosts[last].batch &&
            !matcher->hosts[last].taken && bytes < op->bytes) {
-        bytes += matcher->hosts[last++].bytes;
+        bytes = gmt_add_clamped_u64(bytes, matcher->hosts[last++].bytes);
     }
-    if (last - first < 2 || bytes != op->bytes ||
+    if (last - first < 2 || bytes == 0 || bytes != op->bytes ||
         began_too_late(matcher, &matcher->hosts[first], op->start_ns)) {
         return false;
     }
-    double ns_per_byte = (double)(op->stop_ns - op->start_ns) / (double)bytes;
+    uint64_t taken_ns = op->stop_ns > op->start_ns ? op->stop_ns - op->start_ns : 0;
+    double ns_per_byte = (double)taken_ns / (double)bytes;
     for (size_t i = first; i < last; i++) {
         uint64_t start_ns = op->start_ns + (uint64_t)((double)done * ns_per_byte);
         done += matcher->hosts[i].bytes;
@@ -205,7 +207,7 @@ static size_t copies_of_call(const struct matcher *matcher, size_t at, uint64_t 
     while (op->kind == GMT_JOIN_COPY && at + count < matcher->op_count &&
            matcher->ops[at + count].kind == GMT_JOIN_COPY &&
            matcher->ops[at + count].correlation == op->correlation) {
-        *bytes += matcher->ops[at + count].bytes;
+        *bytes = gmt_add_clamped_u64(*bytes, matcher->ops[at + count].bytes);
         count++;
     }
     return count;

@@ -129,6 +129,20 @@ const char *gmt_name_source(unsigned source)
     return GMT_LOOK_UP(names, source, "hardware");
 }
 
+const char *gmt_name_own_work(unsigned work)
+{
+    static const char *const names[] = {
+        [GMT_OWN_SESSION] = "session",
+        [GMT_OWN_LAUNCH] = "launch",
+        [GMT_OWN_INSTRUCTIONS] = "instructions",
+        [GMT_OWN_CODE] = "code",
+        [GMT_OWN_HANDOVER] = "handover",
+        [GMT_OWN_WAIT] = "wait",
+        [GMT_OWN_EXIT] = "exit",
+    };
+    return GMT_LOOK_UP(names, work, "setup");
+}
+
 const char *gmt_name_op_kind(unsigned kind)
 {
     static const char *const names[] = {

@@ -19,6 +19,7 @@ const char *gmt_name_args_state(unsigned state);
 const char *gmt_name_group(unsigned group);
 const char *gmt_name_source(unsigned source);
 const char *gmt_name_op_kind(unsigned kind);
+const char *gmt_name_own_work(unsigned work);
 const char *gmt_name_site_kind(unsigned kind);
 const char *gmt_name_range_kind(unsigned kind);
 const char *gmt_name_capability_state(unsigned state);

@@ -11,9 +11,13 @@
 #include <unistd.h>
 
 #include "libtrace/store/database.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/own_schema.h"
 #include "libtrace/store/recording.h"
 
 #define SQLITE_HEADER "SQLite format 3"
+/* Of the file: the versions of its format for writing and for reading, 2 for a write-ahead log. */
+enum { WRITE_VERSION = 18, READ_VERSION = 19, HEADER_BYTES = 20 };
 
 /* Where a failure's one line goes. */
 struct complaint {
@@ -47,19 +51,20 @@ static int complain_missing(const struct complaint *complaint)
                         "still being recorded; wait for the program to end");
     }
     if (state == GMT_RECORDING_LEFTOVER) {
-        return complain(complaint, -EAGAIN,
-                        "not made yet, but its spool is there: run gmanalyze "
-                        "where it may write beside it");
+        return complain(
+            complaint, -EAGAIN,
+            "not made yet, but its spool is there: gmanalyze recover -o NEW.db %s.spool",
+            complaint->path);
     }
     return complain(complaint, -ENOENT, "no such file; record one with: gmtrace -o %s ./app",
                     complaint->path);
 }
 
 /* What can be told from the file alone. */
-static int check_file(const struct complaint *complaint)
+static int check_file(const struct complaint *complaint, int64_t *file_bytes)
 {
     struct stat info;
-    char header[16] = "";
+    char header[HEADER_BYTES] = "";
     if (stat(complaint->path, &info) != 0) {
         if (errno == ENOENT) {
             return complain_missing(complaint);
@@ -91,6 +96,12 @@ static int check_file(const struct complaint *complaint)
     if (memcmp(header, SQLITE_HEADER, sizeof(SQLITE_HEADER)) != 0) {
         return complain(complaint, -EMEDIUMTYPE, "is not a trace of gmtrace");
     }
+    if (header[WRITE_VERSION] > 1 || header[READ_VERSION] > 1) {
+        return complain(complaint, -EBADMSG,
+                        "has a write-ahead log, which reading would write to; run: sqlite3 FILE "
+                        "'PRAGMA journal_mode = DELETE'");
+    }
+    *file_bytes = info.st_size;
     return 0;
 }
 
@@ -105,8 +116,9 @@ static int complain_sqlite(const struct complaint *complaint, sqlite3 *db)
     if (sqlite3_extended_errcode(db) == SQLITE_READONLY_ROLLBACK ||
         sqlite3_extended_errcode(db) == SQLITE_READONLY_CANTLOCK) {
         return complain(complaint, -EAGAIN,
-                        "its recorder was killed in the middle of a write; run "
-                        "gmanalyze where it may write to it");
+                        "was left in the middle of a write, and is not changed by reading; with "
+                        "its spool: gmanalyze recover -o NEW.db %s.spool",
+                        complaint->path);
     }
     if (error == -EBUSY) {
         return complain(complaint, -EINPROGRESS, "is being written just now; try again");
@@ -124,7 +136,7 @@ static int check_length(const struct complaint *complaint, sqlite3 *db)
         gmt_database_integer(db, "PRAGMA page_size", 0, &page_bytes) != 0) {
         return complain_sqlite(complaint, db);
     }
-    int64_t bytes = pages * page_bytes;
+    int64_t bytes = pages * page_bytes; /* at most 2^32 pages of 2^16 bytes */
     if (stat(complaint->path, &info) == 0 && (int64_t)info.st_size < bytes) {
         return complain(complaint, -EBADMSG,
                         "is cut short: %lld of %lld bytes; copy it again or record anew",
@@ -153,14 +165,42 @@ static int check_finished(const struct complaint *complaint, sqlite3 *db, unsign
                         "still being recorded; wait for the program to end");
     case GMT_RECORDING_LEFTOVER:
         return complain(complaint, -EAGAIN,
-                        "not finished, its recorder was killed: run gmanalyze "
-                        "where it may write to it and to its spool");
+                        "not finished by its recorder: gmanalyze recover -o NEW.db "
+                        "%s.spool",
+                        complaint->path);
     default:
         return complain(complaint, -EAGAIN,
                         "not finished, and %s.spool is gone: what came last is "
                         "lost",
                         complaint->path);
     }
+}
+
+/* Nothing of the file is executed: its tables are plain ones, and the views are ours. */
+static int use_own_schema(const struct complaint *complaint, sqlite3 *db)
+{
+    char why[256] = "";
+    sqlite3 *model = NULL;
+    int error = gmt_own_schema(&model);
+    if (error != 0) {
+        return complain(complaint, error, "%s", strerror(-error));
+    }
+    error = gmt_own_schema_check(db, model, why, sizeof(why));
+    if (error == 0) {
+        error = gmt_own_schema_texts(db, model, why, sizeof(why));
+    }
+    if (error == 0) {
+        error = gmt_own_schema_views(db, model);
+    }
+    sqlite3_close(model);
+    if (error == -ETIME || error == -ENOMEM) {
+        return complain(complaint, error, "%s", gmt_guard_reason(db));
+    }
+    if (error != 0) {
+        return why[0] != '\0' ? complain(complaint, error, "%s", why)
+                              : complain_sqlite(complaint, db);
+    }
+    return 0;
 }
 
 static int check_trace(const struct complaint *complaint, sqlite3 *db, unsigned flags)
@@ -183,7 +223,8 @@ static int check_trace(const struct complaint *complaint, sqlite3 *db, unsigned 
                         "has format %lld, this gmanalyze knows formats up to %d; use a newer one",
                         (long long)version, GMT_TRACE_USER_VERSION);
     }
-    return check_finished(complaint, db, flags);
+    error = use_own_schema(complaint, db);
+    return error == 0 ? check_finished(complaint, db, flags) : error;
 }
 
 int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
@@ -194,17 +235,19 @@ int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message
     if (message_bytes > 0) {
         message[0] = '\0';
     }
-    int error = check_file(&complaint);
+    int64_t file_bytes = 0;
+    int error = check_file(&complaint, &file_bytes);
     if (error != 0) {
         return error;
     }
-    if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+    if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         error = *db != NULL ? complain_sqlite(&complaint, *db)
                             : complain(&complaint, -ENOMEM, "%s", strerror(ENOMEM));
     } else {
         sqlite3_extended_result_codes(*db, 1);
         (void)sqlite3_busy_timeout(*db, 2000);
-        error = check_trace(&complaint, *db, flags);
+        error = gmt_guard_reading(*db, file_bytes) == 0 ? check_trace(&complaint, *db, flags)
+                                                        : complain_sqlite(&complaint, *db);
     }
     if (error != 0) {
         sqlite3_close(*db);

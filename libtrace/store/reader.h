@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens a finished trace.db for reading and says in one line what is wrong with one that is not. */
+/*
+ * Opens a finished trace.db for reading and says in one line what is wrong with one that is not. The file
+ * may be anybody's: nothing in it is executed (guard.h, own_schema.h), and the views are this version's.
+ */
 #ifndef GMT_STORE_READER_H
 #define GMT_STORE_READER_H
 
@@ -17,7 +20,7 @@
  *   -EISDIR           a directory (or another thing that is not a regular file: -EINVAL)
  *   -EACCES           no permission to read it
  *   -ENODATA          an empty file
- *   -EBADMSG          truncated or damaged
+ *   -EBADMSG          truncated or damaged, or with a schema that no gmtrace writes
  *   -EMEDIUMTYPE      something else than a gmtrace trace
  *   -EPROTONOSUPPORT  written by a newer gmtrace
  *   -EINPROGRESS      the traced program is still being recorded

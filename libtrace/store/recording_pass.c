@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the database of a recording, and moves records into it, transaction by transaction. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "libtrace/record/clock.h"
 #include "libtrace/store/database.h"
 #include "libtrace/store/recording_internal.h"
+#include "libtrace/store/spool_files.h"
 
 #define COMMIT_RECORDS 65536u
 
@@ -21,9 +24,38 @@ static void identify(const struct gmt_control *control, char *text, size_t bytes
                    control->pid_start, control->first_pair.ticks, control->first_pair.monotonic_ns);
 }
 
+/* The name of a run goes into SQL, and may come from a damaged file. */
+static bool is_plain(const char *run)
+{
+    size_t length = strspn(run, "0123456789abcdef-");
+    return length > 0 && length < sizeof(((struct gmt_control *)0)->run) && run[length] == '\0';
+}
+
+/* Of our own: nothing is written to what another has put there, nor where a link leads. */
+static int make_file(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0) {
+        return -errno;
+    }
+    close(fd);
+    return 0;
+}
+
+uint64_t gmt_recording_chunks_read(const struct gmt_recording *recording)
+{
+    const struct gmt_control *control = recording->control;
+    if (control->version >= 8) {
+        return __atomic_load_n(&control->chunks_read, __ATOMIC_RELAXED);
+    }
+    uint64_t made = control->chunk_count, found = gmt_spool_chunks_present(recording->folder, made);
+    return made - found;
+}
+
 static int create(struct gmt_recording *recording)
 {
-    char spool[96], created[32], rows[1024];
+    char spool[96], created[32], rows[1536];
+    uint64_t read = gmt_recording_chunks_read(recording);
     time_t now = time(NULL);
     struct tm utc;
     identify(recording->control, spool, sizeof(spool));
@@ -33,11 +65,22 @@ static int create(struct gmt_recording *recording)
                    "('clock','%s'),('complete','0'),('spool','%s');",
                    GMT_VERSION, created,
                    recording->control->ticks_are_ns != 0 ? "CLOCK_MONOTONIC" : "TSC", spool);
-    return gmt_database_create(recording->output, rows, &recording->db);
+    size_t used = strlen(rows);
+    if (is_plain(recording->control->run)) {
+        used += (size_t)snprintf(rows + used, sizeof(rows) - used,
+                                 "INSERT INTO meta VALUES ('run','%s');", recording->control->run);
+    }
+    if (read != 0) {
+        (void)snprintf(rows + used, sizeof(rows) - used,
+                       "INSERT INTO loss VALUES ('" GMT_LOST_TRACE
+                       "','the trace was removed or moved while it was written',%" PRIu64 ");",
+                       read);
+    }
+    int error = recording->is_copy ? 0 : make_file(recording->output);
+    return error != 0 ? error : gmt_database_create(recording->output, rows, &recording->db);
 }
 
-/* 1: `db` was begun from this spool; 0: it is something else; negative errno. */
-static int is_ours(struct gmt_recording *recording)
+int gmt_recording_is_ours(struct gmt_recording *recording)
 {
     char spool[96], sql[192];
     int64_t id, found;
@@ -52,28 +95,44 @@ static int is_ours(struct gmt_recording *recording)
     return error == 0 ? found == 1 : error == -EBADMSG ? 0 : error;
 }
 
+/* An empty file of ours is what a failure of an earlier attempt left. */
+static int move_aside(struct gmt_recording *recording, const struct stat *info)
+{
+    char old[PATH_MAX + 8];
+    if (S_ISREG(info->st_mode) && info->st_size == 0 && info->st_uid == geteuid()) {
+        return unlink(recording->output) == 0 ? 0 : -errno;
+    }
+    (void)snprintf(old, sizeof(old), "%s.old", recording->output);
+    return rename(recording->output, old) == 0 ? 0 : -errno;
+}
+
 static int open_or_create(struct gmt_recording *recording)
 {
     struct stat info;
-    char old[PATH_MAX + 8];
-    if (stat(recording->output, &info) != 0) {
+    if (lstat(recording->output, &info) != 0) {
         return errno == ENOENT ? create(recording) : -errno;
     }
     if (S_ISDIR(info.st_mode)) {
         return -EISDIR;
     }
-    if (info.st_size == 0) {
-        return create(recording);
+    if (S_ISREG(info.st_mode) && info.st_size > 0) {
+        int error = gmt_database_continue(recording->output, &recording->db);
+        int ours = error == 0 ? gmt_recording_is_ours(recording) : error == -EBADMSG ? 0 : error;
+        if (ours != 0) {
+            return ours < 0 ? ours : gmt_database_upgrade(recording->db);
+        }
+        gmt_database_close(recording->db);
+        recording->db = NULL;
+        /* Its journal may have taken all of it back. */
+        if (lstat(recording->output, &info) != 0) {
+            return -errno;
+        }
     }
-    int error = gmt_database_open(recording->output, &recording->db);
-    int ours = error == 0 ? is_ours(recording) : error == -EBADMSG ? 0 : error;
-    if (ours != 0) {
-        return ours < 0 ? ours : gmt_database_upgrade(recording->db);
+    if (recording->is_copy) {
+        return info.st_size == 0 ? create(recording) : -EEXIST;
     }
-    gmt_database_close(recording->db);
-    recording->db = NULL;
-    (void)snprintf(old, sizeof(old), "%s.old", recording->output);
-    return rename(recording->output, old) == 0 ? create(recording) : -errno;
+    int error = move_aside(recording, &info);
+    return error == 0 ? create(recording) : error;
 }
 
 /* Where each chunk stands, and the latest clock pair. */
@@ -96,12 +155,16 @@ static int resume(struct gmt_recording *recording)
     }
     int code = SQLITE_DONE;
     while (error == 0 && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        int64_t chunk = sqlite3_column_int64(rows, 0), offset = sqlite3_column_int64(rows, 1);
+        int64_t status = sqlite3_column_int64(rows, 2);
         struct gmt_chunk_position position = {
-            .chunk = (uint32_t)sqlite3_column_int64(rows, 0),
-            .offset = (uint64_t)sqlite3_column_int64(rows, 1),
-            .status = (enum gmt_chunk_status)sqlite3_column_int(rows, 2),
+            .chunk = (uint32_t)chunk,
+            .offset = (uint64_t)offset,
+            .status = (enum gmt_chunk_status)status,
         };
-        error = gmt_spool_reader_resume(recording->reader, &position);
+        bool sane = chunk >= 0 && chunk <= UINT32_MAX && offset >= 0 &&
+                    status >= GMT_CHUNK_READING && status <= GMT_CHUNK_FINISHED;
+        error = sane ? gmt_spool_reader_resume(recording->reader, &position) : -EBADMSG;
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(recording->db);
@@ -116,7 +179,9 @@ int gmt_recording_open_database(struct gmt_recording *recording)
     int error = open_or_create(recording);
     if (error == 0) {
         error = gmt_database_integer(
-            recording->db, "SELECT value = '1' FROM meta WHERE key = 'complete'", 0, &complete);
+            recording->db,
+            "SELECT NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'ingest_chunk')", 0,
+            &complete);
     }
     if (error != 0) {
         return error;
@@ -211,7 +276,9 @@ int gmt_recording_pass(struct gmt_recording *recording, bool writer_gone, uint64
     struct gmt_spool_record record;
     *records = 0;
     gmt_timebase_add_control(&recording->time, recording->control);
-    gmt_timebase_add_now(&recording->time);
+    if (!recording->is_foreign) {
+        gmt_timebase_add_now(&recording->time);
+    }
     int error = gmt_spool_reader_begin_pass(recording->reader, writer_gone);
     while (error == 0 && gmt_spool_reader_next(recording->reader, &record)) {
         ++*records;
@@ -223,5 +290,6 @@ int gmt_recording_pass(struct gmt_recording *recording, bool writer_gone, uint64
             error = gmt_recording_commit(recording);
         }
     }
-    return error;
+    /* While the program runs there is another pass. */
+    return error == 0 && writer_gone ? gmt_spool_reader_shortage(recording->reader) : error;
 }

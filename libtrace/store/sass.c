@@ -330,7 +330,7 @@ int gmt_sass_settle(sqlite3 *db)
         "INSERT OR IGNORE INTO inline_level(chain_id, level, function_id, file_id, line) "
         "VALUES (?, ?, ?, ?, ?)",
         "SELECT i.id, i.cubin_crc, s.text, i.pc_offset, i.sectors, i.wavefronts FROM instruction i "
-        "JOIN string s ON s.id = i.function_id WHERE i.source = 'sass' "
+        "JOIN string s ON s.id = i.function_id WHERE i.source = 'sass' AND s.text IS NOT NULL "
         "ORDER BY i.cubin_crc, i.function_id, i.pc_offset"};
     struct settling settling = {.db = db};
     sqlite3_stmt *rows = NULL;

@@ -28,10 +28,10 @@ static const char *const kinds[] = {"global_load",  "global_store", "shared_load
 static const struct {
     const char *what, *value;
 } values[] = {
-    {"bytes", "sum(min(bytes, coalesce(32 * sectors, 128 * wavefronts)))"},
-    {"sectors", "sum(sectors)"},
-    {"wavefronts", "sum(wavefronts)"},
-    {"requests", "sum(executed)"},
+    {"bytes", "sum(1.0 * min(bytes, coalesce(32 * sectors, 128 * wavefronts)))"},
+    {"sectors", "sum(1.0 * sectors)"},
+    {"wavefronts", "sum(1.0 * wavefronts)"},
+    {"requests", "sum(1.0 * executed)"},
 };
 
 /* Launches whose classes nobody counted by software-patched counters. Accesses that may go to any memory

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "libtrace/store/database.h"
+#include "libtrace/store/reader.h"
 #include "libtrace/store/sass.h"
 #include "libtrace/store/sources.h"
 
@@ -99,10 +100,14 @@ static int merge(sqlite3 *db)
 int gmt_sass_merge(const char *into, const char *from)
 {
     sqlite3 *db = NULL;
-    int error = gmt_database_open(into, &db);
-    if (error != 0) {
+    char message[256];
+    /* What is attached is not opened by us: so it is looked at first. */
+    int error = gmt_trace_open(from, GMT_TRACE_ALLOW_INCOMPLETE, &db, message, sizeof(message));
+    sqlite3_close(db);
+    if (error != 0 || (error = gmt_database_open(into, &db)) != 0) {
         return error;
     }
+    (void)sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 1);
     char *attach = sqlite3_mprintf("ATTACH %Q AS deep", from);
     error = attach != NULL ? gmt_database_exec(db, attach) : -ENOMEM;
     sqlite3_free(attach);

@@ -108,7 +108,8 @@ CREATE TABLE fingerprint (
     hash         TEXT,                   -- 32 hex digits; NULL: not taken
     bytes_hashed INTEGER,
     whole        INTEGER,                -- 1: of every byte; 0: of blocks spread over the buffer
-    skipped      TEXT CHECK (skipped IN ('over_budget','unreadable','asynchronous'))  -- why, if NULL
+    skipped      TEXT CHECK (skipped IN ('over_budget','unreadable','asynchronous')),  -- why, if NULL
+    hash_ns      INTEGER                 -- gmtrace's own time for it, after the call; NULL: not taken
 );
 
 CREATE TABLE memset (
@@ -354,6 +355,16 @@ CREATE TABLE device_gap (                -- times without device times: another 
     request   TEXT NOT NULL              -- the function of CUPTI that it called
 );
 
+CREATE TABLE own_time (                  -- gmtrace was at work; hashing: fingerprint.hash_ns
+    id        INTEGER PRIMARY KEY,
+    work      TEXT NOT NULL CHECK (work IN ('setup','session','launch','instructions','code','handover',
+              'wait','exit')),
+    thread_id INTEGER,                   -- that did it; NULL: not known
+    begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+    beside    INTEGER NOT NULL,          -- 1: by a thread of gmtrace's, none of the program's waited
+    launch_seq INTEGER                   -- launch.seq of the launch that was counted; NULL: of none
+);
+
 CREATE TABLE range (                     -- what the program names: NVTX ranges, cudaProfilerStart/Stop
     id        INTEGER PRIMARY KEY,
     kind      TEXT NOT NULL CHECK (kind IN ('push','start','profiler')),
@@ -544,10 +555,10 @@ SELECT c.id AS class_id, k.id AS kernel_id, k.name AS kernel, k.registers, k.sta
            AND o.metric = 'achieved_occupancy_percent') AS achieved_occupancy
 FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;
 
--- Where a class was counted on the GPU and by the software device, what the GPU did ('sass' sorts first).
+-- Where a class was counted on the GPU and by the software device, what the GPU did.
 CREATE VIEW v_counted_instruction AS
 SELECT i.* FROM instruction i
-WHERE i.source = (SELECT min(m.source) FROM instruction m WHERE m.class_id = i.class_id);
+WHERE i.source = 'sass' OR NOT EXISTS (SELECT 1 FROM instruction m WHERE m.class_id = i.class_id AND m.source = 'sass');
 
 -- One row per instruction of a class, means over the launches it was counted in; its excess work
 -- and what part of the kernel's excess that is.

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths, lock and removal of a spool directory. */
+/* Files and removal of a spool, through a descriptor of its folder. */
 #include "libtrace/store/spool_files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +13,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
+#include "libtrace/record/spool_folder.h"
 #include "libtrace/record/spool_names.h"
 #include "libtrace/store/spool_reader.h"
-
-static int join_path(char *path, size_t bytes, const char *directory, const char *name)
-{
-    int length = snprintf(path, bytes, "%s/%s", directory, name);
-    return length > 0 && (size_t)length < bytes ? 0 : -ENAMETOOLONG;
-}
-
-int gmt_spool_file_open(const char *directory, const char *name, int flags)
-{
-    char path[PATH_MAX];
-    int error = join_path(path, sizeof(path), directory, name);
-    if (error != 0) {
-        return error;
-    }
-    int fd = open(path, flags | O_CLOEXEC, 0666);
-    return fd >= 0 ? fd : -errno;
-}
 
 static int check_control(const struct gmt_control *control)
 {
@@ -54,10 +37,40 @@ static int check_control(const struct gmt_control *control)
                : -EPROTONOSUPPORT;
 }
 
-int gmt_spool_control_map(const char *directory, struct gmt_control **control, int *fd)
+/* Files of a spool that are mapped carry no right to write, so that nobody truncates them (record/chunk.h).
+ * Their owner may take it for the moment in which this one is opened. */
+static int open_control(int folder)
+{
+    int fd = gmt_spool_file_open(folder, "control", O_RDWR);
+    if (fd != -EACCES) {
+        return fd;
+    }
+    int readable = gmt_spool_file_open(folder, "control", O_RDONLY);
+    if (readable >= 0 && fchmod(readable, 0600) == 0) {
+        fd = gmt_spool_file_open(folder, "control", O_RDWR);
+        (void)fchmod(readable, 0400);
+    }
+    if (readable >= 0) {
+        close(readable);
+    }
+    return fd;
+}
+
+/* Of the file: somebody may write to it, or truncate it, while the copy is used. */
+static int copy_control(int fd, struct gmt_control *control)
+{
+    ssize_t got = pread(fd, control, sizeof(*control), 0);
+    control->output[sizeof(control->output) - 1] = '\0';
+    control->boot_id[sizeof(control->boot_id) - 1] = '\0';
+    control->host[sizeof(control->host) - 1] = '\0';
+    control->run[sizeof(control->run) - 1] = '\0';
+    return got < 0 ? -errno : got < (ssize_t)sizeof(*control) ? -ENODATA : check_control(control);
+}
+
+int gmt_spool_control_map(int folder, bool as_copy, struct gmt_control **control, int *fd)
 {
     struct stat info;
-    *fd = gmt_spool_file_open(directory, "control", O_RDWR);
+    *fd = as_copy ? gmt_spool_file_open(folder, "control", O_RDONLY) : open_control(folder);
     if (*fd < 0) {
         return *fd;
     }
@@ -67,12 +80,24 @@ int gmt_spool_control_map(const char *directory, struct gmt_control **control, i
     if (info.st_size < (off_t)sizeof(struct gmt_control)) {
         return -ENODATA;
     }
-    void *map = mmap(NULL, sizeof(struct gmt_control), PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    void *map = mmap(NULL, sizeof(struct gmt_control), PROT_READ | PROT_WRITE,
+                     as_copy ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, as_copy ? -1 : *fd, 0);
     if (map == MAP_FAILED) {
         return -errno;
     }
     *control = map;
-    return check_control(map);
+    return as_copy ? copy_control(*fd, map) : check_control(map);
+}
+
+int gmt_spool_control_read(int folder, struct gmt_control *control)
+{
+    int fd = gmt_spool_file_open(folder, "control", O_RDONLY);
+    if (fd < 0) {
+        return fd;
+    }
+    int error = copy_control(fd, control);
+    close(fd);
+    return error;
 }
 
 bool gmt_spool_chunk_index(const char *name, uint32_t *index)
@@ -87,74 +112,39 @@ bool gmt_spool_chunk_index(const char *name, uint32_t *index)
     return errno == 0 && value <= UINT32_MAX;
 }
 
-bool gmt_spool_chunk_give_back(const char *directory, uint32_t index)
+uint64_t gmt_spool_chunks_present(int folder, uint64_t made)
 {
-    char name[32], from[PATH_MAX], to[PATH_MAX];
-    (void)snprintf(name, sizeof(name), "chunk-%u", index);
-    if (join_path(from, sizeof(from), directory, name) != 0) {
-        return false;
+    int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+    const struct dirent *entry;
+    uint64_t present = 0;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        uint32_t index;
+        present += gmt_spool_chunk_index(entry->d_name, &index) && index < made;
     }
-    (void)snprintf(name, sizeof(name), "free-%u", index);
-    return join_path(to, sizeof(to), directory, name) == 0 && rename(from, to) == 0;
+    if (entries != NULL) {
+        (void)closedir(entries);
+    } else if (again >= 0) {
+        close(again);
+    }
+    return present < made ? present : made;
 }
 
-int gmt_spool_chunk_unlink(const char *directory, uint32_t index, uint64_t *bytes)
+bool gmt_spool_chunk_give_back(int folder, uint32_t index)
 {
-    char name[32], path[PATH_MAX];
+    char from[32], to[32];
+    (void)snprintf(from, sizeof(from), "chunk-%u", index);
+    (void)snprintf(to, sizeof(to), "free-%u", index);
+    return renameat(folder, from, folder, to) == 0;
+}
+
+int gmt_spool_chunk_unlink(int folder, uint32_t index, uint64_t *bytes)
+{
+    char name[32];
     struct stat info;
     (void)snprintf(name, sizeof(name), "chunk-%u", index);
-    int error = join_path(path, sizeof(path), directory, name);
-    if (error != 0) {
-        return error;
-    }
-    *bytes = stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
-    return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
-}
-
-static bool locks_unsupported(int error)
-{
-    return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP || error == EINVAL;
-}
-
-int gmt_spool_lock(const char *directory)
-{
-    struct stat info;
-    int fd = gmt_spool_file_open(directory, "lock", O_RDWR | O_CREAT);
-    if (fd < 0) {
-        return fd;
-    }
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    int error = 0;
-    if (fcntl(fd, F_OFD_SETLK, &lock) != 0 && !locks_unsupported(errno)) {
-        error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
-    } else if (fstat(fd, &info) == 0 && info.st_nlink == 0) {
-        error = -ENOENT; /* the last holder has finished and removed the spool */
-    }
-    if (error != 0) {
-        close(fd);
-        return error;
-    }
-    return fd;
-}
-
-int gmt_spool_lock_held(const char *directory)
-{
-    int fd = gmt_spool_file_open(directory, "lock", O_RDWR);
-    if (fd == -EACCES || fd == -EROFS) {
-        fd = gmt_spool_file_open(directory, "lock", O_RDONLY);
-    }
-    if (fd == -ENOENT) {
-        char path[PATH_MAX];
-        int error = join_path(path, sizeof(path), directory, "control");
-        return error == 0 && access(path, F_OK) == 0 ? 0 : -ENOENT;
-    }
-    if (fd < 0) {
-        return fd;
-    }
-    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
-    int held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-    close(fd);
-    return held;
+    *bytes = fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)info.st_size : 0;
+    return unlinkat(folder, name, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
 static bool is_free(const char *name)
@@ -163,43 +153,17 @@ static bool is_free(const char *name)
     return gmt_spool_name_is_numbered(name, "free", &digits);
 }
 
-/* How many files of such names were removed. */
-static uint64_t unlink_all(const char *directory, bool (*is_wanted)(const char *name))
+void gmt_spool_free_remove(int folder, struct gmt_control *control)
 {
-    DIR *entries = opendir(directory);
-    const struct dirent *entry;
-    char path[PATH_MAX];
-    uint64_t removed = 0;
-    while (entries != NULL && (entry = readdir(entries)) != NULL) {
-        removed += is_wanted(entry->d_name) &&
-                   join_path(path, sizeof(path), directory, entry->d_name) == 0 &&
-                   unlink(path) == 0;
-    }
-    if (entries != NULL) {
-        closedir(entries);
-    }
-    return removed;
-}
-
-void gmt_spool_free_remove(const char *directory, struct gmt_control *control)
-{
-    uint64_t removed = unlink_all(directory, is_free);
+    uint64_t removed = gmt_spool_folder_unlink(folder, is_free);
     __atomic_fetch_sub(&control->bytes_in_use, removed * GMT_CHUNK_BYTES, __ATOMIC_RELAXED);
 }
 
 void gmt_spool_remove(const char *directory)
 {
-    char target[PATH_MAX];
-    bool link = false;
-    struct stat info;
-    if (lstat(directory, &info) == 0 && S_ISLNK(info.st_mode)) {
-        link = realpath(directory, target) != NULL;
-    }
-    (void)unlink_all(directory, gmt_spool_name_is_ours);
-    if (link) {
-        (void)rmdir(target);
-        (void)unlink(directory);
-    } else {
-        (void)rmdir(directory);
+    int folder = gmt_spool_folder_open(directory);
+    if (folder >= 0) {
+        gmt_spool_folder_remove(folder, directory);
+        close(folder);
     }
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "libtrace/record/layout.h"
 
@@ -42,6 +43,10 @@ struct gmt_spool_reader;
 /* Open `<directory>/control`. Returns 0; -ENOENT: no spool; -ENODATA: a control file that was never
  * filled in; -EBADMSG: not a spool; -EILSEQ: other byte order; -EPROTONOSUPPORT: other version. */
 int gmt_spool_reader_open(const char *directory, struct gmt_spool_reader **out);
+
+/* The same for a folder that is open already, which stays the caller's. as_copy: the spool is left as it
+ * is; owner: the chunks of anybody else are not read ((uid_t)-1: of all). */
+int gmt_spool_reader_open_at(int folder, bool as_copy, uid_t owner, struct gmt_spool_reader **out);
 void gmt_spool_reader_close(struct gmt_spool_reader *reader);
 
 /* The mapped control page, and the descriptor of its file. Both belong to the reader. */
@@ -59,6 +64,9 @@ int gmt_spool_reader_begin_pass(struct gmt_spool_reader *reader, bool writer_gon
 /* The next committed record of this pass; false when there is none. */
 bool gmt_spool_reader_next(struct gmt_spool_reader *reader, struct gmt_spool_record *record);
 
+/* Why chunks were left out of this pass, though they are there: -EMFILE, -ENFILE, -ENOMEM; 0: none was. */
+int gmt_spool_reader_shortage(const struct gmt_spool_reader *reader);
+
 /* Chunks whose position has changed since the last gmt_spool_reader_release, one per call: start
  * with *cursor = 0. */
 bool gmt_spool_reader_changed(const struct gmt_spool_reader *reader, size_t *cursor,
@@ -67,6 +75,10 @@ bool gmt_spool_reader_changed(const struct gmt_spool_reader *reader, size_t *cur
 /* Chunks found unreadable or shorter than they should be since the last call. */
 void gmt_spool_reader_take_losses(struct gmt_spool_reader *reader, uint64_t *corrupt,
                                   uint64_t *truncated);
+
+/* Chunks that were made, and whose files were not there any more when they were to be read. Their writer
+ * has ended. */
+uint64_t gmt_spool_reader_missing(const struct gmt_spool_reader *reader);
 
 /* The positions are stored: unlink finished chunks and give their bytes back to the writer. */
 void gmt_spool_reader_release(struct gmt_spool_reader *reader);

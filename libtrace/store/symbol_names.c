@@ -4,17 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/prefix.h"
 #include "libtrace/store/symbolize.h"
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
 
 static bool starts_with_any(const char *text, const char *const *prefixes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (starts_with(text, prefixes[i])) {
+        if (gmt_starts_with(text, prefixes[i])) {
             return true;
         }
     }
@@ -32,14 +28,14 @@ static const char *file_of(const char *path)
 /* "cuda" and a capital: cudaMemcpy, cudaLaunchKernel. */
 static bool is_cuda_name(const char *name)
 {
-    return starts_with(name, "cuda") && isupper((unsigned char)name[4]);
+    return gmt_starts_with(name, "cuda") && isupper((unsigned char)name[4]);
 }
 
 /* The typed wrappers of cuda_runtime.h are templates with internal linkage: _ZL10cudaMallocIfE...
  * A user's own cudaCheck(...) is neither. */
 static bool is_header_wrapper(const char *symbol)
 {
-    if (!starts_with(symbol, "_Z")) {
+    if (!gmt_starts_with(symbol, "_Z")) {
         return false;
     }
     const char *digits = symbol + 2 + (symbol[2] == 'L');
@@ -66,8 +62,8 @@ bool gmt_symbol_is_runtime(const char *path, const char *symbol)
     }
     /* nvcc's stub of a kernel, _Z..__device_stub__..., and what it calls in headers of CUDA 13. */
     return STARTS_WITH_ANY(symbol, prefixes) || is_cuda_name(symbol) || is_header_wrapper(symbol) ||
-           (starts_with(symbol, "_Z") && (strstr(symbol, "__device_stub__") != NULL ||
-                                          strstr(symbol, "__cudaLaunchKernel_helper") != NULL));
+           (gmt_starts_with(symbol, "_Z") && (strstr(symbol, "__device_stub__") != NULL ||
+                                              strstr(symbol, "__cudaLaunchKernel_helper") != NULL));
 }
 
 bool gmt_symbol_is_library_header(const char *file)
@@ -90,7 +86,7 @@ bool gmt_symbol_is_library_header(const char *file)
 /* python, python3, python3.12, python3.13t, python3.12d */
 static bool is_python_program(const char *file)
 {
-    if (!starts_with(file, "python")) {
+    if (!gmt_starts_with(file, "python")) {
         return false;
     }
     const char *version = file + strlen("python");

@@ -5,6 +5,7 @@
 
 #include "libtrace/store/database.h"
 #include "libtrace/store/symbol_store.h"
+#include "libtrace/store/values.h"
 
 /* All rows of stack_frame, by stack and position. The table is written anew: rows in order go to its
  * end, which costs a third of what rows put in between would. */
@@ -61,8 +62,10 @@ static int read_rows(const struct gmt_symbol_store *store, struct rows *rows)
         return gmt_database_error(store->db);
     }
     while (error == 0 && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        error = push_expanded(store, rows, sqlite3_column_int64(statement, 0),
-                              sqlite3_column_int64(statement, 1));
+        int64_t stack = 0, frame = 0;
+        error = gmt_value_integer(statement, 0, &stack) && gmt_value_integer(statement, 1, &frame)
+                    ? push_expanded(store, rows, stack, frame)
+                    : -EBADMSG;
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(store->db);

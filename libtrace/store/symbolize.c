@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "libtrace/record/clock.h"
 #include "libtrace/store/database.h"
 #include "libtrace/store/source_lines.h"
 #include "libtrace/store/symbol_store.h"
+#include "libtrace/store/values.h"
 
 struct symbolizer {
     sqlite3 *db;
@@ -58,12 +60,21 @@ static const char *state_of(Dwfl_Module *module)
     return symbols > 0 && (size_t)symbols > dynamic ? "functions" : "stripped";
 }
 
+/* Paths come from the trace: opening a pipe would wait for its writer, and a device do whatever it does. */
+static bool is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 static Dwfl_Module *report(Dwfl *dwfl, const struct module *module, const char *file,
                            const struct gmt_debug_dirs *dirs)
 {
     void **userdata;
     dwfl_report_begin(dwfl);
-    Dwfl_Module *found = dwfl_report_elf(dwfl, module->path, file, -1, module->load_bias, true);
+    Dwfl_Module *found = is_regular(file) ? dwfl_report_elf(dwfl, module->path, file, -1,
+                                                            module->load_bias, true)
+                                          : NULL;
     (void)dwfl_report_end(dwfl, NULL, NULL);
     if (found != NULL &&
         dwfl_module_info(found, &userdata, NULL, NULL, NULL, NULL, NULL, NULL) != NULL) {
@@ -114,11 +125,14 @@ static int read_frames(struct symbolizer *symbolizer, int64_t module,
             }
             *frames = grown;
         }
-        (*frames)[(*count)++] = (struct gmt_unnamed_frame){
-            .id = sqlite3_column_int64(symbolizer->frames, 0),
-            .address = sqlite3_column_int64(symbolizer->frames, 1),
+        struct gmt_unnamed_frame *frame = &(*frames)[(*count)++];
+        *frame = (struct gmt_unnamed_frame){
             .has_function = sqlite3_column_int(symbolizer->frames, 2) != 0,
             .has_line = sqlite3_column_int(symbolizer->frames, 3) != 0};
+        if (!gmt_value_integer(symbolizer->frames, 0, &frame->id) ||
+            !gmt_value_integer(symbolizer->frames, 1, &frame->address)) {
+            return -EBADMSG;
+        }
     }
     sqlite3_reset(symbolizer->frames);
     if (*count > 1) {
@@ -198,6 +212,23 @@ static int resolve_module(struct symbolizer *symbolizer, const struct module *mo
 
 /* ---- all modules ------------------------------------------------------------------------------ */
 
+/* Its texts are those of the row. */
+static int read_module(sqlite3_stmt *row, struct module *module)
+{
+    int64_t load_bias = 0;
+    *module = (struct module){0};
+    if (!gmt_value_integer(row, 0, &module->id) || !gmt_value_text(row, 1, &module->path) ||
+        !gmt_value_text(row, 2, &module->build_id) || !gmt_value_integer(row, 3, &load_bias)) {
+        return -EBADMSG;
+    }
+    module->load_bias = (uint64_t)load_bias;
+    if (module->path == NULL) {
+        gmt_guard_note_value(row, 1, "is missing");
+        return -EBADMSG;
+    }
+    return 0;
+}
+
 static int resolve_all(struct symbolizer *symbolizer)
 {
     sqlite3_stmt *modules;
@@ -210,11 +241,11 @@ static int resolve_all(struct symbolizer *symbolizer)
         return gmt_database_error(symbolizer->db);
     }
     while (error == 0 && (code = sqlite3_step(modules)) == SQLITE_ROW) {
-        const struct module module = {.id = sqlite3_column_int64(modules, 0),
-                                      .path = (const char *)sqlite3_column_text(modules, 1),
-                                      .build_id = (const char *)sqlite3_column_text(modules, 2),
-                                      .load_bias = (uint64_t)sqlite3_column_int64(modules, 3)};
-        error = resolve_module(symbolizer, &module);
+        struct module module;
+        error = read_module(modules, &module);
+        if (error == 0) {
+            error = resolve_module(symbolizer, &module);
+        }
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(symbolizer->db);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/record/clock.h"
 
 #define MIN_DISTANCE_NS UINT64_C(10000000)
@@ -143,9 +144,14 @@ static size_t find_segment(struct gmt_timebase *base, uint64_t ticks)
 
 static uint64_t along(struct gmt_clock_pair from, double rate, uint64_t ticks)
 {
-    double ns = ((double)(int64_t)(ticks - from.ticks)) * rate;
-    int64_t at = (int64_t)from.monotonic_ns + (int64_t)llround(ns);
-    return at > 0 ? (uint64_t)at : 0;
+    bool before = ticks < from.ticks;
+    double ns = round((double)(before ? from.ticks - ticks : ticks - from.ticks) * rate);
+    /* A damaged spool: beyond all clocks. */
+    uint64_t distance = ns < 0x1p63 ? (uint64_t)ns : UINT64_C(1) << 63;
+    if (before) {
+        return from.monotonic_ns > distance ? from.monotonic_ns - distance : 0;
+    }
+    return gmt_add_clamped_u64(from.monotonic_ns, distance);
 }
 
 uint64_t gmt_timebase_ns(struct gmt_timebase *base, uint64_t ticks)

@@ -3,6 +3,7 @@
 #include "preload/launcher/doctor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/store/printable.h"
 #include "preload/launcher/launcher.h"
 
 static const char *const states[] = {
@@ -39,8 +41,8 @@ void gmt_doctor_say(enum gmt_doctor_state state, const char *check, const char *
                                said != NULL ? said : json_null(), "remedy", remedy));
         return;
     }
-    (void)printf("%-7s  %-12s %s%s%s\n", states[state], check, text, remedy != NULL ? "; " : "",
-                 remedy != NULL ? remedy : "");
+    gmt_say(stdout, "%-7s  %-12s %s%s%s\n", states[state], check, text, remedy != NULL ? "; " : "",
+            remedy != NULL ? remedy : "");
 }
 
 static void check_parts(void)
@@ -90,7 +92,7 @@ static void check_folder(void)
     char path[64];
     void *mapping;
     (void)snprintf(path, sizeof(path), ".gmtrace-doctor-%ld", (long)getpid());
-    int error = gmt_spool_file_create(path, 4096, &mapping, NULL);
+    int error = gmt_spool_file_create(AT_FDCWD, path, 4096, &mapping, NULL);
     if (error == 0) {
         munmap(mapping, 4096);
         unlink(path);
@@ -140,10 +142,16 @@ int gmt_launcher_doctor(char *const argv[])
     for (size_t i = 1; argv[i] != NULL; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            gmt_say(stdout,
+                    "Usage: gmtrace doctor [--json] [PROGRAM]\n"
+                    "Says what recording here would get, of PROGRAM if it is named, and what to do "
+                    "about the rest.\n");
+            return 0;
         } else if (argv[i][0] != '-' && program == NULL) {
             program = argv[i];
         } else {
-            (void)fprintf(stderr, "gmtrace: usage: gmtrace doctor [--json] [PROGRAM]\n");
+            gmt_say(stderr, "gmtrace: usage: gmtrace doctor [--json] [PROGRAM]\n");
             return GMT_EXIT_FAILED;
         }
     }

@@ -53,6 +53,7 @@ static void find_model(const char *uuid, const char *name, char match[static 32]
             sqlite3_prepare_v2(db, "SELECT match FROM device_model", -1, &statement, NULL) ==
                 SQLITE_OK &&
             sqlite3_step(statement) == SQLITE_ROW) {
+            /* One of the words that gmt_model_cache_copy has just written there. */
             (void)snprintf(match, 32, "%s", (const char *)sqlite3_column_text(statement, 0));
         }
     }

@@ -54,6 +54,13 @@ static void say_runtime(const struct gmt_program *program)
                        cuda->has_code ? "CUDA code without a runtime of its own"
                                       : "no CUDA code of its own");
     }
+    if (program->asan[0] != '\0') {
+        gmt_doctor_say(GMT_DOCTOR_LIMITED, "program",
+                       "use gmtrace, or preload both, the runtime first; or set "
+                       "ASAN_OPTIONS=verify_asan_link_order=0",
+                       "%s needs %s, which does not start when libgmtrace.so alone is preloaded",
+                       program->path, program->asan);
+    }
     if (cuda->unhooked[0] != '\0') {
         gmt_doctor_say(GMT_DOCTOR_LIMITED, "program",
                        "where it is called, take the trace's counts as the least there were",

@@ -22,17 +22,32 @@ int gmt_launcher_part(const char *relative, char *path, size_t bytes);
 /* Run argv[0] preloaded with libgmtrace.so and return the status to exit with. */
 int gmt_launcher_run(char *const argv[]);
 
-/* The same for one run that began at `now_ns` (CLOCK_REALTIME_COARSE), with the wait status of the
+/* One run of a program: what its traces, and they alone, are known by. */
+struct gmt_launcher_run {
+    char
+        name[48]; /* when it began (ns of CLOCK_REALTIME_COARSE), and a random number             */
+    char value[80]; /* of GMT_RUN_VARIABLE                                                      */
+    int note;       /* run_note.h; negative: there is none                                      */
+};
+struct gmt_launcher_run gmt_launcher_begin_run(void);
+
+/* Run the program with that name, with the wait status of the
  * program. second_output: NULL, or where a run that counts instructions has its traces. Returns 0; -1: how
  * it ended is not known; else the status to exit with, since there was no run. */
-int gmt_launcher_execute(char *const argv[], uint64_t now_ns, const char *second_output,
-                         int *status);
+int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
+                         const char *second_output, int *status);
 
 /* Count instructions in a second run of the program, and take them into the traces of the first. Says so
  * before; nothing of that run is seen, and it may fail. */
-void gmt_launcher_second_run(const char *pattern, uint64_t since_ns, char *const argv[]);
+void gmt_launcher_second_run(const char *pattern, const struct gmt_launcher_run *run,
+                             char *const argv[]);
 /* In the process that becomes the program then. 0 or negative errno. */
 int gmt_launcher_enter_second_run(const char *output);
+
+/* What of LD_PRELOAD, as the user has it, is the ASan runtime (or, without `asan`, is not). */
+void gmt_launcher_preload_of_user(const char *list, bool asan, char *out, size_t bytes);
+/* Let ASan's runtime start in programs that ours is preloaded into, before it. 0 or negative errno. */
+int gmt_launcher_let_asan_start(void);
 
 /* `gmtrace doctor [--json] [PROGRAM]`: print what works here and what does not. Returns 0, or 1 when
  * recording itself would fail. */
@@ -64,14 +79,22 @@ void gmt_launcher_summary(struct sqlite3 *db);
 
 /* Of one run that are told of. */
 enum { GMT_MOST_TRACES = 256 };
-/* The traces of a program that ran from `since_ns` (CLOCK_REALTIME_COARSE), whose paths the caller
- * frees. Returns how many. */
-size_t gmt_launcher_traces(const char *pattern, uint64_t since_ns,
+/* The traces of a run, whose paths the caller frees. Returns how many. */
+size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *run,
                            char *paths[static GMT_MOST_TRACES]);
-/* Wait for what is still being written, or finish it. -ETIMEDOUT: not within 10 s. */
+/* Wait for what is still being written, or finish it. -ETIMEDOUT: not within 10 s; else as
+ * gmt_recording_recover. */
 int gmt_launcher_await(const char *path);
 
-/* Tell the user what became of them. */
-void gmt_launcher_report(const char *pattern, uint64_t since_ns, const char *program);
+/* What became of the traces of a run. */
+enum gmt_launcher_outcome {
+    GMT_OUTCOME_TRACE,   /* there is one, or will be            */
+    GMT_OUTCOME_NO_CALL, /* no process made a call of the driver */
+    GMT_OUTCOME_FAILED,  /* none could be written                */
+};
+/* Tell the user. was_asked: the user named an output. */
+enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
+                                              const struct gmt_launcher_run *run,
+                                              const char *program, bool was_asked);
 
 #endif

@@ -10,9 +10,11 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#include "libtrace/store/printable.h"
 #include "preload/launcher/launcher.h"
 
-const char *argp_program_version = "gmtrace " GMT_VERSION;
+/* The C library looks it up by name, past this build's hidden visibility. */
+__attribute__((visibility("default"))) const char *argp_program_version = "gmtrace " GMT_VERSION;
 
 enum key {
     KEY_FIRST = 0x100,
@@ -26,6 +28,7 @@ static const struct argp_option options[] = {
     {flag, (letter) != 0 ? (letter) : KEY_##field, metavar, 0, help " (" variable ")", 0},
 #include "libtrace/record/options.def"
 #undef GMT_OPTION
+    {NULL, 'h', NULL, OPTION_HIDDEN, "", 0},
     {0},
 };
 
@@ -92,6 +95,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return put_variable(key, variable, value);
     }
     switch (key) {
+    case 'h': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); return 0;
     case ARGP_KEY_ARG:
         /* The program: everything from here on is its own. */
         state->next--;
@@ -121,12 +125,12 @@ static int calibrate(char *const argv[])
 {
     char path[PATH_MAX];
     if (gmt_launcher_part("gmcalibrate", path, sizeof(path)) != 0) {
-        (void)fprintf(stderr, "gmtrace: gmcalibrate is not installed beside gmtrace; build with "
-                              "the CUDA compiler to have it\n");
+        gmt_say(stderr, "gmtrace: gmcalibrate is not installed beside gmtrace; build with "
+                        "the CUDA compiler to have it\n");
         return GMT_EXIT_FAILED;
     }
     execv(path, argv);
-    (void)fprintf(stderr, "gmtrace: cannot run %s: %s\n", path, strerror(errno));
+    gmt_say(stderr, "gmtrace: cannot run %s: %s\n", path, strerror(errno));
     return GMT_EXIT_FAILED;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libtrace/store/printable.h"
 #include "preload/launcher/program.h"
 
 #define MAX_SCRIPTS 4  /* the kernel follows no more */
@@ -164,8 +165,8 @@ void gmt_launcher_name_python(const char *program)
      * have it if the user asks. */
     bool sets = known ? is_at_least(&version, wanted ? first_that_knows : first_harmless) : wanted;
     if (sets && setenv("PYTHONPERFSUPPORT", "1", 1) == 0) {
-        (void)fprintf(stderr, "gmtrace: set PYTHONPERFSUPPORT=1, with which Python names its "
-                              "functions, calls them slower and recurses less deep; --python off "
-                              "leaves it\n");
+        gmt_say(stderr, "gmtrace: set PYTHONPERFSUPPORT=1, with which Python names its "
+                        "functions, calls them slower and recurses less deep; --python off "
+                        "leaves it\n");
     }
 }

@@ -10,11 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "libtrace/store/printable.h"
 #include "libtrace/store/reader.h"
 #include "libtrace/store/sass.h"
+#include "libtrace/store/values.h"
 #include "preload/launcher/launcher.h"
 #include "preload/options.h"
 
@@ -51,12 +52,12 @@ static bool look(char *path, struct traced *traced)
     }
     if (sqlite3_prepare_v2(db, identity_sql, -1, &row, NULL) == SQLITE_OK &&
         sqlite3_step(row) == SQLITE_ROW) {
-        (void)snprintf(traced->program, sizeof(traced->program), "%s",
-                       (const char *)sqlite3_column_text(row, 0));
-        traced->start_ns = sqlite3_column_int64(row, 1);
+        const char *program;
+        found = gmt_value_text(row, 0, &program) && program != NULL &&
+                gmt_value_integer(row, 1, &traced->start_ns);
+        (void)snprintf(traced->program, sizeof(traced->program), "%s", found ? program : "");
         traced->wanted = sqlite3_column_int(row, 2) != 0;
         traced->cupti = sqlite3_column_int(row, 3) != 0;
-        found = true;
     }
     sqlite3_finalize(row);
     sqlite3_close(db);
@@ -91,8 +92,8 @@ static void merge(struct traced *first, size_t first_count, struct traced *secon
             first[k].taken = true;
             int error = gmt_sass_merge(first[k].path, second[i].path);
             if (error != 0) {
-                (void)fprintf(stderr, "gmtrace: no counts of instructions in %s: %s\n",
-                              first[k].path, strerror(-error));
+                gmt_say(stderr, "gmtrace: no counts of instructions in %s: %s\n", first[k].path,
+                        strerror(-error));
             }
             break;
         }
@@ -133,8 +134,7 @@ static void remove_folder(const char *folder)
         }
         (void)usleep(10000);
     }
-    (void)fprintf(stderr, "gmtrace: %s is left behind: remove it when its recorder has ended\n",
-                  folder);
+    gmt_say(stderr, "gmtrace: %s is left behind: remove it when its recorder has ended\n", folder);
 }
 
 static void run_and_merge(char *const argv[], struct traced *first, size_t count)
@@ -147,25 +147,23 @@ static void run_and_merge(char *const argv[], struct traced *first, size_t count
                    slash != NULL ? (int)(slash + 1 - first[0].path) : 0, first[0].path);
     char *absolute = mkdtemp(folder) != NULL ? realpath(folder, NULL) : NULL;
     if (absolute == NULL || strchr(absolute, '%') != NULL) {
-        (void)fprintf(stderr,
-                      "gmtrace: cannot make a folder beside %s: instructions are not "
-                      "counted\n",
-                      first[0].path);
+        gmt_say(stderr,
+                "gmtrace: cannot make a folder beside %s: instructions are not "
+                "counted\n",
+                first[0].path);
         free(absolute);
         (void)rmdir(folder);
         return;
     }
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    uint64_t now_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    struct gmt_launcher_run run = gmt_launcher_begin_run();
     (void)snprintf(output, sizeof(output), "%s/%%p.db", absolute);
-    (void)fprintf(stderr,
-                  "gmtrace: running '%s' a second time to count its instructions; its output is "
-                  "dropped, its files are written again\n",
-                  argv[0]);
+    gmt_say(stderr,
+            "gmtrace: running '%s' a second time to count its instructions; its output is "
+            "dropped, its files are written again\n",
+            argv[0]);
     int status = 0;
-    (void)gmt_launcher_execute(argv, now_ns, output, &status);
-    size_t traces = gmt_launcher_traces(output, now_ns, paths);
+    (void)gmt_launcher_execute(argv, &run, output, &status);
+    size_t traces = gmt_launcher_traces(output, &run, paths);
     merge(first, count, second, look_at_all(paths, traces, second));
     for (size_t i = 0; i < traces; i++) {
         free(paths[i]);
@@ -188,11 +186,12 @@ static const char *reason_against(const struct traced *first, size_t count)
                      : NULL;
 }
 
-void gmt_launcher_second_run(const char *pattern, uint64_t since_ns, char *const argv[])
+void gmt_launcher_second_run(const char *pattern, const struct gmt_launcher_run *run,
+                             char *const argv[])
 {
     static char *paths[GMT_MOST_TRACES];
     static struct traced first[GMT_MOST_TRACES];
-    size_t traces = gmt_launcher_traces(pattern, since_ns, paths), wanted = 0;
+    size_t traces = gmt_launcher_traces(pattern, run, paths), wanted = 0;
     size_t count = look_at_all(paths, traces, first);
     for (size_t i = 0; i < count; i++) {
         wanted += first[i].wanted;

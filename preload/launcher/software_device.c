@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/printable.h"
 #include "preload/launcher/launcher.h"
 #include "preload/launcher/program.h"
 
@@ -58,13 +59,13 @@ int gmt_launcher_use_software_device(const char *name, const struct gmt_program 
 {
     char folder[PATH_MAX], path[PATH_MAX * 2], text[160];
     if (gmt_launcher_software_device(folder, sizeof(folder)) != 0) {
-        (void)fprintf(stderr, "gmtrace: the software device is missing: it belongs into " FOLDER
-                              " beside gmtrace; install again\n");
+        gmt_say(stderr, "gmtrace: the software device is missing: it belongs into " FOLDER
+                        " beside gmtrace; install again\n");
         return -ENOENT;
     }
     const char *why = obstacle(program, text, sizeof(text));
     if (why != NULL) {
-        (void)fprintf(stderr, "gmtrace: %s: %s\n", name, why);
+        gmt_say(stderr, "gmtrace: %s: %s\n", name, why);
         return -ENOEXEC;
     }
     const char *before = getenv("LD_LIBRARY_PATH");

@@ -6,16 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libtrace/store/printable.h"
+#include "libtrace/store/values.h"
 #include "preload/launcher/launcher.h"
 
-/* The first row's first column; `otherwise` where there is none or it is NULL. */
+/* The first row's first column; `otherwise` where there is none, or it is no integer. */
 static int64_t number(sqlite3 *db, const char *sql, int64_t otherwise)
 {
     sqlite3_stmt *statement = NULL;
     int64_t value = otherwise;
     if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
-        value = sqlite3_column_int64(statement, 0);
+        sqlite3_step(statement) == SQLITE_ROW) {
+        (void)gmt_value_integer(statement, 0, &value);
     }
     sqlite3_finalize(statement);
     return value;
@@ -63,38 +65,40 @@ static void print_run(sqlite3 *db)
                             0) != 0;
     int64_t wall_ns = number(db, "SELECT end_ns - start_ns FROM process", -1);
     if (simulated) {
-        (void)fprintf(stderr, "gmtrace: on the software device: exact counts, no times\n");
+        gmt_say(stderr, "gmtrace: on the software device: exact counts, no times\n");
     } else if (wall_ns >= 0) {
-        (void)fprintf(stderr, "gmtrace: %.3f s from the first CUDA call to the end\n",
-                      (double)wall_ns / 1e9);
+        gmt_say(stderr, "gmtrace: %.3f s from the first CUDA call to the end\n",
+                (double)wall_ns / 1e9);
     } else {
-        (void)fprintf(stderr, "gmtrace: how long it ran is not known\n");
+        gmt_say(stderr, "gmtrace: how long it ran is not known\n");
     }
 }
 
 static void print_copies(sqlite3 *db)
 {
     static const char pageable[] =
-        "SELECT sum(bytes) FROM transfer WHERE result = 0 AND capturing = 0 AND "
+        "SELECT CAST(total(bytes) AS INTEGER) FROM transfer WHERE result = 0 AND capturing = 0 AND "
         "(dst_class = 'pageable' OR src_class = 'pageable')";
     struct gmt_words n = gmt_words_of_count(
         number(db, "SELECT count(*) FROM transfer WHERE result = 0 AND capturing = 0", 0), "copy",
         "copies");
-    struct gmt_words all = gmt_words_of_bytes(
-        number(db, "SELECT sum(bytes) FROM transfer WHERE result = 0 AND capturing = 0", 0));
+    struct gmt_words all = gmt_words_of_bytes(number(
+        db, "SELECT CAST(total(bytes) AS INTEGER) FROM transfer WHERE result = 0 AND capturing = 0",
+        0));
     struct gmt_words slow = gmt_words_of_bytes(number(db, pageable, 0));
-    (void)fprintf(stderr, "gmtrace: %s, %s, %s of them through pageable memory\n", n.text, all.text,
-                  slow.text);
+    gmt_say(stderr, "gmtrace: %s, %s, %s of them through pageable memory\n", n.text, all.text,
+            slow.text);
 }
 
 static void print_allocations(sqlite3 *db)
 {
     struct gmt_words n = gmt_words_of_count(number(db, "SELECT count(*) FROM allocation", 0),
                                             "allocation", "allocations");
-    struct gmt_words bytes = gmt_words_of_bytes(number(db, "SELECT sum(bytes) FROM allocation", 0));
+    struct gmt_words bytes = gmt_words_of_bytes(
+        number(db, "SELECT CAST(total(bytes) AS INTEGER) FROM allocation", 0));
     int64_t live = number(db, "SELECT count(*) FROM allocation WHERE free_begin_ns IS NULL", 0);
-    (void)fprintf(stderr, "gmtrace: %s of device memory, %s in all, %" PRId64 " never freed\n",
-                  n.text, bytes.text, live);
+    gmt_say(stderr, "gmtrace: %s of device memory, %s in all, %" PRId64 " never freed\n", n.text,
+            bytes.text, live);
 }
 
 static void print_launches(sqlite3 *db)
@@ -105,20 +109,21 @@ static void print_launches(sqlite3 *db)
     struct gmt_words kinds = gmt_words_of_count(number(db, classes, 0), "kernel",
                                                 "kernels and shapes");
     int64_t measured = number(db, "SELECT count(DISTINCT launch_seq) FROM kernel_counters", 0);
-    (void)fprintf(stderr, "gmtrace: %s of %s, %" PRId64 " measured\n", n.text, kinds.text,
-                  measured);
+    gmt_say(stderr, "gmtrace: %s of %s, %" PRId64 " measured\n", n.text, kinds.text, measured);
 }
 
 /* Calls that no hook covers are told by gmanalyze: nothing of them was lost on the way. */
 static void print_losses(sqlite3 *db)
 {
-    int64_t lost = number(db, "SELECT sum(count) FROM loss WHERE kind != 'entry point not covered'",
-                          0);
+    int64_t lost = number(
+        db,
+        "SELECT CAST(total(count) AS INTEGER) FROM loss WHERE kind != 'entry point not covered'",
+        0);
     if (lost == 0) {
-        (void)fprintf(stderr, "gmtrace: nothing was lost\n");
+        gmt_say(stderr, "gmtrace: nothing was lost\n");
     } else {
         struct gmt_words n = gmt_words_of_count(lost, "loss", "losses");
-        (void)fprintf(stderr, "gmtrace: %s; gmanalyze says of what\n", n.text);
+        gmt_say(stderr, "gmtrace: %s; gmanalyze says of what\n", n.text);
     }
 }
 

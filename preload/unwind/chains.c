@@ -6,19 +6,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "preload/table.h"
 #include "preload/unwind/pages.h"
 
 #define SETS 512u /* a power of two */
 #define WAYS 2u   /* two ways to one place, in turn, need not drive each other out */
 
-static struct entry {
+struct entry {
     _Atomic uint32_t sequence; /* odd: being written */
     _Atomic uint32_t number;   /* 0: empty */
     _Atomic uint64_t frame, high, pc, bp, mark;
     _Atomic uint32_t count;
     _Atomic uint32_t offset[GMT_WALK_WORDS]; /* from the frame, in words */
     _Atomic uint64_t value[GMT_WALK_WORDS];
-} entries[SETS][WAYS];
+};
+static gmt_table_pointer entries; /* struct entry [SETS][WAYS] */
+#define ENTRIES_BYTES (SETS * WAYS * sizeof(struct entry))
 static _Atomic uint8_t oldest[SETS];
 static _Atomic uint64_t epoch;
 
@@ -73,8 +76,9 @@ uint32_t gmt_chains_find(const struct gmt_walk *walk)
     if (start.frame < walk->low || start.frame >= walk->high) {
         return 0;
     }
-    for (unsigned way = 0; way < WAYS; way++) {
-        struct entry *entry = &entries[start.set][way];
+    struct entry(*sets)[WAYS] = gmt_table(&entries);
+    for (unsigned way = 0; way < WAYS && sets != NULL; way++) {
+        struct entry *entry = &sets[start.set][way];
         uint32_t sequence = atomic_load_explicit(&entry->sequence, memory_order_acquire);
         uint32_t number = GET(entry->number);
         if (number == 0 || (sequence & 1) != 0 || !is_same(entry, &start)) {
@@ -108,7 +112,11 @@ void gmt_chains_put(const struct gmt_walk *walk, uint32_t number)
 {
     struct start start = start_of(walk);
     uint8_t way = GET(oldest[start.set]);
-    struct entry *entry = &entries[start.set][way % WAYS];
+    struct entry(*sets)[WAYS] = gmt_table_need(&entries, ENTRIES_BYTES);
+    if (sets == NULL) {
+        return;
+    }
+    struct entry *entry = &sets[start.set][way % WAYS];
     uint32_t sequence = GET(entry->sequence);
     if (walk->words > GMT_WALK_WORDS || (walk->high - start.frame) / 8 > UINT32_MAX ||
         start.frame < walk->low || start.frame >= walk->high || (sequence & 1) != 0 ||
@@ -123,7 +131,10 @@ void gmt_chains_put(const struct gmt_walk *walk, uint32_t number)
 
 void gmt_chains_populate(void)
 {
-    gmt_pages_populate(entries, sizeof(entries));
+    void *sets = gmt_table_need(&entries, ENTRIES_BYTES);
+    if (sets != NULL) {
+        gmt_pages_populate(sets, ENTRIES_BYTES);
+    }
 }
 
 void gmt_chains_reset(void)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "preload/table.h"
+
 #define GMT_ROW_SLOTS 16384u /* a power of two */
 #define GMT_ROW_PROBES 4u
 
@@ -15,7 +17,8 @@
 struct gmt_row_slot {
     _Atomic uint64_t check, row;
 };
-extern struct gmt_row_slot gmt_rows[GMT_ROW_SLOTS];
+extern gmt_table_pointer gmt_rows; /* to GMT_ROW_SLOTS of them */
+#define GMT_ROWS_BYTES (GMT_ROW_SLOTS * sizeof(struct gmt_row_slot))
 
 /* `mark` changes when an object is unloaded, and makes all that was known void; `interrupted`: the
  * address is that of an instruction to be executed, not one that a call returns to. */
@@ -31,9 +34,10 @@ static inline unsigned gmt_row_slot(uint64_t key)
 
 static inline uint64_t gmt_rows_find(uint64_t key)
 {
+    struct gmt_row_slot *rows = gmt_table(&gmt_rows);
     unsigned slot = gmt_row_slot(key);
-    for (unsigned i = 0; i < GMT_ROW_PROBES; i++) {
-        struct gmt_row_slot *at = &gmt_rows[(slot + i) % GMT_ROW_SLOTS];
+    for (unsigned i = 0; i < GMT_ROW_PROBES && rows != NULL; i++) {
+        struct gmt_row_slot *at = &rows[(slot + i) % GMT_ROW_SLOTS];
         uint64_t row = atomic_load_explicit(&at->row, memory_order_relaxed);
         if ((atomic_load_explicit(&at->check, memory_order_relaxed) ^ row) == key && row != 0) {
             return row;
@@ -42,7 +46,7 @@ static inline uint64_t gmt_rows_find(uint64_t key)
     return 0;
 }
 
-/* One writer at a time. */
+/* One writer at a time. Without memory for the table nothing is stored. */
 void gmt_rows_put(uint64_t key, uint64_t row);
 
 #endif

@@ -161,7 +161,9 @@ CUresult sim_cuCtxGetCurrent(CUcontext *pctx)
     if (pctx == NULL) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    *pctx = (CUcontext)sim_current();
+    /* A context that was destroyed stays current, a primary one after its last release as well: read on an
+     * H200. cuCtxGetApiVersion tells. */
+    *pctx = sim_thread.depth > 0 ? (CUcontext)sim_thread.contexts[sim_thread.depth - 1] : NULL;
     return CUDA_SUCCESS;
 }
 

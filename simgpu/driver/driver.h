@@ -73,6 +73,7 @@ struct sim_range {
     const char *name;            /* of module variables */
     bool is_const;
     size_t mapped_bytes; /* obtained by mmap rather than malloc */
+    size_t pool_offset;  /* in the file of a pool of this process that may be shared */
     struct {             /* cuMemAdvise, cuMemPrefetchAsync: kept per allocation */
         bool read_mostly;
         CUmemLocation preferred, prefetched;
@@ -325,17 +326,24 @@ bool sim_mempool_take(struct sim_mempool *pool, size_t bytes);
 void sim_mempool_give(struct sim_mempool *pool, size_t bytes);
 bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device);
 CUdevice sim_mempool_device(const struct sim_mempool *pool);
+/* pool_share.c: may the pool be shared? Then its memory comes from there. NULL: there is none. */
+bool sim_mempool_is_shareable(const struct sim_mempool *pool);
+void *sim_mempool_obtain(struct sim_mempool *pool, size_t bytes, size_t *mapped_bytes,
+                         size_t *offset);
 
-/* errors.c: one line on standard error, "gmtrace software device: ...". */
-/* patience.c: one line on standard error when a kernel has run for a minute (SIMGPU_NOTICE_S). */
+/* patience.c: one line on standard error when a kernel has run for a minute, or will run for ten
+ * (SIMGPU_NOTICE_S), and when to end it (SIMGPU_TIMEOUT). Times are CLOCK_MONOTONIC_COARSE's. */
 struct sim_patience {
     const char *kernel;
-    long until_s; /* CLOCK_MONOTONIC_COARSE; 0: never */
+    uint64_t begin_ms;
+    uint64_t notice_ms, limit_ms; /* after the beginning; 0: never */
     atomic_bool said;
 };
 void sim_patience_begin(struct sim_patience *patience, const char *kernel);
-void sim_patience_look(void *patience); /* any thread */
+/* Any thread. False: the kernel has run longer than it may. */
+bool sim_patience_look(void *patience, const struct sim_progress *progress);
 
+/* errors.c: one line on standard error, "gmtrace software device: ...". */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* exports.c */

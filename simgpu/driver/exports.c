@@ -2,6 +2,7 @@
 /* The exported functions: each is counted, refused where CUDA refuses it, and then carried out. */
 #include <string.h>
 
+#include "simgpu/cancel.h"
 #include "simgpu/driver/driver.h"
 
 #include <generated_cuda_meta.h>
@@ -73,6 +74,7 @@ typedef struct {
     } \
     SIM_EXPORT CUresult CUDAAPI symbol params \
     { \
+        SIM_UNCANCELLABLE; \
         if (__builtin_expect(sim_watcher == NULL, 1)) { \
             return call_##symbol args; \
         } \

@@ -114,6 +114,9 @@ static void release(const struct sim_range *range)
     if ((range->kind & (SIM_MEM_REGISTERED | SIM_MEM_GLOBAL)) != 0) {
         return;
     }
+    if (range->pool_offset != 0) {
+        (void)madvise((void *)range->start, range->mapped_bytes, MADV_REMOVE);
+    }
     if (range->mapped_bytes != 0) {
         munmap((void *)range->start, range->mapped_bytes);
     } else {
@@ -137,7 +140,9 @@ CUresult sim_heap_allocate(enum sim_kind kind, size_t bytes, unsigned flags, boo
     if (bytes > limit) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    void *start = obtain(bytes, low, &range.mapped_bytes);
+    void *start = pool != NULL && sim_mempool_is_shareable(pool)
+                      ? sim_mempool_obtain(pool, bytes, &range.mapped_bytes, &range.pool_offset)
+                      : obtain(bytes, low, &range.mapped_bytes);
     if (start == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -26,7 +26,8 @@ static CUresult fault_of(enum sim_status status)
     case SIM_MISALIGNED_ADDRESS: return CUDA_ERROR_MISALIGNED_ADDRESS;
     case SIM_ILLEGAL_INSTRUCTION: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case SIM_ASSERT: return CUDA_ERROR_ASSERT;
-    case SIM_DEADLOCK: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case SIM_DEADLOCK:
+    case SIM_TIMEOUT: return CUDA_ERROR_LAUNCH_TIMEOUT;
     default: return CUDA_ERROR_LAUNCH_FAILED;
     }
 }
@@ -81,7 +82,7 @@ CUresult sim_call_run(const struct sim_call *call, struct sim_context *context)
         return CUDA_SUCCESS;
     }
     if (error.text[0] != '\0') {
-        sim_say("%s", error.text);
+        sim_say("%s%s", error.text, status == SIM_TIMEOUT ? " when SIMGPU_TIMEOUT had passed" : "");
     }
     if (status == SIM_OUT_OF_MEMORY || status == SIM_OUT_OF_RESOURCES) {
         return status == SIM_OUT_OF_MEMORY ? CUDA_ERROR_OUT_OF_MEMORY

@@ -3,17 +3,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "simgpu/driver/registry.h"
-
-struct sim_mempool {
-    CUdevice device;
-    _Atomic unsigned access; /* bit set of devices */
-    size_t most;             /* bytes, 0 = no limit but the device's */
-    cuuint64_t release_threshold, used, used_high;
-    int reuse[3];                           /* the three REUSE attributes, in their order */
-    bool is_default, is_destroyed, is_host; /* page-locked memory of the host */
-};
+#include "simgpu/driver/pool.h"
 
 static struct sim_mempool *default_pools[SIM_MAX_DEVICES];
 static struct sim_mempool *current_pools[SIM_MAX_DEVICES]; /* NULL = the default one */
@@ -33,8 +25,16 @@ void sim_mempool_give(struct sim_mempool *pool, size_t bytes)
 {
     pool->used -= bytes;
     if (pool->is_destroyed && pool->used == 0) {
-        free(pool);
+        sim_mempool_free(pool);
     }
+}
+
+void sim_mempool_free(struct sim_mempool *pool)
+{
+    if (pool->is_shareable) {
+        close(pool->file);
+    }
+    free(pool);
 }
 
 bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device)
@@ -42,12 +42,12 @@ bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device)
     return (atomic_load(&pool->access) >> device & 1) != 0;
 }
 
-static struct sim_mempool *pool_of(CUmemoryPool handle)
+struct sim_mempool *sim_mempool_of(CUmemoryPool handle)
 {
     return sim_object_is(handle, SIM_POOL) ? (struct sim_mempool *)handle : NULL;
 }
 
-static struct sim_mempool *pool_new(CUdevice device, size_t most)
+struct sim_mempool *sim_mempool_new(CUdevice device, size_t most)
 {
     struct sim_mempool *pool = sim_object_new(SIM_POOL, sizeof *pool, NULL);
     if (pool != NULL) {
@@ -67,25 +67,31 @@ CUresult sim_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps
     }
     bool is_host = poolProps->location.type == CU_MEM_LOCATION_TYPE_HOST;
     if ((!is_host && poolProps->location.type != CU_MEM_LOCATION_TYPE_DEVICE) ||
-        poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-        return CUDA_ERROR_NOT_SUPPORTED; /* pools of a NUMA node, pools shared with others */
+        (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE &&
+         (is_host || poolProps->handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))) {
+        return CUDA_ERROR_NOT_SUPPORTED; /* of a NUMA node; shared other than by a descriptor */
     }
     if (!is_host && !sim_device_valid(poolProps->location.id)) {
         return CUDA_ERROR_INVALID_DEVICE;
     }
-    struct sim_mempool *made = pool_new(is_host ? 0 : poolProps->location.id, poolProps->maxSize);
+    struct sim_mempool *made = sim_mempool_new(is_host ? 0 : poolProps->location.id,
+                                               poolProps->maxSize);
     *pool = (CUmemoryPool)made;
     if (made == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     made->is_host = is_host;
     made->access = is_host ? UINT_MAX : made->access;
+    if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE && !sim_mempool_make_shareable(made)) {
+        (void)sim_cuMemPoolDestroy(*pool);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     return CUDA_SUCCESS;
 }
 
 CUresult sim_cuMemPoolDestroy(CUmemoryPool pool)
 {
-    struct sim_mempool *gone = pool_of(pool);
+    struct sim_mempool *gone = sim_mempool_of(pool);
     struct sim_range range;
     if (gone == NULL || gone->is_default) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -98,7 +104,7 @@ CUresult sim_cuMemPoolDestroy(CUmemoryPool pool)
         }
         gone->is_destroyed = true;
         if (gone->used == 0) {
-            free(gone);
+            sim_mempool_free(gone);
         }
     }
     pthread_mutex_unlock(&sim_registry.lock);
@@ -145,7 +151,7 @@ static CUresult get_number(const struct sim_mempool *pool, CUmemPool_attribute a
 
 CUresult sim_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
-    struct sim_mempool *found = pool_of(pool);
+    struct sim_mempool *found = sim_mempool_of(pool);
     if (value == NULL || found == NULL) {
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -165,7 +171,7 @@ CUresult sim_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, 
 
 CUresult sim_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
-    struct sim_mempool *found = pool_of(pool);
+    struct sim_mempool *found = sim_mempool_of(pool);
     if (value == NULL || found == NULL) {
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -188,14 +194,14 @@ CUresult sim_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, 
 CUresult sim_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
     (void)minBytesToKeep; /* freed memory is never kept */
-    return pool_of(pool) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return sim_mempool_of(pool) != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- access ---- */
 
 CUresult sim_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-    struct sim_mempool *found = pool_of(pool);
+    struct sim_mempool *found = sim_mempool_of(pool);
     if (found == NULL || (map == NULL && count != 0)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -223,7 +229,7 @@ CUresult sim_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, s
 CUresult sim_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool,
                                 CUmemLocation *location)
 {
-    const struct sim_mempool *pool = pool_of(memPool);
+    const struct sim_mempool *pool = sim_mempool_of(memPool);
     if (flags == NULL || pool == NULL || location == NULL ||
         location->type != CU_MEM_LOCATION_TYPE_DEVICE || !sim_device_valid(location->id)) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -246,7 +252,7 @@ CUresult sim_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
     }
     pthread_mutex_lock(&making);
     if (default_pools[dev] == NULL) {
-        default_pools[dev] = pool_new(dev, 0);
+        default_pools[dev] = sim_mempool_new(dev, 0);
         if (default_pools[dev] != NULL) {
             default_pools[dev]->is_default = true;
         }
@@ -272,11 +278,11 @@ CUresult sim_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 
 CUresult sim_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
-    struct sim_mempool *found = pool_of(pool);
+    struct sim_mempool *found = sim_mempool_of(pool);
     if (!sim_device_valid(dev)) {
         return CUDA_ERROR_INVALID_DEVICE;
     }
-    if (found == NULL || found->device != dev || found->is_host) {
+    if (found == NULL || found->device != dev || found->is_host || found->is_imported) {
         return CUDA_ERROR_INVALID_VALUE;
     }
     pthread_mutex_lock(&sim_registry.lock);
@@ -325,10 +331,11 @@ static CUresult allocate_on(CUstream handle, size_t bytes, CUmemoryPool pool, CU
         result = sim_cuDeviceGetMemPool(&pool, stream->context->device);
     }
     if (result == CUDA_SUCCESS) {
-        struct sim_mempool *found = pool_of(pool);
-        result = found == NULL ? CUDA_ERROR_INVALID_VALUE
-                               : sim_heap_allocate(found->is_host ? SIM_MEM_PINNED : SIM_MEM_DEVICE,
-                                                   bytes, 0, false, found, &start);
+        struct sim_mempool *found = sim_mempool_of(pool);
+        result = found == NULL || found->is_imported
+                     ? CUDA_ERROR_INVALID_VALUE
+                     : sim_heap_allocate(found->is_host ? SIM_MEM_PINNED : SIM_MEM_DEVICE, bytes, 0,
+                                         false, found, &start);
     }
     if (result == CUDA_SUCCESS) {
         *dptr = (CUdeviceptr)start;

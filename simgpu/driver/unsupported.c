@@ -2,10 +2,12 @@
 /* The entry points that are not there: each says so once, and returns CUDA_ERROR_NOT_SUPPORTED. */
 #include "simgpu/driver/unsupported.h"
 
+#include "simgpu/cancel.h"
 #include "simgpu/driver/driver.h"
 
 static int refuse(const char *name, atomic_bool *said)
 {
+    SIM_UNCANCELLABLE;
     if (!atomic_exchange(said, true)) {
         sim_say("%s is not supported", name);
     }

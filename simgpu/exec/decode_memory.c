@@ -63,6 +63,10 @@ static bool decode_element(struct sim_decoder *decoder, const struct ptx_operand
     const unsigned bytes = op->memory.element_bytes;
     unsigned reg = item->kind == PTX_OPERAND_REGISTER ? sim_operand_bytes(decoder, item) : 0;
 
+    if (item->kind == PTX_OPERAND_REGISTER && reg == 0) {
+        sim_decode_refuse(decoder, "a predicate is not in memory");
+        return false;
+    }
     if (reg == 0) /* immediates and `_` */
         reg = bytes < LOW_REGISTER_BYTES ? LOW_REGISTER_BYTES : bytes;
     const int transfer = sim_transfer_find(bytes, reg);

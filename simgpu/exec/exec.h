@@ -105,6 +105,11 @@ enum sim_status {
     SIM_OUT_OF_MEMORY,       /* the host has none left for the interpreter */
     SIM_OUT_OF_RESOURCES,    /* more shared memory or threads than a block can have */
     SIM_BREAKPOINT,          /* brkpt */
+    SIM_TIMEOUT,             /* whoever launched it has had enough: sim_launch.progress */
+};
+
+struct sim_progress {
+    uint64_t begun, blocks; /* of the grid */
 };
 
 struct sim_launch {
@@ -120,7 +125,8 @@ struct sim_launch {
     bool check_races;   /* look for shared-memory races */
     uint64_t
         instruction_limit; /* warp-level instructions of the launch, 0 = none; beyond: SIM_DEADLOCK */
-    void (*progress)(void *argument); /* NULL, or called now and then by each worker, at once too */
+    /* NULL, or called now and then by each worker, at once too. False: end with SIM_TIMEOUT. */
+    bool (*progress)(void *argument, const struct sim_progress *progress);
     void *progress_argument;
 };
 

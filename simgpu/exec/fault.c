@@ -21,6 +21,7 @@ static const char *const titles[] = {
     [SIM_OUT_OF_MEMORY] = "out of memory",
     [SIM_OUT_OF_RESOURCES] = "out of resources",
     [SIM_BREAKPOINT] = "breakpoint",
+    [SIM_TIMEOUT] = "timeout",
 };
 
 struct line {

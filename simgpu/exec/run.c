@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A launch: checks, workers, and what they counted and printed put together. */
 #include "simgpu/exec/run.h"
+#include "simgpu/exec/decode.h"
+#include "simgpu/exec/path.h"
 
 #include <errno.h>
 #include <fenv.h>
@@ -61,6 +63,12 @@ static size_t stack_of(const struct sim_launch *launch, const struct sim_kernel 
     return ((bytes + 63) / 64 | 1) * 64;
 }
 
+/* No block of it does anything: one shows what all do, be it a grid of 2^31-1. */
+static bool returns_at_once(const struct sim_code *code)
+{
+    return code->ops[0].run == sim_run_return && code->ops[0].guard == SIM_ONES_AT;
+}
+
 static int begin(struct sim_run *run, const struct sim_launch *launch, struct sim_error *error)
 {
     const struct sim_kernel *kernel = launch->kernel;
@@ -80,6 +88,11 @@ static int begin(struct sim_run *run, const struct sim_launch *launch, struct si
         return -ENOMEM;
     }
     run->blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+    run->stands_for = 1;
+    if (returns_at_once(&kernel->codes[0])) {
+        run->stands_for = run->blocks;
+        run->blocks = 1;
+    }
     run->threads_per_block = block[0] * block[1] * block[2];
     run->warps_per_block = (run->threads_per_block + SIM_LANES - 1) / SIM_LANES;
     run->shared_bytes = launch->dynamic_shared_bytes != 0
@@ -141,6 +154,15 @@ static void merge_sites(const struct sim_run *run, unsigned workers, struct sim_
     }
 }
 
+/* A block that stands for others has executed a return, and accessed nothing. */
+static void scale_sites(const struct sim_run *run, struct sim_counts *counts)
+{
+    for (size_t i = 0; i < counts->site_count; i++) {
+        counts->sites[i].executed *= run->stands_for;
+        counts->sites[i].lanes *= run->stands_for;
+    }
+}
+
 static int merge(const struct sim_run *run, unsigned workers, struct sim_counts *counts)
 {
     struct sim_memory *memories[MAX_WORKERS] = {NULL};
@@ -157,9 +179,10 @@ static int merge(const struct sim_run *run, unsigned workers, struct sim_counts 
     }
     counts->site_count = run->kernel->site_count;
     merge_sites(run, workers, counts->sites);
-    counts->blocks = run->blocks;
-    counts->warps = run->blocks * run->warps_per_block;
-    counts->threads = run->blocks * run->threads_per_block;
+    scale_sites(run, counts);
+    counts->blocks = run->blocks * run->stands_for;
+    counts->warps = counts->blocks * run->warps_per_block;
+    counts->threads = counts->blocks * run->threads_per_block;
     if (sim_memory_footprints(memories, count, &counts->footprints, &counts->footprint_count) !=
         0) {
         return -ENOMEM;

@@ -64,7 +64,8 @@ struct sim_runner {
 struct sim_run {
     const struct sim_launch *launch;
     const struct sim_kernel *kernel;
-    uint64_t blocks;
+    uint64_t blocks;     /* that are executed */
+    uint64_t stands_for; /* blocks of the grid that each of them stands for */
     uint32_t warps_per_block, threads_per_block;
     size_t shared_bytes, stack_bytes;
     _Atomic uint64_t next_block;

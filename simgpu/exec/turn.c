@@ -55,6 +55,19 @@ static const struct sim_op *execute(struct sim_warp *warp, const struct sim_op *
 
 /* ---- whether to go on ----------------------------------------------------------------------- */
 
+/* Of block 0, so that all workers stop. */
+static void ask_whether_to_go_on(struct sim_run *run)
+{
+    const struct sim_launch *launch = run->launch;
+    const uint64_t begun = atomic_load(&run->next_block);
+    const struct sim_progress progress = {begun < run->blocks ? begun : run->blocks, run->blocks};
+
+    if (launch->progress != NULL && !launch->progress(launch->progress_argument, &progress)) {
+        sim_run_fail(run, 0, SIM_TIMEOUT, "%llu of its %llu blocks had begun",
+                     (unsigned long long)progress.begun, (unsigned long long)progress.blocks);
+    }
+}
+
 static void take_portion(struct sim_runner *runner, uint64_t block)
 {
     struct sim_run *run = runner->run;
@@ -73,9 +86,7 @@ static void take_portion(struct sim_runner *runner, uint64_t block)
         }
     }
     runner->budget = portion;
-    if (run->launch->progress != NULL) {
-        run->launch->progress(run->launch->progress_argument);
-    }
+    ask_whether_to_go_on(run);
     const uint64_t fault = atomic_load(&run->fault_block);
     if (fault != SIM_NO_FAULT && (fault <= block || runner->late_portions++ >= LATE_PORTIONS)) {
         runner->stopped = true;

@@ -59,10 +59,21 @@ void sim_primary_forget(int device)
     pthread_mutex_unlock(&primary_lock);
 }
 
+cudaError_t sim_context_current(CUcontext *current)
+{
+    unsigned version;
+    cudaError_t error = sim_error(SIM_CU->cuCtxGetCurrent(current));
+    if (error == cudaSuccess && *current != NULL &&
+        SIM_CU->cuCtxGetApiVersion(*current, &version) != CUDA_SUCCESS) {
+        *current = NULL;
+    }
+    return error;
+}
+
 bool sim_primary_is_current(int device)
 {
     CUcontext current = NULL;
-    (void)SIM_CU->cuCtxGetCurrent(&current);
+    (void)sim_context_current(&current);
     pthread_mutex_lock(&primary_lock);
     bool is = current == NULL || current == primaries[device];
     pthread_mutex_unlock(&primary_lock);
@@ -103,7 +114,7 @@ cudaError_t sim_enter(enum sim_need need, bool per_thread)
         return error;
     }
     CUcontext current = NULL;
-    error = sim_error(SIM_CU->cuCtxGetCurrent(&current));
+    error = sim_context_current(&current);
     if (error == cudaSuccess && current == NULL) {
         error = sim_bind(sim_thread.device);
     }

@@ -160,7 +160,7 @@ cudaError_t sim_cudaSetValidDevices(int *device_arr, int len)
         }
     }
     CUcontext current = NULL;
-    if (SIM_CU->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == NULL) {
+    if (sim_context_current(&current) == cudaSuccess && current == NULL) {
         sim_thread.device = len != 0 ? device_arr[0] : 0;
     }
     return cudaSuccess;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The exported functions of the runtime API: all expanded from functions.def and forwards.def. */
+#include "simgpu/cancel.h"
 #include "simgpu/runtime/runtime.h"
 
 #define DEFINE(symbol, need, per_thread, params, call) \
     SIM_EXPORT cudaError_t CUDARTAPI symbol params \
     { \
+        SIM_UNCANCELLABLE; \
         cudaError_t entered = sim_enter(SIM_NEED_##need, per_thread); \
         return sim_leave(entered != cudaSuccess ? entered : call); \
     }

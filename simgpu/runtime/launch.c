@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launching kernels: what <<<>>> becomes, and the API's own launches. */
+#include "simgpu/cancel.h"
 #include "simgpu/runtime/runtime.h"
 
 /* ---- the configuration between <<< and >>>, kept until the stub asks for it ------------------- */
@@ -73,6 +74,7 @@ cudaError_t sim_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, 
 SIM_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
                                           void **args, size_t sharedMem, cudaStream_t stream)
 {
+    SIM_UNCANCELLABLE;
     cudaError_t entered = sim_enter(SIM_NEED_CONTEXT, false);
     return sim_leave(entered != cudaSuccess ? entered
                                             : sim_cudaLaunchKernel(kernel, gridDim, blockDim, args,
@@ -82,6 +84,7 @@ SIM_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim
 SIM_EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
                                                void **args, size_t sharedMem, cudaStream_t stream)
 {
+    SIM_UNCANCELLABLE;
     cudaError_t entered = sim_enter(SIM_NEED_CONTEXT, true);
     return sim_leave(entered != cudaSuccess ? entered
                                             : sim_cudaLaunchKernel(kernel, gridDim, blockDim, args,

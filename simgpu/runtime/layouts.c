@@ -17,6 +17,8 @@ SAME_FIELD(struct cudaMemPoolProps, allocType, CUmemPoolProps, allocType);
 SAME_FIELD(struct cudaMemPoolProps, handleTypes, CUmemPoolProps, handleTypes);
 SAME_FIELD(struct cudaMemPoolProps, location, CUmemPoolProps, location);
 SAME_FIELD(struct cudaMemPoolProps, maxSize, CUmemPoolProps, maxSize);
+SAME_SIZE(struct cudaMemPoolPtrExportData, CUmemPoolPtrExportData);
+SAME(cudaMemHandleTypePosixFileDescriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 SAME_SIZE(struct cudaMemAccessDesc, CUmemAccessDesc);
 SAME_FIELD(struct cudaMemAccessDesc, flags, CUmemAccessDesc, flags);
 SAME_SIZE(struct cudaMemLocation, CUmemLocation);

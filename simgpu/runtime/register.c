@@ -3,6 +3,7 @@
  * What nvcc's stubs register when a program or a library of it is loaded: fat binaries, kernels and
  * variables. Nothing is handed to the driver here: programs that never use CUDA pay nothing.
  */
+#include "simgpu/cancel.h"
 #include "simgpu/runtime/runtime.h"
 
 #include <pthread.h>
@@ -118,6 +119,7 @@ static void add(void **handle, struct sim_symbol symbol)
     if (handle == NULL || symbol.host == NULL || symbol.name == NULL) {
         return;
     }
+    SIM_UNCANCELLABLE;
     sim_symbols_lock();
     if (reserve()) {
         symbols[symbol_count] = symbol;
@@ -144,6 +146,7 @@ static void forget(const struct sim_binary *binary)
 
 SIM_EXPORT void **__cudaRegisterFatBinary(void *fatCubin)
 {
+    SIM_UNCANCELLABLE;
     struct sim_binary *binary = calloc(1, sizeof *binary);
     if (binary == NULL) {
         fprintf(stderr, "gmtrace software device: no memory to register the program's kernels\n");
@@ -165,6 +168,7 @@ SIM_EXPORT void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 /* At the end of the process, or when a library of the program is closed. */
 SIM_EXPORT void __cudaUnregisterFatBinary(void **fatCubinHandle)
 {
+    SIM_UNCANCELLABLE;
     struct sim_binary *binary = (struct sim_binary *)fatCubinHandle;
     sim_symbols_lock();
     struct sim_binary **link = &binaries;
@@ -213,6 +217,7 @@ SIM_EXPORT void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPt
 /* Called before host code first touches a managed variable: its pointer must be set afterwards. */
 SIM_EXPORT char __cudaInitModule(void **fatCubinHandle)
 {
+    SIM_UNCANCELLABLE;
     struct sim_binary *binary = (struct sim_binary *)fatCubinHandle;
     cudaError_t error = sim_enter(SIM_NEED_CONTEXT, false);
     bool ready = false;

@@ -91,6 +91,8 @@ cudaError_t sim_device_check(int device);
 void sim_primary_forget(int device);
 /* No context is current, or the device's primary one. */
 bool sim_primary_is_current(int device);
+/* The calling thread's context; NULL if it has none, or one that was destroyed. */
+cudaError_t sim_context_current(CUcontext *current);
 /* The error that has made `device` unusable, or cudaSuccess. */
 cudaError_t sim_sticky(int device);
 void sim_sticky_set(int device, cudaError_t error);

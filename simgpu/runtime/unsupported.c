@@ -8,10 +8,12 @@
 
 #include <stdio.h>
 
+#include "simgpu/cancel.h"
 #include "simgpu/runtime/unsupported.h"
 
 static cudaError_t refuse(const char *name, int *named)
 {
+    SIM_UNCANCELLABLE;
     if (__atomic_exchange_n(named, 1, __ATOMIC_RELAXED) == 0) {
         fprintf(stderr, "gmtrace software device: %s is not supported\n", name);
     }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/proc.h"
 #include "libtrace/store/recording.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -175,6 +176,7 @@ int main(int argc, char **argv)
                                     .pid_start = 1,
                                     .ticks_are_ns = 1,
                                     .magic = GMT_SPOOL_MAGIC};
+    gmt_proc_boot_id(control->boot_id, sizeof(control->boot_id));
     write_side_records();
     for (uint64_t i = 0; written < records; i++) {
         if (i % 8 < 3) {

@@ -48,7 +48,9 @@ static void known(void)
 static void find_all(void *unused)
 {
     (void)unused;
-    memset((void *)gmt_rows, 0, sizeof(gmt_rows));
+    if (gmt_table(&gmt_rows) != NULL) {
+        memset(gmt_table(&gmt_rows), 0, GMT_ROWS_BYTES);
+    }
     double begin = now_ns();
     gmt_walk_finding(&walk, gmt_objects_row);
     sink = (uint64_t)(now_ns() - begin);

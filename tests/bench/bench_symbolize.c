@@ -2,7 +2,8 @@
 /*
  * What naming stacks costs the recorder: bench_symbolize STACKS DEPTH OBJECT... makes a trace whose
  * stacks are drawn from 100 places in the code of each of these shared objects, names its frames as
- * the recorder does, and prints seconds of the processor, the peak of memory and what was found. Links gmt_store:
+ * the recorder does, and prints seconds of the processor, the peak of memory and what was found. Links
+ * gmt_store:
  *
  *   cc -O2 -D_GNU_SOURCE -I. tests/bench/bench_symbolize.c -o bench_symbolize BUILD/lib/libgmt_store.a \
  *      BUILD/lib/libgmt_record.a -lsqlite3 -ldw -lelf -lstdc++ -lm -lpthread

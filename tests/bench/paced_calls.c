@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What small asynchronous uploads take on average, at the pace of a program that does something else too:
- * paced_calls CALLS GAP_NS. The mean, the longest, and how many took more than a millisecond: unlike a median,
- * these have in them what happens once in thousands of calls. To be run bare and under gmtrace, in turns;
- * the driver is the libcuda.so.1 that the loader finds.
+ * paced_calls CALLS GAP_NS. The mean, the longest, and how many took more than a millisecond: unlike a
+ * median, these have in them what happens once in thousands of calls. To be run bare and under gmtrace, in
+ * turns; the driver is the libcuda.so.1 that the loader finds.
  */
 #include "tests/bench/driver_client.h"
 

@@ -99,6 +99,48 @@ int scenario_stay_there(long n)
     return end(&work);
 }
 
+int scenario_inputs_back(long n)
+{
+    struct work work = begin();
+    CHECK(cu.cuMemcpyHtoD(work.a, first, BYTES));
+    CHECK(cu.cuMemcpyHtoD(work.b, second, BYTES));
+    for (long i = 0; i < n; i++) {
+        CHECK(client_vector_add(work.add, work.out, work.a, work.b, COUNT, NULL));
+        CHECK(cu.cuMemcpyDtoH(first, work.a, BYTES));
+        CHECK(cu.cuMemcpyDtoH(result, work.out, BYTES));
+    }
+    return end(&work);
+}
+
+int scenario_two_buffers(long n)
+{
+    struct work work = begin();
+    for (long i = 0; i < n; i++) {
+        first[0] = (float)i;
+        CHECK(cu.cuMemcpyHtoD(work.a, first, BYTES));
+        CHECK(cu.cuMemcpyHtoD(work.b, first, BYTES));
+        CHECK(client_vector_add(work.add, work.out, work.a, work.b, COUNT, NULL));
+        CHECK(cu.cuMemcpyDtoH(result, work.out, BYTES));
+    }
+    return end(&work);
+}
+
+int scenario_parked(long n)
+{
+    struct work work = begin();
+    CHECK(cu.cuMemcpyHtoD(work.a, first, BYTES));
+    for (long i = 0; i < n; i++) {
+        second[0] = (float)i;
+        CHECK(cu.cuMemcpyHtoD(work.b, second, BYTES));
+        CHECK(client_vector_add(work.add, work.out, work.a, work.b, COUNT, NULL));
+        CHECK(cu.cuMemcpyDtoH(result, work.out, BYTES));
+        CHECK(cu.cuMemFree(work.out));
+        CHECK(cu.cuMemAlloc(&work.out, BYTES));
+        CHECK(cu.cuMemcpyHtoD(work.out, result, BYTES));
+    }
+    return end(&work);
+}
+
 /* Copies of 4096 bytes each, told apart in the trace by their order. */
 int scenario_host_memory(long n)
 {

@@ -13,8 +13,10 @@
 #include <cupti_version.h>
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +61,18 @@ static void watch(const struct simgpu_call *call)
         .functionReturnValue = call->result,
         .correlationId = call->number,
     };
-    if (enabled[id]) {
-        subscriber(subscriber_data, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+    if (!enabled[id]) {
+        return;
+    }
+    /* As with the driver, whose callbacks come while cancellation is as the program has it; the software
+     * device holds it. */
+    int held, left;
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &held);
+    subscriber(subscriber_data, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
+    pthread_setcancelstate(held, &left);
+    if (left != PTHREAD_CANCEL_ENABLE) {
+        fprintf(stderr, "cupti_calls: %s: the subscriber leaves cancellation off\n", call->symbol);
+        abort();
     }
 }
 

@@ -194,6 +194,62 @@ int scenario_scoped(long n)
     return 0;
 }
 
+/* Nothing that happens in range load touches the result. */
+int scenario_load(long n)
+{
+    enum { BYTES = 16 << 20 };
+    static char host[4096];
+    CUdeviceptr result;
+    CUmodule module;
+    CUfunction add;
+    (void)n;
+    begin();
+    CHECK(cu.cuModuleLoadData(&module, client_ptx));
+    CHECK(cu.cuModuleGetFunction(&add, module, "vector_add"));
+    CHECK(cu.cuMemAlloc(&result, BYTES));
+    for (int i = 0; i < 20; i++) {
+        nvtxRangePushA("load");
+        copy(4096);
+        nvtxRangePop();
+        nvtxRangePushA("compute");
+        CHECK(client_vector_add(add, result, memory, memory, 1024, NULL));
+        CHECK(cu.cuMemcpyDtoH(host, result, sizeof host));
+        nvtxRangePop();
+    }
+    CHECK(cu.cuMemFree(result));
+    CHECK(cu.cuMemFree(memory));
+    return 0;
+}
+
+static pthread_barrier_t turns;
+
+static void *copy_outside(void *unused)
+{
+    (void)unused;
+    CHECK(cu.cuCtxSetCurrent(context));
+    (void)pthread_barrier_wait(&turns);
+    copy(2);
+    (void)pthread_barrier_wait(&turns);
+    return NULL;
+}
+
+int scenario_others(long n)
+{
+    pthread_t other;
+    (void)n;
+    begin();
+    (void)pthread_barrier_init(&turns, NULL, 2);
+    (void)pthread_create(&other, NULL, copy_outside, NULL);
+    nvtxRangePushA("alone");
+    copy(1);
+    (void)pthread_barrier_wait(&turns);
+    (void)pthread_barrier_wait(&turns);
+    copy(1);
+    nvtxRangePop();
+    (void)pthread_join(other, NULL);
+    return 0;
+}
+
 /* The child goes on inside of the range of its parent. */
 int scenario_fork(long n)
 {

@@ -107,6 +107,21 @@ int scenario_exit_abort(long n)
     abort();
 }
 
+/* Blocks that are filled once each: the next one is made when the last is done with. */
+int scenario_exit_lost(long n)
+{
+    client_some_calls();
+    for (int i = 0; i < 5; i++) {
+        CUdeviceptr lost;
+        CHECK(cu.cuMemAlloc(&lost, 1 << 20));
+        CHECK(cu.cuMemsetD8(lost, (unsigned char)i, 1 << 20));
+    }
+    if (n > 255) {
+        abort();
+    }
+    return (int)n;
+}
+
 int scenario_exit_segv(long n)
 {
     (void)n;

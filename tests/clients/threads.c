@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define MAX_THREADS 1024
 
@@ -123,4 +124,79 @@ int scenario_mixed(long n)
     }
     printf("%ld calls\n", mixed.turns * MIXED_THREADS * MIXED_CALLS);
     return 0;
+}
+
+/* The thread's first calls, and the process's where nobody has called yet. */
+static void *first_calls(void *unused)
+{
+    CUdeviceptr memory;
+    char host[64] = {1};
+    (void)unused;
+    shared_context = client_start();
+    CHECK(cu.cuMemAlloc(&memory, sizeof host));
+    CHECK(cu.cuMemcpyHtoD(memory, host, sizeof host));
+    CHECK(cu.cuMemFree(memory));
+    return NULL;
+}
+
+static char registered[8192];
+
+static void *calls_of_all_kinds(void *argument)
+{
+    CUfunction touch = *(CUfunction *)argument;
+    CUdeviceptr memory, managed;
+    CUstream stream;
+    CUevent event;
+    void *pinned;
+    char host[64] = {1};
+    void *params[] = {&memory};
+    CHECK(cu.cuCtxSetCurrent(shared_context));
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuEventCreate(&event, CU_EVENT_DEFAULT));
+    CHECK(cu.cuMemAlloc(&memory, 4096));
+    CHECK(cu.cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cu.cuMemAllocHost(&pinned, 4096));
+    CHECK(cu.cuMemHostRegister(registered, sizeof registered, 0));
+    CHECK(cu.cuMemcpyHtoD(memory, registered, 4096));
+    CHECK(cu.cuMemcpyHtoDAsync(memory, pinned, 4096, stream));
+    CHECK(cu.cuMemcpyDtoH(host, memory, sizeof host));
+    CHECK(cu.cuLaunchKernel(touch, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
+    CHECK(cu.cuEventRecord(event, stream));
+    CHECK(cu.cuEventSynchronize(event));
+    CHECK(cu.cuStreamSynchronize(stream));
+    CHECK(cu.cuMemHostUnregister(registered));
+    CHECK(cu.cuMemFreeHost(pinned));
+    CHECK(cu.cuMemFree(managed));
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuEventDestroy(event));
+    CHECK(cu.cuStreamDestroy(stream));
+    return NULL;
+}
+
+static int run_on_smallest_stack(void *(*body)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t bytes = (size_t)sysconf(_SC_THREAD_STACK_MIN);
+    if (pthread_attr_init(&attributes) != 0 || pthread_attr_setstacksize(&attributes, bytes) != 0 ||
+        pthread_create(&thread, &attributes, body, argument) != 0) {
+        return 1;
+    }
+    pthread_attr_destroy(&attributes);
+    return pthread_join(thread, NULL);
+}
+
+int scenario_small_stack(long n)
+{
+    CUmodule module;
+    CUfunction touch;
+    int failed = run_on_smallest_stack(first_calls, NULL);
+    CHECK(cu.cuCtxSetCurrent(shared_context));
+    CHECK(cu.cuModuleLoadData(&module, client_ptx));
+    CHECK(cu.cuModuleGetFunction(&touch, module, "touch"));
+    for (long i = 0; failed == 0 && i < (n > 0 ? n : 4); i++) {
+        failed = run_on_smallest_stack(calls_of_all_kinds, &touch);
+    }
+    printf("small stacks: %d\n", failed);
+    return failed;
 }

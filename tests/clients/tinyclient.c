@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tinyclient [N]: N rounds of copies by tinydriver; or any driver; needs no CUDA header, and is linked in every way. */
+/* tinyclient [N]: N rounds of copies by tinydriver; or any driver; needs no CUDA header, and is linked in
+ * every way. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -35,9 +35,20 @@ timed() {
     equal "launches with device times" "$2" \
         "$(counts "SELECT count(device_start_ns) + count(measured) FROM launch")"
 }
+# What gmtrace did meanwhile is in the trace: each launch that was counted lies within such a time of its thread.
+own_time() {
+    equal "began and ended" "setup exit" "$(counts "SELECT work FROM own_time WHERE work IN ('setup', 'exit') ORDER BY id")"
+    equal "launches that were counted in no time of ours" 0 "$(counts "SELECT count(*) FROM launch l WHERE
+        measured IS NOT NULL AND NOT EXISTS (SELECT 1 FROM own_time o WHERE o.launch_seq = l.seq AND work = 'launch'
+        AND o.thread_id = l.thread_id AND o.begin_ns <= l.begin_ns AND o.end_ns >= l.end_ns)")"
+    equal "counted without a session that began before" 0 "$(counts "SELECT count(*) FROM own_time o WHERE work = 'launch'
+        AND NOT EXISTS (SELECT 1 FROM own_time s WHERE s.work = 'session' AND s.end_ns <= o.begin_ns)")"
+    equal "times that end before they begin" 0 "$(counts "SELECT count(*) FROM own_time WHERE end_ns < begin_ns")"
+}
 # Nothing lost, calls in the gaps included. What was not measured is no loss here.
 complete() {
     finished "$scenario.db"
+    own_time
     all_calls_recorded "$scenario"
     equal "losses" "" "$(counts "SELECT kind || ': ' || detail || ' x' || count FROM loss
         WHERE kind NOT LIKE 'kernel class%' AND kind <> 'entry point not covered'")"
@@ -69,6 +80,7 @@ case $scenario in
 twice)
     complete
     gaps "cuptiActivityEnable cuptiActivityEnable"
+    equal "CUPTI was given twice" 2 "$(counts "SELECT count(*) FROM own_time WHERE work = 'handover'")"
     timed "30 of 80" 30
     "$GMT_BUILD/bin/gmanalyze" --calibrate never --format json "$scenario.db" >report.json
     grep -q "another CUPTI client (${CLIENT##*/}, cuptiActivityEnable) was active" report.json ||

@@ -94,6 +94,9 @@ GMTRACE_DEEP=phase "$gmtrace" -c deep --cupti "$standin" -o f.db "$CLIENTS/drive
 finished f.db
 equal "output within the run" "5 rounds" "$(cat f.out)"
 counts "within the run" f.db
+equal "gmtrace's own time of each, and none of the second run's" "3 0" "$(for db in f e; do sql $db.db "SELECT count(*)
+    FROM own_time o JOIN launch l ON l.seq = o.launch_seq WHERE work = 'instructions' AND measured = 'sass'
+    AND o.begin_ns <= l.begin_ns AND o.end_ns >= l.end_ns"; done | paste -sd' ')"
 # A program that subscribes itself gets what it gets without us, and is counted before and after.
 cat >subscribes.py <<END
 import ctypes, sys

@@ -80,7 +80,7 @@ fi
 # The sources are not where they were when the program was built.
 if [ ! -e /src/inlined.cu ]; then
     deep moved "$cubins/lines.cubin"
-    says moved.txt "/src/inlined.cu  (source: not found)"
+    says moved.txt "/src/inlined.cu  (source: not found"
     reports moved "inlined.h:4, inlined at inlined.cu:14"
     equal "lines of a moved tree" "/src/inlined.cu:14 /src/inlined.h:4" "$(sql moved.db \
         "SELECT DISTINCT file || ':' || line FROM v_instruction WHERE line IN (4, 14) ORDER BY 1" | paste -sd' ')"

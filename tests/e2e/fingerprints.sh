@@ -20,6 +20,8 @@ whole
 whole
 whole" "$(sql kinds.db "SELECT coalesce(skipped, iif(whole, 'whole', 'sampled')) FROM fingerprint
                         ORDER BY transfer_id")"
+equal "what each took of the program's time" 0 \
+    "$(sql kinds.db "SELECT count(*) FROM fingerprint WHERE (hash IS NULL) <> (hash_ns IS NULL) OR hash_ns <= 0")"
 equal "copies that have no place there: on the device, and failed" 2 "$(sql kinds.db \
     "SELECT count(*) FROM transfer WHERE id NOT IN (SELECT transfer_id FROM fingerprint)")"
 equal "hashes of three contents" "5 1 1" "$(sql kinds.db "SELECT group_concat(n, ' ') FROM

@@ -28,13 +28,27 @@ same_signals=(env --ignore-signal=CHLD --ignore-signal=HUP --ignore-signal=TERM)
 show_signals=(grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status)
 equal "signals of the program" "$("${same_signals[@]}" "${show_signals[@]}")" \
     "$("${same_signals[@]}" "$gmtrace" "${show_signals[@]}" 2>last.err)"
+for words in --version --help -h "doctor --help" "doctor -h"; do
+    # shellcheck disable=SC2086 # several words
+    equal "status of gmtrace $words" 0 "$(status_of "$gmtrace" $words)"
+    if [ ! -s last.out ] || [ -s last.err ]; then fail "gmtrace $words says nothing"; fi
+done
+if [ -x "$GMT_BUILD/bin/gmcalibrate" ]; then
+    for word in --version -h; do
+        equal "status of gmcalibrate $word" 0 "$(status_of "$GMT_BUILD/bin/gmcalibrate" $word)"
+        [ -s last.out ] || fail "gmcalibrate $word says nothing"
+    done
+fi
+cp "$client" here
+equal "status of a program that needs its folder" 127 "$(status_of "$gmtrace" here)"
+grep -q 'the one here is ./here$' last.err || fail "what is here is not said: $(cat last.err)"
 equal "status of a missing program" 127 "$(status_of "$gmtrace" ./absent)"
 touch not-executable
 equal "status of a file that is no program" 126 "$(status_of "$gmtrace" ./not-executable)"
 equal "status of a bad option" 125 "$(status_of "$gmtrace" --no-such-option "$client" churn 5)"
 equal "status of a bad value" 125 "$(status_of "$gmtrace" --collect sideways "$client" churn 5)"
 
-equal "status without CUDA" 0 "$(status_of "$gmtrace" -o e.db "$client" nothing)"
+equal "status without CUDA" 0 "$(status_of "$gmtrace" "$client" nothing)"
 [ -s last.err ] || fail "gmtrace does not say that there is no trace"
 [ ! -e e.db ] || fail "a trace of a program without CUDA"
 
@@ -61,6 +75,13 @@ if cc -o mentions mentions.c 2>/dev/null; then
         fail "a program that mentions ASan is taken for one that needs it"
     fi
 fi
+
+# However many libraries the user preloads. A sanitized gmtrace wants its own runtime before them.
+library=$(ldd "$client" | awk '$1 == "libc.so.6" { sub("libc.so.6", "libm.so.6", $3); print $3 }')
+list=$(printf "$library:%.0s" {1..300})
+equal "status of a program with many libraries" 0 \
+    "$(ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 LD_PRELOAD=$list status_of "$gmtrace" printenv LD_PRELOAD)"
+equal "libraries of the user" 300 "$(tr : '\n' <last.out | grep -cx "$library")"
 
 equal "options with --" 0 "$(status_of "$gmtrace" --collect light --stacks=off -o f.db -- "$client" churn 5)"
 finished f.db

@@ -18,7 +18,7 @@ pid=$!
 # What the last look saw while the program still had memory: VmHWM never falls.
 looks=0
 while cat /proc/$pid/status >now 2>/dev/null && grep -q '^RssAnon:' now; do
-    if [ "$(tr -d '\0' </proc/$pid/comm 2>/dev/null)" = driverclient ]; then
+    if [ "$(tr -d '\0' 2>/dev/null </proc/$pid/comm)" = driverclient ]; then
         mv now last
         looks=$((looks + 1))
     fi

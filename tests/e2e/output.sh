@@ -8,7 +8,10 @@ plain plain churn 10
 
 # A place that cannot be written to: one line says so, and the program runs as without gmtrace.
 touch file
-for place in "$work/absent/trace.db" "$work/file/trace.db" /proc/trace.db "$work/x%Zy.db"; do
+mkfifo pipe
+mkdir folder
+for place in "$work/absent/trace.db" "$work/file/trace.db" /proc/trace.db "$work/x%Zy.db" /dev/null "$work/pipe" \
+    "$work/folder"; do
     OUTPUT=$place traced bad churn 10
     equal "status with $place" 0 "$(cat bad.status)"
     diff plain.out bad.out || fail "output with $place differs"
@@ -20,7 +23,10 @@ if [ "$(id -u)" != 0 ]; then
     OUTPUT=$work/closed/trace.db traced closed churn 10
     equal "status with a read-only folder" 0 "$(cat closed.status)"
 fi
-equal "files made" "" "$(find . -name '*.db*')"
+equal "files made" "" "$(find . -name '*.db*' -o -name 'pipe.*' -o -name 'folder.*')"
+if compgen -G "/dev/null.*" >/dev/null; then
+    fail "files were made beside /dev/null"
+fi
 
 # The default is trace.db in the folder where the first call is made.
 mkdir here && (cd here && LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB "$CLIENTS/driverclient" churn 10 >/dev/null)

@@ -126,6 +126,77 @@ scope() {
     equal "said in the trace" "off" "$(sql said.db "SELECT state FROM capability WHERE name = 'range'")"
 }
 
+# Findings of these rules in a report.
+of_rules() {
+    python3 -c 'import json, sys
+report = json.load(open(sys.argv[1]))
+wanted = sys.argv[2:]
+print(" ".join(sorted(f["rule"] for f in report["findings"] + report["notes"] if f["rule"] in wanted)))' "$@"
+}
+
+# What is used outside of the range is not called unused, early, late or redundant, and copies are not
+# joined over what lies between.
+load() {
+    local about=(GM101 GM104 GM105 GM106 GM107 GM111 GM117 GM204 GM205 GM206 GM208)
+    traced all load
+    finished all.db
+    GMTRACE_RANGE=load traced t load
+    finished t.db
+    equal "recorded" "20|0|2" "$(sql t.db 'SELECT (SELECT count(*) FROM transfer), (SELECT count(*) FROM launch),
+                                           (SELECT count(*) FROM allocation)')"
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db --format json >t.json
+    equal "what is said of a recording of range load" "" "$(of_rules t.json "${about[@]}")"
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never --top 10 t.db >t.txt
+    for rule in GM107 GM205 GM206; do
+        tr -s '\n ' ' ' <t.txt | grep -q "$rule [a-z-]* [^.]*ranges named 'load' are recorded: uses outside of them" ||
+            fail "$rule does not say why it could not be checked: $(cat t.txt)"
+    done
+    if grep -q 'only while in use' t.txt; then
+        fail "the report knows what memory is needed for"
+    fi
+    # An analysis of that range, of a trace that has all, says no more.
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never --range load all.db --format json >limited.json
+    equal "what is said of range load of a whole recording" "" "$(of_rules limited.json "${about[@]}")"
+}
+
+# One that never came is named, with those that did: by gmtrace, and by gmanalyze without it.
+never() {
+    GMTRACE_RANGE=nosuch traced t load
+    finished t.db
+    equal "state" missing "$(sql t.db "SELECT state FROM capability WHERE name = 'range'")"
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never --top 10 t.db >t.txt
+    tr -s '\n ' ' ' <t.txt |
+        grep -q "range 'nosuch' was never entered while CUDA was in use; the program's ranges are: compute, load;" ||
+        fail "gmanalyze does not name the ranges: $(cat t.txt)"
+    unset NVTX_INJECTION64_PATH
+    LD_LIBRARY_PATH=$SIM_LIB run launched "$GMT_BUILD/bin/gmtrace" --range nosuch -o run.db "$CLIENT" load
+    equal "lines of gmtrace about it" 1 "$(grep -c "range 'nosuch' was never entered" launched.err)"
+    grep -q "the program's ranges are: compute, load" launched.err || fail "no names: $(cat launched.err)"
+    LD_LIBRARY_PATH=$SIM_LIB run entered "$GMT_BUILD/bin/gmtrace" --range load -o run.db "$CLIENT" load
+    if grep -q 'never entered' entered.err; then
+        fail "a range that came: $(cat entered.err)"
+    fi
+    # Ranges of other names are counted while nothing is recorded, and none is kept in memory.
+    LD_LIBRARY_PATH=$SIM_LIB run many "$GMT_BUILD/bin/gmtrace" --range nosuch -o many.db "$CLIENT" many 1000
+    grep -q "the program's ranges are: .* and 1992 more" many.err || fail "no names: $(cat many.err)"
+    # A program without NVTX.
+    GMTRACE_RANGE=nosuch untold traced none load
+    finished none.db
+    grep -q 'the program named no range' <(sql none.db "SELECT detail FROM capability WHERE name = 'range'") ||
+        fail "ranges of a program that names none"
+}
+
+# Calls of another thread are left out while one is inside: the trace says so.
+others() {
+    GMTRACE_RANGE=alone traced t others
+    finished t.db
+    equal "recorded" "1|2" "$(sql t.db 'SELECT bytes, count(*) FROM transfer GROUP BY 1')"
+    equal "said" 1 "$(sql t.db "SELECT count(*) FROM capability WHERE name = 'range.threads'")"
+    GMTRACE_RANGE=load traced one load
+    finished one.db
+    equal "said of a single thread" 0 "$(sql one.db "SELECT count(*) FROM capability WHERE name = 'range.threads'")"
+}
+
 profiler() {
     equal "profiler" "5|10 " "$(scope_of profiler)"
     # Not a matter of NVTX.

@@ -133,4 +133,7 @@ run bare_text "$gmtrace" --no-source --device sim -o without.db "$program"
 finished without.db
 equal "sources that were to be left out" 0 "$(sql without.db "SELECT count(*) FROM source_file")"
 lines without.db
+shows "source: not in the trace; --local-sources"
+equal "text of files that was not asked for" 0 "$(grep -c 'return from' lines.txt || true)"
+lines --local-sources without.db
 shows "it may have changed since"

@@ -48,6 +48,14 @@ kill -KILL "$endless"
 wait "$endless" || true
 equal "lines about a kernel that waits for the host" 1 "$(grep -c 'kernel .*wait_for.* still runs' endless.err)"
 
+# SIMGPU_TIMEOUT ends it with the error of a watchdog, which stays; the trace is whole.
+SIMGPU_TIMEOUT=0.3 run watchdog timeout -s KILL 120 "$gmtrace" --device sim -o watchdog.db "$programs/endless"
+equal "lines about a kernel that was ended" 1 \
+    "$(grep -c 'timeout: kernel .*wait_for.* when SIMGPU_TIMEOUT had passed' watchdog.err)"
+equal "what the program is told" "the launch timed out and was terminated" "$(tail -1 watchdog.out)"
+equal "status of the program" 1 "$(cat watchdog.status)"
+finished watchdog.db
+
 # DT_RPATH leads to another runtime: the device is found all the same.
 readelf -d "$programs/pipeline_with_rpath" | grep RPATH >/dev/null || fail "the program has no DT_RPATH"
 run rpath "$gmtrace" --device sim -o rpath.db "$programs/pipeline_with_rpath" "${tiny[@]}" --check

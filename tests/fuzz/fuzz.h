@@ -1,56 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the fuzzer of the software device: what is run, how inputs change, what is new. */
+/*
+ * What fuzz targets are made of. A target is one file that defines LLVMFuzzerTestOneInput and, where it
+ * knows the form of its inputs, LLVMFuzzerCustomMutator. It is linked with libFuzzer where the compiler
+ * has it, else with driver.c, which calls the same functions.
+ */
 #ifndef GMT_TESTS_FUZZ_H
 #define GMT_TESTS_FUZZ_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-#define GMT_FUZZ_MAX_BYTES (64u * 1024)
+/* libFuzzer's interface; source: llvm.org/docs/LibFuzzer.html. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+/* Changes the `bytes` bytes at `data`, of at most `limit`; returns the new size. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsigned int seed);
+/* Its own changes of bytes, for custom mutators to call: libFuzzer's, or the driver's. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t limit);
 
-struct gmt_fuzz_input {
-    uint8_t *data;
-    size_t bytes;
-};
-
-/* Inputs; data is malloc'ed. */
-struct gmt_fuzz_corpus {
-    struct gmt_fuzz_input *inputs;
-    size_t count, capacity;
-    struct gmt_fuzz_input *words; /* words of the texts among them, point into `inputs` */
-    size_t word_count, word_capacity;
-};
-
-/* Copies `data`. Out of memory ends the program, here and below: it is a test. */
-void gmt_fuzz_corpus_add(struct gmt_fuzz_corpus *corpus, const uint8_t *data, size_t bytes);
-/* Every file in `path` and the folders in it. Returns how many, or -1 if it cannot be read. */
-long gmt_fuzz_corpus_load(struct gmt_fuzz_corpus *corpus, const char *path);
-void gmt_fuzz_corpus_free(struct gmt_fuzz_corpus *corpus);
+/* A promise of the code under test, which holds for every input. */
+#define GMT_FUZZ_REQUIRE(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+            abort(); \
+        } \
+    } while (0)
 
 /* splitmix64; source: S. Vigna, public domain reference code at prng.di.unimi.it. */
 uint64_t gmt_fuzz_random(uint64_t *state);
+/* 0 to limit - 1; 0 if limit is 0. */
+size_t gmt_fuzz_below(uint64_t *state, size_t limit);
 
-/* A changed copy of one of the inputs in `out` (GMT_FUZZ_MAX_BYTES bytes); returns its size. */
-size_t gmt_fuzz_mutate(const struct gmt_fuzz_corpus *corpus, uint64_t *state, uint8_t *out);
+/* Changes of bytes and fields, one round of a few; and of words, numbers and lines of a text. */
+size_t gmt_fuzz_mutate_bytes(uint64_t *state, uint8_t *data, size_t bytes, size_t limit);
+size_t gmt_fuzz_mutate_text(uint64_t *state, uint8_t *data, size_t bytes, size_t limit);
+/* Edits of the values, rows, tables and schema of an SQLite database. Returns 0 if it is none. */
+size_t gmt_fuzz_mutate_database(uint64_t *state, uint8_t *data, size_t bytes, size_t limit);
 
 /*
- * One execution: unpack the image, parse the PTX, check what the parser promises, find the meeting
- * points, and run every kernel with a small grid, little memory and a bound on instructions.
+ * A folder for the files of an execution, absolute, made at the first call. What holds models and caches
+ * of the user is set to it.
  */
-void gmt_fuzz_execute(const uint8_t *data, size_t bytes);
+const char *gmt_fuzz_folder(void);
+/* The absolute path of a file there; static buffer, four of them in turn. */
+const char *gmt_fuzz_path(const char *name);
+void gmt_fuzz_write(const char *name, const void *data, size_t bytes);
+/* The whole file, malloc'ed, and its size; NULL: there is none. */
+uint8_t *gmt_fuzz_read(const char *path, size_t *bytes);
+/* Removes what is in the folder. */
+void gmt_fuzz_sweep(void);
 
-/* What executions came to, for the summary. */
-struct gmt_fuzz_totals {
-    uint64_t executions, parsed, modules, launches, completed;
+/* The most memory that this process has had between the two calls, beyond what it had at the first: resident
+ * bytes, 0 where the system does not tell. */
+void gmt_fuzz_memory_begin(void);
+size_t gmt_fuzz_memory_end(void);
+
+/* What of a command's output must be fit for a terminal. */
+enum gmt_fuzz_shown {
+    GMT_FUZZ_NOTHING,  /* the line itself is foreign text, and comes back in messages */
+    GMT_FUZZ_MESSAGES, /* standard error */
+    GMT_FUZZ_TEXT,     /* standard output too: it is made for people */
 };
-extern struct gmt_fuzz_totals gmt_fuzz_totals;
 
 /*
- * True if the executions since the last call reached code in a way that none had before; false in a
- * program built without -fsanitize-coverage=trace-pc.
+ * Runs a command line of gmanalyze in this process and in the folder. Returns its exit status, 2 for a line
+ * that was refused. `words` ends with NULL; without the program's name.
  */
-bool gmt_fuzz_is_new(void);
-uint32_t gmt_fuzz_coverage(void); /* ways seen so far */
+int gmt_fuzz_command(const char *const *words, enum gmt_fuzz_shown shown);
 
 #endif

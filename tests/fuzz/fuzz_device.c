@@ -1,186 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_device: throws changed PTX and fat binaries at the software device.
- *
- * Build it with sanitizers. The input at hand lies in a file (--input) that stays behind when an
- * execution ends the program, whatever the way; an execution of more than 30 s counts as a hang.
- * Built with -fsanitize-coverage=trace-pc, inputs that reach new code become seeds for others.
+ * PTX or a fat binary for the software device: unpacked, parsed, checked for what the parser promises; every
+ * kernel is run with a small grid, little memory and a bound on instructions.
  */
-#include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "simgpu/exec/exec.h"
+#include "simgpu/fatbin/fatbin.h"
+#include "simgpu/ptx/ptx.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { HANG_S = 30 };
-
-struct options {
-    const char *corpus, *replay, *keep, *input;
-    uint64_t seconds, seed;
+enum {
+    ARRAY_BYTES = 4096,          /* the memory a kernel gets by pointer */
+    GLOBAL_BYTES = 1 << 20,      /* of variables in a module that is run */
+    PARAM_WORDS = 32764 / 8 + 1, /* as much as a kernel may have */
+    INSTRUCTIONS = 20000,        /* of a launch */
+    REGIONS = 256,
 };
 
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
+/* ---- what the parser promises ---------------------------------------------------------------- */
+
+static void check_operand(const struct ptx_function *function, const struct ptx_operand *operand)
 {
-    return "allocator_may_return_null=1:abort_on_error=1:max_allocation_size_mb=4096";
-}
-
-static const char usage[] =
-    "usage: fuzz_device [--corpus DIR] [--seconds N] [--seed S] [--keep DIR] [--input FILE]\n"
-    "       fuzz_device --replay DIR_OR_FILE [--keep DIR]\n"
-    "  --corpus DIR    inputs to start from (tests/fuzz/corpus)\n"
-    "  --seconds N     how long (10)\n"
-    "  --seed S        of the random numbers (1)\n"
-    "  --keep DIR      write inputs there that reach new code\n"
-    "  --input FILE    where the input at hand lies (fuzz_device.input)\n"
-    "  --replay PATH   execute each input there once\n";
-
-static int open_input(const char *path)
-{
-    int file = path != NULL ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
-
-    if (file < 0) {
-        perror(path);
-        exit(2);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_NONE);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_REGISTER ||
+                     operand->reg < function->register_count);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_LABEL ||
+                     operand->label <= function->instruction_count);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_SPECIAL || operand->special != NULL);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_VARIABLE || operand->variable != NULL);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_FUNCTION || operand->function != NULL);
+    GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_ADDRESS || operand->count > 0);
+    if (operand->kind == PTX_OPERAND_TABLE && operand->table->labels != NULL) {
+        for (uint32_t i = 0; i < operand->table->count; i++)
+            GMT_FUZZ_REQUIRE(operand->table->labels[i] <= function->instruction_count);
     }
-    return file;
+    for (uint32_t i = 0; i < operand->count; i++)
+        check_operand(function, &operand->items[i]);
 }
 
-/* The input is in its file before it is executed: nothing need be done when that ends the program. */
-static void execute(int file, const uint8_t *data, size_t bytes)
+static void check_function(const struct ptx_module *module, const struct ptx_function *function)
 {
-    if (pwrite(file, data, bytes, 0) != (ssize_t)bytes || ftruncate(file, (off_t)bytes) != 0) {
-        perror("fuzz_device: --input");
-        exit(2);
+    uint32_t count = function->instruction_count;
+    uint32_t *meet = malloc(((size_t)count + 1) * sizeof(*meet));
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_instruction *instruction = &function->instructions[i];
+
+        GMT_FUZZ_REQUIRE(instruction->loc < module->loc_count);
+        GMT_FUZZ_REQUIRE((size_t)instruction->text_offset + instruction->text_bytes <=
+                         module->text_bytes);
+        GMT_FUZZ_REQUIRE(!instruction->guarded || instruction->guard < function->register_count);
+        for (uint32_t j = 0; j < instruction->operand_count; j++)
+            check_operand(function, &instruction->operands[j]);
     }
-    alarm(HANG_S); /* SIGALRM ends the program */
-    gmt_fuzz_execute(data, bytes);
+    if (meet != NULL && ptx_reconvergence(function, meet) == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            GMT_FUZZ_REQUIRE(meet[i] < count || meet[i] == PTX_NO_RECONVERGENCE);
+    }
+    free(meet);
 }
 
-static uint64_t now_s(void)
+static void check_locs(const struct ptx_module *module)
 {
-    struct timespec time;
+    for (uint32_t i = 0; i < module->loc_count; i++) {
+        const struct ptx_loc *loc = &module->locs[i];
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec;
+        GMT_FUZZ_REQUIRE(loc->inlined_at == 0 || loc->inlined_at < i);
+        GMT_FUZZ_REQUIRE(loc->shown <= i && loc->caller <= i);
+        GMT_FUZZ_REQUIRE(loc->inlined_function == NULL ||
+                         strlen(loc->inlined_function) < UINT32_MAX);
+    }
 }
 
-static void keep(const struct options *options, const uint8_t *data, size_t bytes)
+static uint64_t variable_bytes(const struct ptx_module *module)
 {
-    char path[4096];
-    FILE *file;
+    uint64_t bytes = 0;
 
-    if (options->keep == NULL)
+    for (uint32_t i = 0; i < module->variable_count; i++) {
+        const struct ptx_variable *variable = module->variables[i];
+
+        GMT_FUZZ_REQUIRE(variable->align != 0 && (variable->align & (variable->align - 1)) == 0);
+        for (size_t j = 0; j < variable->relocation_count; j++) {
+            const struct ptx_relocation *relocation = &variable->relocations[j];
+
+            GMT_FUZZ_REQUIRE(relocation->at + relocation->bytes <= variable->bytes);
+            GMT_FUZZ_REQUIRE((relocation->variable != NULL) != (relocation->function != NULL));
+        }
+        if (variable->space == PTX_GLOBAL || variable->space == PTX_CONST)
+            bytes += variable->bytes < GLOBAL_BYTES ? variable->bytes : GLOBAL_BYTES + 1;
+    }
+    return bytes;
+}
+
+/* ---- running kernels ------------------------------------------------------------------------- */
+
+struct memory {
+    struct sim_region regions[REGIONS];
+    size_t count;
+    uint8_t *array;
+};
+
+static int by_base(const void *a, const void *b)
+{
+    const struct sim_region *left = a, *right = b;
+
+    return left->base < right->base ? -1 : left->base > right->base;
+}
+
+static void map_globals(struct memory *memory, struct sim_module *module)
+{
+    struct sim_global *globals;
+    size_t count = sim_module_globals(module, &globals);
+
+    for (size_t i = 0; i < count && memory->count < REGIONS; i++) {
+        if (globals[i].bytes != 0)
+            memory->regions[memory->count++] = (struct sim_region){
+                .base = (uint64_t)(uintptr_t)globals[i].data,
+                .bytes = globals[i].bytes,
+                .flags = SIM_REGION_GLOBAL | (globals[i].is_const ? SIM_REGION_CONST : 0U),
+                .name = globals[i].name};
+    }
+    qsort(memory->regions, memory->count, sizeof(memory->regions[0]), by_base);
+}
+
+/* Parameters of 8 bytes are taken for pointers, others for small numbers. */
+static void fill_params(uint64_t *params, const struct sim_kernel_info *info,
+                        const struct memory *memory)
+{
+    uint64_t pointer = (uint64_t)(uintptr_t)memory->array;
+    uint32_t number = 37;
+
+    memset(params, 0, (size_t)PARAM_WORDS * 8);
+    for (unsigned i = 0; i < info->param_count; i++) {
+        uint8_t *at = (uint8_t *)params + info->params[i].offset;
+
+        GMT_FUZZ_REQUIRE(info->params[i].offset + info->params[i].bytes <= info->param_bytes);
+        GMT_FUZZ_REQUIRE(info->param_bytes <= (size_t)PARAM_WORDS * 8);
+        if (info->params[i].bytes == 8)
+            memcpy(at, &pointer, 8);
+        else if (info->params[i].bytes >= 4)
+            memcpy(at, &number, 4);
+    }
+}
+
+static void run_kernel(const struct sim_kernel *kernel, const struct memory *memory)
+{
+    static uint64_t params[PARAM_WORDS];
+    const struct sim_kernel_info *info = sim_kernel_info(kernel);
+    struct sim_map map = {memory->regions, memory->count};
+    struct sim_launch launch = {.kernel = kernel,
+                                .grid = {2, 1, 1},
+                                .block = {20, 2, 1},
+                                .dynamic_shared_bytes = 512,
+                                .params = params,
+                                .map = &map,
+                                .stack_bytes = 2048,
+                                .grid_id = 1,
+                                .workers = 1,
+                                .count = true,
+                                .check_races = true,
+                                .instruction_limit = INSTRUCTIONS};
+    struct sim_counts counts = {0};
+    struct sim_error error = {{0}};
+    size_t sites;
+    enum sim_status status;
+
+    fill_params(params, info, memory);
+    sim_kernel_sites(kernel, &sites);
+    status = sim_run(&launch, &counts, &error);
+    GMT_FUZZ_REQUIRE(status == SIM_OK || error.text[0] != '\0');
+    GMT_FUZZ_REQUIRE(strnlen(error.text, sizeof(error.text)) < sizeof(error.text));
+    GMT_FUZZ_REQUIRE(status != SIM_OK || counts.site_count == sites);
+    sim_counts_clear(&counts);
+}
+
+static void run_module(struct sim_module *module)
+{
+    struct memory memory = {.array = aligned_alloc(256, ARRAY_BYTES)};
+
+    if (memory.array == NULL)
         return;
-    snprintf(path, sizeof(path), "%s/%llu-%llu", options->keep, (unsigned long long)options->seed,
-             (unsigned long long)gmt_fuzz_totals.executions);
-    file = fopen(path, "we");
-    if (file != NULL) {
-        fwrite(data, 1, bytes, file);
-        fclose(file);
-    }
+    memset(memory.array, 0, ARRAY_BYTES);
+    memory.regions[memory.count++] = (struct sim_region){
+        .base = (uint64_t)(uintptr_t)memory.array, .bytes = ARRAY_BYTES, .id = 1};
+    map_globals(&memory, module);
+    for (size_t i = 0; i < sim_module_kernel_count(module) && i < 8; i++)
+        run_kernel(sim_module_kernel(module, i), &memory);
+    sim_print_flush();
+    free(memory.array);
 }
 
-static void fuzz(const struct options *options, struct gmt_fuzz_corpus *corpus, int file)
+/* ---- one execution --------------------------------------------------------------------------- */
+
+static void execute_ptx(const char *text, size_t bytes)
 {
-    static uint8_t data[GMT_FUZZ_MAX_BYTES];
-    uint64_t state = options->seed, end = now_s() + options->seconds;
+    struct ptx_error parse_error;
+    struct sim_error error = {{0}};
+    struct ptx_module *ptx = ptx_parse(text, bytes, &parse_error);
+    struct sim_module *module;
 
-    for (size_t i = 0; i < corpus->count; i++)
-        execute(file, corpus->inputs[i].data, corpus->inputs[i].bytes);
-    gmt_fuzz_is_new();
-    while (now_s() < end) {
-        size_t bytes = gmt_fuzz_mutate(corpus, &state, data);
-
-        execute(file, data, bytes);
-        if (gmt_fuzz_is_new()) {
-            gmt_fuzz_corpus_add(corpus, data, bytes);
-            keep(options, data, bytes);
-        }
+    GMT_FUZZ_REQUIRE(ptx != NULL || parse_error.text[0] != '\0');
+    GMT_FUZZ_REQUIRE(ptx != NULL || strchr(parse_error.text, '\n') == NULL);
+    if (ptx == NULL)
+        return;
+    for (uint32_t i = 0; i < ptx->function_count; i++)
+        check_function(ptx, ptx->functions[i]);
+    check_locs(ptx);
+    if (variable_bytes(ptx) > GLOBAL_BYTES) { /* legal, but slow to make again and again */
+        ptx_free(ptx);
+        return;
     }
+    module = sim_module_new(ptx, &error);
+    GMT_FUZZ_REQUIRE(module != NULL || error.text[0] != '\0');
+    if (module == NULL)
+        return;
+    run_module(module);
+    sim_module_free(module);
 }
 
-static int by_size(const void *a, const void *b)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    const struct gmt_fuzz_input *x = a, *y = b;
+    size_t ptx_bytes;
+    char *ptx = NULL;
 
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
-/* With --keep and coverage, the short ones first: what is kept reaches all code that the inputs do. */
-static void replay(const struct options *options, const struct gmt_fuzz_corpus *corpus, int file)
-{
-    if (options->keep != NULL)
-        qsort(corpus->inputs, corpus->count, sizeof(*corpus->inputs), by_size);
-    for (size_t i = 0; i < corpus->count; i++) {
-        const uint32_t before = gmt_fuzz_coverage();
-
-        execute(file, corpus->inputs[i].data, corpus->inputs[i].bytes);
-        if (gmt_fuzz_is_new() && gmt_fuzz_coverage() > before)
-            keep(options, corpus->inputs[i].data, corpus->inputs[i].bytes);
+    if (fatbin_ptx(data, bytes, 90, &ptx, &ptx_bytes) == FATBIN_OK) {
+        GMT_FUZZ_REQUIRE(ptx[ptx_bytes] == '\0');
+        execute_ptx(ptx, ptx_bytes);
     }
-}
-
-static struct options parse_options(int argc, char **argv)
-{
-    static const struct option names[] = {
-        {"corpus", required_argument, NULL, 'c'},  {"replay", required_argument, NULL, 'r'},
-        {"seconds", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'S'},
-        {"keep", required_argument, NULL, 'k'},    {"input", required_argument, NULL, 'i'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
-    struct options options = {.corpus = GMT_SOURCE_DIR "/tests/fuzz/corpus",
-                              .input = "fuzz_device.input",
-                              .seconds = 10,
-                              .seed = 1};
-
-    for (int option; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
-        switch (option) {
-        case 'c': options.corpus = optarg; break;
-        case 'r': options.replay = optarg; break;
-        case 's': options.seconds = strtoull(optarg, NULL, 10); break;
-        case 'S': options.seed = strtoull(optarg, NULL, 10); break;
-        case 'k': options.keep = optarg; break;
-        case 'i': options.input = optarg; break;
-        default: fputs(usage, stderr); exit(option == 'h' ? 0 : 2);
-        }
-    }
-    return options;
-}
-
-int main(int argc, char **argv)
-{
-    struct options options = parse_options(argc, argv);
-    const char *source = options.replay != NULL ? options.replay : options.corpus;
-    struct gmt_fuzz_corpus corpus = {0};
-    int file = open_input(options.input);
-    size_t seeds;
-
-    if (gmt_fuzz_corpus_load(&corpus, source) <= 0) {
-        fprintf(stderr, "fuzz_device: no inputs in %s\n", source);
-        return 2;
-    }
-    seeds = corpus.count;
-    if (freopen("/dev/null", "we", stdout) == NULL) /* what kernels print */
-        return 2;
-    if (options.replay != NULL)
-        replay(&options, &corpus, file);
-    else
-        fuzz(&options, &corpus, file);
-    alarm(0);
-    unlink(options.input);
-    fprintf(
-        stderr,
-        "%llu executions from %zu seeds: %llu were PTX, %llu modules, %llu launches, %llu ran to "
-        "their end; %zu inputs reached new code (%u ways)\n",
-        (unsigned long long)gmt_fuzz_totals.executions, seeds,
-        (unsigned long long)gmt_fuzz_totals.parsed, (unsigned long long)gmt_fuzz_totals.modules,
-        (unsigned long long)gmt_fuzz_totals.launches, (unsigned long long)gmt_fuzz_totals.completed,
-        corpus.count - seeds, gmt_fuzz_coverage());
-    close(file);
-    gmt_fuzz_corpus_free(&corpus);
+    free(ptx);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsigned int seed)
+{
+    uint64_t state = seed;
+
+    return memchr(data, 0, bytes) == NULL ? gmt_fuzz_mutate_text(&state, data, bytes, limit)
+                                          : gmt_fuzz_mutate_bytes(&state, data, bytes, limit);
 }

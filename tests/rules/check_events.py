@@ -81,8 +81,9 @@ def check_complete(db, events, flows):
     calls = sum(one(db, f"SELECT count(*) FROM {table}") for table in
                 ("transfer", "memset", "launch", "sync", "api_call", "allocation", "host_allocation"))
     calls += sum(one(db, f"SELECT count(free_begin_ns) FROM {table}") for table in ("allocation", "host_allocation"))
-    if one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'range'"):
-        calls += one(db, "SELECT count(*) FROM range")
+    for table in ("range", "own_time"):
+        if one(db, f"SELECT count(*) FROM sqlite_master WHERE name = '{table}'"):
+            calls += one(db, f"SELECT count(*) FROM {table}")
     joined = sum(one(db, f"SELECT count(device_start_ns) FROM {table}") for table in ("transfer", "memset", "launch"))
     graphs = one(db, "SELECT count(device_start_ns) FROM launch WHERE kind = 'graph'")
     loose = one(db, "SELECT count(*) FROM device_op WHERE start_ns IS NOT NULL AND (call_id IS NULL OR graph IS NOT NULL)")

@@ -26,6 +26,22 @@ def validator(path):
     return kind(schema, format_checker=jsonschema.FormatChecker())
 
 
+def check_scanned(path, result):
+    """What code scanning of GitHub wants beyond the schema: without it the whole file is refused
+    (docs.github.com, "SARIF support for code scanning", object location)."""
+    if not result.get("message", {}).get("text") or not result.get("locations"):
+        fail(path, "a result without a message or a location")
+        return
+    for location in result["locations"] + result.get("relatedLocations", []):
+        place = location.get("physicalLocation", {})
+        where = place.get("artifactLocation", {})
+        absolute = where.get("uri", "").startswith("file:///")
+        if not re.fullmatch(r"[!-~]+", where.get("uri", "")) or absolute == ("uriBaseId" in where):
+            fail(path, f"place {where}")
+        if place.get("region", {}).get("startLine", 0) < 1:
+            fail(path, f"no line in {place}")
+
+
 def check_sarif(path, sarif):
     log = json.loads(path.read_bytes().decode())
     for error in sarif.iter_errors(log):
@@ -40,14 +56,7 @@ def check_sarif(path, sarif):
             fail(path, "ruleIndex names another rule")
         if result["level"] not in ("error", "warning", "note"):
             fail(path, f"level {result['level']}")
-        place = result["locations"][0].get("physicalLocation")
-        if place is None and not result["locations"][0].get("logicalLocations"):
-            fail(path, "a result without a place")
-        if place is not None:
-            where = place["artifactLocation"]
-            absolute = where["uri"].startswith("file:///")
-            if absolute == ("uriBaseId" in where) or not re.fullmatch(r"[!-~]+", where["uri"]):
-                fail(path, f"place {where}")
+        check_scanned(path, result)
         if not re.fullmatch(r"[0-9a-f]{16}", result["partialFingerprints"]["gmtrace/v1"]):
             fail(path, "fingerprint")
     for rule in rules:

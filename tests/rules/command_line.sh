@@ -25,13 +25,15 @@ fail() {
 expect() {
     local wanted=$1 status=0
     shift
-    "$GMANALYZE" --calibrate never --model "$rules/model.json" "$@" >out 2>err </dev/null || status=$?
+    local command=()
+    [ "${1-}" != diff ] || { command=(diff); shift; }
+    "$GMANALYZE" "${command[@]}" --calibrate never --model "$rules/model.json" "$@" >out 2>err </dev/null || status=$?
     [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
 }
 
-# refused TEXT FILE: status 3, nothing on stdout, one line that names the file and says TEXT.
+# refused TEXT FILE [ARGUMENT...]: status 3, nothing on stdout, one line that names the file and says TEXT.
 refused() {
-    expect 3 "$2"
+    expect 3 "${@:2}"
     [ ! -s out ] || fail "output about $2"
     [ "$(wc -l <err)" = 1 ] || fail "not one line about $2"
     grep -qF "$2" err || fail "$2 is not named"
@@ -85,15 +87,40 @@ name=$(jq -r '.[0]' all)
 expect 0 --kernel "^${name:0:3}" --format json kernels.db
 jq -e --arg name "${name:0:3}" '(.findings | length > 0) and
     all(.findings[].where.kernel, .kernels[].name; startswith($name))' out >/dev/null || fail "--kernel keeps others"
+jq '[(.findings | length), (.kernels | length)]' out >kept
+# A redacted report shows numbers, and keeps the same kernels.
+expect 0 --kernel "^${name:0:3}" --redact=names --format json kernels.db
+jq '[(.findings | length), (.kernels | length)]' out | cmp -s - kept || fail "--kernel keeps others of a redacted report"
 expect 1 --kernel "^${name:0:3}" --fail-on any kernels.db
-expect 0 --kernel 'no such kernel|neither' --fail-on any --format json kernels.db
-jq -e '.findings == [] and .notes == [] and .kernels == [] and all(.rules[]; .outcome != "fail") and
-    .verdict.combined_saving.best_ns == 0' out >/dev/null || fail "--kernel keeps what does not match"
+refused 'no kernel matches.*; the longest are: work' kernels.db --kernel 'no such kernel|neither' --fail-on any
+expect 3 --kernel nosuch --redact=names kernels.db
+! grep -q work err || fail "the complaint has a name that is redacted"
+expect 0 diff --kernel nosuch kernels.db kernels.db # it may have been there before
+expect 0 --format json kernels.db --kernel nosuch good.db
 expect 0 --kernel . --fail-on any good.db # its findings are about copies
 expect 3 --range forward good.db
 [ ! -s out ] || fail "a report on a range that is not there"
 grep -q "no range 'forward'" err || fail "a missing range is not told"
 expect 2 --kernel '(' good.db
+# What was meant is said, where it can be told.
+for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|small-transfers" "--explain pagable-transfer|pageable-transfer"; do
+    read -ra words <<<"${line%|*}"
+    status=0
+    "$GMANALYZE" "${words[@]}" >out 2>err || status=$?
+    [ "$status" = 2 ] || fail "status $status of ${line%|*}"
+    grep -qF "did you mean '${line#*|}'?" err || fail "nothing of ${line#*|}"
+done
+touch dif
+"$GMANALYZE" dif >out 2>err && fail "a file that is no trace"
+! grep -q 'did you mean' err || fail "a file is taken for a command"
+rm dif
+"$GMANALYZE" --rule xyz good.db >out 2>err && fail "rule xyz"
+! grep -q 'did you mean' err || fail "a word is found for xyz"
+for line in -h --help "diff -h" "sql -h" --version; do
+    read -ra words <<<"$line"
+    "$GMANALYZE" "${words[@]}" >out 2>err || fail "gmanalyze $line"
+    if [ ! -s out ] || [ -s err ]; then fail "gmanalyze $line says nothing"; fi
+done
 expect 2 --kernel a --kernel b good.db
 
 expect 0 -o page.html -o page.json good.db
@@ -127,6 +154,7 @@ expect 2 --explain GM999
 expect 2 --format pdf good.db
 expect 2 -o report.pdf good.db
 expect 2 --top many good.db
+expect 2 --top 18446744073709551615 good.db
 
 # The text fits a screen or two unless it is asked for more, and says then what it leaves out.
 gzip -dc "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >large.db

@@ -91,6 +91,9 @@ sqlite3 odd.db "
     INSERT INTO device_op (kind, context_id, device_id, correlation, graph, start_ns, end_ns, kernel_name_id, call_id)
         VALUES ('kernel', 1, 0, 1, 7, 98600000, 98650000, 90, 9003), ('kernel', 1, 0, 1, 7, 98650000, 98700000, 90, 9003),
                ('copy', NULL, 0, 2, NULL, 99000000, 98000000, NULL, NULL);
+    PRAGMA ignore_check_constraints = ON;
+    INSERT INTO device_op (kind, device_id, correlation, start_ns, end_ns)
+        VALUES ('co\"py,\\\"', 0, 3, 99500000, 99600000);
     INSERT INTO allocation (id, kind, address, bytes, context_id, thread_id, api_id, begin_ns, end_ns, free_api_id,
         free_thread_id, free_begin_ns, free_end_ns) VALUES
         (801, 'device', 4096, 1000, 1, 1, 4, 95000000, 95000010, 5, 1, 95000100, 95000110),
@@ -100,6 +103,20 @@ jq -e '[.traceEvents[] | select(.ph == "X" and .args.what == "of a graph") | .na
     "work(float*, float const*, int)"]' odd.json >/dev/null || fail "a graph's kernels have no name"
 jq -e '[.traceEvents[] | select(.ph == "M" and .name == "thread_name" and .pid == 2 and .args.name == "default stream")]
     | length == 2' odd.json >/dev/null || fail "overlapping kernels share a lane"
+
+# gmtrace's own work stands in the thread that did it.
+sqlite3 odd.db "INSERT INTO own_time VALUES (1, 'session', 1, 95500000, 95900000, 0, NULL),
+    (2, 'launch', 1, 95900000, 96000150, 0, 901), (3, 'exit', NULL, 99000000, 99000001, 1, NULL)"
+exports odd
+jq -e '[.traceEvents[] | select(.cat == "gmtrace") | .name] | sort == ["gmtrace: exit", "gmtrace: launch", "gmtrace: session"]' \
+    odd.json >/dev/null || fail "gmtrace's own work is not among the events"
+
+# Numbers of threads and streams that, times the lanes of a track, exceed 64 bits: the place of such a track is the
+# last one.
+make_trace far.db fixtures/GM401_positive
+sqlite3 far.db "PRAGMA foreign_keys = OFF; UPDATE launch SET thread_id = 9000000000000000000, stream_id = 9000000000000000000"
+expect 0 --to perfetto -o far.json far.db
+[ "$(grep -o '"sort_index":9223372036854775807' far.json | wc -l)" = 2 ] || fail "the places of tracks wrap around"
 
 # Nothing at all happened.
 make_trace empty.db fixtures/GM101_negative

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "libtrace/store/own_schema.h"
 
 #define GMT_RULES_DIRECTORY GMT_SOURCE_DIR "/tests/rules"
 
@@ -36,6 +39,35 @@ void gmt_fixture_sql(struct gmt_fixture *fixture, const char *sql)
 
     sqlite3_exec(fixture->db, sql, NULL, NULL, &error);
     cr_assert_null(error, "%s", error);
+}
+
+/* Views would hold on to columns. */
+static void drop_views(struct gmt_fixture *fixture)
+{
+    sqlite3_stmt *row = NULL;
+    char *sql = NULL;
+
+    cr_assert_eq(sqlite3_prepare_v2(fixture->db,
+                                    "SELECT group_concat('DROP VIEW ' || name, ';') FROM "
+                                    "sqlite_master WHERE type = 'view'",
+                                    -1, &row, NULL),
+                 SQLITE_OK);
+    cr_assert_eq(sqlite3_step(row), SQLITE_ROW);
+    sql = strdup((const char *)sqlite3_column_text(row, 0));
+    sqlite3_finalize(row);
+    gmt_fixture_sql(fixture, sql);
+    free(sql);
+}
+
+void gmt_fixture_make_earlier(struct gmt_fixture *fixture, const char *sql)
+{
+    sqlite3 *model = NULL;
+
+    drop_views(fixture);
+    gmt_fixture_sql(fixture, sql);
+    cr_assert_eq(gmt_own_schema(&model), 0);
+    cr_assert_eq(gmt_own_schema_views(fixture->db, model), 0);
+    sqlite3_close(model);
 }
 
 static void run_file(struct gmt_fixture *fixture, const char *path)

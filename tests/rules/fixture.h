@@ -26,6 +26,8 @@ double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name)
 /* As a user without any device model has it. To be called before gmt_fixture_analyze. */
 void gmt_fixture_drop_model(struct gmt_fixture *fixture);
 void gmt_fixture_sql(struct gmt_fixture *fixture, const char *sql);
+/* As gmanalyze reads a trace of an earlier version: `sql` takes away what that did not have. */
+void gmt_fixture_make_earlier(struct gmt_fixture *fixture, const char *sql);
 void gmt_fixture_free(struct gmt_fixture *fixture);
 
 /* The whole file; the caller frees. NULL: no such file. */

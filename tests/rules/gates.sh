@@ -48,6 +48,14 @@ silent copies # exactly at its limit
 [ "$(jq .verdict.transfers gate.json)" = 16449 ] || fail "a failed gate suppressed the output"
 expect 0 --budget budget.json fast.db
 silent .
+# Where both would read alike, they are told in full.
+budget '"pageable_bytes": ["error", {"maxNumericValue": 4311808004}], "copies": ["error", {"maxNumericValue": 16448.75}]'
+expect 1 --budget budget.json slow.db
+says '^  FAILED  budget   pageable_bytes  4,311,810,052 bytes  <= 4,311,808,004 bytes$'
+says '^  FAILED  budget   copies                       16,449  <= 16448.75$'
+budget '"GM201": ["error", {"maxLength": 1.5}]'
+expect 1 --budget budget.json slow.db
+says '2 findings  <= 1.5 findings '
 budget '"GM201": ["error", {"maxLength": 1}]'
 expect 1 --budget budget.json slow.db
 says '2 findings  <= 1 finding .*pipeline_slow.cu:160, pipeline_slow.cu:161'
@@ -97,6 +105,8 @@ for case in \
     '{"assertions": {"GM102": "loud"}}|off, warn or error' \
     '{"assertions": {"GM102": ["error", {"maxLenght": 0}]}}|no limit .maxLenght' \
     '{"assertions": {"copies": "error"}}|needs a limit' \
+    '{"assertions": {"copies": ["error", {"maxNumericValue": -1}]}}|between 0 and' \
+    '{"assertions": {"GM102": ["error", {"maxLength": 1e300}]}}|between 0 and' \
     '{"assertions": {"copies": ["error", {"maxLength": 1}]}}|asked of rules' \
     '{"assertions": {"copies": ["error", {"maxNumericValue": "1"}]}}|must be a number' \
     '{"assertions": {"copies": ["error", 1]}}|an object of limits' \
@@ -130,6 +140,10 @@ expect 0 --baseline slow.db more.db
 expect 1 --baseline slow.db --max-regression 4.8% more.db
 says 'FAILED  baseline copies  *17,249  <= 17,239  \+4.9 %'
 expect 1 --baseline slow.db --max-regression 0 more.db
+cp slow.db byte.db
+sqlite3 byte.db "UPDATE transfer SET bytes = bytes + 1 WHERE id = (SELECT min(id) FROM transfer WHERE src_class = 'pageable')"
+expect 1 --baseline slow.db --max-regression 0 byte.db
+says 'FAILED  baseline pageable_bytes  *4,311,810,053 bytes  <= 4,311,810,052 bytes'
 expect 3 --baseline absent.db slow.db
 expect 2 --max-regression much slow.db
 expect 2 --max-regression -1 slow.db

@@ -2,33 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze on traces that no recorder of ours would write, read by programs that are not ours: the
 # JSON report and the page's payload hold the same valid object. And what is said of a full disk.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for program in sqlite3 jq python3; do
-    command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
-done
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-rules=$GMT_SOURCE/tests/rules
-constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
-
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
-
-# make_trace FILE SQL...
-make_trace() {
-    local file=$1
-    shift
-    { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
-      echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
-      cat "$GMT_SOURCE/libtrace/store/schema.sql" "$rules/common.sql" "$rules/golden/trace.sql" "$@"
-    } | sqlite3 "$file"
-}
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq python3
 
 cat >unpack.py <<'END'
 import base64, gzip, json, re, struct, sys
@@ -48,7 +24,7 @@ END
 
 for sql in "$rules"/hostile/*.sql; do
     name=$(basename "$sql" .sql)
-    make_trace "$name.db" "$sql"
+    make_trace "$name.db" golden/trace "$sql"
     "$GMANALYZE" --calibrate never --model "$rules/model.json" -o "$name.html" -o "$name.json" \
         "$name.db" >"$name.txt" 2>err </dev/null || fail "$name: status $? ($(cat err))"
     jq -e '.format == "gmtrace-report" and (.findings | type == "array")' "$name.json" >/dev/null ||
@@ -58,7 +34,7 @@ for sql in "$rules"/hostile/*.sql; do
 done
 
 # A full disk is told in one line, and leaves nothing behind.
-make_trace good.db /dev/null
+make_trace good.db golden/trace
 for format in html json txt; do
     status=0
     (trap '' XFSZ; ulimit -f 4

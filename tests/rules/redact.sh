@@ -2,33 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze --redact: what was planted into a trace is in no report, whatever its format, and the
 # findings stay the same.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for program in sqlite3 jq python3; do
-    command -v $program >/dev/null || { echo "skipped: no $program"; exit 77; }
-done
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-rules=$GMT_SOURCE/tests/rules
-constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
-
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
-
-# make_trace FILE SQL...
-make_trace() {
-    local file=$1
-    shift
-    { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
-      echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
-      cat "$GMT_SOURCE/libtrace/store/schema.sql" "$rules/common.sql" "$@"
-    } | sqlite3 "$file"
-}
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq python3
 
 # A folder is called DIRECTORY, a name of the user's NA_ME (base64, which the page is packed in, has no
 # underscore), wherever a trace may hold one.

@@ -56,7 +56,7 @@ holds 'all(.figures[]; .verdict == "same") and all(.findings[]; .state == "same"
 
 # A change inside the noise is told as such; the same change of a count is not.
 cp slow.db longer.db
-sqlite3 longer.db "UPDATE process SET end_ns = end_ns + 0.2 * (end_ns - start_ns)"
+sqlite3 longer.db "UPDATE process SET end_ns = end_ns + (end_ns - start_ns) / 5"
 diff_json slow.db longer.db
 holds "$(figure wall_ns) | .verdict == \"unclear\" and .change > 0.19"
 
@@ -118,7 +118,7 @@ grep -qE 'pipeline_slow.cu:176 +5 of 6 ' out || fail "findings are not counted"
 # With a spread of their own, one inside it is not odd, one far outside is.
 for rank in 0 1 2 3 4 5; do
     cp slow.db r$rank.db
-    sqlite3 r$rank.db "UPDATE process SET end_ns = end_ns + 0.03 * $rank * (end_ns - start_ns)"
+    sqlite3 r$rank.db "UPDATE process SET end_ns = end_ns + CAST(0.03 * $rank * (end_ns - start_ns) AS INTEGER)"
 done
 expect 0 --calibrate never --format json r?.db
 holds "$(figure wall_ns) | .odd == []"

@@ -74,6 +74,38 @@ diff before after >err || fail 'what was known has changed'
 "$GMANALYZE" validate old.db >out 2>err || fail 'no valid trace any more'
 "$GMANALYZE" old.db >out 2>err || fail 'no analysis any more'
 
+# Values that no recorder writes, in tables that declare what they like: one line that names them, and no change.
+# spoiled NAMED SQL
+spoiled() {
+    cp good.db old.db
+    sqlite3 old.db "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(replace(replace(replace(sql,
+        'NOT NULL', ''), 'INTEGER PRIMARY', 'KEY_'), 'INTEGER', 'ANY'), 'KEY_', 'INTEGER PRIMARY') WHERE name IN ('module', 'frame', 'stack_frame')"
+    sqlite3 old.db "$2"
+    local before status=0
+    before=$(sha256sum <old.db)
+    timeout 900 "$GMANALYZE" symbolize --debug-dir . old.db >out 2>err </dev/null || status=$?
+    [ "$status" = 3 ] || fail "$1: status $status"
+    { grep -q "^gmanalyze: old.db: is damaged.*$1" err && [ "$(wc -l <err)" = 1 ]; } || fail "$1: the reason"
+    [ "$before" = "$(sha256sum <old.db)" ] || fail "$1: the trace has changed"
+}
+cp old.db good.db
+chain="UPDATE frame SET file_id = NULL, line = NULL WHERE id = 9000;"
+spoiled module.path "$chain UPDATE module SET path = NULL WHERE id = 9000"
+spoiled module.build_id "$chain UPDATE module SET build_id = x'00' WHERE id = 9000"
+spoiled module.load_bias "$chain UPDATE module SET load_bias = 'x' WHERE id = 9000"
+spoiled frame.address "$chain UPDATE frame SET address = 'x' WHERE id = 9000"
+# Each module has all frames looked at: 40,000 times 40,000.
+spoiled 'made to be slow' "WITH RECURSIVE n(i) AS (SELECT 10000 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
+    INSERT INTO module(id, path, load_bias, start_address, end_address) SELECT i, 'x', 0, 0, 0 FROM n;
+    INSERT INTO frame(id, address, module_id, runtime) SELECT id, id, id, 0 FROM module WHERE id >= 10000"
+# A pipe in the place of a file: opening it would wait for who writes to it.
+cp good.db old.db
+mkfifo pipe
+sqlite3 old.db "$chain UPDATE module SET path = '$work/pipe', symbols = NULL WHERE id = 9000"
+timeout 900 "$GMANALYZE" symbolize old.db >out 2>err </dev/null || fail "status $? where a module is a pipe"
+grep -q "^$work/pipe is not here" out || fail 'a pipe was taken for a module'
+cp good.db old.db
+
 expect 2 --debug-dir /no/such/folder old.db
 expect 2
 expect 3 /no/such/trace.db

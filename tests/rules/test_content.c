@@ -229,6 +229,15 @@ Test(content, leaves_copies_between_devices_alone)
         GMT_OUTCOME_PASS);
 }
 
+/* A recorder writes no context for memory that it did not see allocated. */
+Test(content, leaves_copies_to_a_device_that_is_not_known_alone)
+{
+    expect_nothing("fixtures/GM106_positive", "GM106",
+                   "INSERT INTO device (id, name) VALUES (1, 'Test GPU');"
+                   "UPDATE allocation SET context_id = 1 WHERE id = 7",
+                   GMT_OUTCOME_PASS);
+}
+
 Test(content, reads_signatures)
 {
     static const char signature[] =

@@ -113,16 +113,55 @@ Test(content_doubt, doubts_everything_after_graphs_and_communication)
                  19, "unknown arguments");
 }
 
-Test(content_doubt, doubts_memory_that_was_shared)
+Test(content_doubt, doubts_what_a_stream_may_have_written)
 {
     expect_doubt("GM105",
-                 "INSERT INTO api VALUES (90, 'cuIpcGetMemHandle', NULL, 'alloc');"
-                 "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing) "
-                 "VALUES (900, 90, 500, 600, 0, 0)",
-                 19, "other processes");
+                 "INSERT INTO api VALUES (90, 'cuStreamWriteValue32_v2', NULL, 'alloc');"
+                 "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing, "
+                 "stream_id) VALUES (900, 90, 5500000, 5500100, 0, 0, 1)",
+                 1, "a stream wrote");
 }
 
-Test(content_doubt, doubts_what_lies_outside_of_the_recorded_ranges)
+/* A call of class "share" at that time; result 0: it succeeded. */
+#define SHARE(AT, RESULT) \
+    "INSERT INTO api VALUES (90, 'cuIpcGetMemHandle', NULL, 'alloc');" \
+    "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES (900, 90, " AT \
+    ", " AT " + 100, " RESULT ", 0);"
+
+Test(content_doubt, calls_no_memory_unchanged_that_others_may_write)
+{
+    static const char *const rules[] = {"GM105", "GM106"};
+
+    for (size_t i = 0; i < 2; i++) {
+        analyze(rules[i], SHARE("500", "0"));
+        const struct gmt_rule_result *result = &fixture.report.rules[0];
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", rules[i]);
+        cr_expect_eq(result->outcome, GMT_OUTCOME_COULD_NOT_CHECK, "%s", rules[i]);
+        cr_expect(result->why != NULL && strstr(result->why, "other processes") != NULL, "%s: %s",
+                  rules[i], result->why != NULL ? result->why : "");
+        gmt_fixture_free(&fixture);
+    }
+    expect_doubt("GM105", SHARE("500", "1"), 0, NULL);
+}
+
+/* What came before it is known. */
+Test(content_doubt, leaves_out_what_was_copied_after_memory_was_shared)
+{
+    double all, before;
+
+    analyze("GM105", "");
+    all = gmt_fixture_evidence(&fixture.report.findings[0], "repeated_copies");
+    gmt_fixture_free(&fixture);
+    analyze("GM105", SHARE("(SELECT begin_ns - 1 FROM transfer WHERE id = 10)", "0"));
+    cr_assert_eq(fixture.report.finding_count, 1);
+    before = gmt_fixture_evidence(&fixture.report.findings[0], "repeated_copies");
+    cr_expect_eq(gmt_fixture_evidence(&fixture.report.findings[0], "doubtful_copies"), 0);
+    cr_expect(before > 0 && before < all, "%g of %g", before, all);
+    gmt_fixture_free(&fixture);
+}
+
+/* One upload comes after the range: the others repeat what is known to be there. */
+Test(content_doubt, leaves_out_what_lies_outside_of_the_recorded_ranges)
 {
     const char *range = "INSERT INTO range (id, kind, begin_ns, end_ns, depth) VALUES "
                         "(1, 'push', 0, 5100000, 0)";
@@ -130,7 +169,15 @@ Test(content_doubt, doubts_what_lies_outside_of_the_recorded_ranges)
         "INSERT INTO range (id, kind, begin_ns, end_ns, depth) VALUES (1, 'push', 0,"
         "5100000, 0); INSERT INTO capability VALUES ('range', 'off', 0, '', '')";
     expect_doubt("GM105", range, 0, NULL);
-    expect_doubt("GM105", scoped, 1, "leaves out");
+    analyze("GM105", range);
+    double all = gmt_fixture_evidence(&fixture.report.findings[0], "repeated_copies");
+    gmt_fixture_free(&fixture);
+    analyze("GM105", scoped);
+    cr_assert_eq(fixture.report.finding_count, 1);
+    const struct gmt_finding *f = &fixture.report.findings[0];
+    cr_expect_eq(gmt_fixture_evidence(f, "repeated_copies"), all - 1);
+    cr_expect_eq(gmt_fixture_evidence(f, "doubtful_copies"), 0);
+    gmt_fixture_free(&fixture);
 }
 
 /* A host function may fill the buffer of an asynchronous upload after the call. */
@@ -147,8 +194,10 @@ Test(content_doubt, trusts_no_fingerprint_of_what_a_stream_will_fill)
 /* The result makes room for others, or is changed while its copy waits on the host. */
 Test(content_doubt, leaves_alone_what_was_parked_on_the_host)
 {
-    expect_nothing("GM106", "UPDATE allocation SET free_begin_ns = 1500000 WHERE id = 7",
-                   GMT_OUTCOME_PASS);
+    expect_nothing(
+        "GM106",
+        "UPDATE allocation SET free_begin_ns = 1500000, free_end_ns = 1500100 WHERE id = 7",
+        GMT_OUTCOME_PASS);
     expect_nothing("GM106", "DELETE FROM transfer WHERE id > 2;" MEMSET("1500000", "1"),
                    GMT_OUTCOME_PASS);
 }

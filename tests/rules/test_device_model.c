@@ -128,6 +128,8 @@ Test(model, is_judged_by_uuid_then_by_name)
     cr_assert_eq(gmt_model_judge(&model, NULL, NULL), GMT_MODEL_MODELLED);
 }
 
+#define GMT_MODEL_HEAD "{\"format\":\"gmtrace-device-model\",\"version\":1,"
+
 Test(model, refuses_what_is_none)
 {
     static const char *const wrong[] = {"",
@@ -135,7 +137,9 @@ Test(model, refuses_what_is_none)
                                         "{}",
                                         "{\"format\":\"gmtrace-device-model\"}",
                                         "{\"format\":\"gmtrace-device-model\",\"version\":99}",
-                                        "{\"format\":\"x\",\"version\":1}"};
+                                        "{\"format\":\"x\",\"version\":1}",
+                                        GMT_MODEL_HEAD "\"rates\":{\"a\":{\"median\":-1}}}",
+                                        GMT_MODEL_HEAD "\"costs\":[{\"median_ns\":1e300}]}"};
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct gmt_model model;

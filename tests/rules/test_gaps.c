@@ -38,6 +38,63 @@ Test(gaps, group_losses_of_one_kind_and_reason)
     gmt_fixture_free(&fixture);
 }
 
+/* A remedy that does not help against the reason is none. */
+Test(gaps, name_what_helps_against_the_reason)
+{
+    static const struct {
+        const char *why, *remedy;
+    } rows[] = {
+        {"the overhead budget was spent", "record with a larger --counter-budget"},
+        {"it was launched too few times",
+         "--collect deep counts it in a second run of the program"},
+        {"the counters that it lacks were not on when it ran",
+         "--collect deep counts it in a second run of the program"},
+        {"cooperative and communication kernels are never measured", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct gmt_fixture fixture;
+        const struct gmt_gap *gap = NULL;
+        char sql[1024];
+
+        snprintf(
+            sql, sizeof(sql),
+            "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, "
+            "block_z, dynamic_shared_bytes) VALUES (7, 1, 1, 1, 1, 32, 1, 1, 0);"
+            "UPDATE launch SET class_id = 7 WHERE seq = 10;"
+            "INSERT INTO loss VALUES ('kernel class not measured', '_Z4workPfPKfi: %s', 1)",
+            rows[i].why);
+        analyze(&fixture, sql);
+        for (size_t k = 0; k < fixture.report.gap_count; k++) {
+            if (strstr(fixture.report.gaps[k].why, "never measured") != NULL)
+                gap = &fixture.report.gaps[k];
+        }
+        cr_assert_not_null(gap, "%s", rows[i].why);
+        cr_expect(strstr(gap->why, rows[i].why) != NULL, "%s", gap->why);
+        if (rows[i].remedy == NULL)
+            cr_expect_null(gap->remedy, "%s", gap->remedy);
+        else
+            cr_expect_str_eq(gap->remedy, rows[i].remedy);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+Test(gaps, name_the_largest_loss_of_calls)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_sql(&fixture, "DELETE FROM loss");
+    cr_expect_str_eq(gmt_lost_calls(fixture.db).text, "");
+    gmt_fixture_sql(&fixture, "INSERT INTO loss VALUES ('frame not symbolized', '', 9), "
+                              "('call not recorded', 'left by longjmp', 2)");
+    cr_expect_str_eq(gmt_lost_calls(fixture.db).text, "2 calls were not recorded: left by longjmp");
+    cr_expect_not(gmt_lost_calls(fixture.db).all);
+    gmt_fixture_sql(&fixture, "INSERT INTO loss VALUES ('chunk lost', '', 3)");
+    cr_expect_str_eq(gmt_lost_calls(fixture.db).text, "3 blocks of records were lost");
+    gmt_fixture_free(&fixture);
+}
+
 Test(gaps, list_only_the_first_names)
 {
     struct gmt_fixture fixture;
@@ -57,6 +114,17 @@ Test(gaps, keep_words_of_a_newer_recorder)
     analyze(&fixture, "INSERT INTO loss VALUES ('something new', 'detail', 1)");
     cr_assert_str_eq(fixture.report.gaps[0].what, "something new");
     cr_assert_str_eq(fixture.report.gaps[0].why, "1 time: detail");
+    gmt_fixture_free(&fixture);
+}
+
+Test(gaps, have_counts_beyond_32_bits)
+{
+    struct gmt_fixture fixture;
+
+    analyze(&fixture, "INSERT INTO loss VALUES ('something new', 'detail', 5000000000)");
+    cr_assert_str_eq(fixture.report.gaps[0].why, "5,000,000,000 times: detail");
+    cr_assert_eq(fixture.report.loss_count, 1);
+    cr_assert_eq(fixture.report.losses[0].count, INT64_C(5000000000));
     gmt_fixture_free(&fixture);
 }
 

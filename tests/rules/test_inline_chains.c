@@ -78,11 +78,13 @@ Test(inline_chains, fall_back_to_the_outermost_call)
 {
     struct gmt_kernel_lines *kernels;
     size_t count;
-    const struct gmt_finding *f = find(
-        "CREATE TABLE kept AS SELECT * FROM v_instruction; ALTER TABLE kept DROP COLUMN chain_id;"
-        "DROP VIEW v_instruction; CREATE VIEW v_instruction AS SELECT * FROM kept;"
-        "DROP VIEW v_inline_level; DROP TABLE inline_level");
 
+    load("");
+    gmt_fixture_make_earlier(
+        &fixture, "ALTER TABLE instruction DROP COLUMN chain_id; DROP TABLE inline_level");
+    gmt_fixture_analyze(&fixture, "GM301");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    const struct gmt_finding *f = &fixture.report.findings[0];
     cr_expect_str_eq(gmt_line_label(&fixture.arena, &f->lines[0]),
                      "helper.h:2, inlined at work.cu:42");
     cr_assert_eq(gmt_kernel_lines_load(fixture.db, &fixture.arena, &kernels, &count), 0);

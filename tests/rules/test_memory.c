@@ -54,11 +54,43 @@ Test(memory, count_what_is_lost_but_for_the_last)
     gmt_fixture_free(&fixture);
 }
 
+/* A call that has that result. */
+#define FAILED_CALL(RESULT) \
+    "INSERT INTO api VALUES (41, 'cuEventQuery', 'cudaEventQuery', 'other');" \
+    "INSERT INTO api_call VALUES (600001, 41, 1, 1, NULL, 2, 3, " RESULT ", NULL, NULL, 0, NULL)"
+
+/* exit(1) is how many programs tell their result; what is not ready yet has not failed. */
+Test(memory, take_any_status_for_a_normal_end_if_no_call_failed)
+{
+    static const char *const cases[] = {
+        "UPDATE process SET exit_status = 256",
+        "UPDATE process SET exit_status = 256; " FAILED_CALL("600"),
+        "UPDATE process SET exit_status = 0; " FAILED_CALL("2"),
+    };
+    static const char *const rules[] = {"GM204", "GM205", "GM206", "GM208"};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (size_t k = 0; k < sizeof(rules) / sizeof(rules[0]); k++) {
+            struct gmt_fixture fixture;
+            bool told;
+
+            gmt_fixture_load_positive(&fixture, rules[k], cases[i]);
+            const char *fix = gmt_fixture_only(&fixture, rules[k])->fix;
+            told = strstr(fix, "ended with status 1") != NULL;
+            cr_expect_eq(told, strstr(cases[i], "256") != NULL, "%s, %s: %s", rules[k], cases[i],
+                         fix);
+            gmt_fixture_free(&fixture);
+        }
+    }
+}
+
 Test(memory, call_nothing_lost_that_may_be_in_use)
 {
     static const char *const cases[] = {
         "UPDATE process SET end_reason = 'killed'",
-        "UPDATE process SET exit_status = 256",
+        "UPDATE process SET end_reason = 'killed', exit_status = 6",
+        "UPDATE process SET exit_status = 11",
+        "UPDATE process SET exit_status = 256; " FAILED_CALL("2"),
         "UPDATE launch SET arguments = 'unknown'",
         "INSERT INTO api VALUES (40, 'cuIpcGetMemHandle', 'cudaIpcGetMemHandle', 'other');"
         "INSERT INTO api_call VALUES (600000, 40, 1, 1, NULL, 2, 3, 0, NULL, NULL, 0, NULL)",
@@ -84,6 +116,109 @@ Test(memory, guess_no_use_where_a_launch_hides_its_arguments)
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
     cr_assert_not_null(strstr(fixture.report.rules[0].why, "1 allocation"));
     gmt_fixture_free(&fixture);
+}
+
+/* A memset of 0.1 ms and a copy on the device of 0.2 ms into the memory that nothing touched. */
+#define FILLED \
+    "INSERT INTO memset (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, " \
+    "capturing, bytes, dst, dst_allocation_id, dst_class, value, element_bytes, device_start_ns, " \
+    "device_end_ns) VALUES (700001, 1, 1, 1, 1, 3000000, 3005000, 0, 0, 536870912, " \
+    "2199023255552, 2, 'device', 0, 1, 3010000, 3110000);" COPIED("d2d", "1", "2")
+/* A copy of 16 MiB from one allocation to another. */
+#define COPIED(DIRECTION, FROM, TO) \
+    "INSERT INTO transfer (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, " \
+    "result, " \
+    "stack_id, capturing, direction, blocking, bytes, dst, src, dst_class, src_class, " \
+    "dst_allocation_id, src_allocation_id, device_start_ns, device_end_ns) SELECT 700002 + " \
+    "count(*), 1, 1, 1, 1, 4000000, 4005000, 0, NULL, 0, '" DIRECTION "', 0, 16777216, " \
+    "2199023255552, 1099511627776, 'device', 'device', " TO ", " FROM ", 4010000, 4210000 " \
+    "FROM transfer;"
+
+Test(memory, find_what_is_filled_and_never_read)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load_positive(&fixture, "GM205", FILLED);
+    gmt_fixture_analyze(&fixture, NULL);
+    const struct gmt_finding *f = only_finding(&fixture);
+    cr_assert_str_eq(f->rule, "GM205");
+    cr_expect_float_eq(gmt_fixture_evidence(f, "only_filled"), 1, 0);
+    cr_expect_float_eq(f->saved_peak_bytes, 512 * MIB, 0.5);
+    /* 0.4 ms to allocate it, 0.6 ms to free it, and what filled it. */
+    cr_expect_float_eq(f->cost_ns, 1.3e6, 0.5);
+    cr_expect_float_eq(f->saving.best_ns, 1.3e6, 0.5);
+    cr_expect_not_null(strstr(f->headline, "ever read it, only filled"), "%s", f->headline);
+    cr_expect_not_null(strstr(f->fix, "fills and frees"), "%s", f->fix);
+    gmt_fixture_free(&fixture);
+}
+
+Test(memory, call_nothing_unread_that_something_may_read)
+{
+    static const char *const cases[] = {
+        FILLED COPIED("d2h", "2", "NULL"),
+        FILLED COPIED("d2d", "2", "1"),
+        FILLED COPIED("peer", "2", "NULL"),
+        FILLED COPIED("h2d", "NULL", "2"), /* GM107 */
+        FILLED "INSERT INTO launch_argument VALUES (1, 0, 0, 2, 0)",
+        FILLED "UPDATE launch SET arguments = 'truncated' WHERE seq = 3",
+        FILLED "UPDATE launch SET kind = 'graph', class_id = NULL, kernel_id = NULL WHERE seq = 3",
+        FILLED "DELETE FROM launch",
+        /* textures, tensor maps, structs and pointers in memory may lead there */
+        FILLED "UPDATE kernel SET name = 'work' WHERE id = 1",
+        FILLED "UPDATE kernel SET name = 'work(float*, unsigned long long)' WHERE id = 1",
+        FILLED "UPDATE kernel SET name = 'work(float*, CUtensorMap_st)' WHERE id = 1",
+        FILLED "UPDATE kernel SET name = 'work(float* const*, int)' WHERE id = 1",
+        FILLED "UPDATE kernel SET name = 'work(Node*, int)' WHERE id = 1",
+        FILLED "UPDATE kernel SET name = 'work(unsigned long*, int)' WHERE id = 1",
+        FILLED "UPDATE kernel SET name = 'ncclDevKernel(float*)' WHERE id = 1",
+        FILLED "UPDATE allocation SET kind = 'mapped' WHERE id = 2",
+        FILLED "UPDATE allocation SET kind = 'managed' WHERE id = 2",
+        FILLED "UPDATE allocation SET kind = 'ipc' WHERE id = 2",
+        FILLED "INSERT INTO api VALUES (40, 'cuIpcGetMemHandle', NULL, 'alloc'); INSERT INTO "
+               "api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES (600000, 40, 1, "
+               "2, 0, 0)",
+        /* a table of pointers where kernels look */
+        FILLED "UPDATE transfer SET direction = 'h2d', bytes = 64, dst_allocation_id = 1, "
+               "src_allocation_id = NULL",
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        load(&fixture, "fixtures/GM205_positive", cases[i], "GM205");
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", cases[i]);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+/* What others use is not seen; what only an event shares is. */
+Test(memory, call_nothing_unused_that_others_may_use)
+{
+    static const struct {
+        const char *sql;
+        enum gmt_outcome outcome;
+    } cases[] = {
+#define CALLED(API, RESULT) \
+    "INSERT INTO api VALUES (40, '" API "', NULL, 'alloc'); INSERT INTO api_call (id, api_id, " \
+    "begin_ns, end_ns, result, capturing) VALUES (600000, 40, 1, 2, " RESULT ", 0)"
+        {CALLED("cuMemPoolExportPointer", "0"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {CALLED("cuMemImportFromShareableHandle", "0"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {CALLED("cuGraphicsMapResources", "0"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {"UPDATE allocation SET kind = 'ipc'", GMT_OUTCOME_PASS},
+        {"UPDATE allocation SET kind = 'external'", GMT_OUTCOME_PASS},
+        {CALLED("cuMemPoolExportPointer", "801"), GMT_OUTCOME_FAIL},
+        {CALLED("cuIpcGetEventHandle", "0"), GMT_OUTCOME_FAIL},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        load(&fixture, "fixtures/GM205_positive", cases[i].sql, "GM205");
+        cr_expect_eq(fixture.report.rules[0].outcome, cases[i].outcome, "%s", cases[i].sql);
+        cr_expect_eq(fixture.report.finding_count > 0, cases[i].outcome == GMT_OUTCOME_FAIL, "%s",
+                     cases[i].sql);
+        gmt_fixture_free(&fixture);
+    }
 }
 
 /* Its user cannot take the call out; and where the library's source is known, it is the user's own. */
@@ -294,6 +429,20 @@ static const char failing[] =
     "(500002, 4, 1, 1, 70000000, 70100000, 2, 1, 0, 2147483648), "
     "(500003, 4, 1, 1, 71000000, 71100000, 1, 1, 0, 0), "
     "(500004, 5, 1, 1, 71000000, 71100000, 2, 1, 0, NULL)";
+
+/* A recorder writes no context for memory that it did not see allocated. */
+Test(memory, take_memory_without_a_context_for_that_of_any_device)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load_positive(&fixture, "GM110",
+                              "UPDATE allocation SET context_id = NULL WHERE id = 1");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_geq(fixture.timeline.device_count, 2);
+    cr_assert_eq(fixture.report.peak_holder_count, 1);
+    cr_assert_float_eq(fixture.report.peak_device_bytes, 128 * MIB, 0.5);
+    gmt_fixture_free(&fixture);
+}
 
 Test(memory, say_who_held_it_when_there_was_none_left)
 {

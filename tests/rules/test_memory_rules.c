@@ -178,3 +178,13 @@ Test(memory_rules, count_the_making_of_a_pool)
     cr_assert_gt(fixture.report.findings[0].saving.low_ns, 10e3);
     gmt_fixture_free(&fixture);
 }
+
+Test(memory_rules, take_memory_whose_free_has_no_end_for_memory_in_use)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load_positive(&fixture, "GM201", "UPDATE allocation SET free_end_ns = NULL");
+    gmt_fixture_analyze(&fixture, "GM201");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    gmt_fixture_free(&fixture);
+}

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/json.h"
+#include "reports/writers.h"
 #include "tests/rules/page_reader.h"
 
 static struct gmt_fixture fixture;
@@ -63,7 +63,13 @@ static size_t sum_where(const char *column, double value, const char *summed, do
 Test(page, carries_the_json_report_whole)
 {
     open_page(NULL);
-    json_t *report = gmt_json_report(&fixture.report);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    struct gmt_writer_options options = {0};
+    cr_assert_eq(gmt_writer_json.write(&fixture.report, &options, out), 0);
+    fclose(out);
+    json_t *report = json_loads(text, 0, NULL);
     char *wanted = json_dumps(report, JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
     char *found = json_dumps(json_object_get(page.head, "report"),
                              JSON_SORT_KEYS | JSON_REAL_PRECISION(9));
@@ -71,6 +77,7 @@ Test(page, carries_the_json_report_whole)
     cr_assert_str_eq(found, wanted);
     free(wanted);
     free(found);
+    free(text);
     json_decref(report);
     close_page();
 }
@@ -159,6 +166,22 @@ Test(page, says_when_an_allocation_was_first_and_last_used)
     free(freed);
     free(first);
     free(last);
+    close_page();
+}
+
+/* Where only ranges were recorded the first and last use are those that were seen: the page says so. */
+Test(page, says_why_uses_of_memory_may_be_missing)
+{
+    static const char range[] = "INSERT INTO capability VALUES ('range', 'off', 0, 'only calls "
+                                "inside of ranges named ''load'' are recorded', '')";
+
+    open_page("");
+    cr_expect(json_is_null(json_object_get(page.head, "uses_unseen")));
+    close_page();
+    open_page(range);
+    cr_expect_str_eq(json_string_value(json_object_get(page.head, "uses_unseen")),
+                     "only calls inside of ranges named 'load' are recorded: uses outside of them "
+                     "are not in the trace");
     close_page();
 }
 

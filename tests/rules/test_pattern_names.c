@@ -30,6 +30,21 @@ Test(pattern, names_the_rows)
     }
 }
 
+/* As long as a trace says, the answer comes at once. */
+Test(pattern, rows_may_be_of_any_length)
+{
+    struct gmt_tl_class class = {.grid = {INT32_MAX, 100, 1}, .block = {32, 8, 1}};
+    double width = 32.0 * INT32_MAX - 1, requests = 796.0 * INT32_MAX;
+    struct gmt_access access = {
+        .bytes = 796 * width * 4, .sectors = 4.875 * requests, .requests = requests};
+    struct gmt_pattern pattern = {.row_bytes = NAN};
+
+    cr_assert(gmt_pattern_rows(&class, &access, &pattern));
+    cr_expect_float_eq(pattern.row_bytes, width * 4, 0);
+    class.block[0] = INT32_MAX;
+    cr_expect_not(gmt_pattern_rows(&class, &access, &pattern), "no device has such blocks");
+}
+
 Test(pattern, names_the_stride)
 {
     static const struct {

@@ -30,7 +30,8 @@ static void load_model(struct gmt_model *model)
 /* What the counters of a reference kernel say; blocks of 256 threads, one load per thread. */
 static struct gmt_tl_class class_of(const struct gmt_model_variant *v)
 {
-    struct gmt_tl_class class = {.grid = {(int64_t)(v->load_requests / 8), 1, 1},
+    double loads = isfinite(v->load_requests) ? v->load_requests : 0;
+    struct gmt_tl_class class = {.grid = {(int64_t)(loads / 8), 1, 1},
                                  .block = {256, 1, 1},
                                  .theoretical_occupancy = 1,
                                  .median_ns = v->median_ns,

@@ -180,4 +180,7 @@ Test(rates, waiting_at_barriers_is_not_on_top_of_memory)
     class.counter[GMT_M_sm_cycles_active] = 3.579e5;
     class.counter[GMT_M_barrier_stall_cycles] = 4.813e8;
     expect_share(gmt_price_smaller_blocks(&model, &h200, &class, 4), 188.7, 1 - 160.8 / 189.6);
+    /* As many warps as a damaged trace says: the answer comes all the same. */
+    class.block[0] = class.block[1] = class.block[2] = INT32_MAX;
+    cr_expect(isfinite(gmt_price_smaller_blocks(&model, &h200, &class, 4).best_ns));
 }

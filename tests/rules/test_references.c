@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recorded reference kernels, each as a program of its own: the bad ones produce the rule that they
- * name, the others nothing above a note but what the table allows. Known misses stand in tests/bench/prediction/expected.def.
+ * Recorded reference kernels, each as a program of its own: the bad ones produce the rule that they name,
+ * the others nothing above a note but what the table allows. Known misses stand in
+ * tests/bench/prediction/expected.def.
  */
 #include <criterion/criterion.h>
 #include <math.h>
@@ -14,9 +15,10 @@ static void load(struct gmt_evidence_set *set)
 {
     char message[512] = "";
 
-    cr_assert_eq(
-        gmt_evidence_load(set, GMT_SOURCE_DIR "/tests/data/prediction", message, sizeof(message)),
-        0, "%s", message);
+    cr_assert_eq(gmt_evidence_load(set, GMT_SOURCE_DIR "/tests/data/prediction",
+                                   GMT_SOURCE_DIR "/kernels/models/nvidia-h200.raw.json", message,
+                                   sizeof(message)),
+                 0, "%s", message);
 }
 
 static bool is_bad(const json_t *row)

@@ -50,6 +50,11 @@ static const struct {
      "a change that the host makes",
      "UPDATE fingerprint SET hash = 'f00102030405060708090a0b0c0d0e0f' WHERE transfer_id >= 11",
      {"repeated_copies", "bytes", "time"}},
+    {"GM105",
+     "other bytes each time, to two buffers",
+     "UPDATE transfer SET dst = 33554432, dst_allocation_id = 8 WHERE id % 2 = 0;"
+     "UPDATE fingerprint SET hash = printf('%032x', (transfer_id + 1) / 2)",
+     {"held_elsewhere", "bytes", "time"}},
     {"GM106", "two ways", TWO_WAYS, {"round_trips", "bytes", "upload_time"}},
     {"GM106",
      "a second upload from the same buffer",
@@ -61,6 +66,7 @@ static const struct {
      "whole) SELECT m.id, f.hash, f.bytes_hashed, f.whole FROM more m JOIN fingerprint f ON "
      "f.transfer_id = m.id - 500000",
      {"round_trips", "bytes", "upload_time"}},
+    {"GM117", "two ways", TWO_WAYS, {"redundant_copies", "bytes", "time"}},
     {"GM107", "as it is", "", {"copies", "bytes", "time"}},
     {"GM201", "as it is", "", {"pairs", "allocating", "freeing"}},
     {"GM201",
@@ -120,7 +126,9 @@ Test(statements, fall_back_on_the_place)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM101_positive");
-    gmt_fixture_sql(&fixture, "UPDATE transfer SET id = -(id * 1000 + id * id % 997)");
+    gmt_fixture_sql(
+        &fixture,
+        "UPDATE transfer SET id = -(id * 1000 + id * id % 997); UPDATE transfer SET id = -id");
     const struct gmt_finding *finding = gmt_fixture_only(&fixture, "GM101");
 
     cr_expect_lt(strlen(finding->sql), 4096);

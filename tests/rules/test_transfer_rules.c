@@ -74,7 +74,57 @@ Test(transfer_rules, believe_no_slow_copy_of_a_buffer_that_is_used_once)
     gmt_fixture_sql(&fixture, "UPDATE transfer SET end_ns = begin_ns + 1900000, src = 4096 + "
                               "33554432 * id");
     gmt_fixture_analyze(&fixture, "GM102");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_expect_float_eq(fixture.report.notes[0].saving.best_ns, 0, 0);
+    gmt_fixture_free(&fixture);
+}
+
+/* Of two blocks of malloc side by side no call registers both; the rows of one buffer have padding between. */
+Test(transfer_rules, register_each_block_of_malloc)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM102_positive");
+    gmt_fixture_sql(&fixture,
+                    "UPDATE transfer SET src = 4096 * 1000 + 16 + id % 2 * (bytes + 4096)");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM102");
+    cr_expect_float_eq(gmt_fixture_evidence(f, "host_buffers"), 2, 0);
+    cr_expect_not_null(strstr(f->sketch,
+                              "(buffer, 16777216, cudaHostRegisterDefault);  // once each: 2 "
+                              "buffers\n"),
+                       "%s", f->sketch);
+    gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM102_positive");
+    gmt_fixture_sql(&fixture,
+                    "UPDATE transfer SET src = 4096 * 1000 + 128 + id % 2 * (bytes + 4096)");
+    f = gmt_fixture_only(&fixture, "GM102");
+    cr_expect_float_eq(gmt_fixture_evidence(f, "host_buffers"), 1, 0);
+    gmt_fixture_free(&fixture);
+}
+
+/* One small copy is worth a line, and no advice. */
+Test(transfer_rules, note_a_single_pageable_copy_with_its_size_and_cost)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM102_positive");
+    gmt_fixture_sql(&fixture, "DELETE FROM transfer WHERE id > 1; UPDATE transfer SET bytes = "
+                              "8192, end_ns = begin_ns + 9000");
+    gmt_fixture_analyze(&fixture, "GM102");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    const struct gmt_finding *f = &fixture.report.notes[0];
+    cr_expect_float_eq(f->cost_ns, 9000, 0);
+    cr_expect_float_eq(f->saving.best_ns, 0, 0);
+    cr_expect_not_null(strstr(f->headline, "8.00 KiB in 9.00"), "%s", f->headline);
+    cr_expect_not_null(strstr(f->note_why, "copied once"), "%s", f->note_why);
+    gmt_fixture_free(&fixture);
+    /* Copied again and again, and still not worth it: the good case. */
+    gmt_fixture_load(&fixture, "fixtures/GM102_positive");
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET end_ns = begin_ns + 200000");
+    gmt_fixture_analyze(&fixture, "GM102");
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0);
     gmt_fixture_free(&fixture);
 }
 
@@ -120,9 +170,18 @@ Test(transfer_rules, call_no_upload_unused_that_someone_may_read)
          "UPDATE launch SET begin_ns = begin_ns - 1000000, device_start_ns = begin_ns - 900000, "
          "device_end_ns = begin_ns; DELETE FROM transfer WHERE id IN (110, 200)",
          GMT_OUTCOME_PASS},
-        {"INSERT INTO api VALUES (8, 'cuIpcGetMemHandle', NULL, 'other'); INSERT INTO api_call "
-         "(id, api_id, begin_ns, end_ns, result, capturing) VALUES (5000, 8, 1, 2, 0, 0)",
-         GMT_OUTCOME_COULD_NOT_CHECK},
+#define SHARED_BY(API) \
+    "INSERT INTO api VALUES (8, '" API "', NULL, 'alloc'); INSERT INTO api_call " \
+    "(id, api_id, begin_ns, end_ns, result, capturing) VALUES (5000, 8, 1, 2, 0, 0)"
+        {SHARED_BY("cuIpcGetMemHandle"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {SHARED_BY("cuMemExportToShareableHandle"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {SHARED_BY("cuMemPoolExportToShareableHandle"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {SHARED_BY("cuMemPoolExportPointer"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {SHARED_BY("cuMemGetHandleForAddressRange"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {SHARED_BY("cuGraphicsMapResources_ptsz"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {SHARED_BY("cuMulticastBindMem"), GMT_OUTCOME_COULD_NOT_CHECK},
+        {"UPDATE allocation SET kind = 'ipc'", GMT_OUTCOME_PASS},
+        {"UPDATE allocation SET kind = 'external'", GMT_OUTCOME_PASS},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

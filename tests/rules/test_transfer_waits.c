@@ -238,6 +238,82 @@ Test(transfer_waits, promise_little_where_arguments_are_unknown_or_a_kernel_must
     gmt_fixture_free(&fixture);
 }
 
+/* A copy in, a kernel, and a copy out that takes the longest of the three: one pass, not a read-back alone. */
+Test(transfer_waits, find_one_pass_whose_read_back_is_the_longest)
+{
+    static const char pass[] =
+        "DELETE FROM launch WHERE seq > 1; DELETE FROM transfer WHERE id NOT IN (1, 101); "
+        "UPDATE transfer SET bytes = 268435456; "
+        "UPDATE transfer SET begin_ns = begin_ns - 5000000, "
+        "device_start_ns = device_start_ns - 5000000 WHERE id = 1; "
+        "UPDATE launch SET device_end_ns = device_end_ns + 4000000; "
+        "UPDATE transfer SET device_start_ns = 65020000, device_end_ns = 71020000, "
+        "end_ns = 71030000 WHERE id = 101;";
+    static const char *const none[] = {
+        "",
+        "UPDATE launch_argument SET allocation_id = 2", /* the kernel does not get what is copied */
+        "UPDATE transfer SET src_class = 'pageable' WHERE id = 1",
+        "INSERT INTO launch SELECT * FROM more", /* what two kernels work on cannot be cut */
+        "UPDATE transfer SET bytes = 65536",
+    };
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    gmt_fixture_sql(&fixture, pass);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM108");
+    double any = 5310e3 + 5000e3 + 6000e3;
+    cr_expect_float_eq(gmt_fixture_evidence(f, "any_of_them"), any, 1);
+    cr_expect_float_eq(f->saving.best_ns, (any - 6000e3) * 0.75 - 3 * 5600, 1, "%g",
+                       f->saving.best_ns);
+    cr_expect_float_eq(f->saving.low_ns, 0, 0);
+    gmt_fixture_free(&fixture);
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        bool one = none[i][0] == '\0'; /* the same with a shorter kernel */
+
+        gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+        gmt_fixture_sql(&fixture, pass);
+        gmt_fixture_sql(&fixture,
+                        "CREATE TEMP TABLE more AS SELECT * FROM launch; UPDATE more SET id = id + "
+                        "1, seq = 2, begin_ns = begin_ns + 10, device_start_ns = device_start_ns + "
+                        "4000000; UPDATE launch SET device_end_ns = device_start_ns + 3900000");
+        gmt_fixture_sql(&fixture, none[i]);
+        gmt_fixture_analyze(&fixture, "GM108");
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, one, "%s", none[i]);
+        gmt_fixture_free(&fixture);
+    }
+}
+
+/* Two operands that one line copies, one after the other, before the kernel that takes both. */
+Test(transfer_waits, take_copies_of_one_line_for_operands)
+{
+    static const char pass[] =
+        "DELETE FROM launch WHERE seq > 1; DELETE FROM transfer WHERE id NOT IN (1, 2, 101); "
+        "UPDATE transfer SET bytes = 268435456; "
+        "UPDATE transfer SET begin_ns = begin_ns - 9000000, device_start_ns = device_start_ns - "
+        "9000000, end_ns = end_ns - 5000000, device_end_ns = device_end_ns - 5000000 WHERE id = 1;"
+        "UPDATE transfer SET begin_ns = 55500000, end_ns = 59600000, device_start_ns = 55600000, "
+        "device_end_ns = 59600000 WHERE id = 2;"
+        "UPDATE launch SET device_end_ns = device_end_ns + 4000000;"
+        "UPDATE transfer SET device_start_ns = 65020000, device_end_ns = 66020000, end_ns = "
+        "66030000 WHERE id = 101;";
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    gmt_fixture_sql(&fixture, pass);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM108");
+    cr_expect_float_eq(gmt_fixture_evidence(f, "copies"), 1, 0);
+    gmt_fixture_free(&fixture);
+    /* With a kernel between them they may be set-up and one step. */
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    gmt_fixture_sql(&fixture, pass);
+    gmt_fixture_sql(&fixture,
+                    "UPDATE launch SET begin_ns = 55400000, end_ns = 55410000, device_start_ns = "
+                    "55420000, device_end_ns = 55590000");
+    gmt_fixture_analyze(&fixture, "GM108");
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    gmt_fixture_free(&fixture);
+}
+
 /* An upload before a loop of kernels, and two or three of a line, are no steps. */
 Test(transfer_waits, take_no_set_up_for_a_step)
 {

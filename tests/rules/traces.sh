@@ -5,14 +5,19 @@
 
 constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
 
-# make_trace FILE FIXTURE
+# make_trace FILE SQL...: of fixtures by their names, and of files.
 make_trace() {
+    local file=$1 sql
+    shift
     {
         echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
         echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
-        cat "$GMT_SOURCE/libtrace/store/schema.sql" "$GMT_SOURCE/tests/rules/common.sql" \
-            "$GMT_SOURCE/tests/rules/$2.sql"
-    } | sqlite3 "$1"
+        cat "$GMT_SOURCE/libtrace/store/schema.sql" "$GMT_SOURCE/tests/rules/common.sql"
+        for sql in "$@"; do
+            [ -e "$sql" ] || sql=$GMT_SOURCE/tests/rules/$sql.sql
+            cat "$sql"
+        done
+    } | sqlite3 "$file"
 }
 
 # A line of text with markup, quotes, control characters, and bytes that are no UTF-8.

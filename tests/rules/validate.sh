@@ -75,6 +75,8 @@ expect 0 --strict pipeline_fast.db
 
 damage integrity "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, 'dst_pitch  INTEGER', 'dst_pitch INTEGER NOT NULL') WHERE name = 'transfer'"
+damage types "UPDATE stream SET flags = 'none' WHERE id = 1"
+damage values "UPDATE allocation SET kind = 'odd' WHERE id = (SELECT max(id) FROM allocation)"
 damage foreign_keys 'UPDATE stream SET thread_id = 999'
 damage process 'INSERT INTO process SELECT 2, pid, parent_pid, exe, command, cwd, hostname, rank, options, tool_version,
     realtime_ns, start_ns, end_ns, end_reason, exit_status FROM process'

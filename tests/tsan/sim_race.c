@@ -90,10 +90,10 @@ int main(void)
     struct sim_global *globals;
     struct ptx_module *ptx = ptx_parse(ptx_text, strlen(ptx_text), &ptx_error);
     struct sim_module *module = ptx != NULL ? sim_module_new(ptx, &error) : NULL;
-    uint32_t *sum = calloc(16, sizeof(*sum));
+    static uint32_t sum[16];
     pthread_t threads[2];
 
-    if (module == NULL || sum == NULL) {
+    if (module == NULL) {
         fprintf(stderr, "sim_race: %s\n", ptx == NULL ? ptx_error.text : "no module");
         return 1;
     }
@@ -102,7 +102,7 @@ int main(void)
     }
     struct sim_region regions[] = {
         {.base = (uint64_t)(uintptr_t)globals[0].data, .bytes = globals[0].bytes},
-        {.base = (uint64_t)(uintptr_t)sum, .bytes = 16 * sizeof(*sum)},
+        {.base = (uint64_t)(uintptr_t)sum, .bytes = sizeof(sum)},
     };
     qsort(regions, 2, sizeof(regions[0]), by_base);
     struct job job = {.module = module, .map = {regions, 2}, .sum = sum};
@@ -122,6 +122,5 @@ int main(void)
         atomic_fetch_add(&failures, 1);
     }
     sim_module_free(module);
-    free(sum);
     return atomic_load(&failures) != 0;
 }

@@ -30,6 +30,7 @@ struct payload {
 _Static_assert(sizeof(struct payload) == GMT_SLOT_BYTES, "a payload fills a slot");
 
 static _Atomic(struct payload *) first_record[WRITERS];
+static _Atomic(struct payload *) next_to_read[WRITERS]; /* seen to be empty yet */
 static _Atomic int failures;
 static _Atomic int writers_done;
 static _Atomic bool mapping_read; /* a writer's end unmaps its chunk: not before it was read */
@@ -67,6 +68,15 @@ static bool is_whole(const struct payload *slot, unsigned slots)
     return true;
 }
 
+/* Until the reader of the mapping asks whether there is a record: what is written there next, it may see. */
+static void wait_for_reader(uint32_t writer, const struct payload *next)
+{
+    while (!atomic_load(&mapping_read) && atomic_load(&failures) == 0 &&
+           atomic_load_explicit(&next_to_read[writer], memory_order_relaxed) != next) {
+        usleep(100);
+    }
+}
+
 static void *write_records(void *argument)
 {
     uint32_t writer = (uint32_t)(uintptr_t)argument;
@@ -86,6 +96,7 @@ static void *write_records(void *argument)
         gmt_spool_commit(record, TYPE, slots);
         atomic_fetch_add_explicit(&records_written, 1, memory_order_relaxed);
         if (i % 64 == 63) {
+            wait_for_reader(writer, record + slots);
             snprintf(text, sizeof text, "writer %u", writer);
             gmt_spool_loss("race", text, 1);
         }
@@ -122,6 +133,7 @@ static void *read_mapping(void *unused)
                 }
                 at[w] += slots;
             }
+            atomic_store_explicit(&next_to_read[w], at[w], memory_order_relaxed);
             finished += seen[w] == per_writer;
         }
     }

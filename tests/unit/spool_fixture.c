@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libtrace/record/proc.h"
+
 const char *gmt_fixture_path(const struct gmt_fixture *fixture, const char *name)
 {
     static char path[512];
@@ -69,6 +71,7 @@ void gmt_fixture_make(struct gmt_fixture *fixture)
     control->first_pair = (struct gmt_clock_pair){.ticks = 1000, .monotonic_ns = 1000};
     control->last_pair = control->first_pair;
     (void)snprintf(control->output, sizeof(control->output), "%s", fixture->output);
+    gmt_proc_boot_id(control->boot_id, sizeof(control->boot_id));
     control->magic = GMT_SPOOL_MAGIC;
     fixture->control = control;
 }

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "libtrace/store/recording.h"
 #include "tests/unit/spool_fixture.h"
@@ -86,8 +87,10 @@ Test(ingest, stores_the_fingerprint_of_a_transfer_or_why_it_has_none)
         struct gmt_fingerprint print;
     } copy = {{.direction = GMT_DIR_H2D, .fingerprint = GMT_PRINT_WHOLE},
               {.low = 0xf, .high = UINT64_C(0x8000000000000001), .bytes_hashed = 400}};
+    copy.print.end_ticks = call.end_ticks + 300;
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy));
     copy.transfer.fingerprint = GMT_PRINT_SAMPLED;
+    copy.print.end_ticks = 0; /* of a recorder that did not say */
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy));
     copy.transfer.fingerprint = GMT_PRINT_OVER_BUDGET;
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy.transfer));
@@ -100,6 +103,8 @@ Test(ingest, stores_the_fingerprint_of_a_transfer_or_why_it_has_none)
     expect("SELECT count(*) FROM v_fingerprint", 3);
     expect_text("SELECT hash FROM fingerprint WHERE whole = 1", "8000000000000001000000000000000f");
     expect("SELECT bytes_hashed FROM fingerprint WHERE whole = 1", 400);
+    expect("SELECT hash_ns FROM fingerprint WHERE whole = 1", 300);
+    expect("SELECT count(hash_ns) FROM fingerprint", 1);
     expect("SELECT count(*) FROM fingerprint WHERE whole = 0 AND skipped IS NULL", 1);
     expect("SELECT count(*) FROM fingerprint WHERE hash IS NULL AND whole IS NULL AND "
            "skipped = 'over_budget'",
@@ -243,4 +248,119 @@ Test(ingest, refuses_launch_arguments_that_the_record_does_not_hold)
     ingest();
     expect("SELECT count(*) FROM launch WHERE argument_set_id IS NULL", 1);
     expect("SELECT count FROM loss WHERE kind='corrupt record'", 1);
+}
+
+/* ---- damaged spools -------------------------------------------------------------------------- */
+
+/* What no recorder writes is not stored, but counted; what stands beside it is. */
+Test(ingest, stores_no_number_out_of_range)
+{
+    const uint64_t huge = UINT64_C(0xfffffffffffffff0);
+    struct gmt_transfer transfer = {.direction = GMT_DIR_H2D};
+    struct gmt_launch launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    struct gmt_memset set = {.dst_class = GMT_MEM_DEVICE};
+    struct gmt_alloc alloc = {.id = 7, .address = 0x7000, .kind = GMT_ALLOC_DEVICE};
+    struct gmt_device_op op = {.kind = GMT_OP_COPY, .start_ns = 1, .end_ns = huge};
+    struct gmt_call call = call_at(5000);
+    gmt_fixture_process(&fixture, 0, 4000);
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call.bytes = huge;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    gmt_fixture_call(&fixture, 0, GMT_REC_MEMSET, &call, &set, sizeof(set));
+    gmt_fixture_call(&fixture, 0, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
+    gmt_fixture_call(&fixture, 0, GMT_REC_CALL, &call, NULL, 0);
+    call = call_at(5000);
+    call.end_ticks = huge;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    call = call_at(5000);
+    call.thread = UINT32_MAX;
+    gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
+    call = call_at(5000);
+    call.stack = UINT32_MAX;
+    gmt_fixture_call(&fixture, 0, GMT_REC_SYNC, &call, NULL, 0);
+    call = call_at(5000);
+    launch.kernel_class = UINT32_MAX;
+    gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
+    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_OP, &op, sizeof(op), "", NULL);
+    ingest();
+    expect("SELECT count(*) FROM transfer", 1);
+    expect("SELECT (SELECT count(*) FROM memset) + (SELECT count(*) FROM allocation) + (SELECT "
+           "count(*) FROM api_call) + (SELECT count(*) FROM launch) + (SELECT count(*) FROM sync) "
+           "+ (SELECT count(*) FROM device_op)",
+           0);
+    expect("SELECT count FROM loss WHERE kind = 'corrupt record'", 9);
+    expect("SELECT end_ns FROM process",
+           5010); /* nor does a time that cannot be end the recording */
+}
+
+/* A program may ask for anything: no damage where the driver refused. */
+Test(ingest, stores_what_a_failed_call_asked_for)
+{
+    struct gmt_call call = call_at(5000);
+    struct gmt_alloc alloc = {.kind = GMT_ALLOC_DEVICE};
+    struct gmt_transfer transfer = {.direction = GMT_DIR_H2D, .dst_pitch = UINT64_MAX};
+    call.bytes = UINT64_MAX;
+    call.result = 2;
+    gmt_fixture_call(&fixture, 0, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    ingest();
+    expect("SELECT bytes FROM api_call", INT64_MAX);
+    expect("SELECT bytes FROM transfer WHERE bytes = dst_pitch", INT64_MAX);
+    expect("SELECT count(*) FROM loss", 0);
+}
+
+Test(ingest, stores_addresses_and_handles_of_64_bits)
+{
+    const uint64_t high = UINT64_C(0xffffffffff600400);
+    struct gmt_transfer transfer = {.direction = GMT_DIR_H2D, .dst = high, .src = high};
+    struct gmt_call call = call_at(5000);
+    call.caller = call.stream = high;
+    gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
+    ingest();
+    expect("SELECT count(*) FROM transfer t JOIN stream s ON s.id = t.stream_id WHERE t.dst = "
+           "-10484736 AND t.src = t.dst AND t.caller = t.dst AND s.handle = t.dst",
+           1);
+    expect("SELECT count(*) FROM loss", 0);
+}
+
+Test(ingest, adds_losses_up_to_the_most_there_can_be)
+{
+    struct gmt_loss loss = {.count = UINT64_MAX};
+    for (int i = 0; i < 8; i++) {
+        gmt_fixture_side(&fixture, 0, GMT_REC_LOSS, &loss, sizeof(loss), "queue full", "", NULL);
+    }
+    ingest();
+    expect("SELECT count FROM loss WHERE typeof(count) = 'integer'", INT64_MAX);
+}
+
+/* The number of an allocation takes no memory of its size. */
+Test(ingest, one_allocation_of_a_great_number_takes_little_memory)
+{
+    struct gmt_call call = call_at(5000);
+    struct gmt_alloc alloc = {.id = INT32_MAX, .address = 0x7000, .kind = GMT_ALLOC_HOST};
+    struct rusage before, after;
+    gmt_fixture_call(&fixture, 0, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
+    alloc = (struct gmt_alloc){.id = INT32_MAX, .address = 0x7000};
+    gmt_fixture_call(&fixture, 0, GMT_REC_FREE, &call, &alloc, sizeof(alloc));
+    cr_assert_eq(getrusage(RUSAGE_SELF, &before), 0);
+    ingest();
+    cr_assert_eq(getrusage(RUSAGE_SELF, &after), 0);
+    expect("SELECT count(*) FROM host_allocation WHERE begin_ns = 5000 AND free_begin_ns = 5000",
+           1);
+    cr_expect_lt(after.ru_maxrss - before.ru_maxrss, 100 << 10);
+}
+
+Test(ingest, a_frame_far_from_its_module_has_no_offset)
+{
+    struct {
+        struct gmt_stack stack;
+        uint64_t address;
+    } stack = {.stack = {.id = 1, .depth = 1}, .address = (uint64_t)INT64_MIN + 5};
+    struct gmt_object object = {
+        .load_bias = 0x1000, .start = (uint64_t)INT64_MIN, .end = (uint64_t)INT64_MIN + 10};
+    gmt_fixture_side(&fixture, 0, GMT_REC_OBJECT, &object, sizeof(object), "/bin/app", "", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), NULL);
+    ingest();
+    expect("SELECT count(*) FROM frame WHERE module_id = 1", 1);
+    expect("SELECT offset FROM frame", INT64_MIN);
 }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "libtrace/store/database.h"
+#include "libtrace/store/own_schema.h"
 #include "libtrace/store/recording.h"
+#include "libtrace/store/sass.h"
 #include "tests/unit/spool_fixture.h"
 
 enum { CRC = 7, MAX_IMAGE = 1 << 16 };
@@ -196,4 +198,21 @@ Test(ingest_sass, lives_with_a_cubin_of_rubbish)
     ingest();
     expect("SELECT count(*) FROM instruction WHERE line IS NULL", 2);
     expect("SELECT count(*) FROM loss WHERE kind = 'cubin not readable'", 1);
+}
+
+/* A trace that is gone on with may be anybody's: its tables need not forbid what ours do. */
+Test(ingest_sass, leaves_out_a_function_without_a_name)
+{
+    static const char strange[] =
+        "DROP TABLE string; CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT UNIQUE);"
+        "INSERT INTO string VALUES (1, NULL);"
+        "INSERT INTO instruction (id, launch_seq, class_id, site, function_id, kind, source,"
+        "  pc_offset, cubin_crc, executed, lanes) VALUES"
+        "  (1, 1, 1, 1, 1, 'other', 'sass', 0, 7, 1, 1),"
+        "  (2, 1, 1, 2, 1, 'other', 'sass', 16, 7, 1, 1)";
+    sqlite3 *db;
+    cr_assert_eq(gmt_own_schema(&db), 0);
+    cr_assert_eq(gmt_database_exec(db, strange), 0, "%s", sqlite3_errmsg(db));
+    cr_expect_eq(gmt_sass_settle(db), 0);
+    gmt_database_close(db);
 }

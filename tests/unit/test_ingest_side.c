@@ -58,6 +58,36 @@ Test(ingest_side, knows_the_process_even_if_its_record_was_dropped)
     expect_text("SELECT value FROM meta WHERE key='complete'", "1");
 }
 
+static void own(uint8_t work, uint64_t begin_ns, uint64_t end_ns, uint32_t launch_seq, bool beside)
+{
+    struct gmt_own_time record = {.begin_ns = begin_ns,
+                                  .end_ns = end_ns,
+                                  .launch_seq = launch_seq,
+                                  .work = work,
+                                  .is_beside = beside};
+    gmt_fixture_side(&fixture, 0, GMT_REC_OWN_TIME, &record, sizeof(record), NULL);
+}
+
+/* A number that is no work of this version's is that of a damaged spool: a word that the schema knows. */
+Test(ingest_side, stores_what_gmtrace_did_itself)
+{
+    gmt_fixture_process(&fixture, 0, 4000);
+    for (uint32_t work = GMT_OWN_SETUP; work <= GMT_OWN_EXIT + 1; work++) {
+        own((uint8_t)work, 5000, 5000 + work, work == GMT_OWN_LAUNCH ? 7 : 0,
+            work == GMT_OWN_SESSION);
+    }
+    ingest();
+    expect_text("SELECT group_concat(work, ' ') FROM own_time",
+                "setup session launch instructions code handover wait exit setup");
+    expect("SELECT sum(end_ns - begin_ns) FROM own_time", 45);
+    expect("SELECT launch_seq FROM own_time WHERE work = 'launch'", 7);
+    expect("SELECT count(launch_seq) FROM own_time", 1);
+    expect_text("SELECT group_concat(work) FROM own_time WHERE beside", "session");
+    expect("SELECT count(*) FROM loss", 0);
+    /* It is no call of the program's. */
+    expect("SELECT coalesce(end_ns, start_ns) FROM process", 4000);
+}
+
 Test(ingest_side, says_exit_when_exit_was_reached)
 {
     gmt_fixture_process(&fixture, 0, 4000);
@@ -171,6 +201,22 @@ Test(ingest_side, time_is_linear_between_pairs_and_goes_on_at_the_mean_rate)
     cr_expect_eq(gmt_timebase_ns(&base, 1400000000), 1150000000);
     cr_expect_eq(gmt_timebase_ns(&base, 1900000000), 1300000000);
     cr_expect_eq(gmt_timebase_ns(&base, 700000000), 900000000);
+}
+
+/* Pairs that a damaged control file says, and ticks that a damaged record says. */
+Test(ingest_side, time_beyond_all_clocks_does_not_wrap)
+{
+    struct gmt_timebase base;
+    gmt_timebase_init(&base, false);
+    gmt_timebase_add(&base, (struct gmt_clock_pair){1000, UINT64_MAX - 2000});
+    gmt_timebase_add(&base, (struct gmt_clock_pair){1001, UINT64_MAX - 1000});
+    cr_expect_eq(gmt_timebase_ns(&base, UINT64_MAX), UINT64_MAX);
+    cr_expect_eq(gmt_timebase_ns(&base, 1002), UINT64_MAX);
+    cr_expect_eq(gmt_timebase_ns(&base, 1000), UINT64_MAX - 2000);
+    gmt_timebase_init(&base, false);
+    gmt_timebase_add(&base, (struct gmt_clock_pair){UINT64_MAX - 1, 1000});
+    gmt_timebase_add(&base, (struct gmt_clock_pair){UINT64_MAX, UINT64_C(1) << 62});
+    cr_expect_eq(gmt_timebase_ns(&base, 0), 0);
 }
 
 Test(ingest_side, time_stays_exact_when_the_table_of_pairs_is_thinned)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device model: made from raw timings, written, read back and compared. */
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -246,6 +247,65 @@ Test(model, a_cached_one_is_current_unless_it_is_quick_or_foreign)
     unlink(path);
     json_decref(model);
     json_decref(raw);
+}
+
+/* What a terminal would obey, or show in another order, in the UTF-8 of U+001B, U+009B and U+202E. */
+#define ESCAPES "\x1b]0;t\x07\x1b[2J\xc2\x9b\x7f\xe2\x80\xae"
+
+static void expect_clean(const char *text)
+{
+    cr_assert_gt(strlen(text), 0);
+    cr_expect_eq(strcspn(text, "\x1b\x07\x7f"), strlen(text), "'%s'", text);
+    cr_expect_null(strstr(text, "\xc2\x9b"), "'%s'", text);
+    cr_expect_null(strstr(text, "\xe2\x80\xae"), "'%s'", text);
+}
+
+static json_t *hostile_model(void)
+{
+    return json_pack("{s:s, s:i, s:s, s:{s:s, s:s, s:s}, s:{s:{}}, s:{s:{}}, s:[s, i]}", "format",
+                     GMT_MODEL_FORMAT, "version", GMT_MODEL_VERSION, "created", ESCAPES, "device",
+                     "name", ESCAPES, "uuid", ESCAPES, "driver_version", ESCAPES, "transfers",
+                     ESCAPES, "costs", ESCAPES, "notes", ESCAPES, 1);
+}
+
+Test(model, no_text_of_a_model_reaches_a_terminal_raw)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    json_t *model = hostile_model(), *other = json_pack("{s:s}", "notes", ESCAPES);
+
+    gmt_model_summary(model, out);
+    cr_expect_gt(gmt_model_compare(model, other, 0, out), 0);
+    fclose(out);
+    expect_clean(text);
+    free(text);
+    json_decref(other);
+    json_decref(model);
+}
+
+Test(model, neither_does_what_is_shown_or_complained_of)
+{
+    char folder[] = "/tmp/gmt_model_XXXXXX", path[128], text[4096] = "";
+    json_t *model = hostile_model();
+
+    cr_assert(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/a%s.json", folder, "\x1b[31m");
+    cr_assert_eq(gmt_json_write(model, path), 0);
+    cr_redirect_stdout();
+    cr_redirect_stderr();
+    cr_expect_eq(gmt_offline_show(path), 0);
+    unlink(path);
+    cr_expect_eq(gmt_offline_show(path), 1);
+    fflush(stdout);
+    cr_expect_gt(fread(text, 1, sizeof(text) - 1, cr_get_redirected_stdout()), 0);
+    expect_clean(text);
+    memset(text, 0, sizeof(text));
+    fflush(stderr);
+    cr_expect_gt(fread(text, 1, sizeof(text) - 1, cr_get_redirected_stderr()), 0);
+    expect_clean(text);
+    rmdir(folder);
+    json_decref(model);
 }
 
 Test(host, driver_versions_are_read_from_both_kinds_of_module)

@@ -7,12 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
 
 #include "libtrace/record/spool.h"
+#include "libtrace/record/spool_folder.h"
+#include "libtrace/record/spool_lock.h"
 #include "preload/output.h"
 
 static char folder[64];
@@ -127,9 +131,178 @@ Test(output, keeps_a_leftover_spool_with_its_trace, .init = enter_folder)
     cr_assert_eq(access("trace.db.old.spool/control", F_OK), 0);
 }
 
+/* In a folder that others may write to, too. */
+Test(output, removes_nothing_where_a_link_leads, .init = enter_folder)
+{
+    char path[PATH_MAX];
+    cr_assert_eq(mkdir("mine", 0700), 0);
+    make_file("mine/control", "of another program", 3600);
+    make_file("mine/chunk-1", "of another program", 3600);
+    cr_assert_eq(symlink("mine", "trace.db.old.spool"), 0);
+    cr_assert_eq(mkdir("trace.db.spool", 0777), 0);
+    struct utimbuf times = {.actime = time(NULL) - 3600, .modtime = time(NULL) - 3600};
+    cr_assert_eq(utime("trace.db.spool", &times), 0);
+    cr_assert_eq(gmt_output_open("trace.db", 1 << 20, path), 0);
+    cr_expect_eq(access("mine/control", F_OK), 0);
+    cr_expect_eq(access("mine/chunk-1", F_OK), 0);
+}
+
+Test(output, moves_a_link_aside_like_a_file, .init = enter_folder)
+{
+    static const char *const targets[] = {"absent", "elsewhere"};
+    char target[64] = "";
+    struct stat status;
+    make_file("elsewhere", "mine", 3600);
+    for (size_t i = 0; i < 2; i++) {
+        (void)unlink("trace.db");
+        cr_assert_eq(symlink(targets[i], "trace.db"), 0);
+        const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+        cr_assert_eq(utimensat(AT_FDCWD, "trace.db", old, AT_SYMLINK_NOFOLLOW), 0);
+        cr_expect(gmt_output_make_way("trace.db", NULL));
+        cr_expect_neq(lstat("trace.db", &status), 0);
+        cr_assert_gt(readlink("trace.db.old", target, sizeof(target) - 1), 0);
+        cr_expect_str_eq(target, targets[i]);
+        memset(target, 0, sizeof(target));
+    }
+    cr_expect_eq(access("elsewhere", F_OK), 0);
+}
+
+/* A trace that was left in the middle of a write is of use with its journal only. */
+Test(output, moves_the_journal_with_its_trace, .init = enter_folder)
+{
+    make_file("trace.db", "earlier", 3600);
+    make_file("trace.db-journal", "its journal", 3600);
+    cr_expect(gmt_output_make_way("trace.db", NULL));
+    cr_expect_eq(access("trace.db.old-journal", F_OK), 0);
+    cr_expect_neq(access("trace.db-journal", F_OK), 0);
+}
+
 Test(output, says_why_a_folder_cannot_be_written, .init = enter_folder)
 {
     char path[PATH_MAX];
     cr_assert_eq(gmt_output_open("missing/trace.db", 1 << 20, path), -ENOENT);
     cr_assert_not(gmt_spool_is_open());
+}
+
+enum { AT_ONCE = 12, ROUNDS = 40 };
+
+/* Of one of several processes: 0 if what it has made is its own, and stays. */
+static int claim(int go)
+{
+    char path[PATH_MAX], control_path[PATH_MAX + 32], byte;
+    struct gmt_control control;
+    if (read(go, &byte, 1) != 0 || gmt_output_open("trace.db", 1 << 20, path) != 0) {
+        return 1;
+    }
+    (void)usleep(20000); /* others are at it still */
+    (void)snprintf(control_path, sizeof(control_path), "%s.spool/control", path);
+    int fd = open(control_path, O_RDONLY);
+    ssize_t got = read(fd, &control, sizeof(control));
+    return got == (ssize_t)sizeof(control) && control.pid == (uint32_t)getpid() ? 0 : 2;
+}
+
+static void claim_together(void)
+{
+    pid_t children[AT_ONCE];
+    int go[2], status;
+    cr_assert_eq(pipe(go), 0);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            close(go[1]);
+            _exit(claim(go[0]));
+        }
+    }
+    close(go[1]);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
+        cr_expect_eq(status, 0, "1: no spool was made; 2: another has it: %d", status >> 8);
+    }
+    close(go[0]);
+}
+
+/* None of them can tell by the time that the others' spools are of this run. */
+Test(output, gives_a_name_to_one_of_several_processes, .init = enter_folder, .timeout = 120)
+{
+    char text[16];
+    setenv("GMTRACE_RUN", "9999999999999999999", 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        cr_assert_eq(system("rm -rf ./trace.db*"), 0);
+        make_file("trace.db", "earlier", 3600);
+        claim_together();
+        FILE *old = fopen("trace.db.old", "r");
+        cr_assert_not_null(old, "round %d: the earlier trace is lost", round);
+        cr_expect_not_null(fgets(text, sizeof(text), old));
+        cr_expect_str_eq(text, "earlier");
+        (void)fclose(old);
+    }
+}
+
+Test(output, leaves_a_spool_alone_whose_recorder_is_about_to_come, .init = enter_folder)
+{
+    char path[PATH_MAX];
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(gmt_output_open("trace.db", 1 << 20, path) != 0);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(status, 0);
+    setenv("GMTRACE_RUN", "9999999999999999999", 1);
+    cr_assert_eq(gmt_output_open("trace.db", 1 << 20, path), 0);
+    cr_expect_neq(access("trace.db.spool/control", F_OK), -1);
+    cr_expect_str_neq(strrchr(path, '/'), "/trace.db");
+}
+
+/* It is moved by one process: the others have its lock, or leave it to the one that has. */
+Test(output, leaves_a_spool_alone_that_somebody_reads, .init = enter_folder)
+{
+    char path[PATH_MAX];
+    cr_assert_eq(mkdir("trace.db.spool", 0700), 0);
+    make_file("trace.db.spool/control", "left by a killed recorder", 3600);
+    int spool = gmt_spool_folder_open("trace.db.spool");
+    int lock = gmt_spool_lock(spool);
+    cr_assert_geq(lock, 0);
+    setenv("GMTRACE_RUN", "9999999999999999999", 1);
+    cr_expect_not(gmt_output_make_way("trace.db", "9999999999999999999"));
+    close(lock);
+    cr_expect(gmt_output_make_way("trace.db", "9999999999999999999"));
+    cr_expect_eq(access("trace.db.old.spool/control", F_OK), 0);
+    cr_assert_eq(gmt_output_open("trace.db", 1 << 20, path), 0);
+    close(spool);
+}
+
+/* Somebody may be at work on it: there is no descriptor left to look. */
+Test(output, leaves_a_spool_alone_that_it_cannot_open, .init = enter_folder)
+{
+    struct rlimit before, none;
+    cr_assert_eq(mkdir("trace.db.spool", 0700), 0);
+    make_file("trace.db.spool/control", "left by a killed recorder", 3600);
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    bool is_free = gmt_output_make_way("trace.db", "9999999999999999999");
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    cr_expect_not(is_free);
+    cr_expect_eq(access("trace.db.spool/control", F_OK), 0);
+    cr_expect_neq(access("trace.db.old.spool", F_OK), 0);
+}
+
+/* The launcher, before the program runs. */
+Test(output, makes_way_without_leaving_anything, .init = enter_folder)
+{
+    make_file("trace.db", "earlier", 3600);
+    cr_expect(gmt_output_make_way("trace.db", NULL));
+    cr_expect_eq(system("test \"$(ls -A)\" = trace.db.old"), 0);
+    cr_expect_not(gmt_spool_is_open());
+}
+
+Test(output, leaves_no_folder_where_the_name_is_taken, .init = enter_folder)
+{
+    cr_assert_eq(mkdir("trace.db.spool", 0700), 0);
+    make_file("trace.db.spool/control", "", 0);
+    cr_assert_eq(gmt_spool_open(&(struct gmt_spool_config){.output = "trace.db"}), -EEXIST);
+    cr_expect_not(gmt_spool_is_open());
+    cr_expect_eq(system("test \"$(ls -A)\" = trace.db.spool"), 0);
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/record/spool_folder.h"
 #include "libtrace/store/database.h"
 #include "libtrace/store/reader.h"
 #include "libtrace/store/recording.h"
@@ -89,7 +90,7 @@ Test(reader, points_to_a_leftover_spool)
 
 Test(reader, says_that_a_recorder_is_at_work)
 {
-    int lock = gmt_spool_lock(fixture.spool);
+    int lock = gmt_spool_lock(gmt_spool_folder_open(fixture.spool));
     expect_refused(-EINPROGRESS, "still being recorded");
     close(lock);
 }

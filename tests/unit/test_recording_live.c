@@ -195,6 +195,20 @@ Test(recording_live, is_waited_for_and_leaves_nothing_to_recover)
     expect_finished(recorder, "killed", 1);
 }
 
+Test(recording_live, begins_a_removed_trace_anew_and_is_waited_for)
+{
+    pid_t recorder = start_recorder();
+    wait_for_state(GMT_RECORDER_READING);
+    tell('e', true);
+    wait_for_state(GMT_RECORDER_DONE);
+    cr_assert_eq(unlink(fixture.output), 0);
+    tell('w', true);
+    tell('k', false);
+    cr_expect_eq(gmt_recording_wait(fixture.output, UINT64_C(60000000000)), 0);
+    cr_expect_neq(access(fixture.spool, F_OK), 0, "the recorder is taken for dead");
+    expect_finished(recorder, "killed", 2);
+}
+
 Test(recording_live, is_continued_exactly_after_its_own_death)
 {
     int status;

@@ -10,6 +10,7 @@
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/recycle.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/record/spool_folder.h"
 #include "libtrace/store/spool_files.h"
 #include "libtrace/store/spool_reader.h"
 
@@ -166,7 +167,7 @@ Test(recycle, lets_the_reader_remove_what_it_gave_back)
 {
     fill_first_of_4_mib();
     uint64_t before = gmt_spool_control()->bytes_in_use;
-    gmt_spool_free_remove(gmt_spool_directory(), gmt_spool_control());
+    gmt_spool_free_remove(gmt_spool_folder_open(gmt_spool_directory()), gmt_spool_control());
     cr_expect_not(exists("free-2"));
     cr_expect_eq(gmt_spool_control()->bytes_in_use, before - GMT_CHUNK_BYTES);
     write_until(8);

@@ -183,3 +183,18 @@ Test(sampling, what_was_not_measured_is_listed_with_the_reason)
     cr_expect(strstr(text, "0:the overhead budget was spent;") != NULL, "%s", text);
     cr_expect(strstr(text, "1:cooperative and communication") != NULL, "%s", text);
 }
+
+/* Hundreds of launches while another group was on are not too few. */
+Test(sampling, too_few_launches_are_fewer_than_groups)
+{
+    char text[512] = "";
+    begin(1000 * MS, 0.05);
+    (void)launch(&classes[0], MS, MS);
+    for (unsigned i = 0; i < 100; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[1]);
+    }
+    gmt_sampling_report(&sampling, collect, text);
+    cr_expect(strstr(text, "0:it was launched too few times;") != NULL, "%s", text);
+    cr_expect(strstr(text, "1:the counters that it lacks were not on when it ran;") != NULL, "%s",
+              text);
+}

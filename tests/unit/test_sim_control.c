@@ -233,3 +233,20 @@ Test(sim_control, an_endless_loop_ends_at_the_instruction_limit)
     cr_assert(strstr(trial->error.text, "instruction limit of 1000000"), "%s", trial->error.text);
     sim_try_end(trial);
 }
+
+/* Blocks that do nothing are not executed one by one; their counts are those of all. */
+Test(sim_control, a_grid_of_blocks_that_return_at_once)
+{
+    struct sim_try *trial = sim_try_new(SIM_HEAD ".visible .entry k()\n{\nret;\n}\n");
+
+    trial->launch.grid[0] = INT32_MAX;
+    trial->launch.block[0] = 48;
+    sim_try_ok(trial, "k");
+    const struct sim_site_counts *site = sim_try_site(trial, "ret", 0);
+    cr_expect_eq(site->executed, 2 * (uint64_t)INT32_MAX);
+    cr_expect_eq(site->lanes, 48 * (uint64_t)INT32_MAX);
+    cr_expect_eq(trial->counts.blocks, INT32_MAX);
+    cr_expect_eq(trial->counts.warps, 2 * (uint64_t)INT32_MAX);
+    cr_expect_eq(trial->counts.threads, 48 * (uint64_t)INT32_MAX);
+    sim_try_end(trial);
+}

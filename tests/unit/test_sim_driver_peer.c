@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two devices and their pools: whose kernels may touch whose memory, and copies between them. */
+#include <unistd.h>
+
 #include "sim_driver_fixture.h"
 
 static CUcontext first, second;
@@ -131,4 +133,92 @@ Test(sim_driver_peer, allocations_in_stream_order_come_from_the_devices_pool)
     OK(cuMemFree(memory));
     cr_expect_eq(in_use(standard), 0);
     FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(standard));
+}
+
+/* ---- pools that are shared ---- */
+
+static CUmemoryPool shareable_pool(int *descriptor)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}};
+    CUmemoryPool pool;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolExportToShareableHandle(descriptor, pool, props.handleTypes, 0));
+    return pool;
+}
+
+Test(sim_driver_peer, shared_pools_have_one_memory_at_two_addresses)
+{
+    CUmemPoolPtrExportData data;
+    CUmemoryPool pool, imported;
+    CUdeviceptr memory, there;
+    unsigned value = 77;
+    int descriptor;
+    start();
+    OK(cuCtxSetCurrent(second));
+    pool = shareable_pool(&descriptor);
+    OK(cuMemAllocFromPoolAsync(&memory, 5000, pool, NULL));
+    OK(cuMemAllocFromPoolAsync(&there, 5000, pool, NULL)); /* another place in the pool */
+    OK(cuMemFree(memory));
+    memory = there;
+    OK(cuMemPoolExportPointer(&data, memory));
+    OK(cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)descriptor,
+                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    cr_expect_eq(close(descriptor), 0);
+    OK(cuMemPoolImportPointer(&there, imported, &data));
+    cr_expect_neq(there, memory);
+    OK(cuMemcpyHtoD(memory, &value, sizeof value));
+    value = 0;
+    OK(cuMemcpyDtoH(&value, there, sizeof value));
+    cr_expect_eq(value, 77);
+    OK(touch(there));
+    OK(cuMemcpyDtoH(&value, memory, sizeof value));
+    cr_expect_eq(value, 3);
+    OK(cuMemFree(there));
+    OK(cuMemPoolDestroy(imported));
+    OK(cuMemcpyDtoH(&value, memory, sizeof value));
+    OK(cuMemFree(memory));
+    OK(cuMemPoolDestroy(pool));
+}
+
+Test(sim_driver_peer, shared_pools_give_nothing_that_is_not_theirs)
+{
+    const CUmemAllocationHandleType type = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    CUmemPoolPtrExportData data, damaged;
+    CUmemoryPool pool, other, imported;
+    CUdeviceptr memory, plain, there;
+    int descriptor, others;
+    start();
+    OK(cuCtxSetCurrent(second));
+    pool = shareable_pool(&descriptor);
+    other = shareable_pool(&others);
+    OK(cuMemAllocFromPoolAsync(&memory, 8192, pool, NULL));
+    OK(cuMemAllocAsync(&plain, 64, NULL));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&data, plain));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&data, memory + 8));
+    OK(cuMemPoolExportPointer(&data, memory));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&there, pool, &data));
+    FAILS(CUDA_ERROR_INVALID_VALUE,
+          cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)2, type, 0));
+    OK(cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)others, type, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&there, imported, &data));
+    OK(cuMemPoolDestroy(imported));
+    OK(cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)descriptor, type, 0));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync(&there, 64, imported, NULL));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportToShareableHandle(&others, imported, type, 0));
+    for (unsigned i = 0; i < 32; i++) { /* whatever is in there: no, or memory that can be read */
+        char value;
+        damaged = data;
+        damaged.reserved[i] ^= 0x80;
+        if (cuMemPoolImportPointer(&there, imported, &damaged) == CUDA_SUCCESS) {
+            OK(cuMemcpyDtoH(&value, there, 1));
+            OK(cuMemFree(there));
+        }
+    }
+    OK(cuMemPoolImportPointer(&there, imported, &data));
+    FAILS(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&data, there));
+    OK(cuMemPoolDestroy(imported));
+    OK(cuMemFree(there));
+    OK(cuMemPoolDestroy(other));
 }

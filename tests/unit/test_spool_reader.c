@@ -2,9 +2,11 @@
 /* The spool reader sees every committed record once and nothing else. Links gmt_store. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/record/spool_folder.h"
 #include "libtrace/store/spool_reader.h"
 #include "tests/unit/spool_fixture.h"
 
@@ -231,4 +233,61 @@ Test(spool_reader, tells_why_a_control_file_is_refused)
     cr_expect_eq(open_result(), -ENODATA);
     unlink(gmt_fixture_path(&fixture, "control"));
     cr_expect_eq(open_result(), -ENOENT);
+}
+
+Test(spool_reader, reads_a_copy_of_a_control_file_that_is_truncated)
+{
+    struct gmt_spool_reader *copy;
+    int folder = gmt_spool_folder_open(fixture.spool);
+    cr_assert_geq(folder, 0);
+    cr_assert_eq(gmt_spool_reader_open_at(folder, true, (uid_t)-1, &copy), 0);
+    cr_assert_eq(truncate(gmt_fixture_path(&fixture, "control"), 0), 0);
+    cr_expect_eq(gmt_spool_reader_control(copy)->version, GMT_SPOOL_VERSION);
+    gmt_spool_reader_close(copy);
+    close(folder);
+}
+
+static void limit_files(rlim_t most)
+{
+    struct rlimit limit;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = most;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+Test(spool_reader, reads_more_chunks_than_it_may_have_open)
+{
+    for (uint32_t chunk = 0; chunk < 40; chunk++) {
+        gmt_fixture_chunk(&fixture, chunk, 4096);
+        write_sync(chunk);
+    }
+    limit_files(32);
+    gmt_spool_reader_close(reader);
+    cr_assert_eq(gmt_spool_reader_open(fixture.spool, &reader), 0);
+    cr_expect_eq(read_pass(true), 40);
+    cr_expect_eq(gmt_spool_reader_shortage(reader), 0);
+    expect_losses(0, 0);
+}
+
+Test(spool_reader, keeps_chunks_that_it_cannot_open_for_want_of_descriptors)
+{
+    for (uint32_t chunk = 0; chunk < 4; chunk++) {
+        gmt_fixture_chunk(&fixture, chunk, 4096);
+        write_sync(chunk);
+    }
+    struct gmt_spool_record record;
+    unsigned before = 0;
+    cr_assert_eq(gmt_spool_reader_begin_pass(reader, true), 0);
+    limit_files(0);
+    while (gmt_spool_reader_next(reader, &record)) {
+        before++;
+    }
+    cr_expect_lt(before, 4);
+    cr_expect_eq(gmt_spool_reader_shortage(reader), -EMFILE);
+    gmt_spool_reader_release(reader);
+    cr_expect(exists("chunk-3"));
+    limit_files(64);
+    cr_expect_eq(before + read_pass(true), 4);
+    cr_expect_eq(gmt_spool_reader_shortage(reader), 0);
+    expect_losses(0, 0);
 }

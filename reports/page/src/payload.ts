@@ -57,6 +57,8 @@ export interface Head {
   report: Report;
   /** CLOCK_MONOTONIC of the first CUDA call: all times of the tables count from there. */
   origin_ns: number;
+  /** Why uses of memory may be missing, as a clause; null or absent: none is. */
+  uses_unseen?: string | null;
   /** Wall-clock time at the origin, ns since 1970; null: unknown. */
   realtime_ns: number | null;
   names: { api: string[]; kind: string[]; direction: string[]; host_class: string[]; allocation: string[] };
@@ -67,6 +69,8 @@ export interface Head {
   model: Record<string, unknown> | null;
   /** [begin, end] in ns from the origin, by fingerprint of the finding. */
   claims: Record<string, [number, number][]>;
+  /** [begin, end] in ns from the origin, ascending: the program stood still for gmtrace. */
+  own?: [number, number][];
   detail: Detail | null;
   /** Text of the files of table source_line, by name; absent: no instruction was counted. */
   sources?: Record<string, string>;

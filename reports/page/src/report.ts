@@ -76,6 +76,10 @@ export interface Finding {
   cost_ns: number | null;
   excess_bytes: number | null;
   saving: Saving;
+  /** It cannot save more; null: not known. */
+  at_most_ns?: number | null;
+  /** Nothing shows that there is work for the repair. */
+  guess?: boolean;
   method: string;
   confidence: 'measured' | 'calibrated' | 'modelled' | 'heuristic';
   effort: 'small' | 'medium' | 'large';
@@ -215,7 +219,11 @@ export interface Report {
     software: boolean;
   };
   verdict: {
+    /** Of the program: recorded_ns less gmtrace_ns, where that is known. */
     wall_ns: number | null;
+    recorded_ns?: number | null;
+    /** gmtrace's own work, as far as the program waited for it; null or absent: the trace does not know. */
+    gmtrace_ns?: number | null;
     gpu_busy_ns: number | null;
     copy_ns: number | null;
     kernel_ns: number | null;

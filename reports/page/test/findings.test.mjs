@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, makeFinding } from './reports.mjs';
 
-const { choose, valuesOf, FACETS, WISH_KEYS } = await load('sections/findings/select.ts');
+const { byReason, choose, valuesOf, FACETS, WISH_KEYS } = await load('sections/findings/select.ts');
 
 const NO_WISH = { ...Object.fromEntries(WISH_KEYS.map((key) => [key, ''])), sort: 'saving' };
 const LIST = [
@@ -59,16 +59,27 @@ const shown = (wish) =>
     .map(({ fingerprint }) => fingerprint)
     .join('');
 
-test('findings are ordered by saving, unpriced ones behind by excess; by severity; by place', () => {
-  assert.equal(shown({}), 'eacdb');
-  assert.equal(shown({ sort: 'severity' }), 'caedb');
+test('findings are ordered as the report ranks them; by severity; by place', () => {
+  assert.equal(shown({}), 'abcde');
+  assert.equal(shown({ sort: 'severity' }), 'cabde');
   assert.equal(shown({ sort: 'place' }), 'eacdb');
-  assert.equal(shown({ sort: 'no such order' }), 'eacdb');
+  assert.equal(shown({ sort: 'no such order' }), 'abcde');
+});
+
+test('notes of one reason stand together', () => {
+  const notes = ['noise', 'hidden', 'noise'].map((note, i) => makeFinding({ fingerprint: `${i}`, note }));
+  assert.deepEqual(
+    byReason(notes).map(([why, list]) => [why, list.map(({ fingerprint }) => fingerprint).join('')]),
+    [
+      ['noise', '02'],
+      ['hidden', '1'],
+    ],
+  );
 });
 
 test('filters leave what has all that was chosen', () => {
   assert.equal(shown({ category: 'transfers' }), 'ac');
-  assert.equal(shown({ rule: 'GM301' }), 'db');
+  assert.equal(shown({ rule: 'GM301' }), 'bd');
   assert.equal(shown({ severity: 'low', kernel: 'k<int>' }), 'b');
   assert.equal(shown({ rule: 'GM301', category: 'transfers' }), '');
   assert.equal(shown({ range: 'epoch' }), 'e');

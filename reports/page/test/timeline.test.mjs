@@ -124,6 +124,26 @@ test('calls that overlap are stacked, and the deepest row takes what does not fi
   assert.deepEqual(page.visible(deepest, 105, 106), [2, 3]);
 });
 
+test('what gmtrace did itself has a lane below the threads, and none where there are no times', () => {
+  const own = [
+    [10, 30],
+    [50, 90],
+  ];
+  const rows = [{ ...LAUNCH, begin: 0, host_ns: 100 }];
+  const lanes = modelOf(calls(rows, { own })).lanes;
+  assert.deepEqual(
+    lanes.slice(0, 2).map(({ kind, title }) => [kind, title]),
+    [
+      ['thread', 'main (1)'],
+      ['own', 'gmtrace itself'],
+    ],
+  );
+  const [finest] = lanes[1].tracks[0].levels;
+  assert.deepEqual([[...finest.begin], [...finest.end]], [[10, 50], [30, 90]]);
+  assert.ok(modelOf(calls(rows, { own: [] })).lanes.every(({ kind }) => kind !== 'own'));
+  assert.ok(modelOf(calls(rows)).lanes.every(({ kind }) => kind !== 'own'));
+});
+
 test('pixels show how much of them is covered, and by what most', () => {
   const track = page.buildTrack(
     {

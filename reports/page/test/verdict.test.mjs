@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, makeFinding, makeReport } from './reports.mjs';
 
-const { copyTotals, sentence } = await load('sections/verdict/summary.ts');
+const { copyTotals, runNote, sentence } = await load('sections/verdict/summary.ts');
 const { badges } = await load('sections/verdict/badges.ts');
 
 const row = (direction, host_class, bytes, time_ns, count = 1) => ({
@@ -29,6 +29,15 @@ test('one sentence says how busy the GPU was, what copies took and what could be
     '25.0 % of 1.00 s the GPU was busy; copies took 100 ms, 95.0 % from or to pageable memory; ' +
       '1 finding would save about 50.0 ms.',
   );
+});
+
+test('the length of the run is without what gmtrace took, and both are said', () => {
+  const verdict = { wall_ns: 1e9, recorded_ns: 1.75e9, gmtrace_ns: 0.75e9 };
+  assert.equal(runNote(makeReport({ verdict })), "the program's; recorded 1.75 s, gmtrace's own 750 ms");
+  assert.match(sentence(makeReport({ verdict })), /^25\.0 % of 1\.00 s the GPU was busy; /);
+  const unknown = 'from the first CUDA call to the end';
+  assert.equal(runNote(makeReport()), unknown);
+  assert.equal(runNote(makeReport({ verdict: { ...verdict, gmtrace_ns: null } })), unknown);
 });
 
 test('what is not known is not said', () => {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predict DIRECTORY: writes docs/prediction.md to standard output, from recordings alone (what
- * tests/bench/prediction/record collected on a GPU). The same recordings give the same bytes.
+ * predict DIRECTORY RAW SHA256: writes docs/prediction.md to standard output, from recordings alone
+ * (what tests/bench/prediction/record collected on a GPU) and the raw timings of the model that is
+ * judged, whose hash it states. The same recordings give the same bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,14 @@ static int score_all(struct gmt_evidence_set *set, struct gmt_arena *arena,
     return rc;
 }
 
-static void print_head(FILE *out, const struct gmt_evidence_set *set)
+static void print_head(FILE *out, const struct gmt_evidence_set *set, const char *sha256)
 {
     const json_t *machine = json_object_get(set->raw, "machine");
     const char *gpu = gmt_text_of(machine, "gpu"), *driver = gmt_text_of(machine, "driver");
     const char *date = gmt_text_of(machine, "date"), *ncu = gmt_text_of(machine, "ncu");
+    const json_t *board = json_object_get(set->calibration, "device");
+    const char *uuid = gmt_text_of(board, "uuid"), *other = gmt_text_of(machine, "uuid");
+    const char *created = gmt_text_of(set->calibration, "created");
 
     fputs("<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
           "<!-- Generated: `ninja prediction_page` after tests/bench/prediction/record. -->\n"
@@ -42,11 +46,20 @@ static void print_head(FILE *out, const struct gmt_evidence_set *set)
         "`tests/data/prediction`; `ctest -R docs.prediction` checks that it does.\n\n",
         gpu != NULL ? gpu : "unknown GPU", driver != NULL ? driver : "unknown",
         ncu != NULL ? ncu : "unknown", date != NULL ? date : "undated");
+    fprintf(
+        out,
+        "The model is the one that is shipped: `kernels/models/nvidia-h200.json`, fitted to the "
+        "timings of\n`nvidia-h200.raw.json` beside it (SHA-256 `%s`,\nof %s, board %s). %s\n\n",
+        sha256, created != NULL ? created : "an unknown time", uuid != NULL ? uuid : "unknown",
+        uuid != NULL && other != NULL && strcmp(uuid, other) != 0
+            ? "What is\npredicted and measured ran on another board of that name, as at most users "
+              "of the shipped model."
+            : "What is\npredicted and measured ran on the same board.");
     fputs("* **Measured**: times of `gmcalibrate`, good and bad variants in turn, medians of 21.\n"
           "  The gain is (bad - good) / bad, in per cent of the bad one's run time.\n"
-          "* **Predicted**: by `gmanalyze` from a trace of the bad variant alone, with a device "
+          "* **Predicted**: by `gmanalyze` from a trace of the bad variant alone, with the "
           "model\n"
-          "  that was fitted without the timings of the variant's whole family; †: only without "
+          "  fitted without the timings of the variant's whole family; †: only without "
           "those of the\n"
           "  same body, where the family is what the rule needs to be calibrated at all.\n"
           "* **Error**: predicted minus measured, in points of run time. **Interval**: as stated.\n"
@@ -57,9 +70,9 @@ static void print_head(FILE *out, const struct gmt_evidence_set *set)
 }
 
 static int write_page(FILE *out, struct gmt_evidence_set *set, const struct gmt_scores *scores,
-                      char *message, size_t bytes)
+                      const char *sha256, char *message, size_t bytes)
 {
-    print_head(out, set);
+    print_head(out, set, sha256);
     fputs("## Summary\n\n", out);
     gmt_page_summary(out, scores);
     fputs("\n## Every pair\n\n", out);
@@ -88,15 +101,15 @@ int main(int argc, char **argv)
     struct gmt_scores scores = {.n = 0};
     char message[512] = "";
 
-    if (argc != 2) {
-        fputs("usage: predict DIRECTORY\n", stderr);
+    if (argc != 4) {
+        fputs("usage: predict DIRECTORY RAW SHA256\n", stderr);
         return 2;
     }
-    int rc = gmt_evidence_load(&set, argv[1], message, sizeof(message));
+    int rc = gmt_evidence_load(&set, argv[1], argv[2], message, sizeof(message));
     if (rc == 0)
         rc = score_all(&set, &arena, &scores, message, sizeof(message));
     if (rc == 0)
-        rc = write_page(stdout, &set, &scores, message, sizeof(message));
+        rc = write_page(stdout, &set, &scores, argv[3], message, sizeof(message));
     if (rc != 0)
         fprintf(stderr, "predict: %s\n", message);
     free(scores.rows);

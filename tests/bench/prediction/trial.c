@@ -48,16 +48,21 @@ double gmt_number_of(const json_t *object, const char *key)
 
 /* ---- the set ------------------------------------------------------------------------------------ */
 
-static json_t *load(const char *directory, const char *name, char *message, size_t bytes)
+static json_t *load_file(const char *path, char *message, size_t bytes)
 {
-    char path[640];
     json_error_t error;
-
-    snprintf(path, sizeof(path), "%s/%s", directory, name);
     json_t *document = json_load_file(path, 0, &error);
     if (document == NULL)
         snprintf(message, bytes, "%s: %s", path, error.text);
     return document;
+}
+
+static json_t *load(const char *directory, const char *name, char *message, size_t bytes)
+{
+    char path[640];
+
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return load_file(path, message, bytes);
 }
 
 static bool is_left_out(const json_t *variants, const struct gmt_left_out *without,
@@ -118,26 +123,40 @@ static json_t *variants_of(const char *model)
     return variants;
 }
 
-int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, char *message,
-                      size_t bytes)
+/* The times of the board that the traces were made on. */
+static json_t *measured(const char *directory, char *message, size_t bytes)
+{
+    json_t *raw = load(directory, "calibration_1.raw.json", message, bytes);
+    json_t *model = raw != NULL ? gmt_model_from_raw(raw, message, bytes) : NULL;
+    char *text = model != NULL ? json_dumps(model, JSON_COMPACT) : NULL;
+    json_t *variants = text != NULL ? variants_of(text) : NULL;
+
+    free(text);
+    json_decref(model);
+    json_decref(raw);
+    return variants;
+}
+
+int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, const char *calibration,
+                      char *message, size_t bytes)
 {
     *set = (struct gmt_evidence_set){.raw = NULL};
     snprintf(set->directory, sizeof(set->directory), "%s", directory);
     set->raw = load(directory, "raw.json", message, bytes);
     if (set->raw == NULL)
         return -EIO;
-    set->calibration = load(directory, "calibration_1.raw.json", message, bytes);
+    set->calibration = load_file(calibration, message, bytes);
     if (set->calibration == NULL)
         return -EIO;
     set->repeat = load(directory, "repeat.json", message, bytes);
     if (set->repeat == NULL)
         return -EIO;
     set->traced = json_object_get(set->raw, "traced");
-    set->model = fit(set, NULL, message, bytes);
-    if (set->model == NULL)
+    set->variants = measured(directory, message, bytes);
+    if (set->variants == NULL)
         return -EIO;
-    set->variants = variants_of(set->model);
-    return 0;
+    set->model = fit(set, NULL, message, bytes);
+    return set->model != NULL ? 0 : -EIO;
 }
 
 void gmt_evidence_free(struct gmt_evidence_set *set)
@@ -263,7 +282,7 @@ int gmt_trial_run(struct gmt_trial *trial, struct gmt_evidence_set *set, const c
     if (rc == 0)
         rc = gmt_timeline_load(&trial->timeline, trial->db, message, bytes);
     if (rc == 0)
-        rc = gmt_model_parse(&trial->model, model, strlen(model), "calibration_1.raw.json", message,
+        rc = gmt_model_parse(&trial->model, model, strlen(model), "the calibration", message,
                              bytes);
     if (rc != 0)
         return -EIO;

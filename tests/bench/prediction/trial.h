@@ -7,22 +7,25 @@
 
 #include "analyzer/analysis.h"
 
-/* The recordings of tests/data/prediction, and the models that follow from them. */
+/*
+ * The recordings of tests/data/prediction, and the models that follow from a calibration: the shipped
+ * one, which another board made. What was measured is the recordings' own calibration, of their board.
+ */
 struct gmt_evidence_set {
     char directory[512];
     json_t *raw;         /* raw.json                                    */
-    json_t *calibration; /* calibration_1.raw.json                      */
+    json_t *calibration; /* raw timings that models are fitted to       */
     json_t *repeat;      /* repeat.json: several calibrations in a row  */
-    json_t *variants;    /* rows of the calibrated variants, own        */
+    json_t *variants;    /* measured: calibration_1.raw.json, own rows  */
     json_t *traced;      /* of raw: what each variant's launches were   */
-    char *model;         /* the model of that calibration, complete     */
+    char *model;         /* the model of `calibration`, complete        */
     char *left_key;      /* what `left` was fitted without              */
     char *left;
 };
 
 /* 0, or -EIO with the reason in message. gmt_evidence_free in every case. */
-int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, char *message,
-                      size_t bytes);
+int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, const char *calibration,
+                      char *message, size_t bytes);
 void gmt_evidence_free(struct gmt_evidence_set *set);
 
 /* The row of raw.json's list about that variant, or NULL. */
@@ -44,9 +47,9 @@ struct gmt_left_out {
 };
 
 /*
- * Analyses one trace of the set. first_seq..last_seq: only those launches are kept, and the run
- * begins and ends with them; first_seq 0: the whole trace. without may be NULL. 0, or -EIO with the reason in message. gmt_trial_free in
- * every case.
+ * Analyses one trace of the set. first_seq..last_seq: only those launches are kept, and the run begins and
+ * ends with them; first_seq 0: the whole trace. without may be NULL. 0, or -EIO with the reason in message.
+ * gmt_trial_free in every case.
  */
 int gmt_trial_run(struct gmt_trial *trial, struct gmt_evidence_set *set, const char *trace,
                   int64_t first_seq, int64_t last_seq, const struct gmt_left_out *without,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two modules with a kernel of one name, a kernel in a header, and one that three functions are inlined into. */
+/* Two modules with a kernel of one name, a kernel in a header, and one that three functions are inlined
+ * into. */
 #include <cstdio>
 
 #include "same_name.cuh"

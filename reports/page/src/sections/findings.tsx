@@ -10,7 +10,7 @@ import { isPrinting, useTheme } from '../theme';
 import { counted } from '../words';
 import './findings.css';
 import { Card } from './findings/card';
-import { choose, isFiltering } from './findings/select';
+import { byReason, choose, isFiltering } from './findings/select';
 import { clearFilters, Toolbar, useWish } from './findings/toolbar';
 
 function Advice({ report }: { report: Report }) {
@@ -130,7 +130,12 @@ export function Findings({ payload }: SectionProps) {
           onToggle={(event) => isPrinting() || setUnfolded(event.currentTarget.open)}
         >
           <summary>{counted(notes.length, 'note')}: seen, but too small to act on or not certain enough</summary>
-          <div class="cards">{cards(notes)}</div>
+          {byReason(notes).map(([why, list]) => (
+            <section key={why}>
+              <h3 class="note-why">{why}</h3>
+              <div class="cards">{cards(list)}</div>
+            </section>
+          ))}
         </details>
       )}
     </>

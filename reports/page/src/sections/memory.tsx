@@ -98,7 +98,14 @@ function Moment({ usage, clock, at, onAt }: { usage: Usage; clock: Clock; at: nu
   );
 }
 
-function Waste({ all, place, clock }: { all: Allocations; place: Place; clock: Clock }) {
+interface WasteProps {
+  all: Allocations;
+  place: Place;
+  clock: Clock;
+  unseen: string | null;
+}
+
+function Waste({ all, place, clock, unseen }: WasteProps) {
   const leaks = useMemo(() => leaksOf(all, place), [all, place]);
   const idle = useMemo(() => idleOf(all, place), [all, place]);
   const leaked = leaks.reduce((sum, row) => sum + row.bytes, 0);
@@ -114,7 +121,9 @@ function Waste({ all, place, clock }: { all: Allocations; place: Place; clock: C
         </>
       )}
       <h3>Allocated but idle</h3>
-      {!all.timed ? (
+      {unseen !== null ? (
+        <p>How long memory lay idle is not known: {unseen}.</p>
+      ) : !all.timed ? (
         <p>How long memory lay idle needs times, which a trace of the software device has not.</p>
       ) : idle.length === 0 ? (
         <p>Nothing was allocated while idle.</p>
@@ -131,7 +140,7 @@ function Waste({ all, place, clock }: { all: Allocations; place: Place; clock: C
   );
 }
 
-function InPlace({ all, place }: { all: Allocations; place: Place }) {
+function InPlace({ all, place, unseen }: { all: Allocations; place: Place; unseen: string | null }) {
   const usage = useMemo(() => usageOf(all, place), [all, place]);
   const [at, setAt] = useMoment(usage);
   const clock = useMemo<Clock>(() => (all.timed ? ns : (event) => `event ${Math.round(event)}`), [all.timed]);
@@ -142,11 +151,12 @@ function InPlace({ all, place }: { all: Allocations; place: Place }) {
         {!all.timed && ' The software device has no times: moments are counted in allocations and frees.'}
         {usage.changes > usage.moments.length &&
           ' Of each thousandth of the time its highest and its last state are drawn.'}
+        {unseen !== null && ` Not all uses of memory were seen: ${unseen}.`}
       </p>
       <Areas title={`Memory in use: ${place.title}`} usage={usage} clock={clock} at={at} onAt={setAt} />
       <Moment usage={usage} clock={clock} at={at} onAt={setAt} />
       <Live all={all} place={place} at={at} clock={clock} />
-      <Waste all={all} place={place} clock={clock} />
+      <Waste all={all} place={place} clock={clock} unseen={unseen} />
     </>
   );
 }
@@ -164,7 +174,12 @@ export function Memory({ payload }: SectionProps) {
           <Pick id="m.where" label="Where" options={options} />
         </Controls>
       )}
-      <InPlace key={place.id} all={allocationsOf(payload)} place={place} />
+      <InPlace
+        key={place.id}
+        all={allocationsOf(payload)}
+        place={place}
+        unseen={payload.head.uses_unseen ?? null}
+      />
     </>
   );
 }

@@ -11,7 +11,7 @@ import { go } from '../state';
 import { counted } from '../words';
 import './verdict.css';
 import { badges, type Badge } from './verdict/badges';
-import { copyTotals, sentence, way, type CopyTotal } from './verdict/summary';
+import { copyTotals, runNote, sentence, way, type CopyTotal } from './verdict/summary';
 
 interface Tile {
   title: string;
@@ -90,7 +90,7 @@ function tiles(report: Report): Tile[] {
     {
       title: 'Run',
       value: ns(v.wall_ns),
-      note: 'from the first CUDA call to the end',
+      note: runNote(report),
       section: 'timeline',
       bar: whole,
     },

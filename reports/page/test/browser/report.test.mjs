@@ -11,10 +11,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const EVERYTHING = '#timeline&t.event=100&t.range=100000000,700000000&t.table=yes&k.open=1&c.inverted=1&c.search=frame';
 const hashOf = (page) => page.evaluate(() => location.hash);
 
-let slow, fast, simulated;
+let slow, fast, simulated, counted;
 before(() => {
   slow = makePage('pipeline_slow.db.gz');
   fast = makePage('pipeline_fast.db.gz');
+  counted = makePage('deep/reference_h200.db.gz');
   simulated = makePage(makeTrace('simulated', 'simulated.sql'));
 });
 after(close);
@@ -113,6 +114,29 @@ describe('a reader', () => {
     assert.deepEqual(faults, []);
     await context.close();
   });
+
+  for (const width of [1920, 1440, 390])
+    test(`reads source lines and fixes whole, ${width} wide`, async () => {
+      const { page, faults, context } = await open(counted, { width });
+      await openAll(page);
+      const lines = await page.locator('#findings td code.source-line').evaluateAll((all) =>
+        all.map((code) => ({ text: code.textContent, high: code.getBoundingClientRect().height / parseFloat(getComputedStyle(code).lineHeight) })),
+      );
+      assert.ok(lines.length > 3, `${lines.length} lines`);
+      // 34 rem hold some 65 letters, 20 rem 38.
+      for (const { text, high } of lines)
+        assert.ok(high < 1.6 + text.length / (width > 700 ? 50 : 30), `${high} rows for "${text}"`);
+      const covered = await page.locator('#findings .code').evaluateAll(
+        (all) =>
+          all.filter((code) => {
+            const [text, button] = ['pre', '.copy'].map((what) => code.querySelector(what).getBoundingClientRect());
+            return text.right > button.left && text.left < button.right && text.bottom > button.top && text.top < button.bottom;
+          }).length,
+      );
+      assert.equal(covered, 0, 'a button to copy lies over what it copies');
+      assert.deepEqual(faults, []);
+      await context.close();
+    });
 
   test("opens a kernel's own page by link", async () => {
     const { page, faults, context } = await open(slow, { hash: '#kernels&k.open=0' });

@@ -5,6 +5,7 @@
  * table: coefficients that never change are uploaded in every step.
  * relay: the output of one stage goes over the host to the input of the next.
  * flag: whether anything changed is read back after every step, or after every thirty-second.
+ * inputs: coefficients that no kernel writes come back to the host after every step.
  * boundary: the host sets the ends of the rows between two kernels, or a kernel does.
  */
 
@@ -94,6 +95,40 @@ static void table_bad(twin_run *run)
 static void table_good(twin_run *run)
 {
     iterate(run, false);
+}
+
+/* ---- inputs ---- */
+
+static void apply(twin_run *run, bool all_back)
+{
+    float *host, *coefficients;
+
+    CHECK(cudaMallocHost(&host, run->bytes));
+    float *field = field_of(run, host, 8);
+    twin_fill(host, run->words, 9);
+    CHECK(cudaMalloc(&coefficients, run->bytes));
+    CHECK(cudaMemcpy(coefficients, host, run->bytes, cudaMemcpyHostToDevice));
+    twin_start(run);
+    for (int step = 0; step < run->steps; step++) {
+        k_apply<<<twin_grid(run->words, BLOCK), BLOCK>>>(field, coefficients, run->words);
+        if (all_back)
+            CHECK(cudaMemcpy(host, coefficients, run->bytes, cudaMemcpyDeviceToHost)); // GM117
+    }
+    twin_stop(run);
+    twin_sum_device(run, field, run->words);
+    CHECK(cudaFree(coefficients));
+    CHECK(cudaFree(field));
+    CHECK(cudaFreeHost(host));
+}
+
+static void inputs_bad(twin_run *run)
+{
+    apply(run, true);
+}
+
+static void inputs_good(twin_run *run)
+{
+    apply(run, false);
 }
 
 /* ---- relay ---- */
@@ -235,6 +270,7 @@ int main(int argc, char **argv)
 {
     static const twin_row rows[] = {
         {"table", table_bad, table_good, 100, 16384, 1},
+        {"inputs", inputs_bad, inputs_good, 100, 16384, 1},
         {"relay", relay_bad, relay_good, 60, 16384, 1},
         {"flag", flag_bad, flag_good, 1000, 32768, 1},
         {"boundary", boundary_bad, boundary_good, 60, 16384, 1},

@@ -72,7 +72,9 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
         {known(saving.best_ns)
           ? `about ${ns(saving.best_ns)} (between ${ns(saving.low_ns)} and ${ns(saving.high_ns)}), ` +
             `${share(saving.share_of_wall)} of the run`
-          : 'not priced'}
+          : known(finding.at_most_ns)
+            ? `not priced, at most ${ns(finding.at_most_ns)}`
+            : 'not priced'}
       </Fact>
       {finding.method !== '' && finding.method !== null && <Fact name="How computed">{finding.method}</Fact>}
       <Fact name="Confidence">{confidence(report, finding.confidence)}</Fact>
@@ -133,7 +135,14 @@ const EXCESS_PER_LAUNCH: TableColumn<SourceLine> = {
 /** `of`: what the shares are of. */
 const lineColumns = (of: string): TableColumn<SourceLine>[] => [
   { key: 'line', title: 'Line', value: lineLabel },
-  { key: 'code', title: 'Code', value: ({ code }) => code, show: ({ code }) => code && <code>{code}</code> },
+  {
+    key: 'share',
+    title: `Share of ${of}`,
+    numeric: true,
+    value: (row) => row.share,
+    show: (row) => share(row.share),
+  },
+  { key: 'code', title: 'Code', value: ({ code }) => code, show: ({ code }) => code && <code class="source-line">{code}</code> },
   { key: 'opcode', title: 'Instruction', value: ({ opcode }) => opcode },
   {
     key: 'per_request',
@@ -150,13 +159,6 @@ const lineColumns = (of: string): TableColumn<SourceLine>[] => [
     value: (row) => row.ideal_per_request,
     show: (row) => decimal(row.ideal_per_request, 1),
     help: 'the fewest that would do',
-  },
-  {
-    key: 'share',
-    title: `Share of ${of}`,
-    numeric: true,
-    value: (row) => row.share,
-    show: (row) => share(row.share),
   },
   ...(of === EXCESS ? [EXCESS_PER_LAUNCH] : []),
 ];

@@ -24,12 +24,15 @@ function ofRun(part: number | null): string {
 }
 
 function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: number; software: boolean }) {
-  const { saving, excess_bytes, saved_peak_bytes } = finding;
+  const { saving, excess_bytes, saved_peak_bytes, at_most_ns } = finding;
   if (known(saving.best_ns))
     return (
       <div class="saving">
         <b>{ns(saving.best_ns)}</b>{' '}
-        <small>{ofRun(saving.share_of_wall)}</small>
+        <small>
+          {ofRun(saving.share_of_wall)}
+          {finding.guess === true && ', a guess'}
+        </small>
         <IntervalBar saving={saving} scale_ns={scale_ns} />
       </div>
     );
@@ -43,6 +46,8 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
         <>
           <b>{bytes(excess_bytes)}</b> <small>moved for nothing</small>
         </>
+      ) : known(at_most_ns) ? (
+        <small>at most {ns(at_most_ns)}</small>
       ) : (
         <small>{software ? 'no times' : 'not priced'}</small>
       )}

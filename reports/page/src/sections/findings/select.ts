@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which findings are shown and in which order: what the reader wishes, as it stands in the URL.
-import { known } from '../../format';
 import type { Finding } from '../../report';
 import { category, SEVERITIES } from '../../words';
 
@@ -66,33 +65,40 @@ function wanted(finding: Finding, wish: Wish, claims: Claims): boolean {
   return needles.every((needle) => text.includes(needle));
 }
 
-/** Largest saving first; what has no price behind it, by what was moved for nothing. */
-function bySaving(a: Finding, b: Finding): number {
-  const [x, y] = [a.saving.best_ns, b.saving.best_ns];
-  if (known(x) && known(y) && x !== y) return y - x;
-  if (known(x) !== known(y)) return known(x) ? -1 : 1;
-  return (b.excess_bytes ?? 0) - (a.excess_bytes ?? 0);
+/** As the report ranks them, which it is sorted by: what equals here keeps that order. */
+function byRank(): number {
+  return 0;
 }
 
 function bySeverity(a: Finding, b: Finding): number {
-  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || bySaving(a, b);
+  return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 }
 
 /** By file and line; what has no file behind it, by its label. */
 function byPlace(a: Finding, b: Finding): number {
   const [x, y] = [a.where, b.where];
   if ((x.file === null) !== (y.file === null)) return x.file === null ? 1 : -1;
-  return (x.file ?? x.label).localeCompare(y.file ?? y.label) || (x.line ?? 0) - (y.line ?? 0) || bySaving(a, b);
+  return (x.file ?? x.label).localeCompare(y.file ?? y.label) || (x.line ?? 0) - (y.line ?? 0);
 }
 
 const ORDERS: Record<string, (a: Finding, b: Finding) => number> = {
-  saving: bySaving,
+  saving: byRank,
   severity: bySeverity,
   place: byPlace,
 };
 
 export function choose(findings: Finding[], wish: Wish, claims: Claims): Finding[] {
-  return findings.filter((finding) => wanted(finding, wish, claims)).sort(ORDERS[wish.sort] ?? bySaving);
+  return findings.filter((finding) => wanted(finding, wish, claims)).sort(ORDERS[wish.sort] ?? byRank);
+}
+
+/** Notes by their reason, in the order of the first of each. */
+export function byReason(notes: Finding[]): [string, Finding[]][] {
+  const groups = new Map<string, Finding[]>();
+  for (const note of notes) {
+    const why = note.note ?? '';
+    groups.set(why, [...(groups.get(why) ?? []), note]);
+  }
+  return [...groups];
 }
 
 /** The values of a facet with how many findings have each, most frequent first; none where all are alike. */

@@ -75,7 +75,7 @@ export function allocationsOf(payload: Payload): Allocations {
   const kinds = table.numbers('kind');
   const firstUse = plus(begin, table.numbers('first_use'), NaN);
   const lastUse = plus(begin, table.numbers('last_use'), NaN);
-  let end = report.verdict.wall_ns ?? 0;
+  let end = report.verdict.recorded_ns ?? report.verdict.wall_ns ?? 0;
   for (const times of [begin, freed, lastUse])
     for (let row = 0; row < table.rows; row++) if (times[row] > end && times[row] < Infinity) end = times[row];
   const all: Allocations = {

@@ -200,7 +200,8 @@ export class Painter {
       // What overlaps begins later and is drawn over this: its own name has the room there.
       const room = Math.min(width, scale.left + (wide[i + 1]?.x0 ?? Infinity) / ratio - from);
       if (room < 28 || height < 11) continue;
-      const { texts, cut } = labelsOf(model, row, onHost);
+      const { texts, cut } =
+        placed.lane.kind === 'own' ? { texts: ['gmtrace'], cut: false } : labelsOf(model, row, onHost);
       const whole = texts.find((each) => this.textWidth(each) <= room - 8);
       const text = whole ?? (cut ? this.fitted(texts[texts.length - 1], room - 8) : '');
       if (text === '') continue;

@@ -22,6 +22,7 @@ const KINDS: Record<string, { look: number; title: string }> = {
 };
 
 export const BUSY_LOOK = look(3, 'none');
+export const OWN_LOOK = look(7, 'rising');
 
 export function kindLook(kind: string): number {
   return (KINDS[kind] ?? KINDS.other).look;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes of the timeline: threads, streams and copy engines of each device, when the device was busy, and
+// Lanes of the timeline: threads, gmtrace's own work, streams and copy engines of each device, when the device was busy, and
 // its memory in use. Built once; drawing and searching only read it.
 import type { Payload } from '../../payload';
 import { readEvents, shortKernel, threadName, place, type Events } from './events';
-import { BUSY_LOOK, kernelLook, kindLook } from './looks';
+import { BUSY_LOOK, kernelLook, kindLook, OWN_LOOK } from './looks';
 import { readMemory, type MemoryCurve } from './memory';
 import { sortByKey } from './sort';
 import { buildTrack, stack, type Track } from './tracks';
 
-export type LaneKind = 'thread' | 'busy' | 'stream' | 'copies' | 'memory';
+export type LaneKind = 'thread' | 'own' | 'busy' | 'stream' | 'copies' | 'memory';
 
 export interface Lane {
   kind: LaneKind;
   title: string;
-  /** Of streams, copies, busy and memory; -1: a thread. */
+  /** Of streams, copies, busy and memory; -1: a thread, or gmtrace itself. */
   device: number;
   /** Index of the thread or the stream; of the direction for copies; else -1. */
   of: number;
@@ -49,6 +49,24 @@ export interface Model {
 }
 
 const DEEPEST = { thread: 4, stream: 3, copies: 3 };
+
+/** When the program stood still for gmtrace; null: never, or the trace does not know. */
+function ownLane({ head, byOrder }: Events, span: number): Lane | null {
+  const own = head.own ?? [];
+  if (own.length === 0 || byOrder) return null;
+  const { length } = own;
+  const track = buildTrack(
+    {
+      length,
+      begin: Float64Array.from(own, ([begin]) => begin),
+      end: Float64Array.from(own, ([, end]) => end),
+      look: new Uint8Array(length).fill(OWN_LOOK),
+      row: new Uint32Array(length),
+    },
+    span,
+  );
+  return { kind: 'own', title: 'gmtrace itself', device: -1, of: -1, tracks: [track], events: length, memory: null };
+}
 
 /** Row numbers by the value of a column, in the order of the values; -1: not known. */
 function groupRows(column: ArrayLike<number>, takes: (row: number) => boolean): Map<number, Uint32Array> {
@@ -178,6 +196,8 @@ export function buildModel(payload: Payload): Model {
   };
   for (const [thread, rows] of groupRows(events.thread, () => true))
     add({ kind: 'thread', title: threadName(head, thread), device: -1, of: thread }, rows, model.hostDepth);
+  const own = ownLane(events, span);
+  if (own !== null) model.lanes.push(own);
   const transfer = head.names.kind.indexOf('transfer');
   const byStream = groupRows(events.stream, (i) => !Number.isNaN(deviceBegin[i]));
   for (const device of devicesOf(events, byStream, curves)) {

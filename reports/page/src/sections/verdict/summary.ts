@@ -71,6 +71,12 @@ function findings({ findings: list, verdict, device: { software } }: Report): st
   return software ? `${some}, ranked by work done for nothing` : `${some}, none of them priced`;
 }
 
+/** What the length of the run is: with gmtrace's own time beside it where the trace knows that. */
+export function runNote({ verdict: { recorded_ns, gmtrace_ns } }: Report): string {
+  if (!known(gmtrace_ns) || !known(recorded_ns) || gmtrace_ns <= 0) return 'from the first CUDA call to the end';
+  return `the program's; recorded ${ns(recorded_ns)}, gmtrace's own ${ns(gmtrace_ns)}`;
+}
+
 export function sentence(report: Report): string {
   return `${[device(report), copies(report), findings(report)].join('; ')}.`;
 }

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done when the program exits: the last records, and a short wait for the recorder. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libtrace/record/clock.h"
+#include "libtrace/record/proc.h"
+#include "libtrace/record/spool.h"
+#include "preload/coverage.h"
+#include "preload/guard.h"
+#include "preload/hook.h"
+#include "preload/own_stack.h"
+#include "preload/start.h"
+
+#define WAIT_NS UINT64_C(2000000000)   /* at a normal exit, for the recorder to catch up */
+#define COME_UP_NS UINT64_C(500000000) /* of these, for one that has not come up yet */
+#define LOOK_NS 50000000               /* so often is it looked at */
+
+/* Nothing is to be waited for: it is dead, or stopped by a signal or a debugger. It goes on with its work
+ * when it is continued. */
+static bool is_idle(pid_t recorder)
+{
+    char state = gmt_proc_state(recorder);
+    return (kill(recorder, 0) != 0 && errno == ESRCH) || state == 'T' || state == 't' ||
+           state == 'Z';
+}
+
+static void wait_for_recorder(struct gmt_control *control)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    for (uint64_t waited_ns = 0; waited_ns < WAIT_NS;
+         waited_ns = gmt_clock_monotonic_ns() - began_ns) {
+        uint32_t state = __atomic_load_n(&control->recorder_state, __ATOMIC_ACQUIRE);
+        uint32_t recorder = __atomic_load_n(&control->recorder_pid, __ATOMIC_ACQUIRE);
+        if (state >= GMT_RECORDER_DONE || (recorder != 0 && is_idle((pid_t)recorder)) ||
+            (recorder == 0 && waited_ns > COME_UP_NS)) {
+            return; /* the spool keeps what it has not read */
+        }
+        struct timespec rest = {.tv_nsec = LOOK_NS};
+        (void)syscall(SYS_futex, &control->recorder_state, FUTEX_WAIT, state, &rest, NULL, 0);
+    }
+}
+
+static void finish(void *recorder_started)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    if (gmt_collector != NULL) {
+        gmt_collector->flush();
+    }
+    gmt_coverage_finish();
+    gmt_start_report_missed();
+    gmt_spool_own_time(GMT_OWN_EXIT, began_ns, 0);
+    gmt_spool_note_exit();
+    struct gmt_control *control = gmt_spool_control();
+    if (control != NULL && *(bool *)recorder_started) {
+        wait_for_recorder(control);
+    }
+}
+
+void gmt_exit(bool recorder_started)
+{
+    int state;
+    gmt_guard_shut();
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    if (gmt_own_stack_run(finish, &recorder_started) != 0) {
+        finish(&recorder_started);
+    }
+    (void)pthread_setcancelstate(state, NULL);
+    gmt_guard_reopen();
+}

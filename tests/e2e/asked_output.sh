@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A trace that was asked for and not made is an error of gmtrace; what it reports on is of its own run.
+# $1: what the test is about.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+gmtrace=$GMT_BUILD/bin/gmtrace
+[ -x "$gmtrace" ] || skip "gmtrace is not built"
+export LD_LIBRARY_PATH=$SIM_LIB
+client=$CLIENTS/driverclient
+
+# launched STATUS ARGUMENT...: one.out, one.err.
+launched() {
+    local wanted=$1
+    shift
+    run one "$gmtrace" "$@"
+    equal "status of gmtrace $*" "$wanted" "$(cat one.status)"
+}
+
+said() {
+    equal "lines about the trace" 1 "$(grep -c '^gmtrace: no trace' one.err)"
+    grep -qE "$1" one.err || fail "gmtrace does not say: $1"
+}
+
+case $1 in
+none)
+    launched 125 -o t.db "$client" nothing
+    said 'made no CUDA call that reached the driver \(status 125'
+    GMTRACE_OUTPUT=t.db launched 125 "$client" nothing
+    launched 125 -o t.%p.db "$client" nothing
+    # Nobody has asked by name: a program that does not use CUDA is none's failure.
+    launched 0 "$client" nothing
+    said 'made no CUDA call that reached the driver$'
+    # The program's own failure is what the caller learns.
+    launched 3 -o t.db sh -c 'exit 3'
+    launched 127 -o t.db ./absent
+    # One process that records is enough.
+    # shellcheck disable=SC2016
+    launched 0 -o t.db sh -c '"$0" churn 5; true' "$client"
+    # What was recorded and removed is not called a program without CUDA.
+    # shellcheck disable=SC2016
+    launched 125 -o t3.db sh -c '"$0" churn 5; while [ -e t3.db.spool ]; do sleep 0.05; done; rm t3.db' "$client"
+    said 'was removed or moved'
+    # A pipe of that name is not waited for.
+    mkfifo pipe.db
+    launched 125 -o pipe.db "$client" churn 5
+    rm pipe.db
+    # Without a driver.
+    LD_LIBRARY_PATH='' launched 125 -o t2.db true
+    if ! /sbin/ldconfig -p | grep -F libcuda.so.1 >/dev/null; then
+        said 'there is no CUDA driver here'
+    fi
+    equal "files" "t.db" "$(compgen -G '*.db')"
+    ;;
+older)
+    launched 0 -o t.db "$client" churn 5
+    launched 125 -o t.db "$client" nothing
+    [ ! -e t.db ] || fail "an older trace is where the new one was to be"
+    equal "launches in the older trace" 5 "$(sql t.db.old 'SELECT count(*) FROM launch')"
+    launched 0 "$client" churn 5
+    launched 0 "$client" nothing
+    { [ ! -e trace.db ] && [ -e trace.db.old ]; } || fail "an older trace.db is where the new one was to be"
+    # What is not run moves nothing.
+    launched 0 -o t.db "$client" churn 6
+    launched 127 -o t.db ./absent
+    equal "launches" 6 "$(sql t.db 'SELECT count(*) FROM launch')"
+    # A link is moved aside, and nothing written to where it leads.
+    ln -s made link.db
+    touch -h -d '1 hour ago' link.db
+    launched 0 -o link.db "$client" churn 5
+    { [ ! -e made ] && [ -f link.db ] && [ ! -L link.db ]; } || fail "a dangling link was written through"
+    equal "the link" made "$(readlink link.db.old)"
+    ;;
+refused)
+    mkdir small
+    mount -t tmpfs -o size=64k tmpfs small 2>/dev/null || skip "no file system can be mounted"
+    trap 'umount "$work/small"; rm -rf "$work"' EXIT
+    dd if=/dev/zero of=small/filler bs=4k status=none 2>/dev/null || true
+    launched 125 -o small/t.db "$client" churn 5
+    said 'cannot write .*: No space left on device$'
+    equal "output" "5 rounds" "$(cat one.out)"
+    status=0
+    (cd small && "$gmtrace" "$client" churn 5 >/dev/null 2>"$work/default.err") || status=$?
+    equal "status with the default output" 125 $status
+    equal "lines" 1 "$(wc -l <default.err)"
+    ;;
+together)
+    # Several launchers at once in one folder: each reports on its own traces.
+    for n in 1 2 3 4 5 6 7 8; do
+        # None of them ends before the last has begun: that would be an earlier run.
+        # shellcheck disable=SC2016
+        "$gmtrace" sh -c 'touch "$2.ready"; while [ ! -e go ]; do sleep 0.01; done; exec "$1" churn "$2"' \
+            sh "$client" "$n" >"$n.out" 2>"$n.err" &
+    done
+    while [ "$(compgen -G '*.ready' | wc -l)" -lt 8 ]; do sleep 0.01; done
+    touch go
+    wait
+    for n in 1 2 3 4 5 6 7 8; do
+        equal "traces of launcher $n" 1 "$(grep -c 'wrote trace' "$n.err")"
+        if grep -q journal "$n.err"; then fail "a journal is taken for a trace"; fi
+        trace=$(sed -nE 's/^gmtrace: wrote ([^;]+);.*/\1/p' "$n.err")
+        equal "launches of launcher $n" "$n" "$(sql "$trace" 'SELECT count(*) FROM launch')"
+    done
+    ;;
+limit)
+    # The recorder is killed, so that gmtrace finishes the trace, which may not grow to its size.
+    # In bash ulimit -f counts KiB.
+    # shellcheck disable=SC2016
+    (ulimit -f 6000 && exec "$gmtrace" -o "$work/t.db" sh -c '"$0" many 600000 >/dev/null; exit 3' "$client" \
+        >one.out 2>one.err) &
+    pid=$!
+    recorder=
+    while [ -z "$recorder" ] && kill -0 $pid 2>/dev/null; do recorder=$(recorder_of "$work"); done
+    [ -n "$recorder" ] || fail "no recorder was seen"
+    kill -9 "$recorder"
+    status=0
+    wait $pid || status=$?
+    equal "status under ulimit -f" 3 $status
+    grep -q 'is not finished: .*ulimit' one.err || fail "gmtrace does not say what is wrong"
+    # The program has the signal's default action.
+    equal "SigIgn of the program" "$(grep SigIgn /proc/self/status)" "$("$gmtrace" grep SigIgn /proc/self/status 2>/dev/null)"
+    ;;
+*) fail "unknown: $1" ;;
+esac
