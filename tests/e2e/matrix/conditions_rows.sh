@@ -67,6 +67,7 @@ recorder_stopped() {
     to_recorder STOP
     finish
     [ -z "$recorder" ] || kill -CONT "$recorder"
+    until_recorders_end
 }
 
 both_killed() {

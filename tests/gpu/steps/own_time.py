@@ -14,9 +14,9 @@ BARE = {"GMTRACE_STACKS": "off", "GMTRACE_FINGERPRINTS": "off"}
 
 
 def programs(session):
-    """Name and command of the samples and of both twins of each rule."""
+    """Name and command of the samples and of both twins of each rule; of those that GMT_TWINS=samples,GM101 names."""
     wanted = set(filter(None, os.environ.get("GMT_TWINS", "").split(",")))
-    if not wanted:
+    if not wanted or "samples" in wanted:
         for sample in ("pipeline_slow", "pipeline_fast"):
             yield sample, [session.build / "bin" / sample]
     for row in twin_table.rows():
