@@ -8,10 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/cycle_times.h"
 #include "analyzer/intervals.h"
 #include "analyzer/joints.h"
 #include "analyzer/launch_rows.h"
 #include "analyzer/named_ranges.h"
+#include "analyzer/own_time.h"
 #include "analyzer/unseen.h"
 #include "analyzer/untimed_waits.h"
 #include "reports/progress.h"
@@ -211,7 +213,10 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         unseen = (struct gmt_unseen){0};
     timeline->unseen = &unseen;
     report->uses_unseen = unseen.uses;
+    gmt_cycle_times(timeline, model);
     gmt_untimed_waits(timeline, model);
+    if (rc == 0)
+        rc = gmt_own_time_load(timeline);
     if (rc == 0)
         rc = gmt_runs_find(timeline, &runs);
     if (rc == 0)

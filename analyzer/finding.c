@@ -8,6 +8,7 @@
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
 #include "analyzer/untimed_waits.h"
+#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
@@ -87,13 +88,24 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
 
     if (finding != NULL && finding->part == NULL)
         finding->part = class_shape(analysis, class);
-    for (int64_t i = 0; i < class->launches; i++) {
+    if (class->in_graphs > 0)
+        gmt_finding_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
+    for (int64_t i = 0; i < class->in_graphs; i++)
+        gmt_finding_claim(
+            analysis, finding,
+            (struct gmt_interval){class->nodes[i].device_start_ns, class->nodes[i].device_end_ns});
+    for (int64_t i = 0; i < class->alone; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[class->of_class[i]];
+        int64_t begin_ns = launch->call.begin_ns;
 
         if (launch->device_end_ns != GMT_NO_TIME)
             gmt_finding_claim(
                 analysis, finding,
                 (struct gmt_interval){launch->device_start_ns, launch->device_end_ns});
+        else if (class->by_cycles) /* it was waited for, so its time is there */
+            gmt_finding_claim(
+                analysis, finding,
+                (struct gmt_interval){begin_ns, begin_ns + gmt_integer_clamped(class->median_ns)});
     }
 }
 
@@ -114,7 +126,8 @@ const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_c
 
     if (isnan(class->total_ns))
         return "";
-    return gmt_text(analysis, "; kernel time %s", gmt_format_ns(time, class->total_ns));
+    return gmt_text(analysis, "; kernel time %s%s", gmt_format_ns(time, class->total_ns),
+                    class->by_cycles ? " by its cycles" : "");
 }
 
 const char *gmt_unpriced(const struct gmt_analysis *analysis)

@@ -54,7 +54,7 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->launches == 0 || class->measured > 0)
+        if (class->alone == 0 || class->measured > 0)
             continue;
         classes++;
         time_ns += isnan(class->total_ns) ? 0 : class->total_ns;
@@ -75,6 +75,51 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
                                classes > 1 ? "the longest is " : "",
                                gmt_short_kernel_name(report->arena, name)),
                 gmt_gaps_remedy_unmeasured(why));
+}
+
+/* Also where nothing was measured in the end. */
+static bool counters_were_on(const struct gmt_timeline *tl)
+{
+    int64_t on = 0;
+
+    (void)gmt_query_int64(
+        tl->db, "SELECT count(*) FROM capability WHERE name = 'counters' AND state = 'ok'", &on);
+    return on > 0 || tl->has_patched || tl->has_hardware;
+}
+
+/* Kernels that only graphs run are not measured, and some are of no class. */
+static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    size_t classes = 0;
+    double time_ns = 0;
+    char text[GMT_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+
+        if (class->in_graphs > 0 && class->alone == 0) {
+            classes++;
+            time_ns += class->total_ns;
+        }
+    }
+    if (classes > 0 && counters_were_on(tl)) {
+        report->incomplete = true;
+        gmt_gap_add(
+            report, "graphs",
+            gmt_arena_text(report->arena,
+                           "%zu kernel class%s (%s of device time) only ran in graphs, where "
+                           "no kernel is measured",
+                           classes, classes == 1 ? "" : "es", gmt_format_ns(text, time_ns)),
+            "run the captured code once before it is captured: that launch is measured");
+    }
+    if (tl->unknown_nodes > 0)
+        gmt_gap_add(report, "graphs",
+                    gmt_arena_text(report->arena,
+                                   "%zu kernel%s of graphs (%s of device time) could not be told "
+                                   "from others, or have no class: they are in no row of Kernels",
+                                   tl->unknown_nodes, tl->unknown_nodes == 1 ? "" : "s",
+                                   gmt_format_ns(text, tl->unknown_nodes_ns)),
+                    NULL);
 }
 
 /* Work of the software device that no counter has. */
@@ -257,6 +302,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
             NULL);
     add_unmeasured(tl, report);
     add_uncounted(tl, report);
+    add_graph_kernels(tl, report);
     add_graph_copies(tl, report);
     if (tl->simulated)
         add_unsimulated(tl, report);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/cycle_times.h"
 #include "analyzer/intervals.h"
 #include "analyzer/query.h"
 #include "libtrace/store/guard.h"
@@ -187,7 +188,6 @@ int gmt_own_time_load(struct gmt_timeline *tl)
     double hashing_ns = 0, lost = 0;
     int rc = 0;
 
-    tl->own_ns = NAN;
     if (tl->simulated || !gmt_trace_has_column(tl->db, "own_time", "work") ||
         !gmt_trace_has_column(tl->db, "fingerprint", "hash_ns"))
         return 0;
@@ -199,7 +199,8 @@ int gmt_own_time_load(struct gmt_timeline *tl)
     /* What the device did was the program's. */
     if (rc == 0)
         tl->own_ns = fmin(lost + hashing_ns, gmt_timeline_recorded_ns(tl) -
-                                                 gmt_intervals_length(tl->busy, tl->busy_count));
+                                                 gmt_intervals_length(tl->busy, tl->busy_count) -
+                                                 gmt_measured_kernels_ns(tl));
     tl->own_ns = fmax(0, tl->own_ns);
     return rc;
 }

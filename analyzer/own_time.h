@@ -17,7 +17,7 @@
 
 #include "analyzer/timeline.h"
 
-/* Fills own, own_count and own_ns of a timeline whose other parts are derived. Traces of versions that did
+/* Fills own, own_count and own_ns of a timeline whose other parts are complete (cycle_times.h too). Traces of versions that did
  * not record it, and those of the software device, have own_ns NAN. 0, -ENOMEM or -EIO. */
 int gmt_own_time_load(struct gmt_timeline *timeline);
 

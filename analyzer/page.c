@@ -120,7 +120,7 @@ static json_t *names_of(struct gmt_page *page)
         [GMT_PAGE_TRANSFER] = "transfer", [GMT_PAGE_MEMSET] = "memset",
         [GMT_PAGE_LAUNCH] = "launch",     [GMT_PAGE_SYNC] = "sync",
         [GMT_PAGE_ALLOCATE] = "allocate", [GMT_PAGE_FREE] = "free",
-        [GMT_PAGE_OTHER] = "other"};
+        [GMT_PAGE_OTHER] = "other",       [GMT_PAGE_NODE] = "node"};
 
     return json_pack("{sO, so, so, so, so}", "api", page->api_names, "kind",
                      list(kinds, GMT_PAGE_KINDS), "direction",

@@ -23,6 +23,7 @@ enum gmt_page_kind {
     GMT_PAGE_ALLOCATE,
     GMT_PAGE_FREE,
     GMT_PAGE_OTHER,
+    GMT_PAGE_NODE, /* a kernel of a graph: no call of its own, but the launch of the graph's */
     GMT_PAGE_KINDS
 };
 

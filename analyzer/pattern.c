@@ -24,9 +24,7 @@ static void load_arrays(const struct gmt_timeline *tl, const struct gmt_tl_class
                         struct arrays *arrays)
 {
     struct gmt_query query;
-    int64_t set = tl->launch_count > class->first_launch
-                      ? tl->launches[class->first_launch].argument_set
-                      : 0;
+    int64_t set = gmt_class_launch(tl, class)->argument_set;
 
     *arrays = (struct arrays){.n = 0};
     if (set == 0 || tl->db == NULL)

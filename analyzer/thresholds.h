@@ -126,6 +126,15 @@
 
 /* ---- kernels ---- */
 
+/*
+ * Device times of kernels that only ran measured (cycle_times.h). A kernel's activity record is that much
+ * longer than its multiprocessors have work. Of 195 kernels and shapes of 50 us and more (H200) the time so
+ * computed is within 5 % of the recorded one for 176, within 10 % for 194. Shorter ones tell the clock badly.
+ */
+#define GMT_CYCLES_EDGE_NS 600.0
+#define GMT_CYCLES_MIN_NS 20e3
+#define GMT_CYCLES_MIN_CLASSES 3
+
 /* Combining times of resources: t = (sum t_u^p)^(1/p); p = 3 fits the stride series within 5 %. */
 #define GMT_OVERLAP_EXPONENT 3.0
 /* Sectors per ideal sector from which accesses are strided; below it they are misaligned. */

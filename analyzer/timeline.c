@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/own_time.h"
+#include "analyzer/graph_kernels.h"
 #include "analyzer/query.h"
 #include "libtrace/record/checked.h"
 #include "libtrace/store/database.h"
@@ -294,11 +294,11 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
                                                           load_stack_sites,
                                                           gmt_timeline_load_calls,
                                                           gmt_timeline_load_kernels,
-                                                          gmt_timeline_derive,
-                                                          gmt_own_time_load};
+                                                          gmt_graph_kernels_load,
+                                                          gmt_timeline_derive};
     int rc = 0;
 
-    *tl = (struct gmt_timeline){.db = db};
+    *tl = (struct gmt_timeline){.db = db, .own_ns = NAN};
     gmt_progress_begin_rows("reading", rows_of(db));
     for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
         rc = steps[i](tl);
@@ -317,6 +317,7 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->allocations);
     free(tl->classes);
     free(tl->by_class);
+    free(tl->nodes);
     free(tl->apis);
     free(tl->busy);
     free(tl->own);

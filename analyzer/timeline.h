@@ -78,6 +78,12 @@ struct gmt_tl_launch {
     bool by_hardware;                  /* measured by counters that do not change the kernel */
 };
 
+/* A kernel that the launch of a graph ran. */
+struct gmt_tl_node {
+    int64_t device_start_ns, device_end_ns;
+    int32_t class_index, launch_id; /* launch.id of the graph's */
+};
+
 struct gmt_tl_allocation {
     struct gmt_tl_call call; /* id: allocation.id */
     int64_t free_begin_ns, free_end_ns;
@@ -109,11 +115,17 @@ struct gmt_tl_class {
     double footprint_bytes;       /* of all allocations that its launches got pointers into; NAN */
     double mapped_bytes;          /* of page-locked host memory among them; NAN: none */
     double counter[GMT_METRICS];  /* mean per launch, NAN: not measured */
-    int64_t launches, measured, timed;
-    double median_ns;    /* of launches that were not measured; NAN: no device time at all */
-    double total_ns;     /* median x launches: what the program spends there untraced */
-    size_t first_launch; /* index of one launch that stands for the class */
-    uint32_t *of_class;  /* indices of its launches, as many as `launches` */
+    int64_t launches;         /* how often it ran: launched by itself, and by launches of graphs */
+    int64_t alone, in_graphs; /* of these */
+    int64_t measured, timed;
+    double median_ns; /* of launches that were not measured; NAN: no device time at all */
+    bool by_cycles;   /* median_ns is computed from cycles: all launches were measured */
+    double total_ns;  /* median x launches: what the program spends there untraced */
+    size_t
+        first_launch; /* index of one launch that stands for the class, where it is not only in graphs */
+    uint32_t *of_class;              /* indices of its launches, as many as `alone` */
+    const struct gmt_tl_node *nodes; /* as many as `in_graphs`, by time */
+    struct gmt_tl_launch captured;   /* a launch that went into a graph; call.id 0: none did */
 };
 
 struct gmt_tl_device {
@@ -152,6 +164,9 @@ struct gmt_timeline {
     uint32_t *by_class;      /* indices of launches, class by class */
     struct gmt_tl_api *apis; /* by id */
     size_t api_count;
+    struct gmt_tl_node *nodes;        /* class by class */
+    size_t node_count, unknown_nodes; /* the latter: kernels of graphs that are of no class */
+    double unknown_nodes_ns;
     struct gmt_interval *busy; /* merged device activity */
     size_t busy_count;
     struct gmt_interval *own; /* merged: a thread of the program stood still for gmtrace */
@@ -197,6 +212,13 @@ static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
 
     return gmt_timeline_recorded_ns(timeline) - (isnan(own_ns) ? 0 : own_ns);
 }
+
+/*
+ * A launch that stands for the class: one that went into a graph, where that is how it runs for the most
+ * part; else the first one. Of a class without any, one of zeros.
+ */
+const struct gmt_tl_launch *gmt_class_launch(const struct gmt_timeline *timeline,
+                                             const struct gmt_tl_class *class);
 
 /* How long after at_ns the device is still busy with kernels launched before; 0 when unknown. */
 int64_t gmt_timeline_wait_ns(const struct gmt_timeline *timeline, int64_t at_ns);

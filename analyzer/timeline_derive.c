@@ -66,10 +66,10 @@ static int compare_int64(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Median over launches with a device time, per class, and the sums that follow. */
+/* Median over launches with a device time, in graphs too, per class, and the sums that follow. */
 static int derive_kernel_times(struct gmt_timeline *tl)
 {
-    int64_t *times = calloc(tl->launch_count + 1, sizeof(*times));
+    int64_t *times = calloc(tl->launch_count + tl->node_count + 1, sizeof(*times));
     size_t *first = calloc(tl->class_count + 1, sizeof(*first));
     int rc = -ENOMEM;
 
@@ -81,16 +81,21 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         if (launch->class_index < 0)
             continue;
         struct gmt_tl_class *class = &tl->classes[launch->class_index];
-        if (class->launches++ == 0)
+        if (class->alone++ == 0)
             class->first_launch = i;
         class->measured += launch->measured;
         class->timed += !launch->measured && launch->device_end_ns != GMT_NO_TIME;
     }
     size_t at = 0;
     for (size_t c = 0; c < tl->class_count; c++) {
+        struct gmt_tl_class *class = &tl->classes[c];
+
+        class->launches = class->alone + class->in_graphs;
         first[c] = at;
-        at += (size_t)tl->classes[c].timed;
-        tl->classes[c].timed = 0;
+        for (int64_t i = 0; i < class->in_graphs; i++)
+            times[at++] = class->nodes[i].device_end_ns - class->nodes[i].device_start_ns;
+        at += (size_t) class->timed;
+        class->timed = class->in_graphs;
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
@@ -130,8 +135,8 @@ static int derive_class_order(struct gmt_timeline *tl)
         return -ENOMEM;
     for (size_t c = 0; c < tl->class_count; c++) {
         tl->classes[c].of_class = tl->by_class + at;
-        at += (size_t)tl->classes[c].launches;
-        tl->classes[c].launches = 0;
+        at += (size_t)tl->classes[c].alone;
+        tl->classes[c].alone = 0;
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
         struct gmt_tl_class *class = tl->launches[i].class_index >= 0
@@ -139,7 +144,7 @@ static int derive_class_order(struct gmt_timeline *tl)
                                          : NULL;
 
         if (class != NULL)
-            class->of_class[class->launches++] = (uint32_t)i;
+            class->of_class[class->alone++] = (uint32_t)i;
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/cycle_times.h"
 #include "analyzer/intervals.h"
 #include "analyzer/occupancy.h"
 #include "analyzer/price.h"
@@ -141,8 +142,10 @@ static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
         row->block[i] = class->block[i];
     }
     row->launches = class->launches;
+    row->in_graphs = class->in_graphs;
     row->measured = class->measured;
     row->device_ns = class->total_ns;
+    row->by_cycles = class->by_cycles;
     row->share = class->total_ns / gmt_timeline_wall_ns(tl);
     row->load_efficiency = efficiency(gmt_access_of_loads(class));
     row->store_efficiency = efficiency(gmt_access_of_stores(class));
@@ -203,8 +206,11 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     report->wall_ns = gmt_timeline_wall_ns(tl);
     report->recorded_ns = gmt_timeline_recorded_ns(tl);
     report->own_ns = tl->own_ns;
-    report->gpu_busy_ns = tl->has_device_times ? gmt_intervals_length(tl->busy, tl->busy_count)
-                                               : NAN;
+    report->gpu_busy_ns = tl->has_device_times
+                              ? fmin(report->wall_ns,
+                                     gmt_intervals_length(tl->busy, tl->busy_count) +
+                                         gmt_measured_kernels_ns(tl))
+                              : NAN;
     report->transfers = tl->copy_count;
     report->launches = tl->launch_count;
     fill_kernels(tl, report);

@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/graph_kernels.h"
 #include "analyzer/query.h"
 #include "analyzer/where.h"
 #include "libtrace/store/own_schema.h"
 #include "libtrace/store/prefix.h"
+#include "reports/format.h"
 
 static const char *base_name(const char *path)
 {
@@ -283,14 +285,36 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
     return where;
 }
 
+/* How graphs run a kernel, and where the first of them is launched. */
+static const char *launched_by(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_launch *graph = NULL;
+    char launches[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tl->launch_count && graph == NULL; i++) {
+        if (tl->launches[i].call.id == class->nodes[0].launch_id)
+            graph = &tl->launches[i];
+    }
+    struct gmt_where where = graph != NULL ? gmt_where_of_call(analysis, &graph->call)
+                                           : (struct gmt_where){.label = "an unknown place"};
+    return gmt_text(analysis, "%s of %s runs in graphs, launched at %s%s",
+                    gmt_format_count(launches, (double)class->in_graphs),
+                    gmt_format_count(all, (double)class->launches), where.label,
+                    gmt_class_is_of_graphs(class) ? "; named is where it was captured" : "");
+}
+
 struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const char *name = class->name != NULL ? class->name : "unnamed kernel";
     struct gmt_where where = {.label = ""};
 
-    if (class->launches == 0 || !place(analysis, &tl->launches[class->first_launch].call, &where))
+    const struct gmt_tl_launch *launch = gmt_class_launch(tl, class);
+    if (launch->call.id == 0 || !place(analysis, &launch->call, &where))
         where.label = name;
     where.kernel = name;
+    if (class->in_graphs > 0)
+        where.graph = launched_by(analysis, class);
     return where;
 }

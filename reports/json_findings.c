@@ -33,6 +33,8 @@ json_t *gmt_json_where(const struct gmt_where *where)
         gmt_json_text(where->api), "kernel", gmt_json_text(where->kernel), "stack", stack);
     if (where->note != NULL)
         json_object_set_new(json, "note", gmt_json_text(where->note));
+    if (where->graph != NULL)
+        json_object_set_new(json, "graph", gmt_json_text(where->graph));
     return json;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of copies and kernels in the JSON report. */
 #include <jansson.h>
+#include <math.h>
 
 #include "reports/json_occupancy.h"
 #include "reports/json_parts.h"
@@ -36,6 +37,10 @@ json_t *gmt_json_kernel(const void *rows, size_t i)
         (json_int_t)k->launches, "measured_launches", (json_int_t)k->measured, "device_ns",
         gmt_json_ns(k->device_ns), "share_of_wall", gmt_json_number(k->share));
 
+    json_object_set_new(json, "launches_in_graphs", json_integer((json_int_t)k->in_graphs));
+    json_object_set_new(json, "device_ns_by",
+                        isnan(k->device_ns) ? json_null()
+                                            : json_string(k->by_cycles ? "cycles" : "times"));
     json_object_set_new(json, "load_efficiency_percent", gmt_json_number(k->load_efficiency));
     json_object_set_new(json, "store_efficiency_percent", gmt_json_number(k->store_efficiency));
     json_object_set_new(json, "shared_ways", gmt_json_number(k->shared_ways));

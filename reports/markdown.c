@@ -252,6 +252,10 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
         fputs(": ", out);
         gmt_markdown_plain(out, f->where.note);
     }
+    if (f->where.graph != NULL) {
+        fputs("; ", out);
+        gmt_markdown_plain(out, f->where.graph);
+    }
     fputs("\n\n", out);
     for (size_t i = 0; i < f->line_count && i < 3; i++) {
         fputs("- ", out);

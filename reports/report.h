@@ -64,7 +64,8 @@ struct gmt_where {
     const struct gmt_report_frame *stack;
     size_t stack_depth;
     const char
-        *note; /* why the user's function or line is not named, and what helps; NULL: it is */
+        *note,  /* why the user's function or line is not named, and what helps; NULL: it is */
+        *graph; /* of a kernel that graphs run: how often, and where they are launched; else NULL */
 };
 
 struct gmt_evidence {
@@ -244,8 +245,9 @@ struct gmt_kernel_row {
     const char *name;
     int64_t class_id; /* of the trace's kernel class */
     int64_t grid[3], block[3];
-    int64_t launches, measured;
-    double device_ns, share;                          /* of the wall time          */
+    int64_t launches, measured, in_graphs; /* the latter two are among the former */
+    double device_ns, share;               /* of the wall time          */
+    bool by_cycles; /* the former is computed from cycles: every launch was measured */
     double load_efficiency, store_efficiency;         /* percent                   */
     double shared_ways;                               /* worse of load and store   */
     double achieved_occupancy, theoretical_occupancy; /* 0..1                 */

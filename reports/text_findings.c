@@ -110,6 +110,12 @@ static void card_note(struct gmt_text_out *t, const struct gmt_report *r,
     gmt_text_wrap(t, 5, "names   ", f->where.note);
 }
 
+static void card_graph(struct gmt_text_out *t, const struct gmt_finding *f)
+{
+    if (f->where.graph != NULL)
+        gmt_text_wrap(t, 5, "graph   ", f->where.graph);
+}
+
 static void card(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_finding *f,
                  size_t number)
 {
@@ -130,6 +136,7 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_style(t, GMT_STYLE_PLAIN);
     card_where(t, r, f);
     gmt_text_wrap(t, 5, "", f->headline);
+    card_graph(t, f);
     card_note(t, r, f);
     if (f->range != NULL)
         gmt_text_wrap(t, 5, "range   ", f->range);

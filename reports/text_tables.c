@@ -148,12 +148,14 @@ static void occupancy(const struct gmt_kernel_row *row, char *text, size_t bytes
 
 static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row)
 {
-    char text[80];
+    char text[80], time[GMT_FORMAT_BYTES];
 
     fputs("  ", t->out);
     gmt_text_cell(t, row->name, 33, false);
     gmt_text_cell(t, gmt_format_count(text, (double)row->launches), 9, true);
-    gmt_text_cell(t, gmt_format_ns(text, row->device_ns), 10, true);
+    gmt_format_ns(time, row->device_ns);
+    snprintf(text, sizeof(text), "%s%s", row->by_cycles ? "~" : "", time);
+    gmt_text_cell(t, text, 10, true);
     gmt_text_cell(t, gmt_format_percent(text, 100 * row->share), 9, true);
     gmt_text_cell(t, gmt_format_decimal(text, row->load_efficiency, 0), 7, true);
     gmt_text_cell(t, gmt_format_decimal(text, row->store_efficiency, 0), 7, true);
@@ -172,6 +174,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
 {
     size_t top = t->detail->kernels;
     size_t shown = top > 0 && top + 1 < report->kernel_count ? top : report->kernel_count;
+    bool by_cycles = false;
 
     if (report->kernel_count == 0)
         return;
@@ -188,8 +191,10 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_cell(t, "occup.%", 10, true);
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown; i++) {
         kernel_line(t, &report->kernels[i]);
+        by_cycles |= report->kernels[i].by_cycles;
+    }
     if (shown < report->kernel_count)
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->kernel_count - shown);
     gmt_text_style(t, GMT_STYLE_DIM);
@@ -198,6 +203,9 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
             t, 2, "",
             "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
             "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
+    if (by_cycles)
+        gmt_text_wrap(t, 2, "",
+                      "~: every launch was measured, so the time is computed from its cycles.");
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
 }

@@ -142,6 +142,7 @@ ParameterizedTest(size_t *parameter, pattern, is_told_from_sums)
     struct gmt_tl_launch launch = {.argument_set = 1};
     struct gmt_timeline timeline = {.launches = &launch, .launch_count = 1};
     struct gmt_tl_class class = class_of(k);
+    class.alone = 1;
 
     cr_assert_eq(sqlite3_open(":memory:", &timeline.db), SQLITE_OK);
     put_arrays(timeline.db, k, (double)k->shape[0] * k->shape[1] * k->shape[2] * k->shape[3]);

@@ -25,6 +25,8 @@ export interface Where {
   module: string | null;
   api: string | null;
   kernel: string | null;
+  /** Of a kernel that graphs run: how often, and where they are launched. */
+  graph?: string;
   stack: Frame[];
 }
 /** A line of which a function was called that was inlined there. */
@@ -134,7 +136,10 @@ export interface KernelRow {
   block: number[];
   launches: number;
   measured_launches: number;
+  /** Not in reports of versions before. */
+  launches_in_graphs?: number;
   device_ns: number | null;
+  device_ns_by?: 'times' | 'cycles' | null;
   share_of_wall: number | null;
   load_efficiency_percent: number | null;
   store_efficiency_percent: number | null;

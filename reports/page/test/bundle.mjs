@@ -20,7 +20,7 @@ const { decodePayload } = await load('payload.ts');
 
 export const NAMES = {
   api: ['cudaMemcpy', 'cudaLaunchKernel'],
-  kind: ['transfer', 'memset', 'launch', 'sync', 'allocate', 'free', 'other'],
+  kind: ['transfer', 'memset', 'launch', 'sync', 'allocate', 'free', 'other', 'node'],
   direction: ['h2d', 'd2h', 'd2d', 'h2h', 'peer', 'unknown'],
   host_class: ['unknown', 'pageable', 'pinned', 'managed', 'device', 'array'],
   allocation: ['device', 'pitched', 'managed', 'async', 'pool', 'pinned', 'registered'],

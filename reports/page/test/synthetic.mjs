@@ -18,7 +18,7 @@ export const NAMES = {
     'cuMemsetD8Async',
     'cuFuncGetAttribute',
   ],
-  kind: ['transfer', 'memset', 'launch', 'sync', 'allocate', 'free', 'other'],
+  kind: ['transfer', 'memset', 'launch', 'sync', 'allocate', 'free', 'other', 'node'],
   direction: ['h2d', 'd2h', 'd2d', 'h2h', 'peer', 'unknown'],
   host_class: ['unknown', 'pageable', 'pinned', 'managed', 'device', 'array'],
   allocation: ['device', 'async', 'pinned'],

@@ -144,6 +144,26 @@ test('what gmtrace did itself has a lane below the threads, and none where there
   assert.ok(modelOf(calls(rows)).lanes.every(({ kind }) => kind !== 'own'));
 });
 
+test('kernels of a graph lie below the launch of the graph on its stream, and on no thread', () => {
+  const node = { kind: 7, thread: 0, stream: 0, device_start: 0 };
+  const rows = [
+    { ...LAUNCH, begin: 0, host_ns: 10, device_start: 20, device_ns: 80 },
+    { ...node, begin: 20, device_ns: 30 },
+    { ...node, begin: 60, device_ns: 40 },
+  ];
+  const model = modelOf(calls(rows));
+  const [thread, ...others] = model.lanes;
+  assert.equal(thread.events, 1);
+  const stream = others.find(({ kind }) => kind === 'stream');
+  assert.equal(stream.events, 3);
+  assert.deepEqual([...stream.tracks[1].levels[0].begin], [20, 60]);
+  const sums = page.sumRange(model.events, 0, 200);
+  const of = (what) => sums.find((sum) => sum.what === what);
+  assert.deepEqual([of('launch').calls, of('launch').works], [1, 1]);
+  assert.deepEqual([of('kernel of a graph').calls, of('kernel of a graph').works], [0, 2]);
+  assert.equal(of('kernel of a graph').deviceNs, 70);
+});
+
 test('pixels show how much of them is covered, and by what most', () => {
   const track = page.buildTrack(
     {

@@ -107,6 +107,10 @@ class Session:
         with self.open(path) as db:
             return db.execute(sql, arguments).fetchone()[0]
 
+    def rows(self, path: pathlib.Path, sql: str, *arguments) -> list[tuple]:
+        with self.open(path) as db:
+            return db.execute(sql, arguments).fetchall()
+
     def same_behaviour(self, what: str, command: list, name: str, collect: str = "standard",
                        **more: str) -> pathlib.Path:
         """Trace `command` and check that its stdout and exit status are those of a plain run."""

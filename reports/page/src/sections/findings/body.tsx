@@ -46,6 +46,7 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
           <code>{where.kernel}</code>
         </Fact>
       )}
+      {where.graph !== undefined && <Fact name="Graphs">{where.graph}</Fact>}
       {where.api !== null && (
         <Fact name="Call">
           <code>{where.api}</code>

@@ -7,6 +7,7 @@ import { Scatter } from '../../parts/scatter';
 import { stacksOf } from '../../parts/stacks';
 import { Table, type TableColumn } from '../../parts/table';
 import type { Payload } from '../../payload';
+import type { KernelRow } from '../../report';
 import { go } from '../../state';
 import { countersOf, type CounterRow } from './metrics';
 import type { Kernel } from './model';
@@ -19,6 +20,11 @@ interface Props {
   close: () => void;
 }
 
+function launchesText({ launches, launches_in_graphs, measured_launches }: KernelRow): string {
+  const inGraphs = launches_in_graphs ? `, ${count(launches_in_graphs)} of them in graphs` : '';
+  return `${count(launches)}${inGraphs}, ${count(measured_launches)} measured`;
+}
+
 function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
   const facts: [string, string][] = [
     ['Grid', row.grid.join(' × ')],
@@ -26,8 +32,8 @@ function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
     ['Registers', known(row.registers) ? `${row.registers} per thread` : NOTHING],
     ['Shared memory', `${bytes(row.static_shared_bytes)} static, ${bytes(row.dynamic_shared_bytes)} dynamic`],
     ['Local memory', known(row.local_bytes) ? `${bytes(row.local_bytes)} per thread` : NOTHING],
-    ['Launches', `${count(row.launches)}, ${count(row.measured_launches)} measured`],
-    ['One launch', ns(each)],
+    ['Launches', launchesText(row)],
+    ['One launch', row.device_ns_by === 'cycles' ? `${ns(each)}, by its cycles: every launch was measured` : ns(each)],
     ['All launches', `${ns(row.device_ns)}, ${share(row.share_of_wall)} of the run`],
   ];
   return (

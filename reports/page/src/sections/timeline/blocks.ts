@@ -2,7 +2,7 @@
 // Where an event is drawn: its block on its thread, its stream and its copy engine, for arrows, outlines
 // and finding it under the pointer.
 import { bytes } from '../../format';
-import { apiOf, directionOf, kindOf, nameOf } from './events';
+import { apiOf, directionOf, kindOf, nameOf, NODE } from './events';
 import type { Layout, PlacedLane, Scale } from './layout';
 import { laneAt } from './layout';
 import type { Model } from './model';
@@ -27,7 +27,8 @@ export function boxOf(model: Model, layout: Layout, scale: Scale, row: number, o
   const { events } = model;
   const device = on !== 'host';
   const begin = device ? events.deviceBegin[row] : events.begin[row];
-  if (Number.isNaN(begin) || (on === 'copy' && kindOf(events, row) !== 'transfer')) return null;
+  const kind = kindOf(events, row);
+  if (Number.isNaN(begin) || (on === 'copy' && kind !== 'transfer') || (on === 'host' && kind === NODE)) return null;
   const lane = on === 'host' ? 'thread' : on === 'device' ? 'stream' : 'copies';
   const column = { host: events.thread, device: events.stream, copy: events.direction }[on];
   const of = Number.isNaN(column[row]) ? -1 : column[row];

@@ -36,7 +36,9 @@ export interface Events {
   beginNs: Float64Array;
 }
 
-export const DEVICE_KINDS = ['launch', 'transfer', 'memset'];
+/** Kernels of graphs have no call of the host. */
+export const NODE = 'node';
+export const DEVICE_KINDS = ['launch', 'transfer', 'memset', NODE];
 
 export function timesMeanNothing(head: Head): boolean {
   return head.report.device.software || head.report.verdict.wall_ns === null;
@@ -159,6 +161,8 @@ export function nameOf(events: Events, row: number): string {
   switch (kindOf(events, row)) {
     case 'launch':
       return kernelName(events, row) ?? apiOf(events, row);
+    case 'node':
+      return kernelName(events, row) ?? 'kernel of a graph';
     case 'transfer':
       return `${directionOf(events, row)} copy${size}`;
     case 'memset':

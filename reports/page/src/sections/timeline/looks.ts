@@ -19,6 +19,7 @@ const KINDS: Record<string, { look: number; title: string }> = {
   allocate: { look: look(5, 'upright'), title: 'allocation' },
   free: { look: look(4, 'upright'), title: 'free' },
   other: { look: look(7, 'dots'), title: 'other call' },
+  node: { look: look(3, 'none'), title: 'kernel of a graph' },
 };
 
 export const BUSY_LOOK = look(3, 'none');

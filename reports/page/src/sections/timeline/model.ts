@@ -2,7 +2,7 @@
 // Lanes of the timeline: threads, gmtrace's own work, streams and copy engines of each device, when the device was busy, and
 // its memory in use. Built once; drawing and searching only read it.
 import type { Payload } from '../../payload';
-import { readEvents, shortKernel, threadName, place, type Events } from './events';
+import { NODE, place, readEvents, shortKernel, threadName, type Events } from './events';
 import { BUSY_LOOK, kernelLook, kindLook, OWN_LOOK } from './looks';
 import { readMemory, type MemoryCurve } from './memory';
 import { sortByKey } from './sort';
@@ -194,7 +194,8 @@ export function buildModel(payload: Payload): Model {
     model.lanes.push({ ...lane, tracks, events: rows.length, memory: null });
     return sorted;
   };
-  for (const [thread, rows] of groupRows(events.thread, () => true))
+  const node = head.names.kind.indexOf(NODE);
+  for (const [thread, rows] of groupRows(events.thread, (i) => events.kind[i] !== node))
     add({ kind: 'thread', title: threadName(head, thread), device: -1, of: thread }, rows, model.hostDepth);
   const own = ownLane(events, span);
   if (own !== null) model.lanes.push(own);

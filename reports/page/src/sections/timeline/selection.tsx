@@ -8,7 +8,19 @@ import { Table, type TableColumn } from '../../parts/table';
 import type { Frame } from '../../report';
 import { go } from '../../state';
 import { lengthText, placeText } from './axis';
-import { apiOf, bandwidth, countOf, kernelName, kindOf, nameOf, streamName, threadName, type Events } from './events';
+import {
+  apiOf,
+  bandwidth,
+  countOf,
+  DEVICE_KINDS,
+  kernelName,
+  kindOf,
+  nameOf,
+  NODE,
+  streamName,
+  threadName,
+  type Events,
+} from './events';
 import { kindTitle } from './looks';
 import type { Model } from './model';
 import { busyWithin, sumRange, type Sum } from './sums';
@@ -19,22 +31,27 @@ function facts(events: Events, row: number): [string, ComponentChildren][] {
   const kind = kindOf(events, row);
   const time = (at: number) => (byOrder || Number.isNaN(at) ? NOTHING : placeText(at, 1000, false));
   const length = (value: number) => (byOrder ? NOTHING : ns(value));
-  const device = kind === 'launch' || kind === 'transfer' || kind === 'memset';
+  const device = DEVICE_KINDS.includes(kind);
+  const called = kind !== NODE;
   const merged = countOf(events, row);
   const found: [string, ComponentChildren][] = [
     ['Kind', merged > 1 ? `${kindTitle(kind)}, ${count(merged)} calls merged into one block` : kindTitle(kind)],
     ['Function', apiOf(events, row)],
     ['Thread', threadName(head, events.thread[row])],
-    ['Called at', byOrder ? placeText(row, 1, true) : time(events.begin[row])],
-    ['Call took', length(events.hostNs[row])],
   ];
+  if (called)
+    found.push(
+      ['Called at', byOrder ? placeText(row, 1, true) : time(events.begin[row])],
+      ['Call took', length(events.hostNs[row])],
+    );
   if (device) {
     found.push(
       ['Stream', streamName(head, events.stream[row])],
       ['Device began', time(events.deviceBegin[row])],
       ['Device took', length(events.deviceNs[row])],
-      ['From call to device', length(byOrder ? NaN : events.deviceBegin[row] - events.begin[row])],
     );
+    if (called)
+      found.push(['From call to device', length(byOrder ? NaN : events.deviceBegin[row] - events.begin[row])]);
   }
   if (!Number.isNaN(events.bytes[row])) found.push(['Bytes', bytes(events.bytes[row])]);
   if (kind === 'transfer') {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened in a stretch of the timeline: sums by kind, the busy share of devices, and the longest events.
-import { countOf, kindOf, directionOf, type Events } from './events';
+import { countOf, directionOf, kindOf, NODE, type Events } from './events';
 import { kindTitle } from './looks';
 import type { Busy } from './model';
 import { lowerBound } from './sort';
@@ -36,10 +36,10 @@ export function sumRange(events: Events, from: number, to: number): Sum[] {
   const { begin, end, deviceBegin, deviceEnd, byOrder, hasDevice } = events;
   for (let row = 0; row < events.rows; row++) {
     // Blocks are half open, so that neighbours of the stretch do not count; those without length do inside it.
-    const onHost = begin[row] < to && (end[row] > from || begin[row] >= from);
+    const kind = kindOf(events, row);
+    const onHost = kind !== NODE && begin[row] < to && (end[row] > from || begin[row] >= from);
     const onDevice = deviceBegin[row] < to && (deviceEnd[row] > from || deviceBegin[row] >= from);
     if (!onHost && !onDevice) continue;
-    const kind = kindOf(events, row);
     const what = kind === 'transfer' ? `${directionOf(events, row)} copy` : kindTitle(kind);
     let sum = sums.get(what);
     if (sum === undefined) {

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cycles of multiprocessors to device times (cycle_times.h). */
+#include "analyzer/cycle_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/thresholds.h"
+
+static double cycles_of(const struct gmt_tl_class *class)
+{
+    double cycles = class->counter[GMT_M_sm_cycles_active_max];
+
+    return cycles > 0 ? cycles : NAN;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Cycles per ns by the classes that have both; NAN where they are too few. */
+static double clock_of_trace(const struct gmt_timeline *tl)
+{
+    double *clocks = calloc(tl->class_count + 1, sizeof(*clocks)), clock = NAN;
+    size_t n = 0;
+
+    for (size_t i = 0; clocks != NULL && i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+        double cycles = cycles_of(class);
+
+        if (class->timed > 0 && class->median_ns >= GMT_CYCLES_MIN_NS && isfinite(cycles))
+            clocks[n++] = cycles / (class->median_ns - GMT_CYCLES_EDGE_NS);
+    }
+    if (n >= GMT_CYCLES_MIN_CLASSES) {
+        qsort(clocks, n, sizeof(*clocks), compare);
+        clock = (clocks[(n - 1) / 2] + clocks[n / 2]) / 2;
+    }
+    free(clocks);
+    return clock;
+}
+
+static double clock_of_model(const struct gmt_timeline *tl, const struct gmt_model *model)
+{
+    double clock = model->shared_wavefronts_per_s / (1e9 * (double)tl->device.sm_count);
+
+    return model->provenance >= GMT_MODEL_SHIPPED && clock > 0 ? clock : NAN;
+}
+
+void gmt_cycle_times(struct gmt_timeline *tl, const struct gmt_model *model)
+{
+    double clock = clock_of_trace(tl);
+
+    if (isnan(clock))
+        clock = clock_of_model(tl, model);
+    for (size_t i = 0; !tl->simulated && isfinite(clock) && i < tl->class_count; i++) {
+        struct gmt_tl_class *class = &tl->classes[i];
+        double cycles = cycles_of(class);
+
+        if (class->launches == 0 || class->timed > 0 || isnan(cycles))
+            continue;
+        class->median_ns = cycles / clock + GMT_CYCLES_EDGE_NS;
+        class->total_ns = class->median_ns * (double)class->launches;
+        class->by_cycles = true;
+    }
+}
+
+double gmt_measured_kernels_ns(const struct gmt_timeline *tl)
+{
+    double ns = 0;
+
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+
+        if (class->measured > 0 && isfinite(class->median_ns))
+            ns += (double)class->measured * class->median_ns;
+    }
+    return ns;
+}

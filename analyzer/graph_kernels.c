@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operations of graphs to kernel classes (graph_kernels.h). */
+#include "analyzer/graph_kernels.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/query.h"
+#include "libtrace/record/checked.h"
+#include "libtrace/store/guard.h"
+#include "libtrace/store/own_schema.h"
+
+enum { KEY_SIZES = 6 };
+
+/* What an operation tells of its kernel: string.id of the mangled name, grid and block. */
+struct key {
+    int64_t name, size[KEY_SIZES];
+};
+
+struct candidate {
+    struct key key;
+    int32_t class_index;
+};
+
+struct candidates {
+    struct candidate *rows;
+    size_t n;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    int order = (x->name > y->name) - (x->name < y->name);
+
+    for (size_t i = 0; order == 0 && i < KEY_SIZES; i++)
+        order = (x->size[i] > y->size[i]) - (x->size[i] < y->size[i]);
+    return order;
+}
+
+static struct key read_key(struct gmt_query *query, int column)
+{
+    struct key key = {.name = gmt_query_int(query, column)};
+
+    for (int i = 0; i < KEY_SIZES; i++)
+        key.size[i] = gmt_query_int(query, column + 1 + i);
+    return key;
+}
+
+static int compare_class_ids(const void *a, const void *b)
+{
+    const struct gmt_tl_class *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct gmt_tl_class *class_of_id(const struct gmt_timeline *tl, int64_t id)
+{
+    struct gmt_tl_class key = {.id = id};
+
+    return bsearch(&key, tl->classes, tl->class_count, sizeof(*tl->classes), compare_class_ids);
+}
+
+/* Names are those of the trace itself, whatever a report may show of them. */
+static int load_candidates(const struct gmt_timeline *tl, struct candidates *candidates)
+{
+    struct gmt_query query;
+
+    candidates->rows = calloc(tl->class_count + 1, sizeof(*candidates->rows));
+    if (candidates->rows == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT c.id, s.id, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, "
+        "c.block_z FROM kernel_class c JOIN main.kernel k ON k.id = c.kernel_id "
+        "JOIN main.string s ON s.text = k.mangled");
+    while (rc == 0 && candidates->n < tl->class_count && gmt_query_next(&query)) {
+        const struct gmt_tl_class *class = class_of_id(tl, gmt_query_int(&query, 0));
+
+        if (class != NULL)
+            candidates->rows[candidates->n++] = (struct candidate){read_key(&query, 1),
+                                                                   (int32_t)(class - tl->classes)};
+    }
+    if (candidates->n > 1)
+        qsort(candidates->rows, candidates->n, sizeof(*candidates->rows), compare_keys);
+    return gmt_query_close(&query, rc);
+}
+
+/* The first launch of each class that went into a graph, also where only a range of the run is looked at. */
+static int load_captured(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT class_id, min(id), begin_ns, end_ns, caller, stack_id, api_id, "
+                            "thread_id, stream_id, argument_set_id, arguments = 'complete' "
+                            "FROM main.launch WHERE capturing <> 0 AND result = 0 "
+                            "AND class_id IS NOT NULL GROUP BY class_id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        struct gmt_tl_class *class = class_of_id(tl, gmt_query_int(&query, 0));
+
+        if (class == NULL)
+            continue;
+        struct gmt_tl_call *call = &class->captured.call;
+        call->id = gmt_query_id(&query, 1);
+        call->begin_ns = gmt_query_instant(&query, 2);
+        call->end_ns = gmt_query_instant(&query, 3);
+        call->caller = (uint64_t)gmt_query_int(&query, 4);
+        call->stack_id = gmt_query_id(&query, 5);
+        call->api = gmt_query_id(&query, 6);
+        call->thread = gmt_query_id(&query, 7);
+        call->stream = gmt_query_id(&query, 8);
+        call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
+        if (!gmt_index_within(call->api, tl->api_count))
+            call->api = 0;
+        class->captured.argument_set = gmt_query_id(&query, 9);
+        class->captured.arguments_complete = gmt_query_int(&query, 10) != 0;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+/* -1: none, or any of several. */
+static int32_t find_class(const struct gmt_timeline *tl, const struct candidates *candidates,
+                          const struct key *key)
+{
+    const struct candidate *found = bsearch(key, candidates->rows, candidates->n,
+                                            sizeof(*candidates->rows), compare_keys);
+    const struct candidate *end = candidates->rows + candidates->n;
+    int32_t all = -1, captured = -1;
+    size_t n = 0, captured_n = 0;
+
+    while (found != NULL && found > candidates->rows && compare_keys(found - 1, key) == 0)
+        found--;
+    for (; found != NULL && found < end && compare_keys(found, key) == 0; found++) {
+        all = found->class_index;
+        n++;
+        if (tl->classes[all].captured.call.id != 0) {
+            captured = all;
+            captured_n++;
+        }
+    }
+    if (captured_n > 0)
+        return captured_n == 1 ? captured : -1;
+    return n == 1 ? all : -1;
+}
+
+static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidates)
+{
+    static const char where[] =
+        "FROM device_op WHERE graph IS NOT NULL AND kind = 'kernel' AND "
+        "call_id IS NOT NULL AND start_ns IS NOT NULL AND end_ns > start_ns";
+    struct gmt_query query;
+    int64_t rows = 0;
+    char sql[512];
+
+    snprintf(sql, sizeof(sql), "SELECT count(*) %s", where);
+    int rc = gmt_query_int64(tl->db, sql, &rows);
+    if (rc != 0)
+        return rc;
+    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))
+        return -ENOMEM;
+    tl->nodes = calloc((size_t)rows + 1, sizeof(*tl->nodes));
+    if (tl->nodes == NULL)
+        return -ENOMEM;
+    snprintf(sql, sizeof(sql),
+             "SELECT start_ns, end_ns, call_id, kernel_name_id, grid_x, grid_y, grid_z, block_x, "
+             "block_y, block_z %s",
+             where);
+    rc = gmt_query_open(&query, tl->db, sql);
+    while (rc == 0 && rows > 0 && gmt_query_next(&query)) {
+        struct gmt_tl_node node = {.device_start_ns = gmt_query_time(&query, 0),
+                                   .device_end_ns = gmt_query_time(&query, 1),
+                                   .launch_id = gmt_query_id(&query, 2)};
+        struct key key = read_key(&query, 3);
+
+        rows--;
+        node.class_index = find_class(tl, candidates, &key);
+        if (node.class_index < 0) {
+            tl->unknown_nodes++;
+            tl->unknown_nodes_ns += (double)(node.device_end_ns - node.device_start_ns);
+        } else {
+            tl->classes[node.class_index].in_graphs++;
+            tl->nodes[tl->node_count++] = node;
+        }
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct gmt_tl_node *x = a, *y = b;
+    int order = (x->class_index > y->class_index) - (x->class_index < y->class_index);
+
+    return order != 0 ? order
+                      : (x->device_start_ns > y->device_start_ns) -
+                            (x->device_start_ns < y->device_start_ns);
+}
+
+int gmt_graph_kernels_load(struct gmt_timeline *tl)
+{
+    struct candidates candidates = {0};
+
+    if (tl->class_count == 0 || !gmt_trace_has_column(tl->db, "device_op", "kernel_name_id"))
+        return 0;
+    int rc = load_captured(tl);
+    if (rc == 0)
+        rc = load_candidates(tl, &candidates);
+    if (rc == 0)
+        rc = load_nodes(tl, &candidates);
+    free(candidates.rows);
+    if (tl->node_count > 1)
+        qsort(tl->nodes, tl->node_count, sizeof(*tl->nodes), compare_nodes);
+    for (size_t i = 0, at = 0; rc == 0 && i < tl->class_count; i++) {
+        tl->classes[i].nodes = tl->nodes + at;
+        at += (size_t)tl->classes[i].in_graphs;
+    }
+    return rc;
+}
+
+bool gmt_class_is_of_graphs(const struct gmt_tl_class *class)
+{
+    return class->captured.call.id != 0 && class->in_graphs > class->alone;
+}
+
+const struct gmt_tl_launch *gmt_class_launch(const struct gmt_timeline *tl,
+                                             const struct gmt_tl_class *class)
+{
+    static const struct gmt_tl_launch none = {.class_index = -1};
+
+    if (gmt_class_is_of_graphs(class))
+        return &class->captured;
+    return class->alone > 0 ? &tl->launches[class->first_launch] : &none;
+}
