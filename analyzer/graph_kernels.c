@@ -19,13 +19,14 @@ struct key {
     int64_t name, size[KEY_SIZES];
 };
 
+/* The class of a key: -1 where several have it, and not just one of them was captured. */
 struct candidate {
     struct key key;
     int32_t class_index;
 };
 
 struct candidates {
-    struct candidate *rows;
+    struct candidate *rows; /* by key, each once */
     size_t n;
 };
 
@@ -48,18 +49,38 @@ static struct key read_key(struct gmt_query *query, int column)
     return key;
 }
 
-static int compare_class_ids(const void *a, const void *b)
+/* Of those of one key, from `first` to before `end`. */
+static int32_t only_one(const struct gmt_timeline *tl, const struct candidate *first,
+                        const struct candidate *end)
 {
-    const struct gmt_tl_class *x = a, *y = b;
+    int32_t captured = -1;
+    size_t n = 0;
 
-    return (x->id > y->id) - (x->id < y->id);
+    for (const struct candidate *at = first; at < end; at++) {
+        if (tl->classes[at->class_index].captured.call.id != 0) {
+            captured = at->class_index;
+            n++;
+        }
+    }
+    if (n > 0)
+        return n == 1 ? captured : -1;
+    return end - first == 1 ? first->class_index : -1;
 }
 
-static struct gmt_tl_class *class_of_id(const struct gmt_timeline *tl, int64_t id)
+static void settle_candidates(const struct gmt_timeline *tl, struct candidates *candidates)
 {
-    struct gmt_tl_class key = {.id = id};
+    struct candidate *rows = candidates->rows;
+    size_t kept = 0;
 
-    return bsearch(&key, tl->classes, tl->class_count, sizeof(*tl->classes), compare_class_ids);
+    if (candidates->n > 1)
+        qsort(rows, candidates->n, sizeof(*rows), compare_keys);
+    for (size_t i = 0, end; i < candidates->n; i = end) {
+        for (end = i + 1; end < candidates->n && compare_keys(&rows[i], &rows[end]) == 0; end++)
+            ;
+        rows[kept] = (struct candidate){rows[i].key, only_one(tl, &rows[i], &rows[end])};
+        kept++;
+    }
+    candidates->n = kept;
 }
 
 /* Names are those of the trace itself, whatever a report may show of them. */
@@ -76,15 +97,15 @@ static int load_candidates(const struct gmt_timeline *tl, struct candidates *can
         "c.block_z FROM kernel_class c JOIN main.kernel k ON k.id = c.kernel_id "
         "JOIN main.string s ON s.text = k.mangled");
     while (rc == 0 && candidates->n < tl->class_count && gmt_query_next(&query)) {
-        const struct gmt_tl_class *class = class_of_id(tl, gmt_query_int(&query, 0));
+        int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
 
-        if (class != NULL)
-            candidates->rows[candidates->n++] = (struct candidate){read_key(&query, 1),
-                                                                   (int32_t)(class - tl->classes)};
+        if (class >= 0)
+            candidates->rows[candidates->n++] = (struct candidate){read_key(&query, 1), class};
     }
-    if (candidates->n > 1)
-        qsort(candidates->rows, candidates->n, sizeof(*candidates->rows), compare_keys);
-    return gmt_query_close(&query, rc);
+    rc = gmt_query_close(&query, rc);
+    if (rc == 0)
+        settle_candidates(tl, candidates);
+    return rc;
 }
 
 /* The first launch of each class that went into a graph, also where only a range of the run is looked at. */
@@ -98,11 +119,12 @@ static int load_captured(struct gmt_timeline *tl)
                             "AND class_id IS NOT NULL GROUP BY class_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct gmt_tl_class *class = class_of_id(tl, gmt_query_int(&query, 0));
+        int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
 
-        if (class == NULL)
+        if (class < 0)
             continue;
-        struct gmt_tl_call *call = &class->captured.call;
+        struct gmt_tl_launch *captured = &tl->classes[class].captured;
+        struct gmt_tl_call *call = &captured->call;
         call->id = gmt_query_id(&query, 1);
         call->begin_ns = gmt_query_instant(&query, 2);
         call->end_ns = gmt_query_instant(&query, 3);
@@ -114,35 +136,19 @@ static int load_captured(struct gmt_timeline *tl)
         call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
         if (!gmt_index_within(call->api, tl->api_count))
             call->api = 0;
-        class->captured.argument_set = gmt_query_id(&query, 9);
-        class->captured.arguments_complete = gmt_query_int(&query, 10) != 0;
+        captured->argument_set = gmt_query_id(&query, 9);
+        captured->arguments_complete = gmt_query_int(&query, 10) != 0;
     }
     return gmt_query_close(&query, rc);
 }
 
 /* -1: none, or any of several. */
-static int32_t find_class(const struct gmt_timeline *tl, const struct candidates *candidates,
-                          const struct key *key)
+static int32_t find_class(const struct candidates *candidates, const struct key *key)
 {
     const struct candidate *found = bsearch(key, candidates->rows, candidates->n,
                                             sizeof(*candidates->rows), compare_keys);
-    const struct candidate *end = candidates->rows + candidates->n;
-    int32_t all = -1, captured = -1;
-    size_t n = 0, captured_n = 0;
 
-    while (found != NULL && found > candidates->rows && compare_keys(found - 1, key) == 0)
-        found--;
-    for (; found != NULL && found < end && compare_keys(found, key) == 0; found++) {
-        all = found->class_index;
-        n++;
-        if (tl->classes[all].captured.call.id != 0) {
-            captured = all;
-            captured_n++;
-        }
-    }
-    if (captured_n > 0)
-        return captured_n == 1 ? captured : -1;
-    return n == 1 ? all : -1;
+    return found != NULL ? found->class_index : -1;
 }
 
 static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidates)
@@ -156,7 +162,7 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
 
     snprintf(sql, sizeof(sql), "SELECT count(*) %s", where);
     int rc = gmt_query_int64(tl->db, sql, &rows);
-    if (rc != 0)
+    if (rc != 0 || rows == 0)
         return rc;
     if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))
         return -ENOMEM;
@@ -175,7 +181,7 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
         struct key key = read_key(&query, 3);
 
         rows--;
-        node.class_index = find_class(tl, candidates, &key);
+        node.class_index = find_class(candidates, &key);
         if (node.class_index < 0) {
             tl->unknown_nodes++;
             tl->unknown_nodes_ns += (double)(node.device_end_ns - node.device_start_ns);
@@ -212,7 +218,8 @@ int gmt_graph_kernels_load(struct gmt_timeline *tl)
     if (tl->node_count > 1)
         qsort(tl->nodes, tl->node_count, sizeof(*tl->nodes), compare_nodes);
     for (size_t i = 0, at = 0; rc == 0 && i < tl->class_count; i++) {
-        tl->classes[i].nodes = tl->nodes + at;
+        if (tl->classes[i].in_graphs > 0)
+            tl->classes[i].nodes = &tl->nodes[at];
         at += (size_t)tl->classes[i].in_graphs;
     }
     return rc;

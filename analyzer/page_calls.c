@@ -5,7 +5,6 @@
 
 #include "analyzer/page_parts.h"
 #include "analyzer/query.h"
-#include "analyzer/sort.h"
 
 /*
  * What the timeline does not hold. A call that failed, or that was only put into a graph, took its
@@ -120,33 +119,16 @@ static void add_launches(struct gmt_page *page)
 }
 
 /* Kernels of graphs lie where the device ran them, and have thread, stream and stack of the graph's launch. */
-static int add_nodes(struct gmt_page *page)
+static void add_nodes(struct gmt_page *page)
 {
     const struct gmt_timeline *tl = page->timeline;
-    int64_t(*by_id)[2] = calloc(tl->launch_count + 1, sizeof(*by_id));
 
-    if (by_id == NULL)
-        return -ENOMEM;
-    for (size_t i = 0; i < tl->launch_count; i++) {
-        by_id[i][0] = tl->launches[i].call.id;
-        by_id[i][1] = (int64_t)i;
-    }
-    gmt_sort_pairs(by_id, tl->launch_count);
     for (size_t i = 0; i < tl->node_count; i++) {
         const struct gmt_tl_node *node = &tl->nodes[i];
-        size_t low = 0, high = tl->launch_count;
+        const struct gmt_tl_launch *launch = gmt_timeline_launch(tl, node->launch_id);
 
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-
-            if (by_id[middle][0] < node->launch_id)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low == tl->launch_count || by_id[low][0] != node->launch_id)
+        if (launch == NULL)
             continue;
-        const struct gmt_tl_launch *launch = &tl->launches[by_id[low][1]];
         struct gmt_page_call *call = push_timeline(page, GMT_PAGE_NODE, &launch->call);
 
         call->begin_ns = node->device_start_ns;
@@ -156,8 +138,6 @@ static int add_nodes(struct gmt_page *page)
         set_device(call, node->device_start_ns, node->device_end_ns);
         call->kernel = page->class_row[node->class_index];
     }
-    free(by_id);
-    return 0;
 }
 
 static void add_allocations(struct gmt_page *page)
@@ -231,7 +211,7 @@ int gmt_page_load_calls(struct gmt_page *page)
         return rc;
     add_copies(page);
     add_launches(page);
-    rc = add_nodes(page);
+    add_nodes(page);
     add_allocations(page);
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
         rc = add_source(page, &sources[i]);

@@ -295,6 +295,7 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
                                                           gmt_timeline_load_calls,
                                                           gmt_timeline_load_kernels,
                                                           gmt_graph_kernels_load,
+                                                          gmt_timeline_load_footprints,
                                                           gmt_timeline_derive};
     int rc = 0;
 
@@ -317,6 +318,7 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->allocations);
     free(tl->classes);
     free(tl->by_class);
+    free(tl->launch_ids);
     free(tl->nodes);
     free(tl->apis);
     free(tl->busy);

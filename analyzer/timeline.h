@@ -157,6 +157,7 @@ struct gmt_timeline {
     size_t copy_count;
     struct gmt_tl_launch *launches;
     size_t launch_count;
+    int64_t (*launch_ids)[2];              /* launch.id and its index, by id */
     struct gmt_tl_allocation *allocations; /* device side */
     size_t allocation_count;
     struct gmt_tl_class *classes;
@@ -195,6 +196,7 @@ void gmt_timeline_free(struct gmt_timeline *timeline);
 /* Parts of gmt_timeline_load. */
 int gmt_timeline_load_calls(struct gmt_timeline *timeline);
 int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
+int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */
 int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
@@ -212,6 +214,11 @@ static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
 
     return gmt_timeline_recorded_ns(timeline) - (isnan(own_ns) ? 0 : own_ns);
 }
+
+int32_t gmt_timeline_class(const struct gmt_timeline *timeline,
+                           int64_t id); /* -1: none of that id */
+/* NULL: there is none of that id. */
+const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *timeline, int64_t id);
 
 /*
  * A launch that stands for the class: one that went into a graph, where that is how it runs for the most

@@ -149,6 +149,36 @@ static int derive_class_order(struct gmt_timeline *tl)
     return 0;
 }
 
+static int derive_launch_ids(struct gmt_timeline *tl)
+{
+    tl->launch_ids = calloc(tl->launch_count + 1, sizeof(*tl->launch_ids));
+    if (tl->launch_ids == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        tl->launch_ids[i][0] = tl->launches[i].call.id;
+        tl->launch_ids[i][1] = (int64_t)i;
+    }
+    gmt_sort_pairs(tl->launch_ids, tl->launch_count);
+    return 0;
+}
+
+const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *tl, int64_t id)
+{
+    size_t low = 0, high = tl->launch_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tl->launch_ids[middle][0] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < tl->launch_count && tl->launch_ids[low][0] == id
+               ? &tl->launches[tl->launch_ids[low][1]]
+               : NULL;
+}
+
 static int derive_pending(struct gmt_timeline *tl)
 {
     int64_t busy_until = INT64_MIN;
@@ -268,6 +298,8 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
     sort_calls(tl->allocations, tl->allocation_count, sizeof(*tl->allocations));
     int rc = derive_kernel_times(tl);
 
+    if (rc == 0)
+        rc = derive_launch_ids(tl);
     if (rc == 0)
         rc = derive_pending(tl);
     if (rc == 0)

@@ -112,7 +112,7 @@ static int compare_classes(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static int32_t class_index(const struct gmt_timeline *tl, int64_t id)
+int32_t gmt_timeline_class(const struct gmt_timeline *tl, int64_t id)
 {
     struct gmt_tl_class key = {.id = id};
     const struct gmt_tl_class *found = bsearch(&key, tl->classes, tl->class_count,
@@ -138,7 +138,7 @@ static int load_launches(struct gmt_timeline *tl)
         struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
 
         read_call(tl, &query, &launch->call);
-        launch->class_index = class_index(tl, gmt_query_int(&query, 8));
+        launch->class_index = gmt_timeline_class(tl, gmt_query_int(&query, 8));
         launch->measured = gmt_query_int(&query, 9) != 0;
         launch->argument_set = gmt_query_id(&query, 10);
         read_times(&query, 11, &launch->device_start_ns, &launch->device_end_ns);
@@ -250,7 +250,7 @@ static int load_counters(struct gmt_timeline *tl)
                             "WHERE kc.value IS NOT NULL GROUP BY kc.class_id, kc.metric_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        int32_t class = class_index(tl, gmt_query_int(&query, 0));
+        int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
         const char *name = gmt_query_text_here(&query, 1);
         const char *group = gmt_query_text_here(&query, 2);
 
@@ -309,7 +309,20 @@ static struct set_bytes *load_set_bytes(struct gmt_timeline *tl, size_t *count)
 }
 
 /* All that a launch can read and write, as far as its arguments tell; the largest of a class. */
-static int load_footprints(struct gmt_timeline *tl)
+static void widen(struct gmt_tl_class *class, const struct gmt_tl_launch *launch,
+                  const struct set_bytes *sets, size_t count)
+{
+    struct set_bytes key = {.set = launch->argument_set};
+    const struct set_bytes *found = bsearch(&key, sets, count, sizeof(key), compare_sets);
+
+    if (found == NULL)
+        return;
+    class->mapped_bytes = fmax(class->mapped_bytes, found->mapped);
+    if (launch->arguments_complete)
+        class->footprint_bytes = fmax(class->footprint_bytes, found->bytes);
+}
+
+int gmt_timeline_load_footprints(struct gmt_timeline *tl)
 {
     size_t count = 0;
     struct set_bytes *sets = load_set_bytes(tl, &count);
@@ -317,18 +330,12 @@ static int load_footprints(struct gmt_timeline *tl)
     if (sets == NULL)
         return sqlite3_errcode(tl->db) == SQLITE_NOMEM ? -ENOMEM : -EIO;
     for (size_t i = 0; i < tl->launch_count; i++) {
-        const struct gmt_tl_launch *launch = &tl->launches[i];
-        struct set_bytes key = {.set = launch->argument_set};
-
-        if (launch->class_index < 0)
-            continue;
-        const struct set_bytes *found = bsearch(&key, sets, count, sizeof(key), compare_sets);
-        struct gmt_tl_class *class = &tl->classes[launch->class_index];
-        if (found == NULL)
-            continue;
-        class->mapped_bytes = fmax(class->mapped_bytes, found->mapped);
-        if (launch->arguments_complete)
-            class->footprint_bytes = fmax(class->footprint_bytes, found->bytes);
+        if (tl->launches[i].class_index >= 0)
+            widen(&tl->classes[tl->launches[i].class_index], &tl->launches[i], sets, count);
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
+        if (tl->classes[i].in_graphs > 0)
+            widen(&tl->classes[i], &tl->classes[i].captured, sets, count);
     }
     free(sets);
     return 0;
@@ -347,7 +354,5 @@ int gmt_timeline_load_kernels(struct gmt_timeline *tl)
 
     if (rc == 0)
         rc = load_counters(tl);
-    if (rc == 0)
-        rc = load_launches(tl);
-    return rc == 0 ? load_footprints(tl) : rc;
+    return rc == 0 ? load_launches(tl) : rc;
 }

@@ -289,13 +289,9 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
 static const char *launched_by(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    const struct gmt_tl_launch *graph = NULL;
+    const struct gmt_tl_launch *graph = gmt_timeline_launch(tl, class->nodes[0].launch_id);
     char launches[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES];
 
-    for (size_t i = 0; i < tl->launch_count && graph == NULL; i++) {
-        if (tl->launches[i].call.id == class->nodes[0].launch_id)
-            graph = &tl->launches[i];
-    }
     struct gmt_where where = graph != NULL ? gmt_where_of_call(analysis, &graph->call)
                                            : (struct gmt_where){.label = "an unknown place"};
     return gmt_text(analysis, "%s of %s runs in graphs, launched at %s%s",
