@@ -8,7 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analyzer/open.h"
+#include "analyzer/query.h"
 #include "tests/rules/page_reader.h"
 
 static struct gmt_fixture fixture;
@@ -21,7 +24,7 @@ static struct gmt_fixture fixture;
            ", 1, " #class ", 0, 'complete'); "
 #define GRAPH \
     LAUNCH \
-        "(700, 3, 1, 1, 1, 80000000, 80005000, 0, 1, 0, 'graph', 700, NULL, NULL, 0, 'unknown'); "
+    "(700, 3, 1, 1, 1, 80000000, 80005000, 0, 1, 0, 'graph', 700, NULL, NULL, 0, 'unknown'); "
 #define NAME "INSERT INTO string VALUES (900, '_Z4workPfPKfi'), (901, '_Z5otherv'); "
 /* Five operations of the graph's launch: each of so many ns, of the kernel of that name and grid. */
 #define NODES(name, grid, ns) \
@@ -204,4 +207,40 @@ Test(graph_kernels, are_on_the_timeline)
         free(column[i]);
     gmt_page_read_free(&page);
     gmt_fixture_free(&fixture);
+}
+
+/* tests/data/README.md: 20 launches of a captured graph with two kernels, on an H200. */
+Test(graph_kernels, of_a_recording_have_all_of_their_time)
+{
+    char folder[] = "/tmp/gmtrace-graph.XXXXXX", path[128], command[512], message[256] = "";
+    double recorded = NAN;
+    struct gmt_query query;
+
+    fixture = (struct gmt_fixture){0};
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/trace.db", folder);
+    snprintf(command, sizeof(command), "gzip -dc '%s/tests/data/graph.db.gz' > %s", GMT_SOURCE_DIR,
+             path);
+    /* NOLINTNEXTLINE(bugprone-command-processor,cert-env33-c): a test's own fixed command. */
+    cr_assert_eq(system(command), 0);
+    int rc = gmt_open_trace(path, &fixture.db, message, sizeof(message));
+    cr_assert_eq(rc, 0, "%s", message);
+    gmt_fixture_analyze(&fixture, NULL);
+    rc = gmt_query_open(&query, fixture.db,
+                        "SELECT sum(end_ns - start_ns) FROM device_op WHERE kind = 'kernel'");
+    if (rc == 0 && gmt_query_next(&query))
+        recorded = gmt_query_real(&query, 0);
+    cr_assert_eq(gmt_query_close(&query, rc), 0);
+    cr_assert_eq(fixture.report.kernel_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_eq(fixture.report.kernels[i].launches, 20);
+        cr_expect_eq(fixture.report.kernels[i].in_graphs, 20);
+    }
+    /* A class has its median for each launch. */
+    cr_expect(fabs(fixture.report.kernel_ns / recorded - 1) < 0.05, "%.0f of %.0f ns",
+              fixture.report.kernel_ns, recorded);
+    cr_expect_null(gap_about("could not be told"));
+    gmt_fixture_free(&fixture);
+    (void)unlink(path);
+    (void)rmdir(folder);
 }
