@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/thresholds.h"
+#include "libtrace/record/checked.h"
 
 static double cycles_of(const struct gmt_tl_class *class)
 {
@@ -61,10 +62,20 @@ void gmt_cycle_times(struct gmt_timeline *tl, const struct gmt_model *model)
 
         if (class->launches == 0 || class->timed > 0 || isnan(cycles))
             continue;
-        class->median_ns = cycles / clock + GMT_CYCLES_EDGE_NS;
+        double ns = cycles / clock + GMT_CYCLES_EDGE_NS;
+        /* No kernel took longer than the run: such counters, or such a clock, are damaged. */
+        if (!(ns * (double)class->launches <= gmt_timeline_recorded_ns(tl)))
+            continue;
+        class->median_ns = ns;
         class->total_ns = class->median_ns * (double)class->launches;
         class->by_cycles = true;
     }
+}
+
+int64_t gmt_cycle_times_end(const struct gmt_tl_class *class, const struct gmt_tl_launch *launch)
+{
+    return class->by_cycles ? launch->call.begin_ns + gmt_integer_clamped(class->median_ns)
+                            : GMT_NO_TIME;
 }
 
 double gmt_measured_kernels_ns(const struct gmt_timeline *tl)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device times of kernels of which every launch was measured: from the cycles that were counted. */
+/* Device times of kernels of which no launch has one, from the cycles that were counted. */
 #ifndef GMT_ANALYZER_CYCLE_TIMES_H
 #define GMT_ANALYZER_CYCLE_TIMES_H
 
@@ -17,6 +17,10 @@
  * wavefront per cycle. Nothing where neither is known. To be called before times are asked for.
  */
 void gmt_cycle_times(struct gmt_timeline *timeline, const struct gmt_model *model);
+
+/* When the kernel of a measured launch ended, were it begun with its call; GMT_NO_TIME where its class has no
+ * time by cycles. */
+int64_t gmt_cycle_times_end(const struct gmt_tl_class *class, const struct gmt_tl_launch *launch);
 
 /*
  * Time of the kernels of launches that were measured, ns: median_ns of its class for each. They are in

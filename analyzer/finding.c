@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/cycle_times.h"
 #include "analyzer/price.h"
 #include "analyzer/rule.h"
 #include "analyzer/thresholds.h"
 #include "analyzer/untimed_waits.h"
-#include "libtrace/record/checked.h"
 #include "reports/format.h"
 
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
@@ -57,6 +57,19 @@ void gmt_finding_evidence(struct gmt_finding *finding, const char *name, const c
     finding->evidence[finding->evidence_count++] = (struct gmt_evidence){name, unit, value};
 }
 
+/* To what there is of that name: a finding may be about several classes. */
+static void add_evidence(struct gmt_finding *finding, const char *name, const char *unit,
+                         double value)
+{
+    for (size_t i = 0; finding != NULL && i < finding->evidence_count; i++) {
+        if (strcmp(finding->evidence[i].name, name) == 0) {
+            finding->evidence[i].value += value;
+            return;
+        }
+    }
+    gmt_finding_evidence(finding, name, unit, value);
+}
+
 void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
                        struct gmt_interval interval)
 {
@@ -89,23 +102,22 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
     if (finding != NULL && finding->part == NULL)
         finding->part = class_shape(analysis, class);
     if (class->in_graphs > 0)
-        gmt_finding_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
+        add_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
     for (int64_t i = 0; i < class->in_graphs; i++)
         gmt_finding_claim(
             analysis, finding,
             (struct gmt_interval){class->nodes[i].device_start_ns, class->nodes[i].device_end_ns});
     for (int64_t i = 0; i < class->alone; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[class->of_class[i]];
-        int64_t begin_ns = launch->call.begin_ns;
 
         if (launch->device_end_ns != GMT_NO_TIME)
             gmt_finding_claim(
                 analysis, finding,
                 (struct gmt_interval){launch->device_start_ns, launch->device_end_ns});
-        else if (class->by_cycles) /* it was waited for, so its time is there */
+        else if (class->by_cycles && launch->measured) /* it was waited for, so its time is there */
             gmt_finding_claim(
                 analysis, finding,
-                (struct gmt_interval){begin_ns, begin_ns + gmt_integer_clamped(class->median_ns)});
+                (struct gmt_interval){launch->call.begin_ns, gmt_cycle_times_end(class, launch)});
     }
 }
 

@@ -87,6 +87,16 @@ static bool counters_were_on(const struct gmt_timeline *tl)
     return on > 0 || tl->has_patched || tl->has_hardware;
 }
 
+/* Of launches outside of the range that is looked at, where there is one. */
+static bool has_counters(const struct gmt_tl_class *class)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < GMT_METRICS && !any; i++)
+        any = isfinite(class->counter[i]);
+    return any;
+}
+
 /* Kernels that only graphs run are not measured, and some are of no class. */
 static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *report)
 {
@@ -97,7 +107,7 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->in_graphs > 0 && class->alone == 0) {
+        if (class->in_graphs > 0 && class->alone == 0 && !has_counters(class)) {
             classes++;
             time_ns += class->total_ns;
         }

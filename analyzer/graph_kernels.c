@@ -3,11 +3,11 @@
 #include "analyzer/graph_kernels.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/query.h"
+#include "analyzer/sort.h"
 #include "libtrace/record/checked.h"
 #include "libtrace/store/guard.h"
 #include "libtrace/store/own_schema.h"
@@ -49,22 +49,38 @@ static struct key read_key(struct gmt_query *query, int column)
     return key;
 }
 
-/* Of those of one key, from `first` to before `end`. */
+/* How well a class is known to be the one: by a capture, by launches, or as the only one. */
+static int rank_of(const struct gmt_tl_class *class)
+{
+    return class->captured.call.id != 0 ? 2 : class->alone > 0;
+}
+
+/* Classes of one kernel that is loaded twice differ in nothing that a report shows. */
+static bool is_same(const struct gmt_tl_class *a, const struct gmt_tl_class *b)
+{
+    return a->dynamic_shared_bytes == b->dynamic_shared_bytes &&
+           memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0;
+}
+
+/* Of those of one key, from `first` to before `end`; -1: any of several. */
 static int32_t only_one(const struct gmt_timeline *tl, const struct candidate *first,
                         const struct candidate *end)
 {
-    int32_t captured = -1;
-    size_t n = 0;
+    int32_t best = first->class_index;
+    bool certain = true;
 
-    for (const struct candidate *at = first; at < end; at++) {
-        if (tl->classes[at->class_index].captured.call.id != 0) {
-            captured = at->class_index;
-            n++;
-        }
+    for (const struct candidate *at = first + 1; at < end; at++) {
+        const struct gmt_tl_class *class = &tl->classes[at->class_index];
+        int more = rank_of(class) - rank_of(&tl->classes[best]);
+
+        if (more == 0 && !is_same(class, &tl->classes[best]))
+            certain = false;
+        if (more > 0)
+            certain = true;
+        if (more > 0 || (more == 0 && class->id < tl->classes[best].id))
+            best = at->class_index;
     }
-    if (n > 0)
-        return n == 1 ? captured : -1;
-    return end - first == 1 ? first->class_index : -1;
+    return certain ? best : -1;
 }
 
 static void settle_candidates(const struct gmt_timeline *tl, struct candidates *candidates)
@@ -125,6 +141,8 @@ static int load_captured(struct gmt_timeline *tl)
             continue;
         struct gmt_tl_launch *captured = &tl->classes[class].captured;
         struct gmt_tl_call *call = &captured->call;
+        captured->class_index = class;
+        captured->device_start_ns = captured->device_end_ns = GMT_NO_TIME;
         call->id = gmt_query_id(&query, 1);
         call->begin_ns = gmt_query_instant(&query, 2);
         call->end_ns = gmt_query_instant(&query, 3);
@@ -151,29 +169,20 @@ static int32_t find_class(const struct candidates *candidates, const struct key 
     return found != NULL ? found->class_index : -1;
 }
 
-static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidates)
-{
-    static const char where[] =
-        "FROM device_op WHERE graph IS NOT NULL AND kind = 'kernel' AND "
-        "call_id IS NOT NULL AND start_ns IS NOT NULL AND end_ns > start_ns";
-    struct gmt_query query;
-    int64_t rows = 0;
-    char sql[512];
+#define GMT_NODES_WHERE \
+    "FROM device_op WHERE graph IS NOT NULL AND kind = 'kernel' AND " \
+    "call_id IS NOT NULL AND start_ns IS NOT NULL AND end_ns > start_ns"
 
-    snprintf(sql, sizeof(sql), "SELECT count(*) %s", where);
-    int rc = gmt_query_int64(tl->db, sql, &rows);
-    if (rc != 0 || rows == 0)
-        return rc;
-    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))
-        return -ENOMEM;
+static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidates, int64_t rows)
+{
+    struct gmt_query query;
+
     tl->nodes = calloc((size_t)rows + 1, sizeof(*tl->nodes));
     if (tl->nodes == NULL)
         return -ENOMEM;
-    snprintf(sql, sizeof(sql),
-             "SELECT start_ns, end_ns, call_id, kernel_name_id, grid_x, grid_y, grid_z, block_x, "
-             "block_y, block_z %s",
-             where);
-    rc = gmt_query_open(&query, tl->db, sql);
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT start_ns, end_ns, call_id, kernel_name_id, grid_x, grid_y, "
+                            "grid_z, block_x, block_y, block_z, graph " GMT_NODES_WHERE);
     while (rc == 0 && rows > 0 && gmt_query_next(&query)) {
         struct gmt_tl_node node = {.device_start_ns = gmt_query_time(&query, 0),
                                    .device_end_ns = gmt_query_time(&query, 1),
@@ -181,6 +190,7 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
         struct key key = read_key(&query, 3);
 
         rows--;
+        (void)gmt_query_int(&query, 10); /* what is no number does not tell of a graph */
         node.class_index = find_class(candidates, &key);
         if (node.class_index < 0) {
             tl->unknown_nodes++;
@@ -203,20 +213,63 @@ static int compare_nodes(const void *a, const void *b)
                             (x->device_start_ns < y->device_start_ns);
 }
 
+/* A sweep over starts: what starts before the latest end so far runs beside the one that ends then. */
+static int mark_beside(struct gmt_timeline *tl)
+{
+    int64_t(*order)[2] = calloc(tl->node_count + 1, sizeof(*order)), until = INT64_MIN;
+    bool *beside = calloc(tl->node_count + 1, sizeof(*beside));
+    size_t owner = 0;
+
+    for (size_t i = 0; order != NULL && i < tl->node_count; i++) {
+        order[i][0] = tl->nodes[i].device_start_ns;
+        order[i][1] = (int64_t)i;
+    }
+    if (order != NULL)
+        gmt_sort_pairs(order, tl->node_count);
+    for (size_t i = 0; order != NULL && beside != NULL && i < tl->node_count; i++) {
+        size_t index = (size_t)order[i][1];
+
+        if (tl->nodes[index].device_start_ns < until)
+            beside[index] = beside[owner] = true;
+        if (tl->nodes[index].device_end_ns > until) {
+            until = tl->nodes[index].device_end_ns;
+            owner = index;
+        }
+    }
+    for (size_t i = 0; beside != NULL && i < tl->node_count; i++)
+        tl->classes[tl->nodes[i].class_index].beside += beside[i];
+    int rc = order != NULL && beside != NULL ? 0 : -ENOMEM;
+    free(order);
+    free(beside);
+    return rc;
+}
+
 int gmt_graph_kernels_load(struct gmt_timeline *tl)
 {
     struct candidates candidates = {0};
+    int64_t rows = 0;
 
-    if (tl->class_count == 0 || !gmt_trace_has_column(tl->db, "device_op", "kernel_name_id"))
+    if (!gmt_trace_has_column(tl->db, "device_op", "kernel_name_id"))
         return 0;
-    int rc = load_captured(tl);
+    int rc = gmt_query_int64(tl->db, "SELECT count(*) " GMT_NODES_WHERE, &rows);
+    if (rc != 0 || rows == 0)
+        return rc;
+    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))
+        return -ENOMEM;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        if (tl->launches[i].class_index >= 0)
+            tl->classes[tl->launches[i].class_index].alone++;
+    }
+    rc = load_captured(tl);
     if (rc == 0)
         rc = load_candidates(tl, &candidates);
     if (rc == 0)
-        rc = load_nodes(tl, &candidates);
+        rc = load_nodes(tl, &candidates, rows);
     free(candidates.rows);
     if (tl->node_count > 1)
         qsort(tl->nodes, tl->node_count, sizeof(*tl->nodes), compare_nodes);
+    if (rc == 0)
+        rc = mark_beside(tl);
     for (size_t i = 0, at = 0; rc == 0 && i < tl->class_count; i++) {
         if (tl->classes[i].in_graphs > 0)
             tl->classes[i].nodes = &tl->nodes[at];

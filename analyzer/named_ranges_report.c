@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "analyzer/analysis.h"
+#include "analyzer/cycle_times.h"
 #include "analyzer/named_ranges.h"
 
 /* One claim of a finding. Claims are made of what rows say: each ends when a call ended, or when its work on
- * the device did; so the end tells the call. */
+ * the device did, in a graph too; so the end tells the call. A launch of a class that has its time by cycles
+ * claims that time from its begin on. */
 struct claim {
     int64_t end_ns;
     double ns;
@@ -97,6 +99,15 @@ static void resolve_all(struct claims *claims, const struct gmt_named_ranges *al
 
         resolve(claims, all, &launch->call, launch->call.begin_ns, launch->call.end_ns);
         resolve(claims, all, &launch->call, launch->call.begin_ns, launch->device_end_ns);
+        if (launch->measured && launch->class_index >= 0)
+            resolve(claims, all, &launch->call, launch->call.begin_ns,
+                    gmt_cycle_times_end(&tl->classes[launch->class_index], launch));
+    }
+    for (size_t i = 0; i < tl->node_count; i++) {
+        const struct gmt_tl_launch *launch = gmt_timeline_launch(tl, tl->nodes[i].launch_id);
+
+        if (launch != NULL)
+            resolve(claims, all, &launch->call, launch->call.begin_ns, tl->nodes[i].device_end_ns);
     }
     for (size_t i = 0; i < tl->allocation_count; i++) {
         const struct gmt_tl_allocation *one = &tl->allocations[i];

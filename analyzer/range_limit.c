@@ -133,7 +133,9 @@ static const struct limited {
     {"api_call", IN_RANGE},
     {"device_op", "call_id IN (SELECT id FROM temp.transfer UNION ALL SELECT id FROM temp.memset "
                   "UNION ALL SELECT id FROM temp.launch)"},
-    {"kernel_class", "id IN (SELECT class_id FROM temp.launch)"},
+    /* What a graph runs is known by its class alone. */
+    {"kernel_class", "id IN (SELECT class_id FROM temp.launch) OR "
+                     "EXISTS (SELECT 1 FROM temp.launch WHERE kind = 'graph')"},
 };
 
 /* What reads the whole table: a TEMP view may add columns that the trace's table lacks. */

@@ -117,9 +117,10 @@ struct gmt_tl_class {
     double counter[GMT_METRICS];  /* mean per launch, NAN: not measured */
     int64_t launches;         /* how often it ran: launched by itself, and by launches of graphs */
     int64_t alone, in_graphs; /* of these */
+    int64_t beside;           /* of in_graphs: while another kernel of a graph ran */
     int64_t measured, timed;
     double median_ns; /* of launches that were not measured; NAN: no device time at all */
-    bool by_cycles;   /* median_ns is computed from cycles: all launches were measured */
+    bool by_cycles;   /* median_ns is computed from cycles: no launch has a device time */
     double total_ns;  /* median x launches: what the program spends there untraced */
     size_t
         first_launch; /* index of one launch that stands for the class, where it is not only in graphs */
@@ -217,7 +218,7 @@ static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
 
 int32_t gmt_timeline_class(const struct gmt_timeline *timeline,
                            int64_t id); /* -1: none of that id */
-/* NULL: there is none of that id. */
+/* Of a trace in which graphs ran kernels. NULL: there is none of that id. */
 const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *timeline, int64_t id);
 
 /*

@@ -75,6 +75,8 @@ static int derive_kernel_times(struct gmt_timeline *tl)
 
     if (times == NULL || first == NULL)
         goto out;
+    for (size_t c = 0; c < tl->class_count; c++)
+        tl->classes[c].alone = 0;
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
 
@@ -91,6 +93,9 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         struct gmt_tl_class *class = &tl->classes[c];
 
         class->launches = class->alone + class->in_graphs;
+        /* Nothing is said of what did not run: in a range of the run, say. */
+        for (size_t m = 0; class->launches == 0 && m < GMT_METRICS; m++)
+            class->counter[m] = NAN;
         first[c] = at;
         for (int64_t i = 0; i < class->in_graphs; i++)
             times[at++] = class->nodes[i].device_end_ns - class->nodes[i].device_start_ns;
@@ -149,8 +154,11 @@ static int derive_class_order(struct gmt_timeline *tl)
     return 0;
 }
 
+/* Only launches of graphs are looked up by their id. */
 static int derive_launch_ids(struct gmt_timeline *tl)
 {
+    if (tl->node_count == 0)
+        return 0;
     tl->launch_ids = calloc(tl->launch_count + 1, sizeof(*tl->launch_ids));
     if (tl->launch_ids == NULL)
         return -ENOMEM;
@@ -164,7 +172,7 @@ static int derive_launch_ids(struct gmt_timeline *tl)
 
 const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *tl, int64_t id)
 {
-    size_t low = 0, high = tl->launch_count;
+    size_t low = 0, high = tl->launch_ids != NULL ? tl->launch_count : 0;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -174,7 +182,7 @@ const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *tl, i
         else
             high = middle;
     }
-    return low < tl->launch_count && tl->launch_ids[low][0] == id
+    return tl->launch_ids != NULL && low < tl->launch_count && tl->launch_ids[low][0] == id
                ? &tl->launches[tl->launch_ids[low][1]]
                : NULL;
 }

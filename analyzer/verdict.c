@@ -206,10 +206,10 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     report->wall_ns = gmt_timeline_wall_ns(tl);
     report->recorded_ns = gmt_timeline_recorded_ns(tl);
     report->own_ns = tl->own_ns;
-    report->gpu_busy_ns = tl->has_device_times
+    double measured_ns = gmt_measured_kernels_ns(tl);
+    report->gpu_busy_ns = tl->has_device_times || measured_ns > 0
                               ? fmin(report->wall_ns,
-                                     gmt_intervals_length(tl->busy, tl->busy_count) +
-                                         gmt_measured_kernels_ns(tl))
+                                     gmt_intervals_length(tl->busy, tl->busy_count) + measured_ns)
                               : NAN;
     report->transfers = tl->copy_count;
     report->launches = tl->launch_count;

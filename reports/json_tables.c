@@ -39,8 +39,8 @@ json_t *gmt_json_kernel(const void *rows, size_t i)
 
     json_object_set_new(json, "launches_in_graphs", json_integer((json_int_t)k->in_graphs));
     json_object_set_new(json, "device_ns_by",
-                        isnan(k->device_ns) ? json_null()
-                                            : json_string(k->by_cycles ? "cycles" : "times"));
+                        !isfinite(k->device_ns) ? json_null()
+                                                : json_string(k->by_cycles ? "cycles" : "times"));
     json_object_set_new(json, "load_efficiency_percent", gmt_json_number(k->load_efficiency));
     json_object_set_new(json, "store_efficiency_percent", gmt_json_number(k->store_efficiency));
     json_object_set_new(json, "shared_ways", gmt_json_number(k->shared_ways));

@@ -247,7 +247,7 @@ struct gmt_kernel_row {
     int64_t grid[3], block[3];
     int64_t launches, measured, in_graphs; /* the latter two are among the former */
     double device_ns, share;               /* of the wall time          */
-    bool by_cycles; /* the former is computed from cycles: every launch was measured */
+    bool by_cycles; /* the former is computed from cycles: no launch has a device time */
     double load_efficiency, store_efficiency;         /* percent                   */
     double shared_ways;                               /* worse of load and store   */
     double achieved_occupancy, theoretical_occupancy; /* 0..1                 */

@@ -204,8 +204,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
             "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
             "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
     if (by_cycles)
-        gmt_text_wrap(t, 2, "",
-                      "~: every launch was measured, so the time is computed from its cycles.");
+        gmt_text_wrap(t, 2, "", "~: no launch has a device time, so it is computed from cycles.");
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
 }

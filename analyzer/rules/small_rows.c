@@ -114,6 +114,8 @@ static bool *classes_in_rows(struct gmt_analysis *analysis)
                 counts[tl->launches[i].class_index]++;
         }
         for (size_t i = 0; i < tl->class_count; i++)
+            counts[i] += tl->classes[i].beside;
+        for (size_t i = 0; i < tl->class_count; i++)
             most[i] = counts[i] > 0 && 2 * counts[i] >= tl->classes[i].timed;
     }
     free(counts);

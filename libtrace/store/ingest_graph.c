@@ -109,13 +109,19 @@ int gmt_ingest_settle_graphs(sqlite3 *db)
         "UPDATE graph_switch SET graph_id = coalesce((SELECT g.made_id FROM graph g WHERE g.id = "
         "graph_switch.graph_id), graph_id);"
         "DROP TABLE first; DROP TABLE other;"
-        /* Kernels that no launch has, neither by itself nor captured: their nodes were made one by one. */
+        /* Kernels of a shape that no launch has, neither by itself nor captured: their nodes were made one by
+         * one. A node's handle of a kernel is another than that of a launch: names are compared. */
+        "CREATE TEMP TABLE shape(mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
+        "PRIMARY KEY(mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z));"
+        "INSERT OR IGNORE INTO shape SELECT k.mangled, c.grid_x, c.grid_y, c.grid_z, c.block_x, "
+        "c.block_y, c.block_z FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id;"
         "INSERT INTO kernel_class(kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z) "
-        "SELECT DISTINCT n.kernel_id, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, "
-        "n.block_z FROM graph_node n JOIN kernel k ON k.id = n.kernel_id WHERE n.kind = 'kernel' "
-        "AND n.grid_x IS NOT NULL AND NOT EXISTS (SELECT 1 FROM kernel_class c "
-        "WHERE c.kernel_id = n.kernel_id AND c.grid_x = n.grid_x AND c.grid_y = n.grid_y AND "
-        "c.grid_z = n.grid_z AND c.block_x = n.block_x AND c.block_y = n.block_y AND "
-        "c.block_z = n.block_z);";
+        "SELECT min(n.kernel_id), n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z "
+        "FROM graph_node n JOIN kernel k ON k.id = n.kernel_id WHERE n.kind = 'kernel' AND "
+        "n.grid_x IS NOT NULL AND NOT EXISTS (SELECT 1 FROM shape s WHERE s.mangled = k.mangled "
+        "AND s.grid_x = n.grid_x AND s.grid_y = n.grid_y AND s.grid_z = n.grid_z AND "
+        "s.block_x = n.block_x AND s.block_y = n.block_y AND s.block_z = n.block_z) "
+        "GROUP BY k.mangled, n.grid_x, n.grid_y, n.grid_z, n.block_x, n.block_y, n.block_z;"
+        "DROP TABLE shape;";
     return gmt_database_exec(db, sql);
 }

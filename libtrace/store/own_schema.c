@@ -259,6 +259,7 @@ static const struct asked_table asked_tables[] = {
     {"capability", false},
     {"coverage", false},
     {"device_gap", false},
+    {"device_op", true},
     {"fingerprint", false},
     {"graph", false},
     {"graph_node", false},

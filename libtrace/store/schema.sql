@@ -224,7 +224,7 @@ CREATE TABLE kernel (
     binary_version INTEGER, ptx_version INTEGER, parameter_count INTEGER
 );
 
-CREATE TABLE kernel_class (              -- launches with the same kernel, grid, block, dynamic shared
+CREATE TABLE kernel_class (              -- launches, or nodes of graphs, with the same kernel, grid, block, dynamic shared
     id        INTEGER PRIMARY KEY,
     kernel_id INTEGER NOT NULL REFERENCES kernel(id),
     grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER,

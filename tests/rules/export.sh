@@ -77,7 +77,7 @@ spoil hostile.db
 exports hostile
 
 # Two kernels at once on one stream, a graph of two nodes, a copy whose call was lost, a call without a
-# thread, and a clock that runs backwards.
+# thread, a word of a later version, and a clock that runs backwards.
 make_trace odd.db fixtures/GM401_positive
 sqlite3 odd.db "
     INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, capturing, kind,
@@ -91,6 +91,9 @@ sqlite3 odd.db "
     INSERT INTO device_op (kind, context_id, device_id, correlation, graph, start_ns, end_ns, kernel_name_id, call_id)
         VALUES ('kernel', 1, 0, 1, 7, 98600000, 98650000, 90, 9003), ('kernel', 1, 0, 1, 7, 98650000, 98700000, 90, 9003),
                ('copy', NULL, 0, 2, NULL, 99000000, 98000000, NULL, NULL);
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_master SET sql = replace(sql, '''memset'')', '''memset'',''co\"py,\\\"'')') WHERE name = 'device_op';
+    PRAGMA writable_schema = RESET;
     PRAGMA ignore_check_constraints = ON;
     INSERT INTO device_op (kind, device_id, correlation, start_ns, end_ns)
         VALUES ('co\"py,\\\"', 0, 3, 99500000, 99600000);

@@ -54,6 +54,9 @@ damage 'launch.kind is no word of the format' "PRAGMA writable_schema = ON; UPDA
 for column in transfer.direction launch.kind sync.kind allocation.kind capability.state api.family; do
     damage "$column is no word of the format" "UPDATE ${column%.*} SET ${column#*.} = 'zz'"
 done
+damage 'device_op.kind is no word of the format' "INSERT INTO device_op (kind, correlation, start_ns, end_ns) VALUES ('zz', 1, 1, 2)"
+damage 'device_op.graph is no integer' "INSERT INTO device_op (kind, correlation, graph, start_ns, end_ns, call_id) VALUES
+    ('kernel', 1, 'x', 1, 2, 3)"
 # A word that the file declares is one of a later version: its rows are read as far as they are known.
 cp good.db later.db
 sqlite3 later.db "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, '''graph'')', '''graph'',''later'')')

@@ -104,6 +104,52 @@ Test(cycle_times, give_a_finding_its_price)
     gmt_fixture_free(&fixture);
 }
 
+/* Launches while another client of CUPTI was at work have no time either, and nobody waited for them. */
+Test(cycle_times, are_claimed_of_launches_that_were_measured)
+{
+    analyze(
+        "UPDATE launch SET measured = CASE WHEN seq = 1 THEN 'hardware' END, device_start_ns = "
+        "NULL, "
+        "device_end_ns = NULL; INSERT INTO metric VALUES (43, 'sm_cycles_active_max', '-', "
+        "'hardware', 'cycles', '-'); INSERT INTO fixture_counter (metric_id, value) VALUES (43, "
+        "2000000); ",
+        true);
+    const struct gmt_finding *finding = NULL;
+    double claimed = 0, each = 2e6 / (fixture.model.shared_wavefronts_per_s / 132e9) + 600;
+
+    for (size_t i = 0; i < fixture.report.finding_count; i++) {
+        if (strcmp(fixture.report.findings[i].rule, "GM301") == 0)
+            finding = &fixture.report.findings[i];
+    }
+    cr_assert_not_null(finding);
+    for (size_t i = 0; i < finding->claim_count; i++)
+        claimed += (double)(finding->claims[i].end_ns - finding->claims[i].begin_ns);
+    cr_expect_float_eq(claimed, each, 1);
+    cr_expect_float_eq(row_of(1)->device_ns, 10 * each, 10);
+    /* Nothing else was on the device. */
+    cr_expect_float_eq(fixture.report.gpu_busy_ns, each, 1);
+    gmt_fixture_free(&fixture);
+}
+
+/* Cycles, or a clock, that make a kernel longer than the run are damaged. */
+Test(cycle_times, are_no_longer_than_the_run)
+{
+    static const char *const damaged[] = {
+        ONLY_MEASURED "UPDATE kernel_counters SET value = 1e308 WHERE metric_id = 43",
+        ONLY_MEASURED "UPDATE kernel_counters SET value = 3e8 WHERE metric_id = 43",
+        ONLY_MEASURED OTHER(2, 100600, 100000) OTHER(3, 100600, 150000)
+            OTHER(4, 200600, 250000) "UPDATE kernel_counters SET value = 1e-300 WHERE metric_id = "
+                                     "43 AND class_id > 1",
+    };
+
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+        analyze(damaged[i], true);
+        cr_expect(isnan(row_of(1)->device_ns), "case %zu: %g", i, row_of(1)->device_ns);
+        cr_expect_not(row_of(1)->by_cycles);
+        gmt_fixture_free(&fixture);
+    }
+}
+
 /* ---- against recordings ---- */
 
 struct score {

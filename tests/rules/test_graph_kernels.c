@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/named_ranges.h"
 #include "analyzer/open.h"
 #include "analyzer/query.h"
 #include "tests/rules/page_reader.h"
@@ -110,7 +111,17 @@ Test(graph_kernels, have_findings_at_the_captured_call)
 
 Test(graph_kernels, that_were_never_measured_are_named_with_what_helps)
 {
-    analyze(NAME CAPTURED(600, 1) GRAPH NODES(900, 100000, 2000000) NOT_BY_THEMSELVES);
+    static const char nothing[] = NAME CAPTURED(600, 1) GRAPH NODES(900, 100000, 2000000)
+        NOT_BY_THEMSELVES "DELETE FROM kernel_counters; ";
+    static const char on[] = "INSERT INTO capability VALUES ('counters', 'ok', 0, NULL, NULL)";
+
+    analyze(nothing);
+    cr_expect_null(gap_about("only ran in graphs"), "counters were not asked for");
+    gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, nothing);
+    gmt_fixture_sql(&fixture, on);
+    gmt_fixture_analyze(&fixture, NULL);
     const struct gmt_kernel_row *row = row_of(1);
     const struct gmt_gap *gap = gap_about(
         "1 kernel class (10.0 ms of device time) only ran in graphs");
@@ -124,23 +135,6 @@ Test(graph_kernels, that_were_never_measured_are_named_with_what_helps)
     gmt_fixture_free(&fixture);
 }
 
-Test(graph_kernels, that_were_never_measured_are_named_where_nothing_was)
-{
-    static const char nothing[] = NAME CAPTURED(600, 1) GRAPH NODES(900, 100000, 2000000)
-        NOT_BY_THEMSELVES "DELETE FROM kernel_counters; ";
-    static const char on[] = "INSERT INTO capability VALUES ('counters', 'ok', 0, NULL, NULL)";
-
-    analyze(nothing);
-    cr_expect_null(gap_about("only ran in graphs"), "counters were not asked for");
-    gmt_fixture_free(&fixture);
-    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
-    gmt_fixture_sql(&fixture, nothing);
-    gmt_fixture_sql(&fixture, on);
-    gmt_fixture_analyze(&fixture, NULL);
-    cr_expect_not_null(gap_about("only ran in graphs"));
-    gmt_fixture_free(&fixture);
-}
-
 /* Shared memory is not in the record of an operation: what was captured tells which class it is. */
 Test(graph_kernels, of_two_classes_are_of_the_one_that_was_captured)
 {
@@ -151,12 +145,130 @@ Test(graph_kernels, of_two_classes_are_of_the_one_that_was_captured)
     gmt_fixture_free(&fixture);
 }
 
+/* A class that neither was captured nor launched was made for nodes of graphs, by earlier versions twice. */
+Test(graph_kernels, of_two_classes_are_of_the_one_that_was_launched)
+{
+    analyze(NAME TWIN GRAPH NODES(900, 100000, 2000000));
+    cr_expect_eq(row_of(1)->in_graphs, 5);
+    cr_expect_null(row_of(2));
+    gmt_fixture_free(&fixture);
+}
+
+/* A kernel that is loaded twice has two classes, which a report cannot tell apart. */
+Test(graph_kernels, of_one_kernel_that_is_loaded_twice_are_of_its_first_class)
+{
+    analyze(NAME TWIN "UPDATE kernel_class SET dynamic_shared_bytes = 0; " CAPTURED(600, 1)
+                CAPTURED(601, 2) GRAPH NODES(900, 100000, 2000000));
+    cr_expect_eq(row_of(1)->in_graphs, 5);
+    cr_expect_null(gap_about("could not be told"));
+    gmt_fixture_free(&fixture);
+}
+
+/* What ran beside another kernel left the device no more idle than that: GM504 does not speak of it. */
+Test(graph_kernels, that_run_side_by_side_count_as_such)
+{
+    analyze(NAME CAPTURED(600, 1) GRAPH NODES(900, 100000, 2000000));
+    cr_expect_eq(fixture.timeline.classes[0].beside, 0);
+    gmt_fixture_free(&fixture);
+    analyze(NAME CAPTURED(600, 1) GRAPH NODES(900, 100000, 4000000));
+    cr_expect_eq(fixture.timeline.classes[0].beside, 5);
+    gmt_fixture_free(&fixture);
+}
+
+#define STEP \
+    "INSERT INTO string VALUES (950, 'step'); INSERT INTO range VALUES (1, 'push', 1, NULL, 950, " \
+    "79000000, 81000000, 0); "
+
+/* The graph is captured outside of the range, and launched inside. */
+static void analyze_step(const char *sql)
+{
+    char message[256] = "";
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, sql);
+    cr_assert_eq(gmt_range_limit(fixture.db, "step", message, sizeof(message)), 0, "%s", message);
+    gmt_fixture_analyze(&fixture, NULL);
+}
+
+Test(graph_kernels, in_a_range_are_of_the_class_that_was_captured_outside)
+{
+    analyze_step(NAME STEP CAPTURED(600, 1) GRAPH NODES(
+        900, 100000,
+        2000000) "UPDATE launch SET begin_ns = begin_ns - 55000000, end_ns = end_ns - 55000000 "
+                 "WHERE kind = 'kernel' AND capturing = 0; ");
+    cr_assert_not_null(row_of(1));
+    cr_expect_eq(row_of(1)->launches, 5);
+    cr_expect_eq(row_of(1)->in_graphs, 5);
+    cr_expect_null(gap_about("could not be told"));
+    cr_expect_null(gap_about("only ran in graphs"), "it was measured outside of the range");
+    gmt_fixture_free(&fixture);
+}
+
+Test(graph_kernels, in_a_range_are_not_of_the_class_that_is_launched_there)
+{
+    analyze_step(NAME STEP TWIN CAPTURED(600, 2) GRAPH NODES(
+        900, 100000,
+        2000000) "UPDATE launch SET begin_ns = 79500000, end_ns = 79501000 WHERE seq = 5; ");
+    cr_assert_not_null(row_of(2));
+    cr_expect_eq(row_of(2)->in_graphs, 5);
+    cr_assert_not_null(row_of(1));
+    cr_expect_eq(row_of(1)->in_graphs, 0);
+    gmt_fixture_free(&fixture);
+}
+
+/* A claim of a kernel of a graph is of the range that the graph was launched in. */
+Test(graph_kernels, have_findings_in_the_range_of_their_graph)
+{
+    analyze(NAME STEP CAPTURED(600, 1)
+                GRAPH NODES(900, 100000, 2000000) "DELETE FROM launch WHERE kind = 'kernel' AND "
+                                                  "capturing = 0 AND measured IS NULL; ");
+    const struct gmt_finding *finding = finding_of("GM301");
+
+    cr_assert_not_null(finding);
+    cr_assert_not_null(finding->range);
+    cr_expect_str_eq(finding->range, "step");
+    gmt_fixture_free(&fixture);
+}
+
+/* A finding about many classes counts their launches in graphs once, and has its other evidence as well. */
+Test(graph_kernels, of_many_classes_leave_room_for_other_evidence)
+{
+    static const char many[] = NAME GRAPH
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 24) "
+        "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, "
+        "block_z) "
+        "SELECT i, 1, i, 1, 1, 32, 1, 1 FROM n; "
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 24) "
+        "INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, "
+        "result, "
+        "stack_id, capturing, kind, seq, kernel_id, class_id, no_activity, arguments, "
+        "argument_set_id) SELECT 600 + i, 3, 1, 1, 1, 1000 + i, 2000 + i, 0, 1, 1, 'kernel', 600 + "
+        "i, "
+        "1, i, 0, 'complete', 1 FROM n; "
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 24) "
+        "INSERT INTO device_op (kind, context_id, device_id, correlation, graph, start_ns, end_ns, "
+        "kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, call_id) "
+        "SELECT 'kernel', 1, 0, 700, 5, 80010000 + i * 100000, 80060000 + i * 100000, 900, i, 1, "
+        "1, "
+        "32, 1, 1, 700 FROM n; ";
+    const struct gmt_finding *finding = NULL;
+
+    gmt_fixture_load_positive(&fixture, "GM202", many);
+    gmt_fixture_analyze(&fixture, NULL);
+    finding = finding_of("GM202");
+    cr_assert_not_null(finding);
+    cr_expect_float_eq(gmt_fixture_evidence(finding, "launches_in_graphs"), 23, 0);
+    cr_expect_gt(gmt_fixture_evidence(finding, "excess_sectors"), 0);
+    gmt_fixture_free(&fixture);
+}
+
 Test(graph_kernels, that_are_of_no_certain_class_are_counted_as_such)
 {
     static const char *const cases[] = {
-        /* of either class: both were captured, or neither */
+        /* of either class: both were captured, or launched */
         NAME TWIN CAPTURED(600, 1) CAPTURED(601, 2) GRAPH NODES(900, 100000, 2000000),
-        NAME TWIN GRAPH NODES(900, 100000, 2000000),
+        NAME TWIN GRAPH NODES(900, 100000, 2000000) LAUNCH
+        "(800, 3, 1, 1, 1, 95000000, 95001000, 0, 1, 0, 'kernel', 800, 1, 2, 0, 'complete'); ",
         /* another kernel, another grid */
         NAME CAPTURED(600, 1) GRAPH NODES(901, 100000, 2000000),
         NAME CAPTURED(600, 1) GRAPH NODES(900, 99999, 2000000),

@@ -55,6 +55,17 @@ Test(graph_classes, are_made_for_kernels_that_no_launch_has)
                  1);
 }
 
+/* A node's handle of a kernel is not that of a launch: kernels 1 and 3 are the same one. */
+Test(graph_classes, are_those_of_launches_where_the_kernel_has_the_name)
+{
+    run("INSERT INTO kernel(id,name,mangled) VALUES(3,'a()','_Z1av')"
+        ";" NODE(0, 3, 10) NODE(1, 3, 20) NODE(2, 1, 20));
+    cr_assert_eq(gmt_ingest_settle(db), 0);
+    cr_expect_eq(number("SELECT count(*) FROM kernel_class"), 2);
+    cr_expect_eq(number("SELECT count(*) FROM kernel_class WHERE grid_x = 20 AND kernel_id = 1"),
+                 1);
+}
+
 Test(graph_classes, are_not_made_for_what_is_not_known)
 {
     run(NODE(0, 9, 10) NODE(

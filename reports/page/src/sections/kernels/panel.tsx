@@ -33,7 +33,7 @@ function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
     ['Shared memory', `${bytes(row.static_shared_bytes)} static, ${bytes(row.dynamic_shared_bytes)} dynamic`],
     ['Local memory', known(row.local_bytes) ? `${bytes(row.local_bytes)} per thread` : NOTHING],
     ['Launches', launchesText(row)],
-    ['One launch', row.device_ns_by === 'cycles' ? `${ns(each)}, by its cycles: every launch was measured` : ns(each)],
+    ['One launch', row.device_ns_by === 'cycles' ? `${ns(each)}, by its cycles: no launch has a device time` : ns(each)],
     ['All launches', `${ns(row.device_ns)}, ${share(row.share_of_wall)} of the run`],
   ];
   return (
