@@ -157,6 +157,7 @@ test('kernels of a graph lie below the launch of the graph on its stream, and on
   const stream = others.find(({ kind }) => kind === 'stream');
   assert.equal(stream.events, 3);
   assert.deepEqual([...stream.tracks[1].levels[0].begin], [20, 60]);
+  assert.equal(page.callsBegun(model.events, 0, 200), 1);
   const sums = page.sumRange(model.events, 0, 200);
   const of = (what) => sums.find((sum) => sum.what === what);
   assert.deepEqual([of('launch').calls, of('launch').works], [1, 1]);

@@ -14,6 +14,15 @@ export function busyWithin(busy: Busy, from: number, to: number): number {
   return until(to) - until(from);
 }
 
+/** How many calls begin within [from, to]; kernels of graphs are no calls. */
+export function callsBegun(events: Events, from: number, to: number): number {
+  const node = events.head.names.kind.indexOf(NODE);
+  const until = lowerBound(events.begin, to, true);
+  let calls = 0;
+  for (let row = lowerBound(events.begin, from); row < until; row++) calls += events.kind[row] === node ? 0 : 1;
+  return calls;
+}
+
 export interface Sum {
   what: string;
   /** Calls that touch the stretch; their time on the host within it. */

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { count } from '../../format';
 import { lengthText, placeText } from './axis';
 import type { Model } from './model';
-import { lowerBound } from './sort';
+import { callsBegun } from './sums';
 import type { View } from './view';
 
 interface ToolsProps {
@@ -61,7 +61,7 @@ export function ShownText({
     // The room beside the extent is no time of the trace.
     const [from, to] = [Math.max(view.from, model.from), Math.min(view.to, model.to)];
     const text = (at: number) => placeText(at, to - from, events.byOrder);
-    const calls = lowerBound(events.begin, view.to, true) - lowerBound(events.begin, view.from);
+    const calls = callsBegun(events, view.from, view.to);
     const length = lengthText(to - from, events.byOrder);
     const begin = events.byOrder ? '' : `, ${count(calls)} ${calls === 1 ? 'call begins' : 'calls begin'} in it`;
     return `${text(from)} to ${text(to)}: ${length}${begin}.`;
