@@ -35,8 +35,8 @@ static double now_ms()
 }
 
 /* The same two kernels, as nodes that are made one by one. */
-static cudaGraph_t build(unsigned *to, const unsigned *from, unsigned *counter, const unsigned *host,
-                         size_t bytes)
+static cudaGraph_t build(unsigned *to, const unsigned *from, unsigned *counter,
+                         const unsigned *host, size_t bytes)
 {
     cudaGraph_t graph;
     cudaGraphNode_t up, set, add, count, down;
@@ -62,7 +62,8 @@ static cudaGraph_t build(unsigned *to, const unsigned *from, unsigned *counter, 
     kernel.func = reinterpret_cast<void *>(k_graph_count);
     kernel.kernelParams = of_count;
     CHECK(cudaGraphAddKernelNode(&count, graph, &add, 1, &kernel));
-    CHECK(cudaGraphAddMemcpyNode1D(&down, graph, &count, 1, out, to, bytes, cudaMemcpyDeviceToHost));
+    CHECK(
+        cudaGraphAddMemcpyNode1D(&down, graph, &count, 1, out, to, bytes, cudaMemcpyDeviceToHost));
     return graph;
 }
 
