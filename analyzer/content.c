@@ -123,7 +123,7 @@ int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
     return place->doubt;
 }
 
-/* What copy `i` told. Earlier writes of another stream, unless they were waited for, may come later. */
+/* What is known from copy `i`. Earlier writes of another stream, unless they were waited for, may come later. */
 static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *memory,
                      uint64_t address, size_t i)
 {
@@ -138,7 +138,7 @@ static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *m
 
     if (!gmt_places_remember(&memory->places, &place))
         scan->failed = true;
-    gmt_content_print_told(scan, i);
+    gmt_content_note_print(scan, i);
 }
 
 /* Whether upload `i` brings bytes back, as they were, to memory like that which they left, and at the same
@@ -195,7 +195,7 @@ static void upload(struct gmt_content_scan *scan, size_t i)
     const struct gmt_content_arrival *arrival = arrival_slot(scan, copy->src);
     if (copy->linear && copy->src != 0 && arrival->address != 0 && arrival->bytes == copy->bytes)
         check_trip(scan, i, arrival->copy);
-    gmt_content_host_told(scan, i, copy->src);
+    gmt_content_note_host(scan, i, copy->src);
     if (to == NULL || to->foreign)
         return;
     int64_t offset = gmt_content_offset_in(to, copy->dst);
@@ -220,7 +220,7 @@ static void upload(struct gmt_content_scan *scan, size_t i)
         hand_over(scan, &to->writes, copy->call.stream);
 }
 
-/* Does a copy to the host bring what copies told of its source? */
+/* Does a copy to the host bring the bytes that its source is known to hold, from earlier copies? */
 static void check_source_place(struct gmt_content_scan *scan, size_t i,
                                struct gmt_content_memory *from)
 {
@@ -258,7 +258,7 @@ static void download(struct gmt_content_scan *scan, size_t i)
     if (from != NULL && !from->foreign && copy->linear &&
         gmt_content_offset_in(from, copy->src) >= 0)
         check_source_place(scan, i, from);
-    gmt_content_host_told(scan, i, copy->dst);
+    gmt_content_note_host(scan, i, copy->dst);
     /* It tells what the place holds, whoever wrote it. */
     if (from != NULL && !from->foreign && copy->linear && scan->contents[i].print.whole >= 0 &&
         gmt_content_offset_in(from, copy->src) >= 0)
@@ -405,7 +405,7 @@ static int begin(struct gmt_content_scan *scan)
                : rc;
 }
 
-/* Memory that changes unseen holds what copies told of it by chance only. */
+/* Memory that is written by more than recorded calls may have changed since the last copy. */
 static void doubt_unseen(struct gmt_content_scan *scan)
 {
     const struct gmt_timeline *tl = scan->timeline;

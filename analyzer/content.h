@@ -46,13 +46,13 @@ enum gmt_host_holds { GMT_HOST_UNKNOWN, GMT_HOST_ELSEWHERE, GMT_HOST_THERE };
 /* About one copy between the host and a device. */
 struct gmt_copy_content {
     struct gmt_print print; /* of every copy                                             */
-    /* Copy that told what its destination held, or its source if it goes to the host; -1: none did. */
+    /* Earlier copy by which the content of its destination was known, or of its source if it goes to the host; -1: none. */
     int32_t before;
     int32_t source;                  /* copy from a device that filled its source; -1: none       */
     enum gmt_content_known place;    /* the same bytes as `before`?                            */
     enum gmt_content_known trip;     /* as `source`, and they are still where it read them?    */
     int32_t place_doubt, trip_doubt; /* enum gmt_doubt; place_doubt: also of a copy to the host */
-    /* Of a copy to a device alone: one that told of other memory that held the same bytes; -1: none. */
+    /* Of a copy to a device alone: an earlier one by which other memory held the same bytes; -1: none. */
     int32_t twin;
     /* It brings back what `source` had taken from memory that was freed meanwhile, unchanged until then, to
      * memory that holds nothing else yet. */

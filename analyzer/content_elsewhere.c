@@ -5,7 +5,7 @@
 
 /* ---- on the host ------------------------------------------------------------------------------ */
 
-void gmt_content_host_told(struct gmt_content_scan *scan, size_t i, uint64_t address)
+void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t address)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     struct gmt_place place = {.bytes = copy->bytes, .copy = (int32_t)i, .serial = scan->serial};
@@ -21,7 +21,7 @@ void gmt_content_host_told(struct gmt_content_scan *scan, size_t i, uint64_t add
         scan->failed = true;
 }
 
-/* Whether copies told last that the host has the bytes of copy `i` there, in memory that was not given
+/* Whether, by the last copy, the host has the bytes of copy `i` there, in memory that was not given
  * back and that no kernel gets. */
 static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t address,
                      int64_t allocation)
@@ -35,11 +35,10 @@ static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t add
     const struct gmt_place *place = gmt_places_find(&scan->host, (int64_t)address, copy->bytes);
     if (place == NULL)
         return false;
-    const struct gmt_tl_copy *teller = &scan->timeline->copies[place->copy];
-    int64_t told = teller->direction == GMT_COPY_H2D ? teller->src_allocation
-                                                     : teller->dst_allocation;
-    return told == allocation && gmt_print_compare(&scan->contents[place->copy].print,
-                                                   &scan->contents[i].print) == GMT_CONTENT_SAME;
+    const struct gmt_tl_copy *last = &scan->timeline->copies[place->copy];
+    int64_t known = last->direction == GMT_COPY_H2D ? last->src_allocation : last->dst_allocation;
+    return known == allocation && gmt_print_compare(&scan->contents[place->copy].print,
+                                                    &scan->contents[i].print) == GMT_CONTENT_SAME;
 }
 
 enum gmt_host_holds gmt_content_host_holds(const struct gmt_content_scan *scan, size_t i)
@@ -68,7 +67,7 @@ static int32_t *print_slot(const struct gmt_content_scan *scan, const struct gmt
     return &scan->prints[at];
 }
 
-void gmt_content_print_told(struct gmt_content_scan *scan, size_t i)
+void gmt_content_note_print(struct gmt_content_scan *scan, size_t i)
 {
     if (scan->contents[i].print.whole >= 0)
         *print_slot(scan, &scan->contents[i].print) = (int32_t)i + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges of an allocation of which a copy told what they hold. */
+/* Ranges of an allocation whose content is known from a copy. */
 #ifndef GMT_ANALYZER_CONTENT_PLACES_H
 #define GMT_ANALYZER_CONTENT_PLACES_H
 
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A range, told by one copy. */
+/* A range, known from one copy. */
 struct gmt_place {
     int64_t offset, bytes;
     int32_t copy; /* that filled or read it */
     int32_t
         doubt; /* 0: none; a class of kernels + 1, or one of enum gmt_doubt, may have written it */
-    int64_t serial; /* of the event that told */
+    int64_t serial; /* of that copy's event */
 };
 
 struct gmt_places {

@@ -41,7 +41,7 @@ struct gmt_content_scan {
     size_t memory_count;
     struct gmt_content_arrival *arrivals; /* hashed by address */
     size_t arrival_slots;
-    struct gmt_places host; /* by address: what copies told of memory of the host */
+    struct gmt_places host; /* by address: content of host memory, as known from copies */
     int32_t *prints;        /* hashed by fingerprint: the last copy that has it, and 1; 0: none */
     int64_t serial;         /* number of the event; never 0 */
     int64_t wait_all, wait[GMT_CONTENT_STREAMS]; /* the last ones */
@@ -58,7 +58,7 @@ struct gmt_content_memory *gmt_content_memory_find(const struct gmt_content_scan
 bool gmt_content_is_pending(const struct gmt_content_scan *scan,
                             const struct gmt_content_pending *work);
 
-/* What may have written there since the place was told. */
+/* What may have written there since the content of the place was known. */
 int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
                              const struct gmt_content_memory *memory,
                              const struct gmt_place *place);
@@ -75,12 +75,12 @@ static inline int64_t gmt_content_offset_in(const struct gmt_content_memory *mem
 /* ---- content_elsewhere.c ---------------------------------------------------------------------- */
 
 /* Copy `i` read these bytes of the host, or wrote them. What rows touch is not known. */
-void gmt_content_host_told(struct gmt_content_scan *scan, size_t i, uint64_t address);
+void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t address);
 /* Whether the host has the bytes of download `i`: there, or where they came from, or went to, before. */
 enum gmt_host_holds gmt_content_host_holds(const struct gmt_content_scan *scan, size_t i);
 
-/* Copy `i` told what memory of a device holds. */
-void gmt_content_print_told(struct gmt_content_scan *scan, size_t i);
+/* From copy `i` the content of memory of a device is known. */
+void gmt_content_note_print(struct gmt_content_scan *scan, size_t i);
 /* Finds memory of a device that certainly holds the bytes of upload `i`, which does not go there. */
 void gmt_content_find_twin(struct gmt_content_scan *scan, size_t i);
 

@@ -19,7 +19,7 @@ struct key {
     int64_t name, size[KEY_SIZES];
 };
 
-/* The class of a key: -1 where several have it, and not just one of them was captured. */
+/* The class of a key; -1: it cannot be told which of several. */
 struct candidate {
     struct key key;
     int32_t class_index;
@@ -62,7 +62,7 @@ static bool is_same(const struct gmt_tl_class *a, const struct gmt_tl_class *b)
            memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0;
 }
 
-/* Of those of one key, from `first` to before `end`; -1: any of several. */
+/* The class of one key among those from `first` to before `end`; -1: it cannot be told which. */
 static int32_t only_one(const struct gmt_timeline *tl, const struct candidate *first,
                         const struct candidate *end)
 {
@@ -160,7 +160,7 @@ static int load_captured(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
-/* -1: none, or any of several. */
+/* -1: no class has this key, or it cannot be told which. */
 static int32_t find_class(const struct candidates *candidates, const struct key *key)
 {
     const struct candidate *found = bsearch(key, candidates->rows, candidates->n,
@@ -190,7 +190,7 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
         struct key key = read_key(&query, 3);
 
         rows--;
-        (void)gmt_query_int(&query, 10); /* what is no number does not tell of a graph */
+        (void)gmt_query_int(&query, 10); /* a value of another type is refused */
         node.class_index = find_class(candidates, &key);
         if (node.class_index < 0) {
             tl->unknown_nodes++;

@@ -14,8 +14,8 @@ static const char explain[] =
     "What    An input, or a result that is on the host already, is copied to the host again:\n"
     "        nothing has changed it on the device since the host last sent or got it.\n"
     "Seen    By fingerprints of what was copied (gmtrace --fingerprints): a copy to the host of\n"
-    "        just the bytes of an allocation that a copy between host and device had told\n"
-    "        before, both with the same fingerprint, and no copy, memset or kernel between them\n"
+    "        just the bytes of an allocation that an earlier copy between host and device\n"
+    "        moved, both with the same fingerprint, and no copy, memset or kernel between them\n"
     "        that can have written there. A kernel that got a pointer did not write if the\n"
     "        parameter is a pointer to const, or if the software device saw no store. What any\n"
     "        other kernel, a graph, or a launch of unknown arguments may have written counts as\n"
@@ -213,7 +213,7 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t
                              "not tell of may have written there before",
                              doubtful);
     return gmt_content_outcome(analysis, compared, open, skipped, 0,
-                               "downloads of what a copy had told before are");
+                               "downloads of bytes that an earlier copy moved are");
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)

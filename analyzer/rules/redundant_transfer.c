@@ -22,7 +22,7 @@ static const char explain[] =
     "        not known: then the finding is heuristic, its least saving 0, and nothing is said of\n"
     "        memory that is copied back, which is a kernel's result. \"Verified\" are copies of\n"
     "        which every byte was hashed; of buffers above --fingerprint-limit, samples are.\n"
-    "        Also uploads of bytes that another buffer of the same device holds, told by a copy\n"
+    "        Also uploads of bytes that another buffer of the same device holds, from a copy\n"
     "        between host and device that nothing can have written over since: there no doubt is\n"
     "        taken, and samples count only for the same buffer of the host.\n"
     "Saving  The measured time of the repeated copies, without waiting for kernels, less what\n"

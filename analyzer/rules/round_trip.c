@@ -46,7 +46,7 @@ struct look {
     const struct gmt_copy_content *contents;
     struct gmt_cover kernels;
     struct gmt_devices devices;
-    bool *told; /* by copy: a download that was counted already */
+    bool *counted; /* by copy: a download that was counted already */
 };
 
 static bool is_pair(const struct look *look, size_t i)
@@ -77,10 +77,10 @@ static void add(const struct look *look, struct site *site, size_t i)
         gmt_copy_sum_add(&site->sure, look->analysis, &look->kernels, &tl->copies[i], print);
     }
     site->in_place += tl->copies[i].dst == tl->copies[from].src;
-    if (!look->told[from])
+    if (!look->counted[from])
         gmt_copy_sum_add(&site->down, look->analysis, &look->kernels, &tl->copies[from],
                          &look->contents[from].print);
-    look->told[from] = true;
+    look->counted[from] = true;
 }
 
 static void describe(const struct look *look, const struct site *site, const size_t *members,
@@ -267,8 +267,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
 
-    look.told = calloc(tl->copy_count + 1, sizeof(*look.told));
-    if (contents == NULL || members == NULL || look.told == NULL ||
+    look.counted = calloc(tl->copy_count + 1, sizeof(*look.counted));
+    if (contents == NULL || members == NULL || look.counted == NULL ||
         gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 ||
         gmt_devices_load(&look.devices, tl) != 0)
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
@@ -276,7 +276,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         outcome = look_at(&look, members);
     free(contents);
     free(members);
-    free(look.told);
+    free(look.counted);
     gmt_cover_free(&look.kernels);
     gmt_devices_free(&look.devices);
     return outcome;
