@@ -2,8 +2,8 @@
 /*
  * How much of a recorded run was gmtrace's own work, and so how long the program would have taken.
  *
- * Table own_time says when a thread of the program stood still for gmtrace. Not all of that time is lost to
- * the program: while the host stands, the device goes on with what it has; and a kernel that is counted runs
+ * Table own_time says when a thread of the program waited for gmtrace. Not all of that time is lost to
+ * the program: while the host waits, the device goes on with what it has; and a kernel that is counted runs
  * its own time in any case. What counts is when the host next waits for the device (a synchronization, a
  * blocking copy, the end). Of all held time H since the wait before, let D be the part in which the device
  * had nothing to do, less the own time of the kernels that were counted meanwhile, and S the time from the

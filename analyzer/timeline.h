@@ -171,7 +171,7 @@ struct gmt_timeline {
     double unknown_nodes_ns;
     struct gmt_interval *busy; /* merged device activity */
     size_t busy_count;
-    struct gmt_interval *own; /* merged: a thread of the program stood still for gmtrace */
+    struct gmt_interval *own; /* merged: a thread of the program waited for gmtrace */
     size_t own_count;
     double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
     struct gmt_tl_pending *pending;
