@@ -8,6 +8,7 @@
 #include "analyzer/losses.h"
 #include "analyzer/query.h"
 #include "libtrace/record/checked.h"
+#include "libtrace/record/unmeasured.h"
 #include "libtrace/store/names.h"
 #include "reports/format.h"
 
@@ -164,7 +165,7 @@ static void finish(struct gmt_report *report, const struct line *line)
     gmt_gap_add(report, wording != NULL ? wording->what : line->kind,
                 gmt_arena_text(arena, "%s %s%s%s%s", count, phrase_of(wording, line->count),
                                line->reason[0] != '\0' ? ", " : "", line->reason, names),
-                NULL);
+                gmt_gaps_remedy_unmeasured(line->reason));
 }
 
 void gmt_gaps_add_losses(const struct gmt_timeline *tl, struct gmt_report *report)
@@ -201,21 +202,13 @@ void gmt_gaps_add_losses(const struct gmt_timeline *tl, struct gmt_report *repor
     finish(report, &line);
 }
 
-/* What helps against a reason of the sampler (libtrace/cupti/sampling.c); against the others nothing does. */
-static const struct {
-    const char *reason, *remedy;
-} remedies[] = {
-    {"the overhead budget was spent", "record with a larger --counter-budget"},
-    {"it was launched too few times", "--collect deep counts it in a second run of the program"},
-    {"the counters that it lacks were not on when it ran",
-     "--collect deep counts it in a second run of the program"},
-};
-
 const char *gmt_gaps_remedy_unmeasured(const char *reasons)
 {
-    for (size_t i = 0; reasons != NULL && i < sizeof(remedies) / sizeof(remedies[0]); i++) {
-        if (strstr(reasons, remedies[i].reason) != NULL)
-            return remedies[i].remedy;
+    for (size_t i = 0; reasons != NULL && i < GMT_UNMEASURED_COUNT; i++) {
+        const struct gmt_unmeasured_text *text = &gmt_unmeasured_texts[i];
+
+        if (text->remedy != NULL && strstr(reasons, text->reason) != NULL)
+            return text->remedy;
     }
     return NULL;
 }

@@ -23,7 +23,7 @@ static uint32_t allocation_at(uint64_t address)
     return gmt_allocmap_find(address, &found) ? found.id : 0;
 }
 
-/* In this run: not if it is the first of two. Nobody but gmtrace makes a second one. */
+/* All of them in this run: not if it is the first of two. Nobody but gmtrace makes a second one. */
 static bool counts_instructions(void)
 {
     bool within = gmt_options.deep == GMT_DEEP_PHASE ||
@@ -42,8 +42,7 @@ static const struct gmt_collector_ops *choose_collector(const struct gmt_collect
     if (error != -ENODEV) {
         return NULL;
     }
-    const struct gmt_collector_ops *cupti = counts_instructions() ? gmt_deep_collector()
-                                                                  : gmt_cupti_collector();
+    const struct gmt_collector_ops *cupti = gmt_cupti_collector();
     return cupti->start(config) == 0 ? cupti : NULL;
 }
 
@@ -75,15 +74,16 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .timestamps = !gmt_options.second_run,
         .counters = !gmt_options.second_run && gmt_options.counters != GMT_COUNTERS_OFF &&
                     gmt_options.counter_budget > 0,
+        .instructions = counts_instructions() ? GMT_INSTRUCTIONS_ALL : GMT_INSTRUCTIONS_ACCESSES,
         .overhead_share = gmt_options.counter_budget,
         .overhead_start_ns = gmt_options.second_run ? SECOND_RUN_START_NS : START_NS,
         .samples_per_class = gmt_options.counter_samples,
-        .only_deep = gmt_options.second_run,
         .libcuda = gmt_libcuda(),
         .real_symbol = gmt_real_symbol,
         .launches = &gmt_launches,
         .launches_done = &gmt_launches_done,
         .captures = &gmt_captures,
+        .waiting = gmt_hazards_waiting,
         .enter = gmt_guard_shut,
         .leave = gmt_guard_reopen,
         .allocation_at = allocation_at,

@@ -14,6 +14,7 @@
 #include "preload/kernels.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
+#include "preload/waits.h"
 
 #define MAX_CONTEXTS 4096u /* test programs reset their device after each test */
 #define STREAM_SLOTS 16384u
@@ -153,6 +154,9 @@ CUcontext gmt_context_primary(CUdevice device)
 
 void gmt_context_going(CUcontext handle)
 {
+    if (handle != NULL) {
+        gmt_waits_forget(handle);
+    }
     for (unsigned i = 0; gmt_collector != NULL && i < context_count; i++) {
         if (handle != NULL && contexts[i].handle == handle) {
             gmt_collector->context_gone(handle);
@@ -382,4 +386,5 @@ void gmt_context_reset(void)
     gmt_captures = 0;
     gmt_graph_reset();
     gmt_device_reset();
+    gmt_waits_forget(NULL);
 }

@@ -9,6 +9,7 @@
 #include "preload/kernels.h"
 #include "preload/resolve.h"
 #include "preload/transfer.h"
+#include "preload/waits.h"
 
 #define MAX_NODES 100000u /* of a graph without its child graphs */
 #define MAX_CHILDREN 64u  /* child graphs waiting to be read */
@@ -102,8 +103,16 @@ static void read_node(struct gmt_graph_node *out, CUgraphNode node, CUgraphNodeT
         out->kind = GMT_NODE_FREE;
         out->dst = ASK(cuGraphMemFreeNodeGetParams, node, &address) ? address : 0;
         break;
-    case CU_GRAPH_NODE_TYPE_HOST: out->kind = GMT_NODE_HOST; break;
+    case CU_GRAPH_NODE_TYPE_HOST:
+        out->kind = GMT_NODE_HOST;
+        gmt_waits_in_graphs();
+        break;
     case CU_GRAPH_NODE_TYPE_EMPTY: out->kind = GMT_NODE_EMPTY; break;
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+        out->kind = GMT_NODE_OTHER;
+        gmt_waits_in_graphs();
+        break;
     default: out->kind = GMT_NODE_OTHER; break;
     }
 }

@@ -10,20 +10,23 @@
 #include "preload/hook.h"
 #include "preload/options.h"
 #include "preload/resolve.h"
+#include "preload/waits.h"
 
 static _Atomic bool present;
 
+bool gmt_hazards_ignored(void)
+{
+    return gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software;
+}
+
+/* In a row of its own: that of the counters tells whether they were on. */
 static void note(const char *what)
 {
     char detail[128];
-    /* The software device has run a launch to its end when the driver call returns: nothing hangs. */
-    if (gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software) {
-        return;
-    }
-    if (!atomic_exchange_explicit(&present, true, memory_order_relaxed)) {
+    if (!gmt_hazards_ignored() && !atomic_exchange_explicit(&present, true, memory_order_relaxed)) {
         (void)snprintf(detail, sizeof(detail),
                        "no launch is measured any more: the program uses %s", what);
-        gmt_spool_capability("counters", GMT_CAP_PARTIAL, 0, detail,
+        gmt_spool_capability("counters.shared", GMT_CAP_PARTIAL, 0, detail,
                              "GMTRACE_COUNTERS=on measures all the same; a kernel that waits for "
                              "another one or for the host can then hang");
     }
@@ -39,9 +42,15 @@ void gmt_hazards_start(void)
     }
 }
 
-bool gmt_hazards_present(void)
+enum gmt_unmeasured gmt_hazards_of_process(void)
 {
-    return present;
+    return atomic_load_explicit(&present, memory_order_relaxed) ? GMT_UNMEASURED_SHARED
+                                                                : GMT_MEASURABLE;
+}
+
+bool gmt_hazards_waiting(void)
+{
+    return !gmt_hazards_ignored() && gmt_waits_under_way();
 }
 
 void gmt_hazards_opened(const struct gmt_site *site, const char *what)
@@ -51,15 +60,15 @@ void gmt_hazards_opened(const struct gmt_site *site, const char *what)
     }
 }
 
-/* Noted before the call: a launch that follows it must find the note. */
-#define HAZARD(SYMBOL, WHAT, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, note(WHAT), \
-                    gmt_site_record(GMT_REC_CALL, &site, 0))
+#define WAIT(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, gmt_waits_begin(), { \
+        gmt_waits_end(&site); \
+        gmt_site_record(GMT_REC_CALL, &site, 0); \
+    })
 
-#define VALUES "stream waits on values (cuStreamWaitValue)"
 #define WAIT_VALUE(SYMBOL, TYPE, FLAGS) \
-    HAZARD(SYMBOL, VALUES, (CUstream stream, CUdeviceptr address, TYPE value, unsigned flags), \
-           (stream, address, value, flags), stream, FLAGS)
+    WAIT(SYMBOL, (CUstream stream, CUdeviceptr address, TYPE value, unsigned flags), \
+         (stream, address, value, flags), stream, FLAGS)
 WAIT_VALUE(cuStreamWaitValue32, cuuint32_t, 0)
 WAIT_VALUE(cuStreamWaitValue32_ptsz, cuuint32_t, GMT_CALL_PER_THREAD)
 WAIT_VALUE(cuStreamWaitValue32_v2, cuuint32_t, 0)
@@ -70,35 +79,31 @@ WAIT_VALUE(cuStreamWaitValue64_v2, cuuint64_t, 0)
 WAIT_VALUE(cuStreamWaitValue64_v2_ptsz, cuuint64_t, GMT_CALL_PER_THREAD)
 
 #define BATCH_OPERATIONS(SYMBOL, FLAGS) \
-    HAZARD( \
-        SYMBOL, "stream memory operations (cuStreamBatchMemOp)", \
-        (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags), \
-        (stream, count, operations, flags), stream, FLAGS)
+    WAIT(SYMBOL, \
+         (CUstream stream, unsigned count, CUstreamBatchMemOpParams *operations, unsigned flags), \
+         (stream, count, operations, flags), stream, FLAGS)
 BATCH_OPERATIONS(cuStreamBatchMemOp, 0)
 BATCH_OPERATIONS(cuStreamBatchMemOp_ptsz, GMT_CALL_PER_THREAD)
 BATCH_OPERATIONS(cuStreamBatchMemOp_v2, 0)
 BATCH_OPERATIONS(cuStreamBatchMemOp_v2_ptsz, GMT_CALL_PER_THREAD)
 
 #define HOST_FUNCTION(SYMBOL, FLAGS) \
-    HAZARD(SYMBOL, "host functions in streams (cuLaunchHostFunc)", \
-           (CUstream stream, CUhostFn function, void *data), (stream, function, data), stream, \
-           FLAGS)
+    WAIT(SYMBOL, (CUstream stream, CUhostFn function, void *data), (stream, function, data), \
+         stream, FLAGS)
 HOST_FUNCTION(cuLaunchHostFunc, 0)
 HOST_FUNCTION(cuLaunchHostFunc_ptsz, GMT_CALL_PER_THREAD)
 
 #define CALLBACK(SYMBOL, FLAGS) \
-    HAZARD(SYMBOL, "host callbacks in streams (cuStreamAddCallback)", \
-           (CUstream stream, CUstreamCallback callback, void *data, unsigned flags), \
-           (stream, callback, data, flags), stream, FLAGS)
+    WAIT(SYMBOL, (CUstream stream, CUstreamCallback callback, void *data, unsigned flags), \
+         (stream, callback, data, flags), stream, FLAGS)
 CALLBACK(cuStreamAddCallback, 0)
 CALLBACK(cuStreamAddCallback_ptsz, GMT_CALL_PER_THREAD)
 
 #define WAIT_EXTERNAL(SYMBOL, FLAGS) \
-    HAZARD(SYMBOL, "external semaphores", \
-           (const CUexternalSemaphore *semaphores, \
-            const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *parameters, unsigned count, \
-            CUstream stream), \
-           (semaphores, parameters, count, stream), stream, FLAGS)
+    WAIT(SYMBOL, \
+         (const CUexternalSemaphore *semaphores, \
+          const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *parameters, unsigned count, CUstream stream), \
+         (semaphores, parameters, count, stream), stream, FLAGS)
 WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync, 0)
 WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync_ptsz, GMT_CALL_PER_THREAD)
 

@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* May a kernel wait for something that happens only after its launch has returned? */
+/*
+ * May a kernel, or what runs beside it, wait for something that happens only after its launch has returned?
+ * Measuring a launch holds its caller until the kernel is done.
+ */
 #ifndef GMT_PRELOAD_HAZARDS_H
 #define GMT_PRELOAD_HAZARDS_H
 
 #include <stdbool.h>
 
+#include "libtrace/record/unmeasured.h"
+
 struct gmt_site;
 
-/* Measuring a launch holds its caller until the kernel is done. True once the program has used
- * anything that could make a kernel wait for that caller, another rank or process: waits on values,
- * host functions, external semaphores, IPC, peer access. Written to the trace when first seen. Never
- * true on the software device, which measures without holding anybody. */
-bool gmt_hazards_present(void);
+/* True where nothing forbids to measure: GMTRACE_COUNTERS=on, and the software device, which measures
+ * without holding anybody. */
+bool gmt_hazards_ignored(void);
+
+/* GMT_UNMEASURED_SHARED once the program has used anything by which a kernel can wait for another device,
+ * rank or process (IPC, peer access, imported memory): written to the trace when first seen. Else
+ * GMT_MEASURABLE. */
+enum gmt_unmeasured gmt_hazards_of_process(void);
+
+/* True while work of some stream may be waiting for the host (waits.h). */
+bool gmt_hazards_waiting(void);
 
 /* The call `site` opened, if it succeeded, something that lets a kernel wait: what, for the note. Such a
  * thing can be used only when the call has returned, and not at all if it failed. */

@@ -10,6 +10,7 @@
 #include "preload/kernels.h"
 #include "preload/start.h"
 #include "preload/user_ranges.h"
+#include "preload/waits.h"
 
 #define ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
 #define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)
@@ -21,7 +22,9 @@ _Atomic uint64_t gmt_launches_done;
 struct launch {
     struct gmt_launch head;
     struct gmt_launch_arg arguments[ARGUMENT_SLOTS * ARGUMENTS_PER_SLOT];
-    bool touches_host; /* some argument points into page-locked or managed memory */
+    bool touches_host;            /* some argument points into page-locked or managed memory */
+    enum gmt_unmeasured own_wait; /* of a kernel */
+    bool waits;                   /* or it may: for the host, or for another kernel */
     struct gmt_class_info *cls;
     struct gmt_launch_site measured;
 };
@@ -89,12 +92,43 @@ static void find_arguments(struct launch *launch, const struct gmt_kernel_info *
     }
 }
 
-static bool is_unsafe(const struct launch *launch, const struct gmt_site *site)
+/* What the kernel may wait for by itself. */
+static enum gmt_unmeasured own_wait(const struct launch *launch)
 {
-    return (site->flags & GMT_CALL_CAPTURING) != 0 || launch->head.kind != GMT_LAUNCH_KERNEL ||
-           launch->touches_host ||
-           (launch->head.arguments != GMT_ARGS_COMPLETE && gmt_allocmap_has_host_visible()) ||
-           gmt_hazards_present();
+    if (launch->head.kind != GMT_LAUNCH_KERNEL ||
+        (launch->cls != NULL && launch->cls->collector.never)) {
+        return GMT_UNMEASURED_NEVER;
+    }
+    if (launch->touches_host) {
+        return GMT_UNMEASURED_HOST_MEMORY;
+    }
+    if (launch->head.arguments != GMT_ARGS_COMPLETE && gmt_allocmap_has_host_visible()) {
+        return GMT_UNMEASURED_ARGUMENTS;
+    }
+    return GMT_MEASURABLE;
+}
+
+/* From here on until it is done, nothing is measured that would wait for it. */
+static void note_wait(struct launch *launch)
+{
+    launch->own_wait = own_wait(launch);
+    launch->waits = gmt_collector != NULL && launch->own_wait != GMT_MEASURABLE &&
+                    !gmt_hazards_ignored();
+    if (launch->waits) {
+        gmt_waits_begin();
+    }
+}
+
+/* A rule that forbids to hold this launch's caller until its kernel is done. */
+static enum gmt_unmeasured forbidden(const struct launch *launch, const struct gmt_site *site)
+{
+    if ((site->flags & GMT_CALL_CAPTURING) != 0) {
+        return GMT_UNMEASURED_CAPTURED;
+    }
+    if (gmt_hazards_ignored()) {
+        return launch->head.kind == GMT_LAUNCH_KERNEL ? GMT_MEASURABLE : GMT_UNMEASURED_NEVER;
+    }
+    return launch->own_wait != GMT_MEASURABLE ? launch->own_wait : gmt_hazards_of_process();
 }
 
 static void count(struct launch *launch)
@@ -110,6 +144,7 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
     count(launch);
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
     if (kernel == NULL) {
+        note_wait(launch);
         return;
     }
     const uint32_t cluster[3] = {launch->head.cluster[0], launch->head.cluster[1],
@@ -118,6 +153,7 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
     launch->cls = gmt_class_find(kernel, launch->head.grid, launch->head.block,
                                  launch->head.dynamic_shared_bytes, cluster);
     find_arguments(launch, kernel, parameters, extra);
+    note_wait(launch);
     if (launch->cls == NULL) {
         return;
     }
@@ -130,8 +166,7 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
             .stream = site->stream,
             .cls = &launch->cls->collector,
             .launch_seq = launch->head.launch_seq,
-            .unsafe = is_unsafe(launch, site),
-            .capturing = (site->flags & GMT_CALL_CAPTURING) != 0,
+            .forbidden = forbidden(launch, site),
         };
         (void)gmt_context_current((CUcontext *)&launch->measured.context);
         launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
@@ -143,6 +178,9 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
 
 static void after_kernel(struct launch *launch, struct gmt_site *site)
 {
+    if (launch->waits) {
+        gmt_waits_end(site);
+    }
     if (launch->head.group != GMT_GROUP_NONE) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
     }
@@ -162,6 +200,7 @@ static void begin(struct launch *launch, struct gmt_launch shape)
 {
     launch->head = shape;
     launch->touches_host = false;
+    launch->waits = false;
     launch->cls = NULL;
 }
 
@@ -241,6 +280,10 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
     launch->head.kind = GMT_LAUNCH_GRAPH;
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     count(launch);
+    launch->waits = gmt_waits_any_in_graphs();
+    if (launch->waits) {
+        gmt_waits_begin();
+    }
     if (gmt_collector != NULL && !gmt_collector->kernel_activity_on()) {
         site->flags |= GMT_CALL_NO_ACTIVITY;
     }

@@ -4,6 +4,7 @@
 #include "preload/hook.h"
 #include "preload/kernels.h"
 #include "preload/start.h"
+#include "preload/waits.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, { \
@@ -82,6 +83,7 @@ CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priorit
     CALL( \
         SYMBOL, (CUstream stream), (stream), stream, 0, \
         { \
+            gmt_waits_stream_going(stream); \
             site.stream_context = gmt_stream_forget(stream); \
             site.stream_gone = true; \
         }, \

@@ -64,6 +64,16 @@ static double number_of(const char *field, double low, double high)
     return low;
 }
 
+/* A share in percent of the run time; as good as infinite where it says so. */
+static double budget_of(const char *field)
+{
+    const char *variable;
+    if (strcmp(value_of(field, &variable), "unlimited") == 0) {
+        return GMT_UNLIMITED_BUDGET;
+    }
+    return number_of(field, 0, 100) / 100;
+}
+
 /* Index of the option's text in `names`; the first of them, and a complaint, if it is none. */
 static int choice_of(const char *field, const char *const *names, int count, int standard)
 {
@@ -135,7 +145,7 @@ void gmt_options_load(void)
     (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
     (void)choice_of("python", (const char *const[]){"auto", "on", "off"}, 3, 0);
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit", 1, 1 << 20) << 20;
-    gmt_options.counter_budget = number_of("counter_budget", 0, 100) / 100;
+    gmt_options.counter_budget = budget_of("counter_budget");
     gmt_options.counter_samples = (unsigned)number_of("counter_samples", 1, 1000);
     load_fingerprints();
     find_unknown_variables();

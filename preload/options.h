@@ -17,6 +17,8 @@ enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
 enum gmt_fingerprints { GMT_PRINTS_OFF, GMT_PRINTS_SAMPLED, GMT_PRINTS_WHOLE };
 
+#define GMT_UNLIMITED_BUDGET 1e9 /* times the run so far: more than any program asks for */
+
 struct gmt_options {
     const char *output; /* pattern */
     const char *cupti;  /* path, NULL: search */
@@ -30,7 +32,7 @@ struct gmt_options {
     double fingerprint_budget; /* share of elapsed time; 1: no limit */
     size_t fingerprint_limit_bytes;
     uint64_t spool_limit_bytes;
-    double counter_budget; /* share of elapsed time */
+    double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
     unsigned counter_samples;
 };
 extern struct gmt_options gmt_options;

@@ -69,17 +69,23 @@ static void start_timestamps(void)
 }
 
 /* A driver that CUPTI's activity API refuses is not asked for counters either: CUPTI has crashed in
- * later calls then. */
+ * later calls then. Single instructions by themselves are, where they are all that is wanted. */
 static void start_counters(void)
 {
+    bool refused = config.timestamps && !atomic_load(&timestamps);
     if (!config.counters) {
         gmt_spool_capability("counters", GMT_CAP_OFF, 0, "not asked for", "");
-    } else if (config.timestamps && !atomic_load(&timestamps)) {
+    } else if (refused) {
         gmt_spool_capability("counters", GMT_CAP_MISSING, 0,
                              "CUPTI does not work with this driver (see timestamps)", "");
     } else if (api.missing_counters != NULL) {
         gmt_refusal_row("counters", &api, CUPTI_ERROR_NOT_SUPPORTED, api.missing_counters);
-    } else {
+    }
+    config.counters = config.counters && !refused && api.missing_counters == NULL;
+    if (!config.counters && config.instructions == GMT_INSTRUCTIONS_ACCESSES) {
+        config.instructions = GMT_INSTRUCTIONS_NONE; /* they are for the counters */
+    }
+    if (config.counters || config.instructions != GMT_INSTRUCTIONS_NONE) {
         gmt_measure_start(&api, &config);
     }
 }

@@ -23,7 +23,7 @@
 
 struct cubin {
     uint32_t crc;
-    bool kept;
+    bool tried, kept;       /* to write it; and that was done */
     uint64_t offset, bytes; /* in the file */
 };
 
@@ -228,19 +228,22 @@ static bool write_pieces(const struct cubin *cubin, char *buffer)
     return good;
 }
 
-void gmt_cubins_keep(uint32_t crc)
+bool gmt_cubins_keep(uint32_t crc)
 {
     pthread_mutex_lock(&lock);
     struct cubin *cubin = find(crc);
-    char *buffer = cubin != NULL && !cubin->kept ? malloc(GMT_CUBIN_PIECE_BYTES) : NULL;
+    char *buffer = cubin != NULL && !cubin->tried ? malloc(GMT_CUBIN_PIECE_BYTES) : NULL;
     if (buffer != NULL) {
-        cubin->kept = true;
-        if (!write_pieces(cubin, buffer)) {
+        cubin->tried = true;
+        cubin->kept = write_pieces(cubin, buffer);
+        if (!cubin->kept) {
             gmt_spool_loss("cubin not kept", "it could not be copied into the spool", 1);
         }
         free(buffer);
     }
+    bool kept = cubin != NULL && cubin->kept;
     pthread_mutex_unlock(&lock);
+    return kept;
 }
 
 void gmt_cubins_abandon(void)

@@ -17,8 +17,9 @@
 CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
                              const struct gmt_collector_config *config, const char **failed);
 
-/* A kernel of this cubin was counted: its image goes into the spool, once. */
-void gmt_cubins_keep(uint32_t crc);
+/* A kernel of this cubin was counted: its image goes into the spool, once. False: it was not put aside,
+ * or could not be written. */
+bool gmt_cubins_keep(uint32_t crc);
 
 /* In a forked child: the file is the parent's. */
 void gmt_cubins_abandon(void);

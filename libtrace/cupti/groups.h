@@ -17,6 +17,7 @@
 #include "libtrace/record/layout.h"
 
 #define GMT_GROUP_METRICS 48u /* more than two groups have */
+#define GMT_GROUP_COUNT 4u    /* those of the range profiler: NONE, PATCHED, HARDWARE, SPILL */
 
 struct gmt_metric_row { /* a row of metrics.def */
     uint16_t id;

@@ -11,6 +11,7 @@
 
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/instructions.h"
 #include "libtrace/cupti/open_range.h"
 #include "libtrace/cupti/ranges.h"
 #include "libtrace/cupti/refusal.h"
@@ -36,12 +37,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool counting; /* started, and not refused or finished */
 static bool any_session;      /* one has run in this process */
 
-static uint64_t range_launches; /* launches of the process when it was opened */
+static uint64_t launches_before; /* of the process, when the one at hand was begun to be measured */
+static uint64_t launch_began_ns; /* ... and when that was; the device was idle then, in a range */
+static uint64_t device_idle_ns;
 
 /* Another user of CUPTI is at work: no range begins, no session runs. */
 static _Atomic bool suspended;
 static bool initialize_anew; /* the program has taken the profiler down */
-static _Thread_local __attribute__((tls_model("initial-exec"))) bool range_is_mine;
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool launch_is_mine;
 
 static void enter(void)
 {
@@ -69,8 +72,13 @@ void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_colle
     config = given;
     ranges.api = cupti;
     gmt_sampling_init(&sampling, config, gmt_clock_monotonic_ns());
+    if (config->instructions != GMT_INSTRUCTIONS_NONE && !gmt_instructions_start(cupti, config)) {
+        gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
+    }
     atomic_store(&counting, true);
-    gmt_watch_spawn(load_profiler);
+    if (config->counters) {
+        gmt_watch_spawn(load_profiler);
+    }
 }
 
 static bool lock_within(unsigned tries)
@@ -100,7 +108,7 @@ static void close_session(void)
 static void refused(CUptiResult result, enum gmt_counter_group group)
 {
     if (gmt_refusal_is_of_group(result)) {
-        gmt_sampling_disable(&sampling, group);
+        gmt_sampling_offer(&sampling, group, false);
     } else {
         close_session();
         atomic_store(&counting, false);
@@ -194,9 +202,9 @@ static bool alone_now(void)
 {
     uint64_t until_ns = 0;
     for (;;) {
-        range_launches = atomic_load(config->launches);
+        launches_before = atomic_load(config->launches);
         if (config->launches_done == NULL ||
-            atomic_load(config->launches_done) + 1 >= range_launches) {
+            atomic_load(config->launches_done) + 1 >= launches_before) {
             return true;
         }
         uint64_t now_ns = gmt_clock_monotonic_ns();
@@ -207,73 +215,116 @@ static bool alone_now(void)
     }
 }
 
+/* The launch lacks what it was asked for. */
+static enum gmt_counter_group declined(const struct gmt_launch_site *site,
+                                       enum gmt_counter_group group, enum gmt_unmeasured why)
+{
+    gmt_sampling_note(site->cls, why);
+    if (group == GMT_GROUP_SASS) {
+        gmt_instructions_missed(why);
+    }
+    return GMT_GROUP_NONE;
+}
+
+static bool begin_range(const struct gmt_launch_site *site, enum gmt_counter_group group)
+{
+    gmt_activity_set_kernels(false);
+    gmt_open_range_begins(site->cls->kernel_name, launch_began_ns);
+    CUptiResult result = gmt_ranges_push(&ranges, site->launch_seq, site->cls->id);
+    if (result != CUPTI_SUCCESS) {
+        (void)gmt_open_range_ends();
+        gmt_activity_set_kernels(true);
+        refused(result, group);
+    }
+    return result == CUPTI_SUCCESS;
+}
+
+static bool begin_counting(const struct gmt_launch_site *site, uint32_t at)
+{
+    gmt_open_range_begins(site->cls->kernel_name, launch_began_ns);
+    if (gmt_instructions_begin(site, gmt_contexts_device(at))) {
+        return true;
+    }
+    (void)gmt_open_range_ends();
+    gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
+    return false;
+}
+
 static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
 {
-    uint64_t began_ns = gmt_clock_monotonic_ns();
+    launch_began_ns = gmt_clock_monotonic_ns();
     enum gmt_counter_group group = gmt_sampling_pick(&sampling, site->cls);
     uint32_t at = gmt_contexts_find(site->context);
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return GMT_GROUP_NONE;
     }
-    if (!alone_now()) {
-        gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
-        return GMT_GROUP_NONE;
+    if (group == GMT_GROUP_SASS && !gmt_instructions_free()) {
+        gmt_sampling_pause_sass(&sampling, config->counters);
+        return declined(site, group, GMT_UNMEASURED_TAKEN);
     }
-    uint64_t session_ns = session_cost_ns(site->context, group);
-    if (!gmt_sampling_may(&sampling, site->cls, group, session_ns, began_ns)) {
-        return GMT_GROUP_NONE;
+    if (config->waiting != NULL && config->waiting()) {
+        return declined(site, group, GMT_UNMEASURED_WAITS);
+    }
+    if (!alone_now()) {
+        return declined(site, group, GMT_UNMEASURED_BUSY);
+    }
+    bool single = group == GMT_GROUP_SASS;
+    uint64_t session_ns = single ? 0 : session_cost_ns(site->context, group);
+    if (!gmt_sampling_may(&sampling, site->cls, group, session_ns, launch_began_ns)) {
+        return declined(site, group, GMT_UNMEASURED_BUDGET);
     }
     if (session_ns != 0) {
-        if (!open_session(at, group, began_ns)) {
-            gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
-            return GMT_GROUP_NONE;
+        if (!open_session(at, group, launch_began_ns)) {
+            return declined(site, group, GMT_UNMEASURED_REFUSED);
         }
-        began_ns = gmt_clock_monotonic_ns();
+        launch_began_ns = gmt_clock_monotonic_ns();
     }
     if (session_ns != 0 && !alone_now()) {
-        gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
-        return GMT_GROUP_NONE;
+        return declined(site, group, GMT_UNMEASURED_BUSY);
     }
-    gmt_activity_set_kernels(false);
-    gmt_open_range_begins(site->cls->kernel_name, began_ns);
-    CUptiResult result = gmt_ranges_push(&ranges, site->launch_seq, site->cls->id);
-    if (result != CUPTI_SUCCESS) {
-        (void)gmt_open_range_ends();
-        gmt_activity_set_kernels(true);
-        gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
-        refused(result, group);
-        return GMT_GROUP_NONE;
+    if (!(single ? begin_counting(site, at) : begin_range(site, group))) {
+        return declined(site, group, GMT_UNMEASURED_REFUSED);
     }
+    device_idle_ns = gmt_clock_monotonic_ns();
     return group;
 }
 
 enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
 {
+    if (atomic_load_explicit(&sampling.sass_paused, memory_order_relaxed) &&
+        gmt_instructions_free()) {
+        gmt_sampling_pause_sass(&sampling, false);
+    }
     return gmt_sampling_want(&sampling, cls);
 }
 
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
 {
-    if (!atomic_load(&counting) || atomic_load(&suspended)) {
+    enum gmt_counter_group group = gmt_sampling_pick(&sampling, site->cls);
+    if (!atomic_load(&counting) || group == GMT_GROUP_NONE) {
         return GMT_GROUP_NONE;
     }
-    if (site->unsafe || capturing()) {
-        gmt_sampling_note(site->cls, GMT_CLASS_UNSAFE);
-        return GMT_GROUP_NONE;
+    if (atomic_load(&suspended)) {
+        return declined(site, group, GMT_UNMEASURED_TAKEN);
+    }
+    if (site->forbidden != GMT_MEASURABLE) {
+        return declined(site, group, site->forbidden);
+    }
+    if (capturing()) {
+        return declined(site, group, GMT_UNMEASURED_BUSY);
     }
     if (pthread_mutex_trylock(&lock) != 0) {
-        gmt_sampling_note(site->cls, GMT_CLASS_BUSY);
-        return GMT_GROUP_NONE;
+        return declined(site, group, GMT_UNMEASURED_BUSY);
     }
     /* Asked again under the lock: gmt_measure_quiesce waits for it before a capture begins. */
-    enum gmt_counter_group group = GMT_GROUP_NONE;
-    range_is_mine = true;
+    group = GMT_GROUP_NONE;
+    launch_is_mine = true;
     if (!capturing() && !atomic_load(&suspended)) {
         enter();
         group = begin_locked(site);
         leave();
     }
-    range_is_mine = group != GMT_GROUP_NONE;
+    launch_is_mine = group != GMT_GROUP_NONE;
     if (group == GMT_GROUP_NONE) {
         (void)pthread_mutex_unlock(&lock);
     }
@@ -296,30 +347,60 @@ void gmt_measure_quiesce(void)
     gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
 }
 
+/* The range of the launch is at its end: its values are kept, unless they are not its own. */
+static void end_range(const struct gmt_launch_site *site, enum gmt_counter_group group, bool alone)
+{
+    CUptiResult result = gmt_ranges_pop(&ranges);
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    gmt_activity_set_kernels(true);
+    if (result != CUPTI_SUCCESS) {
+        gmt_sampling_note(site->cls, GMT_UNMEASURED_REFUSED);
+        refused(result, group);
+    } else if (alone) {
+        gmt_ranges_keep_last(&ranges);
+        if (group == GMT_GROUP_HARDWARE) {
+            gmt_sampling_timed(&sampling, site->cls, now_ns - device_idle_ns);
+        }
+        gmt_sampling_measured(&sampling, site->cls, group, now_ns);
+    } else {
+        gmt_sampling_discarded(site->cls);
+    }
+}
+
+static void end_counting(const struct gmt_launch_site *site, bool alone)
+{
+    struct gmt_sass_outcome outcome;
+    if (!gmt_instructions_end(site, alone, &outcome)) {
+        gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
+        (void)declined(site, GMT_GROUP_SASS, GMT_UNMEASURED_REFUSED);
+    } else if (!alone) {
+        gmt_instructions_missed(GMT_UNMEASURED_POLLUTED);
+        gmt_sampling_discarded(site->cls);
+    } else if (outcome.no_cubin && config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
+        /* What cannot be looked up is in no sum: the range profiler counts this class. */
+        atomic_store(&site->cls->no_cubin, 1);
+    } else {
+        gmt_sampling_measured(&sampling, site->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
+    }
+}
+
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group)
 {
     if (group == GMT_GROUP_NONE) {
         return;
     }
+    bool single = group == GMT_GROUP_SASS;
     enter();
-    CUptiResult result = gmt_ranges_pop(&ranges);
-    bool alone = atomic_load(config->launches) == range_launches;
-    gmt_activity_set_kernels(true);
-    uint64_t now_ns = gmt_clock_monotonic_ns();
+    if (!single) {
+        end_range(site, group, atomic_load(config->launches) == launches_before);
+    } else {
+        end_counting(site, atomic_load(config->launches) == launches_before);
+    }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
     uint64_t began_ns = gmt_open_range_ends();
-    gmt_sampling_charge_range(&sampling, site->cls, group, now_ns - began_ns);
-    gmt_spool_own_time(GMT_OWN_LAUNCH, began_ns, site->launch_seq);
-    if (result != CUPTI_SUCCESS) {
-        gmt_sampling_note(site->cls, GMT_CLASS_REFUSED);
-        refused(result, group);
-    } else if (alone) {
-        gmt_ranges_keep_last(&ranges);
-        gmt_sampling_measured(&sampling, site->cls, group, now_ns);
-    } else {
-        gmt_sampling_discarded(site->cls);
-    }
-    range_is_mine = false;
+    gmt_sampling_charge_launch(&sampling, site->cls, group, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(single ? GMT_OWN_INSTRUCTIONS : GMT_OWN_LAUNCH, began_ns, site->launch_seq);
+    launch_is_mine = false;
     if (atomic_load(&suspended) && !capturing()) {
         close_session(); /* gmt_measure_suspend did not wait for this launch */
     }
@@ -334,7 +415,7 @@ bool gmt_measure_suspend(void)
         return true;
     }
     /* Asked from inside of a measured launch (a callback of the program's): its end does the rest. */
-    if (range_is_mine || !lock_within(SUSPEND_TRIES)) {
+    if (launch_is_mine || !lock_within(SUSPEND_TRIES)) {
         return false;
     }
     bool now = !capturing(); /* else it is the watch thread that ends the session */
@@ -356,8 +437,8 @@ void gmt_measure_resume(bool initialize)
     atomic_store(&suspended, initialize_anew);
 }
 
-static void note_missing(const struct gmt_collector_class *cls, bool partly, const char *why,
-                         void *data)
+static void note_missing(const struct gmt_collector_class *cls, bool partly,
+                         enum gmt_unmeasured why, void *data)
 {
     unsigned *left = data;
     if (*left == 0) {
@@ -367,7 +448,8 @@ static void note_missing(const struct gmt_collector_class *cls, bool partly, con
     (*left)--;
     char detail[1024];
     (void)snprintf(detail, sizeof(detail), "%.800s: %s",
-                   cls->kernel_name != NULL ? cls->kernel_name : "?", why);
+                   cls->kernel_name != NULL ? cls->kernel_name : "?",
+                   gmt_unmeasured_texts[why].reason);
     gmt_spool_loss(partly ? "kernel class measured only in part" : "kernel class not measured",
                    detail, 1);
 }
@@ -384,9 +466,10 @@ void gmt_measure_finish(void)
     } else {
         gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);
     }
-    if (!any_session) {
+    if (!any_session && config->counters) {
         gmt_spool_capability("counters", GMT_CAP_OK, 0, "no launch was measured", "");
     }
+    gmt_instructions_report();
     unsigned left = MAX_MISSING_ROWS;
     gmt_sampling_report(&sampling, note_missing, &left);
 }
@@ -395,4 +478,5 @@ void gmt_measure_abandon(void)
 {
     atomic_store(&counting, false);
     atomic_store(&sampling.phase, GMT_GROUP_NONE);
+    gmt_instructions_abandon();
 }

@@ -9,13 +9,16 @@
 
 enum { DEVICES = 64 };
 enum need { FIRST, MORE, INSTEAD };
+enum sets { ACCESSES = 1 << GMT_INSTRUCTIONS_ACCESSES, ALL = 1 << GMT_INSTRUCTIONS_ALL };
+#define BOTH (ACCESSES | ALL)
 
 static const struct {
     const char *name;
+    unsigned sets;
     enum gmt_sass_slot slot;
     enum need need;
 } metrics[] = {
-#define GMT_SASS_METRIC(slot, name, need, meaning) {name, GMT_SASS_##slot, need},
+#define GMT_SASS_METRIC(sets, slot, name, need, meaning) {name, sets, GMT_SASS_##slot, need},
 #include "libtrace/record/sass_metrics.def"
 #undef GMT_SASS_METRIC
 };
@@ -44,7 +47,8 @@ static CUptiResult add_rows(struct gmt_sass *sass, const char *chip, enum need n
 {
     uint32_t before = measured_slots(sass);
     for (size_t i = 0; i < METRICS; i++) {
-        if (metrics[i].need != need || (need == INSTEAD && (before >> metrics[i].slot & 1u) != 0)) {
+        if (metrics[i].need != need || (metrics[i].sets >> sass->which & 1u) == 0 ||
+            (need == INSTEAD && (before >> metrics[i].slot & 1u) != 0)) {
             continue;
         }
         CUpti_SassMetrics_GetProperties_Params params = {
@@ -166,18 +170,20 @@ static void collect(const struct gmt_sass *sass, const CUpti_SassMetrics_Data *d
     }
 }
 
-static void keep_cubins(const struct gmt_sass_value *values, size_t count)
+static bool keep_cubins(const struct gmt_sass_value *values, size_t count)
 {
+    bool all = true;
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || values[i].crc != values[i - 1].crc) {
-            gmt_cubins_keep(values[i].crc);
+            all = gmt_cubins_keep(values[i].crc) && all;
         }
     }
+    return all;
 }
 
 /* Whether wanted or not, the data has to be fetched: else CUPTI takes it for dropped. */
 static CUptiResult flush(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
-                         uint32_t kernel_class, size_t *instructions)
+                         uint32_t kernel_class, struct gmt_sass_outcome *outcome)
 {
     CUpti_SassMetricsGetDataProperties_Params size = {
         .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE,
@@ -209,9 +215,9 @@ static CUptiResult flush(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
     }
     if (result == CUPTI_SUCCESS && keep) {
         collect(sass, data, records, size.numOfInstances, values);
-        *instructions = gmt_sass_write(values, total, measured_slots(sass), launch_seq,
-                                       kernel_class);
-        keep_cubins(values, total);
+        outcome->instructions = gmt_sass_write(values, total, measured_slots(sass), launch_seq,
+                                               kernel_class);
+        outcome->no_cubin = !keep_cubins(values, total);
     }
     free(data);
     free(instances);
@@ -220,11 +226,11 @@ static CUptiResult flush(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
 }
 
 CUptiResult gmt_sass_end(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
-                         uint32_t kernel_class, size_t *instructions)
+                         uint32_t kernel_class, struct gmt_sass_outcome *outcome)
 {
-    *instructions = 0;
+    *outcome = (struct gmt_sass_outcome){0};
     CUptiResult result = sass->synchronize() == CUDA_SUCCESS
-                             ? flush(sass, keep, launch_seq, kernel_class, instructions)
+                             ? flush(sass, keep, launch_seq, kernel_class, outcome)
                              : noted(sass, "cuCtxSynchronize", CUPTI_ERROR_INVALID_CONTEXT);
     CUpti_SassMetricsDisable_Params disable = {
         .structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,

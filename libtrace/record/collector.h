@@ -10,7 +10,7 @@
  * `begin` before and `end` after the driver call. `begin` may still decline (another thread is measuring,
  * the budget is spent, a hang-safety rule forbids it): it returns the group it really measures. All
  * hang-safety rules that need knowledge of streams and arguments are the caller's: it sets
- * gmt_launch_site.unsafe.
+ * gmt_launch_site.forbidden.
  */
 #ifndef GMT_RECORD_COLLECTOR_H
 #define GMT_RECORD_COLLECTOR_H
@@ -19,15 +19,23 @@
 #include <stdint.h>
 
 #include "libtrace/record/layout.h"
+#include "libtrace/record/unmeasured.h"
+
+/* Of which instructions of a measured launch counts are taken. */
+enum gmt_instructions {
+    GMT_INSTRUCTIONS_NONE,
+    GMT_INSTRUCTIONS_ACCESSES, /* those that access memory: their sums are the kernel's counters */
+    GMT_INSTRUCTIONS_ALL,      /* for their lines, besides */
+};
 
 struct gmt_collector_config {
-    const char *cupti_path;     /* GMTRACE_CUPTI, or NULL: search */
-    bool timestamps;            /* device timestamps wanted */
-    bool counters;              /* kernel counters wanted */
+    const char *cupti_path;             /* GMTRACE_CUPTI, or NULL: search */
+    bool timestamps;                    /* device timestamps wanted */
+    bool counters;                      /* kernel counters wanted */
+    enum gmt_instructions instructions; /* counted also where no counters are wanted */
     double overhead_share;      /* counter budget: share of elapsed time (default 0.05) ... */
     uint64_t overhead_start_ns; /* ... plus this much at the start (default 1e9) */
     unsigned samples_per_class; /* launches measured per class and group (default 3) */
-    bool only_deep;             /* of a deep collector: nothing else is to be had in this run */
     void *libcuda;              /* dlopen handle of the driver in use */
     void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks */
     /* Launches of the process so far, all threads; the caller counts its own before `begin`. A range
@@ -37,8 +45,11 @@ struct gmt_collector_config {
     const _Atomic uint64_t *launches_done;
     const _Atomic int *captures; /* stream captures under way, any thread (NULL = not counted): no
                                     session changes and no range begins while there is one */
-    void (*enter)(void);         /* around calls into CUPTI: driver calls made inside are not */
-    void (*leave)(void);         /*   recorded (the hooks' re-entry guard) */
+    bool (*waiting)(
+        void); /* work of some stream may be waiting for the host: no launch is measured. Asked
+                              outside of captures only */
+    void (*enter)(void); /* around calls into CUPTI: driver calls made inside are not */
+    void (*leave)(void); /*   recorded (the hooks' re-entry guard) */
     uint32_t (*allocation_at)(uint64_t address); /* gmt_alloc.id that holds it, 0 = none known */
 };
 
@@ -49,11 +60,17 @@ struct gmt_collector_class {
     uint32_t kernel;                       /* gmt_kernel.id */
     const char *kernel_name;               /* mangled; lives as long as the process */
     bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
-    _Atomic uint32_t measured[GMT_GROUPS]; /* indexed by enum gmt_counter_group */
-    _Atomic uint64_t cost_ns[4];      /* what measuring a launch cost last, by group of CUPTI's */
-    _Atomic uint64_t retry_ns;        /* the budget forbids measuring it until then */
-    _Atomic uint64_t launches;        /* seen so far */
-    struct gmt_collector_class *next; /* the collector's list of known classes */
+    _Atomic uint32_t measured[GMT_GROUPS]; /* launches, by enum gmt_counter_group */
+    _Atomic uint64_t cost_ns[GMT_GROUPS];  /* what measuring a launch cost last */
+    _Atomic uint64_t kernel_ns;            /* what a launch takes by itself, about; 0 = not known */
+    _Atomic uint64_t retry_ns;             /* the budget forbids measuring it until then */
+    _Atomic uint64_t launches;             /* seen so far */
+    _Atomic uint32_t listed;               /* 1: in the list of classes */
+    _Atomic uint32_t complete;             /* 1: nothing is to be measured any more */
+    _Atomic uint32_t discards;             /* ranges that other threads' launches spoiled */
+    _Atomic uint32_t no_cubin;             /* 1: single instructions of it cannot be looked up */
+    _Atomic uint32_t why;                  /* bit per enum gmt_unmeasured: met by some launch */
+    struct gmt_collector_class *next;      /* the collector's list of known classes */
 };
 
 struct gmt_launch_site {
@@ -61,8 +78,7 @@ struct gmt_launch_site {
     void *stream;  /* CUstream as given */
     struct gmt_collector_class *cls;
     uint32_t launch_seq;
-    bool unsafe;    /* a hang-safety rule applies: do not measure */
-    bool capturing; /* it goes into a graph and does not run now */
+    enum gmt_unmeasured forbidden; /* a hang-safety rule that applies, else GMT_MEASURABLE */
 };
 
 struct gmt_collector_ops {
@@ -108,9 +124,6 @@ struct gmt_collector_ops {
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */
 const struct gmt_collector_ops *gmt_cupti_collector(void);
-
-/* The same, and it counts every instruction of sampled launches; with config.only_deep just that. */
-const struct gmt_collector_ops *gmt_deep_collector(void);
 
 /* That of the software device, which the driver in use must be. */
 const struct gmt_collector_ops *gmt_sim_collector(void);

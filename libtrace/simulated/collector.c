@@ -120,7 +120,8 @@ static enum gmt_counter_group want(struct gmt_collector_class *cls)
 
 static enum gmt_counter_group begin(const struct gmt_launch_site *site)
 {
-    if (site->capturing || !atomic_load_explicit(&counting, memory_order_relaxed)) {
+    if (site->forbidden == GMT_UNMEASURED_CAPTURED ||
+        !atomic_load_explicit(&counting, memory_order_relaxed)) {
         return GMT_GROUP_NONE;
     }
     /* Counts of a launch that nobody asked for must not pass for those of this one. */

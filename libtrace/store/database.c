@@ -138,6 +138,17 @@ static int configure(sqlite3 *db)
                              "PRAGMA cache_size = -65536;");
 }
 
+int gmt_database_shrink(sqlite3 *db)
+{
+    int64_t free_pages = 0, page_bytes = 0;
+    int error = gmt_database_integer(db, "PRAGMA freelist_count", 0, &free_pages);
+    if (error == 0) {
+        error = gmt_database_integer(db, "PRAGMA page_size", 0, &page_bytes);
+    }
+    bool worth_it = error == 0 && page_bytes > 0 && free_pages > (1 << 20) / page_bytes;
+    return worth_it ? gmt_database_exec(db, "PRAGMA incremental_vacuum") : error;
+}
+
 bool gmt_database_is_moved(sqlite3 *db)
 {
     int moved = 0;
@@ -154,7 +165,9 @@ int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db)
     if (error != 0) {
         return error;
     }
-    if ((error = configure(*db)) != 0 || (error = gmt_database_exec(*db, "BEGIN")) != 0 ||
+    /* What is needed for a while only (cubins) leaves no hole in the file: gmt_database_shrink. */
+    if ((error = configure(*db)) != 0 ||
+        (error = gmt_database_exec(*db, "PRAGMA auto_vacuum = INCREMENTAL; BEGIN")) != 0 ||
         (error = gmt_database_exec(*db, header)) != 0 ||
         (error = gmt_database_exec(*db, gmt_schema_sql)) != 0 ||
         (error = gmt_database_exec(*db, first_rows)) != 0 ||

@@ -32,6 +32,10 @@ int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db);
 /* The same for one that was begun: no link is followed to it. */
 int gmt_database_continue(const char *path, sqlite3 **db);
 
+/* Give back to the file system what deleted rows took, where that is worth it (over 1 MiB). Outside of a
+ * transaction. 0 or negative errno; after an error the database is as it was. */
+int gmt_database_shrink(sqlite3 *db);
+
 /* Its name stands for another file now, or for none. */
 bool gmt_database_is_moved(sqlite3 *db);
 

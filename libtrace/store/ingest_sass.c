@@ -81,6 +81,7 @@ int gmt_ingest_sass_instruction(struct gmt_ingest *ingest, const struct gmt_spoo
     }
     uint64_t width = width_of(counts);
     uint64_t lanes_on = values[has(counts, GMT_SASS_LANES_ON) ? GMT_SASS_LANES_ON : GMT_SASS_LANES];
+    uint64_t lanes = values[has(counts, GMT_SASS_LANES) ? GMT_SASS_LANES : GMT_SASS_LANES_ON];
     uint64_t bytes = gmt_mul_clamped_u64(width, lanes_on);
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_SASS_INSTRUCTION);
     gmt_put_unsigned(&row, counts->launch_seq);
@@ -93,7 +94,7 @@ int gmt_ingest_sass_instruction(struct gmt_ingest *ingest, const struct gmt_spoo
     gmt_put_or_null(&row, width);
     gmt_put_name(&row, touched(counts));
     gmt_put_unsigned(&row, values[GMT_SASS_EXECUTED]);
-    gmt_put_unsigned(&row, values[GMT_SASS_LANES]);
+    gmt_put_unsigned(&row, lanes);
     gmt_put_or_null(&row, width != 0 ? values[GMT_SASS_EXECUTED] : 0);
     gmt_put_or_null(&row, bytes);
     put_sectors(&row, counts, bytes);

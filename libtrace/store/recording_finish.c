@@ -105,7 +105,8 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         "COMMIT;";
     sqlite3 *db = recording->db;
     int error;
-    if ((error = gmt_database_exec(db, "BEGIN IMMEDIATE")) != 0 ||
+    /* Machine code that is needed for a while only is not to be found in what it leaves free. */
+    if ((error = gmt_database_exec(db, "PRAGMA secure_delete = ON; BEGIN IMMEDIATE")) != 0 ||
         (error = store_control_losses(recording)) != 0 ||
         (error = gmt_coverage_store(db, recording->ingest, recording->folder)) != 0 ||
         (error = store_end(recording, fate)) != 0 ||
@@ -123,5 +124,9 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = gmt_sass_counters(db)) != 0 || (error = look_around(recording)) != 0) {
         return error;
     }
-    return gmt_database_exec(db, last);
+    error = gmt_database_exec(db, last);
+    if (error == 0) {
+        (void)gmt_database_shrink(db); /* the trace is as good without */
+    }
+    return error;
 }

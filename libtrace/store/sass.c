@@ -24,6 +24,23 @@ static const char cubins_sql[] =
     "INSERT OR IGNORE INTO cubin SELECT crc, max(total), zeroblob(max(total)) FROM ingest_cubin "
     "GROUP BY crc HAVING sum(length(piece)) = max(total) AND max(total) < 1 << 30;";
 
+/* Images stay in the trace only where all instructions were counted (--collect deep), to be disassembled:
+ * those of a framework are larger than all the rest of a trace. */
+static const char images_sql[] =
+    "DELETE FROM cubin WHERE NOT EXISTS (SELECT 1 FROM capability WHERE name = 'instructions' "
+    "AND state = 'ok')";
+
+/* The fewest sectors and passes that the bytes asked for could take, where they were not counted: as CUPTI
+ * counts them (lanes that take part x width, at least one for an execution, never more than it took), but
+ * over all executions of an instruction together. What its executions leave of a sector in part, it can
+ * only tell one by one: so an ideal can be told too low, by less than a sector for an execution. */
+static const char ideals_sql[] =
+    "UPDATE instruction SET ideal_sectors = min(sectors, max(executed, (bytes + 31) / 32)) "
+    "WHERE source = 'sass' AND ideal_sectors IS NULL AND sectors IS NOT NULL AND bytes IS NOT NULL;"
+    "UPDATE instruction SET ideal_wavefronts = min(wavefronts, max(executed, (bytes + 127) / 128)) "
+    "WHERE source = 'sass' AND ideal_wavefronts IS NULL AND wavefronts IS NOT NULL "
+    "AND bytes IS NOT NULL;";
+
 /* What is known of one instruction, for all rows of it. */
 struct place {
     struct gmt_cubin_op op;
@@ -322,6 +339,8 @@ int gmt_sass_settle(sqlite3 *db)
 {
     static const char *const statements[] = {
         "UPDATE instruction SET kind = coalesce(?1, kind), width = coalesce(width, ?2), "
+        "requests = coalesce(requests, CASE WHEN ?2 IS NULL THEN NULL ELSE executed END), "
+        "bytes = coalesce(bytes, nullif(lanes * ?2, 0)), "
         "opcode_id = ?3, file_id = ?4, caller_file_id = ?5, line = ?6, column = nullif(?7, 0), "
         "caller_line = ?8, chain_id = ?10 WHERE id = ?9",
         "SELECT id FROM string WHERE text = ?",
@@ -345,9 +364,12 @@ int gmt_sass_settle(sqlite3 *db)
     if (error == 0) {
         error = settle_rows(&settling, rows);
     }
+    if (error == 0) {
+        error = gmt_database_exec(db, ideals_sql);
+    }
     close_cubin(&settling);
     for (size_t i = 0; i < sizeof(prepared) / sizeof(prepared[0]); i++) {
         sqlite3_finalize(*prepared[i]);
     }
-    return error;
+    return error == 0 ? gmt_database_exec(db, images_sql) : error;
 }

@@ -19,9 +19,10 @@ static const struct metric metrics[] = {
 #undef GMT_METRIC
 };
 
-/* 'global_load_bytes' is the bytes of instructions of kind 'global_load'. */
-static const char *const kinds[] = {"global_load",  "global_store", "shared_load",
-                                    "shared_store", "local_load",   "local_store"};
+/* 'global_load_bytes' is the bytes of instructions of kind 'global_load'. Of copies from global to shared memory (LDGSTS) the
+ * range profiler counts only instructions; their bytes have the metrics of the software device. */
+static const char *const kinds[] = {"global_load", "global_store", "shared_load", "shared_store",
+                                    "local_load",  "local_store",  "async_copy"};
 
 /* The bytes of several lanes at one address are counted once by CUPTI's metrics, per lane here: an access
  * asked for no more than it touched. */
@@ -29,18 +30,20 @@ static const struct {
     const char *what, *value;
 } values[] = {
     {"bytes", "sum(1.0 * min(bytes, coalesce(32 * sectors, 128 * wavefronts)))"},
+    {"ideal_sectors", "sum(1.0 * ideal_sectors)"},
     {"sectors", "sum(1.0 * sectors)"},
     {"wavefronts", "sum(1.0 * wavefronts)"},
     {"requests", "sum(1.0 * executed)"},
+    {"instructions", "sum(1.0 * executed)"},
 };
 
-/* Launches whose classes nobody counted by software-patched counters. Accesses that may go to any memory
- * cannot be told apart as those do it, nor can copies that go past the registers. */
+/* Launches whose classes nobody counted by software-patched counters. Accesses that went to several kinds
+ * of memory cannot be told apart as those do it. */
 static const char bare[] =
     "CREATE TEMP TABLE bare_launch AS SELECT launch_seq, class_id FROM main.instruction "
     "WHERE source = 'sass' AND class_id NOT IN (SELECT class_id FROM main.kernel_counters "
     "WHERE grp = 'patched' AND value IS NOT NULL) GROUP BY launch_seq, class_id "
-    "HAVING sum(kind IN ('generic', 'async_copy')) = 0";
+    "HAVING sum(kind = 'generic') = 0";
 
 static int add(sqlite3 *db, const struct metric *metric, const char *kind, const char *value)
 {
@@ -80,7 +83,8 @@ int gmt_sass_counters(sqlite3 *db)
 {
     int error = gmt_database_exec(db, bare);
     for (size_t i = 0; error == 0 && i < sizeof(metrics) / sizeof(metrics[0]); i++) {
-        if (strcmp(metrics[i].group, "PATCHED") == 0) {
+        bool copies = strncmp(metrics[i].name, "async_copy_", strlen("async_copy_")) == 0;
+        if (strcmp(metrics[i].group, "PATCHED") == 0 || copies) {
             error = add_if_sum(db, &metrics[i]);
         }
     }

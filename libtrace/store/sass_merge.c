@@ -49,6 +49,10 @@ static const char *const steps[] = {
     "JOIN main.string m ON m.text = d.text",
     "CREATE INDEX temp.same_string_theirs ON same_string(theirs)",
 
+    /* What the first run counted is the same, and less of it. */
+    "DELETE FROM main.instruction WHERE source = 'sass' AND class_id IN (SELECT our_class FROM "
+    "same_launch)",
+
     "INSERT INTO main.instruction(launch_seq, class_id, site, function_id, opcode_id, file_id, "
     "line, "
     "column, caller_file_id, caller_line, width, kind, executed, lanes, requests, bytes, sectors, "

@@ -257,9 +257,9 @@ CREATE TABLE kernel_counters (
     samples   INTEGER NOT NULL           -- launches the value was taken over
 );
 
--- Software device, or --collect deep. Counts of each instruction that a launch executed, over all its
--- warps: of the first launches of each class (option counter_samples). NULL: means nothing for this kind,
--- or was not counted.
+-- Counts of each instruction that a launch executed, over all its warps: of the first launches of each
+-- class (option counter_samples). On a GPU those that access memory, all with --collect deep. NULL: means
+-- nothing for this kind, or was not counted.
 CREATE TABLE instruction (
     id        INTEGER PRIMARY KEY,
     launch_seq INTEGER NOT NULL,         -- launch.seq
@@ -278,7 +278,7 @@ CREATE TABLE instruction (
               'async_copy','barrier','branch','generic')),   -- after the memory that was touched;
                                          -- generic: several spaces by one instruction
     executed  INTEGER NOT NULL,          -- times a warp issued it
-    lanes     INTEGER NOT NULL,          -- active lanes, summed
+    lanes     INTEGER NOT NULL,          -- active lanes, summed; 0: not counted (local memory of a GPU)
     requests  INTEGER,                   -- executed with at least one active lane
     bytes     INTEGER,                   -- asked for: lanes x width
     sectors   INTEGER, ideal_sectors INTEGER,    -- of 32 bytes
@@ -304,7 +304,7 @@ CREATE TABLE inline_level (              -- the lines that an instruction stands
     PRIMARY KEY (chain_id, level)
 ) WITHOUT ROWID;
 
-CREATE TABLE cubin (                     -- device code of the kernels whose instructions were counted
+CREATE TABLE cubin (                     -- device code of the kernels of which --collect deep counted all
     crc       INTEGER PRIMARY KEY,       -- as CUPTI computes it
     bytes     INTEGER NOT NULL,
     image     BLOB NOT NULL

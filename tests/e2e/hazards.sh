@@ -7,6 +7,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 export SIMGPU_DEVICES=2
 # counters NAME: what the trace says about counters.
 counters() { sql "$1.db" "SELECT state || ': ' || detail FROM capability WHERE name = 'counters'"; }
+shared() { sql "$1.db" "SELECT state || ': ' || detail FROM capability WHERE name = 'counters.shared'"; }
 # recorded NAME N: the scenario, with N as without, and nothing missing.
 recorded() {
     traced_like_plain "$1" peer "$2"
@@ -23,8 +24,8 @@ equal "launches not counted" 0 "$(sql device.db "SELECT count(*) FROM launch WHE
 # As a driver like any other. (Nothing would be measured in these runs; the note says what the rule decides.)
 export SIMGPU_INTERFACE=0
 recorded refused 0
-equal "access that was refused" "off: collect=light" "$(counters refused)"
+equal "access that was refused" "off: collect=light" "$(counters refused)$(shared refused)"
 recorded granted 1
 equal "access that was granted" \
     "partial: no launch is measured any more: the program uses peer access between devices (cuCtxEnablePeerAccess)" \
-    "$(counters granted)"
+    "$(shared granted)"

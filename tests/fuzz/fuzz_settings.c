@@ -103,7 +103,9 @@ static void set_variables(const char *const *words, size_t count)
     gmt_options_describe(text, sizeof(text));
     GMT_FUZZ_REQUIRE(memchr(text, '\0', sizeof(text)) != NULL);
     GMT_FUZZ_REQUIRE(gmt_options_rank(&ranks) == NULL || ranks >= 1);
-    GMT_FUZZ_REQUIRE(gmt_options.counter_budget >= 0 && gmt_options.counter_budget <= 1);
+    GMT_FUZZ_REQUIRE(
+        gmt_options.counter_budget >= 0 &&
+        (gmt_options.counter_budget <= 1 || gmt_options.counter_budget == GMT_UNLIMITED_BUDGET));
     GMT_FUZZ_REQUIRE(gmt_options.spool_limit_bytes >= 1 << 20);
     if (gmt_output_expand(gmt_options.output, path, sizeof(path)) == 0)
         GMT_FUZZ_REQUIRE(strlen(path) < sizeof(path));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/gaps.h"
+#include "libtrace/record/unmeasured.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 
@@ -41,18 +42,9 @@ Test(gaps, group_losses_of_one_kind_and_reason)
 /* A remedy that does not help against the reason is none. */
 Test(gaps, name_what_helps_against_the_reason)
 {
-    static const struct {
-        const char *why, *remedy;
-    } rows[] = {
-        {"the overhead budget was spent", "record with a larger --counter-budget"},
-        {"it was launched too few times",
-         "--collect deep counts it in a second run of the program"},
-        {"the counters that it lacks were not on when it ran",
-         "--collect deep counts it in a second run of the program"},
-        {"cooperative and communication kernels are never measured", NULL},
-    };
+    const struct gmt_unmeasured_text *rows = gmt_unmeasured_texts;
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < GMT_UNMEASURED_COUNT; i++) {
         struct gmt_fixture fixture;
         const struct gmt_gap *gap = NULL;
         char sql[1024];
@@ -63,14 +55,14 @@ Test(gaps, name_what_helps_against_the_reason)
             "block_z, dynamic_shared_bytes) VALUES (7, 1, 1, 1, 1, 32, 1, 1, 0);"
             "UPDATE launch SET class_id = 7 WHERE seq = 10;"
             "INSERT INTO loss VALUES ('kernel class not measured', '_Z4workPfPKfi: %s', 1)",
-            rows[i].why);
+            rows[i].reason);
         analyze(&fixture, sql);
         for (size_t k = 0; k < fixture.report.gap_count; k++) {
             if (strstr(fixture.report.gaps[k].why, "never measured") != NULL)
                 gap = &fixture.report.gaps[k];
         }
-        cr_assert_not_null(gap, "%s", rows[i].why);
-        cr_expect(strstr(gap->why, rows[i].why) != NULL, "%s", gap->why);
+        cr_assert_not_null(gap, "%s", rows[i].reason);
+        cr_expect(strstr(gap->why, rows[i].reason) != NULL, "%s", gap->why);
         if (rows[i].remedy == NULL)
             cr_expect_null(gap->remedy, "%s", gap->remedy);
         else

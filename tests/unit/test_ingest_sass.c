@@ -106,8 +106,17 @@ static void write_all(const char *function, uint32_t bytes)
     }
 }
 
+/* As the collector ends where every instruction was to be counted. */
+static void all_were_counted(void)
+{
+    struct gmt_capability capability = {.state = GMT_CAP_OK};
+    gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &capability, sizeof(capability),
+                     "instructions", "1 launches", "", NULL);
+}
+
 Test(ingest_sass, names_opcode_kind_and_line)
 {
+    all_were_counted();
     write_kernel("_Z1aPKfPf");
     write_cubin("lines.cubin", 0);
     write_all("_Z1aPKfPf", 0x100);
@@ -198,6 +207,36 @@ Test(ingest_sass, lives_with_a_cubin_of_rubbish)
     ingest();
     expect("SELECT count(*) FROM instruction WHERE line IS NULL", 2);
     expect("SELECT count(*) FROM loss WHERE kind = 'cubin not readable'", 1);
+}
+
+/* Of accesses alone neither widths nor ideals are counted: the cubin tells the one, and with it the other
+ * follows: 300 lanes x 4 bytes take 38 sectors at least, of the 80 that they took. */
+Test(ingest_sass, looks_widths_up_and_computes_what_was_not_counted)
+{
+    uint32_t measured = 1u << GMT_SASS_EXECUTED | 1u << GMT_SASS_LANES_ON | 1u << GMT_SASS_SECTORS |
+                        1u << GMT_SASS_WAVEFRONTS | 1u << GMT_SASS_LOCAL_SECTORS;
+    write_kernel("_Z1aPKfPf");
+    write_cubin("lines.cubin", 0);
+    for (uint32_t pc = 0; pc < 0x100; pc += 16) {
+        write_counts(
+            "_Z1aPKfPf", pc,
+            (struct gmt_sass_instruction){
+                .measured = measured,
+                .values = {
+                    [GMT_SASS_EXECUTED] = 10, [GMT_SASS_LANES_ON] = 300, [GMT_SASS_SECTORS] = 80}});
+    }
+    ingest();
+    expect("SELECT lanes FROM instruction WHERE kind = 'global_load'", 300);
+    expect("SELECT width FROM instruction WHERE kind = 'global_load'", 4);
+    expect("SELECT requests FROM instruction WHERE kind = 'global_load'", 10);
+    expect("SELECT bytes FROM instruction WHERE kind = 'global_load'", 1200);
+    expect("SELECT ideal_sectors FROM instruction WHERE kind = 'global_load'", 38);
+    expect("SELECT value FROM kernel_counters c JOIN metric m ON m.id = c.metric_id "
+           "WHERE m.name = 'global_load_bytes' AND c.grp = 'patched'",
+           1200);
+    /* The code itself is larger than all else, and not asked for. */
+    expect("SELECT count(*) FROM cubin", 0);
+    expect("SELECT count(*) FROM instruction WHERE line IS NOT NULL", 16);
 }
 
 /* A trace that is gone on with may be anybody's: its tables need not forbid what ours do. */

@@ -23,6 +23,7 @@ static struct gmt_sass_instruction written[MOST];
 static size_t written_count;
 static char functions[256];
 static unsigned kept_cubins;
+static bool has_cubin = true;
 
 int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t bytes,
                    const char *const *strings, size_t n)
@@ -35,10 +36,11 @@ int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t bytes,
 }
 
 /* The other half of the collector, which keeps cubins. */
-void gmt_cubins_keep(uint32_t crc)
+bool gmt_cubins_keep(uint32_t crc)
 {
     cr_expect_eq(crc, 77u);
     kept_cubins++;
+    return has_cubin;
 }
 
 static void called(const char *what)
@@ -116,7 +118,9 @@ static CUptiResult CUPTIAPI flush(CUpti_SassMetricsFlushData_Params *params)
     for (size_t i = 0; i < params->numOfPatchedInstructionRecords; i++) {
         CUpti_SassMetrics_Data *record = &params->pMetricsData[i];
         uint64_t id = configured[i / 2];
-        bool executed = strcmp(asked[id], "smsp__sass_inst_executed") == 0;
+        bool executed = strcmp(asked[id], "smsp__sass_inst_executed") == 0 ||
+                        strncmp(asked[id], "smsp__sass_inst_executed_op_",
+                                strlen("smsp__sass_inst_executed_op_")) == 0;
         record->cubinCrc = 77;
         record->functionIndex = 5;
         record->functionName = "_Z1kv";
@@ -142,17 +146,19 @@ static struct gmt_sass sass;
 static void setup(void)
 {
     most_metrics = MOST;
-    sass = (struct gmt_sass){.api = &api, .synchronize = synchronize};
+    sass = (struct gmt_sass){
+        .api = &api, .which = GMT_INSTRUCTIONS_ALL, .synchronize = synchronize};
 }
 
 TestSuite(sass, .init = setup, .timeout = 60);
 
 static size_t run(bool keep)
 {
-    size_t instructions = 0;
+    struct gmt_sass_outcome outcome;
     cr_assert_eq(gmt_sass_begin(&sass, &sass, 0), CUPTI_SUCCESS);
-    cr_assert_eq(gmt_sass_end(&sass, keep, 9, 3, &instructions), CUPTI_SUCCESS);
-    return instructions;
+    cr_assert_eq(gmt_sass_end(&sass, keep, 9, 3, &outcome), CUPTI_SUCCESS);
+    cr_expect_eq(outcome.no_cubin, keep && !has_cubin);
+    return outcome.instructions;
 }
 
 static uint64_t value_of(enum gmt_sass_slot slot)
@@ -230,6 +236,45 @@ Test(sass, throws_away_what_is_not_to_be_kept)
     cr_expect_eq(written_count, 0u);
     cr_expect_eq(kept_cubins, 0u);
     cr_expect_not_null(strstr(calls, "flush"), "else CUPTI counts it as dropped");
+}
+
+static bool asked_for(const char *name)
+{
+    bool found = false;
+    for (size_t id = 0; id < asked_count; id++) {
+        found |= strcmp(asked[id], name) == 0;
+    }
+    return found;
+}
+
+/* Every metric of an instruction makes its kernel longer: none is asked for that no counter needs. */
+Test(sass, counts_accesses_by_what_their_counters_need)
+{
+    sass.which = GMT_INSTRUCTIONS_ACCESSES;
+    cr_expect_eq(run(true), 1u);
+    cr_expect(!asked_for("smsp__sass_inst_executed"));
+    cr_expect(!asked_for("smsp__sass_thread_inst_executed_pred_on"));
+    cr_expect(!asked_for("smsp__sass_sectors_mem_global_ideal"));
+    cr_expect(!asked_for("smsp__sass_inst_executed_op_memory_32b"));
+    cr_expect(asked_for("smsp__sass_inst_executed_op_global"));
+    cr_expect(asked_for("smsp__sass_sectors_mem_global"));
+    cr_expect_eq(written[0].measured, 1u << GMT_SASS_EXECUTED | 1u << GMT_SASS_LANES_ON |
+                                          1u << GMT_SASS_SECTORS | 1u << GMT_SASS_WAVEFRONTS |
+                                          1u << GMT_SASS_LOCAL_SECTORS);
+    cr_expect_eq(value_of(GMT_SASS_EXECUTED), 5u * 3, "of global, shared, local, LDGSTS and TMA");
+}
+
+Test(sass, asks_for_no_metric_of_accesses_where_all_is_counted)
+{
+    (void)run(true);
+    cr_expect(!asked_for("smsp__sass_inst_executed_op_global"));
+    cr_expect(!asked_for("smsp__sass_thread_inst_executed_op_global_pred_on"));
+}
+
+Test(sass, says_where_a_cubin_is_not_at_hand)
+{
+    has_cubin = false;
+    cr_expect_eq(run(true), 1u);
 }
 
 Test(sass, has_no_session_after_a_refusal)

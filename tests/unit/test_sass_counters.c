@@ -22,6 +22,7 @@ static const char rows[] =
     "(2, 1, 0, 'global_load', 20, 640, 2560, 80, NULL, 'sass'),"
     "(1, 1, 3, 'shared_load', 2, 64, 256, NULL, 8, 'sass'),"
     "(1, 1, 4, 'other', 90, 2880, NULL, NULL, NULL, 'sass'),"
+    "(1, 1, 5, 'async_copy', 8, 256, 4096, 128, 40, 'sass'),"
     "(5, 2, 0, 'global_load', 1, 32, 128, 4, NULL, 'sass'),"
     "(6, 3, 0, 'global_load', 1, 32, 128, 4, NULL, 'sass'),"
     "(6, 3, 1, 'generic', 1, 32, 128, 4, NULL, 'sass'),"
@@ -72,6 +73,15 @@ Test(sass_counters, are_sums_over_the_instructions_of_each_launch)
     cr_expect_eq(counter(1, "local_store_sectors"), 0);
 }
 
+Test(sass_counters, have_the_copies_that_go_past_the_registers)
+{
+    cr_expect_eq(counter(1, "async_copy_instructions"), 8);
+    cr_expect_eq(counter(1, "async_copy_bytes"), 4096);
+    cr_expect_eq(counter(1, "async_copy_sectors"), 128);
+    cr_expect_eq(counter(1, "async_copy_wavefronts"), 40);
+    cr_expect_eq(counter(2, "async_copy_instructions"), 0);
+}
+
 Test(sass_counters, ask_for_no_more_than_an_access_touched)
 {
     cr_expect_eq(counter(1, "global_load_bytes"), 1280 + 10 * 32);
@@ -92,5 +102,5 @@ Test(sass_counters, name_their_metrics)
     cr_expect_eq(integer("SELECT count(*) FROM metric WHERE meaning = 'as it was'"), 1);
     cr_expect_eq(integer("SELECT count(*) FROM metric WHERE name LIKE '%sectors' AND grp = "
                          "'patched' AND unit = 'sectors'"),
-                 4);
+                 6, "of loads, stores, local ones, and two of async copies");
 }

@@ -194,8 +194,10 @@ static const struct gmt_collector_ops *start(bool with_counters)
 static enum gmt_counter_group launch(const struct gmt_collector_ops *ops, uint32_t seq,
                                      bool capturing, const struct sim_counts *ran)
 {
-    struct gmt_launch_site site = {
-        .cls = &cls, .launch_seq = seq, .unsafe = true, .capturing = capturing};
+    struct gmt_launch_site site = {.cls = &cls,
+                                   .launch_seq = seq,
+                                   .forbidden = capturing ? GMT_UNMEASURED_CAPTURED
+                                                          : GMT_UNMEASURED_SHARED};
     enum gmt_counter_group group = ops->want(&cls);
     if (group != GMT_GROUP_NONE) {
         group = ops->begin(&site);

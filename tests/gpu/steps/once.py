@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that are launched once, and measured then: their device time by cycles against that of launches
-that are not measured."""
+that are not measured. And twice: they are known completely."""
 
 import json
 import statistics
@@ -39,3 +39,14 @@ def run(session):
     session.check("times by cycles are those of launches that were not measured",
                   errors and near >= 0.8 * len(errors) and fair >= 0.95 * len(errors),
                   f"{near} of {len(errors)} within 5 %, {fair} within 10 %")
+
+    twice = session.same_behaviour("twice", [program, "all", "2"], "twice")
+    known = session.rows(twice, "SELECT k.name, max(grp = 'hardware'), max(grp = 'patched') FROM kernel_counters c JOIN "
+                         "kernel_class s ON s.id = c.class_id JOIN kernel k ON k.id = s.kernel_id "
+                         "WHERE value IS NOT NULL GROUP BY s.id")
+    incomplete = [base(name) for name, hardware, counts in known if not (hardware and counts)]
+    session.check("launched twice, every class has hardware counters and counts of its accesses",
+                  len(known) == len(rows) and not incomplete, f"{len(known)} classes; {incomplete}")
+    session.check("its instructions have lines of their source",
+                  session.one(twice, "SELECT count(DISTINCT class_id) FROM instruction WHERE line IS NOT NULL") ==
+                  session.one(twice, "SELECT count(DISTINCT class_id) FROM instruction"))

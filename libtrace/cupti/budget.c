@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What measuring costs, and which class may spend it (sampling.h). */
+#define _GNU_SOURCE
+#include "libtrace/cupti/sampling.h"
+
+/* Expected of a class that has no sample of the group yet; docs/cupti-notes.md, "What counting one launch
+ * costs": of a launch by itself, and how many times its kernel's time. */
+static const struct {
+    uint64_t fixed_ns;
+    uint64_t times;
+} expected[GMT_GROUPS] = {
+    [GMT_GROUP_HARDWARE] = {1000000, 1},
+    [GMT_GROUP_PATCHED] = {100000, 30},
+    [GMT_GROUP_SPILL] = {1000000, 1},
+    [GMT_GROUP_SASS] = {150000, 100},
+};
+#define EXPECTED_ALL_TIMES 200u /* where every instruction is counted */
+#define LONGEST_WAIT_NS UINT64_C(1000000000)
+#define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
+
+uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
+{
+    double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
+    double share_ns = s->share * elapsed_ns;
+    return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
+}
+
+/* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
+ * anyway, but who knows. */
+static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                            uint32_t group)
+{
+    uint64_t known_ns = atomic_load_explicit(&cls->cost_ns[group], memory_order_relaxed);
+    uint64_t kernel_ns = atomic_load_explicit(&cls->kernel_ns, memory_order_relaxed);
+    bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
+    uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
+    return known_ns != 0 ? known_ns : expected[group].fixed_ns + times * kernel_ns;
+}
+
+/* Device time that the class has taken, about. */
+static double at_stake_ns(const struct gmt_collector_class *cls)
+{
+    uint64_t kernel_ns = atomic_load_explicit(&cls->kernel_ns, memory_order_relaxed);
+    uint64_t launches = atomic_load_explicit(&cls->launches, memory_order_relaxed);
+    return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
+}
+
+static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
+{
+    bool counts = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
+    return gmt_sampling_count(cls, group) == 0 &&
+           (!counts ||
+            gmt_sampling_count(cls, GMT_GROUP_SASS) + gmt_sampling_count(cls, GMT_GROUP_PATCHED) ==
+                0);
+}
+
+/* It is kept room for where the run, should it last as long again, will have the budget. */
+static void wait_for_budget(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                            uint64_t cost_ns, uint64_t short_ns, uint64_t now_ns)
+{
+    bool other = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
+    double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
+    if ((double)short_ns > s->share * elapsed_ns ||
+        (other && at_stake_ns(s->waits.cls) >= at_stake_ns(cls))) {
+        return;
+    }
+    s->waits.cls = cls;
+    s->waits.cost_ns = cost_ns;
+    s->waits.until_ns = now_ns + 2 * LONGEST_WAIT_NS; /* unless it is launched again */
+}
+
+bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                      enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns)
+{
+    uint64_t cost_ns = expected_ns(s, cls, group) + session_ns;
+    uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
+    bool first = is_first(cls, group);
+    bool waits = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
+    if (!first) {
+        needed_ns += s->start_allowance_ns / 2; /* kept for classes that have no sample */
+    }
+    if (waits && at_stake_ns(cls) < at_stake_ns(s->waits.cls)) {
+        needed_ns += s->waits.cost_ns;
+    }
+    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    if (needed_ns <= allowed_ns) {
+        atomic_store(&cls->retry_ns, 0);
+        s->waits.cls = s->waits.cls == cls ? NULL : s->waits.cls;
+        return true;
+    }
+    double wait_ns = (double)LONGEST_WAIT_NS;
+    if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
+        wait_ns = (double)(needed_ns - allowed_ns) / s->share;
+    }
+    atomic_store(&cls->retry_ns, now_ns + 1 + (uint64_t)wait_ns);
+    if (first) {
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+        wait_for_budget(s, cls, cost_ns, needed_ns - allowed_ns, now_ns);
+    }
+    return false;
+}
+
+void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
+{
+    atomic_fetch_add(&s->spent_ns, ns);
+}
+
+void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical)
+{
+    gmt_sampling_charge(s, ns);
+    if (typical) {
+        s->session_cost_ns = (s->session_cost_ns + ns) / 2;
+    }
+}
+
+void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                                enum gmt_counter_group group, uint64_t ns)
+{
+    gmt_sampling_charge(s, ns);
+    atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
+}
+
+/* What the shortest range took is what a range costs without its kernel, or little more. */
+void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
+{
+    s->least_range_ns = ns < s->least_range_ns ? ns : s->least_range_ns;
+    uint64_t fixed_ns = s->least_range_ns < expected[GMT_GROUP_HARDWARE].fixed_ns
+                            ? s->least_range_ns
+                            : expected[GMT_GROUP_HARDWARE].fixed_ns;
+    uint64_t kernel_ns = ns - fixed_ns;
+    atomic_store_explicit(&cls->kernel_ns, kernel_ns != 0 ? kernel_ns : 1, memory_order_relaxed);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work in streams that may wait for the host: host functions, waits on values, external semaphores, and
+ * kernels that are given memory which the host can change.
+ *
+ * Measuring a launch waits for all that is under way in its context. If some of that waits for something
+ * that the launching thread does later (it sets a flag, or holds a lock that a host function wants), the
+ * program would wait for itself. So no launch is measured until all of these are over, which an event of
+ * ours tells that is recorded behind them when somebody asks: what waits costs nothing meanwhile.
+ */
+#ifndef GMT_PRELOAD_WAITS_H
+#define GMT_PRELOAD_WAITS_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+struct gmt_site;
+
+/* Around a call that puts such an operation into the site's stream. */
+void gmt_waits_begin(void);
+void gmt_waits_end(const struct gmt_site *site);
+
+/* Some graph has such a node: launches of graphs are such calls from now on. */
+void gmt_waits_in_graphs(void);
+bool gmt_waits_any_in_graphs(void);
+
+/* True while one may be under way. Records and asks about events, which breaks captures: not while there
+ * is one. */
+bool gmt_waits_under_way(void);
+
+/* Before a stream is destroyed: nothing can be recorded in it any more. */
+void gmt_waits_stream_going(CUstream stream);
+
+/* The context is gone, and its events with it. NULL: all are, in a forked child. */
+void gmt_waits_forget(CUcontext context);
+
+#endif

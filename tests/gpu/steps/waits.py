@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose streams wait for the host while they launch: nothing is measured that would wait for itself,
+and what is launched afterwards is measured."""
+
+LAUNCHES = 20
+
+
+def run(session):
+    program = session.programs / "host_wait"
+    for wait in ("kernel", "function", "value", "graph"):
+        path = session.same_behaviour(wait, [program, wait, str(LAUNCHES)], f"waits_{wait}")
+        said = session.plain([program, wait, str(LAUNCHES)]).stdout
+        session.check(f"{wait}: the host came in time", "waited for the host" in said, said)
+        held = dict(session.rows(path, "SELECT k.name, count(*) FROM launch l JOIN kernel k ON k.id = l.kernel_id "
+                                 "WHERE measured IS NOT NULL GROUP BY 1"))
+        session.check(f"{wait}: launches beside it are not measured, those after it are",
+                      "during(float*)" not in held and held.get("after(float*)", 0) >= 2, held)
+        why = session.rows(path, "SELECT detail FROM loss WHERE kind LIKE 'kernel class%' AND detail LIKE '%during%'")
+        session.check(f"{wait}: it is said why", len(why) == 1 and "waiting for the host" in why[0][0], why)
