@@ -83,6 +83,10 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         needed_ns += s->waits.cost_ns;
     }
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(cls)) {
+        atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
+        return false; /* it would take longer than all launches of the kernel */
+    }
     if (needed_ns <= allowed_ns) {
         atomic_store(&cls->retry_ns, 0);
         s->waits.cls = s->waits.cls == cls ? NULL : s->waits.cls;

@@ -319,8 +319,11 @@ CUptiResult gmt_ranges_stop(struct gmt_ranges *r)
         result = decode(r);
     }
     if (result != CUPTI_SUCCESS && r->count != 0) {
-        gmt_spool_loss("kernel counters", "the values of a measuring session could not be read",
-                       r->count);
+        char detail[128];
+        (void)snprintf(detail, sizeof(detail),
+                       "the values of a measuring session could not be read (%s: %d)", r->failed,
+                       (int)result);
+        gmt_spool_loss("kernel counters", detail, r->count);
     }
     r->running = false;
     r->count = 0;
