@@ -161,6 +161,14 @@ void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *f
     }
 }
 
+void gmt_finding_note_small(struct gmt_finding *finding, const char *why)
+{
+    if (finding == NULL || finding->note_why != NULL || why == NULL)
+        return;
+    finding->small = true;
+    finding->note_why = why;
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;

@@ -107,6 +107,9 @@ const char *gmt_unpriced(const struct gmt_analysis *analysis);
 void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
                             double excess, double all);
 
+/* True, and too small to matter: a note for its size alone. A reason that stands already stays. */
+void gmt_finding_note_small(struct gmt_finding *finding, const char *why);
+
 /* The one way out of a rule. */
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding);
 

@@ -15,7 +15,8 @@ static const char explain[] =
     "What    cudaMalloc and cudaFree are slow, and cudaFree waits for the device. In a loop they\n"
     "        cost time in every turn for memory that could be kept.\n"
     "Seen    At least 4 allocations of equal size from one line, each made after the one before\n"
-    "        was freed. Stream-ordered allocations (cudaMallocAsync) are the repair, not meant.\n"
+    "        was freed; 2 or 3, which may be set-up, are a note.\n"
+    "        Stream-ordered allocations (cudaMallocAsync) are the repair, not meant.\n"
     "Saving  The measured times of all the pairs but the first, minus the calibrated times of the\n"
     "        same pairs from a pool that keeps its memory (at the upper end minus nothing: one\n"
     "        allocation before the loop). What cudaFree waited for kernels that were still "
@@ -29,7 +30,7 @@ static const char explain[] =
     "Limits  Equal sizes only. The stall that cudaFree puts on other threads is not priced. In a\n"
     "        trace without times of kernels, pairs count for no more than on an idle device. On\n"
     "        the software device nothing is priced: there pairs from 5 % of all allocations on\n"
-    "        are shown.\n";
+    "        are shown, and fewer are a note.\n";
 
 static const struct gmt_timeline *sort_timeline; /* of the compare function below */
 
@@ -126,6 +127,21 @@ static void put_sql(struct gmt_analysis *analysis, struct gmt_finding *finding,
     free(ids);
 }
 
+/* Why so many pairs are too few to matter, or NULL. */
+static const char *too_few(struct gmt_analysis *analysis, size_t pairs)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    char percent[GMT_FORMAT_BYTES];
+
+    if (pairs < GMT_CHURN_MIN_PAIRS)
+        return gmt_text(analysis, "fewer than %d pairs may be set-up, and no loop",
+                        GMT_CHURN_MIN_PAIRS);
+    if (tl->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count)
+        return gmt_text(analysis, "no price, and less than %s of all allocations",
+                        gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
+    return NULL;
+}
+
 static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *kernels,
                         size_t *members, size_t n)
 {
@@ -136,14 +152,11 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
     if (finding == NULL)
         return;
     struct churn churn = add_up(analysis, kernels, finding, members, n);
-    if (churn.pairs < GMT_CHURN_MIN_PAIRS)
+    if (churn.pairs < 2)
         return;
     const struct gmt_tl_allocation *a = &tl->allocations[members[0]];
-    if (tl->simulated) {
-        if ((double)churn.pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count)
-            return;
+    if (tl->simulated)
         churn.alloc_ns = churn.free_ns = churn.wait_ns = churn.hidden_ns = NAN;
-    }
     double saved = churn.alloc_ns + churn.free_ns;
     bool unknown = gmt_waits_are_unknown(tl);
     double idle = (double)(churn.pairs - 1) *
@@ -205,6 +218,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
         finding->method = "n/a: no times (software device); calls and bytes are exact";
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
     }
+    gmt_finding_note_small(finding, too_few(analysis, churn.pairs));
     gmt_finding_emit(analysis, finding);
 }
 
@@ -232,7 +246,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         for (end = i + 1;
              end < n && same(&tl->allocations[members[i]], &tl->allocations[members[end]]); end++)
             ;
-        if (end - i >= GMT_CHURN_MIN_PAIRS)
+        if (end - i > 1)
             report_site(analysis, &kernels, members + i, end - i);
     }
     free(members);

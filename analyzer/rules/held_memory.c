@@ -121,7 +121,7 @@ static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *sit
     if (site->saved_bytes >= least)
         finding->severity = scarce && !host ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
     else if (isnan(finding->saving.best_ns))
-        finding->note_why = "the peak of memory would hardly be lower";
+        gmt_finding_note_small(finding, "the peak of memory would hardly be lower");
 }
 
 /* The program may have given up, with no call that failed: its user knows. */
@@ -170,9 +170,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rul
         return;
     add_status(analysis, finding);
     judge(analysis, &site, rule->host, finding);
-    /* Small change that costs no time either is not even a note. */
-    if (finding->note_why == NULL || site.bytes >= GMT_PEAK_MIN_BYTES)
-        gmt_finding_emit(analysis, finding);
+    gmt_finding_emit(analysis, finding);
 }
 
 static bool make_room(const struct gmt_memory *memory, struct work *work)

@@ -88,7 +88,7 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
         if (largest == NULL || row->bytes > largest->bytes)
             largest = row;
     }
-    if (largest == NULL || sum < GMT_PEAK_MIN_BYTES)
+    if (largest == NULL)
         return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
@@ -109,6 +109,7 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
     finding->note_why = segments ? "an allocator of the program keeps them; what is lost inside "
                                    "them cannot be seen"
                                  : "the end of the process gives them back";
+    finding->small = sum < GMT_PEAK_MIN_BYTES;
     gmt_finding_emit(analysis, finding);
 }
 

@@ -14,7 +14,8 @@ static const char explain[] =
     "What    Local memory is device memory: spilled registers and arrays with an index known only\n"
     "        at run time live there. Lanes at different indices of such an array touch a sector\n"
     "        each, lanes at the same index four for all of them.\n"
-    "Seen    Executed local loads and stores as a share of all memory instructions, from 5 % on.\n"
+    "Seen    Executed local loads and stores as a share of all memory instructions, from 5 % on;\n"
+    "        fewer are a note.\n"
     "        Bytes per thread prove nothing: they may belong to a path that is never taken.\n"
     "        More than 16 sectors per request: an array, indexed differently in each lane. Else\n"
     "        registers that stand at a limit of the compiler (a multiple of 8) speak for spills.\n"
@@ -33,19 +34,33 @@ static const char explain[] =
     "        spills: __launch_bounds__ or a larger -maxrregcount.\n"
     "Limits  Spill or array is told by the registers, so it may be taken for the other. The\n"
     "        software device sees arrays (spills are the assembler's work); without times, half\n"
-    "        of the instructions and 5 % of all sectors must be local.\n";
+    "        of the instructions and 5 % of all sectors must be local, and less is a note.\n";
 
 static double sum_of(const struct gmt_tl_class *class, int a, int b)
 {
     return gmt_known(class->counter[a]) + gmt_known(class->counter[b]);
 }
 
-/* Without times: local accesses at least double the memory instructions, and are a part of the run. */
-static bool is_excess(const struct gmt_tl_class *class, double share, double sectors,
-                      double all_sectors)
+/*
+ * Why local accesses are too few to matter, or NULL. Without times they have to double the memory
+ * instructions at least, and to be a part of what the run moves.
+ */
+static const char *too_few(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                           double share, double sectors, double all_sectors)
 {
-    return share >= 1 - 1 / GMT_EXCESS_RATIO &&
-           sectors * (double)class->launches >= GMT_EXCESS_SHARE * all_sectors;
+    char percent[GMT_FORMAT_BYTES];
+
+    if (share < GMT_LOCAL_MIN_SHARE)
+        return gmt_text(analysis, "less than %s of the memory instructions are local",
+                        gmt_format_percent(percent, 100 * GMT_LOCAL_MIN_SHARE));
+    if (!analysis->timeline->simulated)
+        return NULL;
+    if (share < 1 - 1 / GMT_EXCESS_RATIO)
+        return "less than half of the memory instructions are local, and no times tell their cost";
+    if (sectors * (double)class->launches < GMT_EXCESS_SHARE * all_sectors)
+        return gmt_text(analysis, "no price, and less than %s of all such work",
+                        gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
+    return NULL;
 }
 
 enum kind { SPILLS, ARRAY, DIVERGENT_ARRAY };
@@ -161,9 +176,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double share = local / (local + global + shared);
     char percent[GMT_FORMAT_BYTES], bytes[GMT_FORMAT_BYTES];
 
-    if (!(share >= GMT_LOCAL_MIN_SHARE))
-        return;
-    if (analysis->timeline->simulated && !is_excess(class, share, sectors, all_sectors))
+    if (!(local > 0))
         return;
     enum kind kind = kind_of(analysis, class, local, sectors);
     struct gmt_finding *finding = gmt_finding_new(analysis);
@@ -194,6 +207,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             class->id);
     put_fix(analysis, finding, class, kind);
     put_gain(analysis, finding, class, kind);
+    gmt_finding_note_small(finding, too_few(analysis, class, share, sectors, all_sectors));
     gmt_finding_emit(analysis, finding);
 }
 

@@ -33,6 +33,7 @@ static const char explain[] =
     "        end: the longer of both). What kernels of other streams hid of the copies saves\n"
     "        nothing, and counts at the upper end only. The device's own time of asynchronous\n"
     "        copies is saved only where nothing else ran meanwhile: there the lower end is 0.\n"
+    "        Copies that kernels hide, or that cost no more than mapped memory, are a note.\n"
     "Fix     Hand the pinned buffer to the kernel, without cudaMemcpy and without cudaMalloc.\n"
     "Limits  Pageable buffers are left to GM102: pinned first, then mapped. The counters tell of "
     "a\n"
@@ -289,8 +290,16 @@ static void claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
     }
 }
 
+/* Why the copies are not worth sparing, or NULL. */
+static const char *no_gain(const struct gmt_gain *gain, const struct gmt_gain *all)
+{
+    if (gain->best_ns > 0)
+        return NULL;
+    return all->best_ns > 0 ? "kernels hide the copies" : "the bus is no faster without the copies";
+}
+
 static void report_buffer(struct gmt_analysis *analysis, const struct buffer *buffer,
-                          const struct gmt_tl_class *class)
+                          const struct gmt_tl_class *class, double all_bytes)
 {
     bool in = buffer->in > 0;
     double copies = (double)(buffer->in + buffer->out), each = buffer->bytes / copies;
@@ -304,19 +313,17 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
     /* The device may wait for the host afterwards: then hidden time counts after all. */
     struct gmt_gain all = gmt_price_without_copy(analysis->model, direction, t_ns, cost_ns / copies,
                                                  each);
-    struct gmt_finding *finding = NULL;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (!analysis->timeline->simulated && !(gain.best_ns > 0))
-        return; /* the bus is no faster that way, or hidden: the good cases of this rule */
-    finding = gmt_finding_new(analysis);
     if (finding == NULL)
         return;
     finding->cost_ns = cost_ns;
     finding->excess_bytes = buffer->bytes;
     describe(analysis, finding, buffer, class);
     claim(analysis, finding, buffer);
-    if (analysis->timeline->simulated) {
+    if (analysis->timeline->simulated || isnan(gain.best_ns)) {
         finding->method = gmt_unpriced(analysis);
+        gmt_finding_judge_part(analysis, finding, buffer->bytes, all_bytes);
         gmt_finding_emit(analysis, finding);
         return;
     }
@@ -333,6 +340,7 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
     gmt_finding_saving(finding, buffer->async ? 0 : alone.low_ns * launches,
                        gain.best_ns * launches, all.high_ns * launches);
     finding->confidence = gmt_confidence_of_model(analysis->model);
+    gmt_finding_note_small(finding, no_gain(&gain, &all));
     gmt_finding_emit(analysis, finding);
 }
 
@@ -355,8 +363,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
         candidates += class != NULL;
         unknown += touch == TOUCH_UNKNOWN;
-        if (touch == TOUCH_ONCE && (!tl->simulated || buffer->bytes >= GMT_EXCESS_SHARE * all))
-            report_buffer(analysis, buffer, class);
+        if (touch == TOUCH_ONCE)
+            report_buffer(analysis, buffer, class, all);
     }
     free(buffers.rows);
     if (candidates == 0)

@@ -23,6 +23,8 @@ static const char explain[] =
     "        measured with counters (they could wait for the host); where there are counts of\n"
     "        sectors from host memory, those decide. On the software device: distinct bytes\n"
     "        against bytes moved, exactly, from twice and 5 % of all such bytes on.\n"
+    "        Less is a note: where bytes were counted from 1.25 times on, and where there is time\n"
+    "        alone the kernels on less than 1 MiB, of which nobody knows how often they read it.\n"
     "Saving  The part of the time that the bus takes, minus one pinned copy of the buffers, minus\n"
     "        the same traffic at the rate of device memory. Without counts the lower end is 0: a\n"
     "        kernel that computes that long looks the same.\n"
@@ -170,7 +172,38 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_claim_class(analysis, finding, use->class);
 }
 
-static void report_use(struct gmt_analysis *analysis, const struct use *use, double times)
+/* Why it is too little to matter, or NULL. */
+static const char *too_little(struct gmt_analysis *analysis, const struct use *use, double times)
+{
+    char size[GMT_FORMAT_BYTES];
+
+    if (!analysis->timeline->simulated && use->bytes < GMT_MAPPED_MIN_BYTES)
+        return gmt_text(analysis, "less than %s of mapped memory is a flag or a result",
+                        gmt_format_bytes(size, GMT_MAPPED_MIN_BYTES));
+    return times < GMT_EXCESS_RATIO ? "less than twice over it: a copy would hardly pay" : NULL;
+}
+
+/* A few bytes tell nothing: the kernel takes its time for other things. */
+static void note_small_use(struct gmt_analysis *analysis, const struct use *use)
+{
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    char size[GMT_FORMAT_BYTES];
+
+    if (finding == NULL)
+        return;
+    describe(analysis, finding, use, NAN);
+    finding->headline = gmt_text(analysis, "works on %s of mapped host memory%s",
+                                 gmt_format_bytes(size, use->bytes),
+                                 gmt_kernel_time(analysis, use->class));
+    finding->cost_ns = use->class->total_ns;
+    finding->method = "not priced: the bytes that went over the bus were not counted, and the time "
+                      "of the kernel tells nothing of so few";
+    gmt_finding_note_small(finding, too_little(analysis, use, NAN));
+    gmt_finding_emit(analysis, finding);
+}
+
+static void report_use(struct gmt_analysis *analysis, const struct use *use, double times,
+                       double all_bytes)
 {
     const struct gmt_tl_class *class = use->class;
     struct gmt_finding *finding = gmt_finding_new(analysis);
@@ -185,6 +218,9 @@ static void report_use(struct gmt_analysis *analysis, const struct use *use, dou
     describe(analysis, finding, use, times);
     if (analysis->timeline->simulated || isnan(gain.best_ns)) {
         finding->method = gmt_unpriced(analysis);
+        gmt_finding_note_small(finding, too_little(analysis, use, times));
+        if (analysis->timeline->simulated)
+            gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes);
         gmt_finding_emit(analysis, finding);
         return;
     }
@@ -202,6 +238,7 @@ static void report_use(struct gmt_analysis *analysis, const struct use *use, dou
                        gain.high_ns * launches);
     finding->confidence = isfinite(use->traffic) ? gmt_confidence_of_model(analysis->model)
                                                  : GMT_CONFIDENCE_HEURISTIC;
+    gmt_finding_note_small(finding, too_little(analysis, use, times));
     gmt_finding_emit(analysis, finding);
 }
 
@@ -218,13 +255,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         all += gmt_known(uses[i].traffic) * (double)uses[i].class->launches;
     for (size_t i = 0; i < count; i++) {
         double times = times_over(analysis, &uses[i]);
-        double excess = (times - 1) * uses[i].bytes * (double)uses[i].class->launches;
+        bool counted = isfinite(uses[i].traffic);
 
         unknown += isnan(times) ? 1 : 0;
-        if (!(times >= GMT_EXCESS_RATIO) || (tl->simulated ? excess < GMT_EXCESS_SHARE * all
-                                                           : uses[i].bytes < GMT_MAPPED_MIN_BYTES))
-            continue;
-        report_use(analysis, &uses[i], times);
+        if (!counted && uses[i].bytes < GMT_MAPPED_MIN_BYTES)
+            note_small_use(analysis, &uses[i]);
+        else if (times >= (counted ? GMT_MAPPED_ONCE : GMT_EXCESS_RATIO))
+            report_use(analysis, &uses[i], times, all);
     }
     free(uses);
     if (count == 0)

@@ -17,7 +17,9 @@ static const char explain[] =
     "Seen    Copies whose host address lies in no range that the program has pinned or "
     "registered,\n"
     "        by call site. Copies that GM101 or GM104 would merge are left to those rules, single\n"
-    "        words to GM109, and asynchronous copies that kept their caller to GM103.\n"
+    "        words, from four at a place on, to GM101 and GM109, and asynchronous copies that "
+    "kept\n"
+    "        their caller to GM103.\n"
     "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
     "        times of pinned copies of the same sizes, minus the calibrated cost of registering\n"
     "        each distinct host range once (at the lower end: of allocating it page-locked; at "
@@ -103,14 +105,13 @@ static const char once_why[] = "pinning what is copied once costs more than it s
                                "buffer is page-locked when it is made";
 
 /* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
-static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n, void *unused)
+static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
     struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double bytes = 0;
 
-    (void)unused;
     for (size_t i = 0; i < n; i++)
         bytes += (double)tl->copies[members[i]].bytes;
     bool once = bytes < GMT_EXCESS_RATIO * pin.bytes;
@@ -130,7 +131,8 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_emit(analysis, finding);
 }
 
-static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
+static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n,
+                        const struct gmt_cover *kernels)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
@@ -149,7 +151,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
             now_ns = fmin(now_ns, gmt_curve_at(pageable, size));
         bytes += size;
         cost_ns += now_ns;
-        hidden_ns += fmin(now_ns, gmt_copy_hidden_ns(tl, context, one));
+        hidden_ns += fmin(now_ns, gmt_copy_hidden_ns(tl, kernels, one));
         pinned_ns += then_ns;
         pageable_ns += gmt_curve_at(pageable, size);
         doubt_ns += then_ns * fmax(GMT_MODEL_UNCERTAINTY, gmt_curve_relative_spread(pinned, size));
@@ -191,12 +193,39 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_emit(analysis, finding);
 }
 
+/* Single words in a loop are GM109's, and GM101's; one, two or three are told here. */
+static size_t without_scalars(const struct gmt_timeline *tl, size_t *members, size_t n)
+{
+    size_t scalars = 0, kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        scalars += tl->copies[members[i]].bytes <= GMT_SCALAR_BYTES;
+    if (scalars < GMT_TRIP_MIN)
+        return n;
+    for (size_t i = 0; i < n; i++) {
+        if (tl->copies[members[i]].bytes > GMT_SCALAR_BYTES)
+            members[kept++] = members[i];
+    }
+    return kept;
+}
+
+static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *kernels)
+{
+    n = without_scalars(analysis->timeline, members, n);
+    if (n == 0)
+        return;
+    if (analysis->timeline->simulated)
+        report_bytes(analysis, members, n);
+    else
+        report_site(analysis, members, n, kernels);
+}
+
 /* Copies that another rule would merge, or speaks of: pinning alone would be the lesser fix. */
 static bool is_of_another(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
 {
     const struct gmt_run *run = copy->run >= 0 ? &analysis->runs->runs[copy->run] : NULL;
 
-    if (copy->bytes <= GMT_SCALAR_BYTES || gmt_copy_is_blocked_async(analysis, copy))
+    if (gmt_copy_is_blocked_async(analysis, copy))
         return true;
     return run != NULL && (gmt_run_is_rows(run) || gmt_run_is_small(analysis, run));
 }
@@ -222,7 +251,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy))
             members[n++] = i;
     }
-    gmt_copy_places(analysis, members, n, tl->simulated ? report_bytes : report_site, &kernels);
+    gmt_copy_places(analysis, members, n, report, &kernels);
     free(members);
     gmt_cover_free(&kernels);
     return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;

@@ -114,7 +114,7 @@ void gmt_elsewhere_report(const struct gmt_elsewhere *look, const size_t *member
         if (print->whole == 1)
             gmt_copy_sum_add(&found.sure, analysis, look->kernels, copy, print);
     }
-    if (found.sum.copies == 0 || found.sum.best_ns <= found.on_device_ns)
+    if (found.sum.copies == 0)
         return;
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL)
@@ -130,5 +130,7 @@ void gmt_elsewhere_report(const struct gmt_elsewhere *look, const size_t *member
         gmt_finding_judge_part(analysis, finding, found.sum.bytes, all_bytes);
     else if (isfinite(found.on_device_ns))
         price_elsewhere(look, &found, finding);
+    if (found.sum.best_ns <= found.on_device_ns)
+        gmt_finding_note_small(finding, "a copy on the device would hardly be quicker");
     gmt_finding_emit(analysis, finding);
 }

@@ -30,7 +30,7 @@ static const char explain[] =
     "        most 2.5 us each and 12 % of copies of page-locked memory that was hashed; 5 % of\n"
     "        the rest are in doubt. What an asynchronous copy takes while kernels run saves\n"
     "        nothing; its least saving is 0. Of bytes that lie in another buffer the model's\n"
-    "        time of a copy on the device is subtracted.\n"
+    "        time of a copy on the device is subtracted; where nothing is left it is a note.\n"
     "Fix     Upload once, before the loop; where the data changes at times, upload then. To a\n"
     "        second buffer copy on the device, or let both uses share one if none writes to it.\n"
     "Limits  Memory that kernels reach through pointers in memory is doubted only where no launch\n"

@@ -31,7 +31,7 @@ static const char explain[] =
     "        reads its neighbours' values cannot be fused as simply. Without times (software "
     "device)\n"
     "        pairs that move at least twice what one kernel would are shown, from 5 % of all\n"
-    "        bytes on.\n";
+    "        bytes on; others are notes.\n";
 
 /* All pairs whose second kernel is of one class. */
 struct sum {
@@ -132,6 +132,14 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, do
                        2 * share * total_ns + doubt_ns);
 }
 
+/* Without times the pair has to move at least twice what one kernel would; NULL: it does. */
+static const char *moves_little(const struct sum *sum, double share)
+{
+    if (!isnan(sum->total_ns) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO)
+        return NULL;
+    return "one kernel would move more than half of the bytes, and no times tell the cost";
+}
+
 static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *second,
                    const struct sum *sum)
 {
@@ -142,11 +150,6 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
         return;
     double bytes = sum->first->counter[GMT_M_global_store_bytes];
     double share = bytes / (bytes_of(sum->first) + bytes_of(second));
-    /* Without times: the pair moves at least twice what one kernel would, and that matters. */
-    if (isnan(sum->total_ns) &&
-        (2 * share < 1 - 1 / GMT_EXCESS_RATIO ||
-         2 * bytes * sum->pairs < GMT_EXCESS_SHARE * all_bytes(analysis->timeline)))
-        return;
     finding->where = gmt_where_of_class(analysis, second);
     finding->cost_ns = sum->total_ns;
     finding->excess_bytes = 2 * bytes * sum->pairs;
@@ -169,6 +172,8 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
                    "register.";
     finding->sketch = "out[i] = second(first(in[i]));   /* no array in between */";
     price(analysis, finding, share, sum->total_ns);
+    gmt_finding_note_small(finding, moves_little(sum, share));
+    gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes(analysis->timeline));
     gmt_finding_emit(analysis, finding);
 }
 

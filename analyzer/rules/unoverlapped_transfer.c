@@ -29,7 +29,8 @@ static const char explain[] =
     "        first and last wait. What overlaps already is in neither. Lower end: half of it;\n"
     "        nothing where the arguments of the kernels are not known, or one kernel would\n"
     "        have to be cut. Loops in which half of what can overlap does so already are a\n"
-    "        pipeline: nothing is said of them.\n"
+    "        pipeline: nothing is said of them. What a pipeline would shorten by less than\n"
+    "        a tenth, or a copy too small to be cut, is a note.\n"
     "Fix     cudaMemcpyAsync and the kernel in one stream per step, with a buffer for each\n"
     "        stream.\n"
     "Limits  Pageable memory cannot overlap: GM102 and GM103 first. Whether the host needs\n"
@@ -41,6 +42,7 @@ struct state {
     struct gmt_loop_covers covers;
     struct gmt_loop *loops;
     size_t count;
+    bool *relayed; /* by copy: its data goes through the host from step to step */
 };
 
 static const char *kernel_of(struct gmt_analysis *analysis, const struct gmt_loop *loop)
@@ -125,7 +127,18 @@ static bool can_be_cut(const struct gmt_loop *loop)
     return loop->launches == 1 && (loop->shared || !loop->known);
 }
 
-static void report(struct gmt_analysis *analysis, struct gmt_loop *loop)
+/* A copy by itself may be the first or the last of a loop whose steps wait for each other. */
+static bool is_of_relay(const struct gmt_timeline *tl, const bool *relayed,
+                        const struct gmt_loop *loop)
+{
+    for (size_t i = 0; loop->n == 1 && i < tl->copy_count; i++) {
+        if (relayed[i] && tl->copies[i].call.site == tl->copies[loop->members[0]].call.site)
+            return true;
+    }
+    return false;
+}
+
+static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const bool *relayed)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *copy = &tl->copies[loop->members[0]];
@@ -133,15 +146,23 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop)
     double steps = loop->n > 1 ? (double)loop->n : GMT_PIPELINE_CHUNKS;
     double saved = (loop->sums.any - loop->sums.longest) * (1 - 1 / steps);
     double chunk = gmt_curve_latency_bound(curve, GMT_CHUNK_LATENCY_SHARE);
+    char share[GMT_FORMAT_BYTES];
+    const char *why = NULL;
 
     if (loop->n == 1) {
         /* Each chunk pays the latency of a copy; below a size it is hardly anything else. */
         saved -= (GMT_PIPELINE_CHUNKS - 1) * gmt_known(gmt_curve_at(curve, 0));
         if ((double)copy->bytes < GMT_PIPELINE_CHUNKS * gmt_known(chunk))
-            return;
+            why = "copies of chunks of it would take as long as all of it";
     }
-    if (!(saved >= GMT_OVERLAP_MIN_SHARE * loop->sums.any) || done(&loop->sums) >= GMT_OVERLAP_DONE)
+    if (done(&loop->sums) >= GMT_OVERLAP_DONE)
         return;
+    if (why == NULL && !(saved >= GMT_OVERLAP_MIN_SHARE * loop->sums.any))
+        why = gmt_text(analysis, "a pipeline would shorten it by less than %s",
+                       gmt_format_percent(share, 100 * GMT_OVERLAP_MIN_SHARE));
+    if (why != NULL && is_of_relay(tl, relayed, loop))
+        return;
+    saved = fmax(0, saved);
     gmt_loop_look_at_launches(loop, tl, gmt_analysis_launch_rows(analysis));
     struct gmt_finding *finding = loop->n > 1 || can_be_cut(loop) ? gmt_finding_new(analysis)
                                                                   : NULL;
@@ -162,6 +183,7 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop)
     gmt_finding_saving(finding, certain ? saved / 2 : 0, saved,
                        loop->sums.any - loop->sums.longest);
     finding->confidence = certain ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
+    gmt_finding_note_small(finding, why);
     gmt_finding_emit(analysis, finding);
 }
 
@@ -227,31 +249,31 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
-    struct state state = {.loops = calloc(tl->copy_count + 1, sizeof(*state.loops))};
-    bool *relayed = calloc(tl->copy_count + 1, sizeof(*relayed));
+    struct state state = {.loops = calloc(tl->copy_count + 1, sizeof(*state.loops)),
+                          .relayed = calloc(tl->copy_count + 1, sizeof(*state.relayed))};
     enum gmt_outcome outcome = GMT_OUTCOME_PASS;
     size_t n = 0;
 
-    if (members == NULL || state.loops == NULL || relayed == NULL ||
+    if (members == NULL || state.loops == NULL || state.relayed == NULL ||
         gmt_analysis_launch_rows(analysis) == NULL ||
-        gmt_loop_covers_make(&state.covers, tl) != 0 || gmt_loop_relays(tl, relayed) != 0) {
+        gmt_loop_covers_make(&state.covers, tl) != 0 || gmt_loop_relays(tl, state.relayed) != 0) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace cannot be read");
         goto out;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (is_meant(analysis, &tl->copies[i]) && !relayed[i])
+        if (is_meant(analysis, &tl->copies[i]) && !state.relayed[i])
             members[n++] = i;
     }
     gmt_copy_places(analysis, members, n, add_loop, &state);
     qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
     for (size_t i = 0; i < state.count; i++) {
         if (is_loop(&state.loops[i]) && !is_told(&state, i))
-            report(analysis, &state.loops[i]);
+            report(analysis, &state.loops[i], state.relayed);
     }
 out:
     gmt_loop_covers_free(&state.covers);
     free(state.loops);
-    free(relayed);
+    free(state.relayed);
     free(members);
     return outcome;
 }

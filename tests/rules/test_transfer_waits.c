@@ -254,7 +254,6 @@ Test(transfer_waits, find_one_pass_whose_read_back_is_the_longest)
         "UPDATE launch_argument SET allocation_id = 2", /* the kernel does not get what is copied */
         "UPDATE transfer SET src_class = 'pageable' WHERE id = 1",
         "INSERT INTO launch SELECT * FROM more", /* what two kernels work on cannot be cut */
-        "UPDATE transfer SET bytes = 65536",
     };
     struct gmt_fixture fixture;
 
@@ -281,6 +280,16 @@ Test(transfer_waits, find_one_pass_whose_read_back_is_the_longest)
         cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, one, "%s", none[i]);
         gmt_fixture_free(&fixture);
     }
+    /* Chunks of so little would be hardly anything but latency. */
+    gmt_fixture_load(&fixture, "fixtures/GM108_positive");
+    gmt_fixture_sql(&fixture, pass);
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET bytes = 65536");
+    gmt_fixture_analyze(&fixture, "GM108");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_expect_not_null(strstr(fixture.report.notes[0].note_why, "chunks"), "%s",
+                       fixture.report.notes[0].note_why);
+    gmt_fixture_free(&fixture);
 }
 
 /* Two operands that one line copies, one after the other, before the kernel that takes both. */
