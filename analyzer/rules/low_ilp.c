@@ -17,10 +17,18 @@ static const char explain[] =
     "Saving  Bandwidth is a function of the bytes in flight: four independent loads keep three\n"
     "        times as many there, on average, from the kernel's own place on the calibrated "
     "curve.\n"
+    "        Loads of one thread may need each other: the lower end is nothing, unless each "
+    "thread\n"
+    "        has a single one.\n"
     "Fix     Unroll by four with the loads first, or load float4; or fewer registers (GM501).\n"
     "Limits  Loads that depend on each other (lists, trees) look the same and cannot be unrolled.\n"
     "        GM501 has kernels that anything but registers limits, GM503 those just above a "
     "step.\n";
+
+static double loads_per_thread(const struct gmt_tl_class *class, const struct gmt_shape *shape)
+{
+    return class->counter[GMT_M_global_load_requests] / (shape->blocks * shape->warps);
+}
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
@@ -43,6 +51,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
     gmt_finding_evidence(finding, "achieved_occupancy", "percent", 100 * occupancy);
     gmt_finding_evidence(finding, "loads_in_flight", "ratio", in_flight);
+    gmt_finding_evidence(finding, "loads_per_thread", "count", loads_per_thread(class, &shape));
     gmt_finding_evidence(finding, "waiting_for_loads", "percent",
                          100 * gmt_shape_waiting(tl, class));
     finding->headline = gmt_text(
@@ -56,8 +65,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = "float a[4];\n"
                       "for (int j = 0; j < 4; j++) a[j] = in[i + j * step];   /* all under way */\n"
                       "for (int j = 0; j < 4; j++) out[i + j * step] = f(a[j]);";
-    finding->method = "four loads keep three times the bytes in flight; from the kernel's own "
-                      "place on the calibrated curve of bandwidth over bytes in flight";
+    bool alone = loads_per_thread(class, &shape) < GMT_SEVERAL_LOADS;
+    if (!alone)
+        gain.low_ns = 0;
+    finding->method =
+        alone ? "four loads keep three times the bytes in flight; from the kernel's own place on "
+                "the calibrated curve of bandwidth over bytes in flight"
+              : "four loads keep three times the bytes in flight; from the kernel's own place on "
+                "the calibrated curve of bandwidth over bytes in flight; nothing if the loads of a "
+                "thread need each other";
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

@@ -135,6 +135,28 @@ Test(items, without_counters_it_is_half_of_what_smaller_blocks_could_save)
     "device_start_ns, device_end_ns) VALUES (910001, 3, 1, 1, 1, 10000000, 10002500, 0, 1, 0, " \
     "'kernel', 101, 2, 2, 1, 1, 1, 256, 1, 1, 0, 0, 'complete', 1, 10010000, 40010000); "
 
+/* Five loads of a thread may be a list; those of threads with one each are none. */
+Test(items, loads_that_may_need_each_other_promise_nothing_for_certain)
+{
+    static const struct {
+        const char *sql;
+        bool certain;
+    } cases[] = {
+        {"SELECT 1", false},
+        {"UPDATE kernel_class SET grid_x = 500000; UPDATE kernel SET registers = 200", true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+        const struct gmt_finding *f = only(&fixture, "GM511", "fixtures/GM511_positive",
+                                           cases[i].sql);
+
+        cr_expect_gt(f->saving.best_ns, 0.3 * f->cost_ns);
+        cr_expect_eq(f->saving.low_ns > 0, cases[i].certain, "%zu: %g", i, f->saving.low_ns);
+        cr_expect_eq(says(f->method, "need each other"), !cases[i].certain);
+        gmt_fixture_free(&fixture);
+    }
+}
+
 Test(items, a_guess_does_not_outrank_what_is_known)
 {
     struct gmt_fixture fixture;
