@@ -137,7 +137,8 @@ double gmt_price_bytes_moved(const struct gmt_timeline *timeline, const struct g
  */
 #define GMT_OCCUPANCY_METHOD \
     "as many times the bytes in flight, from the kernel's own place on the calibrated curve of " \
-    "bandwidth over bytes in flight; what the multiprocessors do themselves stays"
+    "bandwidth over bytes in flight, with no more warps than the launch has work for; what the " \
+    "multiprocessors do themselves stays"
 struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class, double occupancy,

@@ -60,6 +60,11 @@ struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model, const struc
     stream_ns = fmin(t_ns, stream_ns);
     double best_ns = gmt_price_overlap(stream_ns, in_use * rest_of(t_ns, stream_ns));
     double high_ns = fmax(fmin(t_ns, roof.device_ns), in_use * t_ns);
+    /* All are resident at once: fewer warps leave the others what they do themselves, and no more. */
+    if (shape->waves < 1)
+        best_ns = issue_ns > 0 ? gmt_price_after(t_ns, fmin(t_ns, roof.inside_ns),
+                                                 in_use * fmin(t_ns, roof.inside_ns))
+                               : (t_ns + high_ns) / 2;
     if (shape->blocks * gmt_price_block_start_ns(model) >= GMT_AT_ROOF * t_ns)
         best_ns = high_ns;
     double low_ns = gmt_price_overlap(rest_of(t_ns, issue_ns), in_use * issue_ns);
@@ -101,7 +106,7 @@ struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct 
 {
     double stores = stores_per_thread(class, shape);
     double instructions = class->counter[GMT_M_instructions] / (shape->blocks * shape->warps);
-    struct gmt_items items = {1, 1, INFINITY};
+    struct gmt_items items = {1, 1, INFINITY, false};
 
     if (isfinite(instructions))
         items.most = fmax(1, instructions / GMT_ITEM_INSTRUCTIONS);
@@ -109,6 +114,7 @@ struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct 
         items.certain = stores / GMT_ELEMENTWISE_REQUESTS;
         items.likely = stores;
         items.most = fmax(items.most, stores);
+        items.plain = instructions <= stores * GMT_PLAIN_INSTRUCTIONS;
     }
     return items;
 }
@@ -117,9 +123,19 @@ double gmt_price_most_occupancy(const struct gmt_timeline *tl, const struct gmt_
                                 const struct gmt_shape *shape)
 {
     double held = (double)tl->device.sm_count * (double)tl->device.max_threads_per_sm / WARP_LANES;
-    double warps = shape->blocks * gmt_price_items(class, shape).likely * shape->warps;
+    struct gmt_items items = gmt_price_items(class, shape);
+    double each = shape->blocks == shape->wave ? items.most : items.likely;
 
-    return !(held > 0) || shape->blocks == shape->wave ? 1 : fmin(1, warps / held);
+    return held > 0 ? fmin(1, shape->blocks * shape->warps * each / held) : 1;
+}
+
+bool gmt_price_has_warps(const struct gmt_timeline *tl, const struct gmt_shape *shape,
+                         double occupancy)
+{
+    double held = (double)tl->device.sm_count * (double)tl->device.max_threads_per_sm / WARP_LANES;
+
+    return !(held > 0) || shape->blocks == shape->wave ||
+           shape->blocks * shape->warps >= occupancy * held;
 }
 
 bool gmt_price_shares_tiles(const struct gmt_tl_class *class)
@@ -214,41 +230,66 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct 
     double roof_ns = gmt_price_roof(model, tl, class, 1).device_ns;
     double least_ns = fmax(GMT_KERNEL_LEAST_NS, fmin(t_ns, roof_ns));
     double likely_ns = in_more_blocks(model, tl, class, shape, items.likely);
-    double best_ns = fmin(small.best_ns, likely_ns);
     double more = fmin(shape->wave, floor(shape->blocks * items.certain));
-    double certain_ns = in_more_blocks(model, tl, class, shape, items.certain);
     bool fills = shape->blocks * items.most >= shape->wave;
     double high_ns = fmax(least_ns, fills ? 0 : fmin(small.high_ns, t_ns / items.most));
-    struct gmt_gain gain = gain_between(t_ns, fmin(small.low_ns, (t_ns + certain_ns) / 2), best_ns,
-                                        fmin(best_ns, high_ns));
 
+    /* Words that take many instructions each may be steps of one item, and not to be parted. */
+    if (!items.plain)
+        likely_ns = (t_ns + likely_ns) / 2;
+    double best_ns = fmin(small.best_ns, likely_ns);
+    struct gmt_gain gain = gain_between(t_ns, small.low_ns, best_ns, fmin(best_ns, high_ns));
     *grid = same_threads(tl, class, shape);
     if (more > shape->blocks && likely_ns < small.best_ns)
         *grid = (struct gmt_grid){.blocks = more, .threads = shape->threads, .split = true};
-    grid->guess = !(gain.low_ns > 0) && shape->blocks * items.likely < shape->wave;
+    grid->guess = !(gain.low_ns > 0) &&
+                  (!items.plain || shape->blocks * items.likely < shape->wave);
     return gain;
 }
 
+/*
+ * Threads that wait for their own loads go on as fast with whole waves, but for the items that they hand
+ * to others: the share of what the last wave leaves idle that whole items can be moved into, 0..1.
+ */
+static double movable(const struct gmt_shape *shape, double items)
+{
+    double full = floor(shape->waves), part = shape->waves - full, each = floor(items);
+    double now = (full + 1) * each, then = ceil(shape->waves * each);
+
+    return isfinite(each) ? (now - then) / ((1 - part) * each) : 1;
+}
+
 struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gmt_timeline *tl,
-                                  const struct gmt_tl_class *class, const struct gmt_shape *shape)
+                                  const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                                  struct gmt_tail *tail)
 {
     double t_ns = class->median_ns;
     double full = floor(shape->waves), part = shape->waves - full;
+    struct gmt_items items = gmt_price_items(class, shape);
     double bound = fmin(
         1, gmt_price_roof(model, tl, class, gmt_price_busy_share(tl, class)).all_ns / t_ns);
     double last = bound * ceil(part * shape->resident) / shape->resident + (1 - bound);
     double loss_ns = t_ns * (last - part) / (full + last);
     double most_ns = t_ns * (1 - part) / (full + 1);
+    /* Share of the loss that is waiting: see movable. */
+    double waits = last > part ? (1 - bound) * (1 - part) / (last - part) : 0;
     double balance = class->counter[GMT_M_sm_cycles_active] /
                      class->counter[GMT_M_sm_cycles_active_max];
 
+    *tail = (struct gmt_tail){.idle_ns = 0, .guess = isinf(items.most)};
     if (!(part > 0))
         return no_gain;
-    double best_ns = isnan(balance) ? loss_ns : fmin(most_ns, t_ns * fmax(0, 1 - balance));
-    if (gmt_price_shares_tiles(class))
-        return gain_between(t_ns, t_ns, t_ns - best_ns / 2, t_ns - fmax(most_ns, best_ns));
-    return gain_between(t_ns, t_ns - fmin(loss_ns, best_ns), t_ns - best_ns,
-                        t_ns - fmax(most_ns, best_ns));
+    double idle_ns = isnan(balance) ? loss_ns : fmin(most_ns, t_ns * fmax(0, 1 - balance));
+    tail->idle_ns = idle_ns;
+    double stays = waits * (1 - movable(shape, items.likely));
+    double best_ns = idle_ns * (tail->guess ? 0.5 : 1 - stays);
+    double low_ns = tail->guess ? 0 : fmin(loss_ns, idle_ns) * (1 - waits);
+    double high_ns = most_ns * (bound + (1 - bound) * movable(shape, items.most));
+    if (gmt_price_shares_tiles(class)) {
+        best_ns /= 2;
+        low_ns = 0;
+    }
+    return gain_between(t_ns, t_ns - low_ns, t_ns - best_ns, t_ns - fmax(high_ns, best_ns));
 }
 
 struct gmt_gain gmt_price_parallel(const struct gmt_model *model, const struct gmt_timeline *tl,

@@ -34,6 +34,7 @@ struct gmt_items {
     double certain; /* in any case; 1 where nothing was counted  */
     double likely;  /* an item for each store                    */
     double most;    /* INFINITY: instructions were not counted   */
+    bool plain;     /* a stored word takes GMT_PLAIN_INSTRUCTIONS at most: a loop over items */
 };
 
 struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct gmt_shape *shape);
@@ -41,10 +42,20 @@ struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct 
 /*
  * Occupancy with all blocks resident at once, evenly, that the launch has work for, 0..1: more limits
  * that are lifted bring no more warps. A grid of just one wave was made for the device, and grows with
- * what is resident: 1. The same where the multiprocessors are not known.
+ * what is resident, as far as the instructions of its threads can be items. 1 where the multiprocessors
+ * are not known.
  */
 double gmt_price_most_occupancy(const struct gmt_timeline *timeline,
                                 const struct gmt_tl_class *class, const struct gmt_shape *shape);
+
+/*
+ * Whether the blocks as launched are enough for that occupancy, 0..1, or grow with what is resident.
+ * Else loops of threads would have to be parted, and nobody knows whether they can be.
+ */
+#define GMT_OCCUPANCY_PARTED \
+    "; nothing where loops of threads cannot be parted, as too few blocks are launched"
+bool gmt_price_has_warps(const struct gmt_timeline *timeline, const struct gmt_shape *shape,
+                         double occupancy);
 
 /* Threads that hand each other words through shared memory: as a whole their block is one job. */
 bool gmt_price_shares_tiles(const struct gmt_tl_class *class);
@@ -56,7 +67,9 @@ double gmt_price_block_start_ns(const struct gmt_model *model);
  * One launch in blocks of whole warps. With r = lanes in use / lanes of the warps, what device
  * memory does not explain of the time takes r times as long; memory's part is its bytes at the roof,
  * or at what one load in flight gets at this occupancy. A kernel that starts its blocks as fast as the
- * device can is done sooner by as many fewer. low: only the issue of instructions shrinks.
+ * device can is done sooner by as many fewer. In a grid below a wave no warp waits for another to end:
+ * only what L1, shared memory and the schedulers take shrinks, and where that was not counted best is
+ * half of the most. low: only the issue of instructions shrinks.
  */
 struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model,
                                       const struct gmt_timeline *timeline,
@@ -87,8 +100,9 @@ struct gmt_gain gmt_price_larger_blocks(const struct gmt_model *model,
  *
  * More blocks, by splitting the loops of threads: no more of them than there are items
  * (gmt_price_items), and than a wave has. Time shrinks with the blocks, down to the roof of the work on
- * the multiprocessors that these fill. best: as many as are likely, low: half of what those that are
- * certain give, high: as many as there can be at most.
+ * the multiprocessors that these fill. best: as many as are likely, or half of what those give where a
+ * stored word takes so many instructions that it may be a step of one item; low: nothing, because steps
+ * may depend on each other; high: as many as there can be at most.
  *
  * grid: a launch for the better repair that has work for all its blocks: as many as have items for
  * certain, else the same threads, in blocks as small as give each multiprocessor one.
@@ -107,14 +121,24 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model,
 /*
  * One launch whose last wave is short, with the same work in whole waves. A wave takes tau, the last
  * one tau x its blocks on the busiest multiprocessor / resident blocks where throughput binds, and
- * tau where latency does. Where cycles were counted, best is 1 - mean / most active cycles of the
- * multiprocessors; high: the last wave takes a full one's time. Threads that share a tile cannot be
- * spread over other blocks one by one: halving their blocks halves what the last wave leaves idle, so
- * best is half as much then, and low nothing.
+ * tau where latency does. Where cycles were counted, what is idle is 1 - mean / most active cycles of
+ * the multiprocessors. All of it can be used where throughput binds. Where latency does, a thread takes
+ * tau for its items however few blocks there are: from (full + 1) x items one after the other to
+ * ceil(waves x items), with the items that are likely (gmt_price_items); none for threads of one item.
+ * low: what throughput binds alone; high: the last wave takes a full one's time, and items are as many
+ * as can be. Threads that share a tile cannot be spread over other blocks one by one: halving their
+ * blocks halves what the last wave leaves idle, so best is half as much then, and low nothing. Where
+ * instructions were not counted best is half of what is idle, low nothing, and it is a guess.
  */
+struct gmt_tail {
+    double idle_ns; /* of one launch: what the last wave leaves idle, as a time of the device */
+    bool guess;     /* instructions were not counted                                           */
+};
+
 struct gmt_gain gmt_price_no_tail(const struct gmt_model *model,
                                   const struct gmt_timeline *timeline,
-                                  const struct gmt_tl_class *class, const struct gmt_shape *shape);
+                                  const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                                  struct gmt_tail *tail);
 
 /*
  * One launch of a single block, spread over as many threads as have an item each (gmt_price_items) and

@@ -269,6 +269,8 @@
  * it loads and stores. The smallest recorded kernels, which fill and update an array, have 15.
  */
 #define GMT_ITEM_INSTRUCTIONS 15.0
+/* A stored word that takes more, four times as many, may be a step of a longer computation. */
+#define GMT_PLAIN_INSTRUCTIONS (4 * GMT_ITEM_INSTRUCTIONS)
 /* What any kernel takes, its start and end included. */
 #define GMT_KERNEL_LEAST_NS 3e3
 /* Loads in flight per thread, by Little's law with the latency of an idle device: one at a time. */

@@ -26,6 +26,8 @@ static const char explain[] =
     "        shared memory and the schedulers explain of the time stays. The lower end lets only\n"
     "        the traffic follow the curve, the upper end is the roof. The occupancy after the fix\n"
     "        is what the next limiter allows, and no more than all blocks that it has work for.\n"
+    "        Where that takes more blocks than are launched, loops of threads have to be parted:\n"
+    "        then the lower end is nothing.\n"
     "Fix     Depends on the limiter, which is named: shared memory, registers, block size. Grids\n"
     "        are GM504 and GM510, kernels just above a step of registers GM503, and GM511 has\n"
     "        those that need their registers and can issue more loads instead.\n"
@@ -103,6 +105,10 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
     finding->effort = GMT_EFFORT_MEDIUM;
     finding->fix = fixes[shape->occupancy.limiter];
     finding->method = GMT_OCCUPANCY_METHOD;
+    if (!gmt_price_has_warps(analysis->timeline, shape, p->after)) {
+        gain.low_ns = 0;
+        finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED;
+    }
     finding->confidence = gmt_confidence_of_model(analysis->model);
     finding->note_why = gmt_shape_enough_warps(p);
     if (finding->note_why == NULL)

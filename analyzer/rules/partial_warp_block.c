@@ -18,7 +18,9 @@ static const char explain[] =
     "        long as before, at the calibrated rate for one load in flight at this occupancy. "
     "Lower\n"
     "        end: only the issue of instructions shrinks. Upper end: all but the roof of device\n"
-    "        memory does. A kernel that is bound by device memory becomes a note.\n"
+    "        memory does. A kernel that is bound by device memory becomes a note. In a grid below "
+    "a\n"
+    "        wave only what L1, shared memory and the schedulers take shrinks.\n"
     "        One that starts its blocks as fast as the calibrated device can takes r of its time.\n"
     "Fix     Round the block size up to a multiple of 32, and the grid down accordingly.\n"
     "Limits  Where a block's threads are tied to a shape (33 x 1 for a halo), the fix is another\n"
@@ -53,7 +55,10 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->sketch = gmt_text(analysis,
                                "kernel<<<(n + %.0f - 1) / %.0f, %.0f>>>(...);  /* was %.0f */",
                                lanes, lanes, lanes, shape.threads);
-    finding->method = "time that device memory does not explain shrinks with the warps";
+    finding->method = shape.waves < 1
+                          ? "all blocks are resident at once: only what L1, shared memory and the "
+                            "schedulers take shrinks with the warps"
+                          : "time that device memory does not explain shrinks with the warps";
     if (isnan(gain.best_ns) && lanes < GMT_EXCESS_RATIO * shape.threads)
         finding->note_why = "more than half of the lanes are in use";
     gmt_launch_finding_emit(analysis, finding, class, gain);

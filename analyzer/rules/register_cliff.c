@@ -77,6 +77,10 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->note_why = gmt_shape_enough_warps(&position);
     if (finding->note_why != NULL)
         gain.low_ns = gain.best_ns = gain.high_ns = 0;
+    if (!gmt_price_has_warps(tl, &shape, after)) {
+        gain.low_ns = 0;
+        finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED;
+    }
     double spilled_ns = spills_ns(analysis->model, class, &shape);
     gain.low_ns = fmax(0, gain.low_ns - spilled_ns);
     if (finding->note_why == NULL && gain.best_ns <= spilled_ns)

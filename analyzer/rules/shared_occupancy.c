@@ -26,7 +26,7 @@ static const char explain[] =
     "        where the driver allowed fewer blocks than shared memory explains.\n"
     "Saving  As for GM501: from its own place on that curve, with as many more bytes in flight as\n"
     "        blocks, and no more than there is work for; what the multiprocessors have to do\n"
-    "        themselves stays.\n"
+    "        themselves stays. The lower end is nothing where that work is in loops of threads.\n"
     "Fix     A smaller tile: the sizes at which one more block fits are listed; or the carve-out.\n"
     "Limits  A smaller tile may be read again more often, which is not priced. A kernel near the\n"
     "        calibrated roof, or whose traffic is far below the curve, is a note at most.\n";
@@ -39,6 +39,7 @@ struct limit {
     double rate, here, there, roof; /* bytes per second: moved, as many narrow loads, then   */
     int64_t shared_bytes;           /* per block, static and dynamic            */
     int64_t blocks_after, bytes_after;
+    bool parted; /* so many blocks take loops of threads that are parted */
 };
 
 static int64_t next_limit(const struct gmt_occupancy *o)
@@ -66,6 +67,7 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
     l->achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100;
     l->after = fmin(l->now.without_limiter, most);
     l->rate = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / class->median_ns;
+    l->parted = !gmt_price_has_warps(tl, &shape, l->after);
     l->here = gmt_curve_linear(curve, l->achieved);
     l->more = fmax(1, l->after / l->now.occupancy);
     l->there = gmt_curve_lifted(curve, l->rate, l->more);
@@ -208,7 +210,9 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             "WHERE class_id = %" PRId64,
                             class->id);
     advise(analysis, finding, class, &l);
-    finding->method = GMT_OCCUPANCY_METHOD;
+    finding->method = l.parted ? GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED : GMT_OCCUPANCY_METHOD;
+    if (l.parted)
+        gain.low_ns = 0;
     finding->confidence = gmt_confidence_of_model(analysis->model);
     if (why == NULL)
         gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
