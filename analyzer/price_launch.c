@@ -96,7 +96,9 @@ static double stores_per_thread(const struct gmt_tl_class *class, const struct g
     double stores = c[GMT_M_global_store_requests] / (shape->blocks * shape->warps);
     double width = c[GMT_M_global_store_bytes] / c[GMT_M_global_store_requests] /
                    fmin(WARP_LANES, shape->threads);
-    double words = class->footprint_bytes / width / (shape->blocks * shape->threads);
+    double room = fmin(class->footprint_bytes,
+                       class->writable_bytes > 0 ? class->writable_bytes : INFINITY);
+    double words = room / width / (shape->blocks * shape->threads);
 
     /* fmin ignores a NAN, but not this one. */
     return isnan(stores) ? NAN : fmin(stores, words);

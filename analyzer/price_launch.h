@@ -26,7 +26,7 @@ struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_t
  * Work items of a thread that threads of their own could do. A thread that stores more words than one
  * item of an element-wise kernel loads and stores (GMT_ELEMENTWISE_REQUESTS) stores results of several
  * items, of which each has as many words at most. Results that lie in memory are distinct words of it:
- * all of them fit what the launch was given. Loops that store nothing may be one item each, such as a
+ * all of them fit what the launch was given, other than by pointers to const. Loops that store nothing may be one item each, such as a
  * sum or a chain of steps: they count in `most` alone, which holds GMT_ITEM_INSTRUCTIONS against the
  * instructions of a thread. All are 1 and more.
  */

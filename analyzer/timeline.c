@@ -296,6 +296,7 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
                                                           gmt_timeline_load_kernels,
                                                           gmt_graph_kernels_load,
                                                           gmt_timeline_load_footprints,
+                                                          gmt_timeline_load_writable,
                                                           gmt_timeline_derive};
     int rc = 0;
 

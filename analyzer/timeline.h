@@ -114,7 +114,9 @@ struct gmt_tl_class {
     double theoretical_occupancy; /* 0..1, NAN */
     double footprint_bytes;       /* of all allocations that its launches got pointers into; NAN */
     double mapped_bytes;          /* of page-locked host memory among them; NAN: none */
-    double counter[GMT_METRICS];  /* mean per launch, NAN: not measured */
+    /* Of those that no pointer to const gave: the most that it can write. NAN: not known, or not asked. */
+    double writable_bytes;
+    double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
     int64_t launches;         /* how often it ran: launched by itself, and by launches of graphs */
     int64_t alone, in_graphs; /* of these */
     int64_t beside;           /* of in_graphs: while another kernel of a graph ran */
@@ -198,6 +200,7 @@ void gmt_timeline_free(struct gmt_timeline *timeline);
 int gmt_timeline_load_calls(struct gmt_timeline *timeline);
 int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */
+int gmt_timeline_load_writable(struct gmt_timeline *timeline);   /* after the one before */
 int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);

@@ -231,7 +231,7 @@ static int load_classes(struct gmt_timeline *tl)
         for (size_t i = 0; i < GMT_METRICS; i++)
             class->counter[i] = NAN;
         class->median_ns = class->total_ns = NAN;
-        class->footprint_bytes = class->mapped_bytes = NAN;
+        class->footprint_bytes = class->mapped_bytes = class->writable_bytes = NAN;
     }
     return gmt_query_close(&query, rc);
 }

@@ -137,6 +137,40 @@ Test(items, without_counters_it_is_half_of_what_smaller_blocks_could_save)
     "device_start_ns, device_end_ns) VALUES (910001, 3, 1, 1, 1, 10000000, 10002500, 0, 1, 0, " \
     "'kernel', 101, 2, 2, 1, 1, 1, 256, 1, 1, 0, 0, 'complete', 1, 10010000, 40010000); "
 
+/* Sums into a word of memory: each thread stores 1000 times, and what it reads is const. */
+Test(items, what_is_read_only_has_no_room_for_results)
+{
+    static const char sums[] = THOUSAND_SUMS
+        "UPDATE kernel_counters SET value = value * 1000 WHERE metric_id IN (2, 4, 6); "
+        "UPDATE kernel_counters SET value = value / 10 WHERE metric_id = 42; "
+        "DELETE FROM launch_argument; "
+        "INSERT INTO allocation (id, kind, address, bytes, context_id, thread_id, api_id, "
+        "begin_ns, "
+        "end_ns) VALUES (71, 'device', 1048576, 4096, 1, 1, 4, 1000, 2000), "
+        "(72, 'device', 8388608, 4096000, 1, 1, 4, 3000, 4000); "
+        "INSERT INTO launch_argument VALUES (1, 0, 0, 71, 0), (1, 1, 0, 72, 0); ";
+    static const struct {
+        const char *sql;
+        bool split;
+    } cases[] = {{"SELECT 1", false},
+                 {"UPDATE kernel SET name = 'work(float*, float*, int)'", true}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load(&fixture, "fixtures/GM504_positive");
+        gmt_fixture_sql(&fixture, sums);
+        gmt_fixture_sql(&fixture, cases[i].sql);
+        gmt_fixture_analyze(&fixture, "GM504");
+        const struct gmt_report *r = &fixture.report;
+        cr_assert_eq(r->finding_count + r->note_count, 1, "%zu", i);
+        const struct gmt_finding *f = r->finding_count > 0 ? r->findings : r->notes;
+        cr_expect_eq(says(f->fix, "give each thread less"), cases[i].split, "%s", f->fix);
+        cr_expect(cases[i].split || f->saving.best_ns < 0.1 * f->cost_ns, "%g", f->saving.best_ns);
+        gmt_fixture_free(&fixture);
+    }
+}
+
 /* 500 words, each after 400 instructions: steps of a walk, for all that is known. */
 Test(items, steps_that_may_need_each_other_are_a_guess)
 {
