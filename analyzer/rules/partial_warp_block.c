@@ -12,7 +12,7 @@ static const char explain[] =
     "lanes\n"
     "        of the second one do nothing, but take issue slots, registers and residency.\n"
     "Seen    Threads per block that are no multiple of 32, and leave at least 5 % of the lanes\n"
-    "        idle.\n"
+    "        idle; fewer are a note.\n"
     "Saving  With r = lanes in use / lanes of the warps, time that device memory does not explain\n"
     "        shrinks to r of itself, because as many fewer warps do the same work; bytes take as\n"
     "        long as before, at the calibrated rate for one load in flight at this occupancy. "
@@ -36,7 +36,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     char percent[GMT_FORMAT_BYTES];
 
     /* A launch of a single block is GM510's. */
-    if (!(idle >= GMT_IDLE_LANES) || shape.blocks < 2 || class->launches == 0)
+    if (!(idle > 0) || shape.blocks < 2 || class->launches == 0)
         return;
     if (analysis->model->provenance != GMT_MODEL_NONE && isfinite(class->median_ns))
         gain = gmt_price_whole_warps(analysis->model, tl, class, &shape);
@@ -61,6 +61,10 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                           : "time that device memory does not explain shrinks with the warps";
     if (isnan(gain.best_ns) && lanes < GMT_EXCESS_RATIO * shape.threads)
         finding->note_why = "more than half of the lanes are in use";
+    if (idle < GMT_IDLE_LANES)
+        gmt_finding_note_small(finding,
+                               gmt_text(analysis, "less than %s of the lanes are idle",
+                                        gmt_format_percent(percent, 100 * GMT_IDLE_LANES)));
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

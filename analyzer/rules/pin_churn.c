@@ -13,7 +13,7 @@ static const char explain[] =
     "        driver to enter it in the device's tables. In a loop that is paid in every turn.\n"
     "Seen    At least 4 times page-locked memory of equal size, made (cudaMallocHost,\n"
     "        cudaHostAlloc) or registered (cudaHostRegister) at one line, each time after the one\n"
-    "        before was released.\n"
+    "        before was released; 2 or 3 times, which may be set-up, are a note.\n"
     "Saving  The measured times of all pairs but the first, without what the release waited for\n"
     "        kernels. What of that the device's work hid saves nothing: it is left out, and "
     "counts\n"
@@ -22,7 +22,7 @@ static const char explain[] =
     "Limits  Equal sizes only, and not from a pool, which keeps its pages locked. In a trace\n"
     "        without times of kernels, releases count at the upper end only. On the software\n"
     "        device nothing is priced: there pairs from 5 % of all page-locked allocations on are\n"
-    "        shown.\n";
+    "        shown, and fewer are a note.\n";
 
 static const struct gmt_memory *sort_memory; /* of the compare function below */
 
@@ -98,7 +98,22 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_memory_row 
                                (long long)row->bytes, finding->where.label);
 }
 
-static void report_pairs(struct gmt_analysis *analysis, const size_t *members, size_t pairs)
+/* Why so many pairs, of `all` allocations, are too few to matter, or NULL. */
+static const char *too_few(struct gmt_analysis *analysis, size_t pairs, size_t all)
+{
+    char percent[GMT_FORMAT_BYTES];
+
+    if (pairs < GMT_CHURN_MIN_PAIRS)
+        return gmt_text(analysis, "fewer than %d pairs may be set-up, and no loop",
+                        GMT_CHURN_MIN_PAIRS);
+    if (analysis->timeline->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)all)
+        return gmt_text(analysis, "no price, and less than %s of all page-locked memory",
+                        gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
+    return NULL;
+}
+
+static void report_pairs(struct gmt_analysis *analysis, const size_t *members, size_t pairs,
+                         size_t all)
 {
     const struct gmt_memory *memory = analysis->memory;
     const struct gmt_memory_row *row = &memory->rows[members[0]];
@@ -123,6 +138,7 @@ static void report_pairs(struct gmt_analysis *analysis, const size_t *members, s
         "SELECT count(*), sum(bytes), sum(end_ns - begin_ns), sum(free_end_ns - free_begin_ns) "
         "FROM %s",
         gmt_held_from(analysis, &site, gmt_text(analysis, "bytes = %lld", (long long)row->bytes)));
+    gmt_finding_note_small(finding, too_few(analysis, pairs, all));
     gmt_finding_emit(analysis, finding);
 }
 
@@ -145,9 +161,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
              end++)
             ;
         size_t pairs = pairs_of(memory, members + i, end - i);
-        bool many = !analysis->timeline->simulated || (double)pairs >= GMT_EXCESS_SHARE * (double)n;
-        if (pairs >= GMT_CHURN_MIN_PAIRS && many)
-            report_pairs(analysis, members + i, pairs);
+        if (pairs > 1)
+            report_pairs(analysis, members + i, pairs, n);
     }
     free(members);
     if (n == 0)

@@ -101,6 +101,18 @@ Test(small_cases, two_or_three_pairs_of_allocations)
                 "fewer than 4 pairs");
 }
 
+Test(small_cases, two_or_three_pairs_of_page_locked_memory)
+{
+    expect_note("GM207", false,
+                "DELETE FROM transfer WHERE id > 700003; DELETE FROM host_allocation WHERE id > 3",
+                "fewer than 4 pairs");
+}
+
+Test(small_cases, few_idle_lanes)
+{
+    expect_note("GM502", false, "UPDATE kernel_class SET block_x = 255", "less than 5.0 %");
+}
+
 Test(small_cases, one_word_of_pageable_memory)
 {
     expect_note("GM102", false,
