@@ -240,9 +240,9 @@ static void report_all(const struct look *look, size_t *members, size_t n, doubl
 static enum gmt_outcome look_at(struct look *look, size_t *members)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
-    size_t n = 0, compared = 0, open = 0, left_out = 0;
+    size_t n = 0, compared = 0, open = 0, left_out = 0, unknown = 0;
     double all_bytes = 0;
-    char skipped = 0;
+    char skipped = 0, lost = 0;
 
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];
@@ -258,8 +258,16 @@ static enum gmt_outcome look_at(struct look *look, size_t *members)
             open++;
             skipped = content->print.skipped;
         }
+        if (content->print.whole < 0 && content->print.skipped != 0) {
+            unknown++;
+            lost = content->print.skipped;
+        }
     }
     report_all(look, members, n, all_bytes);
+    /* No place was filled twice: what is left is whether two places were filled alike. */
+    if (compared + open == 0 && unknown > 0 && n > 1)
+        return gmt_content_outcome(look->analysis, n - unknown, unknown, lost, left_out,
+                                   "uploads are");
     return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
                                "uploads to a place that was filled before are");
 }

@@ -109,3 +109,28 @@ Test(twin_uploads, take_samples_of_one_buffer_of_the_host_only)
                  "UPDATE transfer SET src = src + 16777216 * (id % 2)");
     expect_copies("UPDATE transfer SET src = src + 16777216 * (id % 2)", 10);
 }
+
+/* So little that the device takes as long to copy it: true, and too small to matter. */
+Test(twin_uploads, are_noted_where_the_device_is_no_quicker)
+{
+    analyze("UPDATE transfer SET end_ns = begin_ns + 10000");
+    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_expect_not_null(strstr(fixture.report.notes[0].note_why, "hardly be quicker"), "%s",
+                       fixture.report.notes[0].note_why);
+    cr_expect(fixture.report.notes[0].small);
+    gmt_fixture_free(&fixture);
+}
+
+/* One upload to each of two places: whether they are alike is not known, rather than of no concern. */
+Test(twin_uploads, are_not_known_without_their_fingerprints)
+{
+    analyze("DELETE FROM transfer WHERE id > 2; UPDATE fingerprint SET hash = NULL, whole = NULL, "
+            "bytes_hashed = NULL, skipped = 'over_budget'");
+    cr_expect_eq(fixture.report.finding_count, 0);
+    cr_expect_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
+    cr_assert_not_null(fixture.report.rules[0].why);
+    cr_expect_not_null(strstr(fixture.report.rules[0].why, "2 of 2 uploads"), "%s",
+                       fixture.report.rules[0].why);
+    gmt_fixture_free(&fixture);
+}
