@@ -276,17 +276,25 @@ static int find_sharing(struct gmt_memory *memory)
     return rc;
 }
 
-/* Of all calls, also of those that a range leaves out; 600: CUDA_ERROR_NOT_READY. */
+/*
+ * Of all calls, also of those that a range leaves out; 600: CUDA_ERROR_NOT_READY. Who works on after a
+ * call that failed has not given up for it.
+ */
 static int find_failure(struct gmt_memory *memory)
 {
     int64_t failed = 0;
     int rc = gmt_query_int64(
         memory->timeline->db,
-        "SELECT EXISTS (SELECT 1 FROM main.api_call WHERE result NOT IN (0, 600)) "
-        "OR EXISTS (SELECT 1 FROM main.transfer WHERE result <> 0) "
-        "OR EXISTS (SELECT 1 FROM main.memset WHERE result <> 0) "
-        "OR EXISTS (SELECT 1 FROM main.launch WHERE result <> 0) "
-        "OR EXISTS (SELECT 1 FROM main.sync WHERE result NOT IN (0, 600))",
+        "SELECT coalesce((SELECT max(t) FROM "
+        "(SELECT max(begin_ns) AS t FROM main.api_call WHERE result NOT IN (0, 600) "
+        "UNION ALL SELECT max(begin_ns) FROM main.sync WHERE result NOT IN (0, 600) "
+        "UNION ALL SELECT max(begin_ns) FROM main.transfer WHERE result <> 0 "
+        "UNION ALL SELECT max(begin_ns) FROM main.memset WHERE result <> 0 "
+        "UNION ALL SELECT max(begin_ns) FROM main.launch WHERE result <> 0)) > "
+        "coalesce((SELECT max(t) FROM "
+        "(SELECT max(begin_ns) AS t FROM main.transfer WHERE result = 0 "
+        "UNION ALL SELECT max(begin_ns) FROM main.memset WHERE result = 0 "
+        "UNION ALL SELECT max(begin_ns) FROM main.launch WHERE result = 0)), -9e18), 0)",
         &failed);
 
     memory->failed = failed != 0;

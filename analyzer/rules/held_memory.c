@@ -124,7 +124,7 @@ static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *sit
         gmt_finding_note_small(finding, "the peak of memory would hardly be lower");
 }
 
-/* The program may have given up, with no call that failed: its user knows. */
+/* The program may have given up for a reason of its own: its user knows. */
 static void add_status(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
     double status = analysis->report->exit_status;

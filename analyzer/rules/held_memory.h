@@ -63,8 +63,8 @@ void gmt_held_add_calls(struct gmt_analysis *analysis, const struct gmt_memory_r
 void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *cost,
                     struct gmt_finding *finding);
 
-/* Killed, or ended with a status other than 0 after a call that failed: what it still meant to do is not
- * known. A status alone is a normal end: many programs tell their result by it. */
+/* Killed, or ended with a status other than 0 after a call that failed and no more work: what it still
+ * meant to do is not known. A status alone is a normal end: many programs tell their result by it. */
 bool gmt_held_broke_off(const struct gmt_analysis *analysis);
 
 /* Why uses of memory are not known in this trace, or NULL. */

@@ -57,7 +57,8 @@ Test(memory, count_what_is_lost_but_for_the_last)
 /* A call that has that result. */
 #define FAILED_CALL(RESULT) \
     "INSERT INTO api VALUES (41, 'cuEventQuery', 'cudaEventQuery', 'other');" \
-    "INSERT INTO api_call VALUES (600001, 41, 1, 1, NULL, 2, 3, " RESULT ", NULL, NULL, 0, NULL)"
+    "INSERT INTO api_call VALUES (600001, 41, 1, 1, NULL, 99000000, 99000001, " RESULT \
+    ", NULL, NULL, 0, NULL)"
 
 /* exit(1) is how many programs tell their result; what is not ready yet has not failed. */
 Test(memory, take_any_status_for_a_normal_end_if_no_call_failed)
@@ -66,6 +67,10 @@ Test(memory, take_any_status_for_a_normal_end_if_no_call_failed)
         "UPDATE process SET exit_status = 256",
         "UPDATE process SET exit_status = 256; " FAILED_CALL("600"),
         "UPDATE process SET exit_status = 0; " FAILED_CALL("2"),
+        /* The program works on after a call that failed: that is not why it ends. */
+        "UPDATE process SET exit_status = 256; " FAILED_CALL(
+            "2") "; "
+                 "UPDATE api_call SET begin_ns = 2, end_ns = 3 WHERE id = 600001",
     };
     static const char *const rules[] = {"GM204", "GM205", "GM206", "GM208"};
 
@@ -259,7 +264,7 @@ Test(memory, leave_what_lived_when_the_program_broke_off)
         {"UPDATE process SET end_reason = 'killed', end_ns = 99000000", 1},
         {"UPDATE process SET exit_status = 256; INSERT INTO api_call (id, api_id, begin_ns, "
          "end_ns, "
-         "result, capturing, bytes) VALUES (500001, 4, 50000000, 50100000, 2, 0, 1048576)",
+         "result, capturing, bytes) VALUES (500001, 4, 90000000, 90100000, 2, 0, 1048576)",
          0},
     };
 
