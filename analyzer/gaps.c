@@ -120,7 +120,7 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
                            "%zu kernel class%s (%s of device time) only ran in graphs, where "
                            "no kernel is measured",
                            classes, classes == 1 ? "" : "es", gmt_format_ns(text, time_ns)),
-            "run the captured code once before it is captured: that launch is measured");
+            "run the captured code twice before it is captured: those launches are measured");
     }
     if (tl->unknown_nodes > 0)
         gmt_gap_add(report, "graphs",

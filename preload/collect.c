@@ -12,6 +12,7 @@
 #include "preload/options.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
+#include "preload/waits.h"
 
 #define START_NS \
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */
@@ -89,6 +90,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .allocation_at = allocation_at,
     };
     const struct gmt_collector_ops *chosen = choose_collector(&config);
+    gmt_waits_want(!gmt_hazards_ignored() && (config.counters || counts_instructions()));
     if (gmt_options.collect == GMT_COLLECT_DEEP && !counts_instructions() &&
         chosen != gmt_sim_collector()) {
         gmt_spool_capability("instructions", GMT_CAP_OFF, 0,

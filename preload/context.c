@@ -152,11 +152,8 @@ CUcontext gmt_context_primary(CUdevice device)
     return primary;
 }
 
-void gmt_context_going(CUcontext handle)
+void gmt_context_releasing(CUcontext handle)
 {
-    if (handle != NULL) {
-        gmt_waits_forget(handle);
-    }
     for (unsigned i = 0; gmt_collector != NULL && i < context_count; i++) {
         if (handle != NULL && contexts[i].handle == handle) {
             gmt_collector->context_gone(handle);
@@ -164,10 +161,21 @@ void gmt_context_going(CUcontext handle)
     }
 }
 
+void gmt_context_going(CUcontext handle)
+{
+    if (handle != NULL) {
+        gmt_waits_forget(handle);
+    }
+    gmt_context_releasing(handle);
+}
+
 void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
 {
     if (site->result != CUDA_SUCCESS) {
         return;
+    }
+    if (handle != NULL) {
+        gmt_waits_forget(handle);
     }
     unsigned at = 0;
     while (at < context_count && (handle == NULL || contexts[at].handle != handle)) {

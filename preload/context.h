@@ -13,6 +13,8 @@ struct gmt_site;
  * context or device writes its record. */
 uint16_t gmt_context_current(CUcontext *handle);
 
+/* A context may be about to go: by the release of a primary one, if it is the last (NULL: none). */
+void gmt_context_releasing(CUcontext handle);
 /* A context is about to go (NULL: none). */
 void gmt_context_going(CUcontext handle);
 /* It went, if the call succeeded: its handle may come back as another one, and what was allocated in it is

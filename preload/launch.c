@@ -280,7 +280,7 @@ static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphEx
     launch->head.kind = GMT_LAUNCH_GRAPH;
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     count(launch);
-    launch->waits = gmt_waits_any_in_graphs();
+    launch->waits = gmt_waits_any_in_graphs() || gmt_allocmap_has_host_visible();
     if (launch->waits) {
         gmt_waits_begin();
     }

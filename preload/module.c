@@ -69,7 +69,8 @@ DESTROY(cuCtxDestroy_v2)
             gmt_site_record(GMT_REC_CALL, &site, 0); \
         })
 #define RESET(SYMBOL) PRIMARY(SYMBOL, gmt_context_going(*kept), gmt_context_gone(&site, *kept))
-#define RELEASE(SYMBOL) PRIMARY(SYMBOL, (void)0, gmt_context_released(&site, *kept, device))
+#define RELEASE(SYMBOL) \
+    PRIMARY(SYMBOL, gmt_context_releasing(*kept), gmt_context_released(&site, *kept, device))
 RESET(cuDevicePrimaryCtxReset)
 RESET(cuDevicePrimaryCtxReset_v2)
 RELEASE(cuDevicePrimaryCtxRelease)

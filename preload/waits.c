@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events behind work that may wait for the host (waits.h). */
+/* Streams with work that may wait for the host, and events behind it (waits.h). */
 #include "preload/waits.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "libtrace/record/spool.h"
 #include "preload/hook.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
@@ -16,90 +18,157 @@ enum { STREAMS = 64 }; /* that are told apart */
 static struct wait {
     CUcontext context;
     CUstream stream;
+    uint32_t thread; /* whose default stream it is, 0 = a stream with a handle of its own */
     bool per_thread;
     bool gone;     /* the stream is: only the event tells */
-    bool unmarked; /* some operation has no event behind it yet */
+    bool unmarked; /* there was such an operation behind the event */
     bool recorded; /* the event is, and has not been seen to be over */
+    bool has_event;
     CUevent event;
 } waits[STREAMS];
 static unsigned count;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool wanted;        /* somebody may measure */
 static _Atomic unsigned calls;     /* under way: their operation is about to come */
 static _Atomic bool any, in_graph; /* any: of all of this, so far */
 static bool untold;                /* of one nothing is known: it may be under way for good */
 
+void gmt_waits_want(bool want)
+{
+    atomic_store(&wanted, want);
+}
+
+/* A launch that is being measured by another thread would wait for what comes now. */
 void gmt_waits_begin(void)
 {
+    if (!atomic_load_explicit(&wanted, memory_order_relaxed)) {
+        return;
+    }
     atomic_fetch_add(&calls, 1);
     atomic_store(&any, true);
+    if (gmt_collector != NULL) {
+        gmt_collector->quiesce();
+    }
 }
 
-/* The entry of the stream, else one that is free; STREAMS: there is none. */
-static unsigned find(CUcontext context, CUstream stream, bool per_thread)
+/* The default stream of a context or of a thread: its handle means another stream to each who asks. */
+static bool is_default(const struct wait *wait)
 {
-    unsigned free_at = STREAMS;
-    for (unsigned at = 0; at < count; at++) {
-        if (!waits[at].gone && waits[at].context == context && waits[at].stream == stream &&
-            waits[at].per_thread == per_thread) {
-            return at;
-        }
-        if (!waits[at].unmarked && !waits[at].recorded && waits[at].context == context) {
-            free_at = at;
-        }
-    }
-    if (free_at == STREAMS && count < STREAMS &&
-        gmt_driver.cuEventCreate(&waits[count].event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
-        free_at = count++;
-    }
-    if (free_at < STREAMS) {
-        waits[free_at] = (struct wait){.context = context,
-                                       .stream = stream,
-                                       .per_thread = per_thread,
-                                       .event = waits[free_at].event};
-    }
-    return free_at;
+    return wait->stream == NULL || wait->stream == CU_STREAM_LEGACY ||
+           wait->stream == CU_STREAM_PER_THREAD;
 }
 
-static bool is_of_thread(const struct wait *wait)
+static bool is_of_thread(CUstream stream, bool per_thread)
 {
-    return wait->stream == CU_STREAM_PER_THREAD || (wait->stream == NULL && wait->per_thread);
+    return stream == CU_STREAM_PER_THREAD || (stream == NULL && per_thread);
 }
 
-/* The event behind all that has been put into the stream. A default stream is that of whoever asks. */
-static void mark(struct wait *wait, CUcontext current)
+static bool can_name(const struct wait *wait, CUcontext current)
 {
-    bool by_default = wait->stream == NULL || wait->stream == CU_STREAM_LEGACY ||
-                      wait->stream == CU_STREAM_PER_THREAD;
+    return !wait->gone &&
+           (!is_default(wait) || (wait->context == current &&
+                                  (wait->thread == 0 || wait->thread == gmt_spool_thread_id())));
+}
+
+static CUresult ask_stream(const struct wait *wait)
+{
+    CUresult (*ask)(CUstream) = wait->per_thread ? gmt_driver.cuStreamQuery_ptsz
+                                                 : gmt_driver.cuStreamQuery;
+    return ask != NULL ? ask(wait->stream) : CUDA_ERROR_NOT_READY;
+}
+
+/* Never in a default stream: there it would be a barrier between other streams, which may wait for it. */
+static void record_event(struct wait *wait)
+{
     CUresult (*record)(CUevent, CUstream) = wait->per_thread ? gmt_driver.cuEventRecord_ptsz
                                                              : gmt_driver.cuEventRecord;
-    bool can = !wait->gone && (!by_default || wait->context == current) &&
+    bool can = wait->has_event && !wait->gone && !is_default(wait) && record != NULL &&
                record(wait->event, wait->stream) == CUDA_SUCCESS;
     wait->recorded = wait->recorded || can;
     wait->unmarked = !can;
 }
 
+/* One event at most is behind in a stream, however often somebody asks: its queue is the program's. */
+static bool is_under_way(struct wait *wait, CUcontext current)
+{
+    wait->recorded = wait->recorded && gmt_driver.cuEventQuery(wait->event) == CUDA_ERROR_NOT_READY;
+    if (wait->recorded || !wait->unmarked) {
+        return wait->recorded;
+    }
+    if (can_name(wait, current)) {
+        wait->unmarked = ask_stream(wait) == CUDA_ERROR_NOT_READY;
+        if (wait->unmarked) {
+            record_event(wait);
+            return true;
+        }
+    }
+    return wait->unmarked;
+}
+
+/* The entry of the stream, else one that is over; STREAMS: there is none. */
+static unsigned find(const struct wait *wanted_entry, CUcontext current)
+{
+    unsigned at = 0;
+    while (at < count &&
+           (waits[at].gone || waits[at].context != wanted_entry->context ||
+            waits[at].stream != wanted_entry->stream || waits[at].thread != wanted_entry->thread ||
+            waits[at].per_thread != wanted_entry->per_thread)) {
+        at++;
+    }
+    if (at < count) {
+        return at;
+    }
+    at = count < STREAMS ? count : 0;
+    while (count == STREAMS && at < STREAMS &&
+           (atomic_load(&gmt_captures) != 0 || is_under_way(&waits[at], current))) {
+        at++;
+    }
+    if (at < STREAMS) {
+        struct wait old = waits[at];
+        bool reuse = at < count && old.has_event && old.context == wanted_entry->context;
+        waits[at] = *wanted_entry;
+        waits[at].event = reuse ? old.event : NULL;
+        waits[at].has_event = reuse;
+        count += at == count;
+    }
+    return at;
+}
+
+/* An event is of the context that is current: of a stream in another one only the stream itself is asked. */
 static void note(const struct gmt_site *site)
 {
-    CUcontext context = NULL;
-    bool can = gmt_driver.cuEventRecord != NULL && gmt_driver.cuEventRecord_ptsz != NULL &&
-               gmt_driver.cuEventCreate != NULL && gmt_driver.cuEventQuery != NULL &&
-               gmt_driver.cuCtxGetCurrent(&context) == CUDA_SUCCESS;
-    unsigned at = STREAMS;
-    if (can) {
-        at = find(context, site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0);
+    CUcontext current = NULL, context = NULL;
+    struct wait entry = {.stream = site->stream,
+                         .per_thread = (site->flags & GMT_CALL_PER_THREAD) != 0};
+    if (gmt_driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS) {
+        untold = true;
+        return;
     }
+    entry.context = current;
+    entry.thread = is_of_thread(entry.stream, entry.per_thread) ? gmt_spool_thread_id() : 0;
+    if (!is_default(&entry) && gmt_driver.cuStreamGetCtx != NULL &&
+        gmt_driver.cuStreamGetCtx(entry.stream, &context) == CUDA_SUCCESS) {
+        entry.context = context;
+    }
+    unsigned at = find(&entry, current);
     if (at == STREAMS) {
         untold = true;
         return;
     }
-    waits[at].unmarked = true;
-    if (is_of_thread(&waits[at])) {
-        mark(&waits[at], context); /* nobody else can name its stream */
+    struct wait *wait = &waits[at];
+    wait->unmarked = true;
+    if (!wait->has_event && !is_default(wait) && wait->context == current &&
+        gmt_driver.cuEventCreate != NULL && gmt_driver.cuEventQuery != NULL) {
+        wait->has_event = gmt_driver.cuEventCreate(&wait->event, CU_EVENT_DISABLE_TIMING) ==
+                          CUDA_SUCCESS;
     }
 }
 
 void gmt_waits_end(const struct gmt_site *site)
 {
+    if (!atomic_load_explicit(&wanted, memory_order_relaxed)) {
+        return;
+    }
     if (site->result == CUDA_SUCCESS && gmt_collector != NULL) {
         if ((site->flags & GMT_CALL_CAPTURING) != 0) {
             gmt_waits_in_graphs();
@@ -109,7 +178,9 @@ void gmt_waits_end(const struct gmt_site *site)
             pthread_mutex_unlock(&mutex);
         }
     }
-    atomic_fetch_sub(&calls, 1);
+    unsigned under_way = atomic_load(&calls);
+    while (under_way > 0 && !atomic_compare_exchange_weak(&calls, &under_way, under_way - 1)) {
+    }
 }
 
 void gmt_waits_in_graphs(void)
@@ -120,18 +191,6 @@ void gmt_waits_in_graphs(void)
 bool gmt_waits_any_in_graphs(void)
 {
     return atomic_load_explicit(&in_graph, memory_order_relaxed);
-}
-
-static bool is_under_way(struct wait *wait, CUcontext current)
-{
-    if (wait->unmarked) {
-        if (!is_of_thread(wait)) {
-            mark(wait, current);
-        }
-        return true;
-    }
-    wait->recorded = wait->recorded && gmt_driver.cuEventQuery(wait->event) == CUDA_ERROR_NOT_READY;
-    return wait->recorded;
 }
 
 bool gmt_waits_under_way(void)
@@ -152,16 +211,14 @@ bool gmt_waits_under_way(void)
 
 void gmt_waits_stream_going(CUstream stream)
 {
-    CUcontext current = NULL;
     if (!atomic_load_explicit(&any, memory_order_relaxed) || stream == NULL) {
         return;
     }
-    (void)gmt_driver.cuCtxGetCurrent(&current);
     pthread_mutex_lock(&mutex);
     for (unsigned i = 0; i < count; i++) {
         if (waits[i].stream == stream && !waits[i].gone) {
             if (waits[i].unmarked) {
-                mark(&waits[i], current);
+                record_event(&waits[i]);
             }
             waits[i].gone = true;
         }

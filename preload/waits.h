@@ -5,8 +5,8 @@
  *
  * Measuring a launch waits for all that is under way in its context. If some of that waits for something
  * that the launching thread does later (it sets a flag, or holds a lock that a host function wants), the
- * program would wait for itself. So no launch is measured until all of these are over, which an event of
- * ours tells that is recorded behind them when somebody asks: what waits costs nothing meanwhile.
+ * program would wait for itself. So no launch is measured until all of these are over. The stream is asked, when a
+ * launch is to be measured; where it is busy, an event of ours is put behind, for the next who asks.
  */
 #ifndef GMT_PRELOAD_WAITS_H
 #define GMT_PRELOAD_WAITS_H
@@ -16,7 +16,11 @@
 
 struct gmt_site;
 
-/* Around a call that puts such an operation into the site's stream. */
+/* Whether launches may be measured at all: nothing is noted else. */
+void gmt_waits_want(bool want);
+
+/* Around a call that puts such an operation into the site's stream. The first waits, for a bounded time, for a
+ * launch that is being measured. */
 void gmt_waits_begin(void);
 void gmt_waits_end(const struct gmt_site *site);
 
@@ -24,8 +28,8 @@ void gmt_waits_end(const struct gmt_site *site);
 void gmt_waits_in_graphs(void);
 bool gmt_waits_any_in_graphs(void);
 
-/* True while one may be under way. Records and asks about events, which breaks captures: not while there
- * is one. */
+/* True while one may be under way. Asks about streams and events, which breaks captures: not while there is
+ * one. */
 bool gmt_waits_under_way(void);
 
 /* Before a stream is destroyed: nothing can be recorded in it any more. */

@@ -92,8 +92,8 @@ static int nothing(const struct lines_options *options, size_t counted)
                 counted, options->trace);
     else
         gmt_say(stderr,
-                "gmanalyze: lines: no instruction was counted in %s; record with gmtrace "
-                "--collect deep, or with --device sim, which counts every one\n",
+                "gmanalyze: lines: no instruction was counted in %s (gmanalyze says why); gmtrace "
+                "--collect deep and --device sim count every one\n",
                 options->trace);
     return GMT_EXIT_INCOMPLETE;
 }

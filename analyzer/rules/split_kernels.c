@@ -61,7 +61,8 @@ static bool near(double value, double wanted)
 
 static bool same_kernel(const struct gmt_tl_class *a, const struct gmt_tl_class *b)
 {
-    return a == b || a->name == NULL || b->name == NULL || strcmp(a->name, b->name) == 0;
+    return a == b || a->signature == NULL || b->signature == NULL ||
+           strcmp(a->signature, b->signature) == 0;
 }
 
 static bool hands_over(const struct gmt_tl_class *a, const struct gmt_tl_class *b)

@@ -25,22 +25,33 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
     return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
 }
 
+/* What the shortest range took is what a range costs without its kernel, or little more: told anew each time,
+ * for it may have been that of a long kernel at first. */
+uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);
+    uint64_t least_ns = atomic_load_explicit(&s->least_range_ns, memory_order_relaxed);
+    uint64_t most_ns = expected[GMT_GROUP_HARDWARE].fixed_ns;
+    uint64_t fixed_ns = least_ns < most_ns ? least_ns : most_ns;
+    return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
+}
+
 /* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
  * anyway, but who knows. */
 static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
                             uint32_t group)
 {
     uint64_t known_ns = atomic_load_explicit(&cls->cost_ns[group], memory_order_relaxed);
-    uint64_t kernel_ns = atomic_load_explicit(&cls->kernel_ns, memory_order_relaxed);
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
     bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
     uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
     return known_ns != 0 ? known_ns : expected[group].fixed_ns + times * kernel_ns;
 }
 
 /* Device time that the class has taken, about. */
-static double at_stake_ns(const struct gmt_collector_class *cls)
+static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
-    uint64_t kernel_ns = atomic_load_explicit(&cls->kernel_ns, memory_order_relaxed);
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
     uint64_t launches = atomic_load_explicit(&cls->launches, memory_order_relaxed);
     return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
 }
@@ -61,7 +72,7 @@ static void wait_for_budget(struct gmt_sampling *s, struct gmt_collector_class *
     bool other = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
     double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
     if ((double)short_ns > s->share * elapsed_ns ||
-        (other && at_stake_ns(s->waits.cls) >= at_stake_ns(cls))) {
+        (other && at_stake_ns(s, s->waits.cls) >= at_stake_ns(s, cls))) {
         return;
     }
     s->waits.cls = cls;
@@ -79,11 +90,11 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     if (!first) {
         needed_ns += s->start_allowance_ns / 2; /* kept for classes that have no sample */
     }
-    if (waits && at_stake_ns(cls) < at_stake_ns(s->waits.cls)) {
+    if (waits && at_stake_ns(s, cls) < at_stake_ns(s, s->waits.cls)) {
         needed_ns += s->waits.cost_ns;
     }
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(cls)) {
+    if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
         return false; /* it would take longer than all launches of the kernel */
     }
@@ -124,13 +135,10 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
 }
 
-/* What the shortest range took is what a range costs without its kernel, or little more. */
 void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
 {
-    s->least_range_ns = ns < s->least_range_ns ? ns : s->least_range_ns;
-    uint64_t fixed_ns = s->least_range_ns < expected[GMT_GROUP_HARDWARE].fixed_ns
-                            ? s->least_range_ns
-                            : expected[GMT_GROUP_HARDWARE].fixed_ns;
-    uint64_t kernel_ns = ns - fixed_ns;
-    atomic_store_explicit(&cls->kernel_ns, kernel_ns != 0 ? kernel_ns : 1, memory_order_relaxed);
+    if (ns < atomic_load(&s->least_range_ns)) {
+        atomic_store(&s->least_range_ns, ns);
+    }
+    atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/cupti/measure.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
@@ -175,11 +176,12 @@ bool gmt_cubins_yield(void)
     if (!subscribed || !atomic_load(&listening)) {
         return false;
     }
+    left_to_program = true; /* from here on no launch is begun to be counted ... */
+    gmt_measure_quiesce();  /* ... and one that was is at its end */
     config->enter();
     (void)cupti->cuptiUnsubscribe(subscriber);
     config->leave();
     subscribed = false;
-    left_to_program = true;
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "libtrace/cupti/activity.h"
 #include "libtrace/cupti/cubins.h"
+#include "libtrace/cupti/holds.h"
 #include "libtrace/cupti/refusal.h"
 #include "libtrace/record/spool.h"
 
@@ -48,7 +49,7 @@ bool gmt_instructions_start(const struct gmt_cupti_api *cupti,
 
 bool gmt_instructions_free(void)
 {
-    return !gmt_cubins_left();
+    return !gmt_cubins_left() && !gmt_holds_any();
 }
 
 bool gmt_instructions_begin(const struct gmt_launch_site *site, uint32_t device)
@@ -70,6 +71,13 @@ bool gmt_instructions_end(const struct gmt_launch_site *site, bool keep,
         *(outcome->instructions != 0 ? &counted : &empty) += 1;
     }
     return result == CUPTI_SUCCESS || refused(result, sass.failed);
+}
+
+void gmt_instructions_drop_context(const void *context)
+{
+    if (sass.api != NULL) {
+        gmt_sass_forget(&sass, context);
+    }
 }
 
 void gmt_instructions_missed(enum gmt_unmeasured why)

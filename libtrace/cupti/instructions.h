@@ -18,7 +18,7 @@
 bool gmt_instructions_start(const struct gmt_cupti_api *api,
                             const struct gmt_collector_config *config);
 
-/* False while CUPTI's one subscription is the program's. Needs no lock. */
+/* False while CUPTI's one subscription, or anything else of it, is the program's. Needs no lock. */
 bool gmt_instructions_free(void);
 
 /* Begin to count the launch that follows. False: refused for good, a capability row says why. */
@@ -27,6 +27,9 @@ bool gmt_instructions_begin(const struct gmt_launch_site *site, uint32_t device)
 /* It has been launched: wait for it, and write the counts if `keep`. False: as above. */
 bool gmt_instructions_end(const struct gmt_launch_site *site, bool keep,
                           struct gmt_sass_outcome *outcome);
+
+/* Before a context is destroyed, and (NULL) at the end of the process, while its contexts are there. */
+void gmt_instructions_drop_context(const void *context);
 
 /* A launch was to be counted and was not. Needs no lock. */
 void gmt_instructions_missed(enum gmt_unmeasured why);

@@ -111,6 +111,7 @@ static void refused(CUptiResult result, enum gmt_counter_group group)
         gmt_sampling_offer(&sampling, group, false);
     } else {
         close_session();
+        gmt_instructions_drop_context(NULL); /* nobody does it afterwards */
         atomic_store(&counting, false);
         atomic_store(&sampling.phase, GMT_GROUP_NONE);
     }
@@ -132,6 +133,7 @@ void gmt_measure_drop_context(void *context)
         close_session();
         gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     }
+    gmt_instructions_drop_context(context);
     leave();
     (void)pthread_mutex_unlock(&lock);
 }
@@ -282,6 +284,9 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
     if (session_ns != 0 && !alone_now()) {
         return declined(site, group, GMT_UNMEASURED_BUSY);
     }
+    if (session_ns != 0 && config->waiting != NULL && config->waiting()) {
+        return declined(site, group, GMT_UNMEASURED_WAITS);
+    }
     if (!(single ? begin_counting(site, at) : begin_range(site, group))) {
         return declined(site, group, GMT_UNMEASURED_REFUSED);
     }
@@ -376,8 +381,10 @@ static void end_counting(const struct gmt_launch_site *site, bool alone)
     } else if (!alone) {
         gmt_instructions_missed(GMT_UNMEASURED_POLLUTED);
         gmt_sampling_discarded(site->cls);
-    } else if (outcome.no_cubin && config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
-        /* What cannot be looked up is in no sum: the range profiler counts this class. */
+    } else if ((outcome.no_cubin || outcome.instructions == 0) &&
+               config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
+        /* What cannot be looked up is in no sum, and no access at all is told by no record: the range
+         * profiler counts this class. */
         atomic_store(&site->cls->no_cubin, 1);
     } else {
         gmt_sampling_measured(&sampling, site->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
@@ -394,7 +401,9 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
     if (!single) {
         end_range(site, group, atomic_load(config->launches) == launches_before);
     } else {
-        end_counting(site, atomic_load(config->launches) == launches_before);
+        /* Without CUPTI's subscription not all of it may have been patched. */
+        end_counting(site,
+                     atomic_load(config->launches) == launches_before && gmt_instructions_free());
     }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
     uint64_t began_ns = gmt_open_range_ends();
@@ -462,6 +471,7 @@ void gmt_measure_finish(void)
     atomic_store(&sampling.phase, GMT_GROUP_NONE);
     if (lock_within(LOCK_TRIES)) {
         close_session();
+        gmt_instructions_drop_context(NULL);
         (void)pthread_mutex_unlock(&lock);
     } else {
         gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);

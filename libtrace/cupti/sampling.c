@@ -83,7 +83,7 @@ static bool counts_by(const struct gmt_sampling *s, const struct gmt_collector_c
     bool sass = can_count(s, GMT_GROUP_SASS) && !atomic_load(&s->sass_paused) &&
                 atomic_load(&cls->no_cubin) == 0;
     bool range = can_count(s, GMT_GROUP_PATCHED) &&
-                 (!sass || atomic_load(&cls->kernel_ns) > GMT_SAMPLING_LONG_NS);
+                 (!sass || gmt_sampling_kernel_ns(s, cls) > GMT_SAMPLING_LONG_NS);
     if (group == GMT_GROUP_PATCHED) {
         return range;
     }
@@ -118,9 +118,7 @@ static bool lacks(const struct gmt_sampling *s, const struct gmt_collector_class
 
 void gmt_sampling_note(struct gmt_collector_class *cls, enum gmt_unmeasured why)
 {
-    if ((atomic_load_explicit(&cls->why, memory_order_relaxed) >> why & 1u) == 0) {
-        atomic_fetch_or_explicit(&cls->why, 1u << why, memory_order_relaxed);
-    }
+    atomic_store_explicit(&cls->why, (uint32_t)why + 1, memory_order_relaxed);
 }
 
 void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls)
@@ -180,7 +178,7 @@ static bool moves_at_once(const struct gmt_sampling *s, const struct gmt_collect
     if (!first || group == GMT_GROUP_SPILL) {
         return false;
     }
-    return (counts && atomic_load(&cls->kernel_ns) > GMT_SAMPLING_LONG_NS) ||
+    return (counts && gmt_sampling_kernel_ns(s, cls) > GMT_SAMPLING_LONG_NS) ||
            atomic_load_explicit(&s->spent_ns, memory_order_relaxed) < s->start_allowance_ns / 2;
 }
 
@@ -232,11 +230,9 @@ static enum gmt_unmeasured why_missing(const struct gmt_collector_class *cls)
     if (cls->never) {
         return GMT_UNMEASURED_NEVER;
     }
-    uint32_t met = atomic_load_explicit(&cls->why, memory_order_relaxed);
-    for (unsigned why = 0; why < GMT_UNMEASURED_COUNT; why++) {
-        if ((met >> why & 1u) != 0) {
-            return (enum gmt_unmeasured)why;
-        }
+    uint32_t last = atomic_load_explicit(&cls->why, memory_order_relaxed);
+    if (last != 0) {
+        return (enum gmt_unmeasured)(last - 1);
     }
     /* One launch for each kind of counters would have done. */
     return atomic_load_explicit(&cls->launches, memory_order_relaxed) < 2 ? GMT_UNMEASURED_FEW

@@ -56,8 +56,8 @@ struct gmt_sampling {
     uint64_t start_allowance_ns;
     uint64_t began_ns;
     _Atomic uint64_t spent_ns;
-    uint64_t session_cost_ns; /* expected cost of starting and ending a later session      */
-    uint64_t least_range_ns;  /* of the ranges of HARDWARE so far: what one costs by itself */
+    uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
+    _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
     struct gmt_collector_class *_Atomic classes;
     struct { /* the class that waits for the budget, NULL = none */
         struct gmt_collector_class *cls;
@@ -128,6 +128,10 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns);
 
 /* A range of HARDWARE took `ns` from its begin, when the device was idle, to its end. */
 void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns);
+
+/* What a launch takes by itself, about; 0 = not known. */
+uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s,
+                                const struct gmt_collector_class *cls);
 
 /* One launch was measured and kept, or has to be thrown away. */
 void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *cls,

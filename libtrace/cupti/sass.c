@@ -123,6 +123,51 @@ static CUptiResult set_config(struct gmt_sass *sass, uint32_t device)
     return result;
 }
 
+static void unset_config(struct gmt_sass *sass, uint32_t device)
+{
+    uint64_t bit = UINT64_C(1) << device;
+    CUpti_SassMetricsUnsetConfig_Params params = {
+        .structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE,
+        .deviceIndex = device,
+    };
+    if ((sass->set & bit) != 0) {
+        (void)TRY(cuptiSassMetricsUnsetConfig, &params);
+        sass->set &= ~bit;
+    }
+}
+
+void gmt_sass_forget(struct gmt_sass *sass, const void *context)
+{
+    for (size_t i = 0; i < sass->used_count; i++) {
+        if (context == NULL || sass->used[i].context == context) {
+            unset_config(sass, sass->used[i].device);
+        }
+    }
+    for (size_t i = 0; i < sass->used_count;) {
+        if ((sass->set >> sass->used[i].device & 1u) == 0) {
+            sass->used[i] = sass->used[--sass->used_count];
+        } else {
+            i++;
+        }
+    }
+}
+
+/* False: there is no room to remember that something is counted in it. */
+static bool remember(struct gmt_sass *sass, void *context, uint32_t device)
+{
+    size_t at = 0;
+    while (at < sass->used_count && sass->used[at].context != context) {
+        at++;
+    }
+    if (at == GMT_SASS_CONTEXTS_MAX) {
+        return false;
+    }
+    sass->used[at].context = context;
+    sass->used[at].device = device;
+    sass->used_count += at == sass->used_count;
+    return true;
+}
+
 CUptiResult gmt_sass_begin(struct gmt_sass *sass, void *context, uint32_t device)
 {
     CUptiResult result = device < DEVICES ? configure(sass, device) : CUPTI_ERROR_INVALID_DEVICE;
@@ -131,6 +176,9 @@ CUptiResult gmt_sass_begin(struct gmt_sass *sass, void *context, uint32_t device
     }
     if (sass->synchronize() != CUDA_SUCCESS) {
         return noted(sass, "cuCtxSynchronize", CUPTI_ERROR_INVALID_CONTEXT);
+    }
+    if (!remember(sass, context, device)) {
+        return noted(sass, "contexts", CUPTI_ERROR_OUT_OF_MEMORY);
     }
     result = set_config(sass, device);
     if (result != CUPTI_SUCCESS) {

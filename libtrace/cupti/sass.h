@@ -20,7 +20,7 @@
 #include "libtrace/cupti/loader.h"
 #include "libtrace/record/collector.h"
 
-enum { GMT_SASS_ROWS_MAX = 32 };
+enum { GMT_SASS_ROWS_MAX = 32, GMT_SASS_CONTEXTS_MAX = 64 };
 
 struct gmt_sass {
     const struct gmt_cupti_api *api;
@@ -29,6 +29,11 @@ struct gmt_sass {
     void *context;                 /* of the session, NULL = none runs */
     uint32_t configured;           /* device whose chip the rows below are for, + 1 */
     uint64_t set;                  /* bit per device that has its configuration */
+    struct {
+        void *context;
+        uint32_t device;
+    } used[GMT_SASS_CONTEXTS_MAX]; /* contexts in which something was counted since */
+    size_t used_count;
     CUpti_SassMetrics_Config rows[GMT_SASS_ROWS_MAX];
     enum gmt_sass_slot slots[GMT_SASS_ROWS_MAX]; /* by row */
     size_t row_count, first_count; /* those without which nothing is counted come first */
@@ -56,6 +61,11 @@ struct gmt_sass_outcome {
  * that they are about. */
 CUptiResult gmt_sass_end(struct gmt_sass *sass, bool keep, uint32_t launch_seq,
                          uint32_t kernel_class, struct gmt_sass_outcome *outcome);
+
+/* Before `context` is destroyed, or (NULL) at the end: take the configurations back with which something was
+ * counted there. At the end of a process CUPTI goes through them, and crashes where the context is gone.
+ * Nothing may be counted on such a device afterwards: gmt_sass_begin says so. */
+void gmt_sass_forget(struct gmt_sass *sass, const void *context);
 
 /* Sums values up by instruction and writes a record for each that was executed; the values are put in
  * order. `measured`: bit per slot. Returns how many. */

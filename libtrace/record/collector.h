@@ -62,15 +62,15 @@ struct gmt_collector_class {
     bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
     _Atomic uint32_t measured[GMT_GROUPS]; /* launches, by enum gmt_counter_group */
     _Atomic uint64_t cost_ns[GMT_GROUPS];  /* what measuring a launch cost last */
-    _Atomic uint64_t kernel_ns;            /* what a launch takes by itself, about; 0 = not known */
-    _Atomic uint64_t retry_ns;             /* the budget forbids measuring it until then */
-    _Atomic uint64_t launches;             /* seen so far */
-    _Atomic uint32_t listed;               /* 1: in the list of classes */
-    _Atomic uint32_t complete;             /* 1: nothing is to be measured any more */
-    _Atomic uint32_t discards;             /* ranges that other threads' launches spoiled */
-    _Atomic uint32_t no_cubin;             /* 1: single instructions of it cannot be looked up */
-    _Atomic uint32_t why;                  /* bit per enum gmt_unmeasured: met by some launch */
-    struct gmt_collector_class *next;      /* the collector's list of known classes */
+    _Atomic uint64_t range_ns;        /* a hardware range, when the device was idle; 0 = none yet */
+    _Atomic uint64_t retry_ns;        /* the budget forbids measuring it until then */
+    _Atomic uint64_t launches;        /* seen so far */
+    _Atomic uint32_t listed;          /* 1: in the list of classes */
+    _Atomic uint32_t complete;        /* 1: nothing is to be measured any more */
+    _Atomic uint32_t discards;        /* ranges that other threads' launches spoiled */
+    _Atomic uint32_t no_cubin;        /* 1: single instructions of it cannot be looked up */
+    _Atomic uint32_t why;             /* enum gmt_unmeasured that was met last, + 1 */
+    struct gmt_collector_class *next; /* the collector's list of known classes */
 };
 
 struct gmt_launch_site {

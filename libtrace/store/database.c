@@ -167,7 +167,7 @@ int gmt_database_create(const char *path, const char *first_rows, sqlite3 **db)
     }
     /* What is needed for a while only (cubins) leaves no hole in the file: gmt_database_shrink. */
     if ((error = configure(*db)) != 0 ||
-        (error = gmt_database_exec(*db, "PRAGMA auto_vacuum = INCREMENTAL; BEGIN")) != 0 ||
+        (error = gmt_database_exec(*db, "BEGIN; PRAGMA auto_vacuum = INCREMENTAL")) != 0 ||
         (error = gmt_database_exec(*db, header)) != 0 ||
         (error = gmt_database_exec(*db, gmt_schema_sql)) != 0 ||
         (error = gmt_database_exec(*db, first_rows)) != 0 ||

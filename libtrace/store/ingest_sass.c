@@ -66,6 +66,9 @@ static const char *touched(const struct gmt_sass_instruction *counts)
     bool global = counts->values[GMT_SASS_SECTORS] != 0;
     bool shared = counts->values[GMT_SASS_WAVEFRONTS] != 0;
     bool local = counts->values[GMT_SASS_LOCAL_SECTORS] != 0;
+    if (local && !global && !shared) {
+        return "local_load"; /* or a store */
+    }
     return global || shared || local ? "generic" : "other";
 }
 

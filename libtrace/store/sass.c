@@ -28,7 +28,8 @@ static const char cubins_sql[] =
  * those of a framework are larger than all the rest of a trace. */
 static const char images_sql[] =
     "DELETE FROM cubin WHERE NOT EXISTS (SELECT 1 FROM capability WHERE name = 'instructions' "
-    "AND state = 'ok')";
+    "AND state = 'ok') AND NOT EXISTS (SELECT 1 FROM instruction WHERE source = 'sass' "
+    "AND lines IS NOT NULL)"; /* which only deep counts: a program may end without a last word */
 
 /* The fewest sectors and passes that the bytes asked for could take, where they were not counted: as CUPTI
  * counts them (lanes that take part x width, at least one for an execution, never more than it took), but
@@ -259,6 +260,10 @@ static unsigned kind_by_touch(const struct gmt_cubin_op *op, sqlite3_stmt *row)
 {
     bool sectors = sqlite3_column_type(row, 4) != SQLITE_NULL;
     bool wavefronts = sqlite3_column_type(row, 5) != SQLITE_NULL;
+    const char *touched = (const char *)sqlite3_column_text(row, 6);
+    if (op->kind == GMT_SITE_GENERIC && touched != NULL && strcmp(touched, "local_load") == 0) {
+        return op->load ? GMT_SITE_LOCAL_LOAD : GMT_SITE_LOCAL_STORE;
+    }
     if (op->kind != GMT_SITE_GENERIC || sectors == wavefronts) {
         return op->kind;
     }
@@ -348,7 +353,8 @@ int gmt_sass_settle(sqlite3 *db)
         "SELECT image FROM cubin WHERE crc = ?",
         "INSERT OR IGNORE INTO inline_level(chain_id, level, function_id, file_id, line) "
         "VALUES (?, ?, ?, ?, ?)",
-        "SELECT i.id, i.cubin_crc, s.text, i.pc_offset, i.sectors, i.wavefronts FROM instruction i "
+        "SELECT i.id, i.cubin_crc, s.text, i.pc_offset, i.sectors, i.wavefronts, i.kind FROM "
+        "instruction i "
         "JOIN string s ON s.id = i.function_id WHERE i.source = 'sass' AND s.text IS NOT NULL "
         "ORDER BY i.cubin_crc, i.function_id, i.pc_offset"};
     struct settling settling = {.db = db};

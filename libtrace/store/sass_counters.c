@@ -79,6 +79,23 @@ static int add_if_sum(sqlite3 *db, const struct metric *metric)
     return 0;
 }
 
+/* Bulk copies have neither lanes nor sectors: accesses of no other kind are counted without any. */
+static int add_bulk_copies(sqlite3 *db, const struct metric *metric)
+{
+    return strcmp(metric->name, "tma_instructions") == 0
+               ? add(db, metric, "other", "sum(CASE WHEN lanes = 0 THEN 1.0 * executed ELSE 0 END)")
+               : 0;
+}
+
+/* Of launches that were counted for nothing. */
+static const char mixed[] =
+    "INSERT OR IGNORE INTO main.loss SELECT 'kernel class measured only in part', k.mangled || ': "
+    "single instructions of it access several kinds of memory', 1 FROM main.kernel_class c "
+    "JOIN main.kernel k ON k.id = c.kernel_id WHERE k.mangled IS NOT NULL AND c.id IN "
+    "(SELECT class_id FROM main.instruction WHERE source = 'sass' AND kind = 'generic') "
+    "AND c.id NOT IN (SELECT class_id FROM main.kernel_counters WHERE grp = 'patched' "
+    "AND value IS NOT NULL)";
+
 int gmt_sass_counters(sqlite3 *db)
 {
     int error = gmt_database_exec(db, bare);
@@ -87,6 +104,10 @@ int gmt_sass_counters(sqlite3 *db)
         if (strcmp(metrics[i].group, "PATCHED") == 0 || copies) {
             error = add_if_sum(db, &metrics[i]);
         }
+        error = error == 0 ? add_bulk_copies(db, &metrics[i]) : error;
+    }
+    if (error == 0) {
+        error = gmt_database_exec(db, mixed);
     }
     return error == 0 ? gmt_database_exec(db, "DROP TABLE temp.bare_launch") : error;
 }

@@ -239,6 +239,39 @@ Test(ingest_sass, looks_widths_up_and_computes_what_was_not_counted)
     expect("SELECT count(*) FROM instruction WHERE line IS NOT NULL", 16);
 }
 
+/* Where they are said to be: by the order of widths.ptx. Matrices have 4 bytes per lane each. */
+Test(ingest_sass, knows_the_widths_of_copies_and_matrices)
+{
+    static const struct {
+        const char *cubin, *copies, *matrices;
+    } rows[] = {{"widths_80.cubin", "4,8,16,16", "16"},
+                {"widths_90.cubin", "4,8,16,16", "4,8,16,16"},
+                {"widths_100.cubin", "4,8,16,16", "4,8,16,16"}};
+    uint32_t measured = 1u << GMT_SASS_EXECUTED | 1u << GMT_SASS_LANES_ON | 1u << GMT_SASS_SECTORS |
+                        1u << GMT_SASS_WAVEFRONTS;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        write_kernel("k");
+        write_cubin(rows[i].cubin, 0);
+        for (uint32_t pc = 0; pc < 0x400; pc += 16) {
+            write_counts("k", pc,
+                         (struct gmt_sass_instruction){.measured = measured,
+                                                       .values = {[GMT_SASS_EXECUTED] = 1,
+                                                                  [GMT_SASS_LANES_ON] = 32,
+                                                                  [GMT_SASS_SECTORS] = 4,
+                                                                  [GMT_SASS_WAVEFRONTS] = 8}});
+        }
+        ingest();
+        expect_text("SELECT group_concat(width) FROM (SELECT width FROM v_instruction WHERE kind = "
+                    "'async_copy' ORDER BY site)",
+                    rows[i].copies);
+        expect_text("SELECT group_concat(width) FROM (SELECT width FROM v_instruction WHERE opcode "
+                    "LIKE 'LDSM%' AND width IS NOT NULL ORDER BY site)",
+                    rows[i].matrices);
+        teardown();
+        setup();
+    }
+}
+
 /* A trace that is gone on with may be anybody's: its tables need not forbid what ours do. */
 Test(ingest_sass, leaves_out_a_function_without_a_name)
 {

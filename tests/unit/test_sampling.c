@@ -331,7 +331,6 @@ Test(sampling, each_reason_is_told_of_the_class_that_it_holds_for)
 {
     begin(1000 * MS, 0.05);
     for (unsigned why = 0; why < GMT_UNMEASURED_COUNT; why++) {
-        classes[0].why = 0;
         (void)gmt_sampling_want(&sampling, &classes[0]);
         (void)gmt_sampling_want(&sampling, &classes[1]);
         gmt_sampling_note(&classes[0], (enum gmt_unmeasured)why);

@@ -90,6 +90,13 @@ static CUptiResult CUPTIAPI set_config(CUpti_SassMetricsSetConfig_Params *params
     return CUPTI_SUCCESS;
 }
 
+static CUptiResult CUPTIAPI unset_config(CUpti_SassMetricsUnsetConfig_Params *params)
+{
+    (void)params;
+    called("unset");
+    return CUPTI_SUCCESS;
+}
+
 static CUptiResult CUPTIAPI enable(CUpti_SassMetricsEnable_Params *params)
 {
     called(params->enableLazyPatching != 0 ? "enable" : "enable-all");
@@ -136,6 +143,7 @@ static const struct gmt_cupti_api api = {
     .cuptiDeviceGetChipName = chip_name,
     .cuptiSassMetricsGetProperties = properties,
     .cuptiSassMetricsSetConfig = set_config,
+    .cuptiSassMetricsUnsetConfig = unset_config,
     .cuptiSassMetricsEnable = enable,
     .cuptiSassMetricsDisable = disable,
     .cuptiSassMetricsGetDataProperties = data_size,
@@ -275,6 +283,28 @@ Test(sass, says_where_a_cubin_is_not_at_hand)
 {
     has_cubin = false;
     cr_expect_eq(run(true), 1u);
+}
+
+/* CUPTI goes through what was configured when the process ends, and the context must be there then. */
+Test(sass, takes_the_configuration_back_before_a_context_goes_in_which_it_counted)
+{
+    int other;
+    (void)run(true);
+    calls[0] = '\0';
+    gmt_sass_forget(&sass, &other);
+    cr_expect_str_eq(calls, "");
+    gmt_sass_forget(&sass, &sass); /* the one of run() */
+    cr_expect_str_eq(calls, "unset ");
+    gmt_sass_forget(&sass, NULL);
+    cr_expect_str_eq(calls, "unset ", "once");
+}
+
+Test(sass, takes_all_configurations_back_at_the_end)
+{
+    (void)run(true);
+    calls[0] = '\0';
+    gmt_sass_forget(&sass, NULL);
+    cr_expect_str_eq(calls, "unset ");
 }
 
 Test(sass, has_no_session_after_a_refusal)
