@@ -191,6 +191,14 @@ void gmt_forked(void)
     gmt_spool_abandon(); /* the last: it lets other threads go on */
 }
 
+static void before_fork(void)
+{
+    if (gmt_started && recording_pid == getpid() && gmt_collector != NULL &&
+        gmt_collector->forking != NULL) {
+        gmt_collector->forking();
+    }
+}
+
 /* Another handler may have used CUDA in the child already: that recording is the child's own. */
 static void in_forked_child(void)
 {
@@ -283,7 +291,7 @@ static void start_locked(void *unused)
             start_recorder();
             if (!handlers_installed) {
                 handlers_installed = true;
-                pthread_atfork(NULL, NULL, in_forked_child);
+                pthread_atfork(before_fork, NULL, in_forked_child);
                 atexit(at_exit);
             }
             (void)gmt_run_note_write(path, 0);

@@ -181,6 +181,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .end = gmt_measure_end,
         .kernel_activity_on = gmt_activity_kernels_on,
         .flush = flush,
+        .forking = gmt_measure_forking,
         .abandon = abandon,
     };
     return &ops;

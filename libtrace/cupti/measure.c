@@ -26,7 +26,8 @@
 #define TICK_NS UINT64_C(100000000)
 #define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
 #define LOCK_TRIES 400u                     /* of 1 ms */
-#define SUSPEND_TRIES 1600u                 /* outlasts the start of a first session */
+#define FORK_TRIES 50u
+#define SUSPEND_TRIES 1600u /* outlasts the start of a first session */
 #define MAX_MISSING_ROWS 512u
 
 static const struct gmt_cupti_api *api;
@@ -482,6 +483,18 @@ void gmt_measure_finish(void)
     gmt_instructions_report();
     unsigned left = MAX_MISSING_ROWS;
     gmt_sampling_report(&sampling, note_missing, &left);
+}
+
+void gmt_measure_forking(void)
+{
+    if (!atomic_load(&counting) || config->instructions == GMT_INSTRUCTIONS_NONE ||
+        !lock_within(FORK_TRIES)) {
+        return;
+    }
+    enter();
+    gmt_instructions_drop_context(NULL);
+    leave();
+    (void)pthread_mutex_unlock(&lock);
 }
 
 void gmt_measure_abandon(void)

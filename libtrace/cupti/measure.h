@@ -38,6 +38,10 @@ void gmt_measure_resume(bool initialize);
 /* End everything and write what was not measured, and why. Bounded like gmt_measure_drop_context. */
 void gmt_measure_finish(void);
 
+/* Before a fork: a child that ends by exit runs CUPTI's exit handlers, which would go through what is
+ * configured in contexts of the parent. Bounded. */
+void gmt_measure_forking(void);
+
 /* In a forked child: nothing is measured any more, and no CUPTI function is called. */
 void gmt_measure_abandon(void);
 

@@ -118,6 +118,9 @@ struct gmt_collector_ops {
      * counters and the list of classes never measured. Bounded: <= 1 s. */
     void (*flush)(void);
 
+    /* Before a fork, in the thread that forks; NULL: nothing is to be done. Bounded. */
+    void (*forking)(void);
+
     /* In a forked child: forget everything without calling into CUPTI. */
     void (*abandon)(void);
 };
