@@ -56,21 +56,21 @@ struct gmt_collector_config {
 /* Per kernel class state that the collector keeps; allocated zeroed by the caller, who looks the
  * class up anyway, and never freed. */
 struct gmt_collector_class {
-    uint32_t id;                           /* gmt_kernel_class.id */
-    uint32_t kernel;                       /* gmt_kernel.id */
-    const char *kernel_name;               /* mangled; lives as long as the process */
-    bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
+    uint32_t id;                          /* gmt_kernel_class.id */
+    uint32_t kernel;                      /* gmt_kernel.id */
+    const char *kernel_name;              /* mangled; lives as long as the process */
+    struct gmt_collector_class *next;     /* the collector's list of known classes */
+    _Atomic uint64_t cost_ns[GMT_GROUPS]; /* what measuring a launch cost last */
+    _Atomic uint64_t range_ns; /* a hardware range, when the device was idle; 0 = none yet */
+    _Atomic uint64_t retry_ns; /* the budget forbids measuring it until then */
+    _Atomic uint64_t launches; /* seen so far */
     _Atomic uint32_t measured[GMT_GROUPS]; /* launches, by enum gmt_counter_group */
-    _Atomic uint64_t cost_ns[GMT_GROUPS];  /* what measuring a launch cost last */
-    _Atomic uint64_t range_ns;        /* a hardware range, when the device was idle; 0 = none yet */
-    _Atomic uint64_t retry_ns;        /* the budget forbids measuring it until then */
-    _Atomic uint64_t launches;        /* seen so far */
-    _Atomic uint32_t listed;          /* 1: in the list of classes */
-    _Atomic uint32_t complete;        /* 1: nothing is to be measured any more */
-    _Atomic uint32_t discards;        /* ranges that other threads' launches spoiled */
-    _Atomic uint32_t no_cubin;        /* 1: single instructions of it cannot be looked up */
-    _Atomic uint32_t why;             /* enum gmt_unmeasured that was met last, + 1 */
-    struct gmt_collector_class *next; /* the collector's list of known classes */
+    _Atomic uint32_t listed;               /* 1: in the list of classes */
+    _Atomic uint32_t complete;             /* 1: nothing is to be measured any more */
+    _Atomic uint32_t discards;             /* ranges that other threads' launches spoiled */
+    _Atomic uint32_t no_cubin;             /* 1: single instructions of it cannot be looked up */
+    _Atomic uint32_t why;                  /* enum gmt_unmeasured that was met last, + 1 */
+    bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
 };
 
 struct gmt_launch_site {
