@@ -63,8 +63,8 @@ struct gmt_memory {
     size_t sync_count;
     int64_t last_failure_ns; /* when the program last got no memory; GMT_NO_TIME: never */
     bool shared;             /* others may use some of it: see sharing.h */
-    bool
-        failed; /* a call failed, and no kernel or copy came after it; not being ready is no failure */
+    /* A call failed, and no kernel or copy came after it; not being ready is no failure. */
+    bool failed;
 };
 
 /* 0, -ENOMEM or -EIO; to be given to gmt_memory_free in any case. */

@@ -193,7 +193,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_emit(analysis, finding);
 }
 
-/* Single words in a loop are GM109's, and GM101's; one, two or three are told here. */
+/* GM109 and GM101 report single words in a loop; this rule notes one, two or three of them. */
 static size_t without_scalars(const struct gmt_timeline *tl, size_t *members, size_t n)
 {
     size_t scalars = 0, kept = 0;

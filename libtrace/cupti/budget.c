@@ -25,8 +25,8 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
     return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
 }
 
-/* What the shortest range took is what a range costs without its kernel, or little more: told anew each time,
- * for it may have been that of a long kernel at first. */
+/* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
+ * kernel at first, so the difference is computed anew each time. */
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);

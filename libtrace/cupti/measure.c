@@ -384,8 +384,8 @@ static void end_counting(const struct gmt_launch_site *site, bool alone)
         gmt_sampling_discarded(site->cls);
     } else if ((outcome.no_cubin || outcome.instructions == 0) &&
                config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
-        /* What cannot be looked up is in no sum, and no access at all is told by no record: the range
-         * profiler counts this class. */
+        /* Without its cubin an instruction has no kind, and a kernel without any executed access has no
+         * record: the range profiler counts this class. */
         atomic_store(&site->cls->no_cubin, 1);
     } else {
         gmt_sampling_measured(&sampling, site->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());

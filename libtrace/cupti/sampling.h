@@ -37,9 +37,10 @@
 #define GMT_SAMPLING_QUIET_NS UINT64_C(10000000)
 #define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */
 
-/* A kernel that takes longer is counted by the range profiler. Counting by SASS takes 50 to 125 times the
- * kernel, by the range profiler 15 to 30 times and some 60 ms to change the session and back
- * (docs/cupti-notes.md, "What counting one launch costs"): at 1 ms they cost the same. */
+/* A kernel that takes longer is counted by the range profiler. Per launch that takes about a third of what
+ * SASS takes (7 to 30 times the kernel for global memory against 35 to 110 times with the sets of metrics in
+ * docs/cupti-notes.md, "What counting one launch costs"), and some 60 ms to change the session and back: at
+ * 1 ms both cost the same. */
 #define GMT_SAMPLING_LONG_NS UINT64_C(1000000)
 
 struct gmt_sampling {

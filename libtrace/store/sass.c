@@ -31,10 +31,10 @@ static const char images_sql[] =
     "AND state = 'ok') AND NOT EXISTS (SELECT 1 FROM instruction WHERE source = 'sass' "
     "AND lines IS NOT NULL)"; /* which only deep counts: a program may end without a last word */
 
-/* The fewest sectors and passes that the bytes asked for could take, where they were not counted: as CUPTI
- * counts them (lanes that take part x width, at least one for an execution, never more than it took), but
- * over all executions of an instruction together. What its executions leave of a sector in part, it can
- * only tell one by one: so an ideal can be told too low, by less than a sector for an execution. */
+/* The fewest sectors and passes that the bytes asked for could take, where CUPTI did not count them. Its
+ * definition: lanes that take part x width, at least one for an execution, never more than it took. This is
+ * computed over all executions of an instruction together, so it can be too low by less than a sector for
+ * an execution. */
 static const char ideals_sql[] =
     "UPDATE instruction SET ideal_sectors = min(sectors, max(executed, (bytes + 31) / 32)) "
     "WHERE source = 'sass' AND ideal_sectors IS NULL AND sectors IS NOT NULL AND bytes IS NOT NULL;"

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libtrace/record/unmeasured.h"
 #include "libtrace/store/database.h"
 #include "libtrace/store/sass.h"
 
@@ -87,14 +88,21 @@ static int add_bulk_copies(sqlite3 *db, const struct metric *metric)
                : 0;
 }
 
-/* Of launches that were counted for nothing. */
-static const char mixed[] =
-    "INSERT OR IGNORE INTO main.loss SELECT 'kernel class measured only in part', k.mangled || ': "
-    "single instructions of it access several kinds of memory', 1 FROM main.kernel_class c "
-    "JOIN main.kernel k ON k.id = c.kernel_id WHERE k.mangled IS NOT NULL AND c.id IN "
-    "(SELECT class_id FROM main.instruction WHERE source = 'sass' AND kind = 'generic') "
-    "AND c.id NOT IN (SELECT class_id FROM main.kernel_counters WHERE grp = 'patched' "
-    "AND value IS NOT NULL)";
+/* Of classes whose counts gave no sums. */
+static int note_mixed(sqlite3 *db)
+{
+    char *sql = sqlite3_mprintf(
+        "INSERT OR IGNORE INTO main.loss SELECT 'kernel class measured only in part', k.mangled || "
+        "': ' || %Q, 1 FROM main.kernel_class c JOIN main.kernel k ON k.id = c.kernel_id "
+        "WHERE k.mangled IS NOT NULL AND c.id IN "
+        "(SELECT class_id FROM main.instruction WHERE source = 'sass' AND kind = 'generic') "
+        "AND c.id NOT IN (SELECT class_id FROM main.kernel_counters WHERE grp = 'patched' "
+        "AND value IS NOT NULL)",
+        gmt_unmeasured_texts[GMT_UNMEASURED_MIXED].reason);
+    int error = sql != NULL ? gmt_database_exec(db, sql) : -ENOMEM;
+    sqlite3_free(sql);
+    return error;
+}
 
 int gmt_sass_counters(sqlite3 *db)
 {
@@ -107,7 +115,7 @@ int gmt_sass_counters(sqlite3 *db)
         error = error == 0 ? add_bulk_copies(db, &metrics[i]) : error;
     }
     if (error == 0) {
-        error = gmt_database_exec(db, mixed);
+        error = note_mixed(db);
     }
     return error == 0 ? gmt_database_exec(db, "DROP TABLE temp.bare_launch") : error;
 }
