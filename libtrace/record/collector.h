@@ -123,6 +123,13 @@ struct gmt_collector_ops {
 
     /* In a forked child: forget everything without calling into CUPTI. */
     void (*abandon)(void);
+
+    /* What the code of a kernel can reach without being given its address: calls `variable` with the name of
+     * each variable in device memory of the kernel's module (constants are none: no kernel writes them).
+     * `function` is its CUfunction. Returns 0; -ENOENT: the code is not known; -EPERM: it can do what no copy of
+     * memory takes back: print, allocate or free memory, launch kernels. NULL: as -ENOENT. */
+    int (*code_reach)(const struct gmt_collector_class *cls, void *function,
+                      void (*variable)(void *data, const char *name), void *data);
 };
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */
