@@ -12,7 +12,7 @@
 #include "simgpu/exec/counts.h"
 
 #define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
-#define SIMGPU_INTERFACE_VERSION 2u
+#define SIMGPU_INTERFACE_VERSION 3u
 
 /* A call of the driver that is reported, once when it begins and once when it has ended. */
 struct simgpu_call {
@@ -43,6 +43,15 @@ struct simgpu_interface {
 
     /* Report all calls from now on, to one watcher (NULL: to nobody): for a stand-in of CUPTI. */
     void (*watch)(simgpu_watcher *watcher);
+
+    /*
+     * What a kernel (CUfunction or CUkernel) reaches without being given its address: calls `variable`
+     * with the name of each variable in global memory of the kernel's module, managed ones too; names
+     * are the module's. Returns 0; -EPERM: the kernel, or a function that it can call, prints, asserts,
+     * allocates or frees memory, or launches kernels; -ENOENT: no kernel, or one that calls a function
+     * which has no body and is none of these. After an error `variable` has not been called. Any thread.
+     */
+    int (*code_reach)(void *function, void (*variable)(void *data, const char *name), void *data);
 };
 
 /* const struct simgpu_interface *simgpu_interface(void); */

@@ -157,6 +157,13 @@ static bool kernel_activity_on(void)
     return false; /* there are no device rows */
 }
 
+static int code_reach(const struct gmt_collector_class *cls, void *function,
+                      void (*variable)(void *data, const char *name), void *data)
+{
+    (void)cls; /* the device is asked for this very function */
+    return device->code_reach(function, variable, data);
+}
+
 static void flush(void)
 {
 }
@@ -182,6 +189,7 @@ const struct gmt_collector_ops *gmt_sim_collector(void)
         .kernel_activity_on = kernel_activity_on,
         .flush = flush,
         .abandon = abandon,
+        .code_reach = code_reach,
     };
     return &ops;
 }

@@ -149,7 +149,8 @@ __attribute__((visibility("default"))) const struct simgpu_interface *simgpu_int
                                                       .count = count,
                                                       .last_launch = last_launch,
                                                       .last_sites = last_sites,
-                                                      .watch = sim_watch};
+                                                      .watch = sim_watch,
+                                                      .code_reach = sim_code_reach};
     /* Tests of what gmtrace does with a driver that CUPTI refuses need one that it does not know. */
     const char *wanted = getenv("SIMGPU_INTERFACE");
     return wanted != NULL && strcmp(wanted, "0") == 0 ? NULL : &interface;

@@ -315,6 +315,9 @@ struct sim_counts *sim_counting_begin(void); /* emptied, to be filled; NULL: do 
 void sim_counting_end(const struct sim_kernel *kernel); /* it has been filled */
 void sim_counting_forget(void);
 
+/* reach.c: struct simgpu_interface's. */
+int sim_code_reach(void *function, void (*variable)(void *data, const char *name), void *data);
+
 /* image.c: work lock held for writing, or nobody knows the image yet. */
 void sim_image_free(struct sim_image *image);
 

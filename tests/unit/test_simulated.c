@@ -2,6 +2,7 @@
 /* What the collector of the software device writes of a launch. The device and the spool are fakes. */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,9 +90,23 @@ static const struct sim_site_info *device_last_sites(size_t *count)
     return infos;
 }
 
+static int reach_result;
+
+static int device_code_reach(void *function, void (*variable)(void *data, const char *name),
+                             void *data)
+{
+    variable(data, function);
+    return reach_result;
+}
+
 static struct simgpu_interface interface = {
-    SIMGPU_INTERFACE_VERSION, sizeof(interface), device_count,
-    device_last_launch,       device_last_sites, NULL};
+    .version = SIMGPU_INTERFACE_VERSION,
+    .bytes = sizeof(interface),
+    .count = device_count,
+    .last_launch = device_last_launch,
+    .last_sites = device_last_sites,
+    .code_reach = device_code_reach,
+};
 
 static const struct simgpu_interface *simgpu_interface(void)
 {
@@ -339,4 +354,28 @@ Test(simulated, says_when_the_sites_do_not_fit_the_counts)
     cr_expect_eq(records[GMT_REC_RACE], 0);
     cr_expect_eq(records[GMT_REC_COUNTERS], 1);
     cr_expect_str_eq(losses, "instruction counts: k");
+}
+
+static void note_variable(void *data, const char *name)
+{
+    *(const char **)data = name;
+}
+
+Test(simulated, asks_the_device_what_the_code_of_a_function_reaches)
+{
+    char function[] = "function";
+    const char *variable = NULL;
+    const struct gmt_collector_ops *ops = start(true);
+    cr_expect_eq(ops->code_reach(&cls, function, note_variable, &variable), 0);
+    cr_expect_str_eq(variable, "function");
+    reach_result = -EPERM;
+    cr_expect_eq(ops->code_reach(&cls, function, note_variable, &variable), -EPERM);
+}
+
+Test(simulated, refuses_a_device_that_cannot_be_asked_for_that)
+{
+    struct gmt_collector_config config = {.counters = true, .real_symbol = real_symbol};
+    interface.version = 2;
+    interface.bytes = offsetof(struct simgpu_interface, code_reach);
+    cr_expect_eq(gmt_sim_collector()->start(&config), -EPROTO);
 }
