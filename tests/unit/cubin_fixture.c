@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes small cubins, and reads those of tests/data/cubin. */
+#include "cubin_fixture.h"
+
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MACHINE_CUDA = 190, MOST_BYTES = 1 << 20 };
+
+size_t cubin_global_bytes;
+bool cubin_large_numbers;
+
+static const char *const names[CUBIN_SECTIONS] = {
+    [0] = "",
+    [CUBIN_NAMES] = ".shstrtab",
+    [CUBIN_STRINGS] = ".strtab",
+    [CUBIN_SYMBOLS] = ".symtab",
+    [CUBIN_INDEXES] = ".symtab_shndx",
+    [CUBIN_TEXT] = ".text.kernel",
+    [CUBIN_GLOBAL] = ".nv.global",
+    [CUBIN_CONSTANT] = ".nv.constant3",
+    [CUBIN_SHARED] = ".nv.shared.kernel",
+    [CUBIN_OTHER] = ".nv.novelty",
+};
+
+static size_t put(struct cubin_image *image, const void *bytes, size_t size)
+{
+    size_t at = image->size;
+    cr_assert_leq(at + size, MOST_BYTES);
+    memcpy(image->bytes + at, bytes, size);
+    image->size += size;
+    return at;
+}
+
+static void put_symbols(struct cubin_image *image, Elf64_Shdr *sections,
+                        const struct cubin_symbol *symbols, size_t count)
+{
+    size_t name = 1;
+    sections[CUBIN_SYMBOLS].sh_offset = put(image, &(Elf64_Sym){0}, sizeof(Elf64_Sym));
+    for (size_t i = 0; i < count; i++) {
+        bool escaped = cubin_large_numbers && symbols[i].section < CUBIN_SECTIONS &&
+                       symbols[i].section != SHN_UNDEF;
+        Elf64_Sym symbol = {.st_name = (Elf64_Word)name,
+                            .st_info = (unsigned char)ELF64_ST_INFO(STB_GLOBAL, symbols[i].type),
+                            .st_shndx = escaped ? SHN_XINDEX : (Elf64_Section)symbols[i].section};
+        (void)put(image, &symbol, sizeof(symbol));
+        name += strlen(symbols[i].name) + 1;
+    }
+    sections[CUBIN_INDEXES].sh_offset = put(image, &(uint32_t){0}, sizeof(uint32_t));
+    for (size_t i = 0; i < count; i++) {
+        (void)put(image, &(uint32_t){symbols[i].section}, sizeof(uint32_t));
+    }
+    sections[CUBIN_SYMBOLS].sh_size = (count + 1) * sizeof(Elf64_Sym);
+    sections[CUBIN_SYMBOLS].sh_entsize = sizeof(Elf64_Sym);
+    sections[CUBIN_SYMBOLS].sh_link = CUBIN_STRINGS;
+    sections[CUBIN_INDEXES].sh_size = (count + 1) * sizeof(uint32_t);
+    sections[CUBIN_INDEXES].sh_link = CUBIN_SYMBOLS;
+    sections[CUBIN_STRINGS].sh_offset = put(image, "", 1);
+    for (size_t i = 0; i < count; i++) {
+        (void)put(image, symbols[i].name, strlen(symbols[i].name) + 1);
+    }
+    sections[CUBIN_STRINGS].sh_size = name;
+}
+
+struct cubin_image cubin_make(const struct cubin_symbol *symbols, size_t count)
+{
+    struct cubin_image image = {.bytes = malloc(MOST_BYTES)};
+    Elf64_Shdr sections[CUBIN_SECTIONS] = {
+        [CUBIN_NAMES] = {.sh_type = SHT_STRTAB},
+        [CUBIN_STRINGS] = {.sh_type = SHT_STRTAB},
+        [CUBIN_SYMBOLS] = {.sh_type = SHT_SYMTAB},
+        [CUBIN_INDEXES] = {.sh_type = cubin_large_numbers ? SHT_SYMTAB_SHNDX : SHT_NULL},
+        [CUBIN_TEXT] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR},
+        [CUBIN_GLOBAL] = {.sh_type = SHT_NOBITS,
+                          .sh_flags = SHF_ALLOC | SHF_WRITE,
+                          .sh_size = cubin_global_bytes},
+        [CUBIN_CONSTANT] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC},
+        [CUBIN_SHARED] = {.sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE},
+        [CUBIN_OTHER] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE},
+    };
+    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+                         .e_type = ET_EXEC,
+                         .e_machine = MACHINE_CUDA,
+                         .e_shentsize = sizeof(Elf64_Shdr),
+                         .e_shnum = CUBIN_SECTIONS,
+                         .e_shstrndx = CUBIN_NAMES};
+    cr_assert_not_null(image.bytes);
+    (void)put(&image, &header, sizeof(header));
+    put_symbols(&image, sections, symbols, count);
+    sections[CUBIN_NAMES].sh_offset = image.size;
+    for (size_t i = 0; i < CUBIN_SECTIONS; i++) {
+        size_t at = put(&image, names[i], strlen(names[i]) + 1);
+        sections[i].sh_name = (Elf64_Word)(at - sections[CUBIN_NAMES].sh_offset);
+    }
+    sections[CUBIN_NAMES].sh_size = image.size - sections[CUBIN_NAMES].sh_offset;
+    if (cubin_large_numbers) {
+        sections[0].sh_size = CUBIN_SECTIONS;
+        sections[0].sh_link = CUBIN_NAMES;
+        header.e_shnum = 0;
+        header.e_shstrndx = SHN_XINDEX;
+    }
+    header.e_shoff = put(&image, sections, sizeof(sections));
+    memcpy(image.bytes, &header, sizeof(header));
+    return image;
+}
+
+struct cubin_image cubin_read(const char *name)
+{
+    char path[512];
+    struct cubin_image image = {.bytes = malloc(MOST_BYTES)};
+    (void)snprintf(path, sizeof(path), GMT_SOURCE_DIR "/tests/data/cubin/%s", name);
+    FILE *in = fopen(path, "re");
+    cr_assert_not_null(in, "%s", path);
+    cr_assert_not_null(image.bytes);
+    image.size = fread(image.bytes, 1, MOST_BYTES, in);
+    (void)fclose(in);
+    return image;
+}
