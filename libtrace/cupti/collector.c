@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/code_index.h"
 #include "libtrace/cupti/contexts.h"
 #include "libtrace/cupti/copies.h"
 #include "libtrace/cupti/handover.h"
@@ -136,6 +137,13 @@ static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
     return result == CUPTI_SUCCESS ? 0 : -ENOTSUP;
 }
 
+static int code_reach(const struct gmt_collector_class *cls, void *function,
+                      void (*variable)(void *data, const char *name), void *data)
+{
+    (void)function; /* CUPTI does not say which cubin it is of */
+    return gmt_code_index_reach(cls->kernel_name, variable, data);
+}
+
 static void flush_work(void)
 {
     enter();
@@ -183,6 +191,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .flush = flush,
         .forking = gmt_measure_forking,
         .abandon = abandon,
+        .code_reach = code_reach,
     };
     return &ops;
 }

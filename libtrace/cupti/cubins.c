@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/cupti/code_index.h"
 #include "libtrace/cupti/measure.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
@@ -125,8 +126,11 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
     const CUpti_ResourceData *resource = details;
     const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
     if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_MODULE_LOADED ||
-        module == NULL || module->pCubin == NULL || module->cubinSize == 0 ||
         !atomic_load(&listening)) {
+        return;
+    }
+    if (module == NULL || module->pCubin == NULL || module->cubinSize == 0) {
+        gmt_code_index_missed();
         return;
     }
     CUpti_GetCubinCrcParams crc = {
@@ -136,6 +140,7 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
     };
     uint64_t began_ns = gmt_clock_monotonic_ns();
     config->enter();
+    gmt_code_index_add(module->pCubin, module->cubinSize);
     if (cupti->cuptiGetCubinCrc(&crc) == CUPTI_SUCCESS) {
         pthread_mutex_lock(&lock);
         put_aside((uint32_t)crc.cubinCrc, module->pCubin, module->cubinSize);
@@ -178,6 +183,7 @@ bool gmt_cubins_yield(void)
     }
     left_to_program = true; /* from here on no launch is begun to be counted ... */
     gmt_measure_quiesce();  /* ... and one that was is at its end */
+    gmt_code_index_missed();
     config->enter();
     (void)cupti->cuptiUnsubscribe(subscriber);
     config->leave();
@@ -189,6 +195,7 @@ void gmt_cubins_lost(void)
 {
     if (subscribed) {
         left_to_program = true;
+        gmt_code_index_missed();
     }
     subscribed = false;
 }
@@ -253,4 +260,5 @@ void gmt_cubins_abandon(void)
     atomic_store(&listening, false);
     (void)pthread_mutex_init(&lock, NULL);
     count = 0;
+    gmt_code_index_abandon();
 }

@@ -4,7 +4,7 @@
  *
  * Every module's cubin is put aside in a file of the spool, because CUPTI shows it only while it is
  * being loaded; the trace gets those of which a kernel was counted. The file is opened for each use: a
- * program may close descriptors that it does not know.
+ * program may close descriptors that it does not know. What its symbols tell goes into code_index.h.
  */
 #ifndef GMT_CUPTI_CUBINS_H
 #define GMT_CUPTI_CUBINS_H
@@ -25,7 +25,8 @@ bool gmt_cubins_keep(uint32_t crc);
 void gmt_cubins_abandon(void);
 
 /* CUPTI has one subscriber: leave that to the program. False: it was not us. What it loads from now on is
- * not put aside. The caller holds handover.c's lock, as of the next two. */
+ * not put aside, and what the code of any kernel can reach is not known any more. The caller holds
+ * handover.c's lock, as of the next two. */
 bool gmt_cubins_yield(void);
 /* CUPTI has been taken down, and our subscription with it. */
 void gmt_cubins_lost(void);
