@@ -11,9 +11,12 @@
 #include <sys/types.h>
 
 /* cu.cuMemAlloc(...), however it was reached. (Macros of cuda.h rename the members: no matter.) */
+#ifndef CLIENT_API
+#define CLIENT_API "api.def"
+#endif
 struct client_api {
 #define CLIENT(name, version) __typeof__(name) *name;
-#include "api.def"
+#include CLIENT_API
 #undef CLIENT
 };
 extern struct client_api cu;

@@ -20,7 +20,7 @@ struct entry {
 #define QUOTED(name) #name
 static const struct entry entries[] = {
 #define CLIENT(name, version) {#name, QUOTED(name), version, offsetof(struct client_api, name)},
-#include "api.def"
+#include CLIENT_API
 #undef CLIENT
 };
 
@@ -69,7 +69,7 @@ void client_load(enum client_via via)
     (void)via;
     (void)load_by_name;
 #define CLIENT(name, version) cu.name = name;
-#include "api.def"
+#include CLIENT_API
 #undef CLIENT
 #else
     load_by_name(via);
