@@ -81,7 +81,9 @@ static int print_ptx(uint64_t seed, unsigned module)
 static int usage(void)
 {
     fputs("usage: repeatclient generate FIRST COUNT   run the programs of these seeds\n"
-          "       repeatclient ptx SEED [MODULE]      print the PTX of one, with all hazards\n",
+          "       repeatclient ptx SEED [MODULE]      print the PTX of one, with all hazards\n"
+          "       repeatclient threads COUNT          launches and copies in many threads at once\n"
+          "       repeatclient slow                   copies beside a kernel that takes seconds\n",
           stderr);
     return 2;
 }
@@ -105,5 +107,8 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "generate") == 0 && argc > 3) {
         return generate(numbers[0], numbers[1]);
     }
-    return usage();
+    if (strcmp(argv[1], "threads") == 0) {
+        return repeat_threads(argc > 2 ? (long)numbers[0] : 4);
+    }
+    return strcmp(argv[1], "slow") == 0 ? repeat_slow() : usage();
 }

@@ -221,4 +221,9 @@ void way_begin(struct block *block);
 void way_step(struct block *block);
 void way_finish(struct block *block);
 
+/* ---- threads.c ---- */
+
+int repeat_threads(long count);
+int repeat_slow(void);
+
 #endif
