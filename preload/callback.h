@@ -41,6 +41,7 @@ static inline void gmt_use(int unused, ...)
 }
 
 #define GMT_HALVES(SYMBOL, KEPT, STREAM, FLAGS, BEFORE, AFTER) \
+    enum { GMT_IS_INTERCEPTED = 0 }; \
     KEPT *kept = (void *)told->kept; \
     struct gmt_site site = told->site; \
     static_assert(sizeof(KEPT) <= GMT_KEPT_BYTES, "it has its place in gmt_callback"); \

@@ -9,6 +9,7 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/hook.h"
+#include "preload/repeat/hold.h"
 #include "preload/stack.h"
 #include "preload/start.h"
 
@@ -32,6 +33,8 @@ static void thread_exits(void *unused)
         count_left_call();
         gmt_guard.frame = NULL;
     }
+    gmt_hold_thread_ends();
+    gmt_guard.epoch = GMT_EPOCH_NEVER; /* other destructors may use CUDA: then it begins anew */
 }
 
 void gmt_guard_start(void)
@@ -44,6 +47,7 @@ void gmt_guard_start(void)
 void gmt_guard_forked(void)
 {
     gmt_guard = (struct gmt_guard){.epoch = GMT_EPOCH_NEVER};
+    gmt_hold_forked();
 }
 
 static bool is_on_signal_stack(void)
@@ -101,9 +105,8 @@ static bool was_left(const void *frame)
 /* This thread's first call in this epoch. */
 static void note_thread(void)
 {
-    if (has_exit_key) {
-        (void)pthread_setspecific(exit_key, &gmt_guard);
-    }
+    bool ends_noted = has_exit_key && pthread_setspecific(exit_key, &gmt_guard) == 0;
+    gmt_hold_thread_begins(ends_noted);
     gmt_stack_note_thread();
     gmt_guard.epoch = gmt_epoch();
 }

@@ -36,6 +36,12 @@ struct gmt_guard {
     int cancel_state;                  /* the program's, while ours is in force */
     unsigned shut;
     const void *before; /* it was shut: `frame` */
+
+    /* For who holds other threads (repeat/hold.h). */
+    struct gmt_guard *next, *before_it; /* in the list of threads that use CUDA */
+    uint16_t hook;                      /* enum gmt_hook_id + 1 of the call at hand, 0: not known */
+    bool listed, waits;                 /* in that list; until it is let go */
+    uint8_t ends;                       /* how often it has ended */
 };
 /* Initial-exec: the library is preloaded. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;
@@ -90,6 +96,7 @@ static inline void gmt_guard_allow_cancellation(void)
 static inline void gmt_guard_leave(void)
 {
     int state = gmt_guard.cancel_state;
+    gmt_guard.hook = 0;
     gmt_guard.frame = NULL;
     (void)pthread_setcancelstate(state, NULL);
 }

@@ -19,6 +19,7 @@
 #include "libtrace/record/layout.h"
 #include "libtrace/record/spool.h"
 #include "preload/guard.h"
+#include "preload/repeat/hold.h"
 
 /* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
 #undef cuCtxDestroy
@@ -74,6 +75,7 @@ struct gmt_site {
     enum gmt_hook_id id;
     uint8_t flags; /* GMT_CALL_* */
     uint8_t detail;
+    bool made;               /* what comes before the call has made it, too (repeat/repeat.h) */
     bool stream_gone;        /* `stream` is no stream any more ... */
     uint16_t stream_context; /* ... and was one of this context */
     CUstream stream;
@@ -126,6 +128,9 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
         if (!gmt_guard_enter(GMT_GUARD_TO_RECORD, site.at, &site.at)) { \
             return real ARGUMENTS; \
         } \
+        gmt_hold_pass(GMT_HOOK_##SYMBOL); \
+        gmt_guard.hook = GMT_HOOK_##SYMBOL + 1; \
+        enum { GMT_IS_INTERCEPTED = 1 }; \
         KEPT kept[1]; \
         (void)kept; \
         gmt_site_note_capture(&site); \
@@ -134,9 +139,11 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
             BEFORE; \
             gmt_guard_allow_cancellation(); \
         } \
-        site.begin_ticks = gmt_clock_ticks(); \
-        site.result = real ARGUMENTS; \
-        site.end_ticks = gmt_clock_ticks(); \
+        if (GMT_IS_NOTHING(BEFORE) || !site.made) { \
+            site.begin_ticks = gmt_clock_ticks(); \
+            site.result = real ARGUMENTS; \
+            site.end_ticks = gmt_clock_ticks(); \
+        } \
         gmt_guard_hold_cancellation(); \
         AFTER; \
         gmt_guard_leave(); \
@@ -150,7 +157,7 @@ void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, 
  *   BEFORE    statements before the real call
  *   AFTER     statements after it; may use `site` (complete) and the parameters
  * BEFORE and AFTER share no variables of their own: the call may be made by somebody else, between
- * the two (preload/callback.h). What BEFORE leaves to AFTER is `*kept`, of type KEPT.
+ * the two (preload/callback.h); GMT_IS_INTERCEPTED is 0 then. What BEFORE leaves to AFTER is `*kept`, of type KEPT.
  */
 #define GMT_DEFINE_HOOK_KEEPING(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     GMT_DEFINE_FUNCTION(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeps other threads out of the driver for a while (hold.h). */
+#include "preload/repeat/hold.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "preload/guard.h"
+#include "preload/hook.h"
+
+/* gmt_hold_state. */
+enum { FREE, HELD, UNDOING, BROKEN };
+
+#define LEAVE_NS UINT64_C(2000000) /* for others to leave the calls that they are inside of */
+#define LATE_ENDS \
+    3u /* times that a thread may end and use CUDA again: glibc runs destructors four times */
+
+_Atomic uint32_t gmt_hold_state;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_guard *threads; /* all that use CUDA */
+static _Atomic unsigned count;
+static _Atomic bool strangers; /* a thread that is not in the list may use CUDA */
+static _Atomic uint64_t since_ns;
+static bool registered; /* for expedited membarrier */
+
+/* ---- what a call does --------------------------------------------------------------------------- */
+
+/* Such a call waits for the device and changes nothing there. */
+static bool only_waits(unsigned hook)
+{
+    static const uint8_t families[] = {
+#define GMT_HOOK(symbol, family, runtime) GMT_FAMILY_##family,
+#include "preload/hooks.def"
+#undef GMT_HOOK
+    };
+    return hook < GMT_HOOK_COUNT && families[hook] == GMT_FAMILY_SYNC;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+void gmt_hold_thread_begins(bool ends_noted)
+{
+    struct gmt_guard *own = &gmt_guard;
+    if (own->listed) {
+        return;
+    }
+    if (!ends_noted || own->ends >= LATE_ENDS) {
+        atomic_store(&strangers, true); /* nobody would take it out of the list again */
+        return;
+    }
+    pthread_mutex_lock(&mutex);
+    own->listed = true;
+    own->next = threads;
+    own->before_it = NULL;
+    if (threads != NULL) {
+        threads->before_it = own;
+    }
+    threads = own;
+    atomic_fetch_add(&count, 1);
+    pthread_mutex_unlock(&mutex);
+    atomic_thread_fence(
+        memory_order_seq_cst); /* a holder counts the threads before it looks at them */
+}
+
+void gmt_hold_thread_ends(void)
+{
+    struct gmt_guard *own = &gmt_guard;
+    own->ends++;
+    if (!own->listed) {
+        return;
+    }
+    pthread_mutex_lock(&mutex);
+    own->listed = false;
+    if (own->before_it != NULL) {
+        own->before_it->next = own->next;
+    } else {
+        threads = own->next;
+    }
+    if (own->next != NULL) {
+        own->next->before_it = own->before_it;
+    }
+    atomic_fetch_sub(&count, 1);
+    pthread_mutex_unlock(&mutex);
+}
+
+void gmt_hold_forked(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+    threads = NULL;
+    atomic_store(&count, 0);
+    atomic_store(&strangers, false);
+    atomic_store(&gmt_hold_state, FREE);
+    registered = false;
+}
+
+/* ---- those who are held ------------------------------------------------------------------------- */
+
+static void futex_wait(uint32_t state, uint64_t ns)
+{
+    struct timespec rest = {.tv_sec = (time_t)(ns / UINT64_C(1000000000)),
+                            .tv_nsec = (long)(ns % UINT64_C(1000000000))};
+    (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAIT_PRIVATE, state, &rest, NULL, 0);
+}
+
+/* An undo may outlast its time: then it is waited for in steps. */
+static void wait_once(uint32_t state)
+{
+    uint64_t now_ns = gmt_clock_monotonic_ns(), began_ns = atomic_load(&since_ns);
+    uint64_t held_ns = now_ns > began_ns ? now_ns - began_ns : 0;
+    if (held_ns < GMT_HOLD_NS) {
+        futex_wait(state, GMT_HOLD_NS - held_ns);
+    } else if (state == UNDOING) {
+        futex_wait(state, UINT64_C(1000000));
+    } else {
+        (void)atomic_compare_exchange_strong(&gmt_hold_state, &state, BROKEN);
+    }
+}
+
+void gmt_hold_wait(unsigned hook)
+{
+    if (only_waits(hook)) {
+        return;
+    }
+    int saved_errno = errno;
+    for (;;) {
+        gmt_guard.waits = 1;
+        uint32_t state = atomic_load(&gmt_hold_state);
+        if (state == HELD || state == UNDOING) {
+            wait_once(state);
+            continue;
+        }
+        /* Inside again, and looked for again: the holder may have begun anew meanwhile. */
+        gmt_guard.waits = 0;
+        atomic_thread_fence(memory_order_seq_cst);
+        state = atomic_load(&gmt_hold_state);
+        if (state == FREE || state == BROKEN) {
+            break;
+        }
+    }
+    errno = saved_errno;
+}
+
+/* ---- the holder --------------------------------------------------------------------------------- */
+
+static bool see_all_stores(void)
+{
+    if (!registered) {
+        registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    }
+    return registered && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+static bool is_in_the_way(const struct gmt_guard *other)
+{
+    const volatile struct gmt_guard *seen = other;
+    return seen->frame != NULL && seen->waits == 0 && !only_waits(seen->hook - 1u);
+}
+
+static bool any_in_the_way(void)
+{
+    bool any = false;
+    pthread_mutex_lock(&mutex);
+    for (const struct gmt_guard *other = threads; other != NULL && !any; other = other->next) {
+        any = other != &gmt_guard && is_in_the_way(other);
+    }
+    pthread_mutex_unlock(&mutex);
+    return any;
+}
+
+static bool others_left(void)
+{
+    if (atomic_load(&count) <= 1) {
+        return true;
+    }
+    if (!see_all_stores()) {
+        return false;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    while (any_in_the_way()) {
+        if (gmt_clock_monotonic_ns() - began_ns > LEAVE_NS) {
+            return false;
+        }
+        (void)sched_yield();
+    }
+    return true;
+}
+
+bool gmt_hold_begin(void)
+{
+    uint32_t state = FREE;
+    int saved_errno = errno;
+    if (atomic_load(&strangers) || atomic_load(&gmt_hold_state) != FREE) {
+        return false;
+    }
+    /* Before the state: who waits reads it after. */
+    atomic_store(&since_ns, gmt_clock_monotonic_ns());
+    bool held = atomic_compare_exchange_strong(&gmt_hold_state, &state, HELD);
+    if (held && (!others_left() || atomic_load(&strangers))) {
+        gmt_hold_end();
+        held = false;
+    }
+    errno = saved_errno;
+    return held;
+}
+
+bool gmt_hold_undo(uint64_t expected_ns)
+{
+    uint32_t state = HELD;
+    uint64_t held_ns = gmt_clock_monotonic_ns() - atomic_load(&since_ns);
+    if (atomic_load(&count) > 1 && held_ns + expected_ns > GMT_HOLD_NS) {
+        return false;
+    }
+    return atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING);
+}
+
+void gmt_hold_undone(void)
+{
+    atomic_store(&gmt_hold_state, HELD);
+    (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+void gmt_hold_end(void)
+{
+    atomic_store(&gmt_hold_state, FREE);
+    (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}

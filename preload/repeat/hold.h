@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keeps the program's other threads out of the driver while a launch is repeated (repeat.h).
+ *
+ * The thread that repeats is the holder. Hooks of calls that submit work, or allocate or free memory, wait while
+ * there is one; calls that only wait for the device go through. A hook costs one load for that: it marks its thread
+ * as inside with ordinary stores, and the holder makes these visible with membarrier(2) before it looks at all
+ * threads. Where that system call is missing, nothing is held once a second thread has used CUDA.
+ *
+ * No thread waits longer than GMT_HOLD_NS: then it breaks the hold and goes on, and the holder finds out at its next
+ * step. The exception is an undo, which is never broken: memory is not what the program left there until it ends. The holder
+ * begins one only when it expects it to end in time.
+ */
+#ifndef GMT_PRELOAD_REPEAT_HOLD_H
+#define GMT_PRELOAD_REPEAT_HOLD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define GMT_HOLD_NS UINT64_C(50000000)
+
+/* Not 0: a thread holds the others. */
+extern _Atomic uint32_t gmt_hold_state;
+
+/* The slow half of gmt_hold_pass. */
+void gmt_hold_wait(unsigned hook);
+
+/* In a hook, inside of the guard, before anything else: `hook` is its enum gmt_hook_id. */
+static inline void gmt_hold_pass(unsigned hook)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(atomic_load_explicit(&gmt_hold_state, memory_order_relaxed) != 0, 0)) {
+        gmt_hold_wait(hook);
+    }
+}
+
+/* Hold all other threads, once none of them is inside of a call that matters. False: they did not leave in time, or
+ * nobody can tell. For a thread inside of a hook. */
+bool gmt_hold_begin(void);
+
+/* An undo of memory begins: true unless the hold is broken. `expected_ns`: how long until it ends; refused where that
+ * is more than is left and there are other threads. */
+bool gmt_hold_undo(uint64_t expected_ns);
+/* ... memory is again what the program expects. */
+void gmt_hold_undone(void);
+
+/* Let the others go. */
+void gmt_hold_end(void);
+
+/* This thread uses CUDA: it is looked at from now on, until it says that it ends. `ends_noted`: it will say so. */
+void gmt_hold_thread_begins(bool ends_noted);
+void gmt_hold_thread_ends(void);
+
+/* In a forked child: the caller is the only thread, and nobody holds. */
+void gmt_hold_forked(void);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Keeping other threads out of the driver: who waits, for how long, and what breaks a hold. Threads stand for
+ * threads of a program, hooks for the calls that they make. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "libtrace/record/clock.h"
+#include "preload/guard.h"
+#include "preload/hook.h"
+#include "preload/repeat/hold.h"
+
+_Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;
+
+enum {
+    SUBMITS = GMT_HOOK_cuMemcpyHtoD_v2,
+    FREES = GMT_HOOK_cuMemFree_v2,
+    WAITS = GMT_HOOK_cuCtxSynchronize
+};
+
+/* ---- a hook, as GMT_DEFINE_FUNCTION makes one --------------------------------------------------- */
+
+static void enter(unsigned hook)
+{
+    gmt_guard.frame = &gmt_guard;
+    gmt_hold_pass(hook);
+    gmt_guard.hook = (uint16_t)(hook + 1);
+}
+
+static void leave(void)
+{
+    gmt_guard.hook = 0;
+    gmt_guard.frame = NULL;
+}
+
+/* A thread that stays inside of one call until it is told to leave. */
+struct visitor {
+    pthread_t thread;
+    unsigned hook;
+    sem_t inside, may_leave;
+    _Atomic bool passed;
+};
+
+static void *visit(void *data)
+{
+    struct visitor *visitor = data;
+    gmt_hold_thread_begins(true);
+    enter(visitor->hook);
+    atomic_store(&visitor->passed, true);
+    (void)sem_post(&visitor->inside);
+    (void)sem_wait(&visitor->may_leave);
+    leave();
+    gmt_hold_thread_ends();
+    return NULL;
+}
+
+static void send(struct visitor *visitor, unsigned hook)
+{
+    visitor->hook = hook;
+    atomic_store(&visitor->passed, false);
+    (void)sem_init(&visitor->inside, 0, 0);
+    (void)sem_init(&visitor->may_leave, 0, 0);
+    cr_assert_eq(pthread_create(&visitor->thread, NULL, visit, visitor), 0);
+}
+
+static void call_back(struct visitor *visitor)
+{
+    (void)sem_post(&visitor->may_leave);
+    (void)pthread_join(visitor->thread, NULL);
+}
+
+static void setup(void)
+{
+    gmt_clock_init();
+    gmt_hold_forked();
+    gmt_guard = (struct gmt_guard){.frame = &gmt_guard};
+    gmt_hold_thread_begins(true);
+}
+
+TestSuite(hold, .init = setup, .timeout = 60);
+
+Test(hold, a_lone_thread_holds_and_undoes_as_long_as_it_wants)
+{
+    cr_assert(gmt_hold_begin());
+    cr_assert(gmt_hold_undo(10 * GMT_HOLD_NS));
+    gmt_hold_undone();
+    cr_assert(gmt_hold_undo(10 * GMT_HOLD_NS));
+    gmt_hold_undone();
+    gmt_hold_end();
+    cr_assert(gmt_hold_begin(), "once more");
+    gmt_hold_end();
+}
+
+Test(hold, nobody_is_held_while_another_thread_is_in_a_call_that_submits_or_frees)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct visitor other;
+        send(&other, i == 0 ? SUBMITS : FREES);
+        (void)sem_wait(&other.inside);
+        cr_expect_not(gmt_hold_begin());
+        cr_expect_eq(atomic_load(&gmt_hold_state), 0u);
+        call_back(&other);
+        cr_expect(gmt_hold_begin(), "it has left");
+        gmt_hold_end();
+    }
+}
+
+Test(hold, a_call_that_only_waits_is_not_in_the_way_and_is_not_held)
+{
+    struct visitor early, late;
+    send(&early, WAITS);
+    (void)sem_wait(&early.inside);
+    cr_assert(gmt_hold_begin());
+    send(&late, WAITS);
+    (void)sem_wait(&late.inside);
+    cr_expect(atomic_load(&late.passed));
+    gmt_hold_end();
+    call_back(&early);
+    call_back(&late);
+}
+
+Test(hold, a_call_that_submits_waits_until_the_hold_ends)
+{
+    struct visitor other;
+    cr_assert(gmt_hold_begin());
+    send(&other, SUBMITS);
+    (void)usleep(5000);
+    cr_expect_not(atomic_load(&other.passed));
+    gmt_hold_end();
+    (void)sem_wait(&other.inside);
+    cr_expect_not(gmt_hold_begin(), "now it is in the way");
+    call_back(&other);
+}
+
+/* The holder was too slow: what it has executed stands. */
+Test(hold, who_has_waited_long_enough_breaks_the_hold)
+{
+    struct visitor other;
+    cr_assert(gmt_hold_begin());
+    send(&other, SUBMITS);
+    (void)sem_wait(&other.inside);
+    cr_expect(atomic_load(&other.passed));
+    cr_expect_not(gmt_hold_undo(0));
+    call_back(&other);
+    gmt_hold_end();
+    cr_expect(gmt_hold_begin());
+    cr_expect(gmt_hold_undo(0), "a hold of its own");
+    gmt_hold_undone();
+    gmt_hold_end();
+}
+
+Test(hold, an_undo_is_never_broken)
+{
+    struct visitor other;
+    cr_assert(gmt_hold_begin());
+    cr_assert(gmt_hold_undo(0));
+    send(&other, SUBMITS);
+    (void)usleep((useconds_t)(2 * GMT_HOLD_NS / 1000));
+    cr_expect_not(atomic_load(&other.passed), "memory is not what the program left there");
+    gmt_hold_undone();
+    (void)sem_wait(&other.inside); /* its time is over */
+    cr_expect_not(gmt_hold_undo(0));
+    call_back(&other);
+    gmt_hold_end();
+}
+
+Test(hold, an_undo_that_would_take_too_long_is_not_begun_beside_other_threads)
+{
+    struct visitor other;
+    send(&other, WAITS);
+    (void)sem_wait(&other.inside);
+    cr_assert(gmt_hold_begin());
+    cr_expect_not(gmt_hold_undo(GMT_HOLD_NS));
+    cr_expect(gmt_hold_undo(0));
+    gmt_hold_undone();
+    gmt_hold_end();
+    call_back(&other);
+}
+
+/* ---- threads that nobody can look at ------------------------------------------------------------- */
+
+static void *begin_unnoted(void *unused)
+{
+    (void)unused;
+    gmt_hold_thread_begins(false);
+    return NULL;
+}
+
+Test(hold, nothing_is_held_where_the_end_of_a_thread_would_not_be_seen)
+{
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, begin_unnoted, NULL), 0);
+    (void)pthread_join(thread, NULL);
+    cr_expect_not(gmt_hold_begin());
+    gmt_hold_forked();
+    gmt_guard.listed = false;
+    gmt_hold_thread_begins(true);
+    cr_expect(gmt_hold_begin(), "a child does not have that thread");
+    gmt_hold_end();
+}
+
+static void *end_often(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < 4; i++) {
+        gmt_hold_thread_begins(true);
+        gmt_hold_thread_ends();
+    }
+    return NULL;
+}
+
+/* glibc runs destructors of thread-specific data four times at most. */
+Test(hold, nothing_is_held_after_a_thread_that_never_stops_ending)
+{
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, end_often, NULL), 0);
+    (void)pthread_join(thread, NULL);
+    cr_expect_not(gmt_hold_begin());
+}
+
+/* ---- all at once --------------------------------------------------------------------------------- */
+
+enum { THREADS = 6, CALLS = 20000, HOLDS = 300 };
+
+static _Atomic unsigned submitting, finished;
+
+static void *submit_often(void *unused)
+{
+    (void)unused;
+    gmt_hold_thread_begins(true);
+    for (unsigned i = 0; i < CALLS; i++) {
+        enter(SUBMITS);
+        atomic_fetch_add_explicit(&submitting, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&submitting, 1, memory_order_relaxed);
+        leave();
+        if (i % 64 == 0) {
+            (void)sched_yield();
+        }
+    }
+    gmt_hold_thread_ends();
+    atomic_fetch_add(&finished, 1);
+    return NULL;
+}
+
+Test(hold, no_thread_submits_while_an_undo_is_under_way)
+{
+    pthread_t threads[THREADS];
+    unsigned held = 0, seen = 0;
+    atomic_store(&submitting, 0);
+    atomic_store(&finished, 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, submit_often, NULL), 0);
+    }
+    while (atomic_load(&finished) < THREADS && held < HOLDS) {
+        if (gmt_hold_begin()) {
+            held++;
+            if (gmt_hold_undo(0)) {
+                for (unsigned i = 0; i < 1000; i++) {
+                    seen += atomic_load_explicit(&submitting, memory_order_relaxed);
+                }
+                gmt_hold_undone();
+            }
+            gmt_hold_end();
+        }
+        (void)sched_yield();
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    cr_expect_eq(seen, 0u, "%u times in %u holds", seen, held);
+    cr_expect_gt(held, 0u);
+}
