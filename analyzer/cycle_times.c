@@ -85,8 +85,10 @@ double gmt_measured_kernels_ns(const struct gmt_timeline *tl)
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->measured > 0 && isfinite(class->median_ns))
-            ns += (double)class->measured * class->median_ns;
+        int64_t untimed = class->measured - class->repeated;
+
+        if (untimed > 0 && isfinite(class->median_ns))
+            ns += (double)untimed * class->median_ns;
     }
     return ns;
 }

@@ -75,7 +75,8 @@ struct gmt_tl_launch {
     int64_t argument_set;              /* 0: none or unknown */
     int32_t class_index;               /* -1: graph or unknown */
     bool measured, arguments_complete; /* all pointers among its arguments are in the set */
-    bool by_hardware;                  /* measured by counters that do not change the kernel */
+    bool repeated;    /* measured too, but timed before that: it has its device time */
+    bool by_hardware; /* measured by counters that do not change the kernel */
 };
 
 /* A kernel that the launch of a graph ran. */
@@ -121,6 +122,7 @@ struct gmt_tl_class {
     int64_t alone, in_graphs; /* of these */
     int64_t beside;           /* of in_graphs: while another kernel of a graph ran */
     int64_t measured, timed;
+    int64_t repeated; /* of those measured */
     double median_ns; /* of launches that were not measured; NAN: no device time at all */
     bool by_cycles;   /* median_ns is computed from cycles: no launch has a device time */
     double total_ns;  /* median x launches: what the program spends there untraced */

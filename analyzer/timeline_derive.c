@@ -85,7 +85,8 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         struct gmt_tl_class *class = &tl->classes[launch->class_index];
         if (class->alone++ == 0)
             class->first_launch = i;
-        class->measured += launch->measured;
+        class->measured += launch->measured || launch->repeated;
+        class->repeated += launch->repeated;
         class->timed += !launch->measured && launch->device_end_ns != GMT_NO_TIME;
     }
     size_t at = 0;

@@ -129,17 +129,20 @@ static int load_launches(struct gmt_timeline *tl)
     tl->launches = rows_for(tl, "SELECT count(*) FROM launch", sizeof(*tl->launches), &capacity);
     if (tl->launches == NULL)
         return -ENOMEM;
-    int rc = gmt_query_open(&query, tl->db,
-                            "SELECT " GMT_CALL_COLUMNS ", class_id, measured IS NOT NULL, "
-                            "argument_set_id, device_start_ns, device_end_ns, "
-                            "arguments = 'complete', measured IS 'hardware' FROM launch "
-                            "WHERE result = 0 AND capturing = 0");
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT " GMT_CALL_COLUMNS ", class_id, CASE WHEN measured IS NULL THEN 0 "
+        "WHEN no_activity = 0 AND device_start_ns IS NOT NULL THEN 2 ELSE 1 END, "
+        "argument_set_id, device_start_ns, device_end_ns, "
+        "arguments = 'complete', measured IS 'hardware' FROM launch "
+        "WHERE result = 0 AND capturing = 0");
     while (rc == 0 && tl->launch_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
 
         read_call(tl, &query, &launch->call);
         launch->class_index = gmt_timeline_class(tl, gmt_query_int(&query, 8));
-        launch->measured = gmt_query_int(&query, 9) != 0;
+        launch->measured = gmt_query_int(&query, 9) == 1;
+        launch->repeated = gmt_query_int(&query, 9) == 2;
         launch->argument_set = gmt_query_id(&query, 10);
         read_times(&query, 11, &launch->device_start_ns, &launch->device_end_ns);
         launch->arguments_complete = gmt_query_int(&query, 13) != 0;

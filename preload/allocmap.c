@@ -255,6 +255,23 @@ bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kin
     return found;
 }
 
+bool gmt_allocmap_each(bool (*visit)(void *data, const struct gmt_allocation *allocation),
+                       void *data)
+{
+    struct gmt_alloctree_place place;
+    bool all = true;
+    if (!lock()) {
+        return false;
+    }
+    for (bool more = gmt_alloctree_first(&place); more && all;
+         more = all && gmt_alloctree_step(&place, true)) {
+        struct gmt_allocation there = look_at(&place);
+        all = visit(data, &there);
+    }
+    unlock();
+    return all;
+}
+
 static struct gmt_allocation look_up(uint64_t address)
 {
     struct gmt_alloctree_place place;

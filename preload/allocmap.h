@@ -44,6 +44,11 @@ bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kin
 /* The allocation that holds `address`; false if none does. */
 bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found);
 
+/* Calls `visit` for each allocation in the order of addresses, until it returns false; it must not change them. False:
+ * not all were visited. */
+bool gmt_allocmap_each(bool (*visit)(void *data, const struct gmt_allocation *allocation),
+                       void *data);
+
 /* Memory class of an address; `otherwise` where no allocation is known. `id` gets the allocation's
  * id or 0, and may be NULL. */
 enum gmt_mem_class gmt_allocmap_class(uint64_t address, enum gmt_mem_class otherwise, uint32_t *id);

@@ -79,6 +79,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .overhead_share = gmt_options.counter_budget,
         .overhead_start_ns = gmt_options.second_run ? SECOND_RUN_START_NS : START_NS,
         .samples_per_class = gmt_options.counter_samples,
+        .repeat_always = gmt_options.repeat == GMT_REPEAT_ALWAYS,
         .libcuda = gmt_libcuda(),
         .real_symbol = gmt_real_symbol,
         .launches = &gmt_launches,
@@ -90,7 +91,8 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .allocation_at = allocation_at,
     };
     const struct gmt_collector_ops *chosen = choose_collector(&config);
-    gmt_waits_want(!gmt_hazards_ignored() && (config.counters || counts_instructions()));
+    gmt_waits_want(gmt_options.repeat != GMT_REPEAT_OFF ||
+                   (!gmt_hazards_ignored() && (config.counters || counts_instructions())));
     if (gmt_options.collect == GMT_COLLECT_DEEP && !counts_instructions() &&
         chosen != gmt_sim_collector()) {
         gmt_spool_capability("instructions", GMT_CAP_OFF, 0,

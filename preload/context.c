@@ -12,6 +12,7 @@
 #include "preload/graph.h"
 #include "preload/hook.h"
 #include "preload/kernels.h"
+#include "preload/repeat/scan.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
 #include "preload/waits.h"
@@ -165,6 +166,7 @@ void gmt_context_going(CUcontext handle)
 {
     if (handle != NULL) {
         gmt_waits_forget(handle);
+        gmt_scan_forget(handle);
     }
     gmt_context_releasing(handle);
 }
@@ -176,6 +178,7 @@ void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
     }
     if (handle != NULL) {
         gmt_waits_forget(handle);
+        gmt_scan_forget(handle);
     }
     unsigned at = 0;
     while (at < context_count && (handle == NULL || contexts[at].handle != handle)) {
@@ -395,4 +398,5 @@ void gmt_context_reset(void)
     gmt_graph_reset();
     gmt_device_reset();
     gmt_waits_forget(NULL);
+    gmt_scan_forget(NULL);
 }

@@ -202,6 +202,15 @@ void gmt_coverage_start(void)
     pthread_mutex_unlock(&mutex);
 }
 
+bool gmt_coverage_called(void)
+{
+    bool called = false;
+    for (unsigned i = 0; i < jumps && !called; i++) {
+        called = __atomic_load_n(gmt_jump_count[i], __ATOMIC_RELAXED) != 0;
+    }
+    return called;
+}
+
 void gmt_coverage_finish(void)
 {
     if (!lock()) {

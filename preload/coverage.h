@@ -6,6 +6,7 @@
 #ifndef GMT_PRELOAD_COVERAGE_H
 #define GMT_PRELOAD_COVERAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libtrace/record/layout_coverage.h"
@@ -17,6 +18,9 @@ void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int
 /* The same for an entry point without a hook; returns what the program is to get: `real`, or a jump to it
  * that counts if a call would be missed. */
 void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int version);
+
+/* Has an entry point without a hook been called that moves, allocates, maps, launches, waits or loads? */
+bool gmt_coverage_called(void);
 
 /* Recording begins: go on in a file of the spool. */
 void gmt_coverage_start(void);

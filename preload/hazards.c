@@ -12,7 +12,7 @@
 #include "preload/resolve.h"
 #include "preload/waits.h"
 
-static _Atomic bool present;
+static _Atomic bool present, exported;
 
 bool gmt_hazards_ignored(void)
 {
@@ -23,7 +23,7 @@ bool gmt_hazards_ignored(void)
 static void note(const char *what)
 {
     char detail[128];
-    if (!gmt_hazards_ignored() && !atomic_exchange_explicit(&present, true, memory_order_relaxed)) {
+    if (!atomic_exchange_explicit(&present, true, memory_order_relaxed) && !gmt_hazards_ignored()) {
         (void)snprintf(detail, sizeof(detail),
                        "no launch is measured any more: the program uses %s", what);
         gmt_spool_capability("counters.shared", GMT_CAP_PARTIAL, 0, detail,
@@ -36,7 +36,7 @@ void gmt_hazards_start(void)
 {
     unsigned ranks;
     (void)gmt_options_rank(&ranks);
-    present = false;
+    present = exported = false;
     if (ranks > 1 && gmt_options.counters == GMT_COUNTERS_AUTO) {
         note("several ranks");
     }
@@ -58,6 +58,18 @@ void gmt_hazards_opened(const struct gmt_site *site, const char *what)
     if (site->result == CUDA_SUCCESS) {
         note(what);
     }
+}
+
+void gmt_hazards_exported(const struct gmt_site *site)
+{
+    if (site->result == CUDA_SUCCESS) {
+        atomic_store_explicit(&exported, true, memory_order_relaxed);
+    }
+}
+
+bool gmt_hazards_any_exported(void)
+{
+    return atomic_load_explicit(&exported, memory_order_relaxed);
 }
 
 #define WAIT(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \

@@ -28,6 +28,11 @@ bool gmt_hazards_waiting(void);
  * thing can be used only when the call has returned, and not at all if it failed. */
 void gmt_hazards_opened(const struct gmt_site *site, const char *what);
 
+/* The call `site`, if it succeeded, let others read and write memory of this process (another process, a device on the
+ * bus): what is done there twice can be seen. */
+void gmt_hazards_exported(const struct gmt_site *site);
+bool gmt_hazards_any_exported(void);
+
 /* Decide from the environment: several ranks. Called when recording starts. */
 void gmt_hazards_start(void);
 

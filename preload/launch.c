@@ -8,6 +8,7 @@
 #include "preload/hazards.h"
 #include "preload/hook.h"
 #include "preload/kernels.h"
+#include "preload/repeat/repeat.h"
 #include "preload/start.h"
 #include "preload/user_ranges.h"
 #include "preload/waits.h"
@@ -25,6 +26,7 @@ struct launch {
     bool touches_host;            /* some argument points into page-locked or managed memory */
     enum gmt_unmeasured own_wait; /* of a kernel */
     bool waits;                   /* or it may: for the host, or for another kernel */
+    bool repeated;                /* and measured with that (repeat/repeat.h) */
     struct gmt_class_info *cls;
     struct gmt_launch_site measured;
 };
@@ -137,9 +139,33 @@ static void count(struct launch *launch)
         (uint32_t)(atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1);
 }
 
-/* Everything that must happen before the driver is called. */
+/* `repeated`: NULL where it is not to be made several times. */
+static void measure(struct launch *launch, struct gmt_site *site,
+                    const struct gmt_kernel_info *repeated, const struct gmt_relaunch *again)
+{
+    launch->measured = (struct gmt_launch_site){
+        .stream = site->stream,
+        .cls = &launch->cls->collector,
+        .launch_seq = launch->head.launch_seq,
+        .forbidden = forbidden(launch, site),
+    };
+    uint16_t context = gmt_context_current((CUcontext *)&launch->measured.context);
+    if (repeated != NULL) {
+        struct gmt_repeat repeat = {
+            .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};
+        if (gmt_repeat_launch(&repeat, site)) {
+            launch->repeated = true;
+            launch->head.group = (uint8_t)repeat.group;
+            return;
+        }
+    }
+    launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
+}
+
+/* Everything that must happen before the driver is called. `again`: how to make the launch, NULL: somebody else makes
+ * it. */
 static void before_kernel(struct launch *launch, struct gmt_site *site, CUfunction function,
-                          void **parameters, void **extra)
+                          void **parameters, void **extra, const struct gmt_relaunch *again)
 {
     count(launch);
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
@@ -161,15 +187,12 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
     if (gmt_collector == NULL) {
         return;
     }
-    if (!gmt_user_ranges_skip() && gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE) {
-        launch->measured = (struct gmt_launch_site){
-            .stream = site->stream,
-            .cls = &launch->cls->collector,
-            .launch_seq = launch->head.launch_seq,
-            .forbidden = forbidden(launch, site),
-        };
-        (void)gmt_context_current((CUcontext *)&launch->measured.context);
-        launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
+    if (!gmt_user_ranges_skip()) {
+        bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
+        bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
+        if (repeats || wants) {
+            measure(launch, site, repeats ? kernel : NULL, again);
+        }
     }
     if (!gmt_collector->kernel_activity_on()) {
         site->flags |= GMT_CALL_NO_ACTIVITY;
@@ -181,7 +204,7 @@ static void after_kernel(struct launch *launch, struct gmt_site *site)
     if (launch->waits) {
         gmt_waits_end(site);
     }
-    if (launch->head.group != GMT_GROUP_NONE) {
+    if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
     }
     atomic_fetch_add_explicit(&gmt_launches_done, 1, memory_order_relaxed);
@@ -201,6 +224,7 @@ static void begin(struct launch *launch, struct gmt_launch shape)
     launch->head = shape;
     launch->touches_host = false;
     launch->waits = false;
+    launch->repeated = false;
     launch->cls = NULL;
 }
 
@@ -212,6 +236,14 @@ static void begin(struct launch *launch, struct gmt_launch shape)
         .kind = (KIND), \
     })
 
+#define AGAIN(SYMBOL, EXTRA) \
+    GMT_IS_INTERCEPTED == 0 ? NULL : &(struct gmt_relaunch) \
+    { \
+        .hook = GMT_HOOK_##SYMBOL, .grid = {grid_x, grid_y, grid_z}, \
+        .block = {block_x, block_y, block_z}, .dynamic_shared_bytes = shared_bytes, \
+        .stream = stream, .function = function, .parameters = parameters, .extra = (EXTRA), \
+    }
+
 #define LAUNCH(SYMBOL, KIND, FLAGS) \
     GMT_DEFINE_HOOK_KEEPING( \
         SYMBOL, struct launch, \
@@ -221,7 +253,8 @@ static void begin(struct launch *launch, struct gmt_launch shape)
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
          parameters, extra), \
         stream, FLAGS, begin(kept, SHAPE(KIND)); \
-        before_kernel(kept, &site, function, parameters, extra), after_kernel(kept, &site))
+        before_kernel(kept, &site, function, parameters, extra, AGAIN(SYMBOL, extra)), \
+        after_kernel(kept, &site))
 
 #define LAUNCH_COOPERATIVE(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK_KEEPING( \
@@ -232,7 +265,8 @@ static void begin(struct launch *launch, struct gmt_launch shape)
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
          parameters), \
         stream, FLAGS, begin(kept, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
-        before_kernel(kept, &site, function, parameters, NULL), after_kernel(kept, &site))
+        before_kernel(kept, &site, function, parameters, NULL, AGAIN(SYMBOL, NULL)), \
+        after_kernel(kept, &site))
 
 LAUNCH(cuLaunchKernel, GMT_LAUNCH_KERNEL, 0)
 LAUNCH(cuLaunchKernel_ptsz, GMT_LAUNCH_KERNEL, GMT_CALL_PER_THREAD)
@@ -260,6 +294,13 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
     }
 }
 
+#define AGAIN_EX(SYMBOL) \
+    GMT_IS_INTERCEPTED == 0 ? NULL : &(struct gmt_relaunch) \
+    { \
+        .hook = GMT_HOOK_##SYMBOL, .config = config, .stream = config->hStream, \
+        .function = function, .parameters = parameters, .extra = extra, \
+    }
+
 #define LAUNCH_EX(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK_KEEPING( \
         SYMBOL, struct launch, \
@@ -268,7 +309,7 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
         begin(kept, (struct gmt_launch){0}); \
         if (config != NULL) { \
             read_config(kept, config); \
-            before_kernel(kept, &site, function, parameters, extra); \
+            before_kernel(kept, &site, function, parameters, extra, AGAIN_EX(SYMBOL)); \
         } else { count(kept); }, \
         after_kernel(kept, &site))
 

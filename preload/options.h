@@ -15,6 +15,8 @@ enum gmt_deep { GMT_DEEP_AUTO, GMT_DEEP_RERUN, GMT_DEEP_PHASE };
 #define GMT_SECOND_RUN_VARIABLE "GMTRACE_SECOND_RUN"
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
+enum gmt_repeat_mode { GMT_REPEAT_OFF, GMT_REPEAT_ON, GMT_REPEAT_ALWAYS };
+
 enum gmt_fingerprints { GMT_PRINTS_OFF, GMT_PRINTS_SAMPLED, GMT_PRINTS_WHOLE };
 
 #define GMT_UNLIMITED_BUDGET 1e9 /* times the run so far: more than any program asks for */
@@ -28,6 +30,7 @@ struct gmt_options {
     bool second_run; /* of two: this one counts instructions */
     enum gmt_stacks stacks;
     enum gmt_counter_mode counters;
+    enum gmt_repeat_mode repeat;
     enum gmt_fingerprints fingerprints;
     double fingerprint_budget; /* share of elapsed time; 1: no limit */
     size_t fingerprint_limit_bytes;

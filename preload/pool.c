@@ -83,11 +83,16 @@ static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value
 CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),
      (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, site.result))
 
-CALL(cuMemPoolExportToShareableHandle,
-     (void *handle, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags),
-     (handle, pool, type, flags), NULL, 0, 0)
-CALL(cuMemPoolExportPointer, (CUmemPoolPtrExportData * exported, CUdeviceptr address),
-     (exported, address), NULL, 0, 0)
+#define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
+        gmt_hazards_exported(&site); \
+        gmt_site_record(GMT_REC_CALL, &site, 0); \
+    })
+EXPORT(cuMemPoolExportToShareableHandle,
+       (void *handle, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags),
+       (handle, pool, type, flags))
+EXPORT(cuMemPoolExportPointer, (CUmemPoolPtrExportData * exported, CUdeviceptr address),
+       (exported, address))
 
 #define OTHERS "memory of other processes (cuMemPoolImport...)"
 GMT_DEFINE_HOOK(cuMemPoolImportFromShareableHandle,

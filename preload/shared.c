@@ -9,8 +9,11 @@
 
 /* ---- between processes ------------------------------------------------------------------------ */
 
-CALL(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address), (handle, address), NULL, 0,
-     0)
+GMT_DEFINE_HOOK(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address),
+                (handle, address), NULL, 0, (void)0, {
+                    gmt_hazards_exported(&site);
+                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                })
 CALL(cuIpcGetEventHandle, (CUipcEventHandle * handle, CUevent event), (handle, event), NULL, 0, 0)
 
 GMT_DEFINE_HOOK(cuIpcOpenEventHandle, (CUevent * event, CUipcEventHandle handle), (event, handle),

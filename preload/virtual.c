@@ -26,15 +26,19 @@ CALL(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), 0)
 CALL(cuMemSetAccess,
      (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count),
      (address, bytes, access, count), bytes)
-CALL(cuMemExportToShareableHandle,
-     (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
-      unsigned long long flags),
-     (shareable, handle, type, flags), 0)
-
-CALL(cuMemGetHandleForAddressRange,
-     (void *handle, CUdeviceptr address, size_t bytes, CUmemRangeHandleType type,
-      unsigned long long flags),
-     (handle, address, bytes, type, flags), bytes)
+#define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
+        gmt_hazards_exported(&site); \
+        gmt_site_record(GMT_REC_CALL, &site, BYTES); \
+    })
+EXPORT(cuMemExportToShareableHandle,
+       (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+        unsigned long long flags),
+       (shareable, handle, type, flags), 0)
+EXPORT(cuMemGetHandleForAddressRange,
+       (void *handle, CUdeviceptr address, size_t bytes, CUmemRangeHandleType type,
+        unsigned long long flags),
+       (handle, address, bytes, type, flags), bytes)
 
 GMT_DEFINE_HOOK(cuMemImportFromShareableHandle,
                 (CUmemGenericAllocationHandle * handle, void *shareable,

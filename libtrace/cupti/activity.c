@@ -22,6 +22,7 @@
 static const struct gmt_cupti_api *cupti;
 static _Atomic bool enabled;
 static _Atomic bool kernels_on;
+static _Atomic bool own_work; /* kernels stay off */
 static struct {
     _Atomic uint32_t cupti;
     _Atomic uint32_t id;
@@ -246,8 +247,26 @@ void gmt_activity_add_context(uint32_t cupti_context, uint32_t id)
     }
 }
 
+void gmt_activity_own_work(bool begins)
+{
+    if (begins) {
+        gmt_activity_set_kernels(false);
+    }
+    atomic_store(&own_work, begins);
+    for (size_t i = 0; atomic_load(&enabled) && i < KINDS; i++) {
+        if (kinds[i] != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+            (void)(begins ? cupti->cuptiActivityDisable(kinds[i])
+                          : cupti->cuptiActivityEnable(kinds[i]));
+        }
+    }
+    if (!begins) {
+        gmt_activity_set_kernels(true);
+    }
+}
+
 void gmt_activity_set_kernels(bool on)
 {
+    on = on && !atomic_load(&own_work);
     if (!atomic_load(&enabled) || atomic_load(&kernels_on) == on) {
         return;
     }

@@ -28,6 +28,10 @@ void gmt_activity_add_context(uint32_t cupti_context, uint32_t id);
 void gmt_activity_set_kernels(bool on);
 bool gmt_activity_kernels_on(void);
 
+/* All records off until it is over, whatever is said of kernels meanwhile: for work of gmtrace's own on the device. One
+ * thread at a time. */
+void gmt_activity_own_work(bool begins);
+
 /* Deliver what is complete; with `forced` also what is not (its times are 0). */
 void gmt_activity_flush(bool forced);
 

@@ -115,6 +115,31 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     return false;
 }
 
+/* What one more execution takes: it is patched, or waited for in a range. */
+static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_group group,
+                             uint64_t kernel_ns)
+{
+    bool session = group == GMT_GROUP_PATCHED;
+    return expected[group].fixed_ns + expected[group].times * kernel_ns +
+           (session ? s->session_cost_ns : 0);
+}
+
+uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                              uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns)
+{
+    enum gmt_counter_group group = gmt_sampling_first_lacked(s, cls);
+    bool first = atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1;
+    if (group == GMT_GROUP_NONE || (!first && !s->repeat_always)) {
+        return 0;
+    }
+    uint64_t cost_ns = copies_ns + execution_ns(s, group, kernel_ns);
+    if (kernel_ns == 0) { /* nothing is known: at least one execution for each kind */
+        cost_ns += execution_ns(s, GMT_GROUP_SASS, 0);
+    }
+    return atomic_load(&s->spent_ns) + cost_ns <= gmt_sampling_allowance_ns(s, now_ns) ? cost_ns
+                                                                                       : 0;
+}
+
 void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
 {
     atomic_fetch_add(&s->spent_ns, ns);

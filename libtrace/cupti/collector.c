@@ -14,6 +14,7 @@
 #include "libtrace/cupti/loader.h"
 #include "libtrace/cupti/measure.h"
 #include "libtrace/cupti/refusal.h"
+#include "libtrace/cupti/sampling.h"
 #include "libtrace/cupti/watch.h"
 #include "libtrace/record/spool.h"
 
@@ -191,6 +192,11 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .flush = flush,
         .forking = gmt_measure_forking,
         .abandon = abandon,
+        .repeats = gmt_measure_repeats,
+        .prepare = gmt_measure_prepare,
+        .own_work = gmt_activity_own_work,
+        .not_repeated = gmt_sampling_note,
+        .charge = gmt_measure_charge,
         .code_reach = code_reach,
     };
     return &ops;

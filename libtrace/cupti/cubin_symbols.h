@@ -45,8 +45,8 @@ struct gmt_cubin_visitor {
 
 /*
  * Find the symbols of the cubin in `bytes` bytes at `image` (any alignment), and look at all of them.
- * Returns 0: its code reads and writes memory, no more; -EPERM: some of it prints, asserts, allocates or
- * frees memory, or launches kernels; -ENOENT: it refers to what is not known (a function, a surface), or has
+ * Returns 0: its code reads and writes memory, no more (an assertion that fails ends the context: nothing is executed
+ * again); -EPERM: some of it prints, allocates or frees memory, or launches kernels; -ENOENT: it refers to what is not known (a function, a surface), or has
  * variables without a name; -EINVAL: this cannot be read, nothing may be concluded and nothing visited.
  */
 int gmt_cubin_symbols_read(struct gmt_cubin_symbols *symbols, const void *image, size_t bytes);

@@ -253,6 +253,38 @@ static bool begin_counting(const struct gmt_launch_site *site, uint32_t at)
     return false;
 }
 
+/* Nothing would wait for the launch at hand, and no other launch is under way. */
+static enum gmt_unmeasured disturbed(void)
+{
+    if (config->waiting != NULL && config->waiting()) {
+        return GMT_UNMEASURED_WAITS;
+    }
+    return alone_now() ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
+}
+
+/* Everything but the range or the counting itself: the session runs that `group` needs. */
+static enum gmt_unmeasured make_ready(const struct gmt_launch_site *site,
+                                      enum gmt_counter_group group, uint32_t at)
+{
+    bool single = group == GMT_GROUP_SASS;
+    enum gmt_unmeasured why = disturbed();
+    if (why != GMT_MEASURABLE) {
+        return why;
+    }
+    uint64_t session_ns = single ? 0 : session_cost_ns(site->context, group);
+    if (!gmt_sampling_may(&sampling, site->cls, group, session_ns, launch_began_ns)) {
+        return GMT_UNMEASURED_BUDGET;
+    }
+    if (session_ns == 0) {
+        return GMT_MEASURABLE;
+    }
+    if (!open_session(at, group, launch_began_ns)) {
+        return GMT_UNMEASURED_REFUSED;
+    }
+    launch_began_ns = gmt_clock_monotonic_ns();
+    return disturbed();
+}
+
 static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
 {
     launch_began_ns = gmt_clock_monotonic_ns();
@@ -265,34 +297,31 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
         gmt_sampling_pause_sass(&sampling, config->counters);
         return declined(site, group, GMT_UNMEASURED_TAKEN);
     }
-    if (config->waiting != NULL && config->waiting()) {
-        return declined(site, group, GMT_UNMEASURED_WAITS);
+    enum gmt_unmeasured why = make_ready(site, group, at);
+    if (why != GMT_MEASURABLE) {
+        return declined(site, group, why);
     }
-    if (!alone_now()) {
-        return declined(site, group, GMT_UNMEASURED_BUSY);
-    }
-    bool single = group == GMT_GROUP_SASS;
-    uint64_t session_ns = single ? 0 : session_cost_ns(site->context, group);
-    if (!gmt_sampling_may(&sampling, site->cls, group, session_ns, launch_began_ns)) {
-        return declined(site, group, GMT_UNMEASURED_BUDGET);
-    }
-    if (session_ns != 0) {
-        if (!open_session(at, group, launch_began_ns)) {
-            return declined(site, group, GMT_UNMEASURED_REFUSED);
-        }
-        launch_began_ns = gmt_clock_monotonic_ns();
-    }
-    if (session_ns != 0 && !alone_now()) {
-        return declined(site, group, GMT_UNMEASURED_BUSY);
-    }
-    if (session_ns != 0 && config->waiting != NULL && config->waiting()) {
-        return declined(site, group, GMT_UNMEASURED_WAITS);
-    }
-    if (!(single ? begin_counting(site, at) : begin_range(site, group))) {
+    if (!(group == GMT_GROUP_SASS ? begin_counting(site, at) : begin_range(site, group))) {
         return declined(site, group, GMT_UNMEASURED_REFUSED);
     }
     device_idle_ns = gmt_clock_monotonic_ns();
     return group;
+}
+
+/* A session is begun before others are held for a repeated launch: it takes longer than they may wait. */
+static bool prepare_locked(const struct gmt_launch_site *site)
+{
+    uint32_t at = gmt_contexts_find(site->context);
+    enum gmt_counter_group group = gmt_sampling_first_lacked(&sampling, site->cls);
+    launch_began_ns = gmt_clock_monotonic_ns();
+    if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
+        return false;
+    }
+    enum gmt_unmeasured why = make_ready(site, group, at);
+    if (why != GMT_MEASURABLE) {
+        (void)declined(site, group, why);
+    }
+    return why == GMT_MEASURABLE;
 }
 
 enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
@@ -304,23 +333,40 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
     return gmt_sampling_want(&sampling, cls);
 }
 
+/* True: the lock is taken. */
+static bool lock_for(const struct gmt_launch_site *site, enum gmt_counter_group group)
+{
+    enum gmt_unmeasured why = atomic_load(&suspended)             ? GMT_UNMEASURED_TAKEN
+                              : site->forbidden != GMT_MEASURABLE ? site->forbidden
+                              : capturing()                       ? GMT_UNMEASURED_BUSY
+                              : pthread_mutex_trylock(&lock) == 0 ? GMT_MEASURABLE
+                                                                  : GMT_UNMEASURED_BUSY;
+    if (why != GMT_MEASURABLE) {
+        (void)declined(site, group, why);
+    }
+    return why == GMT_MEASURABLE;
+}
+
+bool gmt_measure_prepare(const struct gmt_launch_site *site)
+{
+    bool ready = false;
+    if (!atomic_load(&counting) || !lock_for(site, GMT_GROUP_HARDWARE)) {
+        return false;
+    }
+    if (!capturing() && !atomic_load(&suspended)) {
+        enter();
+        ready = prepare_locked(site);
+        leave();
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return ready;
+}
+
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
 {
     enum gmt_counter_group group = gmt_sampling_pick(&sampling, site->cls);
-    if (!atomic_load(&counting) || group == GMT_GROUP_NONE) {
+    if (!atomic_load(&counting) || group == GMT_GROUP_NONE || !lock_for(site, group)) {
         return GMT_GROUP_NONE;
-    }
-    if (atomic_load(&suspended)) {
-        return declined(site, group, GMT_UNMEASURED_TAKEN);
-    }
-    if (site->forbidden != GMT_MEASURABLE) {
-        return declined(site, group, site->forbidden);
-    }
-    if (capturing()) {
-        return declined(site, group, GMT_UNMEASURED_BUSY);
-    }
-    if (pthread_mutex_trylock(&lock) != 0) {
-        return declined(site, group, GMT_UNMEASURED_BUSY);
     }
     /* Asked again under the lock: gmt_measure_quiesce waits for it before a capture begins. */
     group = GMT_GROUP_NONE;
@@ -335,6 +381,21 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
         (void)pthread_mutex_unlock(&lock);
     }
     return group; /* else the lock stays held until gmt_measure_end */
+}
+
+uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
+                             uint64_t copies_ns)
+{
+    /* Repeated work would be in the records of a program that profiles itself. */
+    if (!atomic_load(&counting) || atomic_load(&suspended) || !gmt_instructions_free()) {
+        return 0;
+    }
+    return gmt_sampling_repeats(&sampling, cls, kernel_ns, copies_ns, gmt_clock_monotonic_ns());
+}
+
+void gmt_measure_charge(uint64_t ns)
+{
+    gmt_sampling_charge(&sampling, ns);
 }
 
 void gmt_measure_quiesce(void)

@@ -28,6 +28,12 @@ void gmt_measure_quiesce(void);
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
 
+/* gmt_collector_ops.prepare, repeats and charge. */
+bool gmt_measure_prepare(const struct gmt_launch_site *site);
+uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
+                             uint64_t copies_ns);
+void gmt_measure_charge(uint64_t ns);
+
 /* Another user of CUPTI is about to begin: measure nothing until gmt_measure_resume, and end what runs.
  * False: a launch is being measured, by this very thread or for over 1.6 s; the session ends with it.
  * The caller has made the driver calls of its thread unrecorded (gmt_collector_config.enter).

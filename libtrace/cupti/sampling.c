@@ -21,6 +21,7 @@ void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config
     memset(s, 0, sizeof(*s));
     s->samples = config->samples_per_class != 0 ? config->samples_per_class : 1;
     s->instructions = config->instructions;
+    s->repeat_always = config->repeat_always;
     s->share = config->overhead_share;
     s->start_allowance_ns = config->overhead_start_ns;
     s->began_ns = now_ns;
@@ -112,6 +113,24 @@ static bool lacks(const struct gmt_sampling *s, const struct gmt_collector_class
     case GMT_GROUP_PATCHED: return timed && lacks_counts(s, cls, group);
     default: return !has_all(s, cls, group) && has_all(s, cls, GMT_GROUP_HARDWARE) && !no_counts;
     }
+}
+
+enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
+                                                 const struct gmt_collector_class *cls)
+{
+    if (cls->never || atomic_load(&cls->complete) != 0 ||
+        atomic_load(&s->phase) == GMT_GROUP_NONE) {
+        return GMT_GROUP_NONE;
+    }
+    if (can_count(s, GMT_GROUP_HARDWARE) && gmt_sampling_count(cls, GMT_GROUP_HARDWARE) == 0) {
+        return GMT_GROUP_HARDWARE;
+    }
+    if (counted(cls) != 0) {
+        return GMT_GROUP_NONE;
+    }
+    return counts_by(s, cls, GMT_GROUP_SASS)      ? GMT_GROUP_SASS
+           : counts_by(s, cls, GMT_GROUP_PATCHED) ? GMT_GROUP_PATCHED
+                                                  : GMT_GROUP_NONE;
 }
 
 /* ---- the list of classes ------------------------------------------------------------------------ */

@@ -53,6 +53,7 @@ struct gmt_sampling {
     _Atomic bool sass_paused; /* the program has what SASS needs                         */
     uint32_t samples;         /* per class and group                                       */
     enum gmt_instructions instructions;
+    bool repeat_always;
     double share;
     uint64_t start_allowance_ns;
     uint64_t began_ns;
@@ -116,6 +117,15 @@ static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
  * second has passed). */
 bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
                       enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns);
+
+/* The kind of counters that `cls` has no sample of at all and is to get next; NONE: there is none. */
+enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
+                                                 const struct gmt_collector_class *cls);
+
+/* Is a launch of `cls` to be repeated (gmt_collector_ops.repeats)? Only the first one is: a class that is launched again
+ * gets its samples from launches of their own. Returns the expected cost, ns, or 0. */
+uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                              uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns);
 
 /* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);

@@ -36,6 +36,7 @@ struct gmt_collector_config {
     double overhead_share;      /* counter budget: share of elapsed time (default 0.05) ... */
     uint64_t overhead_start_ns; /* ... plus this much at the start (default 1e9) */
     unsigned samples_per_class; /* launches measured per class and group (default 3) */
+    bool repeat_always;         /* every launch is to be repeated, for tests */
     void *libcuda;              /* dlopen handle of the driver in use */
     void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks */
     /* Launches of the process so far, all threads; the caller counts its own before `begin`. A range
@@ -130,6 +131,21 @@ struct gmt_collector_ops {
      * memory takes back: print, allocate or free memory, launch kernels. NULL: as -ENOENT. */
     int (*code_reach)(const struct gmt_collector_class *cls, void *function,
                       void (*variable)(void *data, const char *name), void *data);
+
+    /* Repeating a launch (preload/repeat). `repeats`: is it worth making a launch of `cls` once more, which is then
+     * measured by `begin` and `end`? Returns what that is expected to take, ns, `copies_ns` of copying memory
+     * included; 0: no. `kernel_ns`: what its first execution took; 0: it has not been made. NULL: launches are never
+     * repeated, and the next four are not called. */
+    uint64_t (*repeats)(struct gmt_collector_class *cls, uint64_t kernel_ns, uint64_t copies_ns);
+    /* Do now what `begin` would need long for; other threads are held later. False: `begin` would refuse, and the
+     * reason is noted. */
+    bool (*prepare)(const struct gmt_launch_site *site);
+    /* Work of gmtrace's own on the device begins, or ends: it gets no device rows. */
+    void (*own_work)(bool begins);
+    /* A launch that `repeats` was true for was made once. */
+    void (*not_repeated)(struct gmt_collector_class *cls, enum gmt_unmeasured why);
+    /* Time that copying took goes to the budget, ns. */
+    void (*charge)(uint64_t ns);
 };
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */

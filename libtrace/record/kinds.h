@@ -124,6 +124,7 @@ enum gmt_own_work {
     GMT_OWN_HANDOVER,     /* gave CUPTI to the program */
     GMT_OWN_WAIT,         /* held a call back until counting had ended */
     GMT_OWN_EXIT,         /* wrote the last records */
+    GMT_OWN_REPEAT, /* made a launch again: copied memory, restored it, executed; not the first execution */
 };
 
 enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };

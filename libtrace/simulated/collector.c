@@ -19,6 +19,7 @@ static const struct simgpu_interface *device;
 static uint32_t (*allocation_at)(uint64_t address);
 static unsigned detailed_launches; /* per class: instructions, footprints, races */
 static _Atomic bool counting;
+static bool repeat_always;
 
 /* NULL too where the device passes for a driver like any other (SIMGPU_INTERFACE=0). */
 static simgpu_interface_function find_interface(void *(*real_symbol)(const char *name))
@@ -83,6 +84,7 @@ static int start(const struct gmt_collector_config *config)
     }
     allocation_at = config->allocation_at;
     detailed_launches = config->samples_per_class;
+    repeat_always = config->repeat_always && config->counters;
     note_capabilities(config->counters);
     if (config->counters) {
         device->count(1);
@@ -152,6 +154,39 @@ static void end(const struct gmt_launch_site *site, enum gmt_counter_group group
     }
 }
 
+/* Counts of one execution are exact: a launch is repeated for tests alone, once. */
+static uint64_t repeats(struct gmt_collector_class *cls, uint64_t kernel_ns, uint64_t copies_ns)
+{
+    static _Thread_local __attribute__((tls_model("initial-exec"))) bool executed_again;
+    (void)cls, (void)copies_ns;
+    bool again = repeat_always && !(kernel_ns != 0 && executed_again);
+    executed_again = kernel_ns != 0;
+    return again ? 1 : 0;
+}
+
+static bool prepare(const struct gmt_launch_site *site)
+{
+    return site->forbidden == GMT_MEASURABLE;
+}
+
+static void own_work(bool begins)
+{
+    (void)begins;
+}
+
+static void not_repeated(struct gmt_collector_class *cls, enum gmt_unmeasured why)
+{
+    char detail[512];
+    (void)snprintf(detail, sizeof(detail), "%s: %s", cls->kernel_name,
+                   gmt_unmeasured_texts[why].reason);
+    gmt_spool_loss("kernel not repeated", detail, 1);
+}
+
+static void charge(uint64_t ns)
+{
+    (void)ns;
+}
+
 static bool kernel_activity_on(void)
 {
     return false; /* there are no device rows */
@@ -189,6 +224,11 @@ const struct gmt_collector_ops *gmt_sim_collector(void)
         .kernel_activity_on = kernel_activity_on,
         .flush = flush,
         .abandon = abandon,
+        .repeats = repeats,
+        .prepare = prepare,
+        .own_work = own_work,
+        .not_repeated = not_repeated,
+        .charge = charge,
         .code_reach = code_reach,
     };
     return &ops;

@@ -139,6 +139,7 @@ const char *gmt_name_own_work(unsigned work)
         [GMT_OWN_HANDOVER] = "handover",
         [GMT_OWN_WAIT] = "wait",
         [GMT_OWN_EXIT] = "exit",
+        [GMT_OWN_REPEAT] = "repeat",
     };
     return GMT_LOOK_UP(names, work, "setup");
 }

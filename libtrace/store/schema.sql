@@ -133,7 +133,8 @@ CREATE TABLE launch (
     cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,   -- NULL: no cluster
     dynamic_shared_bytes INTEGER,
     graph      INTEGER,                  -- CUgraphExec handle for kind 'graph'
-    measured   TEXT CHECK (measured IN ('patched','hardware','spill','simulated','sass')),  -- NULL: not measured
+    measured   TEXT CHECK (measured IN ('patched','hardware','spill','simulated','sass')),  -- NULL: not measured. With
+                                         -- no_activity 0 it was repeated (own_time): timed first, then measured
     no_activity INTEGER NOT NULL,        -- 1: device timestamps were off, no device_op will exist
     arguments  TEXT NOT NULL CHECK (arguments IN ('unknown','complete','truncated')),
     argument_set_id INTEGER,             -- launch_argument.set_id; NULL: none or unknown
@@ -358,7 +359,7 @@ CREATE TABLE device_gap (                -- times without device times: another 
 CREATE TABLE own_time (                  -- gmtrace was at work; hashing: fingerprint.hash_ns
     id        INTEGER PRIMARY KEY,
     work      TEXT NOT NULL CHECK (work IN ('setup','session','launch','instructions','code','handover',
-              'wait','exit')),
+              'wait','exit','repeat')),
     thread_id INTEGER,                   -- that did it; NULL: not known
     begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL,
     beside    INTEGER NOT NULL,          -- 1: by a thread of gmtrace's, none of the program's waited

@@ -5,18 +5,21 @@
 
 #include "simgpu/exec/code.h"
 
-/* Names that PTX of NVIDIA's compilers declares and the driver defines. All of these have effects. */
+/* Names that PTX of NVIDIA's compilers declares and the driver defines. All of these have effects, but for an assertion:
+ * it fails at the first execution, and then the context is lost. */
 static const struct {
     const char *name;
     bool is_prefix;
+    int means;
 } effects[] = {
-    {"vprintf", false},
-    {"malloc", false},
-    {"free", false},
-    {"__assertfail", false},
-    {"cudaGetParameterBuffer", true},
-    {"cudaLaunchDevice", true},
-    {"__cudaCDP2", true}, /* the same two, and the rest of the device runtime, from CUDA 11.6 on */
+    {"vprintf", false, -EPERM},
+    {"malloc", false, -EPERM},
+    {"free", false, -EPERM},
+    {"__assertfail", false, 0},
+    {"cudaGetParameterBuffer", true, -EPERM},
+    {"cudaLaunchDevice", true, -EPERM},
+    {"__cudaCDP2", true,
+     -EPERM}, /* the same two, and the rest of the device runtime, from CUDA 11.6 on */
 };
 
 static int effect_of(const char *name)
@@ -24,7 +27,7 @@ static int effect_of(const char *name)
     for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
         if (effects[i].is_prefix ? strncmp(name, effects[i].name, strlen(effects[i].name)) == 0
                                  : strcmp(name, effects[i].name) == 0) {
-            return -EPERM;
+            return effects[i].means;
         }
     }
     return -ENOENT;

@@ -94,8 +94,8 @@ Test(sim_driver_reach, knows_kernels_of_libraries)
 
 Test(sim_driver_reach, tells_each_effect_and_names_nothing_then)
 {
-    static const char *const kernels[] = {"allocates", "frees",          "asserts", "buffer",
-                                          "launches",  "launches_later", "deep",    "prints"};
+    static const char *const kernels[] = {"allocates",      "frees", "buffer", "launches",
+                                          "launches_later", "deep",  "prints"};
     CUmodule module;
     CUfunction function;
     sim_start(1);
@@ -105,6 +105,9 @@ Test(sim_driver_reach, tells_each_effect_and_names_nothing_then)
         cr_expect_eq(reach(function), -EPERM, "%s", kernels[i]);
         cr_expect_str_eq(names, "");
     }
+    OK(cuModuleGetFunction(&function, module, "asserts"));
+    cr_expect_eq(reach(function), 0, "after it nothing is executed");
+    names[0] = '\0';
     OK(cuModuleGetFunction(&function, module, "clean"));
     cr_expect_eq(reach(function), 0);
     cr_expect_str_eq(names, "counter ");

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes one launch several times (repeat.h). */
+#include "preload/repeat/repeat.h"
+
+#include <string.h>
+
+#include "libtrace/record/spool.h"
+#include "preload/coverage.h"
+#include "preload/hazards.h"
+#include "preload/options.h"
+#include "preload/repeat/reach.h"
+#include "preload/repeat/scan.h"
+#include "preload/repeat/snapshot.h"
+#include "preload/resolve.h"
+#include "preload/start.h"
+#include "preload/table.h"
+#include "preload/waits.h"
+
+#define MOST_SCANS 8u /* each finds memory that the one before did not know of */
+#define MOST_TURNS \
+    3u /* executions that are measured: one for each kind of counters, and one to spare */
+
+/* The holder's: one launch is repeated at a time. */
+static gmt_table_pointer reach_table;
+
+bool gmt_repeat_wants(struct gmt_collector_class *cls)
+{
+    return gmt_options.repeat != GMT_REPEAT_OFF && !cls->never && gmt_collector->repeats != NULL &&
+           gmt_collector->repeats(cls, 0, 0) != 0;
+}
+
+/* ---- the program's call ------------------------------------------------------------------------- */
+
+static CUresult launch_again(const struct gmt_relaunch *launch)
+{
+    CUresult (*plain)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                      unsigned, CUstream, void **, void **);
+    CUresult (*extended)(const CUlaunchConfig *, CUfunction, void **, void **);
+    void *real = gmt_hook_real[launch->hook];
+    if (launch->config != NULL) {
+        memcpy(&extended, &real, sizeof(extended));
+        return extended(launch->config, launch->function, launch->parameters, launch->extra);
+    }
+    memcpy(&plain, &real, sizeof(plain));
+    return plain(launch->function, launch->grid[0], launch->grid[1], launch->grid[2],
+                 launch->block[0], launch->block[1], launch->block[2], launch->dynamic_shared_bytes,
+                 launch->stream, launch->parameters, launch->extra);
+}
+
+/* Attributes that say how the kernel runs, and tie it to nothing else. */
+static bool stands_alone(const struct gmt_relaunch *launch)
+{
+    const CUlaunchConfig *config = launch->config;
+    for (unsigned i = 0; config != NULL && config->attrs != NULL && i < config->numAttrs; i++) {
+        switch ((int)config->attrs[i].id) {
+        case CU_LAUNCH_ATTRIBUTE_IGNORE:
+        case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
+        default: return false;
+        }
+    }
+    return true;
+}
+
+/* ---- may it be repeated? ------------------------------------------------------------------------ */
+
+/* What can be told before anything is waited for. */
+static enum gmt_unmeasured refusal(const struct gmt_repeat *repeat)
+{
+    if (repeat->measured->forbidden != GMT_MEASURABLE) {
+        return repeat->measured->forbidden;
+    }
+    if (gmt_hazards_of_process() != GMT_MEASURABLE) {
+        return gmt_hazards_of_process();
+    }
+    if (gmt_hazards_any_exported()) {
+        return GMT_UNMEASURED_ONCE_KINDS;
+    }
+    if (atomic_load(&gmt_captures) != 0) {
+        return GMT_UNMEASURED_BUSY;
+    }
+    if (gmt_coverage_called()) {
+        return GMT_UNMEASURED_ONCE_UNSEEN;
+    }
+    if (!stands_alone(repeat->launch)) {
+        return GMT_UNMEASURED_ONCE_ATTRIBUTES;
+    }
+    return GMT_MEASURABLE;
+}
+
+static bool driver_has_all(void)
+{
+    return gmt_driver.cuCtxSynchronize != NULL && gmt_driver.cuMemAlloc_v2 != NULL &&
+           gmt_driver.cuMemFree_v2 != NULL && gmt_driver.cuMemcpyDtoD_v2 != NULL &&
+           gmt_driver.cuMemcpyHtoD_v2 != NULL && gmt_driver.cuMemcpyDtoH_v2 != NULL &&
+           gmt_driver.cuModuleLoadData != NULL && gmt_driver.cuModuleGetFunction != NULL &&
+           gmt_driver.cuLaunchKernel != NULL;
+}
+
+/* The other threads are held. From here on nothing is under way in the context, and the kernel is loaded: its
+ * module's variables have their first values. */
+static enum gmt_unmeasured drain(const struct gmt_repeat *repeat)
+{
+    if (gmt_waits_under_way()) {
+        return GMT_UNMEASURED_WAITS;
+    }
+    if (gmt_driver.cuFuncLoad != NULL) {
+        (void)gmt_driver.cuFuncLoad(repeat->kernel->function);
+    }
+    return gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS ? GMT_MEASURABLE
+                                                         : GMT_UNMEASURED_ONCE_FAILED;
+}
+
+/* GMT_MEASURABLE: there is room for a copy of all that the kernel can write, and it can reach nothing else. */
+static enum gmt_unmeasured reserve_for_all(const struct gmt_repeat *repeat, struct gmt_reach *reach,
+                                           struct gmt_snapshot *snapshot)
+{
+    struct gmt_arguments arguments = {repeat->launch->parameters, repeat->launch->extra};
+    for (unsigned scan = 0; scan < MOST_SCANS; scan++) {
+        size_t count = reach->count;
+        uint64_t bytes = reach->bytes;
+        if (!gmt_snapshot_reserve(snapshot, reach)) {
+            return GMT_UNMEASURED_ONCE_ROOM;
+        }
+        enum gmt_unmeasured why = gmt_scan(reach, repeat->kernel, &arguments, &snapshot->memory);
+        if (why == GMT_MEASURABLE && reach->count == count && reach->bytes == bytes) {
+            return why;
+        }
+        gmt_snapshot_release(snapshot);
+        if (why != GMT_MEASURABLE) {
+            return why;
+        }
+    }
+    return GMT_UNMEASURED_ONCE_REACH;
+}
+
+/* GMT_MEASURABLE: memory is copied aside. */
+static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapshot *snapshot)
+{
+    struct gmt_reach *reach = gmt_table_need(&reach_table, sizeof(*reach));
+    enum gmt_unmeasured why = reach != NULL ? drain(repeat) : GMT_UNMEASURED_ONCE_ROOM;
+    if (why == GMT_MEASURABLE) {
+        why = gmt_reach_find(reach, repeat->kernel, repeat->measured->cls, repeat->context);
+    }
+    /* Copied aside, looked through, and copied back at least once. */
+    if (why == GMT_MEASURABLE &&
+        gmt_collector->repeats(repeat->measured->cls, 0, 3 * gmt_snapshot_copy_ns(reach)) == 0) {
+        return GMT_UNMEASURED_BUDGET;
+    }
+    if (why == GMT_MEASURABLE) {
+        why = reserve_for_all(repeat, reach, snapshot);
+    }
+    if (why == GMT_MEASURABLE && !gmt_snapshot_take(snapshot)) {
+        gmt_snapshot_release(snapshot);
+        why = GMT_UNMEASURED_ONCE_FAILED;
+    }
+    return why;
+}
+
+/* ---- executions --------------------------------------------------------------------------------- */
+
+/* The one that is timed; *ns gets about how long it took. False: it was not begun. */
+static bool first_execution(const struct gmt_repeat *repeat, struct gmt_site *site, uint64_t *ns)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    site->begin_ticks = gmt_clock_ticks();
+    site->result = launch_again(repeat->launch);
+    site->end_ticks = gmt_clock_ticks();
+    if (site->result != CUDA_SUCCESS) {
+        return false;
+    }
+    /* An error of the kernel is the program's to find, where it would have found it. */
+    *ns = gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS ? gmt_clock_monotonic_ns() - began_ns : 0;
+    return true;
+}
+
+/* One more, measured. False: the last one. */
+static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
+                          const struct gmt_snapshot *snapshot)
+{
+    if (!gmt_snapshot_restore(snapshot)) {
+        return false; /* a driver that cannot copy any more: the context is lost to the program, too */
+    }
+    enum gmt_counter_group group = gmt_collector->begin(repeat->measured);
+    CUresult result = launch_again(repeat->launch);
+    if (group != GMT_GROUP_NONE) {
+        gmt_collector->end(repeat->measured, group);
+        repeat->group = group;
+    }
+    if (result != CUDA_SUCCESS) {
+        result = launch_again(
+            repeat->launch); /* memory is as before the launch: it has to be made */
+        group = GMT_GROUP_NONE;
+    }
+    if (result != CUDA_SUCCESS) {
+        site->result = result;
+        return false;
+    }
+    return gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS && group != GMT_GROUP_NONE;
+}
+
+static void execute_measured(struct gmt_repeat *repeat, struct gmt_site *site,
+                             const struct gmt_snapshot *snapshot, uint64_t kernel_ns)
+{
+    bool more = kernel_ns != 0;
+    for (unsigned turn = 0; turn < MOST_TURNS && more; turn++) {
+        uint64_t began_ns = gmt_clock_monotonic_ns();
+        uint64_t expected_ns = gmt_collector->repeats(repeat->measured->cls, kernel_ns,
+                                                      gmt_snapshot_copy_ns(snapshot->reach));
+        more = expected_ns != 0 && gmt_hold_undo(expected_ns);
+        if (more) {
+            more = execute_again(repeat, site, snapshot);
+            gmt_hold_undone();
+            gmt_spool_own_time(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq);
+        }
+    }
+}
+
+/* Others are held. */
+static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_site *site)
+{
+    struct gmt_snapshot snapshot;
+    uint64_t began_ns = gmt_clock_monotonic_ns(), kernel_ns = 0;
+    gmt_collector->own_work(true);
+    enum gmt_unmeasured why = prepare(repeat, &snapshot);
+    gmt_collector->own_work(false);
+    uint64_t copied_ns = gmt_clock_monotonic_ns() - began_ns;
+    gmt_spool_own_time(GMT_OWN_REPEAT, began_ns,
+                       why == GMT_MEASURABLE ? repeat->measured->launch_seq : 0);
+    if (why == GMT_MEASURABLE) {
+        site->made = first_execution(repeat, site, &kernel_ns);
+        gmt_collector->own_work(true);
+        if (site->made) {
+            execute_measured(repeat, site, &snapshot, kernel_ns);
+        }
+        gmt_snapshot_release(&snapshot);
+        gmt_collector->own_work(false);
+        why = site->made ? GMT_MEASURABLE : GMT_UNMEASURED_ONCE_FAILED;
+    }
+    gmt_collector->charge(copied_ns);
+    return why;
+}
+
+bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
+{
+    struct gmt_collector_class *cls = repeat->measured->cls;
+    repeat->group = GMT_GROUP_NONE;
+    enum gmt_unmeasured why = driver_has_all() ? refusal(repeat) : GMT_UNMEASURED_ONCE_FAILED;
+    if (why == GMT_MEASURABLE && !gmt_collector->prepare(repeat->measured)) {
+        return false;
+    }
+    if (why == GMT_MEASURABLE) {
+        if (gmt_hold_begin()) {
+            why = repeat_held(repeat, site);
+            gmt_hold_end();
+        } else {
+            why = GMT_UNMEASURED_ONCE_THREADS;
+        }
+    }
+    if (why != GMT_MEASURABLE) {
+        gmt_collector->not_repeated(cls, why);
+    }
+    return site->made;
+}

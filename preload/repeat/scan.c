@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks for addresses of memory that is not restored (scan.h). */
+#include "preload/repeat/scan.h"
+
+#include <string.h>
+
+#include "preload/repeat/windows.h"
+#include "preload/resolve.h"
+#include "preload/table.h"
+
+enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
+
+#define TABLE_BYTES (GMT_WINDOWS * sizeof(struct gmt_window))
+
+struct found {
+    uint64_t count;
+    uint64_t words[GMT_SCAN_WORDS];
+};
+
+/* Used by the holder alone (hold.h). */
+static gmt_table_pointer windows_table, found_table;
+static struct {
+    CUcontext context;
+    CUfunction function;
+} loaded[CONTEXTS];
+static unsigned oldest;
+
+size_t gmt_scan_bytes(void)
+{
+    return TABLE_BYTES + sizeof(struct found);
+}
+
+/* One scan. */
+struct look {
+    const struct gmt_windows *windows;
+    const struct gmt_extent *own;
+    struct gmt_reach *reach;
+    bool pageable; /* the device reads memory that the driver does not know */
+};
+
+/* ---- what the driver says of a word ------------------------------------------------------------- */
+
+static bool reads_pageable_memory(void)
+{
+    CUdevice device;
+    int can = 0;
+    return gmt_driver.cuCtxGetDevice == NULL || gmt_driver.cuDeviceGetAttribute == NULL ||
+           gmt_driver.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
+           gmt_driver.cuDeviceGetAttribute(&can, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS,
+                                           device) != CUDA_SUCCESS ||
+           can != 0;
+}
+
+/* Device memory of this context that no hook has seen: it is restored, too. */
+static bool is_restored(const struct look *look, uint64_t word)
+{
+    CUcontext current = NULL, context = NULL;
+    CUdeviceptr base;
+    size_t bytes;
+    unsigned managed = 1;
+    return gmt_driver.cuMemGetAddressRange_v2 != NULL &&
+           gmt_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, word) ==
+               CUDA_SUCCESS &&
+           managed == 0 && gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+           gmt_driver.cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, word) ==
+               CUDA_SUCCESS &&
+           context == current &&
+           gmt_driver.cuMemGetAddressRange_v2(&base, &bytes, word) == CUDA_SUCCESS &&
+           gmt_reach_add(look->reach, base, bytes);
+}
+
+static bool leads_out(const struct look *look, uint64_t word)
+{
+    CUmemorytype type;
+    if (word - look->own->base < look->own->bytes || gmt_reach_holds(look->reach, word)) {
+        return false;
+    }
+    if (gmt_driver.cuPointerGetAttribute == NULL) {
+        return true;
+    }
+    if (gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, word) !=
+        CUDA_SUCCESS) {
+        return look->pageable && gmt_windows_host_reads(look->windows, word);
+    }
+    return type != CU_MEMORYTYPE_DEVICE || !is_restored(look, word);
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------- */
+
+/* A structure that is passed by value may hold an address at any multiple of 8 bytes. */
+static bool any_leads_out(const struct look *look, const uint8_t *bytes, size_t first, size_t count)
+{
+    for (size_t at = first; at + sizeof(uint64_t) <= count; at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, bytes + at, sizeof(word));
+        if (gmt_windows_hold(look->windows, word) && leads_out(look, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum gmt_unmeasured look_at_arguments(const struct look *look,
+                                             const struct gmt_kernel_info *kernel,
+                                             const struct gmt_arguments *arguments)
+{
+    const uint8_t *buffer = NULL;
+    size_t bytes = 0;
+    if (!kernel->parameters_known) {
+        return GMT_UNMEASURED_ARGUMENTS;
+    }
+    for (unsigned i = 0; arguments->parameters != NULL && i < kernel->parameter_count; i++) {
+        const struct gmt_parameter *parameter = &kernel->parameters[i];
+        size_t first = (8u - (parameter->offset & 7u)) & 7u;
+        if (arguments->parameters[i] == NULL ||
+            any_leads_out(look, arguments->parameters[i], first, parameter->bytes)) {
+            return GMT_UNMEASURED_ONCE_REACH;
+        }
+    }
+    for (size_t i = 0; arguments->parameters == NULL && arguments->extra != NULL &&
+                       arguments->extra[i] != CU_LAUNCH_PARAM_END;
+         i += 2) {
+        if (arguments->extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+            buffer = arguments->extra[i + 1];
+        } else if (arguments->extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+            memcpy(&bytes, arguments->extra[i + 1], sizeof(bytes));
+        }
+    }
+    if (arguments->parameters == NULL && kernel->parameter_count != 0 && buffer == NULL) {
+        return GMT_UNMEASURED_ARGUMENTS;
+    }
+    return buffer != NULL && any_leads_out(look, buffer, 0, bytes) ? GMT_UNMEASURED_ONCE_REACH
+                                                                   : GMT_MEASURABLE;
+}
+
+/* ---- device memory ------------------------------------------------------------------------------ */
+
+static CUfunction function_here(void)
+{
+    CUcontext context = NULL;
+    CUmodule module;
+    CUfunction function = NULL;
+    if (gmt_driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL) {
+        return NULL;
+    }
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (loaded[i].context == context) {
+            return loaded[i].function;
+        }
+    }
+    if (gmt_driver.cuModuleLoadData(&module, gmt_scan_ptx) != CUDA_SUCCESS ||
+        gmt_driver.cuModuleGetFunction(&function, module, "gmt_scan") != CUDA_SUCCESS) {
+        function = NULL; /* asked once: a driver that cannot translate it does not learn it */
+    }
+    loaded[oldest].context = context;
+    loaded[oldest].function = function;
+    oldest = (oldest + 1) % CONTEXTS;
+    return function;
+}
+
+static CUresult launch(CUfunction function, const struct gmt_extent *extent, CUdeviceptr table,
+                       uint32_t entries, CUdeviceptr found)
+{
+    CUdeviceptr base = (extent->base + 7) & ~UINT64_C(7);
+    uint64_t skipped = base - extent->base;
+    uint64_t words = extent->bytes > skipped ? (extent->bytes - skipped) / 8 : 0;
+    uint64_t blocks = (words + THREADS - 1) / THREADS;
+    void *parameters[] = {&base, &words, &table, &entries, &found};
+    if (words == 0) {
+        return CUDA_SUCCESS;
+    }
+    return gmt_driver.cuLaunchKernel(function,
+                                     blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS, 1, 1,
+                                     THREADS, 1, 1, 0, NULL, parameters, NULL);
+}
+
+static bool scan_extents(const struct gmt_reach *reach, const struct gmt_windows *windows,
+                         CUdeviceptr scratch, struct found *found)
+{
+    CUdeviceptr table = scratch, counter = scratch + TABLE_BYTES;
+    CUfunction function = function_here();
+    found->count = 0;
+    CUresult result = function != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    if (result == CUDA_SUCCESS) {
+        result = gmt_driver.cuMemcpyHtoD_v2(table, windows->windows,
+                                            windows->count * sizeof(windows->windows[0]));
+    }
+    if (result == CUDA_SUCCESS) {
+        result = gmt_driver.cuMemcpyHtoD_v2(counter, &found->count, sizeof(found->count));
+    }
+    for (size_t i = 0; i < reach->count && result == CUDA_SUCCESS; i++) {
+        result = launch(function, &reach->extents[i], table, (uint32_t)windows->count, counter);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = gmt_driver.cuMemcpyDtoH_v2(found, counter, sizeof(*found));
+    }
+    return result == CUDA_SUCCESS;
+}
+
+enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
+                             const struct gmt_arguments *arguments, const struct gmt_extent *own)
+{
+    struct gmt_windows *windows = gmt_table_need(&windows_table, sizeof(*windows));
+    struct found *found = gmt_table_need(&found_table, sizeof(*found));
+    struct look look = {windows, own, reach, reads_pageable_memory()};
+    if (windows == NULL || found == NULL || !gmt_windows_find(windows, reach)) {
+        return GMT_UNMEASURED_ONCE_ROOM;
+    }
+    enum gmt_unmeasured why = look_at_arguments(&look, kernel, arguments);
+    if (why != GMT_MEASURABLE) {
+        return why;
+    }
+    if (!scan_extents(reach, windows, own->base, found)) {
+        return GMT_UNMEASURED_ONCE_FAILED;
+    }
+    if (found->count > GMT_SCAN_WORDS) {
+        return GMT_UNMEASURED_ONCE_REACH;
+    }
+    for (uint64_t i = 0; i < found->count; i++) {
+        if (leads_out(&look, found->words[i])) {
+            return GMT_UNMEASURED_ONCE_REACH;
+        }
+    }
+    return GMT_MEASURABLE;
+}
+
+void gmt_scan_forget(CUcontext context)
+{
+    for (unsigned i = 0; i < CONTEXTS; i++) {
+        if (context == NULL || loaded[i].context == context) {
+            loaded[i].context = NULL;
+            loaded[i].function = NULL;
+        }
+    }
+}

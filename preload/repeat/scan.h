@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Can a kernel get at memory that is not restored? Looks for addresses of such memory in all that the kernel can
+ * read: its arguments, and (on the device) every aligned 8-byte word of what it can write.
+ *
+ * A word in a window (windows.h) may be an address, or any number. The driver is asked about each: what it knows as memory
+ * of the host, of another context, or managed leads there. Other device memory (a variable of another module) is added to what
+ * is restored. What the driver does not know is no address that a kernel may use, but on devices that can read pageable
+ * memory.
+ */
+#ifndef GMT_PRELOAD_REPEAT_SCAN_H
+#define GMT_PRELOAD_REPEAT_SCAN_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/record/unmeasured.h"
+#include "preload/repeat/reach.h"
+
+#define GMT_SCAN_WORDS 4096 /* in windows; more are not asked about */
+#define GMT_SCAN_TEXT_OF(number) #number
+#define GMT_SCAN_TEXT(number) GMT_SCAN_TEXT_OF(number)
+
+extern const char gmt_scan_ptx[];
+
+/* Device memory that a scan needs for itself, bytes. */
+size_t gmt_scan_bytes(void);
+
+/* The arguments as the program passes them; one of both is NULL, or both. */
+struct gmt_arguments {
+    void **parameters;
+    void **extra;
+};
+
+/* GMT_MEASURABLE, or why not. Where `reach` has grown, all has to be looked through again, with room for a copy of it.
+ * `own`: device memory of ours, aligned to 256 bytes, of which the first gmt_scan_bytes()
+ * are used; an address in there was left by memory that is gone. The context is current, and nothing is under way in
+ * it; the scan is over when this returns. */
+enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
+                             const struct gmt_arguments *arguments, const struct gmt_extent *own);
+
+/* The context is gone, with the code that was loaded there. NULL: all are, in a forked child. */
+void gmt_scan_forget(CUcontext context);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device code that looks through memory for words in windows (scan.c). */
+#include "preload/repeat/scan.h"
+
+/*
+ * gmt_scan(base, words, table, entries, found): each of `words` 8-byte words at `base` that lies in a window is put
+ * behind the counter at `found`, as long as there is room. `table` has `entries` windows (first, end), ascending.
+ *
+ * A thread takes every n-th word, n being the number of threads. Words outside of all windows (most data) cost two
+ * comparisons; for the others the last window that begins at or below the word is searched for.
+ */
+const char gmt_scan_ptx[] =
+    ".version 6.4\n"
+    ".target sm_52\n"
+    ".address_size 64\n"
+    ".visible .entry gmt_scan(.param .u64 base, .param .u64 words, .param .u64 table,\n"
+    "                         .param .u32 entries, .param .u64 found)\n"
+    "{\n"
+    "  .reg .pred %p<7>;\n"
+    "  .reg .b32 %r<10>;\n"
+    "  .reg .b64 %d<18>;\n"
+    "  ld.param.u64 %d0, [base];\n"
+    "  ld.param.u64 %d1, [words];\n"
+    "  ld.param.u64 %d2, [table];\n"
+    "  ld.param.u32 %r0, [entries];\n"
+    "  ld.param.u64 %d3, [found];\n"
+    /* %d4: the word at hand; %d6: the step */
+    "  mov.u32 %r1, %ctaid.x;\n"
+    "  mov.u32 %r2, %ntid.x;\n"
+    "  mov.u32 %r3, %tid.x;\n"
+    "  mov.u32 %r4, %nctaid.x;\n"
+    "  mul.wide.u32 %d4, %r1, %r2;\n"
+    "  cvt.u64.u32 %d5, %r3;\n"
+    "  add.u64 %d4, %d4, %d5;\n"
+    "  mul.wide.u32 %d6, %r4, %r2;\n"
+    /* %d7: the first address of all windows; %d9: the end of the last */
+    "  ld.global.u64 %d7, [%d2];\n"
+    "  mul.wide.u32 %d8, %r0, 16;\n"
+    "  add.u64 %d8, %d2, %d8;\n"
+    "  ld.global.u64 %d9, [%d8+-8];\n"
+    "next:\n"
+    "  setp.ge.u64 %p0, %d4, %d1;\n"
+    "  @%p0 bra done;\n"
+    "  shl.b64 %d10, %d4, 3;\n"
+    "  add.u64 %d10, %d0, %d10;\n"
+    "  ld.global.u64 %d11, [%d10];\n"
+    "  add.u64 %d4, %d4, %d6;\n"
+    "  setp.lt.u64 %p1, %d11, %d7;\n"
+    "  @%p1 bra next;\n"
+    "  setp.ge.u64 %p2, %d11, %d9;\n"
+    "  @%p2 bra next;\n"
+    "  mov.u32 %r5, 0;\n"
+    "  mov.u32 %r6, %r0;\n"
+    "search:\n" /* the window is one of [%r5, %r6) */
+    "  sub.u32 %r7, %r6, %r5;\n"
+    "  setp.le.u32 %p3, %r7, 1;\n"
+    "  @%p3 bra window;\n"
+    "  add.u32 %r8, %r5, %r6;\n"
+    "  shr.u32 %r8, %r8, 1;\n"
+    "  mul.wide.u32 %d12, %r8, 16;\n"
+    "  add.u64 %d12, %d2, %d12;\n"
+    "  ld.global.u64 %d13, [%d12];\n"
+    "  setp.le.u64 %p4, %d13, %d11;\n"
+    "  selp.u32 %r5, %r8, %r5, %p4;\n"
+    "  selp.u32 %r6, %r6, %r8, %p4;\n"
+    "  bra search;\n"
+    "window:\n"
+    "  mul.wide.u32 %d14, %r5, 16;\n"
+    "  add.u64 %d14, %d2, %d14;\n"
+    "  ld.global.u64 %d15, [%d14+8];\n"
+    "  setp.ge.u64 %p5, %d11, %d15;\n"
+    "  @%p5 bra next;\n"
+    "  atom.global.add.u64 %d16, [%d3], 1;\n"
+    "  setp.ge.u64 %p6, %d16, " GMT_SCAN_TEXT(GMT_SCAN_WORDS) ";\n"
+                                                              "  @%p6 bra next;\n"
+                                                              "  shl.b64 %d17, %d16, 3;\n"
+                                                              "  add.u64 %d17, %d3, %d17;\n"
+                                                              "  st.global.u64 [%d17+8], %d11;\n"
+                                                              "  bra next;\n"
+                                                              "done:\n"
+                                                              "  ret;\n"
+                                                              "}\n";

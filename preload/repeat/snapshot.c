@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies device memory aside and back (snapshot.h). */
+#include "preload/repeat/snapshot.h"
+
+#include <stdatomic.h>
+
+#include "libtrace/record/clock.h"
+#include "preload/repeat/scan.h"
+#include "preload/resolve.h"
+
+#define ALIGNMENT UINT64_C(256)
+#define PIECE_NS UINT64_C(3000)             /* of one copy, whatever its size */
+#define FIRST_BYTES_PER_US UINT64_C(500000) /* expected before anything was copied: a slow device */
+#define LEFT_BYTES \
+    (UINT64_C(256) << 20) /* of free memory, for the driver and for the kernel's stacks */
+
+static _Atomic uint64_t bytes_per_us = FIRST_BYTES_PER_US;
+
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+}
+
+uint64_t gmt_snapshot_copy_ns(const struct gmt_reach *reach)
+{
+    return reach->count * PIECE_NS + reach->bytes / atomic_load(&bytes_per_us) * 1000;
+}
+
+bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach *reach)
+{
+    size_t free_bytes, total_bytes;
+    CUdeviceptr base;
+    uint64_t bytes = aligned(gmt_scan_bytes());
+    for (size_t i = 0; i < reach->count; i++) {
+        bytes += aligned(reach->extents[i].bytes);
+    }
+    if (gmt_driver.cuMemGetInfo_v2 == NULL || gmt_driver.cuMemAlloc_v2 == NULL ||
+        gmt_driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_SUCCESS ||
+        free_bytes / 2 < bytes || free_bytes - bytes < LEFT_BYTES ||
+        gmt_driver.cuMemAlloc_v2(&base, bytes) != CUDA_SUCCESS) {
+        return false;
+    }
+    *snapshot = (struct gmt_snapshot){reach, {base, bytes}};
+    return true;
+}
+
+static void learn(uint64_t bytes, uint64_t ns)
+{
+    if (bytes > (UINT64_C(1) << 20) && ns > 1000) {
+        uint64_t now = bytes * 1000 / ns;
+        atomic_store(&bytes_per_us, now != 0 ? now : 1);
+    }
+}
+
+static bool copy(const struct gmt_snapshot *snapshot, bool back)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    CUdeviceptr aside = snapshot->memory.base + aligned(gmt_scan_bytes());
+    for (size_t i = 0; i < snapshot->reach->count; i++) {
+        const struct gmt_extent *extent = &snapshot->reach->extents[i];
+        CUdeviceptr to = back ? extent->base : aside, from = back ? aside : extent->base;
+        if (gmt_driver.cuMemcpyDtoD_v2(to, from, extent->bytes) != CUDA_SUCCESS) {
+            return false;
+        }
+        aside += aligned(extent->bytes);
+    }
+    if (gmt_driver.cuCtxSynchronize() != CUDA_SUCCESS) {
+        return false;
+    }
+    learn(snapshot->reach->bytes, gmt_clock_monotonic_ns() - began_ns);
+    return true;
+}
+
+bool gmt_snapshot_take(const struct gmt_snapshot *snapshot)
+{
+    return copy(snapshot, false);
+}
+
+bool gmt_snapshot_restore(const struct gmt_snapshot *snapshot)
+{
+    return copy(snapshot, true);
+}
+
+void gmt_snapshot_release(struct gmt_snapshot *snapshot)
+{
+    (void)gmt_driver.cuMemFree_v2(snapshot->memory.base);
+    snapshot->memory = (struct gmt_extent){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A copy of the memory that a kernel can write, in device memory of its own. */
+#ifndef GMT_PRELOAD_REPEAT_SNAPSHOT_H
+#define GMT_PRELOAD_REPEAT_SNAPSHOT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "preload/repeat/reach.h"
+
+struct gmt_snapshot {
+    const struct gmt_reach *reach;
+    struct gmt_extent memory; /* of ours: gmt_scan_bytes(), then the copies */
+};
+
+/* What copying `reach` one way takes, about, ns: from the copies so far. */
+uint64_t gmt_snapshot_copy_ns(const struct gmt_reach *reach);
+
+/* Allocate room for the copy of `reach` and for a scan. False: there is too little free memory; the program's next
+ * allocation must not fail for it. */
+bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach *reach);
+/* Copy, or copy back; both are over when they return. False: the driver refused, and it is not known what was copied. */
+bool gmt_snapshot_take(const struct gmt_snapshot *snapshot);
+bool gmt_snapshot_restore(const struct gmt_snapshot *snapshot);
+void gmt_snapshot_release(struct gmt_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses at which this process has memory, without those that a snapshot holds: a word in one of these windows
+ * may lead a kernel to memory that is not restored.
+ *
+ * With unified addressing device memory takes its addresses from the process's: what the driver has reserved is
+ * in /proc/self/maps, as all memory of the host is.
+ */
+#ifndef GMT_PRELOAD_REPEAT_WINDOWS_H
+#define GMT_PRELOAD_REPEAT_WINDOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "preload/repeat/reach.h"
+
+#define GMT_WINDOWS 16384u
+
+struct gmt_window {
+    uint64_t first, end; /* one past the last */
+};
+
+struct gmt_windows {
+    size_t count;
+    size_t readable_count;
+    struct gmt_window windows[GMT_WINDOWS];  /* ascending */
+    struct gmt_window readable[GMT_WINDOWS]; /* where the host may read */
+    struct gmt_window scratch[GMT_WINDOWS];
+    char text[16384]; /* a piece of /proc/self/maps: stacks of programs are small */
+};
+
+/* Fill `all` for `reach`. False: /proc/self/maps cannot be read, or there are too many. */
+bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach);
+
+/* In one of the windows? In one that the host may read? */
+bool gmt_windows_hold(const struct gmt_windows *all, uint64_t word);
+bool gmt_windows_host_reads(const struct gmt_windows *all, uint64_t word);
+
+#endif

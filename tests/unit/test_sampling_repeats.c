@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which launches are worth repeating: the first of a class, until it has both kinds of counters, within the budget. */
+#include <criterion/criterion.h>
+
+#include "libtrace/cupti/sampling.h"
+#include "libtrace/record/clock.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+static struct gmt_sampling sampling;
+static struct gmt_collector_class kernel;
+
+static void begin(uint64_t start_ns, bool always)
+{
+    struct gmt_collector_config config = {.counters = true,
+                                          .instructions = GMT_INSTRUCTIONS_ACCESSES,
+                                          .overhead_share = 0,
+                                          .overhead_start_ns = start_ns,
+                                          .samples_per_class = 3,
+                                          .repeat_always = always};
+    gmt_sampling_init(&sampling, &config, gmt_clock_monotonic_ns());
+    kernel.kernel_name = "kernel";
+}
+
+static uint64_t repeats(uint64_t kernel_ns, uint64_t copies_ns)
+{
+    return gmt_sampling_repeats(&sampling, &kernel, kernel_ns, copies_ns, gmt_clock_monotonic_ns());
+}
+
+static void measured(enum gmt_counter_group group)
+{
+    gmt_sampling_measured(&sampling, &kernel, group, gmt_clock_monotonic_ns());
+}
+
+Test(sampling_repeats, one_launch_gets_hardware_counters_and_counts_and_no_more)
+{
+    begin(1000 * MS, false);
+    cr_assert_neq(repeats(0, 0), 0u, "asked before the launch is counted");
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_assert_neq(repeats(0, MS), 0u);
+    cr_assert_neq(repeats(100 * US, MS), 0u);
+    cr_expect_eq(gmt_sampling_pick(&sampling, &kernel), GMT_GROUP_HARDWARE);
+    gmt_sampling_timed(&sampling, &kernel, 900 * US);
+    measured(GMT_GROUP_HARDWARE);
+    cr_assert_neq(repeats(100 * US, MS), 0u);
+    cr_expect_eq(gmt_sampling_pick(&sampling, &kernel), GMT_GROUP_SASS);
+    measured(GMT_GROUP_SASS);
+    cr_expect_eq(repeats(100 * US, MS), 0u);
+}
+
+/* Its samples come from launches of their own, which cost no copies. */
+Test(sampling_repeats, a_second_launch_is_not_repeated)
+{
+    begin(1000 * MS, false);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_expect_eq(repeats(0, 0), 0u);
+    sampling.repeat_always = true;
+    cr_expect_neq(repeats(0, 0), 0u, "but for tests");
+}
+
+Test(sampling_repeats, copies_and_the_kernel_that_runs_patched_are_held_to_the_budget)
+{
+    begin(100 * MS, false);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_expect_neq(repeats(0, 90 * MS), 0u);
+    cr_expect_eq(repeats(0, 100 * MS), 0u, "of copies alone");
+    measured(GMT_GROUP_HARDWARE);
+    uint64_t short_ns = repeats(10 * US, MS), longer_ns = repeats(500 * US, MS);
+    cr_expect_neq(short_ns, 0u);
+    cr_expect_gt(longer_ns, 10 * short_ns, "it runs many times longer");
+    cr_expect_eq(repeats(10 * MS, MS), 0u);
+    gmt_sampling_charge(&sampling, 100 * MS);
+    cr_expect_eq(repeats(10 * US, 0), 0u);
+}
+
+Test(sampling_repeats, what_is_never_measured_is_never_repeated)
+{
+    begin(1000 * MS, true);
+    kernel.never = true;
+    cr_expect_eq(repeats(0, 0), 0u);
+    kernel.never = false;
+    gmt_sampling_offer(&sampling, GMT_GROUP_HARDWARE, false);
+    gmt_sampling_offer(&sampling, GMT_GROUP_PATCHED, false);
+    gmt_sampling_offer(&sampling, GMT_GROUP_SPILL, false);
+    cr_expect_neq(repeats(0, 0), 0u, "instructions are left");
+    gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
+    cr_expect_eq(repeats(0, 0), 0u);
+}
