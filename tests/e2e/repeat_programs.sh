@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# repeat_programs.sh generate FIRST COUNT | shared FIRST COUNT | threads COUNT | slow: where every launch is repeated that may
+# be, programs show the same. What lets others at memory forbids repeating for the life of the process: these hazards are
+# left to `shared`, which asks of launches without a hazard only that nobody sees it.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+export SIMGPU_DEVICES=2 REPEAT_TIMING=timing
+CLIENT=$CLIENTS/repeatclient
+
+mode=$1
+if [ "$mode" = shared ]; then
+    shift
+    set -- generate "$@"
+elif [ "$mode" = generate ]; then
+    export REPEAT_WITHOUT=peer,peer_table,imported,imported_table
+fi
+SIMGPU_COUNTS=$work/plain.counts plain t.plain "$@"
+GMTRACE_COLLECT=standard GMTRACE_REPEAT=always traced t "$@"
+same_behaviour t
+equal "status" 0 "$(cat t.status)"
+finished t.db
+# What the program calls is in the trace; what gmtrace calls to repeat a launch is not.
+[ "$1" = slow ] || equal "calls made (<) and recorded (>)" "" "$(calls_differ plain.counts t.db)"
+equal "losses" "" "$(sql t.db "SELECT kind || ': ' || detail || ' x' || count FROM loss
+    WHERE kind NOT IN ('entry point not covered', 'kernel not repeated')")"
+equal "integrity" ok "$(sql t.db 'PRAGMA integrity_check')"
+
+# ask WHAT WHERE: of launches of kernels; `repeats` are the rows that say of one that it was repeated.
+ask() {
+    sql t.db "SELECT $1 FROM (SELECT k.name AS kernel, l.seq, (SELECT count(*) FROM own_time o
+        WHERE o.work = 'repeat' AND o.launch_seq = l.seq) AS repeats
+        FROM launch l JOIN kernel k ON k.id = l.kernel_id) WHERE $2"
+}
+# some WHERE: which launches these are.
+some() {
+    ask "kernel || ', launch ' || seq" "$1 ORDER BY seq" | head -5
+}
+# refused WHAT WHERE: of kernels that were not repeated. The detail of a loss is "KERNEL: REASON".
+refused() {
+    sql t.db "SELECT $1 FROM (SELECT substr(detail, 1, instr(detail, ':') - 1) AS kernel,
+        substr(detail, instr(detail, ':') + 2) AS reason, count FROM loss
+        WHERE kind = 'kernel not repeated') WHERE $2"
+}
+
+hazard="kernel LIKE 'hazard\\_%' ESCAPE '\\'"
+safe="kernel LIKE 'safe\\_%' ESCAPE '\\' AND kernel NOT LIKE 'safe\\_beside\\_%' ESCAPE '\\'"
+launches=$(ask 'count(*)' 1) repeated=$(ask 'count(*)' 'repeats > 0') with_hazard=$(ask 'count(DISTINCT kernel)' "$hazard")
+
+echo "repeated $repeated of $launches launches; $with_hazard kernels have a hazard"
+refused "'  refused ' || sum(count) || ' of ' || count(DISTINCT kernel) || ' kernels: ' || reason" "1 GROUP BY reason"
+if [ "$1" = generate ]; then
+    awk '/^[0-9]/ { count[$3]++ } END { for (kind in count) print "  programs: " count[kind], kind }' t.out | sort -k3
+    equal "programs" "$3" "$(grep -c '^[0-9]' t.out)"
+    equal "launches" "$(awk '/^[0-9]/ { sum += $4 } END { print sum }' t.out)" "$launches"
+    equal "repeated in spite of a hazard" "" "$(some "$hazard AND repeats > 0")"
+    [ "$mode" = shared ] || equal "refused without a hazard" "" "$(refused "kernel || ': ' || reason" "$safe LIMIT 5")"
+    [ "$mode" = shared ] || equal "safe and not made twice" "" "$(some "$safe AND repeats <> 2")"
+    equal "kernels with a hazard that were refused" "$with_hazard" "$(refused 'count(DISTINCT kernel)' "$hazard")"
+elif [ -s timing ]; then
+    read -r longest_ns copies kernel_ns <timing
+    echo "longest of $copies copies beside a kernel of $((kernel_ns / 1000000)) ms: $((longest_ns / 1000000)) ms"
+fi
+# A row for what came before the first execution, and one for the second: there is none where another thread waited too long.
+equal "made more than twice" "" "$(some 'repeats > 2')"
+equal "launches that were repeated or refused" "$launches" "$((repeated + $(refused 'coalesce(sum(count), 0)' 1)))"
