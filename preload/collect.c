@@ -79,6 +79,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .overhead_share = gmt_options.counter_budget,
         .overhead_start_ns = gmt_options.second_run ? SECOND_RUN_START_NS : START_NS,
         .samples_per_class = gmt_options.counter_samples,
+        .repeat = gmt_options.repeat != GMT_REPEAT_OFF,
         .repeat_always = gmt_options.repeat == GMT_REPEAT_ALWAYS,
         .libcuda = gmt_libcuda(),
         .real_symbol = gmt_real_symbol,

@@ -140,7 +140,9 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
     };
     uint64_t began_ns = gmt_clock_monotonic_ns();
     config->enter();
-    gmt_code_index_add(module->pCubin, module->cubinSize);
+    if (config->repeat) {
+        gmt_code_index_add(module->pCubin, module->cubinSize);
+    }
     if (cupti->cuptiGetCubinCrc(&crc) == CUPTI_SUCCESS) {
         pthread_mutex_lock(&lock);
         put_aside((uint32_t)crc.cubinCrc, module->pCubin, module->cubinSize);

@@ -36,6 +36,7 @@ struct gmt_collector_config {
     double overhead_share;      /* counter budget: share of elapsed time (default 0.05) ... */
     uint64_t overhead_start_ns; /* ... plus this much at the start (default 1e9) */
     unsigned samples_per_class; /* launches measured per class and group (default 3) */
+    bool repeat;                /* launches may be repeated: `code_reach` is asked for */
     bool repeat_always;         /* every launch is to be repeated, for tests */
     void *libcuda;              /* dlopen handle of the driver in use */
     void *(*real_symbol)(const char *name); /* a driver entry point that bypasses the hooks */

@@ -51,7 +51,8 @@ static const struct gmt_cupti_api api = {
     .cuptiEnableCallback = enable,
     .cuptiGetCubinCrc = checksum,
 };
-static const struct gmt_collector_config config = {.enter = nothing, .leave = nothing};
+static const struct gmt_collector_config config = {
+    .enter = nothing, .leave = nothing, .repeat = true};
 
 static void setup(void)
 {
