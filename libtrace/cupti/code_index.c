@@ -47,6 +47,9 @@ static uint64_t slots, used; /* slots: a power of two */
 static struct reach *lists;
 static size_t list_count, list_bytes;
 static _Atomic bool missed;
+/* What a fork left, which another thread may have been changing: not freed, and no leak either. */
+static struct entry *volatile parents_table;
+static struct reach *volatile parents_lists;
 
 /* Eight bytes at a time: names of template instances have hundreds. After MurmurHash64A (A. Appleby). */
 static uint64_t hash_of(const char *text, size_t bytes)
@@ -268,7 +271,9 @@ int gmt_code_index_reach(const char *kernel, void (*variable)(void *data, const 
 void gmt_code_index_abandon(void)
 {
     (void)pthread_mutex_init(&lock, NULL);
-    table = NULL; /* another thread may have been changing it: it is not freed */
+    parents_table = table;
+    parents_lists = lists;
+    table = NULL;
     lists = NULL;
     slots = used = list_count = list_bytes = 0;
     missed = false;
