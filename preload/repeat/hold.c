@@ -211,14 +211,17 @@ bool gmt_hold_begin(void)
     return held;
 }
 
+bool gmt_hold_fits(uint64_t expected_ns)
+{
+    uint64_t held_ns = gmt_clock_monotonic_ns() - atomic_load(&since_ns);
+    return atomic_load(&count) <= 1 || held_ns + expected_ns <= GMT_HOLD_NS;
+}
+
 bool gmt_hold_undo(uint64_t expected_ns)
 {
     uint32_t state = HELD;
-    uint64_t held_ns = gmt_clock_monotonic_ns() - atomic_load(&since_ns);
-    if (atomic_load(&count) > 1 && held_ns + expected_ns > GMT_HOLD_NS) {
-        return false;
-    }
-    return atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING);
+    return gmt_hold_fits(expected_ns) &&
+           atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING);
 }
 
 void gmt_hold_undone(void)

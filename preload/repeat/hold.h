@@ -39,7 +39,10 @@ static inline void gmt_hold_pass(unsigned hook)
  * nobody can tell. For a thread inside of a hook. */
 bool gmt_hold_begin(void);
 
-/* An undo of memory begins: true unless the hold is broken. `expected_ns`: how long until it ends; refused where that
+/* Would work of `expected_ns` end before others have waited too long? Always where there are none. */
+bool gmt_hold_fits(uint64_t expected_ns);
+
+/* An undo of memory begins, or a copy of it, which nobody may free meanwhile: true unless the hold is broken. `expected_ns`: how long until it ends; refused where that
  * is more than is left and there are other threads. */
 bool gmt_hold_undo(uint64_t expected_ns);
 /* ... memory is again what the program expects. */

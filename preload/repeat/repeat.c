@@ -68,7 +68,7 @@ static bool stands_alone(const struct gmt_relaunch *launch)
 
 /* ---- may it be repeated? ------------------------------------------------------------------------ */
 
-/* What can be told before anything is waited for. */
+/* What is known before anything is waited for. */
 static enum gmt_unmeasured refusal(const struct gmt_repeat *repeat)
 {
     if (repeat->measured->forbidden != GMT_MEASURABLE) {
@@ -138,18 +138,19 @@ static enum gmt_unmeasured reserve_for_all(const struct gmt_repeat *repeat, stru
     return GMT_UNMEASURED_ONCE_REACH;
 }
 
-/* GMT_MEASURABLE: memory is copied aside. */
-static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapshot *snapshot)
+/* GMT_MEASURABLE: memory is copied aside. No hold is broken meanwhile: memory that another thread frees must not be read. */
+static enum gmt_unmeasured copy_aside(struct gmt_repeat *repeat, struct gmt_reach *reach,
+                                      struct gmt_snapshot *snapshot)
 {
-    struct gmt_reach *reach = gmt_table_need(&reach_table, sizeof(*reach));
-    enum gmt_unmeasured why = reach != NULL ? drain(repeat) : GMT_UNMEASURED_ONCE_ROOM;
-    if (why == GMT_MEASURABLE) {
-        why = gmt_reach_find(reach, repeat->kernel, repeat->measured->cls, repeat->context);
-    }
+    enum gmt_unmeasured why = gmt_reach_find(reach, repeat->kernel, repeat->measured->cls,
+                                             repeat->context);
     /* Copied aside, looked through, and copied back at least once. */
     if (why == GMT_MEASURABLE &&
         gmt_collector->repeats(repeat->measured->cls, 0, 3 * gmt_snapshot_copy_ns(reach)) == 0) {
         return GMT_UNMEASURED_BUDGET;
+    }
+    if (why == GMT_MEASURABLE && !gmt_hold_fits(3 * gmt_snapshot_copy_ns(reach))) {
+        return GMT_UNMEASURED_ONCE_THREADS;
     }
     if (why == GMT_MEASURABLE) {
         why = reserve_for_all(repeat, reach, snapshot);
@@ -158,6 +159,22 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
         gmt_snapshot_release(snapshot);
         why = GMT_UNMEASURED_ONCE_FAILED;
     }
+    return why;
+}
+
+static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapshot *snapshot)
+{
+    struct gmt_reach *reach = gmt_table_need(&reach_table, sizeof(*reach));
+    enum gmt_unmeasured why = reach != NULL ? drain(repeat) : GMT_UNMEASURED_ONCE_ROOM;
+    if (why != GMT_MEASURABLE) {
+        return why;
+    }
+    /* Waiting may have taken long: others have gone on then. */
+    if (!gmt_hold_undo(0)) {
+        return GMT_UNMEASURED_ONCE_THREADS;
+    }
+    why = copy_aside(repeat, reach, snapshot);
+    gmt_hold_undone();
     return why;
 }
 
