@@ -67,34 +67,40 @@ size_t gmt_printable_next(const char *text, const char **bytes, size_t *length)
     return taken;
 }
 
-/* Without memory a message is cut rather than left out. */
+/* One write(2) for a message, where it goes to an unbuffered stream: lines of processes that share a terminal
+ * stay whole. Without memory a message is cut rather than left out. */
 void gmt_say(FILE *out, const char *format, ...)
 {
-    char cut[512] = "", *text = NULL;
-    size_t length, most = strlen(format);
+    char cut[512] = "", cut_printable[3 * sizeof(cut) + 1], *text = NULL;
+    size_t length, taken = 0, most = strlen(format);
     const char *bytes;
     va_list arguments;
 
     va_start(arguments, format);
     int written = vasprintf(&text, format, arguments);
     va_end(arguments);
-    if (written < 0) {
-        text = NULL;
+    char *printable = written < 0 ? NULL : malloc(3 * (size_t)written + 1);
+    if (printable == NULL) {
         va_start(arguments, format);
         (void)vsnprintf(cut, sizeof(cut), format, arguments); // NOLINT: clang 14 misses va_start
         va_end(arguments);
     }
-    char *message = text != NULL ? text : cut;
+    char *message = printable != NULL ? text : cut;
+    char *line = printable != NULL ? printable : cut_printable;
     bool ends = most > 0 && format[most - 1] == '\n';
     if (ends && message[0] != '\0' && message[strlen(message) - 1] == '\n') {
         message[strlen(message) - 1] = '\0';
     }
-    for (const char *at = message; *at != '\0';) {
+    for (const char *at = message; *at != '\0'; taken += length) {
         at += gmt_printable_next(at, &bytes, &length);
-        (void)fwrite(bytes, 1, length, out);
+        memcpy(line + taken, bytes, length);
     }
     if (ends) {
-        (void)fputc('\n', out);
+        line[taken++] = '\n';
     }
-    free(text);
+    (void)fwrite(line, 1, taken, out);
+    free(printable);
+    if (written >= 0) {
+        free(text);
+    }
 }

@@ -214,16 +214,28 @@ static bool is_of_run(const char *path, const struct gmt_launcher_run *run)
            gmt_recording_run_of(path, name, sizeof(name)) == 0 && strcmp(name, run->name) == 0;
 }
 
-/* One command over all of them. Names that a shell would take apart are quoted. */
+/* One command over all of them, in one line. Names that a shell would take apart are quoted. */
 static void print_next(char *const *paths, size_t n)
 {
-    gmt_say(stderr, n == 1 ? "gmtrace: wrote %s; next: gmanalyze" : "gmtrace: next: gmanalyze",
-            n == 1 ? paths[0] : "");
+    char *line = NULL;
+    size_t length;
+    FILE *text = open_memstream(&line, &length);
+    if (text == NULL) {
+        return;
+    }
+    if (n == 1) {
+        (void)fprintf(text, "gmtrace: wrote %s; next: gmanalyze", paths[0]);
+    } else {
+        (void)fputs("gmtrace: next: gmanalyze", text);
+    }
     for (size_t i = 0; i < n; i++) {
         bool plain = paths[i][strcspn(paths[i], " \t\n'\"\\$&|;<>()*?[]#~!`")] == '\0';
-        gmt_say(stderr, plain || strchr(paths[i], '\'') != NULL ? " %s" : " '%s'", paths[i]);
+        (void)fprintf(text, plain || strchr(paths[i], '\'') != NULL ? " %s" : " '%s'", paths[i]);
     }
-    (void)fputc('\n', stderr);
+    if (fclose(text) == 0) {
+        gmt_say(stderr, "%s\n", line);
+    }
+    free(line);
 }
 
 size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *run,
