@@ -26,7 +26,7 @@ killed_together() {
     recorder=
     while [ -z "$recorder" ]; do
         kill -0 $pid || fail "the program ended"
-        recorder=$(recorder_of "$work")
+        recorder=$(recorder_of "$work/$1.db.spool")
     done
     while [ "$(sql "$1.db" 'SELECT count(*) FROM transfer' 2>/dev/null || echo 0)" -lt "${2:-500000}" ]; do sleep 0.01; done
     kill -STOP "$recorder"
@@ -155,7 +155,7 @@ full)
     # No room for the trace: no report, status 3, one line that says why; with room all is there.
     mkdir small
     mount -t tmpfs -o size=300m tmpfs small 2>/dev/null || skip "no file system can be mounted"
-    trap 'umount "$work/small"; rm -rf "$work"' EXIT
+    trap 'umount --lazy "$work/small"; rm -rf "$work"' EXIT
     killed_together small/t 100000
     dd if=/dev/zero of=small/filler bs=64k status=none 2>/dev/null || true
     before=$(everything_in small)
