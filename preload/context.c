@@ -13,6 +13,7 @@
 #include "preload/hook.h"
 #include "preload/kernels.h"
 #include "preload/repeat/scan.h"
+#include "preload/repeat/snapshot.h"
 #include "preload/resolve.h"
 #include "preload/start.h"
 #include "preload/waits.h"
@@ -126,6 +127,17 @@ uint16_t gmt_context_current(CUcontext *handle)
     return last.id;
 }
 
+unsigned gmt_context_live(void)
+{
+    unsigned live = 0;
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < context_count; i++) {
+        live += contexts[i].handle != NULL;
+    }
+    pthread_mutex_unlock(&mutex);
+    return live;
+}
+
 /* Locked. They went with their context. */
 static void forget_streams_of(uint16_t context_id)
 {
@@ -167,6 +179,7 @@ void gmt_context_going(CUcontext handle)
     if (handle != NULL) {
         gmt_waits_forget(handle);
         gmt_scan_forget(handle);
+        gmt_snapshot_forget(handle);
     }
     gmt_context_releasing(handle);
 }
@@ -179,6 +192,7 @@ void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
     if (handle != NULL) {
         gmt_waits_forget(handle);
         gmt_scan_forget(handle);
+        gmt_snapshot_forget(handle);
     }
     unsigned at = 0;
     while (at < context_count && (handle == NULL || contexts[at].handle != handle)) {
@@ -399,4 +413,5 @@ void gmt_context_reset(void)
     gmt_device_reset();
     gmt_waits_forget(NULL);
     gmt_scan_forget(NULL);
+    gmt_snapshot_forget(NULL);
 }

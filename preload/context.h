@@ -13,6 +13,9 @@ struct gmt_site;
  * context or device writes its record. */
 uint16_t gmt_context_current(CUcontext *handle);
 
+/* How many contexts the hooks know that are not gone. */
+unsigned gmt_context_live(void);
+
 /* A context may be about to go: by the release of a primary one, if it is the last (NULL: none). */
 void gmt_context_releasing(CUcontext handle);
 /* A context is about to go (NULL: none). */

@@ -28,6 +28,8 @@ static void count_left_call(void)
 static void thread_exits(void *unused)
 {
     (void)unused;
+    gmt_hold_left();
+    gmt_guard.hook = 0;
     if (gmt_guard_is_inside()) {
         gmt_guard.frame = GMT_GUARD_SHUT; /* was_left() looks at no frame of a thread that ends */
         count_left_call();
@@ -142,6 +144,10 @@ bool gmt_guard_enter_slowly(enum gmt_guard_for purpose, struct gmt_guard_mark no
     bool left = gmt_guard_is_inside() && was_left(now.frame);
     if (gmt_guard_is_inside() && !left) {
         return false;
+    }
+    if (left) {
+        gmt_hold_left();
+        gmt_guard.hook = 0;
     }
     gmt_guard.frame = now.frame;
     gmt_guard.caller = now.caller;

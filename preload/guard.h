@@ -41,7 +41,7 @@ struct gmt_guard {
     struct gmt_guard *next, *before_it; /* in the list of threads that use CUDA */
     uint16_t hook;                      /* enum gmt_hook_id + 1 of the call at hand, 0: not known */
     bool listed, waits;                 /* in that list; until it is let go */
-    uint8_t ends;                       /* how often it has ended */
+    bool ended;                         /* it may use CUDA again, in destructors */
 };
 /* Initial-exec: the library is preloaded. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;

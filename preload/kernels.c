@@ -60,7 +60,8 @@ void gmt_kernel_note_library_kernel(CUkernel kernel)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The CUfunction to query for a launch handle: launches may pass a CUkernel. */
+/* The CUfunction to query for a launch handle, in the current context: launches may pass a CUkernel. A handle that was
+ * one may have come back as a CUfunction. */
 static CUfunction function_of(CUfunction handle)
 {
     CUfunction function = handle;
@@ -73,6 +74,11 @@ static CUfunction function_of(CUfunction handle)
         }
     }
     return function;
+}
+
+CUfunction gmt_kernel_function_here(const struct gmt_kernel_info *kernel)
+{
+    return function_of(kernel->handle);
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@ struct gmt_parameter {
 
 struct gmt_kernel_info {
     CUfunction handle;
-    CUfunction function; /* for queries: the CUfunction behind a CUkernel */
+    CUfunction
+        function; /* for queries: one of those behind a CUkernel, which has one in each context */
     uint32_t id;
     _Atomic uint32_t generation; /* of the loaded modules; a stale one is looked at again */
     int32_t registers;
@@ -37,6 +38,9 @@ struct gmt_class_info {
 /* The kernel behind a launch handle (CUfunction or CUkernel); the first sight writes its record.
  * NULL when memory is out or the table full (counted). */
 const struct gmt_kernel_info *gmt_kernel_find(CUfunction handle);
+
+/* Its CUfunction in the current context: a CUkernel has one in each. */
+CUfunction gmt_kernel_function_here(const struct gmt_kernel_info *kernel);
 
 /* Its class for this shape; the first sight writes its record. NULL as above. */
 struct gmt_class_info *gmt_class_find(const struct gmt_kernel_info *kernel, const uint32_t grid[3],

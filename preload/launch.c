@@ -188,8 +188,8 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
         return;
     }
     if (!gmt_user_ranges_skip()) {
-        bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
         bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
+        bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
         if (repeats || wants) {
             measure(launch, site, repeats ? kernel : NULL, again);
         }

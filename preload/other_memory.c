@@ -47,8 +47,15 @@ MAP_ARRAY(cuMemMapArrayAsync_ptsz, GMT_CALL_PER_THREAD)
 #define RESOURCES(SYMBOL, FLAGS) \
     CALL(SYMBOL, (unsigned count, CUgraphicsResource *resources, CUstream stream), \
          (count, resources, stream), stream, FLAGS, 0)
-RESOURCES(cuGraphicsMapResources, 0)
-RESOURCES(cuGraphicsMapResources_ptsz, GMT_CALL_PER_THREAD)
+/* What a kernel writes there is shown by others, and may be an array that no hook sees. */
+#define MAP_RESOURCES(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, (unsigned count, CUgraphicsResource *resources, CUstream stream), \
+                    (count, resources, stream), stream, FLAGS, (void)0, { \
+                        gmt_hazards_exported(&site); \
+                        gmt_site_record(GMT_REC_CALL, &site, 0); \
+                    })
+MAP_RESOURCES(cuGraphicsMapResources, 0)
+MAP_RESOURCES(cuGraphicsMapResources_ptsz, GMT_CALL_PER_THREAD)
 RESOURCES(cuGraphicsUnmapResources, 0)
 RESOURCES(cuGraphicsUnmapResources_ptsz, GMT_CALL_PER_THREAD)
 CALL(cuGraphicsResourceGetMappedPointer_v2,

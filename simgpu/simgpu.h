@@ -46,7 +46,7 @@ struct simgpu_interface {
 
     /*
      * What a kernel (CUfunction or CUkernel) reaches without being given its address: calls `variable`
-     * with the name of each variable in global memory of the kernel's module, managed ones too; names
+     * with the name of each variable in global or constant memory of the kernel's module, managed ones too; names
      * are the module's. Returns 0; -EPERM: the kernel, or a function that it can call, prints, asserts,
      * allocates or frees memory, or launches kernels; -ENOENT: no kernel, or one that calls a function
      * which has no body and is none of these. After an error `variable` has not been called. Any thread.

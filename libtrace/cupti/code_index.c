@@ -46,7 +46,7 @@ static struct entry *table;
 static uint64_t slots, used; /* slots: a power of two */
 static struct reach *lists;
 static size_t list_count, list_bytes;
-static _Atomic bool missed;
+static _Atomic bool missed, allocates;
 /* What a fork left, which another thread may have been changing: not freed, and no leak either. */
 static struct entry *volatile parents_table;
 static struct reach *volatile parents_lists;
@@ -206,6 +206,9 @@ void gmt_code_index_add(const void *image, size_t bytes)
         return;
     }
     int result = gmt_cubin_symbols_read(&symbols, image, bytes);
+    if (symbols.allocates) {
+        allocates = true;
+    }
     pthread_mutex_lock(&lock);
     struct adding adding = {.reach = reach_of(result, &symbols),
                             .most_bytes = 4 * symbols.names.count + 1};
@@ -221,6 +224,11 @@ void gmt_code_index_add(const void *image, size_t bytes)
 void gmt_code_index_missed(void)
 {
     missed = true;
+}
+
+bool gmt_code_index_allocates(void)
+{
+    return allocates || missed;
 }
 
 struct found {
@@ -276,5 +284,5 @@ void gmt_code_index_abandon(void)
     table = NULL;
     lists = NULL;
     slots = used = list_count = list_bytes = 0;
-    missed = false;
+    missed = allocates = false;
 }

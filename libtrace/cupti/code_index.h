@@ -16,6 +16,7 @@
 #ifndef GMT_CUPTI_CODE_INDEX_H
 #define GMT_CUPTI_CODE_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A cubin has been loaded; `image` is read and not kept. The same one may come again. */
@@ -25,7 +26,7 @@ void gmt_code_index_add(const void *image, size_t bytes);
 void gmt_code_index_missed(void);
 
 /*
- * Calls `variable` for each variable in device memory of the cubins that hold a function named `kernel`
+ * Calls `variable` for each variable and constant in device memory of the cubins that hold a function named `kernel`
  * (mangled), managed ones and string literals too. A name may come twice, and those of another cubin that
  * holds a kernel of the same name come as well: the driver does not know them in this one's module. Names
  * live as long as the process; no lock is held in the call. Returns 0; -ENOENT: not known; -EPERM: the code
@@ -33,6 +34,9 @@ void gmt_code_index_missed(void);
  */
 int gmt_code_index_reach(const char *kernel, void (*variable)(void *data, const char *name),
                          void *data);
+
+/* May code of one of the cubins allocate memory of the device's heap? */
+bool gmt_code_index_allocates(void);
 
 /* In a forked child: forget everything. */
 void gmt_code_index_abandon(void);

@@ -198,6 +198,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .not_repeated = gmt_sampling_note,
         .charge = gmt_measure_charge,
         .code_reach = code_reach,
+        .code_allocates = gmt_code_index_allocates,
     };
     return &ops;
 }

@@ -15,7 +15,7 @@ enum {
     TYPE_SAMPLER = 11,
     TYPE_SURFACE = 12, /* bound by the host: which memory a store goes to is not known */
     TYPE_OBJECT = 13,
-    MOST_STORES = 8, /* sections of variables; there are two */
+    MOST_STORES = 8, /* sections of variables; there are three */
 };
 
 static_assert(sizeof(Elf64_Shdr) == 64 && sizeof(Elf64_Sym) == 24, "as ELF says");
@@ -24,20 +24,22 @@ static_assert(sizeof(Elf64_Shdr) == 64 && sizeof(Elf64_Sym) == 24, "as ELF says"
 static const struct {
     const char *name;
     bool is_prefix;
+    bool allocates; /* memory of the device's heap, perhaps */
     int means;
 } known[] = {
-    {"vprintf", false, -EPERM},
-    {"malloc", false, -EPERM},
-    {"free", false, -EPERM},
-    {"__assertfail", false, 0}, /* fires at the first execution, and then the context is lost */
-    {"__cuda_syscall", true, -EPERM},
-    {"__cudaCDP2", true, -EPERM},
-    {"cudaLaunchDevice", true, -EPERM},
-    {"cudaGetParameterBuffer", true, -EPERM},
-    {"cnp", true, -EPERM}, /* the device runtime of old */
-    {".nv.reservedSmem", true, 0},
-    {"__UFT", true, 0}, /* the tables of functions and data that nvlink makes for -rdc=true */
-    {"__UDT", true, 0},
+    {"vprintf", false, false, -EPERM},
+    {"malloc", false, true, -EPERM},
+    {"free", false, true, -EPERM},
+    {"__assertfail", false, false, 0}, /* at the first execution, and then the context is lost */
+    {"__cuda_syscall", true, true, -EPERM},
+    {"__cudaCDP2", true, true, -EPERM},
+    {"cudaLaunchDevice", true, true, -EPERM},
+    {"cudaGetParameterBuffer", true, true, -EPERM},
+    {"cnp", true, true, -EPERM}, /* the device runtime of old */
+    {".nv.reservedSmem", true, false, 0},
+    {"__UFT", true, false,
+     0}, /* the tables of functions and data that nvlink makes for -rdc=true */
+    {"__UDT", true, false, 0},
 };
 
 /* ---- tables ----------------------------------------------------------------------------------- */
@@ -168,7 +170,14 @@ static const char *section_name(const struct gmt_cubin_symbols *symbols, uint64_
     return text_at(&symbols->section_names, section_at(symbols, index).sh_name);
 }
 
-/* What is in none of the memories that kernels cannot write, or that end with them, is in device memory. */
+/* Of the program: kernels do not write these, but they may find addresses there. (Others are arguments, and what the
+ * compiler put in.) */
+static bool is_constants(const char *section)
+{
+    return starts_with(section, ".nv.constant3");
+}
+
+/* What is not in memory that ends with a kernel is in device memory. */
 static bool holds_variables(const struct gmt_cubin_symbols *symbols, const Elf64_Sym *symbol,
                             uint64_t section)
 {
@@ -176,8 +185,9 @@ static bool holds_variables(const struct gmt_cubin_symbols *symbols, const Elf64
         return true;
     }
     const char *name = section_name(symbols, section);
-    return name == NULL || (!starts_with(name, ".nv.constant") &&
-                            !starts_with(name, ".nv.shared") && !starts_with(name, ".nv.local"));
+    return name == NULL || is_constants(name) ||
+           (!starts_with(name, ".nv.constant") && !starts_with(name, ".nv.shared") &&
+            !starts_with(name, ".nv.local"));
 }
 
 static bool is_object(unsigned type)
@@ -191,7 +201,7 @@ static int worse(int one, int other)
     return one == -EPERM || other == -EPERM ? -EPERM : one != 0 ? one : other;
 }
 
-static int undefined(unsigned type, const char *name)
+static int undefined(struct gmt_cubin_symbols *symbols, unsigned type, const char *name)
 {
     if (name[0] == '\0' || type == TYPE_TEXTURE || type == TYPE_SAMPLER) {
         return 0;
@@ -199,6 +209,7 @@ static int undefined(unsigned type, const char *name)
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (known[i].is_prefix ? starts_with(name, known[i].name)
                                : strcmp(name, known[i].name) == 0) {
+            symbols->allocates |= known[i].allocates;
             return known[i].means;
         }
     }
@@ -227,10 +238,10 @@ static struct stores find_stores(const struct gmt_cubin_symbols *symbols)
     struct stores stores = {.count = 0};
     for (uint64_t i = 1; i < symbols->sections.count; i++) {
         Elf64_Shdr section = section_at(symbols, i);
-        const char *name = (section.sh_flags & SHF_WRITE) != 0 && section.sh_size != 0
-                               ? text_at(&symbols->section_names, section.sh_name)
-                               : NULL;
-        if (name != NULL && starts_with(name, ".nv.global")) {
+        const char *name = section.sh_size != 0 ? text_at(&symbols->section_names, section.sh_name)
+                                                : NULL;
+        bool writable = (section.sh_flags & SHF_WRITE) != 0;
+        if (name != NULL && ((writable && starts_with(name, ".nv.global")) || is_constants(name))) {
             stores.too_many |= stores.count == MOST_STORES;
             stores.sections[stores.too_many ? 0 : stores.count++] = i;
         }
@@ -256,7 +267,7 @@ static int unnamed(const struct stores *stores)
 
 /* ---- the seam --------------------------------------------------------------------------------- */
 
-static int look_at_all(const struct gmt_cubin_symbols *symbols)
+static int look_at_all(struct gmt_cubin_symbols *symbols)
 {
     struct stores stores = find_stores(symbols);
     int result = 0;
@@ -270,7 +281,7 @@ static int look_at_all(const struct gmt_cubin_symbols *symbols)
         }
         result = worse(result, of_type(type));
         if (section == SHN_UNDEF) {
-            result = worse(result, undefined(type, name));
+            result = worse(result, undefined(symbols, type, name));
         } else if (is_object(type) && name[0] != '\0') {
             note_named(&stores, section);
         }

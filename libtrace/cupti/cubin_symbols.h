@@ -10,7 +10,7 @@
  *   were not inlined are, too; those of one kernel are named $kernel$function.
  * - Variables are STT_OBJECT, before linking of -rdc=true type 13, in .nv.global and .nv.global.init, and
  *   local unless -rdc=true. Managed ones lie there, too. String literals are variables, $str and
- *   __unnamed_1. Constants are in .nv.constant*, shared variables in .nv.shared*.
+ *   __unnamed_1. Constants of the program are in .nv.constant3, shared variables in .nv.shared*.
  * - vprintf, malloc, free and __assertfail are undefined symbols, which the driver defines. A launch from the
  *   device is __cudaCDP2LaunchDeviceV2, after linking with cudadevrt __cuda_syscall_cnpv2LaunchDeviceV2.
  * - Calls through pointers go to functions of the same cubin, so their effects are among its symbols. A
@@ -20,6 +20,7 @@
 #ifndef GMT_CUPTI_CUBIN_SYMBOLS_H
 #define GMT_CUPTI_CUBIN_SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,12 +35,13 @@ struct gmt_cubin_symbols {
     struct gmt_cubin_table sections, symbols;    /* of 64 and of 24 bytes each */
     struct gmt_cubin_table section_names, names; /* bytes; the last one is 0 */
     struct gmt_cubin_table indexes; /* section of each symbol where its own field is too small */
+    bool allocates;                 /* some code may allocate memory of the device's heap */
 };
 
 /* What there is; `name` is inside the image. Either function may be NULL. */
 struct gmt_cubin_visitor {
     void (*function)(void *data, const char *name); /* with a body */
-    void (*variable)(void *data, const char *name); /* in device memory */
+    void (*variable)(void *data, const char *name); /* in device memory, constants too */
     void *data;
 };
 

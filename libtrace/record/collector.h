@@ -127,11 +127,14 @@ struct gmt_collector_ops {
     void (*abandon)(void);
 
     /* What the code of a kernel can reach without being given its address: calls `variable` with the name of
-     * each variable in device memory of the kernel's module (constants are none: no kernel writes them).
+     * each variable in device memory of the kernel's module, and of each constant there, which may hold addresses.
      * `function` is its CUfunction. Returns 0; -ENOENT: the code is not known; -EPERM: it can do what no copy of
      * memory takes back: print, allocate or free memory, launch kernels. NULL: as -ENOENT. */
     int (*code_reach)(const struct gmt_collector_class *cls, void *function,
                       void (*variable)(void *data, const char *name), void *data);
+    /* Has code been loaded that may allocate memory on the device? Kernels find addresses there that the driver
+     * says nothing about. NULL: as true. */
+    bool (*code_allocates)(void);
 
     /* Repeating a launch (preload/repeat). `repeats`: is it worth making a launch of `cls` once more, which is then
      * measured by `begin` and `end`? Returns what that is expected to take, ns, `copies_ns` of copying memory

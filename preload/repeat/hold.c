@@ -7,6 +7,7 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,9 +19,8 @@
 /* gmt_hold_state. */
 enum { FREE, HELD, UNDOING, BROKEN };
 
-#define LEAVE_NS UINT64_C(2000000) /* for others to leave the calls that they are inside of */
-#define LATE_ENDS \
-    3u /* times that a thread may end and use CUDA again: glibc runs destructors four times */
+#define LEAVE_NS UINT64_C(2000000)    /* for others to leave the calls that they are inside of */
+#define ALONE_NS UINT64_C(1000000000) /* that one piece of work may take where nobody waits */
 
 _Atomic uint32_t gmt_hold_state;
 
@@ -30,18 +30,23 @@ static _Atomic unsigned count;
 static _Atomic bool strangers; /* a thread that is not in the list may use CUDA */
 static _Atomic uint64_t since_ns;
 static bool registered; /* for expedited membarrier */
+/* The holder, while there is one, and its signals, which wait for the end of an undo: a handler may leave by longjmp. */
+static struct gmt_guard *_Atomic holder;
+static sigset_t signals;
 
 /* ---- what a call does --------------------------------------------------------------------------- */
 
-/* Such a call waits for the device and changes nothing there. */
+/* Such a call waits for the device, and puts nothing into a stream. */
 static bool only_waits(unsigned hook)
 {
-    static const uint8_t families[] = {
-#define GMT_HOOK(symbol, family, runtime) GMT_FAMILY_##family,
-#include "preload/hooks.def"
-#undef GMT_HOOK
-    };
-    return hook < GMT_HOOK_COUNT && families[hook] == GMT_FAMILY_SYNC;
+    switch (hook) {
+    case GMT_HOOK_cuStreamSynchronize:
+    case GMT_HOOK_cuStreamSynchronize_ptsz:
+    case GMT_HOOK_cuCtxSynchronize:
+    case GMT_HOOK_cuCtxSynchronize_v2:
+    case GMT_HOOK_cuEventSynchronize: return true;
+    default: return false;
+    }
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */
@@ -52,7 +57,8 @@ void gmt_hold_thread_begins(bool ends_noted)
     if (own->listed) {
         return;
     }
-    if (!ends_noted || own->ends >= LATE_ENDS) {
+    /* One that has ended may use CUDA again in destructors that come after ours: the last round of these is not told. */
+    if (!ends_noted || own->ended) {
         atomic_store(&strangers, true); /* nobody would take it out of the list again */
         return;
     }
@@ -73,7 +79,7 @@ void gmt_hold_thread_begins(bool ends_noted)
 void gmt_hold_thread_ends(void)
 {
     struct gmt_guard *own = &gmt_guard;
-    own->ends++;
+    own->ended = true;
     if (!own->listed) {
         return;
     }
@@ -98,6 +104,7 @@ void gmt_hold_forked(void)
     atomic_store(&count, 0);
     atomic_store(&strangers, false);
     atomic_store(&gmt_hold_state, FREE);
+    atomic_store(&holder, NULL);
     registered = false;
 }
 
@@ -203,6 +210,9 @@ bool gmt_hold_begin(void)
     /* Before the state: who waits reads it after. */
     atomic_store(&since_ns, gmt_clock_monotonic_ns());
     bool held = atomic_compare_exchange_strong(&gmt_hold_state, &state, HELD);
+    if (held) {
+        atomic_store(&holder, &gmt_guard);
+    }
     if (held && (!others_left() || atomic_load(&strangers))) {
         gmt_hold_end();
         held = false;
@@ -214,24 +224,51 @@ bool gmt_hold_begin(void)
 bool gmt_hold_fits(uint64_t expected_ns)
 {
     uint64_t held_ns = gmt_clock_monotonic_ns() - atomic_load(&since_ns);
-    return atomic_load(&count) <= 1 || held_ns + expected_ns <= GMT_HOLD_NS;
+    return atomic_load(&count) <= 1 ? expected_ns <= ALONE_NS
+                                    : held_ns + expected_ns <= GMT_HOLD_NS;
+}
+
+bool gmt_hold_lasts(void)
+{
+    return atomic_load(&gmt_hold_state) == HELD;
+}
+
+bool gmt_hold_alone(void)
+{
+    return atomic_load(&count) <= 1;
 }
 
 bool gmt_hold_undo(uint64_t expected_ns)
 {
     uint32_t state = HELD;
-    return gmt_hold_fits(expected_ns) &&
-           atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING);
+    sigset_t all;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &signals);
+    if (gmt_hold_fits(expected_ns) &&
+        atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING)) {
+        return true;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &signals, NULL);
+    return false;
 }
 
 void gmt_hold_undone(void)
 {
     atomic_store(&gmt_hold_state, HELD);
     (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    (void)pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
 void gmt_hold_end(void)
 {
+    atomic_store(&holder, NULL);
     atomic_store(&gmt_hold_state, FREE);
     (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+void gmt_hold_left(void)
+{
+    if (atomic_load(&holder) == &gmt_guard) {
+        gmt_hold_end();
+    }
 }

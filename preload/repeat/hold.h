@@ -39,17 +39,23 @@ static inline void gmt_hold_pass(unsigned hook)
  * nobody can tell. For a thread inside of a hook. */
 bool gmt_hold_begin(void);
 
-/* Would work of `expected_ns` end before others have waited too long? Always where there are none. */
+/* Would work of `expected_ns` end before others have waited too long? A second at most where there are none. */
 bool gmt_hold_fits(uint64_t expected_ns);
 
-/* An undo of memory begins, or a copy of it, which nobody may free meanwhile: true unless the hold is broken. `expected_ns`: how long until it ends; refused where that
- * is more than is left and there are other threads. */
+/* Has nobody broken the hold? Is there no other thread that uses CUDA? For the holder. */
+bool gmt_hold_lasts(void);
+bool gmt_hold_alone(void);
+
+/* An undo of memory begins, or a copy of it, which nobody may free meanwhile: true unless the hold is broken, or less
+ * time is left than `expected_ns`, which it takes. No signal is handled until it ends. */
 bool gmt_hold_undo(uint64_t expected_ns);
 /* ... memory is again what the program expects. */
 void gmt_hold_undone(void);
 
 /* Let the others go. */
 void gmt_hold_end(void);
+/* This thread is out of its last call without an end of it (longjmp from a handler), or ends: it holds nobody. */
+void gmt_hold_left(void);
 
 /* This thread uses CUDA: it is looked at from now on, until it says that it ends. `ends_noted`: it will say so. */
 void gmt_hold_thread_begins(bool ends_noted);

@@ -74,16 +74,42 @@ static void variable(void *data, const char *name)
     }
 }
 
-static void find_variables(struct gathering *g, const struct gmt_kernel_info *kernel,
+static void find_variables(struct gathering *g, CUfunction function,
                            const struct gmt_collector_class *cls)
 {
     int error = gmt_collector->code_reach == NULL || gmt_driver.cuFuncGetModule == NULL ||
-                        gmt_driver.cuFuncGetModule(&g->module, kernel->function) != CUDA_SUCCESS
+                        gmt_driver.cuFuncGetModule(&g->module, function) != CUDA_SUCCESS
                     ? -ENOENT
-                    : gmt_collector->code_reach(cls, kernel->function, variable, g);
+                    : gmt_collector->code_reach(cls, function, variable, g);
     if (error != 0) {
         g->why = error == -EPERM ? GMT_UNMEASURED_ONCE_EFFECTS : GMT_UNMEASURED_ONCE_CODE;
     }
+}
+
+static bool is_here(CUdeviceptr address, CUdevice device)
+{
+    CUmemorytype type;
+    int on = -1;
+    return gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) ==
+               CUDA_SUCCESS &&
+           type == CU_MEMORYTYPE_DEVICE &&
+           gmt_driver.cuPointerGetAttribute(&on, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) ==
+               CUDA_SUCCESS &&
+           on == device;
+}
+
+/* Our code is to read and write all of it: what the driver knows otherwise (a variable of another context's module,
+ * memory that was freed where no hook saw it, that of another device's pool) would end the context. */
+static bool all_are_here(const struct gmt_reach *reach)
+{
+    CUdevice device;
+    bool here = gmt_driver.cuPointerGetAttribute != NULL && gmt_driver.cuCtxGetDevice != NULL &&
+                gmt_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS;
+    for (size_t i = 0; here && i < reach->count; i++) {
+        const struct gmt_extent *extent = &reach->extents[i];
+        here = is_here(extent->base, device) && is_here(extent->base + extent->bytes - 1, device);
+    }
+    return here;
 }
 
 static int by_base(const void *one, const void *other)
@@ -122,7 +148,7 @@ bool gmt_reach_add(struct gmt_reach *reach, uint64_t base, uint64_t bytes)
     return true;
 }
 
-enum gmt_unmeasured gmt_reach_find(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
+enum gmt_unmeasured gmt_reach_find(struct gmt_reach *reach, CUfunction function,
                                    const struct gmt_collector_class *cls, uint16_t context)
 {
     struct gathering g = {.reach = reach, .context = context, .why = GMT_MEASURABLE};
@@ -131,7 +157,10 @@ enum gmt_unmeasured gmt_reach_find(struct gmt_reach *reach, const struct gmt_ker
         g.why = GMT_UNMEASURED_ONCE_ROOM;
     }
     if (g.why == GMT_MEASURABLE) {
-        find_variables(&g, kernel, cls);
+        find_variables(&g, function, cls);
+    }
+    if (g.why == GMT_MEASURABLE && !all_are_here(reach)) {
+        g.why = GMT_UNMEASURED_ONCE_KINDS;
     }
     if (g.why == GMT_MEASURABLE) {
         join_overlapping(reach);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory that a kernel can write: live allocations of its context and the variables of its module.
+ * The memory that a kernel can write: live allocations of its context, and the variables and constants of its module
+ * (no kernel writes constants, but they may hold addresses).
  *
  * All of them, not those that its arguments name: a kernel may load addresses from memory, or compute them. Variables of
  * other modules belong to it where an address of theirs is found (scan.h).
@@ -14,7 +15,6 @@
 #include <stdint.h>
 
 #include "libtrace/record/collector.h"
-#include "preload/kernels.h"
 
 #define GMT_REACH_EXTENTS 4096u
 
@@ -29,9 +29,9 @@ struct gmt_reach {
     struct gmt_extent extents[GMT_REACH_EXTENTS];
 };
 
-/* Fill `reach` for a launch of `kernel` in the current context, gmt_context.id `context`. GMT_MEASURABLE, or why it
+/* Fill `reach` for a launch of `function` in the current context, gmt_context.id `context`. GMT_MEASURABLE, or why it
  * cannot be said what the kernel can write, or not be copied. */
-enum gmt_unmeasured gmt_reach_find(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
+enum gmt_unmeasured gmt_reach_find(struct gmt_reach *reach, CUfunction function,
                                    const struct gmt_collector_class *cls, uint16_t context);
 
 /* Add memory that the kernel can reach besides, and no other knows. False: there is no room. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/context.h"
 #include "preload/coverage.h"
 #include "preload/hazards.h"
 #include "preload/options.h"
@@ -16,7 +17,8 @@
 #include "preload/table.h"
 #include "preload/waits.h"
 
-#define MOST_SCANS 8u /* each finds memory that the one before did not know of */
+#define LONGEST_NS UINT64_C(1000000000) /* the first execution is waited for */
+#define MOST_SCANS 8u                   /* each finds memory that the one before did not know of */
 #define MOST_TURNS \
     3u /* executions that are measured: one for each kind of counters, and one to spare */
 
@@ -68,7 +70,15 @@ static bool stands_alone(const struct gmt_relaunch *launch)
 
 /* ---- may it be repeated? ------------------------------------------------------------------------ */
 
-/* What is known before anything is waited for. */
+static bool is_in_current_context(CUstream stream)
+{
+    CUcontext current = NULL, of_stream = NULL;
+    return gmt_driver.cuStreamGetCtx != NULL && gmt_driver.cuCtxGetCurrent != NULL &&
+           gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
+           gmt_driver.cuStreamGetCtx(stream, &of_stream) == CUDA_SUCCESS && of_stream == current;
+}
+
+/* What is known before anything is waited for, and again once the others are held. */
 static enum gmt_unmeasured refusal(const struct gmt_repeat *repeat)
 {
     if (repeat->measured->forbidden != GMT_MEASURABLE) {
@@ -89,6 +99,10 @@ static enum gmt_unmeasured refusal(const struct gmt_repeat *repeat)
     if (!stands_alone(repeat->launch)) {
         return GMT_UNMEASURED_ONCE_ATTRIBUTES;
     }
+    /* Of which only the current one is drained and copied. */
+    if (gmt_context_live() != 1 || !is_in_current_context(repeat->launch->stream)) {
+        return GMT_UNMEASURED_ONCE_CONTEXTS;
+    }
     return GMT_MEASURABLE;
 }
 
@@ -103,13 +117,13 @@ static bool driver_has_all(void)
 
 /* The other threads are held. From here on nothing is under way in the context, and the kernel is loaded: its
  * module's variables have their first values. */
-static enum gmt_unmeasured drain(const struct gmt_repeat *repeat)
+static enum gmt_unmeasured drain(CUfunction function)
 {
     if (gmt_waits_under_way()) {
         return GMT_UNMEASURED_WAITS;
     }
     if (gmt_driver.cuFuncLoad != NULL) {
-        (void)gmt_driver.cuFuncLoad(repeat->kernel->function);
+        (void)gmt_driver.cuFuncLoad(function);
     }
     return gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS ? GMT_MEASURABLE
                                                          : GMT_UNMEASURED_ONCE_FAILED;
@@ -139,11 +153,14 @@ static enum gmt_unmeasured reserve_for_all(const struct gmt_repeat *repeat, stru
 }
 
 /* GMT_MEASURABLE: memory is copied aside. No hold is broken meanwhile: memory that another thread frees must not be read. */
-static enum gmt_unmeasured copy_aside(struct gmt_repeat *repeat, struct gmt_reach *reach,
-                                      struct gmt_snapshot *snapshot)
+static enum gmt_unmeasured copy_aside(struct gmt_repeat *repeat, CUfunction function,
+                                      struct gmt_reach *reach, struct gmt_snapshot *snapshot)
 {
-    enum gmt_unmeasured why = gmt_reach_find(reach, repeat->kernel, repeat->measured->cls,
-                                             repeat->context);
+    enum gmt_unmeasured why = gmt_snapshot_release_late() ? GMT_MEASURABLE
+                                                          : GMT_UNMEASURED_ONCE_ROOM;
+    if (why == GMT_MEASURABLE) {
+        why = gmt_reach_find(reach, function, repeat->measured->cls, repeat->context);
+    }
     /* Copied aside, looked through, and copied back at least once. */
     if (why == GMT_MEASURABLE &&
         gmt_collector->repeats(repeat->measured->cls, 0, 3 * gmt_snapshot_copy_ns(reach)) == 0) {
@@ -165,7 +182,8 @@ static enum gmt_unmeasured copy_aside(struct gmt_repeat *repeat, struct gmt_reac
 static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapshot *snapshot)
 {
     struct gmt_reach *reach = gmt_table_need(&reach_table, sizeof(*reach));
-    enum gmt_unmeasured why = reach != NULL ? drain(repeat) : GMT_UNMEASURED_ONCE_ROOM;
+    CUfunction function = gmt_kernel_function_here(repeat->kernel);
+    enum gmt_unmeasured why = reach != NULL ? drain(function) : GMT_UNMEASURED_ONCE_ROOM;
     if (why != GMT_MEASURABLE) {
         return why;
     }
@@ -173,14 +191,31 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
     if (!gmt_hold_undo(0)) {
         return GMT_UNMEASURED_ONCE_THREADS;
     }
-    why = copy_aside(repeat, reach, snapshot);
+    gmt_collector->own_work(true);
+    why = copy_aside(repeat, function, reach, snapshot);
+    gmt_collector->own_work(false);
     gmt_hold_undone();
     return why;
 }
 
 /* ---- executions --------------------------------------------------------------------------------- */
 
-/* The one that is timed; *ns gets about how long it took. False: it was not begun. */
+/* True: the launch is over. Nobody is kept waiting for a kernel that may itself wait for what a thread does next. */
+static bool is_over(const struct gmt_relaunch *launch, uint64_t began_ns)
+{
+    bool per_thread = launch->hook == GMT_HOOK_cuLaunchKernel_ptsz ||
+                      launch->hook == GMT_HOOK_cuLaunchKernelEx_ptsz;
+    CUresult (*query)(CUstream) = per_thread ? gmt_driver.cuStreamQuery_ptsz
+                                             : gmt_driver.cuStreamQuery;
+    CUresult result = CUDA_ERROR_NOT_READY;
+    while (query != NULL && result == CUDA_ERROR_NOT_READY && gmt_hold_lasts() &&
+           gmt_clock_monotonic_ns() - began_ns < LONGEST_NS) {
+        result = query(launch->stream);
+    }
+    return result == CUDA_SUCCESS;
+}
+
+/* The one that is timed; *ns gets about how long it took, 0 if it is not over. False: it was not begun. */
 static bool first_execution(const struct gmt_repeat *repeat, struct gmt_site *site, uint64_t *ns)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
@@ -191,13 +226,13 @@ static bool first_execution(const struct gmt_repeat *repeat, struct gmt_site *si
         return false;
     }
     /* An error of the kernel is the program's to find, where it would have found it. */
-    *ns = gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS ? gmt_clock_monotonic_ns() - began_ns : 0;
+    *ns = is_over(repeat->launch, began_ns) ? gmt_clock_monotonic_ns() - began_ns : 0;
     return true;
 }
 
 /* One more, measured. False: the last one. */
 static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
-                          const struct gmt_snapshot *snapshot)
+                          struct gmt_snapshot *snapshot)
 {
     if (!gmt_snapshot_restore(snapshot)) {
         return false; /* a driver that cannot copy any more: the context is lost to the program, too */
@@ -209,8 +244,9 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
         repeat->group = group;
     }
     if (result != CUDA_SUCCESS) {
-        result = launch_again(
-            repeat->launch); /* memory is as before the launch: it has to be made */
+        /* Memory is as before the launch: it has to be made, and what we hold may be what it lacks. */
+        gmt_snapshot_release(snapshot);
+        result = launch_again(repeat->launch);
         group = GMT_GROUP_NONE;
     }
     if (result != CUDA_SUCCESS) {
@@ -220,21 +256,51 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
     return gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS && group != GMT_GROUP_NONE;
 }
 
-static void execute_measured(struct gmt_repeat *repeat, struct gmt_site *site,
-                             const struct gmt_snapshot *snapshot, uint64_t kernel_ns)
+/* Returns what copying memory back took, about, ns. */
+static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_site *site,
+                                 struct gmt_snapshot *snapshot, uint64_t kernel_ns)
 {
-    bool more = kernel_ns != 0;
+    bool more = true;
+    uint64_t copied_ns = 0;
     for (unsigned turn = 0; turn < MOST_TURNS && more; turn++) {
         uint64_t began_ns = gmt_clock_monotonic_ns();
         uint64_t expected_ns = gmt_collector->repeats(repeat->measured->cls, kernel_ns,
                                                       gmt_snapshot_copy_ns(snapshot->reach));
         more = expected_ns != 0 && gmt_hold_undo(expected_ns);
         if (more) {
+            copied_ns += gmt_snapshot_copy_ns(snapshot->reach);
+            gmt_collector->own_work(true);
             more = execute_again(repeat, site, snapshot);
+            gmt_collector->own_work(false);
             gmt_hold_undone();
             gmt_spool_own_time(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq);
         }
     }
+    return copied_ns;
+}
+
+/* The first execution is over, or others go on beside it. */
+static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_site *site,
+                                       struct gmt_snapshot *snapshot, uint64_t kernel_ns)
+{
+    uint64_t copied_ns = 0;
+    bool lasts = gmt_hold_lasts();
+    if (kernel_ns != 0 && lasts) {
+        copied_ns = execute_measured(repeat, site, snapshot, kernel_ns);
+    }
+    if (snapshot->memory.bytes != 0) {
+        if (kernel_ns != 0 && gmt_hold_undo(0)) {
+            gmt_snapshot_release(snapshot);
+            gmt_hold_undone();
+        } else {
+            gmt_snapshot_release_later(snapshot);
+        }
+    }
+    gmt_collector->charge(copied_ns);
+    if (repeat->group != GMT_GROUP_NONE) {
+        return GMT_MEASURABLE;
+    }
+    return !lasts ? GMT_UNMEASURED_ONCE_THREADS : GMT_UNMEASURED_ONCE_LONG;
 }
 
 /* Others are held. */
@@ -242,21 +308,17 @@ static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_sit
 {
     struct gmt_snapshot snapshot;
     uint64_t began_ns = gmt_clock_monotonic_ns(), kernel_ns = 0;
-    gmt_collector->own_work(true);
-    enum gmt_unmeasured why = prepare(repeat, &snapshot);
-    gmt_collector->own_work(false);
+    enum gmt_unmeasured why = refusal(repeat);
+    if (why == GMT_MEASURABLE) {
+        why = prepare(repeat, &snapshot);
+    }
     uint64_t copied_ns = gmt_clock_monotonic_ns() - began_ns;
     gmt_spool_own_time(GMT_OWN_REPEAT, began_ns,
                        why == GMT_MEASURABLE ? repeat->measured->launch_seq : 0);
     if (why == GMT_MEASURABLE) {
         site->made = first_execution(repeat, site, &kernel_ns);
-        gmt_collector->own_work(true);
-        if (site->made) {
-            execute_measured(repeat, site, &snapshot, kernel_ns);
-        }
-        gmt_snapshot_release(&snapshot);
-        gmt_collector->own_work(false);
-        why = site->made ? GMT_MEASURABLE : GMT_UNMEASURED_ONCE_FAILED;
+        why = after_first(repeat, site, &snapshot, kernel_ns);
+        why = site->made ? why : GMT_UNMEASURED_ONCE_FAILED;
     }
     gmt_collector->charge(copied_ns);
     return why;
@@ -269,6 +331,9 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     enum gmt_unmeasured why = driver_has_all() ? refusal(repeat) : GMT_UNMEASURED_ONCE_FAILED;
     if (why == GMT_MEASURABLE && !gmt_collector->prepare(repeat->measured)) {
         return false;
+    }
+    if (why == GMT_MEASURABLE && !gmt_scan_prepare()) {
+        why = GMT_UNMEASURED_ONCE_FAILED;
     }
     if (why == GMT_MEASURABLE) {
         if (gmt_hold_begin()) {

@@ -40,7 +40,7 @@ struct gmt_repeat {
     enum gmt_counter_group group;           /* out: that of the execution that stands */
 };
 
-/* May a launch of `cls` be worth repeating? A few ns. */
+/* May a launch of `cls`, which gmt_collector_ops.want has counted, be worth repeating? A few ns. */
 bool gmt_repeat_wants(struct gmt_collector_class *cls);
 
 /* Make the launch, several times if that is worth it and nobody can tell. True: it was made; `site` has its

@@ -2,10 +2,12 @@
 /* Looks for addresses of memory that is not restored (scan.h). */
 #include "preload/repeat/scan.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "preload/repeat/windows.h"
 #include "preload/resolve.h"
+#include "preload/start.h"
 #include "preload/table.h"
 
 enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
@@ -17,13 +19,13 @@ struct found {
     uint64_t words[GMT_SCAN_WORDS];
 };
 
-/* Used by the holder alone (hold.h). */
-static gmt_table_pointer windows_table, found_table;
+static gmt_table_pointer windows_table, found_table; /* used by the holder alone (hold.h) */
 static struct {
     CUcontext context;
     CUfunction function;
 } loaded[CONTEXTS];
 static unsigned oldest;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* for `loaded` */
 
 size_t gmt_scan_bytes(void)
 {
@@ -36,6 +38,7 @@ struct look {
     const struct gmt_extent *own;
     struct gmt_reach *reach;
     bool pageable; /* the device reads memory that the driver does not know */
+    bool heap;     /* code may have allocated memory that it does not know either */
 };
 
 /* ---- what the driver says of a word ------------------------------------------------------------- */
@@ -80,7 +83,7 @@ static bool leads_out(const struct look *look, uint64_t word)
     }
     if (gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, word) !=
         CUDA_SUCCESS) {
-        return look->pageable && gmt_windows_host_reads(look->windows, word);
+        return look->heap || (look->pageable && gmt_windows_host_reads(look->windows, word));
     }
     return type != CU_MEMORYTYPE_DEVICE || !is_restored(look, word);
 }
@@ -135,7 +138,8 @@ static enum gmt_unmeasured look_at_arguments(const struct look *look,
 
 /* ---- device memory ------------------------------------------------------------------------------ */
 
-static CUfunction function_here(void)
+/* Locked. NULL: there is none, and none is loaded where `load` is false. */
+static CUfunction function_here(bool load)
 {
     CUcontext context = NULL;
     CUmodule module;
@@ -148,6 +152,9 @@ static CUfunction function_here(void)
             return loaded[i].function;
         }
     }
+    if (!load) {
+        return NULL;
+    }
     if (gmt_driver.cuModuleLoadData(&module, gmt_scan_ptx) != CUDA_SUCCESS ||
         gmt_driver.cuModuleGetFunction(&function, module, "gmt_scan") != CUDA_SUCCESS) {
         function = NULL; /* asked once: a driver that cannot translate it does not learn it */
@@ -155,6 +162,25 @@ static CUfunction function_here(void)
     loaded[oldest].context = context;
     loaded[oldest].function = function;
     oldest = (oldest + 1) % CONTEXTS;
+    return function;
+}
+
+bool gmt_scan_prepare(void)
+{
+    pthread_mutex_lock(&loading);
+    bool loads = function_here(true) != NULL;
+    pthread_mutex_unlock(&loading);
+    return loads;
+}
+
+/* A thread that is at it waits for the hold to end: it is not waited for. */
+static CUfunction prepared_function(void)
+{
+    CUfunction function = NULL;
+    if (pthread_mutex_trylock(&loading) == 0) {
+        function = function_here(false);
+        pthread_mutex_unlock(&loading);
+    }
     return function;
 }
 
@@ -178,7 +204,7 @@ static bool scan_extents(const struct gmt_reach *reach, const struct gmt_windows
                          CUdeviceptr scratch, struct found *found)
 {
     CUdeviceptr table = scratch, counter = scratch + TABLE_BYTES;
-    CUfunction function = function_here();
+    CUfunction function = prepared_function();
     found->count = 0;
     CUresult result = function != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
     if (result == CUDA_SUCCESS) {
@@ -202,9 +228,13 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
 {
     struct gmt_windows *windows = gmt_table_need(&windows_table, sizeof(*windows));
     struct found *found = gmt_table_need(&found_table, sizeof(*found));
-    struct look look = {windows, own, reach, reads_pageable_memory()};
+    bool heap = gmt_collector->code_allocates == NULL || gmt_collector->code_allocates();
+    struct look look = {windows, own, reach, reads_pageable_memory(), heap};
     if (windows == NULL || found == NULL || !gmt_windows_find(windows, reach)) {
         return GMT_UNMEASURED_ONCE_ROOM;
+    }
+    if (windows->shared_with_devices) {
+        return GMT_UNMEASURED_ONCE_KINDS;
     }
     enum gmt_unmeasured why = look_at_arguments(&look, kernel, arguments);
     if (why != GMT_MEASURABLE) {
@@ -226,10 +256,15 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
 
 void gmt_scan_forget(CUcontext context)
 {
+    if (context == NULL) {
+        pthread_mutex_init(&loading, NULL); /* a thread that the fork left behind may have had it */
+    }
+    pthread_mutex_lock(&loading);
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (context == NULL || loaded[i].context == context) {
             loaded[i].context = NULL;
             loaded[i].function = NULL;
         }
     }
+    pthread_mutex_unlock(&loading);
 }

@@ -6,7 +6,7 @@
  * A word in a window (windows.h) may be an address, or any number. The driver is asked about each: what it knows as memory
  * of the host, of another context, or managed leads there. Other device memory (a variable of another module) is added to what
  * is restored. What the driver does not know is no address that a kernel may use, but on devices that can read pageable
- * memory.
+ * memory, and where code may have allocated memory of the device's heap.
  */
 #ifndef GMT_PRELOAD_REPEAT_SCAN_H
 #define GMT_PRELOAD_REPEAT_SCAN_H
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "libtrace/record/unmeasured.h"
+#include "preload/kernels.h"
 #include "preload/repeat/reach.h"
 
 #define GMT_SCAN_WORDS 4096 /* in windows; more are not asked about */
@@ -40,6 +41,10 @@ struct gmt_arguments {
  * it; the scan is over when this returns. */
 enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
                              const struct gmt_arguments *arguments, const struct gmt_extent *own);
+
+/* Load the code that looks through memory, into the current context: the driver translates it, and may wait for the
+ * loader's lock, so no thread may be held. False: it does not. */
+bool gmt_scan_prepare(void);
 
 /* The context is gone, with the code that was loaded there. NULL: all are, in a forked child. */
 void gmt_scan_forget(CUcontext context);

@@ -4,7 +4,7 @@
 
 /*
  * gmt_scan(base, words, table, entries, found): each of `words` 8-byte words at `base` that lies in a window is put
- * behind the counter at `found`, as long as there is room. `table` has `entries` windows (first, end), ascending.
+ * behind the counter at `found`; a thread that finds no room there ends. `table` has `entries` windows (first, end), ascending.
  *
  * A thread takes every n-th word, n being the number of threads. Words outside of all windows (most data) cost two
  * comparisons; for the others the last window that begins at or below the word is searched for.
@@ -72,7 +72,7 @@ const char gmt_scan_ptx[] =
     "  @%p5 bra next;\n"
     "  atom.global.add.u64 %d16, [%d3], 1;\n"
     "  setp.ge.u64 %p6, %d16, " GMT_SCAN_TEXT(GMT_SCAN_WORDS) ";\n"
-                                                              "  @%p6 bra next;\n"
+                                                              "  @%p6 bra done;\n"
                                                               "  shl.b64 %d17, %d16, 3;\n"
                                                               "  add.u64 %d17, %d3, %d17;\n"
                                                               "  st.global.u64 [%d17+8], %d11;\n"

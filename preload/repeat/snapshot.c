@@ -2,18 +2,28 @@
 /* Copies device memory aside and back (snapshot.h). */
 #include "preload/repeat/snapshot.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "libtrace/record/clock.h"
+#include "preload/repeat/hold.h"
 #include "preload/repeat/scan.h"
 #include "preload/resolve.h"
 
 #define ALIGNMENT UINT64_C(256)
-#define PIECE_NS UINT64_C(3000)             /* of one copy, whatever its size */
-#define FIRST_BYTES_PER_US UINT64_C(500000) /* expected before anything was copied: a slow device */
+#define PIECE_NS UINT64_C(3000) /* of one copy, whatever its size */
+/* Expected before anything was copied, bytes: T4 and A2 read and write some 100 at once. */
+#define FIRST_BYTES_PER_US UINT64_C(50000)
 #define LEFT_BYTES \
     (UINT64_C(256) << 20) /* of free memory, for the driver and for the kernel's stacks */
 
+#define LATER 8u
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    CUcontext context; /* NULL: free */
+    CUdeviceptr base;
+} later[LATER]; /* memory of ours that is still to be freed */
 static _Atomic uint64_t bytes_per_us = FIRST_BYTES_PER_US;
 
 static uint64_t aligned(uint64_t bytes)
@@ -36,7 +46,7 @@ bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach 
     }
     if (gmt_driver.cuMemGetInfo_v2 == NULL || gmt_driver.cuMemAlloc_v2 == NULL ||
         gmt_driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_SUCCESS ||
-        free_bytes / 2 < bytes || free_bytes - bytes < LEFT_BYTES ||
+        free_bytes / (gmt_hold_alone() ? 2 : 8) < bytes || free_bytes - bytes < LEFT_BYTES ||
         gmt_driver.cuMemAlloc_v2(&base, bytes) != CUDA_SUCCESS) {
         return false;
     }
@@ -85,4 +95,56 @@ void gmt_snapshot_release(struct gmt_snapshot *snapshot)
 {
     (void)gmt_driver.cuMemFree_v2(snapshot->memory.base);
     snapshot->memory = (struct gmt_extent){0};
+}
+
+/* ---- what could not be freed at once ------------------------------------------------------------ */
+
+void gmt_snapshot_release_later(struct gmt_snapshot *snapshot)
+{
+    CUcontext context = NULL;
+    (void)gmt_driver.cuCtxGetCurrent(&context);
+    pthread_mutex_lock(&mutex);
+    unsigned at = 0;
+    while (at < LATER && later[at].context != NULL) {
+        at++;
+    }
+    if (at < LATER) {
+        later[at].context = context;
+        later[at].base = snapshot->memory.base;
+    }
+    pthread_mutex_unlock(&mutex);
+    snapshot->memory = (struct gmt_extent){0};
+}
+
+bool gmt_snapshot_release_late(void)
+{
+    CUcontext context = NULL;
+    bool room = false;
+    if (gmt_driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL) {
+        return false;
+    }
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < LATER; i++) {
+        if (later[i].context == context) {
+            later[i].context = NULL;
+            (void)gmt_driver.cuMemFree_v2(later[i].base);
+        }
+        room |= later[i].context == NULL;
+    }
+    pthread_mutex_unlock(&mutex);
+    return room;
+}
+
+void gmt_snapshot_forget(CUcontext context)
+{
+    if (context == NULL) {
+        pthread_mutex_init(&mutex, NULL);
+    }
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < LATER; i++) {
+        if (context == NULL || later[i].context == context) {
+            later[i].context = NULL;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
 }

@@ -25,4 +25,11 @@ bool gmt_snapshot_take(const struct gmt_snapshot *snapshot);
 bool gmt_snapshot_restore(const struct gmt_snapshot *snapshot);
 void gmt_snapshot_release(struct gmt_snapshot *snapshot);
 
+/* The same where freeing would have to wait, or disturb others: it is done later. */
+void gmt_snapshot_release_later(struct gmt_snapshot *snapshot);
+/* ... now, in the current context, in which nothing is under way. False: too much is left of other contexts. */
+bool gmt_snapshot_release_late(void);
+/* The context is gone, and memory of ours with it. NULL: all are, in a forked child. */
+void gmt_snapshot_forget(CUcontext context);
+
 #endif

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEAR (UINT64_C(1) << 36) /* addresses around known device memory count, mapped or not */
+#define LEAST (UINT64_C(1) << 32) /* of the addresses that count without being mapped */
+#define NEAR (UINT64_C(1) << 36)  /* addresses around known device memory count, mapped or not */
 
 /* Append, or widen the last one. False: no room. */
 static bool append(struct gmt_window *list, size_t *count, uint64_t first, uint64_t end)
@@ -63,6 +64,28 @@ static bool read_number(struct lines *from, uint64_t *number, char until)
     return true;
 }
 
+static bool read_rest(struct lines *from, char *rest, size_t room)
+{
+    size_t length = 0;
+    for (int c; (c = next_char(from)) != '\n';) {
+        if (c < 0) {
+            return false;
+        }
+        if (length + 1 < room) {
+            rest[length++] = (char)c;
+        }
+    }
+    rest[length] = '\0';
+    return true;
+}
+
+/* What a process maps that has set up transfers between the GPU and another device: they call no driver function. */
+static bool is_door(const char *rest)
+{
+    return strstr(rest, "/dev/infiniband/") != NULL || strstr(rest, "/dev/nvidia-fs") != NULL ||
+           strstr(rest, "/dev/gdrdrv") != NULL;
+}
+
 /* "first-end rwxp ..." */
 static bool read_mappings(struct lines *from, struct gmt_windows *all)
 {
@@ -75,12 +98,11 @@ static bool read_mappings(struct lines *from, struct gmt_windows *all)
             return false;
         }
         bool readable = next_char(from) == 'r';
-        for (int c = 0; c != '\n';) {
-            c = next_char(from);
-            if (c < 0) {
-                return false;
-            }
+        char rest[160]; /* a name begins within the first 60 characters of it */
+        if (!read_rest(from, rest, sizeof(rest))) {
+            return false;
         }
+        all->shared_with_devices |= is_door(rest);
         if (!append(all->windows, &all->count, here.first, here.end) ||
             (readable && !append(all->readable, &all->readable_count, here.first, here.end))) {
             return false;
@@ -138,12 +160,20 @@ static bool take_out(struct gmt_windows *all, const struct gmt_reach *reach)
     return true;
 }
 
+/* Not small numbers, of which memory is full. */
+static uint64_t near_begin(uint64_t base)
+{
+    uint64_t begin = base & ~(NEAR - 1);
+    return begin >= LEAST ? begin : base < LEAST ? base : LEAST;
+}
+
 bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach)
 {
     struct lines from = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC),
                          .buffer = all->text,
                          .room = sizeof(all->text)};
     all->count = all->readable_count = 0;
+    all->shared_with_devices = false;
     bool done = from.fd >= 0 && read_mappings(&from, all) && all->count != 0;
     if (from.fd >= 0) {
         (void)close(from.fd);
@@ -153,7 +183,7 @@ bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach)
         uint64_t end = reach->extents[i].base + reach->extents[i].bytes;
         if (end > near_end) {
             near_end = (end | (NEAR - 1)) + 1;
-            done = widen(all, reach->extents[i].base & ~(NEAR - 1), near_end);
+            done = widen(all, near_begin(reach->extents[i].base), near_end);
         }
     }
     return done && take_out(all, reach);

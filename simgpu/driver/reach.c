@@ -10,9 +10,7 @@ int sim_code_reach(void *function, void (*variable)(void *data, const char *name
     int effects = found != NULL ? sim_kernel_effects(found->kernel) : -ENOENT;
 
     for (size_t i = 0; effects == 0 && i < found->image->global_count; i++) {
-        if (!found->image->globals[i].is_const) {
-            variable(data, found->image->globals[i].name);
-        }
+        variable(data, found->image->globals[i].name);
     }
     return effects;
 }

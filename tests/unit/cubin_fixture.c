@@ -23,6 +23,7 @@ static const char *const names[CUBIN_SECTIONS] = {
     [CUBIN_TEXT] = ".text.kernel",
     [CUBIN_GLOBAL] = ".nv.global",
     [CUBIN_CONSTANT] = ".nv.constant3",
+    [CUBIN_ARGUMENTS] = ".nv.constant0.kernel",
     [CUBIN_SHARED] = ".nv.shared.kernel",
     [CUBIN_OTHER] = ".nv.novelty",
 };
@@ -79,6 +80,7 @@ struct cubin_image cubin_make(const struct cubin_symbol *symbols, size_t count)
                           .sh_flags = SHF_ALLOC | SHF_WRITE,
                           .sh_size = cubin_global_bytes},
         [CUBIN_CONSTANT] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC},
+        [CUBIN_ARGUMENTS] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC},
         [CUBIN_SHARED] = {.sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE},
         [CUBIN_OTHER] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE},
     };

@@ -13,8 +13,9 @@ enum {
     CUBIN_SYMBOLS,
     CUBIN_INDEXES,
     CUBIN_TEXT,
-    CUBIN_GLOBAL, /* .nv.global */
-    CUBIN_CONSTANT,
+    CUBIN_GLOBAL,   /* .nv.global */
+    CUBIN_CONSTANT, /* of the program */
+    CUBIN_ARGUMENTS,
     CUBIN_SHARED,
     CUBIN_OTHER, /* of a name that nobody knows */
     CUBIN_SECTIONS

@@ -82,7 +82,7 @@ static void expect_all_kinds(const char *file)
         cr_expect(has(variables, all[i]), "%s: %s in %s", file, all[i], variables);
     }
     cr_expect_not_null(strstr(variables, "7unnamedE "));
-    cr_expect(!has(variables, "constant"), "%s", variables);
+    cr_expect(has(variables, "constant"), "%s", variables);
     cr_expect_null(strstr(variables, "shared"), "%s", variables);
 }
 
@@ -96,7 +96,7 @@ Test(cubin_symbols, reads_what_is_compiled_for_blackwell)
 {
     cr_assert_eq(read_file("variables_100.cubin"), 0);
     cr_expect_str_eq(functions, "_Z6kernelPi ");
-    cr_expect_str_eq(variables, "plain internal managed ");
+    cr_expect_str_eq(variables, "plain internal managed constant ");
 }
 
 Test(cubin_symbols, reads_what_is_to_be_linked_and_what_was)
@@ -106,7 +106,7 @@ Test(cubin_symbols, reads_what_is_to_be_linked_and_what_was)
     cr_expect(has(variables, "plain") && has(variables, "managed"), "%s", variables);
     cr_expect_not_null(strstr(variables, "_internal "));
     cr_expect_null(strstr(variables, "shared"), "%s", variables);
-    cr_expect(!has(variables, "constant"), "%s", variables);
+    cr_expect(has(variables, "constant"), "%s", variables);
     cr_assert_eq(read_file("variables_linked.cubin"), 0);
     cr_expect_str_eq(functions, "_Z6kernelPi ");
     cr_expect(has(variables, "plain") && has(variables, "managed"), "%s", variables);
@@ -180,6 +180,21 @@ Test(cubin_symbols, knows_textures_and_not_what_a_surface_is_bound_to)
     cr_expect_eq(with("novelty", 14, CUBIN_GLOBAL), -ENOENT);
 }
 
+Test(cubin_symbols, tells_code_that_may_allocate_memory_of_the_heap)
+{
+    const struct cubin_symbol prints = {"vprintf", STT_FUNC, SHN_UNDEF},
+                              allocates = {"malloc", STT_FUNC, SHN_UNDEF};
+    struct gmt_cubin_symbols read;
+    struct cubin_image image = cubin_make(&prints, 1);
+    cr_expect_eq(gmt_cubin_symbols_read(&read, image.bytes, image.size), -EPERM);
+    cr_expect_not(read.allocates);
+    free(image.bytes);
+    image = cubin_make(&allocates, 1);
+    cr_expect_eq(gmt_cubin_symbols_read(&read, image.bytes, image.size), -EPERM);
+    cr_expect(read.allocates);
+    free(image.bytes);
+}
+
 Test(cubin_symbols, misses_no_variable)
 {
     cr_expect_eq(with("v", STT_OBJECT, CUBIN_GLOBAL), 0);
@@ -191,6 +206,8 @@ Test(cubin_symbols, misses_no_variable)
     (void)with("v", STT_OBJECT, CUBIN_OTHER);
     cr_expect_str_eq(variables, "v ", "a section that is not known");
     (void)with("v", STT_OBJECT, CUBIN_CONSTANT);
+    cr_expect_str_eq(variables, "v ", "it may hold addresses");
+    (void)with("v", STT_OBJECT, CUBIN_ARGUMENTS);
     cr_expect_str_eq(variables, "");
     (void)with("v", STT_OBJECT, CUBIN_SHARED);
     cr_expect_str_eq(variables, "");

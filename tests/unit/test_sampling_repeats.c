@@ -36,7 +36,6 @@ static void measured(enum gmt_counter_group group)
 Test(sampling_repeats, one_launch_gets_hardware_counters_and_counts_and_no_more)
 {
     begin(1000 * MS, false);
-    cr_assert_neq(repeats(0, 0), 0u, "asked before the launch is counted");
     (void)gmt_sampling_want(&sampling, &kernel);
     cr_assert_neq(repeats(0, MS), 0u);
     cr_assert_neq(repeats(100 * US, MS), 0u);

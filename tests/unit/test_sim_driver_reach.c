@@ -72,11 +72,11 @@ static int reach(void *function)
     return simgpu_interface()->code_reach(function, note, "data");
 }
 
-Test(sim_driver_reach, names_the_variables_in_global_memory)
+Test(sim_driver_reach, names_the_variables_in_global_and_constant_memory)
 {
     sim_start(1);
     cr_expect_eq(reach(sim_kernel_of(sim_ptx_variables, "bump")), 0);
-    cr_expect_str_eq(names, "counter common ");
+    cr_expect_str_eq(names, "counter table common ");
     cr_expect_eq(reach(sim_kernel_of(sim_ptx_fill, "fill")), 0);
     cr_expect_str_eq(names, "");
 }
@@ -89,7 +89,7 @@ Test(sim_driver_reach, knows_kernels_of_libraries)
     OK(cuLibraryLoadData(&library, sim_ptx_variables, NULL, NULL, 0, NULL, NULL, 0));
     OK(cuLibraryGetKernel(&kernel, library, "bump"));
     cr_expect_eq(reach(kernel), 0);
-    cr_expect_str_eq(names, "counter common ");
+    cr_expect_str_eq(names, "counter table common ");
 }
 
 Test(sim_driver_reach, tells_each_effect_and_names_nothing_then)

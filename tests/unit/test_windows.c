@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses that lead out of a snapshot: what this process has mapped, without what is copied. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "preload/repeat/windows.h"
 
@@ -83,6 +88,35 @@ Test(windows, hold_what_lies_near_copied_memory_even_if_it_is_not_mapped)
     cr_expect_not(gmt_windows_hold(&windows, UINT64_C(0x302000fff)));
     cr_expect(gmt_windows_hold(&windows, UINT64_C(0x302001000)));
     cr_expect(gmt_windows_hold(&windows, UINT64_C(0x310000000)));
+    cr_expect_not(gmt_windows_hold(&windows, 0), "numbers are no addresses");
+    cr_expect_not(gmt_windows_hold(&windows, UINT32_MAX));
+}
+
+/* A stand-in of the device file that a process maps for RDMA. */
+Test(windows, tell_that_a_device_on_the_bus_may_have_been_let_in)
+{
+    char folder[] = "/tmp/gmtrace-windows.XXXXXX", name[128];
+    find();
+    cr_expect_not(windows.shared_with_devices);
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(name, sizeof(name), "%s/dev", folder);
+    cr_assert_eq(mkdir(name, 0700), 0);
+    (void)snprintf(name, sizeof(name), "%s/dev/infiniband", folder);
+    cr_assert_eq(mkdir(name, 0700), 0);
+    (void)snprintf(name, sizeof(name), "%s/dev/infiniband/uverbs0", folder);
+    int file = open(name, O_RDWR | O_CREAT, 0600);
+    cr_assert(file >= 0 && ftruncate(file, PAGE) == 0);
+    cr_assert_neq(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0), MAP_FAILED);
+    find();
+    cr_expect(windows.shared_with_devices);
+    (void)close(file);
+    cr_expect_eq(unlink(name), 0);
+    for (size_t i = strlen(name); i > strlen(folder); i--) {
+        if (name[i - 1] == '/') {
+            name[i - 1] = '\0';
+            cr_expect_eq(rmdir(name), 0, "%s", name);
+        }
+    }
 }
 
 /* What a device without access to pageable memory can be given all the same, it cannot use. */

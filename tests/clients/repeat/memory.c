@@ -156,6 +156,7 @@ void memory_make_tables(struct block *block)
     }
     switch (block->reach) {
     case REACH_VARIABLE:
+    case REACH_CONSTANT:
         (void)snprintf(name, sizeof name, "%s_where", block->name);
         block->table = memory_variable(block->program, 0, name);
         break;

@@ -37,6 +37,7 @@ enum reach {
     REACH_TABLE,     /* in device memory, whose address is given */
     REACH_TABLE2,    /* the same, over a table of tables */
     REACH_VARIABLE,  /* in a variable of the module */
+    REACH_CONSTANT,  /* in a constant of it */
     REACHES
 };
 

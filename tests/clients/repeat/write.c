@@ -8,7 +8,8 @@
  */
 #include "repeat/repeat.h"
 
-const char *const reach_names[REACHES] = {"argument", "structure", "table", "table2", "variable"};
+const char *const reach_names[REACHES] = {"argument", "structure", "table",
+                                          "table2",   "variable",  "constant"};
 
 void write_module_start(struct text *text, bool prints, bool allocates)
 {
@@ -117,7 +118,8 @@ static void write_pointer(struct text *text, const struct block *block, unsigned
                  8 * i - 8, i);
         break;
     default:
-        text_add(text, "    ld.global.u64 %%rd%u, [%s_where+%u];\n", i, name, 8 * i - 8);
+        text_add(text, "    ld.%s.u64 %%rd%u, [%s_where+%u];\n",
+                 block->reach == REACH_CONSTANT ? "const" : "global", i, name, 8 * i - 8);
         break;
     }
 }
@@ -161,8 +163,9 @@ static void write_places(struct text *text)
 void write_kernel(struct text *text, const struct block *block)
 {
     enum way way = block->hazard != NULL ? block->hazard->way : WAY_PLAIN;
-    if (block->reach == REACH_VARIABLE) {
-        text_add(text, ".visible .global .align 8 .u64 %s_where[%u];\n", block->name,
+    if (block->reach == REACH_VARIABLE || block->reach == REACH_CONSTANT) {
+        text_add(text, ".visible .%s .align 8 .u64 %s_where[%u];\n",
+                 block->reach == REACH_CONSTANT ? "const" : "global", block->name,
                  block->body->given);
     }
     if (way == WAY_SURFACE) {
