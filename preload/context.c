@@ -40,6 +40,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
  * the thread. A context's id is there before the key is. */
 static _Atomic uint64_t streams[STREAM_SLOTS];
 static _Atomic uint16_t stream_contexts[STREAM_SLOTS];
+static CUstream stream_handles[STREAM_SLOTS];
 static unsigned stream_count;
 static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
@@ -252,7 +253,7 @@ static unsigned stream_find(uint64_t key)
     }
 }
 
-static bool stream_add(uint64_t key, uint16_t context_id)
+static bool stream_add(uint64_t key, uint16_t context_id, CUstream stream)
 {
     bool added = false;
     pthread_mutex_lock(&mutex);
@@ -264,6 +265,7 @@ static bool stream_add(uint64_t key, uint16_t context_id)
         added = streams[at] != key;
         stream_count += streams[at] == 0;
         stream_contexts[at] = context_id;
+        stream_handles[at] = stream;
         atomic_store_explicit(&streams[at], key, memory_order_release);
     }
     pthread_mutex_unlock(&mutex);
@@ -337,7 +339,7 @@ uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream
         context_id = stream_contexts[at];
     } else {
         find_own_context(normal, &context, &context_id);
-        if (stream_add(key, context_id)) {
+        if (stream_add(key, context_id, normal)) {
             describe_stream(context, context_id, normal, own);
         }
     }
@@ -345,6 +347,17 @@ uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream
     last_stream.generation = now;
     last_stream.context = context_id;
     return context_id;
+}
+
+bool gmt_streams_idle(uint16_t context_id)
+{
+    bool idle = gmt_driver.cuStreamQuery != NULL;
+    for (unsigned at = 0; at < STREAM_SLOTS && idle; at++) {
+        uint64_t key = atomic_load_explicit(&streams[at], memory_order_acquire);
+        idle = key == 0 || key == GONE || stream_contexts[at] != context_id ||
+               gmt_driver.cuStreamQuery(stream_handles[at]) != CUDA_ERROR_NOT_READY;
+    }
+    return idle;
 }
 
 uint16_t gmt_stream_forget(CUstream stream)

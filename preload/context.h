@@ -33,6 +33,9 @@ void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevi
 /* Note a stream at its first use (GMT_REC_STREAM); `context` is the current one. Returns the id of the
  * stream's own: programs may copy to, wait for and destroy streams of other contexts. */
 uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
+/* Is nothing under way in the streams of the current context, `context_id`? Default streams of other threads are not
+ * asked. No stream is destroyed meanwhile, and there is no capture: the caller sees to that. */
+bool gmt_streams_idle(uint16_t context_id);
 /* The stream is about to be destroyed; its handle may come back as another one. Returns its context's id. */
 uint16_t gmt_stream_forget(CUstream stream);
 

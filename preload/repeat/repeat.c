@@ -17,8 +17,9 @@
 #include "preload/table.h"
 #include "preload/waits.h"
 
-#define LONGEST_NS UINT64_C(1000000000) /* the first execution is waited for */
-#define MOST_SCANS 8u                   /* each finds memory that the one before did not know of */
+/* That work of the program is waited for: a kernel may itself wait for what this thread does next. */
+#define LONGEST_NS UINT64_C(1000000000)
+#define MOST_SCANS 8u /* each finds memory that the one before did not know of */
 #define MOST_TURNS \
     3u /* executions that are measured: one for each kind of counters, and one to spare */
 
@@ -117,10 +118,19 @@ static bool driver_has_all(void)
 
 /* The other threads are held. From here on nothing is under way in the context, and the kernel is loaded: its
  * module's variables have their first values. */
-static enum gmt_unmeasured drain(CUfunction function)
+static enum gmt_unmeasured drain(const struct gmt_repeat *repeat, CUfunction function)
 {
+    uint64_t began_ns = gmt_clock_monotonic_ns();
     if (gmt_waits_under_way()) {
         return GMT_UNMEASURED_WAITS;
+    }
+    while (!gmt_streams_idle(repeat->context)) {
+        if (!gmt_hold_lasts()) {
+            return GMT_UNMEASURED_ONCE_THREADS;
+        }
+        if (gmt_clock_monotonic_ns() - began_ns > LONGEST_NS) {
+            return GMT_UNMEASURED_ONCE_AFTER;
+        }
     }
     if (gmt_driver.cuFuncLoad != NULL) {
         (void)gmt_driver.cuFuncLoad(function);
@@ -183,7 +193,7 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
 {
     struct gmt_reach *reach = gmt_table_need(&reach_table, sizeof(*reach));
     CUfunction function = gmt_kernel_function_here(repeat->kernel);
-    enum gmt_unmeasured why = reach != NULL ? drain(function) : GMT_UNMEASURED_ONCE_ROOM;
+    enum gmt_unmeasured why = reach != NULL ? drain(repeat, function) : GMT_UNMEASURED_ONCE_ROOM;
     if (why != GMT_MEASURABLE) {
         return why;
     }
@@ -200,7 +210,7 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
 
 /* ---- executions --------------------------------------------------------------------------------- */
 
-/* True: the launch is over. Nobody is kept waiting for a kernel that may itself wait for what a thread does next. */
+/* True: the launch is over. */
 static bool is_over(const struct gmt_relaunch *launch, uint64_t began_ns)
 {
     bool per_thread = launch->hook == GMT_HOOK_cuLaunchKernel_ptsz ||
