@@ -83,7 +83,9 @@ static int usage(void)
     fputs("usage: repeatclient generate FIRST COUNT   run the programs of these seeds\n"
           "       repeatclient ptx SEED [MODULE]      print the PTX of one, with all hazards\n"
           "       repeatclient threads COUNT          launches and copies in many threads at once\n"
-          "       repeatclient slow                   copies beside a kernel that takes seconds\n",
+          "       repeatclient slow                   copies beside a kernel that takes seconds\n"
+          "       repeatclient waiting                a kernel that waits for what its thread does "
+          "next\n",
           stderr);
     return 2;
 }
@@ -109,6 +111,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "threads") == 0) {
         return repeat_threads(argc > 2 ? (long)numbers[0] : 4);
+    }
+    if (strcmp(argv[1], "waiting") == 0) {
+        return repeat_waiting();
     }
     return strcmp(argv[1], "slow") == 0 ? repeat_slow() : usage();
 }

@@ -226,5 +226,6 @@ void way_finish(struct block *block);
 
 int repeat_threads(long count);
 int repeat_slow(void);
+int repeat_waiting(void);
 
 #endif

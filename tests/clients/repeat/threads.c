@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that launch and copy at once: each has a result of its own, whatever the others do. */
+/* Threads that launch and copy at once: each has a result of its own, whatever the others do; and one that a kernel waits for. */
 #define _GNU_SOURCE
 #include "repeat/repeat.h"
 
@@ -12,7 +12,8 @@
 
 enum { MAX_THREADS = 64, TURNS = 60, WORDS = 301 };
 
-/* data[i] = data[i] * factor + i, and a kernel that takes long: `turns` steps of one warp. */
+/* data[i] = data[i] * factor + i, and a kernel that takes long: `turns` steps of one warp;
+ * and one that waits until a word is not 0. */
 static const char ptx[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".visible .entry safe_step(.param .u64 to, .param .u32 count, .param .u32 factor)\n{\n"
@@ -29,6 +30,12 @@ static const char ptx[] =
     "    mad.wide.u32 %rd2, %r3, 4, %rd1;\n    ld.global.u32 %r6, [%rd2];\n"
     "$L_loop:\n    mad.lo.u32 %r6, %r6, 1664525, 1013904223;\n    sub.u32 %r1, %r1, 1;\n"
     "    setp.ne.u32 %p, %r1, 0;\n    @%p bra $L_loop;\n    st.global.u32 [%rd2], %r6;\n"
+    "    ret;\n}\n"
+    ".visible .entry safe_waiting(.param .u64 to)\n{\n"
+    "    .reg .pred %p;\n    .reg .b32 %r<3>;\n    .reg .b64 %rd<2>;\n"
+    "    ld.param.u64 %rd1, [to];\n"
+    "$L_wait:\n    ld.volatile.global.u32 %r1, [%rd1];\n    setp.eq.u32 %p, %r1, 0;\n"
+    "    @%p bra $L_wait;\n    add.u32 %r2, %r1, 1;\n    st.global.u32 [%rd1], %r2;\n"
     "    ret;\n}\n";
 
 static CUcontext context;
@@ -186,5 +193,35 @@ int repeat_slow(void)
         (void)fclose(out);
     }
     puts("done");
+    return 0;
+}
+
+/* A kernel waits for a word that this very thread writes after the launch, and after one more launch. For a GPU: the
+ * software device executes a kernel while it is launched. */
+int repeat_waiting(void)
+{
+    CUdeviceptr word, others;
+    CUfunction waiting;
+    CUmodule module;
+    CUstream stream, beside;
+    unsigned one = 1, count = WORDS, factor = 3, result = 0;
+    void *on_word[] = {&word}, *on_others[] = {&others, &count, &factor};
+    context = client_start();
+    CHECK(cu.cuModuleLoadData(&module, ptx));
+    CHECK(cu.cuModuleGetFunction(&waiting, module, "safe_waiting"));
+    CHECK(cu.cuModuleGetFunction(&step, module, "safe_step"));
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuStreamCreate(&beside, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAlloc(&word, sizeof one));
+    CHECK(cu.cuMemAlloc(&others, WORDS * sizeof one));
+    CHECK(cu.cuMemsetD32(word, 0, 1));
+    CHECK(cu.cuMemsetD32(others, 1, WORDS));
+    CHECK(cu.cuCtxSynchronize());
+    CHECK(cu.cuLaunchKernel(waiting, 1, 1, 1, 1, 1, 1, 0, stream, on_word, NULL));
+    CHECK(cu.cuLaunchKernel(step, 3, 1, 1, 128, 1, 1, 0, stream, on_others, NULL));
+    CHECK(cu.cuMemcpyHtoDAsync(word, &one, sizeof one, beside));
+    CHECK(cu.cuCtxSynchronize());
+    CHECK(cu.cuMemcpyDtoH(&result, word, sizeof result));
+    printf("%u\n", result);
     return 0;
 }

@@ -65,6 +65,11 @@ def programs(session):
     session.note("launches made several times", session.one(path, repeated, "safe_%"))
     session.check("others are made several times", session.one(path, repeated, "safe_%") >= PROGRAMS)
     session.same_behaviour("threads", [program, "threads", "8"], "repeated_threads", GMTRACE_REPEAT="always")
+    # A kernel that waits for what its thread does after the launch: a wait without an end would hang the program.
+    path = session.same_behaviour("waiting", [program, "waiting"], "repeated_waiting", GMTRACE_REPEAT="always",
+                                  GMTRACE_COUNTER_BUDGET="unlimited")
+    reasons = session.rows(path, "SELECT detail FROM loss ORDER BY 1")
+    session.check("a kernel that waits for its own thread is let go", any("a second" in row[0] for row in reasons), reasons)
 
 
 PARTS = {"known": known, "programs": programs}
