@@ -31,6 +31,7 @@
 #include "preload/resolve.h"
 #include "preload/run_note.h"
 #include "preload/stack.h"
+#include "preload/tensor_map.h"
 #include "preload/user_ranges.h"
 #include "preload/version.h"
 
@@ -240,6 +241,7 @@ static void reset_tables(void)
     gmt_context_reset();
     gmt_kernel_reset();
     gmt_stack_reset();
+    gmt_tensor_map_reset();
     tables_are_stale = false;
 }
 

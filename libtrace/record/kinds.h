@@ -108,6 +108,9 @@ enum gmt_graph_node_turned {
     GMT_NODE_TURNED_ON,
 };
 
+/* By the function that encodes it. */
+enum gmt_tensor_map_kind { GMT_MAP_TILED = 1, GMT_MAP_IM2COL, GMT_MAP_IM2COL_WIDE };
+
 enum gmt_capability_state { GMT_CAP_OK = 1, GMT_CAP_MISSING, GMT_CAP_PARTIAL, GMT_CAP_OFF };
 
 enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFILER };

@@ -24,13 +24,13 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 9u
+#define GMT_SPOOL_VERSION 10u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
           GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned;
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
-          gmt_fingerprint.end_ticks */
+          gmt_fingerprint.end_ticks; 10 added 8 and 36 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -55,6 +55,7 @@ enum gmt_rec_type {
     GMT_REC_MEMSET = 5,        /* call + gmt_memset */
     GMT_REC_LAUNCH = 6,        /* call + gmt_launch + argument slots (gmt_launch_arg) */
     GMT_REC_SYNC = 7,          /* call; gmt_call.detail = enum gmt_sync_kind */
+    GMT_REC_ENCODE = 8,        /* call + gmt_encoding: a tensor map was encoded */
     GMT_REC_PROCESS = 16,      /* side + gmt_process */
     GMT_REC_THREAD = 17,       /* side + gmt_thread */
     GMT_REC_DEVICE = 18,       /* side + gmt_device */
@@ -75,6 +76,7 @@ enum gmt_rec_type {
     GMT_REC_RACE = 33,         /* side + gmt_race: two accesses of a launch that race */
     GMT_REC_GRAPH = 34,      /* side + gmt_graph: a graph can be launched from now on, or no more */
     GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
+    GMT_REC_TENSOR_MAP = 36, /* side + gmt_tensor_map: what a descriptor was made of */
     GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
     GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
     GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
@@ -175,6 +177,12 @@ struct gmt_launch_arg {
     uint16_t word_offset; /* bytes from the start of the parameter */
     uint32_t alloc;       /* gmt_alloc.id */
     uint64_t offset;      /* bytes from the start of the allocation */
+};
+
+/* cuTensorMapEncode..., cuTensorMapReplaceAddress: the descriptor that a successful call left. */
+struct gmt_encoding {
+    uint32_t tensor_map; /* gmt_tensor_map.id, 0 = not known */
+    uint8_t reserved[60];
 };
 
 /* ---- side records ---------------------------------------------------------------------------
@@ -307,6 +315,24 @@ struct gmt_graph_node {
     uint8_t reserved[2];
 };
 
+/* Arguments of the first call that gave a descriptor of these 128 bytes; numbers are those of cuda.h. Of
+ * arrays the first `rank` members count, of strides one fewer. */
+struct gmt_tensor_map {
+    struct gmt_side_head head;
+    uint64_t address;
+    uint64_t dims[5];    /* elements */
+    uint64_t strides[4]; /* bytes, of dimensions 1 to 4 */
+    uint32_t box[5];     /* elements; im2col: channels per pixel, pixels per column */
+    uint32_t element_strides[5];
+    int32_t lower[3], upper[3]; /* im2col: corners of the pixel box as given; wide: one of each */
+    uint32_t id;                /* unique in the process, from 1 */
+    uint32_t alloc;             /* gmt_alloc.id of `address`, 0 = none known */
+    uint8_t kind;               /* enum gmt_tensor_map_kind */
+    uint8_t rank;
+    uint8_t data_type, interleave, swizzle, l2_promotion, oob_fill;
+    uint8_t wide_mode; /* im2col_wide */
+};
+
 struct gmt_stack { /* followed by `depth` 64-bit return addresses, innermost first */
     struct gmt_side_head head;
     uint32_t id;
@@ -414,6 +440,8 @@ static_assert(sizeof(struct gmt_memset) == 64, "memset payload is one slot");
 static_assert(sizeof(struct gmt_alloc) == 64, "allocation payload is one slot");
 static_assert(sizeof(struct gmt_launch) == 64, "launch payload is one slot");
 static_assert(sizeof(struct gmt_launch_arg) == 16, "four arguments per slot");
+static_assert(sizeof(struct gmt_encoding) == 64, "encoding payload is one slot");
+static_assert(sizeof(struct gmt_tensor_map) == 176, "tensor map");
 static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_user_range) == 48, "range");

@@ -18,8 +18,9 @@
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
  * source_file. 5 added inline_level, and instruction.chain_id. 6 added
- * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. */
-#define GMT_TRACE_USER_VERSION 7
+ * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. 8 added
+ * tensor_map and tensor_map_encoding. */
+#define GMT_TRACE_USER_VERSION 8
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];

@@ -129,6 +129,8 @@ int gmt_ingest_launch(struct gmt_ingest *ingest, const struct gmt_spool_record *
 int gmt_ingest_sync(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_alloc(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_free(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_encoding(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_tensor_map(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_process(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_thread(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_device(struct gmt_ingest *ingest, const struct gmt_spool_record *record);

@@ -129,6 +129,62 @@ const char *gmt_name_source(unsigned source)
     return GMT_LOOK_UP(names, source, "hardware");
 }
 
+/* ---- tensor maps: the numbers are those of cuda.h, CUtensorMapDataType and others --------------- */
+
+static const struct {
+    const char *name;
+    unsigned bits;
+} tensor_types[] = {
+    {"uint8", 8},         {"uint16", 16},     {"uint32", 32},      {"int32", 32},
+    {"uint64", 64},       {"int64", 64},      {"float16", 16},     {"float32", 32},
+    {"float64", 64},      {"bfloat16", 16},   {"float32_ftz", 32}, {"tfloat32", 32},
+    {"tfloat32_ftz", 32}, {"16u4_align8", 4}, {"16u4_align16", 4}, {"16u6_align16", 6},
+};
+
+const char *gmt_name_tensor_type(unsigned type)
+{
+    return type < sizeof(tensor_types) / sizeof(tensor_types[0]) ? tensor_types[type].name : NULL;
+}
+
+unsigned gmt_tensor_type_bits(unsigned type)
+{
+    return type < sizeof(tensor_types) / sizeof(tensor_types[0]) ? tensor_types[type].bits : 0;
+}
+
+const char *gmt_name_tensor_map_kind(unsigned kind)
+{
+    static const char *const names[] = {
+        [GMT_MAP_IM2COL] = "im2col",
+        [GMT_MAP_IM2COL_WIDE] = "im2col_wide",
+    };
+    return GMT_LOOK_UP(names, kind, "tiled");
+}
+
+const char *gmt_name_tensor_interleave(unsigned interleave)
+{
+    static const char *const names[] = {"none", "16b", "32b"};
+    return GMT_LOOK_UP(names, interleave, NULL);
+}
+
+const char *gmt_name_tensor_swizzle(unsigned swizzle)
+{
+    static const char *const names[] = {
+        "none", "32b", "64b", "128b", "128b_atom_32b", "128b_atom_32b_flip_8b", "128b_atom_64b"};
+    return GMT_LOOK_UP(names, swizzle, NULL);
+}
+
+const char *gmt_name_tensor_promotion(unsigned promotion)
+{
+    static const char *const names[] = {"none", "64b", "128b", "256b"};
+    return GMT_LOOK_UP(names, promotion, NULL);
+}
+
+const char *gmt_name_tensor_fill(unsigned fill)
+{
+    static const char *const names[] = {"zero", "nan"};
+    return GMT_LOOK_UP(names, fill, NULL);
+}
+
 const char *gmt_name_own_work(unsigned work)
 {
     static const char *const names[] = {

@@ -18,6 +18,15 @@ const char *gmt_name_sync_kind(unsigned kind);
 const char *gmt_name_args_state(unsigned state);
 const char *gmt_name_group(unsigned group);
 const char *gmt_name_source(unsigned source);
+/* Of tensor maps; but for the first, NULL for a number that the schema has no word for. */
+const char *gmt_name_tensor_map_kind(unsigned kind);
+const char *gmt_name_tensor_type(unsigned type);
+const char *gmt_name_tensor_interleave(unsigned interleave);
+const char *gmt_name_tensor_swizzle(unsigned swizzle);
+const char *gmt_name_tensor_promotion(unsigned promotion);
+const char *gmt_name_tensor_fill(unsigned fill);
+/* Bits of an element of that type, 0: not known. */
+unsigned gmt_tensor_type_bits(unsigned type);
 const char *gmt_name_op_kind(unsigned kind);
 const char *gmt_name_own_work(unsigned work);
 const char *gmt_name_site_kind(unsigned kind);

@@ -276,6 +276,8 @@ static const struct asked_table asked_tables[] = {
     {"race", false},
     {"range", false},
     {"sync", true},
+    {"tensor_map", false},
+    {"tensor_map_encoding", false},
     {"transfer", true},
 };
 enum { ASKED_TABLES = sizeof(asked_tables) / sizeof(asked_tables[0]) };

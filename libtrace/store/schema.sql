@@ -163,6 +163,38 @@ CREATE TABLE api_call (                  -- every other intercepted call, and fa
     bytes INTEGER
 );
 
+-- Tensor maps: what bulk tensor copies (TMA) of kernels read and write, as it was encoded on the host.
+-- Numbers are those that the program gave; columns of dimensions that a map does not have are NULL.
+CREATE TABLE tensor_map (                -- equal descriptors are one row: that of the first call
+    id        INTEGER PRIMARY KEY,
+    kind      TEXT NOT NULL CHECK (kind IN ('tiled','im2col','im2col_wide')),   -- of the function
+    data_type TEXT CHECK (data_type IN ('uint8','uint16','uint32','int32','uint64','int64','float16','float32',
+              'float64','bfloat16','float32_ftz','tfloat32','tfloat32_ftz','16u4_align8','16u4_align16',
+              '16u6_align16')),          -- NULL: not known to this version; likewise below
+    element_bits INTEGER,
+    rank      INTEGER NOT NULL,          -- number of dimensions; 0 is the innermost
+    address   INTEGER NOT NULL,          -- where the tensor begins
+    allocation_id INTEGER,               -- allocation.id or host_allocation.id it lies in; NULL: none known
+    dim_0 INTEGER, dim_1 INTEGER, dim_2 INTEGER, dim_3 INTEGER, dim_4 INTEGER,   -- elements
+    stride_1 INTEGER, stride_2 INTEGER, stride_3 INTEGER, stride_4 INTEGER,      -- bytes
+    box_0 INTEGER, box_1 INTEGER, box_2 INTEGER, box_3 INTEGER, box_4 INTEGER,   -- elements that one copy
+                                         -- goes through; im2col: channels per pixel, pixels per column
+    element_stride_0 INTEGER, element_stride_1 INTEGER, element_stride_2 INTEGER,
+    element_stride_3 INTEGER, element_stride_4 INTEGER,   -- each so many of these are copied
+    lower_0 INTEGER, lower_1 INTEGER, lower_2 INTEGER,    -- im2col: corners of the pixel box; wide: one
+    upper_0 INTEGER, upper_1 INTEGER, upper_2 INTEGER,
+    interleave TEXT CHECK (interleave IN ('none','16b','32b')),
+    swizzle   TEXT CHECK (swizzle IN ('none','32b','64b','128b','128b_atom_32b','128b_atom_32b_flip_8b',
+              '128b_atom_64b')),
+    l2_promotion TEXT CHECK (l2_promotion IN ('none','64b','128b','256b')),
+    oob_fill  TEXT CHECK (oob_fill IN ('zero','nan')),    -- what is read outside of the tensor
+    wide_mode INTEGER                    -- im2col_wide: CUtensorMapIm2ColWideMode
+);
+CREATE TABLE tensor_map_encoding (       -- cuTensorMapEncode..., cuTensorMapReplaceAddress that succeeded
+    call_id       INTEGER PRIMARY KEY,   -- api_call.id
+    tensor_map_id INTEGER NOT NULL       -- tensor_map.id of the descriptor that it made
+);
+
 CREATE TABLE allocation (                -- device-side memory
     id        INTEGER PRIMARY KEY,       -- shared number space with host_allocation
     kind      TEXT CHECK (kind IN ('device','pitched','managed','async','pool','mapped','array',
@@ -484,6 +516,15 @@ SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.th
        l.device_end_ns - l.device_start_ns AS device_ns, l.stack_id, l.capturing
 FROM launch l JOIN api a ON a.id = l.api_id LEFT JOIN kernel k ON k.id = l.kernel_id
 LEFT JOIN context c ON c.id = l.context_id;
+
+-- Tensor maps with how often the same descriptor was encoded, and the host time of these calls.
+CREATE VIEW v_tensor_map AS
+SELECT m.id, m.kind, m.data_type, m.rank, m.address, m.allocation_id, m.dim_0, m.dim_1, m.dim_2, m.dim_3, m.dim_4,
+       m.stride_1, m.stride_2, m.stride_3, m.stride_4, m.box_0, m.box_1, m.box_2, m.box_3, m.box_4,
+       m.box_0 * m.element_bits / 8 AS inner_bytes, m.interleave, m.swizzle, m.l2_promotion, m.oob_fill,
+       count(c.id) AS encodings, sum(c.end_ns - c.begin_ns) AS host_ns, min(c.stack_id) AS stack_id
+FROM tensor_map m LEFT JOIN tensor_map_encoding e ON e.tensor_map_id = m.id
+LEFT JOIN api_call c ON c.id = e.call_id GROUP BY m.id;
 
 -- Each launch of a graph, expanded: one row per node that is not switched off, as it was when it was launched.
 CREATE VIEW v_graph_launch AS
