@@ -10,6 +10,7 @@
 #include "preload/kernels.h"
 #include "preload/repeat/repeat.h"
 #include "preload/start.h"
+#include "preload/tensor_map.h"
 #include "preload/user_ranges.h"
 #include "preload/waits.h"
 
@@ -179,6 +180,9 @@ static void before_kernel(struct launch *launch, struct gmt_site *site, CUfuncti
     launch->cls = gmt_class_find(kernel, launch->head.grid, launch->head.block,
                                  launch->head.dynamic_shared_bytes, cluster);
     find_arguments(launch, kernel, parameters, extra);
+    launch->head.argument_count += gmt_tensor_map_arguments(
+        kernel, parameters, launch->arguments + launch->head.argument_count,
+        GMT_MAX_LAUNCH_ARGS - launch->head.argument_count);
     note_wait(launch);
     if (launch->cls == NULL) {
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hooks: descriptors of tensor maps are encoded, on the host. A descriptor is described once and known by
- * its 128 bytes from then on: programs encode equal ones again and again.
+ * its 128 bytes from then on: programs encode equal ones again and again, and pass them to kernels by value.
  */
 #include "preload/tensor_map.h"
 
@@ -19,15 +19,19 @@
 
 #define SLOTS 65536u
 #define MOST (SLOTS / 2)
+#define FILTER_BITS 4096u
+#define DESCRIPTOR_ALIGNMENT 64u
 
 struct table {
-    _Atomic uint64_t hashes[SLOTS];   /* 0: free */
-    uint32_t ids[SLOTS];              /* there before the hash is */
+    _Atomic uint64_t hashes[SLOTS]; /* 0: free */
+    uint32_t ids[SLOTS];            /* there before the hash is */
+    /* Of the first words of all descriptors: in most places where one could be, none is. */
+    _Atomic uint64_t filter[FILTER_BITS / 64];
     struct gmt_tensor_map maps[MOST]; /* by id - 1; each is there before its id is */
 };
 static gmt_table_pointer tables;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t count;
+_Atomic uint32_t gmt_tensor_map_count;
 
 /* Never 0, which is a free slot. */
 static uint64_t hash_of(const void *descriptor)
@@ -35,6 +39,13 @@ static uint64_t hash_of(const void *descriptor)
     const struct gmt_hash_range range = {descriptor, sizeof(CUtensorMap), 1, 0, false};
     uint64_t low = gmt_hash_of(&range, sizeof(CUtensorMap)).low;
     return low != 0 ? low : 1;
+}
+
+static unsigned filter_bit(const void *descriptor)
+{
+    uint64_t word;
+    memcpy(&word, descriptor, sizeof(word));
+    return (unsigned)((word * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % FILTER_BITS;
 }
 
 /* 0: none. `at` gets its slot, or the free one for it. */
@@ -70,13 +81,16 @@ static uint32_t id_for(const CUtensorMap *descriptor, struct gmt_tensor_map *map
     bool is_new = false;
     pthread_mutex_lock(&mutex);
     id = find(all, hash, &at);
-    if (id == 0 && count < MOST) {
-        id = count + 1;
+    if (id == 0 && gmt_tensor_map_count < MOST) {
+        unsigned bit = filter_bit(descriptor);
+        id = gmt_tensor_map_count + 1;
         map->id = id;
         all->maps[id - 1] = *map;
         all->ids[at] = id;
+        atomic_fetch_or_explicit(&all->filter[bit / 64], UINT64_C(1) << (bit % 64),
+                                 memory_order_relaxed);
+        gmt_tensor_map_count = id; /* who finds the hash knows that there is one */
         atomic_store_explicit(&all->hashes[at], hash, memory_order_release);
-        count = id;
         is_new = true;
     }
     pthread_mutex_unlock(&mutex);
@@ -222,11 +236,51 @@ GMT_DEFINE_HOOK_KEEPING(cuTensorMapReplaceAddress, uint32_t, (CUtensorMap * map,
                         (map, address), NULL, 0, *kept = id_before(map),
                         record_replaced(&site, map, *kept, (uint64_t)(uintptr_t)address))
 
+/* ---- launches --------------------------------------------------------------------------------- */
+
+static bool may_be_known(const struct table *all, const uint8_t *bytes)
+{
+    unsigned bit = filter_bit(bytes);
+    return (atomic_load_explicit(&all->filter[bit / 64], memory_order_relaxed) >> (bit % 64) & 1) !=
+           0;
+}
+
+/* A descriptor may be a parameter, or a member of one. */
+uint8_t gmt_tensor_map_find_all(const struct gmt_kernel_info *kernel, void **parameters,
+                                struct gmt_launch_arg *list, unsigned room)
+{
+    const struct table *all = gmt_table(&tables);
+    uint8_t count = 0;
+    if (all == NULL || parameters == NULL || !kernel->parameters_known) {
+        return 0;
+    }
+    for (uint16_t i = 0; i < kernel->parameter_count; i++) {
+        const struct gmt_parameter *parameter = &kernel->parameters[i];
+        const uint8_t *bytes = parameters[i];
+        uint32_t step, at = -parameter->offset % DESCRIPTOR_ALIGNMENT;
+        for (; bytes != NULL && at + sizeof(CUtensorMap) <= parameter->bytes; at += step) {
+            uint32_t id = may_be_known(all, bytes + at) ? id_of(bytes + at) : 0;
+            step = id != 0 ? sizeof(CUtensorMap) : DESCRIPTOR_ALIGNMENT;
+            if (id != 0 && count == room) {
+                gmt_spool_loss("tensor map of a launch", "too many arguments", 1);
+            } else if (id != 0) {
+                list[count++] = (struct gmt_launch_arg){
+                    .parameter = i,
+                    .word_offset = (uint16_t)at,
+                    .alloc = id,
+                    .offset = GMT_ARG_TENSOR_MAP,
+                };
+            }
+        }
+    }
+    return count;
+}
+
 void gmt_tensor_map_reset(void)
 {
     pthread_mutex_init(&mutex, NULL);
     if (gmt_table(&tables) != NULL) {
         memset(gmt_table(&tables), 0, offsetof(struct table, maps));
     }
-    count = 0;
+    gmt_tensor_map_count = 0;
 }

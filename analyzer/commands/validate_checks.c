@@ -110,10 +110,15 @@ const struct gmt_check gmt_checks[] = {
     {"arguments", "launches name the memory that they were given",
      "SELECT 'launch_argument of set ' || set_id FROM launch_argument WHERE allocation_id NOT IN (SELECT id FROM " MEMORY ") "
      "UNION ALL SELECT 'launch ' || id FROM launch WHERE argument_set_id IS NOT NULL AND "
-     "argument_set_id NOT IN (SELECT set_id FROM launch_argument)", GMT_CHECK_FAILED, 0},
-    {"tensor_maps", "calls that encode a tensor map are there, and so is the map",
+     "argument_set_id NOT IN (SELECT set_id FROM launch_argument) AND NOT EXISTS (SELECT 1 FROM "
+     "pragma_table_info('launch_tensor_map'))", GMT_CHECK_FAILED, 0},
+    {"argument_sets", "launches name arguments that are there",
+     "SELECT 'launch ' || id FROM launch WHERE argument_set_id IS NOT NULL AND argument_set_id NOT IN "
+     "(SELECT set_id FROM launch_argument UNION ALL SELECT set_id FROM launch_tensor_map)", GMT_CHECK_FAILED, 0},
+    {"tensor_maps", "calls that encode a tensor map, and launches that are given one, name one that is there",
      "SELECT 'tensor_map_encoding by call ' || call_id FROM tensor_map_encoding WHERE call_id NOT IN (SELECT id FROM "
-     "api_call) OR tensor_map_id NOT IN (SELECT id FROM tensor_map) UNION ALL SELECT 'tensor_map ' || id FROM tensor_map "
+     "api_call) OR tensor_map_id NOT IN (SELECT id FROM tensor_map) UNION ALL SELECT 'launch_tensor_map of set ' || set_id "
+     "FROM launch_tensor_map WHERE tensor_map_id NOT IN (SELECT id FROM tensor_map) UNION ALL SELECT 'tensor_map ' || id FROM tensor_map "
      "WHERE rank NOT BETWEEN 1 AND 5 OR (allocation_id IS NOT NULL AND allocation_id NOT IN (SELECT id FROM " MEMORY "))",
      GMT_CHECK_FAILED, 0},
     {"device_calls", "device work names its call", DANGLING(OF("device_op"), "call_id", CALLS), GMT_CHECK_FAILED, 0},

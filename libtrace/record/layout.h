@@ -30,7 +30,7 @@
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
           GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned;
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
-          gmt_fingerprint.end_ticks; 10 added 8 and 36 */
+          gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -176,8 +176,11 @@ struct gmt_launch_arg {
     uint16_t parameter;   /* index; 0xffff = somewhere in an `extra` buffer */
     uint16_t word_offset; /* bytes from the start of the parameter */
     uint32_t alloc;       /* gmt_alloc.id */
-    uint64_t offset;      /* bytes from the start of the allocation */
+    uint64_t offset;      /* bytes from the start of the allocation, or GMT_ARG_TENSOR_MAP */
 };
+/* In place of `offset`: 128 bytes from word_offset on are the descriptor of a tensor map, and `alloc` is its
+ * gmt_tensor_map.id. These follow behind all pointers. */
+#define GMT_ARG_TENSOR_MAP UINT64_MAX
 
 /* cuTensorMapEncode..., cuTensorMapReplaceAddress: the descriptor that a successful call left. */
 struct gmt_encoding {

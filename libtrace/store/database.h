@@ -19,7 +19,7 @@
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
  * source_file. 5 added inline_level, and instruction.chain_id. 6 added
  * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. 8 added
- * tensor_map and tensor_map_encoding. */
+ * tensor_map, tensor_map_encoding and launch_tensor_map. */
 #define GMT_TRACE_USER_VERSION 8
 
 /* schema.sql and indexes.sql, embedded by the build. */

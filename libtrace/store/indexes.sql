@@ -14,5 +14,6 @@ CREATE INDEX range_begin ON range(begin_ns);
 CREATE INDEX device_op_call ON device_op(call_id);
 CREATE INDEX kernel_counters_class ON kernel_counters(class_id);
 CREATE INDEX launch_argument_set ON launch_argument(set_id);
+CREATE INDEX launch_tensor_map_set ON launch_tensor_map(set_id);
 CREATE INDEX instruction_class ON instruction(class_id, source);
 CREATE INDEX kernel_footprint_class ON kernel_footprint(class_id);

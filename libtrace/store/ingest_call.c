@@ -203,7 +203,22 @@ int gmt_ingest_memset(struct gmt_ingest *ingest, const struct gmt_spool_record *
 
 /* ---- launches --------------------------------------------------------------------------------- */
 
-/* launch_argument.set_id of a launch's pointer arguments; equal sets are stored once. */
+static int store_argument(struct gmt_ingest *ingest, uint64_t set, const struct gmt_launch_arg *arg)
+{
+    bool is_map = arg->offset == GMT_ARG_TENSOR_MAP;
+    struct gmt_binder row = gmt_ingest_bind(ingest, is_map ? GMT_STATEMENT_LAUNCH_TENSOR_MAP
+                                                           : GMT_STATEMENT_LAUNCH_ARGUMENT);
+    gmt_put_unsigned(&row, set);
+    gmt_put_known(&row, arg->parameter == UINT16_MAX ? -1 : arg->parameter);
+    gmt_put_unsigned(&row, arg->word_offset);
+    gmt_put_id(&row, arg->alloc);
+    if (!is_map) {
+        gmt_put_bytes(&row, arg->offset);
+    }
+    return gmt_ingest_step(&row);
+}
+
+/* launch_argument.set_id of what a launch was given; equal sets are stored once. */
 static int intern_arguments(struct gmt_ingest *ingest, const struct gmt_launch_arg *args,
                             size_t count, uint64_t *set)
 {
@@ -214,13 +229,7 @@ static int intern_arguments(struct gmt_ingest *ingest, const struct gmt_launch_a
     }
     int error = 0;
     for (size_t i = 0; i < count && error == 0; i++) {
-        struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_LAUNCH_ARGUMENT);
-        gmt_put_unsigned(&row, *set);
-        gmt_put_known(&row, args[i].parameter == UINT16_MAX ? -1 : args[i].parameter);
-        gmt_put_unsigned(&row, args[i].word_offset);
-        gmt_put_id(&row, args[i].alloc);
-        gmt_put_bytes(&row, args[i].offset);
-        error = gmt_ingest_step(&row);
+        error = store_argument(ingest, *set, &args[i]);
     }
     return error;
 }

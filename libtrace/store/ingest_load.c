@@ -84,9 +84,10 @@ static int load_host_allocation(struct gmt_ingest *ingest, sqlite3_stmt *row)
     return gmt_ingest_note_host_allocation(ingest, (uint32_t)sqlite3_column_int64(row, 0));
 }
 
-/* Argument sets come back as the arrays they were made of, one row per argument. */
+/* Argument sets come back as the arrays they were made of, one row per argument: tensor maps are last. */
 static int load_arguments(struct gmt_ingest *ingest)
 {
+    static_assert((int64_t)GMT_ARG_TENSOR_MAP == -1, "as the statement has it");
     struct gmt_launch_arg args[GMT_MAX_SLOTS * 4] = {0};
     const size_t most = sizeof(args) / sizeof(args[0]);
     size_t count = 0;
@@ -95,7 +96,10 @@ static int load_arguments(struct gmt_ingest *ingest)
     int error = 0, code;
     if (sqlite3_prepare_v2(ingest->db,
                            "SELECT set_id, coalesce(parameter, 65535), word_offset, allocation_id, "
-                           "allocation_offset FROM launch_argument ORDER BY set_id, rowid",
+                           "allocation_offset FROM (SELECT 0 AS is_map, rowid AS row, * FROM "
+                           "launch_argument UNION ALL SELECT 1, rowid, set_id, parameter, "
+                           "parameter_offset, tensor_map_id, -1 "
+                           "FROM launch_tensor_map) ORDER BY set_id, is_map, row",
                            -1, &rows, NULL) != SQLITE_OK) {
         return gmt_database_error(ingest->db);
     }

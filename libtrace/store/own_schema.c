@@ -270,6 +270,7 @@ static const struct asked_table asked_tables[] = {
     {"kernel_footprint", false},
     {"launch", true},
     {"launch_argument", false},
+    {"launch_tensor_map", false},
     {"loss", false},
     {"memset", true},
     {"own_time", false},

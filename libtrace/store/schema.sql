@@ -137,7 +137,8 @@ CREATE TABLE launch (
                                          -- no_activity 0 it was repeated (own_time): timed first, then measured
     no_activity INTEGER NOT NULL,        -- 1: device timestamps were off, no device_op will exist
     arguments  TEXT NOT NULL CHECK (arguments IN ('unknown','complete','truncated')),
-    argument_set_id INTEGER,             -- launch_argument.set_id; NULL: none or unknown
+    argument_set_id INTEGER,             -- launch_argument.set_id, launch_tensor_map.set_id; NULL: none or
+                                         -- unknown
     device_start_ns INTEGER, device_end_ns INTEGER   -- of a graph: first start, last end
 );
 
@@ -147,6 +148,12 @@ CREATE TABLE launch_argument (           -- pointer arguments; equal sets are st
     word_offset   INTEGER NOT NULL,      -- bytes from the start of the parameter
     allocation_id INTEGER NOT NULL,      -- allocation.id or host_allocation.id
     allocation_offset INTEGER NOT NULL   -- bytes from the start of the allocation
+);
+CREATE TABLE launch_tensor_map (         -- tensor maps among the parameters of these launches, by their bytes
+    set_id        INTEGER NOT NULL,      -- launch.argument_set_id
+    parameter     INTEGER NOT NULL,      -- index
+    parameter_offset INTEGER NOT NULL,   -- bytes from its start: it may be a structure with a map in it
+    tensor_map_id INTEGER NOT NULL       -- tensor_map.id
 );
 
 CREATE TABLE sync (
@@ -517,12 +524,15 @@ SELECT l.id, a.name AS driver_api, coalesce(a.runtime_name, a.name) AS api, l.th
 FROM launch l JOIN api a ON a.id = l.api_id LEFT JOIN kernel k ON k.id = l.kernel_id
 LEFT JOIN context c ON c.id = l.context_id;
 
--- Tensor maps with how often the same descriptor was encoded, and the host time of these calls.
+-- Tensor maps with how often the same descriptor was encoded, the host time of these calls, and how many
+-- launches were given it.
 CREATE VIEW v_tensor_map AS
 SELECT m.id, m.kind, m.data_type, m.rank, m.address, m.allocation_id, m.dim_0, m.dim_1, m.dim_2, m.dim_3, m.dim_4,
        m.stride_1, m.stride_2, m.stride_3, m.stride_4, m.box_0, m.box_1, m.box_2, m.box_3, m.box_4,
        m.box_0 * m.element_bits / 8 AS inner_bytes, m.interleave, m.swizzle, m.l2_promotion, m.oob_fill,
-       count(c.id) AS encodings, sum(c.end_ns - c.begin_ns) AS host_ns, min(c.stack_id) AS stack_id
+       count(c.id) AS encodings, sum(c.end_ns - c.begin_ns) AS host_ns, min(c.stack_id) AS stack_id,
+       (SELECT count(*) FROM launch l WHERE l.argument_set_id IN
+        (SELECT set_id FROM launch_tensor_map t WHERE t.tensor_map_id = m.id)) AS launches
 FROM tensor_map m LEFT JOIN tensor_map_encoding e ON e.tensor_map_id = m.id
 LEFT JOIN api_call c ON c.id = e.call_id GROUP BY m.id;
 

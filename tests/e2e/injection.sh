@@ -25,7 +25,8 @@ rows() {
               FROM v_transfer GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8;
               SELECT kind, bytes, free_begin_ns IS NOT NULL, count(*) FROM allocation GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
               SELECT kind, kernel_id, grid_x, block_x, arguments, capturing, count(*) FROM launch
-              GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6"
+              GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6;
+              SELECT kind, data_type, box_0, box_1, swizzle, encodings, launches FROM v_tensor_map ORDER BY id"
 }
 
 injection_says() {

@@ -29,6 +29,11 @@ equal "successful calls with a descriptor" 43 "$(maps "SELECT count(*) FROM tens
     ON c.id = e.call_id WHERE c.result = 0")"
 equal "host time is that of the calls" 1 "$(maps "SELECT sum(host_ns) = (SELECT sum(c.end_ns - c.begin_ns) FROM api_call c
     JOIN tensor_map_encoding e ON e.call_id = c.id) AND min(host_ns) > 0 FROM v_tensor_map")"
+equal "launches that were given one" "given 0 0 128b 40
+inside 1 192 none 1" "$(maps "SELECT l.kernel, t.parameter, t.parameter_offset, m.swizzle, count(*) FROM v_launch l
+    JOIN launch r USING (id) JOIN launch_tensor_map t ON t.set_id = r.argument_set_id JOIN tensor_map m
+    ON m.id = t.tensor_map_id GROUP BY 1, 2, 3, 4 ORDER BY 1")"
+equal "launches by descriptor" "40 1 0 0" "$(maps "SELECT launches FROM v_tensor_map ORDER BY id" | paste -sd' ')"
 "$GMT_BUILD/bin/gmanalyze" validate maps.db >validated.txt || fail "$(cat validated.txt)"
 
 # The driver's answer stands where the descriptor cannot be read.

@@ -59,7 +59,7 @@ done
 sqlite3 pipeline_fast.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, '''spill'')', '''spill'',''simulated'')') WHERE name IN ('kernel_counters', 'metric')"
 sqlite3 pipeline_fast.db <<SQL
-$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example|tensor_map|tensor_map_encoding) /,/^\)/p' "$GMT_SOURCE/libtrace/store/schema.sql")
+$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example|tensor_map|tensor_map_encoding|launch_tensor_map) /,/^\)/p' "$GMT_SOURCE/libtrace/store/schema.sql")
 INSERT INTO metric SELECT 900, 'global_load_bytes', '', 'simulated', 'bytes', '' WHERE NOT EXISTS
     (SELECT 1 FROM metric WHERE name = 'global_load_bytes');
 INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples)
@@ -71,6 +71,8 @@ UPDATE instruction SET line = 5, caller_line = 9, chain_id = 77 WHERE site = 2;
 INSERT INTO inline_level(chain_id, level, line) VALUES (77, 0, 5), (77, 1, 7), (77, 2, 9);
 INSERT INTO tensor_map (id, kind, rank, address) VALUES (3, 'tiled', 2, 65536);
 INSERT INTO tensor_map_encoding SELECT min(id), 3 FROM api_call;
+INSERT INTO launch_tensor_map VALUES (1000, 0, 0, 3);
+UPDATE launch SET argument_set_id = 1000 WHERE seq = 1;
 SQL
 expect 0 --strict pipeline_fast.db
 [ "$(grep -cv '^ok ' out)" = 0 ] || fail "something is skipped"
@@ -105,6 +107,8 @@ damage streams 'UPDATE transfer SET stream_id = 999 WHERE id = (SELECT min(id) F
 damage call_stacks 'UPDATE transfer SET stack_id = 999 WHERE id = (SELECT min(id) FROM transfer)'
 damage copied_memory 'UPDATE transfer SET dst_allocation_id = 999 WHERE id = (SELECT min(id) FROM transfer)'
 damage arguments 'UPDATE launch_argument SET allocation_id = 999 WHERE set_id = 1'
+damage argument_sets 'UPDATE launch SET argument_set_id = 999 WHERE seq = 1'
+damage tensor_maps 'UPDATE launch_tensor_map SET tensor_map_id = 4'
 damage tensor_maps 'UPDATE tensor_map_encoding SET tensor_map_id = 4'
 damage tensor_maps 'UPDATE tensor_map SET allocation_id = 999'
 damage device_calls 'UPDATE device_op SET call_id = 99999999 WHERE id = (SELECT min(id) FROM device_op WHERE kind = "copy")'

@@ -125,6 +125,43 @@ Test(ingest_tensor_maps, of_images_have_channels_pixels_and_corners)
         "im2col 32 16 -1 -1 1 -; im2col_wide 32 16 -1 - - 1");
 }
 
+/* Behind two pointers, of which one is at an odd place (behind a byte, a structure that need not be aligned); a set may also
+ * have maps alone. */
+Test(ingest_tensor_maps, are_known_to_the_launches_that_got_them)
+{
+    struct {
+        struct gmt_launch head;
+        struct gmt_launch_arg arguments[4];
+    } launch = {
+        .head = {.kind = GMT_LAUNCH_KERNEL, .argument_count = 4, .launch_seq = 1},
+        .arguments =
+            {{.parameter = 0, .word_offset = 7, .alloc = 5},
+             {.parameter = 2, .alloc = 5, .offset = 64},
+             {.parameter = 1, .alloc = 3, .offset = GMT_ARG_TENSOR_MAP},
+             {.parameter = 3, .word_offset = 192, .alloc = 4, .offset = GMT_ARG_TENSOR_MAP}},
+    };
+    const struct gmt_call call = {.begin_ticks = 5000, .end_ticks = 6000};
+    describe(matrix);
+    for (int i = 0; i < 2; i++) {
+        launch.head.launch_seq++;
+        gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
+    }
+    launch.head.launch_seq++;
+    launch.head.argument_count = 1;
+    launch.arguments[0] = launch.arguments[2];
+    gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
+    ingest();
+    expect_text("SELECT group_concat(set_id || ' ' || parameter || ' ' || word_offset, '; ') FROM "
+                "launch_argument",
+                "1 0 7; 1 2 0");
+    expect_text(
+        "SELECT group_concat(set_id || ' ' || parameter || ' ' || parameter_offset || ' ' || "
+        "tensor_map_id, '; ') FROM launch_tensor_map",
+        "1 1 0 3; 1 3 192 4; 2 1 0 3");
+    expect_text("SELECT group_concat(argument_set_id, ' ') FROM launch", "1 1 2");
+    expect("SELECT launches FROM v_tensor_map", 3);
+}
+
 /* A number that this version has no word for is not known; what cannot be is the record of a damaged spool. */
 Test(ingest_tensor_maps, survive_numbers_that_nobody_knows)
 {

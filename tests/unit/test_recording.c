@@ -45,14 +45,15 @@ static void expect(const char *sql, int64_t value)
     cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
 }
 
-/* Transfers with distinct times, launches with argument sets, and an allocation whose free lies in
- * the next chunk. */
+/* Transfers with distinct times, launches with 40 argument sets of a pointer and a tensor map, one of
+ * the latter alone, and an allocation whose free lies in the next chunk. */
 static void fill_spool(void)
 {
     struct {
         struct gmt_launch launch;
-        struct gmt_launch_arg args[1];
-    } payload = {.launch = {.kernel = 1, .kind = GMT_LAUNCH_KERNEL, .argument_count = 1}};
+        struct gmt_launch_arg args[2];
+    } payload = {.launch = {.kernel = 1, .kind = GMT_LAUNCH_KERNEL}};
+    const struct gmt_launch_arg map = {.alloc = 6, .offset = GMT_ARG_TENSOR_MAP};
     for (uint32_t c = 0; c < CHUNKS; c++) {
         gmt_fixture_chunk(&fixture, c, 4 << 20);
         for (uint32_t i = 0; i < CALLS_PER_CHUNK; i++) {
@@ -68,7 +69,9 @@ static void fill_spool(void)
             gmt_fixture_call(&fixture, c, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
             if (i % 3 == 0) {
                 payload.launch.launch_seq = c * CALLS_PER_CHUNK + i;
-                payload.args[0].offset = i % 40;
+                payload.args[0] = (struct gmt_launch_arg){.offset = i % 40};
+                payload.args[i % 40 != 39] = map;
+                payload.launch.argument_count = i % 40 != 39 ? 2 : 1;
                 gmt_fixture_call(&fixture, c, GMT_REC_LAUNCH, &call, &payload, sizeof(payload));
             }
             if (i % 10 == 0) {
@@ -90,8 +93,10 @@ static void expect_everything_once(void)
     expect("SELECT count(*) FROM transfer", CALLS);
     expect("SELECT count(DISTINCT begin_ns) FROM transfer", CALLS);
     expect("SELECT count(*) FROM launch", CALLS / 3);
-    expect("SELECT count(DISTINCT set_id) FROM launch_argument", 40);
-    expect("SELECT count(*) FROM launch_argument", 40);
+    expect("SELECT count(*) FROM launch_argument", 39);
+    expect("SELECT count(DISTINCT set_id) FROM launch_tensor_map", 40);
+    expect("SELECT count(*) FROM launch_tensor_map", 40);
+    expect("SELECT count(*) FROM launch_argument a JOIN launch_tensor_map USING (set_id)", 39);
     expect(
         "SELECT count(*) FROM allocation WHERE begin_ns IS NOT NULL AND free_begin_ns IS NOT NULL",
         CALLS / 10);
