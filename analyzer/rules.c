@@ -45,6 +45,7 @@
     X(gmt_rule_serialized_fill) \
     X(gmt_rule_staged_unread) \
     X(gmt_rule_shared_occupancy) \
+    X(gmt_rule_bulk_copy) \
     X(gmt_rule_low_occupancy) \
     X(gmt_rule_block_barrier) \
     X(gmt_rule_partial_warp_block) \

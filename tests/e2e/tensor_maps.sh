@@ -43,3 +43,12 @@ equal "refused" 201 "$(cat nowhere.out)"
 finished nowhere.db
 all_calls_recorded nowhere
 nothing_lost nowhere.db
+
+# Rows of 16 bytes are told with the kernel that was given them, and at the place that makes those that none is
+# known to use; the loop is told by its calls.
+command -v jq >/dev/null || exit 0
+"$GMT_BUILD/bin/gmanalyze" --format json maps.db >report.json || fail "gmanalyze: $?"
+equal "findings" "inside 16 -
+- - 39
+- 16 -" "$(jq -r '.findings[] | select(.rule == "GM405") | [.where.kernel, .evidence.inner_box.value,
+    .evidence.encoded_again.value] | map(. // "-") | join(" ")' report.json)"

@@ -37,9 +37,9 @@ static const struct {
     {"GM303", NOTES}, /* its excess is below twice the ideal */
     {"GM304", FINDS},  {"GM305", FINDS},  {"GM306", FINDS},  {"GM307", FINDS},  {"GM308", FINDS},
     {"GM309", CANNOT}, {"GM310", FINDS},  {"GM401", FINDS},  {"GM402", FINDS},  {"GM403", FINDS},
-    {"GM404", CANNOT}, {"GM501", CANNOT}, {"GM502", NOTES},  {"GM503", CANNOT}, {"GM504", CANNOT},
-    {"GM505", CANNOT}, {"GM506", CANNOT}, {"GM507", CANNOT}, {"GM509", FINDS},  {"GM510", CANNOT},
-    {"GM511", CANNOT},
+    {"GM404", CANNOT}, {"GM405", FINDS},  {"GM501", CANNOT}, {"GM502", NOTES},  {"GM503", CANNOT},
+    {"GM504", CANNOT}, {"GM505", CANNOT}, {"GM506", CANNOT}, {"GM507", CANNOT}, {"GM509", FINDS},
+    {"GM510", CANNOT}, {"GM511", CANNOT},
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
@@ -131,6 +131,19 @@ Test(simulated, registers_are_not_known)
     cr_expect(found);
     cr_assert_gt(fixture.report.kernel_count, 0);
     cr_expect(isnan(fixture.report.kernels[0].theoretical_occupancy));
+    gmt_fixture_free(&fixture);
+}
+
+/* The other case of GM405: what it says of a kernel. */
+Test(simulated, boxes_of_half_sectors_are_priceless)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "GM405", "negative");
+    gmt_fixture_sql(&fixture, "UPDATE tensor_map SET box_0 = 8 WHERE id = 2");
+    gmt_fixture_analyze(&fixture, "GM405");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    check_priceless(&fixture.report.findings[0]);
     gmt_fixture_free(&fixture);
 }
 
