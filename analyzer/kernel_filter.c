@@ -40,7 +40,7 @@ static bool sort_names(struct wanted *wanted, const struct gmt_timeline *tl,
             return false;
         *name = (struct name){class->name, class->signature};
     }
-    if (wanted->name_count > 1)
+    if (names != NULL)
         qsort(names, wanted->name_count, sizeof(*names), compare_names);
     wanted->names = names;
     return true;

@@ -34,7 +34,7 @@ static int add(struct spans *spans, struct span span)
         last->end_ns = span.end_ns > last->end_ns ? span.end_ns : last->end_ns;
         return 0;
     }
-    if (spans->count == spans->room) {
+    if (spans->items == NULL || spans->count == spans->room) {
         size_t room = spans->room > 0 ? 2 * spans->room : 64;
         struct span *grown = realloc(spans->items, room * sizeof(*grown));
 
