@@ -10,6 +10,7 @@
 #include "analyzer/query.h"
 #include "analyzer/thresholds.h"
 #include "libtrace/store/own_schema.h"
+#include "reports/arena.h"
 
 /* What addresses, strides and rows of boxes are multiples of. */
 enum { CHUNK_BYTES = 16 };
@@ -84,20 +85,6 @@ bool gmt_tensor_maps_recorded(const struct gmt_timeline *timeline)
            gmt_trace_has_column(timeline->db, "launch_tensor_map", "set_id");
 }
 
-/* Room for one member more; NULL: no memory. */
-static void *push(void **list, size_t *count, size_t member_bytes)
-{
-    /* A power of two is full. */
-    if ((*count & (*count - 1)) == 0) {
-        void *larger = realloc(*list, (*count > 0 ? 2 * *count : 1) * member_bytes);
-
-        if (larger == NULL)
-            return NULL;
-        *list = larger;
-    }
-    return (char *)*list + (*count)++ * member_bytes;
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = ((const struct gmt_tensor_map_row *)b)->id;
@@ -114,7 +101,7 @@ static size_t find(const struct gmt_tensor_maps *maps, int64_t id)
     return found != NULL ? (size_t)(found - maps->maps) : SIZE_MAX;
 }
 
-static int load_maps(struct gmt_tensor_maps *maps, sqlite3 *db)
+static int load_maps(struct gmt_tensor_maps *maps, sqlite3 *db, struct gmt_arena *arena)
 {
     static const char sql[] =
         "SELECT id, rank, element_bits, address, kind = 'tiled', interleave IS NOT 'none', "
@@ -125,7 +112,7 @@ static int load_maps(struct gmt_tensor_maps *maps, sqlite3 *db)
     int rc = gmt_query_open(&query, db, sql);
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct gmt_tensor_map_row *row = push((void **)&maps->maps, &maps->count, sizeof(*row));
+        struct gmt_tensor_map_row *row = GMT_PUSH(arena, maps->maps, maps->count);
 
         if (row == NULL) {
             rc = -ENOMEM;
@@ -161,7 +148,8 @@ static int compare_calls(const void *a, const void *b)
     return (x->call.id > y->call.id) - (x->call.id < y->call.id);
 }
 
-static int load_calls(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl)
+static int load_calls(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl,
+                      struct gmt_arena *arena)
 {
     static const char sql[] =
         "SELECT e.tensor_map_id, c.id, c.begin_ns, c.end_ns, c.caller, c.stack_id, c.api_id, "
@@ -171,8 +159,9 @@ static int load_calls(struct gmt_tensor_maps *maps, const struct gmt_timeline *t
 
     while (rc == 0 && gmt_query_next(&query)) {
         size_t map = find(maps, gmt_query_id(&query, 0));
-        struct gmt_tensor_map_call *row =
-            map == SIZE_MAX ? NULL : push((void **)&maps->calls, &maps->call_count, sizeof(*row));
+        struct gmt_tensor_map_call *row = map == SIZE_MAX
+                                              ? NULL
+                                              : GMT_PUSH(arena, maps->calls, maps->call_count);
 
         if (map == SIZE_MAX)
             continue;
@@ -196,7 +185,8 @@ static int load_calls(struct gmt_tensor_maps *maps, const struct gmt_timeline *t
     return rc;
 }
 
-static int load_uses(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl)
+static int load_uses(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl,
+                     struct gmt_arena *arena)
 {
     static const char sql[] =
         "SELECT DISTINCT l.class_id, t.tensor_map_id FROM launch_tensor_map t JOIN launch l "
@@ -210,7 +200,7 @@ static int load_uses(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl
 
         if (class_index < 0 || map == SIZE_MAX)
             continue;
-        struct gmt_tensor_map_use *use = push((void **)&maps->uses, &maps->use_count, sizeof(*use));
+        struct gmt_tensor_map_use *use = GMT_PUSH(arena, maps->uses, maps->use_count);
         if (use == NULL) {
             rc = -ENOMEM;
             break;
@@ -221,21 +211,14 @@ static int load_uses(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl
     return gmt_query_close(&query, rc);
 }
 
-int gmt_tensor_maps_load(struct gmt_tensor_maps *maps, const struct gmt_timeline *timeline)
+int gmt_tensor_maps_load(struct gmt_tensor_maps *maps, const struct gmt_timeline *timeline,
+                         struct gmt_arena *arena)
 {
     memset(maps, 0, sizeof(*maps));
-    int rc = load_maps(maps, timeline->db);
+    int rc = load_maps(maps, timeline->db, arena);
     if (rc == 0 && maps->count > 0)
-        rc = load_calls(maps, timeline);
+        rc = load_calls(maps, timeline, arena);
     if (rc == 0 && maps->count > 0)
-        rc = load_uses(maps, timeline);
+        rc = load_uses(maps, timeline, arena);
     return rc;
-}
-
-void gmt_tensor_maps_free(struct gmt_tensor_maps *maps)
-{
-    free(maps->maps);
-    free(maps->calls);
-    free(maps->uses);
-    memset(maps, 0, sizeof(*maps));
 }

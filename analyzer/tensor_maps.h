@@ -4,6 +4,7 @@
 #define GMT_ANALYZER_TENSOR_MAPS_H
 
 #include "analyzer/timeline.h"
+#include "reports/arena.h"
 
 enum { GMT_TENSOR_DIMS = 5 };
 
@@ -42,9 +43,9 @@ struct gmt_tensor_maps {
 
 /* False: the trace is of a version that did not record them. */
 bool gmt_tensor_maps_recorded(const struct gmt_timeline *timeline);
-/* 0, -ENOMEM or -EIO; to be given to gmt_tensor_maps_free in any case. */
-int gmt_tensor_maps_load(struct gmt_tensor_maps *maps, const struct gmt_timeline *timeline);
-void gmt_tensor_maps_free(struct gmt_tensor_maps *maps);
+/* 0, -ENOMEM or -EIO. The arrays are the arena's. */
+int gmt_tensor_maps_load(struct gmt_tensor_maps *maps, const struct gmt_timeline *timeline,
+                         struct gmt_arena *arena);
 
 /* Bytes of a row of the box: what lies side by side in the innermost dimension. NAN: not known. */
 double gmt_tensor_map_inner_bytes(const struct gmt_tensor_map_row *map);

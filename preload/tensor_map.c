@@ -236,6 +236,12 @@ GMT_DEFINE_HOOK_KEEPING(cuTensorMapReplaceAddress, uint32_t, (CUtensorMap * map,
                         (map, address), NULL, 0, *kept = id_before(map),
                         record_replaced(&site, map, *kept, (uint64_t)(uintptr_t)address))
 
+uint64_t gmt_tensor_map_address(uint32_t index)
+{
+    const struct table *all = gmt_table(&tables);
+    return all->maps[index].address;
+}
+
 /* ---- launches --------------------------------------------------------------------------------- */
 
 static bool may_be_known(const struct table *all, const uint8_t *bytes)

@@ -11,6 +11,9 @@
 /* Different descriptors that have been encoded. */
 extern _Atomic uint32_t gmt_tensor_map_count;
 
+/* The address that descriptor `index` (below gmt_tensor_map_count) was encoded with. */
+uint64_t gmt_tensor_map_address(uint32_t index);
+
 /* The same for a program that has encoded some. */
 uint8_t gmt_tensor_map_find_all(const struct gmt_kernel_info *kernel, void **parameters,
                                 struct gmt_launch_arg *list, unsigned room);

@@ -148,9 +148,9 @@ static void check_place(struct gmt_analysis *analysis, const struct gmt_tensor_m
 
 /* What a kernel was given that is worth a word. */
 struct given {
-    const struct gmt_tensor_map_row *narrow; /* the one that moves most for nothing; NULL: none */
+    const struct gmt_tensor_map_row *narrow; /* the most wasteful one; NULL: none */
     double ratio;                            /* of that one */
-    double narrow_count;                     /* maps that move anything for nothing */
+    double narrow_count;                     /* maps that waste bandwidth */
     const struct gmt_tensor_map_row *plain;  /* unswizzled, of rows that a swizzle would take */
 };
 
@@ -392,13 +392,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     }
     if (!gmt_tensor_maps_recorded(tl))
         return outcome_before(analysis);
-    int rc = gmt_tensor_maps_load(&maps, tl);
+    int rc = gmt_tensor_maps_load(&maps, tl, analysis->report->arena);
     if (rc == 0) {
         check_uses(analysis, &maps, &unchecked);
         check_calls(analysis, &maps, &unchecked);
     }
     bool any = maps.count > 0;
-    gmt_tensor_maps_free(&maps);
     if (rc != 0)
         return gmt_could_not(analysis, "the tensor maps could not be read");
     if (!any) {

@@ -37,8 +37,8 @@ static const struct {
     {"cudaGetParameterBuffer", true, true, -EPERM},
     {"cnp", true, true, -EPERM}, /* the device runtime of old */
     {".nv.reservedSmem", true, false, 0},
-    {"__UFT", true, false,
-     0}, /* the tables of functions and data that nvlink makes for -rdc=true */
+    /* Tables of functions and data that nvlink makes for -rdc=true. */
+    {"__UFT", true, false, 0},
     {"__UDT", true, false, 0},
 };
 

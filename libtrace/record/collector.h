@@ -132,8 +132,8 @@ struct gmt_collector_ops {
      * memory takes back: print, allocate or free memory, launch kernels. NULL: as -ENOENT. */
     int (*code_reach)(const struct gmt_collector_class *cls, void *function,
                       void (*variable)(void *data, const char *name), void *data);
-    /* Has code been loaded that may allocate memory on the device? Kernels find addresses there that the driver
-     * says nothing about. NULL: as true. */
+    /* Has code been loaded that may call malloc on the device? The driver does not know the addresses of the device
+     * heap. NULL: as true. */
     bool (*code_allocates)(void);
 
     /* Repeating a launch (preload/repeat). `repeats`: is it worth making a launch of `cls` once more, which is then

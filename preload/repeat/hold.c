@@ -57,7 +57,7 @@ void gmt_hold_thread_begins(bool ends_noted)
     if (own->listed) {
         return;
     }
-    /* One that has ended may use CUDA again in destructors that come after ours: the last round of these is not told. */
+    /* A thread that uses CUDA after our destructor ran (pthread_key_create) may end without running it again. */
     if (!ends_noted || own->ended) {
         atomic_store(&strangers, true); /* nobody would take it out of the list again */
         return;

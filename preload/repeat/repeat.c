@@ -358,3 +358,17 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     }
     return site->made;
 }
+
+void gmt_repeat_waited(const struct gmt_site *site)
+{
+    if (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) == 0 ||
+        site->result != CUDA_SUCCESS || !gmt_hold_begin()) {
+        return;
+    }
+    if (atomic_load(&gmt_captures) == 0 && gmt_streams_idle(gmt_context_current(NULL)) &&
+        gmt_hold_undo(0)) {
+        (void)gmt_snapshot_release_late();
+        gmt_hold_undone();
+    }
+    gmt_hold_end();
+}

@@ -47,4 +47,8 @@ bool gmt_repeat_wants(struct gmt_collector_class *cls);
  * result and times, and site->made is set. False: nothing was launched, the caller goes on as ever. */
 bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site);
 
+/* A call of the program has waited for the device: memory of ours that could not be freed before is freed, if
+ * nothing is under way. */
+void gmt_repeat_waited(const struct gmt_site *site);
+
 #endif

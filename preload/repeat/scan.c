@@ -9,6 +9,7 @@
 #include "preload/resolve.h"
 #include "preload/start.h"
 #include "preload/table.h"
+#include "preload/tensor_map.h"
 
 enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
 
@@ -136,6 +137,18 @@ static enum gmt_unmeasured look_at_arguments(const struct look *look,
                                                                    : GMT_MEASURABLE;
 }
 
+/* A kernel may store through any descriptor, which may be in memory; the address in it need not be a plain word. */
+static enum gmt_unmeasured look_at_tensor_maps(const struct look *look)
+{
+    uint32_t count = gmt_tensor_map_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (leads_out(look, gmt_tensor_map_address(i))) {
+            return GMT_UNMEASURED_ONCE_REACH;
+        }
+    }
+    return GMT_MEASURABLE;
+}
+
 /* ---- device memory ------------------------------------------------------------------------------ */
 
 /* Locked. NULL: there is none, and none is loaded where `load` is false. */
@@ -237,6 +250,9 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
         return GMT_UNMEASURED_ONCE_KINDS;
     }
     enum gmt_unmeasured why = look_at_arguments(&look, kernel, arguments);
+    if (why == GMT_MEASURABLE) {
+        why = look_at_tensor_maps(&look);
+    }
     if (why != GMT_MEASURABLE) {
         return why;
     }

@@ -4,7 +4,8 @@
 
 /*
  * gmt_scan(base, words, table, entries, found): each of `words` 8-byte words at `base` that lies in a window is put
- * behind the counter at `found`; a thread that finds no room there ends. `table` has `entries` windows (first, end), ascending.
+ * behind the counter at `found`; a thread that finds no room there ends. `table` has `entries` windows (first, end),
+ * ascending.
  *
  * A thread takes every n-th word, n being the number of threads. Words outside of all windows (most data) cost two
  * comparisons; for the others the last window that begins at or below the word is searched for.

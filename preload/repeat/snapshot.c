@@ -3,7 +3,6 @@
 #include "preload/repeat/snapshot.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "libtrace/record/clock.h"
 #include "preload/repeat/hold.h"
@@ -11,14 +10,14 @@
 #include "preload/resolve.h"
 
 #define ALIGNMENT UINT64_C(256)
-#define PIECE_NS UINT64_C(3000) /* of one copy, whatever its size */
-/* Expected before anything was copied, bytes: T4 and A2 read and write some 100 at once. */
-#define FIRST_BYTES_PER_US UINT64_C(50000)
+#define PIECE_NS UINT64_C(3000)            /* of one copy, whatever its size */
+#define FIRST_BYTES_PER_US UINT64_C(50000) /* assumed before the first copy: a slow device */
 #define LEFT_BYTES \
     (UINT64_C(256) << 20) /* of free memory, for the driver and for the kernel's stacks */
 
 #define LATER 8u
 
+_Atomic unsigned gmt_snapshots_late;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     CUcontext context; /* NULL: free */
@@ -111,6 +110,7 @@ void gmt_snapshot_release_later(struct gmt_snapshot *snapshot)
     if (at < LATER) {
         later[at].context = context;
         later[at].base = snapshot->memory.base;
+        gmt_snapshots_late++;
     }
     pthread_mutex_unlock(&mutex);
     snapshot->memory = (struct gmt_extent){0};
@@ -127,6 +127,7 @@ bool gmt_snapshot_release_late(void)
     for (unsigned i = 0; i < LATER; i++) {
         if (later[i].context == context) {
             later[i].context = NULL;
+            gmt_snapshots_late--;
             (void)gmt_driver.cuMemFree_v2(later[i].base);
         }
         room |= later[i].context == NULL;
@@ -142,8 +143,9 @@ void gmt_snapshot_forget(CUcontext context)
     }
     pthread_mutex_lock(&mutex);
     for (unsigned i = 0; i < LATER; i++) {
-        if (context == NULL || later[i].context == context) {
+        if (later[i].context != NULL && (context == NULL || later[i].context == context)) {
             later[i].context = NULL;
+            gmt_snapshots_late--;
         }
     }
     pthread_mutex_unlock(&mutex);

@@ -4,6 +4,7 @@
 #define GMT_PRELOAD_REPEAT_SNAPSHOT_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,6 +30,8 @@ void gmt_snapshot_release(struct gmt_snapshot *snapshot);
 void gmt_snapshot_release_later(struct gmt_snapshot *snapshot);
 /* ... now, in the current context, in which nothing is under way. False: too much is left of other contexts. */
 bool gmt_snapshot_release_late(void);
+/* Is there memory of ours that is still to be freed? */
+extern _Atomic unsigned gmt_snapshots_late;
 /* The context is gone, and memory of ours with it. NULL: all are, in a forked child. */
 void gmt_snapshot_forget(CUcontext context);
 

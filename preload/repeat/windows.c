@@ -79,8 +79,8 @@ static bool read_rest(struct lines *from, char *rest, size_t room)
     return true;
 }
 
-/* What a process maps that has set up transfers between the GPU and another device: they call no driver function. */
-static bool is_door(const char *rest)
+/* Device files of RDMA, GPUDirect Storage and gdrcopy: these write device memory without a call of the driver. */
+static bool is_of_other_device(const char *rest)
 {
     return strstr(rest, "/dev/infiniband/") != NULL || strstr(rest, "/dev/nvidia-fs") != NULL ||
            strstr(rest, "/dev/gdrdrv") != NULL;
@@ -102,7 +102,7 @@ static bool read_mappings(struct lines *from, struct gmt_windows *all)
         if (!read_rest(from, rest, sizeof(rest))) {
             return false;
         }
-        all->shared_with_devices |= is_door(rest);
+        all->shared_with_devices |= is_of_other_device(rest);
         if (!append(all->windows, &all->count, here.first, here.end) ||
             (readable && !append(all->readable, &all->readable_count, here.first, here.end))) {
             return false;

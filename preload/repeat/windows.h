@@ -24,8 +24,7 @@ struct gmt_window {
 struct gmt_windows {
     size_t count;
     size_t readable_count;
-    bool
-        shared_with_devices; /* a device on the bus may have been let in: RDMA, GPUDirect storage, gdrcopy */
+    bool shared_with_devices;                /* RDMA, GPUDirect Storage or gdrcopy is set up */
     struct gmt_window windows[GMT_WINDOWS];  /* ascending */
     struct gmt_window readable[GMT_WINDOWS]; /* where the host may read */
     struct gmt_window scratch[GMT_WINDOWS];
