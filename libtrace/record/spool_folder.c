@@ -104,9 +104,16 @@ uint64_t gmt_spool_folder_unlink(int folder, bool (*is_wanted)(const char *name)
     return removed;
 }
 
+static bool is_ours_but_the_lock(const char *name)
+{
+    return gmt_spool_name_is_ours(name) && strcmp(name, "lock") != 0;
+}
+
+/* The lock goes last: who holds it is at work as long as there is a control file. */
 void gmt_spool_folder_remove(int folder, const char *path)
 {
     char target[TARGET_BYTES];
+    (void)gmt_spool_folder_unlink(folder, is_ours_but_the_lock);
     (void)gmt_spool_folder_unlink(folder, gmt_spool_name_is_ours);
     if (!shared_target(path, target)) {
         (void)rmdir(path);

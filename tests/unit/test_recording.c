@@ -143,7 +143,7 @@ Test(recording, loses_and_doubles_nothing_when_killed_at_random_moments)
         /* Longer and longer, so that it comes to an end on a machine of any speed. */
         unsigned most_us = 20000;
         while (!recover_in_a_child_that_is_killed(most_us)) {
-            most_us += most_us / 4;
+            most_us += most_us / 2;
         }
         expect_everything_once();
         teardown();

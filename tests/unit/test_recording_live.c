@@ -205,7 +205,8 @@ Test(recording_live, begins_a_removed_trace_anew_and_is_waited_for)
     tell('w', true);
     tell('k', false);
     cr_expect_eq(gmt_recording_wait(fixture.output, UINT64_C(60000000000)), 0);
-    cr_expect_neq(access(fixture.spool, F_OK), 0, "the recorder is taken for dead");
+    cr_expect_str_eq(gmt_fixture_text(&fixture, "SELECT value FROM meta WHERE key='complete'"), "1",
+                     "the recorder is taken for dead");
     expect_finished(recorder, "killed", 2);
 }
 
