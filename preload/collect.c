@@ -18,6 +18,11 @@
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */
 #define SECOND_RUN_START_NS UINT64_C(10000000000) /* ... and in a run that is for nothing else */
 
+static bool idle(void)
+{
+    return gmt_streams_idle(gmt_context_current(NULL));
+}
+
 static uint32_t allocation_at(uint64_t address)
 {
     struct gmt_allocation found;
@@ -87,6 +92,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .launches_done = &gmt_launches_done,
         .captures = &gmt_captures,
         .waiting = gmt_hazards_waiting,
+        .idle = idle,
         .enter = gmt_guard_shut,
         .leave = gmt_guard_reopen,
         .allocation_at = allocation_at,

@@ -151,6 +151,9 @@ static void measure(struct launch *launch, struct gmt_site *site,
         .forbidden = forbidden(launch, site),
     };
     uint16_t context = gmt_context_current((CUcontext *)&launch->measured.context);
+    /* Whether its stream is idle will be asked before the launch is recorded. */
+    (void)gmt_stream_note((CUcontext)launch->measured.context, context, site->stream,
+                          (site->flags & GMT_CALL_PER_THREAD) != 0);
     if (repeated != NULL) {
         struct gmt_repeat repeat = {
             .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};

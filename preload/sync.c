@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: waiting for streams, contexts and events. */
 #include "preload/hook.h"
-#include "preload/repeat/repeat.h"
+#include "preload/waited.h"
 
 static void after(struct gmt_site *site)
 {
     gmt_site_record(GMT_REC_SYNC, site, 0);
-    gmt_repeat_waited(site);
+    gmt_waited(site);
 }
 
 #define WAIT(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \

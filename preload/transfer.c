@@ -5,6 +5,7 @@
 #include "preload/allocmap.h"
 #include "preload/fingerprint.h"
 #include "preload/resolve.h"
+#include "preload/waited.h"
 
 /* An address of no known allocation, in a call that takes host and device addresses alike. */
 static enum gmt_mem_class ask_driver(uint64_t address)
@@ -109,4 +110,7 @@ void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, u
         site->flags &= (uint8_t)~GMT_CALL_BLOCKING;
     }
     append(site, transfer, bytes);
+    if ((site->flags & GMT_CALL_BLOCKING) != 0) {
+        gmt_waited(site);
+    }
 }

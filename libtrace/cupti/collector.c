@@ -188,6 +188,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .want = gmt_measure_want,
         .begin = gmt_measure_begin,
         .end = gmt_measure_end,
+        .waited = gmt_measure_waited,
         .kernel_activity_on = gmt_activity_kernels_on,
         .flush = flush,
         .forking = gmt_measure_forking,

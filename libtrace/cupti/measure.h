@@ -5,6 +5,9 @@
  * One lock guards the session and the sampling rules. The thread that has a range open holds it from
  * begin to end, so that nothing can end the session under it; nobody ever waits for it on behalf of
  * a launch.
+ *
+ * No call waits without end for the device (sessions.h). A launch whose kernel has not ended a second later stays
+ * begun; it is ended by the next call that finds the device idle. Its values are kept if nothing was launched meanwhile.
  */
 #ifndef GMT_CUPTI_MEASURE_H
 #define GMT_CUPTI_MEASURE_H
@@ -18,7 +21,7 @@
 /* `api` and `config` must stay valid for the life of the process. */
 void gmt_measure_start(const struct gmt_cupti_api *api, const struct gmt_collector_config *config);
 
-/* End a session that runs in `context` (NULL = any). Waits for an open range at most 0.4 s. */
+/* End a session that runs in `context` (NULL = any). Waits for an open range at most 0.4 s, for the device 1 s. */
 void gmt_measure_drop_context(void *context);
 
 enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
@@ -27,6 +30,8 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
 void gmt_measure_quiesce(void);
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
 void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
+/* gmt_collector_ops.waited. A few ns when there is nothing to do. */
+void gmt_measure_waited(void);
 
 /* gmt_collector_ops.prepare, repeats and charge. */
 bool gmt_measure_prepare(const struct gmt_launch_site *site);

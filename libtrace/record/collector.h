@@ -50,6 +50,9 @@ struct gmt_collector_config {
     bool (*waiting)(
         void); /* work of some stream may be waiting for the host: no launch is measured. Asked
                               outside of captures only */
+    /* Is nothing under way in the current context, as far as its streams tell? Does not wait. NULL: as true. Not asked
+     * during captures. */
+    bool (*idle)(void);
     void (*enter)(void); /* around calls into CUPTI: driver calls made inside are not */
     void (*leave)(void); /*   recorded (the hooks' re-entry guard) */
     uint32_t (*allocation_at)(uint64_t address); /* gmt_alloc.id that holds it, 0 = none known */
@@ -111,6 +114,10 @@ struct gmt_collector_ops {
 
     enum gmt_counter_group (*begin)(const struct gmt_launch_site *site);
     void (*end)(const struct gmt_launch_site *site, enum gmt_counter_group group);
+
+    /* A call of the program has waited for the device: what measuring has left to be done then is done. NULL: nothing
+     * is. */
+    void (*waited)(void);
 
     /* True while kernel timestamps are switched on (a launch made while they are off has no device
      * row: GMT_CALL_NO_ACTIVITY). */

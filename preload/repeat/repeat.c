@@ -197,6 +197,10 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
     if (why != GMT_MEASURABLE) {
         return why;
     }
+    /* Loading code may wait for the device: a kernel that waits for this thread would never end. */
+    if (!gmt_scan_prepare()) {
+        return GMT_UNMEASURED_ONCE_FAILED;
+    }
     /* Waiting may have taken long: others have gone on then. */
     if (!gmt_hold_undo(0)) {
         return GMT_UNMEASURED_ONCE_THREADS;
@@ -342,9 +346,6 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     if (why == GMT_MEASURABLE && !gmt_collector->prepare(repeat->measured)) {
         return false;
     }
-    if (why == GMT_MEASURABLE && !gmt_scan_prepare()) {
-        why = GMT_UNMEASURED_ONCE_FAILED;
-    }
     if (why == GMT_MEASURABLE) {
         if (gmt_hold_begin()) {
             why = repeat_held(repeat, site);
@@ -359,10 +360,9 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     return site->made;
 }
 
-void gmt_repeat_waited(const struct gmt_site *site)
+void gmt_repeat_waited(void)
 {
-    if (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) == 0 ||
-        site->result != CUDA_SUCCESS || !gmt_hold_begin()) {
+    if (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) == 0 || !gmt_hold_begin()) {
         return;
     }
     if (atomic_load(&gmt_captures) == 0 && gmt_streams_idle(gmt_context_current(NULL)) &&

@@ -49,6 +49,6 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site);
 
 /* A call of the program has waited for the device: memory of ours that could not be freed before is freed, if
  * nothing is under way. */
-void gmt_repeat_waited(const struct gmt_site *site);
+void gmt_repeat_waited(void);
 
 #endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch that is measured while the device does not get idle: the program goes on. CUPTI is the stand-in. */
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <string.h>
+
+#include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/measure.h"
+#include "libtrace/cupti/sampling.h"
+
+static struct gmt_cupti_api api;
+static _Atomic uint64_t launches;
+static _Atomic bool busy;
+static unsigned (*ranges_ended)(void); /* of the stand-in */
+
+static bool idle(void)
+{
+    return !busy;
+}
+
+static const struct gmt_collector_config config = {.counters = true,
+                                                   .overhead_share = 1,
+                                                   .overhead_start_ns = UINT64_C(10000000000),
+                                                   .samples_per_class = 3,
+                                                   .launches = &launches,
+                                                   .idle = idle};
+static int context;
+static struct gmt_collector_class kernel = {.id = 1, .kernel_name = "kernel"},
+                                  other = {.id = 2, .kernel_name = "other"};
+
+static void setup(void)
+{
+    cr_assert_eq(gmt_cupti_load(&api, GMT_STANDIN_CUPTI), 0);
+    void *symbol = dlsym(api.handle, "standin_cupti_ranges");
+    cr_assert_not_null(symbol);
+    memcpy(&ranges_ended, &symbol, sizeof(ranges_ended));
+    gmt_contexts_add(&context, 1, 0);
+    gmt_measure_start(&api, &config);
+}
+
+TestSuite(measure, .init = setup);
+
+static struct gmt_launch_site site_of(struct gmt_collector_class *cls)
+{
+    return (struct gmt_launch_site){.context = &context,
+                                    .cls = cls,
+                                    .launch_seq = (uint32_t)launches,
+                                    .forbidden = GMT_MEASURABLE};
+}
+
+/* As the hooks make it. */
+static enum gmt_counter_group begin(struct gmt_collector_class *cls)
+{
+    launches++;
+    (void)gmt_measure_want(cls);
+    struct gmt_launch_site site = site_of(cls);
+    return gmt_measure_begin(&site);
+}
+
+static void end(struct gmt_collector_class *cls, enum gmt_counter_group group)
+{
+    struct gmt_launch_site site = site_of(cls);
+    gmt_measure_end(&site, group);
+}
+
+static unsigned kept(struct gmt_collector_class *cls)
+{
+    return gmt_sampling_count(cls, GMT_GROUP_HARDWARE);
+}
+
+Test(measure, a_kernel_that_ends_is_measured_at_once)
+{
+    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    cr_expect_eq(ranges_ended(), 1u);
+    cr_expect_eq(kept(&kernel), 1u);
+}
+
+Test(measure, one_that_does_not_end_is_measured_after_the_program_has_waited_for_it)
+{
+    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    busy = true;
+    end(&kernel, GMT_GROUP_HARDWARE);
+    cr_expect_eq(ranges_ended(), 0u, "nobody waits for it");
+    gmt_measure_waited();
+    cr_expect_eq(ranges_ended(), 0u, "for something else");
+    busy = false;
+    gmt_measure_waited();
+    cr_expect_eq(ranges_ended(), 1u);
+    cr_expect_eq(kept(&kernel), 1u);
+}
+
+Test(measure, nothing_else_is_measured_before_it_has_ended)
+{
+    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    busy = true;
+    end(&kernel, GMT_GROUP_HARDWARE);
+    cr_expect_eq(begin(&other), GMT_GROUP_NONE);
+    busy = false;
+    cr_expect_eq(begin(&other), GMT_GROUP_HARDWARE, "the range before is ended");
+    end(&other, GMT_GROUP_HARDWARE);
+    cr_expect_eq(ranges_ended(), 2u);
+    cr_expect_eq(kept(&kernel), 0u, "another kernel ran in its range");
+    cr_expect_eq(kept(&other), 1u);
+}
+
+Test(measure, a_launch_right_after_it_has_ended_does_not_spoil_it)
+{
+    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    busy = true;
+    end(&kernel, GMT_GROUP_HARDWARE);
+    busy = false;
+    cr_expect_eq(begin(&other), GMT_GROUP_HARDWARE);
+    end(&other, GMT_GROUP_HARDWARE);
+    cr_expect_eq(kept(&kernel), 1u);
+    cr_expect_eq(kept(&other), 1u);
+}
+
+Test(measure, nothing_begins_while_something_else_is_under_way)
+{
+    busy = true;
+    cr_expect_eq(begin(&kernel), GMT_GROUP_NONE);
+    busy = false;
+    cr_expect_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    end(&kernel, GMT_GROUP_HARDWARE);
+}
+
+Test(measure, the_process_may_end_before_it_has)
+{
+    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    busy = true;
+    end(&kernel, GMT_GROUP_HARDWARE);
+    gmt_measure_finish();
+    cr_expect_eq(ranges_ended(), 0u);
+}
