@@ -26,6 +26,7 @@ static struct {
     CUfunction function;
 } loaded[CONTEXTS];
 static unsigned oldest;
+static uint32_t scanned_windows; /* in the table on the device; the holder's */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* for `loaded` */
 
 size_t gmt_scan_bytes(void)
@@ -219,6 +220,7 @@ static bool scan_extents(const struct gmt_reach *reach, const struct gmt_windows
     CUdeviceptr table = scratch, counter = scratch + TABLE_BYTES;
     CUfunction function = prepared_function();
     found->count = 0;
+    scanned_windows = (uint32_t)windows->count;
     CUresult result = function != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
     if (result == CUDA_SUCCESS) {
         result = gmt_driver.cuMemcpyHtoD_v2(table, windows->windows,
@@ -228,12 +230,35 @@ static bool scan_extents(const struct gmt_reach *reach, const struct gmt_windows
         result = gmt_driver.cuMemcpyHtoD_v2(counter, &found->count, sizeof(found->count));
     }
     for (size_t i = 0; i < reach->count && result == CUDA_SUCCESS; i++) {
-        result = launch(function, &reach->extents[i], table, (uint32_t)windows->count, counter);
+        result = launch(function, &reach->extents[i], table, scanned_windows, counter);
     }
     if (result == CUDA_SUCCESS) {
         result = gmt_driver.cuMemcpyDtoH_v2(found, counter, sizeof(*found));
     }
     return result == CUDA_SUCCESS;
+}
+
+static uint64_t cache_bytes(void)
+{
+    CUdevice device;
+    int bytes = 0;
+    bool known = gmt_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+                 gmt_driver.cuDeviceGetAttribute(&bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
+                                                 device) == CUDA_SUCCESS;
+    return known && bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+/* What it finds is not looked at: the scan before has found it, too. */
+void gmt_scan_settle(const struct gmt_reach *reach, const struct gmt_extent *own)
+{
+    CUfunction function = prepared_function();
+    uint64_t left = 2 * cache_bytes();
+    for (size_t i = 0; function != NULL && i < reach->count && left != 0; i++) {
+        struct gmt_extent part = reach->extents[i];
+        part.bytes = part.bytes < left ? part.bytes : left;
+        left -= part.bytes;
+        (void)launch(function, &part, own->base, scanned_windows, own->base + TABLE_BYTES);
+    }
 }
 
 enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,

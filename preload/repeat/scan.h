@@ -42,9 +42,13 @@ struct gmt_arguments {
 enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
                              const struct gmt_arguments *arguments, const struct gmt_extent *own);
 
-/* Load the code that looks through memory, into the current context: the driver translates it, and may wait for the
- * loader's lock, so no thread may be held. False: it does not. */
+/* Load the code that looks through memory, into the current context, in which nothing is under way: the driver may
+ * wait for the device, and translates it. Others are held, and may break the hold meanwhile. False: it is refused. */
 bool gmt_scan_prepare(void);
+
+/* Read `reach`, as much as the device's cache holds twice: it has no lines then that were written by copying and are
+ * still to be written to memory. After gmt_scan, with its `own`; not waited for. */
+void gmt_scan_settle(const struct gmt_reach *reach, const struct gmt_extent *own);
 
 /* The context is gone, with the code that was loaded there. NULL: all are, in a forked child. */
 void gmt_scan_forget(CUcontext context);
