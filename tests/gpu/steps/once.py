@@ -20,7 +20,7 @@ def run(session):
     for kernel, ns in session.rows(plain, "SELECT k.name, device_end_ns - device_start_ns FROM launch l JOIN "
                                    "kernel k ON k.id = l.kernel_id WHERE device_end_ns IS NOT NULL"):
         times.setdefault(base(kernel), []).append(ns)
-    path = session.same_behaviour("once", [program, "all", "1"], "once")
+    path = session.same_behaviour("once", [program, "all", "1"], "once", GMTRACE_REPEAT="off")
     done = session.plain([session.build / "bin" / "gmanalyze", "--calibrate", "never", "--format", "json", path])
     rows = json.loads(done.stdout)["kernels"]
     by_cycles, errors = 0, {}
@@ -40,7 +40,7 @@ def run(session):
                   errors and near >= 0.8 * len(errors) and fair >= 0.95 * len(errors),
                   f"{near} of {len(errors)} within 5 %, {fair} within 10 %")
 
-    twice = session.same_behaviour("twice", [program, "all", "2"], "twice")
+    twice = session.same_behaviour("twice", [program, "all", "2"], "twice", GMTRACE_REPEAT="off")
     known = session.rows(twice, "SELECT k.name, max(grp = 'hardware'), max(grp = 'patched') FROM kernel_counters c JOIN "
                          "kernel_class s ON s.id = c.class_id JOIN kernel k ON k.id = s.kernel_id "
                          "WHERE value IS NOT NULL GROUP BY s.id")

@@ -6,8 +6,10 @@ import os
 import statistics
 
 NEAR = 0.05
+MOST_NEAR = 0.8  # docs/cupti-notes.md, "Launches that are repeated", has the others, and why
 LEAST_NS = 50e3
-PROGRAMS = 200
+PROGRAMS, PART = 200, 50
+RUNS = 5  # that are not measured: their only launch of a kernel is what a repeated one's time must be
 
 
 def base(kernel):
@@ -17,11 +19,12 @@ def base(kernel):
 def known(session):
     """The kernels whose counters are known, launched once."""
     program = session.programs / "counters"
-    _, plain = session.traced("repeated_times", [program, "all", "24"], GMTRACE_COUNTERS="off")
     times = {}
-    for kernel, ns in session.rows(plain, "SELECT k.name, device_end_ns - device_start_ns FROM launch l JOIN "
-                                   "kernel k ON k.id = l.kernel_id WHERE device_end_ns IS NOT NULL"):
-        times.setdefault(base(kernel), []).append(ns)
+    for _ in range(RUNS):
+        _, plain = session.traced("repeated_times", [program, "all", "1"], GMTRACE_COUNTERS="off")
+        for kernel, ns in session.rows(plain, "SELECT k.name, device_end_ns - device_start_ns FROM launch l JOIN "
+                                       "kernel k ON k.id = l.kernel_id WHERE device_end_ns IS NOT NULL"):
+            times.setdefault(base(kernel), []).append(ns)
     path = session.same_behaviour("repeated", [program, "all", "1"], "repeated", GMTRACE_REPEAT="on")
     rows = session.rows(path, "SELECT k.name, l.measured, l.no_activity, l.device_end_ns - l.device_start_ns, "
                         "(SELECT count(DISTINCT grp) FROM kernel_counters c WHERE c.launch_seq = l.seq AND value IS NOT NULL "
@@ -34,10 +37,12 @@ def known(session):
     session.check("each has the device time of an execution that was not patched", rows and not untimed, untimed)
     errors = {base(name): ns / statistics.median(times[base(name)]) - 1 for name, _, _, ns, _ in rows
               if ns is not None and statistics.median(times[base(name)]) >= LEAST_NS}
-    session.note("times after a snapshot against those of ordinary launches",
+    session.note("times after a snapshot against those without measuring",
                  {name: f"{error:+.1%}" for name, error in sorted(errors.items())})
+    session.note("those without measuring, us, lowest and highest",
+                 {name: f"{min(times[name]) / 1e3:.1f} {max(times[name]) / 1e3:.1f}" for name in sorted(errors)})
     near = sum(abs(error) <= NEAR for error in errors.values())
-    session.check("times are within 5 % of those of ordinary launches", errors and near >= 0.95 * len(errors),
+    session.check("times are within 5 % of those without measuring", errors and near >= MOST_NEAR * len(errors),
                   f"{near} of {len(errors)}")
     # The same kernels, launched often enough for samples of their own, say the same.
     often = session.same_behaviour("often", [program, "all", "4"], "repeated_often", GMTRACE_REPEAT="off")
@@ -48,24 +53,36 @@ def known(session):
     differ = [(base(name), metric, value, usual.get((name, metric))) for name, metric, value in session.rows(path, sql)
               if abs(value - usual.get((name, metric), value)) > 0.01 * max(1, abs(value))]
     session.check("counters are those of launches that are not repeated, within 1 %", not differ, differ[:5])
+    stray = session.rows(path, "SELECT bytes, start_ns, end_ns - start_ns, (SELECT count(*) FROM own_time o WHERE "
+                         "d.start_ns BETWEEN o.begin_ns AND o.end_ns) FROM device_op d WHERE call_id IS NULL")
+    session.check("no work of gmtrace's own is among that of the program", not stray,
+                  f"bytes, start, ns, in how many of our times: {stray}")
     own = session.rows(path, "SELECT work, count(*), sum(end_ns - begin_ns) / 1e6 FROM own_time GROUP BY 1")
     session.note("own time, ms", {work: (count, round(ms, 2)) for work, count, ms in own})
 
 
-def programs(session):
-    """Generated programs, of which a second execution would change the output."""
-    program = session.build / "tests" / "clients" / "repeatclient"
-    path = session.same_behaviour("generated", [program, "generate", "1", str(PROGRAMS)], "repeated_programs",
-                                  GMTRACE_REPEAT="always", GMTRACE_COUNTER_BUDGET="unlimited")
+def generated(session, program, first):
+    """PART of the generated programs. Each makes a context, in which sessions of counters take 0.3 s to begin."""
+    path = session.same_behaviour(f"generated, from {first} on", [program, "generate", str(first), str(PART)],
+                                  "repeated_programs", GMTRACE_REPEAT="always", GMTRACE_COUNTER_BUDGET="unlimited")
     repeated = ("SELECT count(DISTINCT l.seq) FROM launch l JOIN kernel k ON k.id = l.kernel_id JOIN own_time o ON "
                 "o.launch_seq = l.seq AND o.work = 'repeat' WHERE k.name LIKE ? AND l.measured IS NOT NULL")
     session.check("launches with a hazard are made once", session.one(path, repeated, "hazard_%") == 0,
                   session.rows(path, "SELECT DISTINCT k.name FROM launch l JOIN kernel k ON k.id = l.kernel_id JOIN own_time o "
                                "ON o.launch_seq = l.seq AND o.work = 'repeat' WHERE k.name LIKE 'hazard_%'"))
     session.note("launches made several times", session.one(path, repeated, "safe_%"))
-    session.check("others are made several times", session.one(path, repeated, "safe_%") >= PROGRAMS)
+    session.check("others are made several times", session.one(path, repeated, "safe_%") >= PART)
+
+
+def programs(session):
+    """Programs of which a second execution would change the output, and programs that wait."""
+    program = session.build / "tests" / "clients" / "repeatclient"
+    for first in range(1, PROGRAMS, PART):
+        generated(session, program, first)
     session.same_behaviour("threads", [program, "threads", "8"], "repeated_threads", GMTRACE_REPEAT="always")
     # A kernel that waits for what its thread does after the launch: a wait without an end would hang the program.
+    session.same_behaviour("waiting, in a range", [program, "waiting"], "range_waiting", GMTRACE_REPEAT="off")
+    session.same_behaviour("waiting, by default", [program, "waiting"], "default_waiting")
     path = session.same_behaviour("waiting", [program, "waiting"], "repeated_waiting", GMTRACE_REPEAT="always",
                                   GMTRACE_COUNTER_BUDGET="unlimited")
     reasons = session.rows(path, "SELECT detail FROM loss ORDER BY 1")
