@@ -23,15 +23,6 @@ static const struct gmt_cupti_api *cupti;
 static _Atomic bool enabled;
 static _Atomic bool kernels_on;
 static _Atomic bool own_work; /* kernels stay off */
-
-/* Times of own work, the first ones: what is switched off for the first time is recorded for a while (two copies, on an
- * H200 with CUPTI 13.0). Nothing of the program's runs meanwhile. */
-#define OWN_TIMES 16u
-static struct {
-    _Atomic uint64_t begin_ns, end_ns; /* end 0: not yet */
-} own_times[OWN_TIMES];
-static _Atomic uint32_t own_time_count;
-
 static struct {
     _Atomic uint32_t cupti;
     _Atomic uint32_t id;
@@ -52,29 +43,6 @@ static uint32_t context_id(uint32_t cupti_context)
         }
     }
     return 0;
-}
-
-static bool is_own(uint64_t start_ns)
-{
-    uint32_t count = atomic_load(&own_time_count);
-    bool own = false;
-    for (uint32_t i = 0; i < count && i < OWN_TIMES && !own; i++) {
-        uint64_t end_ns = atomic_load(&own_times[i].end_ns);
-        own = start_ns >= atomic_load(&own_times[i].begin_ns) && (end_ns == 0 || start_ns < end_ns);
-    }
-    return own;
-}
-
-static void note_own_time(bool begins)
-{
-    uint32_t count = atomic_load(&own_time_count);
-    uint64_t at_ns = gmt_clock_monotonic_ns();
-    if (begins && count < OWN_TIMES) {
-        atomic_store(&own_times[count].begin_ns, at_ns);
-        atomic_store(&own_time_count, count + 1);
-    } else if (!begins && atomic_load(&own_times[count - 1].end_ns) == 0) {
-        atomic_store(&own_times[count - 1].end_ns, at_ns);
-    }
 }
 
 static void write_kernel(const CUpti_ActivityKernel10 *kernel)
@@ -98,9 +66,6 @@ static void write_kernel(const CUpti_ActivityKernel10 *kernel)
 
 static void write_copy(const CUpti_ActivityMemcpy6 *copy)
 {
-    if (is_own(copy->start)) {
-        return;
-    }
     struct gmt_device_op op = {
         .start_ns = copy->start,
         .end_ns = copy->end,
@@ -284,7 +249,6 @@ void gmt_activity_add_context(uint32_t cupti_context, uint32_t id)
 
 void gmt_activity_own_work(bool begins)
 {
-    note_own_time(begins);
     if (begins) {
         gmt_activity_set_kernels(false);
     }

@@ -16,10 +16,10 @@ static const struct {
 };
 #define EXPECTED_ALL_TIMES 200u /* where every instruction is counted */
 #define LONGEST_WAIT_NS UINT64_C(1000000000)
-#define PATIENCE_NS \
-    UINT64_C(1000000000) /* for a kernel that is measured: more than nearly all take */
-#define PATIENCE_ALL_NS UINT64_C(60000000000) /* ... in a run that is for nothing else */
-#define LEAST_KERNEL_NS UINT64_C(1000)        /* at stake, of a kernel whose time is not known */
+/* For the kernel of a measured launch; with all instructions counted, in the second run of --collect deep. */
+#define TIMEOUT_NS UINT64_C(1000000000)
+#define TIMEOUT_ALL_NS UINT64_C(60000000000)
+#define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
 {
@@ -51,14 +51,14 @@ static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_colle
     return known_ns != 0 ? known_ns : expected[group].fixed_ns + times * kernel_ns;
 }
 
-uint64_t gmt_sampling_patience_ns(const struct gmt_sampling *s,
-                                  const struct gmt_collector_class *cls, uint32_t group)
+uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s,
+                                 const struct gmt_collector_class *cls, uint32_t group)
 {
     bool patched = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
     if (group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL) {
-        return PATIENCE_ALL_NS;
+        return TIMEOUT_ALL_NS;
     }
-    return PATIENCE_NS + (patched ? 3 * expected_ns(s, cls, group) : 0);
+    return TIMEOUT_NS + (patched ? 3 * expected_ns(s, cls, group) : 0);
 }
 
 /* Device time that the class has taken, about. */
@@ -158,12 +158,9 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
     atomic_fetch_add(&s->spent_ns, ns);
 }
 
-/* The first one reads its libraries from disk, which took 0.35 to 1 s: then too little would be left for kernels. */
 void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical)
 {
-    uint64_t most_ns = s->start_allowance_ns / 2;
-    gmt_sampling_charge(s, !s->session_charged && ns > most_ns ? most_ns : ns);
-    s->session_charged = true;
+    gmt_sampling_charge(s, ns);
     if (typical) {
         s->session_cost_ns = (s->session_cost_ns + ns) / 2;
     }

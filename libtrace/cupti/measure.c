@@ -30,18 +30,19 @@ static struct gmt_measuring *const m = &gmt_measuring;
 
 /* The launch that is being measured. */
 static struct {
-    uint64_t began_ns; /* when that was begun; nothing is under way from idle_ns on */
-    uint64_t idle_ns;  /* 0: not known how long it takes from there */
-    uint64_t launches; /* of the process, before it */
+    uint64_t began_ns; /* of measuring it */
+    uint64_t
+        idle_ns; /* the device was idle then, right before the launch; 0: do not time the kernel by it */
+    uint64_t launches; /* of the process until then */
 } current;
 
-/* Its kernel had not ended a second after it was launched: what it takes to end measuring it later. The lock is free
- * meanwhile, but nothing is begun or ended. */
+/* A measured launch whose kernel still ran at the timeout: its range or counting is to be ended later. The lock is free
+ * meanwhile, but nothing else is begun or ended. */
 static struct {
     _Atomic bool any;
     enum gmt_counter_group group;
     struct gmt_launch_site site;
-} late;
+} pending;
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool launch_is_mine;
 
@@ -181,29 +182,28 @@ static void end_measured(const struct gmt_launch_site *site, enum gmt_counter_gr
     }
 }
 
-static void note_time(const struct gmt_launch_site *site, enum gmt_counter_group group,
-                      uint64_t began_ns)
+static enum gmt_own_work own_work_of(enum gmt_counter_group group)
 {
-    bool single = group == GMT_GROUP_SASS;
-    gmt_sampling_charge_launch(&m->sampling, site->cls, group, gmt_clock_monotonic_ns() - began_ns);
-    gmt_spool_own_time(single ? GMT_OWN_INSTRUCTIONS : GMT_OWN_LAUNCH, began_ns, site->launch_seq);
+    return group == GMT_GROUP_SASS ? GMT_OWN_INSTRUCTIONS : GMT_OWN_LAUNCH;
 }
 
-/* True: no launch is being measured any more; a late one, whose end is waited for so long, has been ended. With the lock
- * held. */
-static bool settled(unsigned own, uint64_t ns)
+/* End a pending launch, if the device gets idle within `ns`. True: none is pending any more. `own`: 1 where the caller's
+ * launch is counted in config->launches and not made yet, else 0. With the lock held. */
+static bool finish_pending(unsigned own, uint64_t ns)
 {
-    if (!late.any) {
+    if (!pending.any) {
         return true;
     }
     if (gmt_session_capturing() || !gmt_session_idle_within(ns)) {
         return false;
     }
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    late.any = false;
+    pending.any = false;
     current.idle_ns = 0;
-    end_measured(&late.site, late.group, own);
-    note_time(&late.site, late.group, began_ns);
+    end_measured(&pending.site, pending.group, own);
+    /* Not as what measuring the class costs: gmt_measure_end has charged that. */
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(own_work_of(pending.group), began_ns, pending.site.launch_seq);
     if (atomic_load(&m->suspended)) {
         gmt_session_close();
     }
@@ -256,7 +256,7 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return GMT_GROUP_NONE;
     }
-    if (!settled(1, LONGEST_NS)) {
+    if (!finish_pending(1, LONGEST_NS)) {
         return declined(site, group, GMT_UNMEASURED_AFTER);
     }
     current.began_ns = gmt_clock_monotonic_ns();
@@ -283,7 +283,7 @@ static bool prepare_locked(const struct gmt_launch_site *site)
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return false;
     }
-    if (!settled(1, LONGEST_NS)) {
+    if (!finish_pending(1, LONGEST_NS)) {
         (void)declined(site, group, GMT_UNMEASURED_AFTER);
         return false;
     }
@@ -391,17 +391,19 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
         return;
     }
     gmt_session_enter();
-    if (gmt_session_idle_within(gmt_sampling_patience_ns(&m->sampling, site->cls, group))) {
+    if (gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, site->cls, group))) {
         end_measured(site, group, 0);
     } else {
-        late.group = group;
-        late.site = *site;
-        late.any = true;
+        pending.group = group;
+        pending.site = *site;
+        pending.any = true;
     }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
-    note_time(site, group, gmt_open_range_ends());
+    uint64_t began_ns = gmt_open_range_ends();
+    gmt_sampling_charge_launch(&m->sampling, site->cls, group, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(own_work_of(group), began_ns, site->launch_seq);
     launch_is_mine = false;
-    if (!late.any && atomic_load(&m->suspended) && !gmt_session_capturing()) {
+    if (!pending.any && atomic_load(&m->suspended) && !gmt_session_capturing()) {
         gmt_session_close(); /* gmt_measure_suspend did not wait for this launch */
     }
     gmt_session_leave();
@@ -410,14 +412,14 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
 
 void gmt_measure_waited(void)
 {
-    bool wanted = atomic_load_explicit(&late.any, memory_order_relaxed) ||
+    bool wanted = atomic_load_explicit(&pending.any, memory_order_relaxed) ||
                   atomic_load_explicit(&m->end_wanted, memory_order_relaxed);
     if (__builtin_expect(!wanted, 1) || !atomic_load(&m->counting) || gmt_session_capturing() ||
         pthread_mutex_trylock(&m->lock) != 0) {
         return;
     }
     gmt_session_enter();
-    if (!gmt_session_capturing() && gmt_session_idle_within(0) && settled(0, 0)) {
+    if (!gmt_session_capturing() && gmt_session_idle_within(0) && finish_pending(0, 0)) {
         gmt_session_end_idle();
     }
     gmt_session_leave();
@@ -435,7 +437,7 @@ void gmt_measure_drop_context(void *context)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     bool ends = m->ranges.context != NULL && (context == NULL || m->ranges.context == context);
     gmt_session_enter();
-    if (!settled(0, LONGEST_NS)) {
+    if (!finish_pending(0, LONGEST_NS)) {
         /* Its kernel runs on: nothing of CUPTI's would return. */
         atomic_store(&m->counting, false);
         atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
@@ -444,7 +446,7 @@ void gmt_measure_drop_context(void *context)
         gmt_session_close();
         gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     }
-    if (!late.any) {
+    if (!pending.any) {
         gmt_instructions_drop_context(context);
     }
     gmt_session_leave();
@@ -462,7 +464,7 @@ bool gmt_measure_suspend(void)
         return false;
     }
     /* Else it is the watch thread that ends the session, or whoever ends the late launch. */
-    bool now = settled(0, 0) && !gmt_session_capturing();
+    bool now = finish_pending(0, 0) && !gmt_session_capturing();
     if (now) {
         gmt_session_close();
     }
@@ -506,7 +508,7 @@ void gmt_measure_finish(void)
         return; /* never started, or refused: the capability row says it all */
     }
     atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
-    if (!late.any && gmt_session_lock(GMT_LOCK_TRIES)) {
+    if (!pending.any && gmt_session_lock(GMT_LOCK_TRIES)) {
         gmt_session_close();
         gmt_instructions_drop_context(NULL);
         (void)pthread_mutex_unlock(&m->lock);
@@ -527,7 +529,7 @@ void gmt_measure_forking(void)
         !gmt_session_lock(FORK_TRIES)) {
         return;
     }
-    if (!late.any) {
+    if (!pending.any) {
         gmt_session_enter();
         gmt_instructions_drop_context(NULL);
         gmt_session_leave();
@@ -538,7 +540,7 @@ void gmt_measure_forking(void)
 void gmt_measure_abandon(void)
 {
     atomic_store(&m->counting, false);
-    late.any = false;
+    pending.any = false;
     atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
     gmt_instructions_abandon();
 }

@@ -54,7 +54,6 @@ struct gmt_sampling {
     uint32_t samples;         /* per class and group                                       */
     enum gmt_instructions instructions;
     bool repeat_always;
-    bool session_charged; /* one, the first */
     double share;
     uint64_t start_allowance_ns;
     uint64_t began_ns;
@@ -119,10 +118,10 @@ static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
 bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
                       enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns);
 
-/* How long the end of a launch that is measured is waited for, ns: it may wait for what its own thread does next. A
- * patched kernel takes long. */
-uint64_t gmt_sampling_patience_ns(const struct gmt_sampling *s,
-                                  const struct gmt_collector_class *cls, uint32_t group);
+/* How long the end of a measured launch is waited for, ns: its kernel may spin on what its own thread does next. A patched
+ * kernel gets more. */
+uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s,
+                                 const struct gmt_collector_class *cls, uint32_t group);
 
 /* The kind of counters that `cls` has no sample of at all and is to get next; NONE: there is none. */
 enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,

@@ -55,16 +55,16 @@ bool gmt_session_capturing(void)
 
 bool gmt_session_idle_within(uint64_t ns)
 {
-    static _Atomic bool in_vain; /* it was waited for, and nothing has been idle since */
+    static _Atomic bool timed_out; /* and the device has not been idle since */
     uint64_t began_ns = gmt_clock_monotonic_ns();
     while (m->config->idle != NULL && !m->config->idle()) {
-        if (atomic_load(&in_vain) || gmt_clock_monotonic_ns() - began_ns > ns) {
-            atomic_store(&in_vain, atomic_load(&in_vain) || ns != 0);
+        if (atomic_load(&timed_out) || gmt_clock_monotonic_ns() - began_ns > ns) {
+            atomic_store(&timed_out, atomic_load(&timed_out) || ns != 0);
             return false;
         }
         (void)sched_yield();
     }
-    atomic_store(&in_vain, false);
+    atomic_store(&timed_out, false);
     return true;
 }
 

@@ -2,10 +2,10 @@
 /*
  * The session of the range profiler, and what measuring shares: sampling rules, budget, one lock.
  *
- * CUPTI's calls that begin or end something wait, without end, for all that is under way in the context, some with the
- * driver's locks held. A kernel may itself wait for what its own thread does next (a copy that sets a flag, one more
- * launch): the program would wait for itself. So these calls are made where nothing is under way, and never beside the
- * program: by a thread that launches, or has just waited for the device.
+ * CUPTI's calls that begin or end a range or a session block until the context is idle, some with the driver's locks
+ * held. A kernel may spin on what its own thread does next (a copy that sets a flag, one more launch): a deadlock. So
+ * these calls are made where all streams are idle, by a thread that launches or has just synchronized. One exception:
+ * if another CUPTI client takes over during a capture, the watch thread ends the session.
  */
 #ifndef GMT_CUPTI_SESSIONS_H
 #define GMT_CUPTI_SESSIONS_H
@@ -46,8 +46,8 @@ bool gmt_session_lock(unsigned tries);
 /* Starting or ending a session during a capture, by any thread, breaks the capture. */
 bool gmt_session_capturing(void);
 
-/* True once nothing is under way in the current context; false: something still is after `ns`. Where that was waited for in
- * vain, nobody waits again before the device was seen idle. Not during captures. */
+/* True once nothing is under way in the current context, false after `ns`. After a timeout nobody waits again until the
+ * device has been idle. Not during captures. */
 bool gmt_session_idle_within(uint64_t ns);
 
 /* ---- with the lock held ---- */

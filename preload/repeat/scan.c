@@ -249,7 +249,7 @@ static uint64_t cache_bytes(void)
 }
 
 /* What it finds is not looked at: the scan before has found it, too. */
-void gmt_scan_settle(const struct gmt_reach *reach, const struct gmt_extent *own)
+void gmt_scan_clean_l2(const struct gmt_reach *reach, const struct gmt_extent *own)
 {
     CUfunction function = prepared_function();
     uint64_t left = 2 * cache_bytes();

@@ -46,9 +46,9 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
  * wait for the device, and translates it. Others are held, and may break the hold meanwhile. False: it is refused. */
 bool gmt_scan_prepare(void);
 
-/* Read `reach`, as much as the device's cache holds twice: it has no lines then that were written by copying and are
- * still to be written to memory. After gmt_scan, with its `own`; not waited for. */
-void gmt_scan_settle(const struct gmt_reach *reach, const struct gmt_extent *own);
+/* Evict from L2 the dirty lines that copying left there: `reach` is read, up to twice the size of L2. Asynchronous; after
+ * gmt_scan, with its `own`. */
+void gmt_scan_clean_l2(const struct gmt_reach *reach, const struct gmt_extent *own);
 
 /* The context is gone, with the code that was loaded there. NULL: all are, in a forked child. */
 void gmt_scan_forget(CUcontext context);

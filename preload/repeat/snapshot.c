@@ -73,7 +73,7 @@ static bool copy(const struct gmt_snapshot *snapshot, bool back)
         }
         aside += aligned(extent->bytes);
     }
-    gmt_scan_settle(snapshot->reach, &snapshot->memory);
+    gmt_scan_clean_l2(snapshot->reach, &snapshot->memory);
     if (gmt_driver.cuCtxSynchronize() != CUDA_SUCCESS) {
         return false;
     }

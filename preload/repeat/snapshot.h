@@ -21,7 +21,7 @@ uint64_t gmt_snapshot_copy_ns(const struct gmt_reach *reach);
 /* Allocate room for the copy of `reach` and for a scan. False: there is too little free memory; the program's next
  * allocation must not fail for it. */
 bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach *reach);
-/* Copy, or copy back, after gmt_scan; both are over when they return, and the cache is settled (gmt_scan_settle). False: the driver refused, and it is not known what was copied. */
+/* Copy, or copy back, after gmt_scan; both are over when they return, and L2 is clean (gmt_scan_clean_l2). False: the driver refused, and it is not known what was copied. */
 bool gmt_snapshot_take(const struct gmt_snapshot *snapshot);
 bool gmt_snapshot_restore(const struct gmt_snapshot *snapshot);
 void gmt_snapshot_release(struct gmt_snapshot *snapshot);

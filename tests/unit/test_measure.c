@@ -63,6 +63,13 @@ static void end(struct gmt_collector_class *cls, enum gmt_counter_group group)
     gmt_measure_end(&site, group);
 }
 
+static void launch_that_runs_on(void)
+{
+    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
+    busy = true;
+    end(&kernel, GMT_GROUP_HARDWARE);
+}
+
 static unsigned kept(struct gmt_collector_class *cls)
 {
     return gmt_sampling_count(cls, GMT_GROUP_HARDWARE);
@@ -78,9 +85,7 @@ Test(measure, a_kernel_that_ends_is_measured_at_once)
 
 Test(measure, one_that_does_not_end_is_measured_after_the_program_has_waited_for_it)
 {
-    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
-    busy = true;
-    end(&kernel, GMT_GROUP_HARDWARE);
+    launch_that_runs_on();
     cr_expect_eq(ranges_ended(), 0u, "nobody waits for it");
     gmt_measure_waited();
     cr_expect_eq(ranges_ended(), 0u, "for something else");
@@ -92,9 +97,7 @@ Test(measure, one_that_does_not_end_is_measured_after_the_program_has_waited_for
 
 Test(measure, nothing_else_is_measured_before_it_has_ended)
 {
-    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
-    busy = true;
-    end(&kernel, GMT_GROUP_HARDWARE);
+    launch_that_runs_on();
     cr_expect_eq(begin(&other), GMT_GROUP_NONE);
     busy = false;
     cr_expect_eq(begin(&other), GMT_GROUP_HARDWARE, "the range before is ended");
@@ -106,9 +109,7 @@ Test(measure, nothing_else_is_measured_before_it_has_ended)
 
 Test(measure, a_launch_right_after_it_has_ended_does_not_spoil_it)
 {
-    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
-    busy = true;
-    end(&kernel, GMT_GROUP_HARDWARE);
+    launch_that_runs_on();
     busy = false;
     cr_expect_eq(begin(&other), GMT_GROUP_HARDWARE);
     end(&other, GMT_GROUP_HARDWARE);
@@ -127,9 +128,7 @@ Test(measure, nothing_begins_while_something_else_is_under_way)
 
 Test(measure, the_process_may_end_before_it_has)
 {
-    cr_assert_eq(begin(&kernel), GMT_GROUP_HARDWARE);
-    busy = true;
-    end(&kernel, GMT_GROUP_HARDWARE);
+    launch_that_runs_on();
     gmt_measure_finish();
     cr_expect_eq(ranges_ended(), 0u);
 }

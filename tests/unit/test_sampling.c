@@ -353,28 +353,13 @@ Test(sampling, too_few_launches_are_fewer_than_two)
     cr_expect_str_eq(told_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NOT_ON].reason);
 }
 
-/* Its libraries are read from disk, which took a second on an H200 whose disk was cold. */
-Test(sampling, the_first_session_leaves_half_of_the_allowance_for_kernels)
-{
-    begin(1000 * MS, 0.0);
-    gmt_sampling_charge_session(&sampling, 3000 * MS, false);
-    (void)gmt_sampling_want(&sampling, &classes[0]);
-    cr_expect(
-        gmt_sampling_may(&sampling, &classes[0], GMT_GROUP_HARDWARE, 0, gmt_clock_monotonic_ns()));
-    gmt_sampling_charge_session(&sampling, 600 * MS, false);
-    (void)gmt_sampling_want(&sampling, &classes[1]);
-    cr_expect_not(
-        gmt_sampling_may(&sampling, &classes[1], GMT_GROUP_HARDWARE, 0, gmt_clock_monotonic_ns()),
-        "a later one is charged as it is");
-}
-
 Test(sampling, a_patched_kernel_is_waited_for_longer)
 {
     begin(1000 * MS, 0.05);
-    uint64_t bare_ns = gmt_sampling_patience_ns(&sampling, &classes[0], GMT_GROUP_HARDWARE);
+    uint64_t bare_ns = gmt_sampling_timeout_ns(&sampling, &classes[0], GMT_GROUP_HARDWARE);
     gmt_sampling_charge_launch(&sampling, &classes[0], GMT_GROUP_SASS, 2000 * MS);
-    cr_expect_eq(gmt_sampling_patience_ns(&sampling, &classes[0], GMT_GROUP_SASS),
+    cr_expect_eq(gmt_sampling_timeout_ns(&sampling, &classes[0], GMT_GROUP_SASS),
                  bare_ns + 6000 * MS);
     begin_with(1000 * MS, 0.05, GMT_INSTRUCTIONS_ALL);
-    cr_expect_gt(gmt_sampling_patience_ns(&sampling, &classes[1], GMT_GROUP_SASS), 10 * bare_ns);
+    cr_expect_gt(gmt_sampling_timeout_ns(&sampling, &classes[1], GMT_GROUP_SASS), 10 * bare_ns);
 }
