@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measuring one launch, and when nothing may be measured (measure.h). */
+/* Measuring one launch, from its begin to its end (measure.h). */
 #define _GNU_SOURCE
 #include "libtrace/cupti/measure.h"
 
@@ -22,24 +22,18 @@
 #define ALONE_WAIT_NS UINT64_C(20000) /* for other threads' launches to get through */
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
-#define FORK_TRIES 50u
-#define SUSPEND_TRIES 1600u /* outlasts the start of a first session */
-#define MAX_MISSING_ROWS 512u
 
 static struct gmt_measuring *const m = &gmt_measuring;
 
 /* The launch that is being measured. */
 static struct {
     uint64_t began_ns; /* of measuring it */
-    uint64_t
-        idle_ns; /* the device was idle then, right before the launch; 0: do not time the kernel by it */
+    uint64_t idle_ns;  /* right before the launch, the device idle; 0: its kernel is not timed */
     uint64_t launches; /* of the process until then */
 } current;
 
-/* A measured launch whose kernel still ran at the timeout: its range or counting is to be ended later. The lock is free
- * meanwhile, but nothing else is begun or ended. */
+/* The launch that is pending (gmt_measuring.pending). */
 static struct {
-    _Atomic bool any;
     enum gmt_counter_group group;
     struct gmt_launch_site site;
 } pending;
@@ -187,18 +181,16 @@ static enum gmt_own_work own_work_of(enum gmt_counter_group group)
     return group == GMT_GROUP_SASS ? GMT_OWN_INSTRUCTIONS : GMT_OWN_LAUNCH;
 }
 
-/* End a pending launch, if the device gets idle within `ns`. True: none is pending any more. `own`: 1 where the caller's
- * launch is counted in config->launches and not made yet, else 0. With the lock held. */
-static bool finish_pending(unsigned own, uint64_t ns)
+bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
 {
-    if (!pending.any) {
+    if (!m->pending) {
         return true;
     }
     if (gmt_session_capturing() || !gmt_session_idle_within(ns)) {
         return false;
     }
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    pending.any = false;
+    m->pending = false;
     current.idle_ns = 0;
     end_measured(&pending.site, pending.group, own);
     /* Not as what measuring the class costs: gmt_measure_end has charged that. */
@@ -256,7 +248,7 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return GMT_GROUP_NONE;
     }
-    if (!finish_pending(1, LONGEST_NS)) {
+    if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
         return declined(site, group, GMT_UNMEASURED_AFTER);
     }
     current.began_ns = gmt_clock_monotonic_ns();
@@ -283,7 +275,7 @@ static bool prepare_locked(const struct gmt_launch_site *site)
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return false;
     }
-    if (!finish_pending(1, LONGEST_NS)) {
+    if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
         (void)declined(site, group, GMT_UNMEASURED_AFTER);
         return false;
     }
@@ -396,14 +388,14 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
     } else {
         pending.group = group;
         pending.site = *site;
-        pending.any = true;
+        m->pending = true;
     }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
     uint64_t began_ns = gmt_open_range_ends();
     gmt_sampling_charge_launch(&m->sampling, site->cls, group, gmt_clock_monotonic_ns() - began_ns);
     gmt_spool_own_time(own_work_of(group), began_ns, site->launch_seq);
     launch_is_mine = false;
-    if (!pending.any && atomic_load(&m->suspended) && !gmt_session_capturing()) {
+    if (!m->pending && atomic_load(&m->suspended) && !gmt_session_capturing()) {
         gmt_session_close(); /* gmt_measure_suspend did not wait for this launch */
     }
     gmt_session_leave();
@@ -412,135 +404,22 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
 
 void gmt_measure_waited(void)
 {
-    bool wanted = atomic_load_explicit(&pending.any, memory_order_relaxed) ||
+    bool wanted = atomic_load_explicit(&m->pending, memory_order_relaxed) ||
                   atomic_load_explicit(&m->end_wanted, memory_order_relaxed);
     if (__builtin_expect(!wanted, 1) || !atomic_load(&m->counting) || gmt_session_capturing() ||
         pthread_mutex_trylock(&m->lock) != 0) {
         return;
     }
     gmt_session_enter();
-    if (!gmt_session_capturing() && gmt_session_idle_within(0) && finish_pending(0, 0)) {
+    if (!gmt_session_capturing() && gmt_session_idle_within(0) &&
+        gmt_measure_finish_pending(0, 0)) {
         gmt_session_end_idle();
     }
     gmt_session_leave();
     (void)pthread_mutex_unlock(&m->lock);
 }
 
-void gmt_measure_drop_context(void *context)
+bool gmt_measure_is_in_launch(void)
 {
-    if (!atomic_load(&m->counting)) {
-        return;
-    }
-    if (!gmt_session_lock(GMT_LOCK_TRIES)) {
-        return; /* the session finds out by itself that its context is gone */
-    }
-    uint64_t began_ns = gmt_clock_monotonic_ns();
-    bool ends = m->ranges.context != NULL && (context == NULL || m->ranges.context == context);
-    gmt_session_enter();
-    if (!finish_pending(0, LONGEST_NS)) {
-        /* Its kernel runs on: nothing of CUPTI's would return. */
-        atomic_store(&m->counting, false);
-        atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
-        gmt_spool_loss("kernel counters", "a context was destroyed while a kernel was measured", 1);
-    } else if (ends) {
-        gmt_session_close();
-        gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
-    }
-    if (!pending.any) {
-        gmt_instructions_drop_context(context);
-    }
-    gmt_session_leave();
-    (void)pthread_mutex_unlock(&m->lock);
-}
-
-bool gmt_measure_suspend(void)
-{
-    atomic_store(&m->suspended, true);
-    if (!atomic_load(&m->counting)) {
-        return true;
-    }
-    /* Asked from inside of a measured launch (a callback of the program's): its end does the rest. */
-    if (launch_is_mine || !gmt_session_lock(SUSPEND_TRIES)) {
-        return false;
-    }
-    /* Else it is the watch thread that ends the session, or whoever ends the late launch. */
-    bool now = finish_pending(0, 0) && !gmt_session_capturing();
-    if (now) {
-        gmt_session_close();
-    }
-    (void)pthread_mutex_unlock(&m->lock);
-    return now;
-}
-
-static bool initialize_anew; /* the program has taken the profiler down */
-
-void gmt_measure_resume(bool initialize)
-{
-    initialize_anew |= initialize;
-    if (atomic_load(&m->counting) && initialize_anew) {
-        CUpti_Profiler_Initialize_Params p = {
-            .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
-        initialize_anew = m->api->cuptiProfilerInitialize(&p) != CUPTI_SUCCESS;
-    }
-    atomic_store(&m->suspended, initialize_anew);
-}
-
-static void note_missing(const struct gmt_collector_class *cls, bool partly,
-                         enum gmt_unmeasured why, void *data)
-{
-    unsigned *left = data;
-    if (*left == 0) {
-        gmt_spool_loss("kernel class not measured", "further classes", 1);
-        return;
-    }
-    (*left)--;
-    char detail[1024];
-    (void)snprintf(detail, sizeof(detail), "%.800s: %s",
-                   cls->kernel_name != NULL ? cls->kernel_name : "?",
-                   gmt_unmeasured_texts[why].reason);
-    gmt_spool_loss(partly ? "kernel class measured only in part" : "kernel class not measured",
-                   detail, 1);
-}
-
-void gmt_measure_finish(void)
-{
-    if (!atomic_exchange(&m->counting, false)) {
-        return; /* never started, or refused: the capability row says it all */
-    }
-    atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
-    if (!pending.any && gmt_session_lock(GMT_LOCK_TRIES)) {
-        gmt_session_close();
-        gmt_instructions_drop_context(NULL);
-        (void)pthread_mutex_unlock(&m->lock);
-    } else {
-        gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);
-    }
-    if (!m->any_session && m->config->counters) {
-        gmt_spool_capability("counters", GMT_CAP_OK, 0, "no launch was measured", "");
-    }
-    gmt_instructions_report();
-    unsigned left = MAX_MISSING_ROWS;
-    gmt_sampling_report(&m->sampling, note_missing, &left);
-}
-
-void gmt_measure_forking(void)
-{
-    if (!atomic_load(&m->counting) || m->config->instructions == GMT_INSTRUCTIONS_NONE ||
-        !gmt_session_lock(FORK_TRIES)) {
-        return;
-    }
-    if (!pending.any) {
-        gmt_session_enter();
-        gmt_instructions_drop_context(NULL);
-        gmt_session_leave();
-    }
-    (void)pthread_mutex_unlock(&m->lock);
-}
-
-void gmt_measure_abandon(void)
-{
-    atomic_store(&m->counting, false);
-    pending.any = false;
-    atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
-    gmt_instructions_abandon();
+    return launch_is_mine;
 }

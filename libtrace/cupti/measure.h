@@ -56,4 +56,13 @@ void gmt_measure_forking(void);
 /* In a forked child: nothing is measured any more, and no CUPTI function is called. */
 void gmt_measure_abandon(void);
 
+/* ---- of measure.c, for measure_stops.c ---- */
+
+/* End a pending launch, if the device gets idle within `ns`. True: none is pending any more. `own`: 1 where the caller's
+ * launch is counted in config->launches and not made yet, else 0. With the lock held. */
+bool gmt_measure_finish_pending(unsigned own, uint64_t ns);
+
+/* Is this thread between the begin and the end of a measured launch (in a callback of the program's)? */
+bool gmt_measure_is_in_launch(void);
+
 #endif

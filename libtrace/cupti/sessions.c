@@ -110,7 +110,7 @@ static bool tick(void)
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_session_enter();
     if (m->ranges.running && m->config->captures != NULL && !gmt_session_capturing() &&
-        atomic_load(&m->suspended)) {
+        atomic_load(&m->suspended) && !atomic_load(&m->pending)) {
         gmt_session_close();
         gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - now_ns);
         gmt_spool_own_time_beside(GMT_OWN_SESSION, now_ns);

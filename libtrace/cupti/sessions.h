@@ -30,6 +30,9 @@ struct gmt_measuring {
     pthread_mutex_t lock;   /* for the session and the rules */
     _Atomic bool counting;  /* started, and not refused or finished */
     _Atomic bool suspended; /* another user of CUPTI is at work: no range begins, no session runs */
+    /* The kernel of a measured launch still ran at the timeout: its range or counting is to be ended later. The lock is
+     * free meanwhile, but nothing else is begun or ended. */
+    _Atomic bool pending;
     _Atomic bool end_wanted; /* the session has measured nothing for a while */
     bool any_session;        /* one has run in this process */
 };
