@@ -111,9 +111,8 @@ static bool driver_has_all(void)
 {
     return gmt_driver.cuCtxSynchronize != NULL && gmt_driver.cuMemAlloc_v2 != NULL &&
            gmt_driver.cuMemFree_v2 != NULL && gmt_driver.cuMemcpyDtoD_v2 != NULL &&
-           gmt_driver.cuMemcpyHtoD_v2 != NULL && gmt_driver.cuMemcpyDtoH_v2 != NULL &&
-           gmt_driver.cuModuleLoadData != NULL && gmt_driver.cuModuleGetFunction != NULL &&
-           gmt_driver.cuLaunchKernel != NULL;
+           gmt_driver.cuMemcpyDtoH_v2 != NULL && gmt_driver.cuModuleLoadData != NULL &&
+           gmt_driver.cuModuleGetFunction != NULL && gmt_driver.cuLaunchKernel != NULL;
 }
 
 /* The other threads are held. From here on nothing is under way in the context, and the kernel is loaded: its

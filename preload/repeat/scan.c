@@ -21,9 +21,9 @@ struct found {
 };
 
 static gmt_table_pointer windows_table, found_table; /* used by the holder alone (hold.h) */
-static struct {
-    CUcontext context;
-    CUfunction function;
+static struct loaded {
+    CUcontext context;    /* NULL: free */
+    CUfunction scan, put; /* NULL: the driver cannot translate them, which it does not learn */
 } loaded[CONTEXTS];
 static unsigned oldest;
 static uint32_t scanned_windows; /* in the table on the device; the holder's */
@@ -152,50 +152,53 @@ static enum gmt_unmeasured look_at_tensor_maps(const struct look *look)
 
 /* ---- device memory ------------------------------------------------------------------------------ */
 
-/* Locked. NULL: there is none, and none is loaded where `load` is false. */
-static CUfunction function_here(bool load)
+static bool load(struct loaded *code)
+{
+    CUmodule module;
+    return gmt_driver.cuModuleLoadData(&module, gmt_scan_ptx) == CUDA_SUCCESS &&
+           gmt_driver.cuModuleGetFunction(&code->put, module, "gmt_scan_put") == CUDA_SUCCESS &&
+           gmt_driver.cuModuleGetFunction(&code->scan, module, "gmt_scan") == CUDA_SUCCESS;
+}
+
+/* Locked. False: it is not loaded here, or the driver cannot translate it. */
+static bool find_code(struct loaded *code)
 {
     CUcontext context = NULL;
-    CUmodule module;
-    CUfunction function = NULL;
+    *code = (struct loaded){0};
     if (gmt_driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL) {
-        return NULL;
+        return false;
     }
-    for (unsigned i = 0; i < CONTEXTS; i++) {
-        if (loaded[i].context == context) {
-            return loaded[i].function;
-        }
+    for (unsigned i = 0; i < CONTEXTS && code->context == NULL; i++) {
+        *code = loaded[i].context == context ? loaded[i] : *code;
     }
-    if (!load) {
-        return NULL;
-    }
-    if (gmt_driver.cuModuleLoadData(&module, gmt_scan_ptx) != CUDA_SUCCESS ||
-        gmt_driver.cuModuleGetFunction(&function, module, "gmt_scan") != CUDA_SUCCESS) {
-        function = NULL; /* asked once: a driver that cannot translate it does not learn it */
-    }
-    loaded[oldest].context = context;
-    loaded[oldest].function = function;
-    oldest = (oldest + 1) % CONTEXTS;
-    return function;
+    return code->scan != NULL;
 }
 
 bool gmt_scan_prepare(void)
 {
+    struct loaded code;
     pthread_mutex_lock(&loading);
-    bool loads = function_here(true) != NULL;
+    if (!find_code(&code) && code.context == NULL &&
+        gmt_driver.cuCtxGetCurrent(&code.context) == CUDA_SUCCESS && code.context != NULL) {
+        if (!load(&code)) {
+            code.scan = NULL;
+        }
+        loaded[oldest] = code;
+        oldest = (oldest + 1) % CONTEXTS;
+    }
     pthread_mutex_unlock(&loading);
-    return loads;
+    return code.scan != NULL;
 }
 
 /* A thread that is at it waits for the hold to end: it is not waited for. */
-static CUfunction prepared_function(void)
+static bool prepared_code(struct loaded *code)
 {
-    CUfunction function = NULL;
+    bool found = false;
     if (pthread_mutex_trylock(&loading) == 0) {
-        function = function_here(false);
+        found = find_code(code);
         pthread_mutex_unlock(&loading);
     }
-    return function;
+    return found;
 }
 
 static CUresult launch(CUfunction function, const struct gmt_extent *extent, CUdeviceptr table,
@@ -214,28 +217,43 @@ static CUresult launch(CUfunction function, const struct gmt_extent *extent, CUd
                                      THREADS, 1, 1, 0, NULL, parameters, NULL);
 }
 
-static bool scan_extents(const struct gmt_reach *reach, const struct gmt_windows *windows,
-                         CUdeviceptr scratch, struct found *found)
+/* The windows into the table at `own`, and 0 into the counter behind it. */
+static CUresult put_windows(CUfunction function, struct gmt_windows *windows,
+                            const struct gmt_extent *own)
 {
-    CUdeviceptr table = scratch, counter = scratch + TABLE_BYTES;
-    CUfunction function = prepared_function();
+    CUdeviceptr counter = own->base + TABLE_BYTES;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t done = 0; done < windows->count && result == CUDA_SUCCESS; done += GMT_SCAN_PUT) {
+        CUdeviceptr to = own->base + done * sizeof(windows->windows[0]);
+        size_t left = windows->count - done;
+        uint32_t entries = (uint32_t)(left < GMT_SCAN_PUT ? left : GMT_SCAN_PUT);
+        void *parameters[] = {&to, &entries, &counter, &windows->windows[done]};
+        result = gmt_driver.cuLaunchKernel(function, 1, 1, 1, GMT_SCAN_PUT, 1, 1, 0, NULL,
+                                           parameters, NULL);
+    }
+    return result;
+}
+
+static bool scan_extents(const struct gmt_reach *reach, struct gmt_windows *windows,
+                         const struct gmt_extent *own, struct found *found)
+{
+    struct loaded code;
+    CUdeviceptr counter = own->base + TABLE_BYTES;
     found->count = 0;
     scanned_windows = (uint32_t)windows->count;
-    CUresult result = function != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-    if (result == CUDA_SUCCESS) {
-        result = gmt_driver.cuMemcpyHtoD_v2(table, windows->windows,
-                                            windows->count * sizeof(windows->windows[0]));
+    if (windows->count == 0) {
+        return true;
     }
-    if (result == CUDA_SUCCESS) {
-        result = gmt_driver.cuMemcpyHtoD_v2(counter, &found->count, sizeof(found->count));
+    if (!prepared_code(&code) || put_windows(code.put, windows, own) != CUDA_SUCCESS) {
+        return false;
     }
-    for (size_t i = 0; i < reach->count && result == CUDA_SUCCESS; i++) {
-        result = launch(function, &reach->extents[i], table, scanned_windows, counter);
+    for (size_t i = 0; i < reach->count; i++) {
+        if (launch(code.scan, &reach->extents[i], own->base, scanned_windows, counter) !=
+            CUDA_SUCCESS) {
+            return false;
+        }
     }
-    if (result == CUDA_SUCCESS) {
-        result = gmt_driver.cuMemcpyDtoH_v2(found, counter, sizeof(*found));
-    }
-    return result == CUDA_SUCCESS;
+    return gmt_driver.cuMemcpyDtoH_v2(found, counter, sizeof(*found)) == CUDA_SUCCESS;
 }
 
 static uint64_t cache_bytes(void)
@@ -251,13 +269,16 @@ static uint64_t cache_bytes(void)
 /* What it finds is not looked at: the scan before has found it, too. */
 void gmt_scan_clean_l2(const struct gmt_reach *reach, const struct gmt_extent *own)
 {
-    CUfunction function = prepared_function();
+    struct loaded code;
     uint64_t left = 2 * cache_bytes();
-    for (size_t i = 0; function != NULL && i < reach->count && left != 0; i++) {
+    if (scanned_windows == 0 || !prepared_code(&code)) {
+        return;
+    }
+    for (size_t i = 0; i < reach->count && left != 0; i++) {
         struct gmt_extent part = reach->extents[i];
         part.bytes = part.bytes < left ? part.bytes : left;
         left -= part.bytes;
-        (void)launch(function, &part, own->base, scanned_windows, own->base + TABLE_BYTES);
+        (void)launch(code.scan, &part, own->base, scanned_windows, own->base + TABLE_BYTES);
     }
 }
 
@@ -281,7 +302,7 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
     if (why != GMT_MEASURABLE) {
         return why;
     }
-    if (!scan_extents(reach, windows, own->base, found)) {
+    if (!scan_extents(reach, windows, own, found)) {
         return GMT_UNMEASURED_ONCE_FAILED;
     }
     if (found->count > GMT_SCAN_WORDS) {
@@ -303,8 +324,7 @@ void gmt_scan_forget(CUcontext context)
     pthread_mutex_lock(&loading);
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (context == NULL || loaded[i].context == context) {
-            loaded[i].context = NULL;
-            loaded[i].function = NULL;
+            loaded[i] = (struct loaded){0};
         }
     }
     pthread_mutex_unlock(&loading);

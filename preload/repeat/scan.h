@@ -21,8 +21,8 @@
 #include "preload/repeat/reach.h"
 
 #define GMT_SCAN_WORDS 4096 /* in windows; more are not asked about */
-#define GMT_SCAN_TEXT_OF(number) #number
-#define GMT_SCAN_TEXT(number) GMT_SCAN_TEXT_OF(number)
+#define GMT_SCAN_PUT \
+    240 /* windows that one launch puts into the table: parameters have 4096 bytes */
 
 extern const char gmt_scan_ptx[];
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device code that looks through memory for words in windows (scan.c). */
 #include "preload/repeat/scan.h"
+#include "preload/repeat/windows.h"
 
 /*
+ * gmt_scan_put(to, entries, found, windows): puts `entries` (at most GMT_SCAN_PUT) windows at `to`, and 0 into the counter at
+ * `found`. A block of GMT_SCAN_PUT threads. As parameters they come with the launch: copies from the host that are made
+ * right after CUPTI's records of copies were switched off got into them (docs/cupti-notes.md).
+ *
  * gmt_scan(base, words, table, entries, found): each of `words` 8-byte words at `base` that lies in a window is put
  * behind the counter at `found`; a thread that finds no room there ends. `table` has `entries` windows (first, end),
  * ascending.
@@ -10,10 +15,41 @@
  * A thread takes every n-th word, n being the number of threads. Words outside of all windows (most data) cost two
  * comparisons; for the others the last window that begins at or below the word is searched for.
  */
+_Static_assert(GMT_SCAN_PUT * sizeof(struct gmt_window) == 3840 && GMT_SCAN_WORDS == 4096,
+               "as in the code");
+_Static_assert(GMT_WINDOWS % GMT_SCAN_PUT == 0, "a launch takes GMT_SCAN_PUT windows, used or not");
+
 const char gmt_scan_ptx[] =
     ".version 6.4\n"
     ".target sm_52\n"
     ".address_size 64\n"
+    ".visible .entry gmt_scan_put(.param .u64 to, .param .u32 entries, .param .u64 found,\n"
+    "                             .param .align 8 .b8 windows[3840])\n"
+    "{\n"
+    "  .reg .pred %p<2>;\n"
+    "  .reg .b32 %r<2>;\n"
+    "  .reg .b64 %d<8>;\n"
+    "  ld.param.u64 %d0, [to];\n"
+    "  ld.param.u32 %r0, [entries];\n"
+    "  ld.param.u64 %d1, [found];\n"
+    "  mov.u32 %r1, %tid.x;\n"
+    "  setp.ge.u32 %p0, %r1, %r0;\n"
+    "  @%p0 bra end;\n"
+    "  mul.wide.u32 %d2, %r1, 16;\n"
+    "  mov.b64 %d3, windows;\n"
+    "  add.u64 %d3, %d3, %d2;\n"
+    "  ld.param.u64 %d4, [%d3];\n"
+    "  ld.param.u64 %d5, [%d3+8];\n"
+    "  add.u64 %d6, %d0, %d2;\n"
+    "  st.global.u64 [%d6], %d4;\n"
+    "  st.global.u64 [%d6+8], %d5;\n"
+    "  setp.ne.u32 %p1, %r1, 0;\n"
+    "  @%p1 bra end;\n"
+    "  mov.u64 %d7, 0;\n"
+    "  st.global.u64 [%d1], %d7;\n"
+    "end:\n"
+    "  ret;\n"
+    "}\n"
     ".visible .entry gmt_scan(.param .u64 base, .param .u64 words, .param .u64 table,\n"
     "                         .param .u32 entries, .param .u64 found)\n"
     "{\n"
@@ -72,12 +108,12 @@ const char gmt_scan_ptx[] =
     "  setp.ge.u64 %p5, %d11, %d15;\n"
     "  @%p5 bra next;\n"
     "  atom.global.add.u64 %d16, [%d3], 1;\n"
-    "  setp.ge.u64 %p6, %d16, " GMT_SCAN_TEXT(GMT_SCAN_WORDS) ";\n"
-                                                              "  @%p6 bra done;\n"
-                                                              "  shl.b64 %d17, %d16, 3;\n"
-                                                              "  add.u64 %d17, %d3, %d17;\n"
-                                                              "  st.global.u64 [%d17+8], %d11;\n"
-                                                              "  bra next;\n"
-                                                              "done:\n"
-                                                              "  ret;\n"
-                                                              "}\n";
+    "  setp.ge.u64 %p6, %d16, 4096;\n"
+    "  @%p6 bra done;\n"
+    "  shl.b64 %d17, %d16, 3;\n"
+    "  add.u64 %d17, %d3, %d17;\n"
+    "  st.global.u64 [%d17+8], %d11;\n"
+    "  bra next;\n"
+    "done:\n"
+    "  ret;\n"
+    "}\n";

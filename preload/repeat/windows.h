@@ -15,7 +15,7 @@
 
 #include "preload/repeat/reach.h"
 
-#define GMT_WINDOWS 16384u
+#define GMT_WINDOWS 16320u /* a multiple of GMT_SCAN_PUT (scan.h) */
 
 struct gmt_window {
     uint64_t first, end; /* one past the last */
