@@ -137,7 +137,7 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
            (session ? s->session_cost_ns : 0);
 }
 
-uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns)
 {
     enum gmt_counter_group group = gmt_sampling_first_lacked(s, cls);
@@ -149,8 +149,11 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, const struct gmt_col
     if (kernel_ns == 0) { /* nothing is known: at least one execution for each kind */
         cost_ns += execution_ns(s, GMT_GROUP_SASS, 0);
     }
-    return atomic_load(&s->spent_ns) + cost_ns <= gmt_sampling_allowance_ns(s, now_ns) ? cost_ns
-                                                                                       : 0;
+    if (atomic_load(&s->spent_ns) + cost_ns > gmt_sampling_allowance_ns(s, now_ns)) {
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+        return 0;
+    }
+    return cost_ns;
 }
 
 void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)

@@ -128,8 +128,9 @@ enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
                                                  const struct gmt_collector_class *cls);
 
 /* Is a launch of `cls` to be repeated (gmt_collector_ops.repeats)? Only the first one is: a class that is launched again
- * gets its samples from launches of their own. Returns the expected cost, ns, or 0. */
-uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+ * gets its samples from launches of their own. Returns the expected cost, ns, or 0; where the budget says no, that is
+ * noted as the reason. */
+uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns);
 
 /* A session for `group` runs: it is the phase from now on. */

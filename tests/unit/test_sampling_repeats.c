@@ -28,6 +28,14 @@ static uint64_t repeats(uint64_t kernel_ns, uint64_t copies_ns)
     return gmt_sampling_repeats(&sampling, &kernel, kernel_ns, copies_ns, gmt_clock_monotonic_ns());
 }
 
+static void note_why(const struct gmt_collector_class *cls, bool partly, enum gmt_unmeasured why,
+                     void *data)
+{
+    (void)cls;
+    (void)partly;
+    *(enum gmt_unmeasured *)data = why;
+}
+
 static void measured(enum gmt_counter_group group)
 {
     gmt_sampling_measured(&sampling, &kernel, group, gmt_clock_monotonic_ns());
@@ -72,6 +80,21 @@ Test(sampling_repeats, copies_and_the_kernel_that_runs_patched_are_held_to_the_b
     cr_expect_eq(repeats(10 * MS, MS), 0u);
     gmt_sampling_charge(&sampling, 100 * MS);
     cr_expect_eq(repeats(10 * US, 0), 0u);
+}
+
+/* Not "launched too few times": more launches are not what it lacks. */
+Test(sampling_repeats, a_kernel_that_the_budget_kept_from_being_counted_says_so)
+{
+    enum gmt_unmeasured why = GMT_MEASURABLE;
+    begin(100 * MS, false);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_assert_neq(repeats(20 * MS, 0), 0u);
+    measured(GMT_GROUP_HARDWARE);
+    gmt_sampling_report(&sampling, note_why, &why);
+    cr_expect_eq(why, GMT_UNMEASURED_FEW);
+    cr_expect_eq(repeats(20 * MS, 0), 0u, "patched it runs many times longer");
+    gmt_sampling_report(&sampling, note_why, &why);
+    cr_expect_eq(why, GMT_UNMEASURED_BUDGET);
 }
 
 Test(sampling_repeats, what_is_never_measured_is_never_repeated)
