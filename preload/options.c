@@ -141,7 +141,7 @@ void gmt_options_load(void)
     gmt_options.counters = (enum gmt_counter_mode)choice_of(
         "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
     gmt_options.repeat = (enum gmt_repeat_mode)choice_of(
-        "repeat", (const char *const[]){"off", "on", "always"}, 3, GMT_REPEAT_OFF);
+        "repeat", (const char *const[]){"off", "on", "always"}, 3, GMT_REPEAT_ON);
     /* The launcher's and the recorder's business; only looked at for what is odd. */
     (void)choice_of("source", (const char *const[]){"on", "off"}, 2, 0);
     (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
