@@ -7,6 +7,7 @@
 #define GMT_PRELOAD_HAZARDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "libtrace/record/unmeasured.h"
 
@@ -21,8 +22,8 @@ bool gmt_hazards_ignored(void);
  * GMT_MEASURABLE. */
 enum gmt_unmeasured gmt_hazards_of_process(void);
 
-/* True while work of some stream may be waiting for the host (waits.h). */
-bool gmt_hazards_waiting(void);
+/* True while work of some stream may be waiting for the host, after `within_ns` at most (waits.h). */
+bool gmt_hazards_waiting(uint64_t within_ns);
 
 /* The call `site` opened, if it succeeded, something that lets a kernel wait: what, for the note. Such a
  * thing can be used only when the call has returned, and not at all if it failed. */

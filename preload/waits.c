@@ -3,10 +3,12 @@
 #include "preload/waits.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "preload/hook.h"
 #include "preload/resolve.h"
@@ -207,6 +209,20 @@ bool gmt_waits_under_way(void)
     }
     pthread_mutex_unlock(&mutex);
     return under_way;
+}
+
+bool gmt_waits_last(uint64_t within_ns)
+{
+    uint64_t began_ns = 0;
+    while (gmt_waits_under_way()) {
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        began_ns = began_ns == 0 ? now_ns : began_ns;
+        if (atomic_load(&calls) != 0 || now_ns - began_ns >= within_ns) {
+            return true;
+        }
+        (void)sched_yield();
+    }
+    return false;
 }
 
 void gmt_waits_stream_going(CUstream stream)

@@ -13,6 +13,7 @@
 
 #include <cuda.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct gmt_site;
 
@@ -31,6 +32,10 @@ bool gmt_waits_any_in_graphs(void);
 /* True while one may be under way. Asks about streams and events, which breaks captures: not while there is
  * one. */
 bool gmt_waits_under_way(void);
+
+/* The same, after `within_ns` at most: they may be over by then. Calls that are about to put in such an operation are not
+ * waited for: they may wait for whoever measures. */
+bool gmt_waits_last(uint64_t within_ns);
 
 /* Before a stream is destroyed: nothing can be recorded in it any more. */
 void gmt_waits_stream_going(CUstream stream);

@@ -19,6 +19,8 @@ static const struct {
 /* For the kernel of a measured launch; with all instructions counted, in the second run of --collect deep. */
 #define TIMEOUT_NS UINT64_C(1000000000)
 #define TIMEOUT_ALL_NS UINT64_C(60000000000)
+#define MATTERS 100.0          /* one part in */
+#define LEAST_STAKE_NS 10000.0 /* a thousandth of what counting a launch takes in big modules */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -69,6 +71,37 @@ static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collect
     return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
 }
 
+/* At least 1 % of the device time that all classes have taken, about: what a class must be measured for. */
+static bool matters(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    double all_ns = 0, own_ns = at_stake_ns(s, cls);
+    for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
+         other = other->next) {
+        all_ns += at_stake_ns(s, other);
+    }
+    return own_ns >= LEAST_STAKE_NS && own_ns >= all_ns / MATTERS;
+}
+
+/* Of the other classes so far, most were launched once: so will this one be, probably. */
+static bool most_are_launched_once(const struct gmt_sampling *s,
+                                   const struct gmt_collector_class *cls)
+{
+    unsigned once = 0, others = 0;
+    for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
+         other = other->next) {
+        others += other != cls;
+        once += other != cls && atomic_load_explicit(&other->launches, memory_order_relaxed) <= 1;
+    }
+    return 2 * once >= others;
+}
+
+/* Counting is dear: a quarter of what may be spent at the start is kept for classes for which it is worth it. Which
+ * these are shows as they are launched again. Hardware counters, which tell how long a kernel runs, may take all. */
+static uint64_t kept_ns(const struct gmt_sampling *s)
+{
+    return s->start_allowance_ns / 4;
+}
+
 static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
 {
     bool counts = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
@@ -107,6 +140,10 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         needed_ns += s->waits.cost_ns;
     }
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    if (group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED) {
+        bool fits = needed_ns + kept_ns(s) <= allowed_ns;
+        needed_ns += fits || matters(s, cls) ? 0 : kept_ns(s);
+    }
     if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
         return false; /* it would take longer than all launches of the kernel */
@@ -149,7 +186,12 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
     if (kernel_ns == 0) { /* nothing is known: at least one execution for each kind */
         cost_ns += execution_ns(s, GMT_GROUP_SASS, 0);
     }
-    if (atomic_load(&s->spent_ns) + cost_ns > gmt_sampling_allowance_ns(s, now_ns)) {
+    uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
+    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    if (needed_ns + kept_ns(s) > allowed_ns && !most_are_launched_once(s, cls)) {
+        needed_ns += kept_ns(s);
+    }
+    if (needed_ns > allowed_ns) {
         gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
         return 0;
     }

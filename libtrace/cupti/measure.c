@@ -23,6 +23,9 @@
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 
+#define HOST_NS UINT64_C(2000000)     /* for what may wait for the host ... */
+#define IN_VAIN_NS UINT64_C(50000000) /* ... until so much was waited in vain */
+
 static struct gmt_measuring *const m = &gmt_measuring;
 
 /* The launch that is being measured. */
@@ -115,10 +118,29 @@ static bool begin_counting(const struct gmt_launch_site *site, uint32_t at)
     return false;
 }
 
+/* Most of what may wait for the host does not (host functions that only note something, kernels that are given memory of the
+ * host): it is over soon. */
+static bool waits_for_host(void)
+{
+    static _Atomic uint64_t in_vain_ns;
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    bool waits = atomic_load(&in_vain_ns) < IN_VAIN_NS;
+    if (m->config->waiting == NULL || !m->config->waiting(waits ? HOST_NS : 0)) {
+        return false;
+    }
+    if (waits) {
+        uint64_t ns = gmt_clock_monotonic_ns() - began_ns;
+        atomic_fetch_add(&in_vain_ns, ns);
+        gmt_sampling_charge(&m->sampling, ns);
+        gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+    }
+    return true;
+}
+
 /* Nothing would wait for the launch at hand, and no other launch is under way. */
 static enum gmt_unmeasured disturbed(void)
 {
-    if (m->config->waiting != NULL && m->config->waiting()) {
+    if (waits_for_host()) {
         return GMT_UNMEASURED_WAITS;
     }
     return alone_now() ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
@@ -219,13 +241,13 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_site *site,
                                       enum gmt_counter_group group, uint32_t at)
 {
     bool single = group == GMT_GROUP_SASS;
-    enum gmt_unmeasured why = disturbed();
-    if (why != GMT_MEASURABLE) {
-        return why;
-    }
     uint64_t session_ns = single ? 0 : gmt_session_cost_ns(site->context, group);
     if (!gmt_sampling_may(&m->sampling, site->cls, group, session_ns, current.began_ns)) {
         return GMT_UNMEASURED_BUDGET;
+    }
+    enum gmt_unmeasured why = disturbed();
+    if (why != GMT_MEASURABLE) {
+        return why;
     }
     if (!idle_now()) {
         return GMT_UNMEASURED_AFTER;

@@ -47,9 +47,9 @@ struct gmt_collector_config {
     const _Atomic uint64_t *launches_done;
     const _Atomic int *captures; /* stream captures under way, any thread (NULL = not counted): no
                                     session changes and no range begins while there is one */
-    bool (*waiting)(
-        void); /* work of some stream may be waiting for the host: no launch is measured. Asked
-                              outside of captures only */
+    /* Work of some stream may be waiting for the host, after `within_ns` at most: no launch is measured. Asked outside of
+     * captures only. */
+    bool (*waiting)(uint64_t within_ns);
     /* Is nothing under way in the current context, as far as its streams tell? Does not wait. NULL: as true. Not asked
      * during captures. */
     bool (*idle)(void);

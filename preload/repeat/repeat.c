@@ -19,7 +19,8 @@
 
 /* That work of the program is waited for: a kernel may itself wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
-#define MOST_SCANS 8u /* each finds memory that the one before did not know of */
+#define PREFERRED_CLUSTER_DIMENSION 11 /* of CUDA 12.8: not in older headers */
+#define MOST_SCANS 8u                  /* each finds memory that the one before did not know of */
 #define MOST_TURNS \
     3u /* executions that are measured: one for each kind of counters, and one to spare */
 
@@ -50,7 +51,8 @@ static CUresult launch_again(const struct gmt_relaunch *launch)
                  launch->stream, launch->parameters, launch->extra);
 }
 
-/* Attributes that say how the kernel runs, and tie it to nothing else. */
+/* Attributes that say how the kernel runs, and tie it to nothing else. One that lets it begin before the kernels before
+ * it have ended (programmatic stream serialization) finds none under way. */
 static bool stands_alone(const struct gmt_relaunch *launch)
 {
     const CUlaunchConfig *config = launch->config;
@@ -61,8 +63,17 @@ static bool stands_alone(const struct gmt_relaunch *launch)
         case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
         case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        case PREFERRED_CLUSTER_DIMENSION:
         case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: break;
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            if (config->attrs[i].value.cooperative != 0) {
+                return false;
+            }
+            break;
         default: return false;
         }
     }

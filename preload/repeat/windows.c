@@ -97,14 +97,15 @@ static bool read_mappings(struct lines *from, struct gmt_windows *all)
         if (!read_number(from, &here.end, ' ')) {
             return false;
         }
-        bool readable = next_char(from) == 'r';
         char rest[160]; /* a name begins within the first 60 characters of it */
         if (!read_rest(from, rest, sizeof(rest))) {
             return false;
         }
+        bool changeable = strlen(rest) >= 4 && (rest[1] == 'w' || rest[3] == 's');
         all->shared_with_devices |= is_of_other_device(rest);
         if (!append(all->windows, &all->count, here.first, here.end) ||
-            (readable && !append(all->readable, &all->readable_count, here.first, here.end))) {
+            (changeable &&
+             !append(all->changeable, &all->changeable_count, here.first, here.end))) {
             return false;
         }
     }
@@ -172,7 +173,7 @@ bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach)
     struct lines from = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC),
                          .buffer = all->text,
                          .room = sizeof(all->text)};
-    all->count = all->readable_count = 0;
+    all->count = all->changeable_count = 0;
     all->shared_with_devices = false;
     bool done = from.fd >= 0 && read_mappings(&from, all) && all->count != 0;
     if (from.fd >= 0) {
@@ -208,7 +209,7 @@ bool gmt_windows_hold(const struct gmt_windows *all, uint64_t word)
     return holds(all->windows, all->count, word);
 }
 
-bool gmt_windows_host_reads(const struct gmt_windows *all, uint64_t word)
+bool gmt_windows_changeable(const struct gmt_windows *all, uint64_t word)
 {
-    return holds(all->readable, all->readable_count, word);
+    return holds(all->changeable, all->changeable_count, word);
 }

@@ -21,11 +21,24 @@ static bool idle(void)
     return !busy;
 }
 
+/* Of the stand-in of the hooks: something waits for the host, however long it is asked about. */
+static _Atomic bool waits;
+static uint64_t asked_ns, asked_in_all_ns;
+
+static bool waiting(uint64_t within_ns)
+{
+    asked_ns = waits ? within_ns : 0;
+    asked_in_all_ns += asked_ns;
+    (void)usleep((unsigned)(asked_ns / 1000));
+    return waits;
+}
+
 static const struct gmt_collector_config config = {.counters = true,
                                                    .overhead_share = 1,
                                                    .overhead_start_ns = UINT64_C(10000000000),
                                                    .samples_per_class = 3,
                                                    .launches = &launches,
+                                                   .waiting = waiting,
                                                    .idle = idle};
 static int context;
 static struct gmt_collector_class kernel = {.id = 1, .kernel_name = "kernel"},
@@ -104,6 +117,23 @@ Test(measure, a_kernel_that_ends_is_measured_at_once)
     begin_measured(&kernel);
     end(&kernel, GMT_GROUP_HARDWARE);
     cr_expect_eq(ranges_ended(), 1u);
+    cr_expect_eq(kept(&kernel), 1u);
+}
+
+/* Host functions mostly are over at once. What is not is waited for a few times, and then no more. */
+Test(measure, what_may_wait_for_the_host_is_waited_for_a_little)
+{
+    waits = true;
+    cr_expect_eq(begin(&kernel), GMT_GROUP_NONE);
+    for (unsigned i = 0; i < 1000 && asked_ns != 0; i++) {
+        cr_expect_eq(begin(&kernel), GMT_GROUP_NONE);
+    }
+    cr_expect_eq(asked_ns, 0u);
+    cr_expect_gt(asked_in_all_ns, 0u);
+    cr_expect_leq(asked_in_all_ns, UINT64_C(60000000));
+    waits = false;
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
     cr_expect_eq(kept(&kernel), 1u);
 }
 

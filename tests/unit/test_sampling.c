@@ -227,6 +227,26 @@ Test(sampling, half_of_the_start_is_kept_for_classes_without_a_sample)
     cr_expect_eq(launch(&classes[1], 60 * MS, MS), GMT_GROUP_HARDWARE);
 }
 
+/* Counting one launch is dear: what is launched first does not take it all. */
+Test(sampling, a_quarter_of_the_start_is_kept_to_count_what_matters)
+{
+    begin(100 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = 100 * US;
+    kernel_ns[1] = US / 2;
+    cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
+    cr_assert_eq(launch(&classes[1], 0, MS), GMT_GROUP_HARDWARE);
+    gmt_sampling_charge(&sampling, 74 * MS);
+    cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_NONE, "it takes 1 us in all");
+    cr_expect_eq(launch(&classes[2], 0, MS), GMT_GROUP_HARDWARE, "how long it runs");
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS);
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[1]);
+    }
+    classes[1].retry_ns = 0;
+    cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_SASS, "many launches, much time");
+}
+
 Test(sampling, a_spent_budget_opens_again_as_time_passes)
 {
     begin(10 * MS, 0.5);

@@ -82,6 +82,23 @@ Test(sampling_repeats, copies_and_the_kernel_that_runs_patched_are_held_to_the_b
     cr_expect_eq(repeats(10 * US, 0), 0u);
 }
 
+/* Where classes are launched again, counts cost no copies; where they are not, repeating is all that helps. */
+Test(sampling_repeats, the_last_quarter_is_for_programs_that_launch_once)
+{
+    static struct gmt_collector_class others[3];
+    begin(100 * MS, false);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)gmt_sampling_want(&sampling, &others[i]);
+    }
+    (void)gmt_sampling_want(&sampling, &kernel);
+    gmt_sampling_charge(&sampling, 80 * MS);
+    cr_expect_neq(repeats(0, MS), 0u);
+    (void)gmt_sampling_want(&sampling, &others[0]);
+    cr_expect_neq(repeats(0, MS), 0u);
+    (void)gmt_sampling_want(&sampling, &others[1]);
+    cr_expect_eq(repeats(0, MS), 0u, "most are launched again");
+}
+
 /* Not "launched too few times": more launches are not what it lacks. */
 Test(sampling_repeats, a_kernel_that_the_budget_kept_from_being_counted_says_so)
 {

@@ -64,8 +64,11 @@ static void gather(const struct block *block, unsigned factor, struct arguments 
 static void launch_ex(const struct block *block, struct arguments *arguments, void **extra,
                       bool cooperative)
 {
+    CUlaunchAttribute priority = {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = 0};
+    CUlaunchAttribute early = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                               .value.programmaticStreamSerializationAllowed = 1};
     CUlaunchAttribute attributes[2] = {
-        {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = 0},
+        block->variant % 4 == 1 ? priority : early,
         {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1}};
     CUlaunchConfig config = {.gridDimX = block->grid[0],
                              .gridDimY = block->grid[1],
