@@ -61,10 +61,11 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
         if (longest == NULL || class->total_ns > longest->total_ns)
             longest = class;
     }
-    if (classes == 0 || !(tl->has_patched || tl->has_hardware))
+    const char *why = gmt_gaps_reason_unmeasured(tl, report);
+    /* Counters that were off, or refused, are told as a whole. */
+    if (classes == 0 || !(tl->has_patched || tl->has_hardware || why != NULL))
         return;
     report->incomplete = true;
-    const char *why = gmt_gaps_reason_unmeasured(tl, report);
     const char *name = longest->name != NULL ? longest->name : "unnamed";
     gmt_gap_add(report, "kernels",
                 gmt_arena_text(report->arena,

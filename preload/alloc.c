@@ -4,6 +4,7 @@
 #include "preload/allocmap.h"
 #include "preload/context.h"
 #include "preload/hook.h"
+#include "preload/repeat/repeat.h"
 #include "preload/resolve.h"
 
 /* Memory of a device, and memory that the host reads without its caches, is not for us to look at. */
@@ -74,18 +75,22 @@ static uint64_t pointer_at(void *const *address, CUresult result)
     return result == CUDA_SUCCESS && address != NULL ? (uint64_t)(uintptr_t)*address : 0;
 }
 
-#define ALLOC(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS, BYTES, ...) \
+#define ALLOC_AFTER(BEFORE, SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS, BYTES, \
+                    ...) \
     GMT_DEFINE_HOOK( \
-        SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
+        SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, \
         gmt_alloc_record(&site, KIND, ADDRESS, BYTES, (struct gmt_alloc_shape){__VA_ARGS__}))
+
+#define ALLOC(...) ALLOC_AFTER((void)0, __VA_ARGS__)
+#define ALLOC_DEVICE(BYTES, ...) ALLOC_AFTER(gmt_repeat_make_room(BYTES), __VA_ARGS__)
 
 #define FREE(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, ADDRESS) \
     GMT_DEFINE_HOOK_KEEPING(SYMBOL, struct gmt_freed, PARAMETERS, ARGUMENTS, STREAM, FLAGS, \
                             kept->known = gmt_alloc_begin_free(ADDRESS, &kept->gone), \
                             gmt_alloc_record_free(&site, kept->known, &kept->gone))
 
-ALLOC(cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes), (address, bytes),
-      NULL, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
+ALLOC_DEVICE(bytes, cuMemAlloc_v2, GMT_ALLOC_DEVICE, (CUdeviceptr * address, size_t bytes),
+             (address, bytes), NULL, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
 
 /* A failed call has told no pitch: what was asked for at least. */
 static uint64_t pitched_bytes(const size_t *pitch, size_t width, size_t height, CUresult result)
@@ -93,27 +98,32 @@ static uint64_t pitched_bytes(const size_t *pitch, size_t width, size_t height, 
     return (result == CUDA_SUCCESS && pitch != NULL ? *pitch : width) * height;
 }
 
-ALLOC(cuMemAllocPitch_v2, GMT_ALLOC_PITCHED,
-      (CUdeviceptr * address, size_t *pitch, size_t width, size_t height, unsigned element_bytes),
-      (address, pitch, width, height, element_bytes), NULL, 0,
-      gmt_alloc_value_at(address, site.result), pitched_bytes(pitch, width, height, site.result),
-      .pitch = pitched_bytes(pitch, 0, 1, site.result), .width = width, .height = height)
+ALLOC_DEVICE(width *height, cuMemAllocPitch_v2, GMT_ALLOC_PITCHED,
+             (CUdeviceptr * address, size_t *pitch, size_t width, size_t height,
+              unsigned element_bytes),
+             (address, pitch, width, height, element_bytes), NULL, 0,
+             gmt_alloc_value_at(address, site.result),
+             pitched_bytes(pitch, width, height, site.result),
+             .pitch = pitched_bytes(pitch, 0, 1, site.result), .width = width, .height = height)
 ALLOC(cuMemAllocManaged, GMT_ALLOC_MANAGED, (CUdeviceptr * address, size_t bytes, unsigned flags),
       (address, bytes, flags), NULL, 0, gmt_alloc_value_at(address, site.result), bytes,
       .flags = flags)
-ALLOC(cuMemAllocAsync, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
-      (address, bytes, stream), stream, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
-ALLOC(cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC, (CUdeviceptr * address, size_t bytes, CUstream stream),
-      (address, bytes, stream), stream, GMT_CALL_PER_THREAD,
-      gmt_alloc_value_at(address, site.result), bytes, 0)
-ALLOC(cuMemAllocFromPoolAsync, gmt_pool_kind(pool, gmt_alloc_value_at(address, site.result)),
-      (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
-      (address, bytes, pool, stream), stream, 0, gmt_alloc_value_at(address, site.result), bytes,
-      .pool = (uint64_t)(uintptr_t)pool)
-ALLOC(cuMemAllocFromPoolAsync_ptsz, gmt_pool_kind(pool, gmt_alloc_value_at(address, site.result)),
-      (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
-      (address, bytes, pool, stream), stream, GMT_CALL_PER_THREAD,
-      gmt_alloc_value_at(address, site.result), bytes, .pool = (uint64_t)(uintptr_t)pool)
+ALLOC_DEVICE(bytes, cuMemAllocAsync, GMT_ALLOC_ASYNC,
+             (CUdeviceptr * address, size_t bytes, CUstream stream), (address, bytes, stream),
+             stream, 0, gmt_alloc_value_at(address, site.result), bytes, 0)
+ALLOC_DEVICE(bytes, cuMemAllocAsync_ptsz, GMT_ALLOC_ASYNC,
+             (CUdeviceptr * address, size_t bytes, CUstream stream), (address, bytes, stream),
+             stream, GMT_CALL_PER_THREAD, gmt_alloc_value_at(address, site.result), bytes, 0)
+ALLOC_DEVICE(bytes, cuMemAllocFromPoolAsync,
+             gmt_pool_kind(pool, gmt_alloc_value_at(address, site.result)),
+             (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+             (address, bytes, pool, stream), stream, 0, gmt_alloc_value_at(address, site.result),
+             bytes, .pool = (uint64_t)(uintptr_t)pool)
+ALLOC_DEVICE(bytes, cuMemAllocFromPoolAsync_ptsz,
+             gmt_pool_kind(pool, gmt_alloc_value_at(address, site.result)),
+             (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
+             (address, bytes, pool, stream), stream, GMT_CALL_PER_THREAD,
+             gmt_alloc_value_at(address, site.result), bytes, .pool = (uint64_t)(uintptr_t)pool)
 ALLOC(cuMemAllocHost_v2, GMT_ALLOC_HOST, (void **address, size_t bytes), (address, bytes), NULL, 0,
       pointer_at(address, site.result), bytes, 0)
 ALLOC(cuMemHostAlloc, GMT_ALLOC_HOST, (void **address, size_t bytes, unsigned flags),

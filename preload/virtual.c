@@ -7,6 +7,7 @@
 #include "preload/alloc.h"
 #include "preload/context.h"
 #include "preload/hazards.h"
+#include "preload/repeat/repeat.h"
 #include "preload/resolve.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
@@ -18,10 +19,11 @@ CALL(cuMemAddressReserve,
       unsigned long long flags),
      (address, bytes, alignment, wish, flags), bytes)
 CALL(cuMemAddressFree, (CUdeviceptr address, size_t bytes), (address, bytes), bytes)
-CALL(cuMemCreate,
-     (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *properties,
-      unsigned long long flags),
-     (handle, bytes, properties, flags), bytes)
+GMT_DEFINE_HOOK(cuMemCreate,
+                (CUmemGenericAllocationHandle * handle, size_t bytes,
+                 const CUmemAllocationProp *properties, unsigned long long flags),
+                (handle, bytes, properties, flags), NULL, 0, gmt_repeat_make_room(bytes),
+                gmt_site_record(GMT_REC_CALL, &site, bytes))
 CALL(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), 0)
 CALL(cuMemSetAccess,
      (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count),

@@ -217,7 +217,8 @@ bool gmt_waits_last(uint64_t within_ns)
     while (gmt_waits_under_way()) {
         uint64_t now_ns = gmt_clock_monotonic_ns();
         began_ns = began_ns == 0 ? now_ns : began_ns;
-        if (atomic_load(&calls) != 0 || now_ns - began_ns >= within_ns) {
+        if (atomic_load(&calls) != 0 || atomic_load(&gmt_captures) != 0 ||
+            now_ns - began_ns >= within_ns) {
             return true;
         }
         (void)sched_yield();

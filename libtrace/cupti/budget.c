@@ -19,7 +19,8 @@ static const struct {
 /* For the kernel of a measured launch; with all instructions counted, in the second run of --collect deep. */
 #define TIMEOUT_NS UINT64_C(1000000000)
 #define TIMEOUT_ALL_NS UINT64_C(60000000000)
-#define MATTERS 100.0          /* one part in */
+#define MATTERS 100.0 /* one part in */
+#define ALL_EVERY_NS UINT64_C(100000000)
 #define LEAST_STAKE_NS 10000.0 /* a thousandth of what counting a launch takes in big modules */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
@@ -72,34 +73,35 @@ static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collect
 }
 
 /* At least 1 % of the device time that all classes have taken, about: what a class must be measured for. */
-static bool matters(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+static bool matters(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint64_t now_ns)
 {
-    double all_ns = 0, own_ns = at_stake_ns(s, cls);
-    for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
-         other = other->next) {
-        all_ns += at_stake_ns(s, other);
+    double own_ns = at_stake_ns(s, cls);
+    if (s->all_ns == 0 || now_ns > s->all_known_ns + ALL_EVERY_NS) {
+        s->all_ns = 0;
+        s->all_known_ns = now_ns;
+        for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
+             other = other->next) {
+            s->all_ns += at_stake_ns(s, other);
+        }
     }
-    return own_ns >= LEAST_STAKE_NS && own_ns >= all_ns / MATTERS;
+    return own_ns >= LEAST_STAKE_NS && own_ns >= s->all_ns / MATTERS;
 }
 
-/* Of the other classes so far, most were launched once: so will this one be, probably. */
-static bool most_are_launched_once(const struct gmt_sampling *s,
-                                   const struct gmt_collector_class *cls)
+/* The first launch of a class, in a program most of whose classes are launched once: so will this one be, probably. */
+static bool is_probably_the_last(const struct gmt_sampling *s,
+                                 const struct gmt_collector_class *cls)
 {
-    unsigned once = 0, others = 0;
-    for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
-         other = other->next) {
-        others += other != cls;
-        once += other != cls && atomic_load_explicit(&other->launches, memory_order_relaxed) <= 1;
-    }
-    return 2 * once >= others;
+    unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
+    return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 &&
+           2 * (once - (once != 0)) >= others - (others != 0);
 }
 
 /* Counting is dear: a quarter of what may be spent at the start is kept for classes for which it is worth it. Which
  * these are shows as they are launched again. Hardware counters, which tell how long a kernel runs, may take all. */
 static uint64_t kept_ns(const struct gmt_sampling *s)
 {
-    return s->start_allowance_ns / 4;
+    bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
+    return times ? s->start_allowance_ns / 4 : 0;
 }
 
 static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
@@ -142,7 +144,8 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
     if (group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED) {
         bool fits = needed_ns + kept_ns(s) <= allowed_ns;
-        needed_ns += fits || matters(s, cls) ? 0 : kept_ns(s);
+        needed_ns += fits || is_probably_the_last(s, cls) || matters(s, cls, now_ns) ? 0
+                                                                                     : kept_ns(s);
     }
     if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
@@ -188,11 +191,11 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
     }
     uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    if (needed_ns + kept_ns(s) > allowed_ns && !most_are_launched_once(s, cls)) {
-        needed_ns += kept_ns(s);
+    needed_ns += s->repeat_always || is_probably_the_last(s, cls) ? 0 : kept_ns(s);
+    if (needed_ns > allowed_ns && kernel_ns != 0) {
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
     }
     if (needed_ns > allowed_ns) {
-        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
         return 0;
     }
     return cost_ns;

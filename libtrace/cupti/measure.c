@@ -87,7 +87,10 @@ static bool alone_now(void)
 static enum gmt_counter_group declined(const struct gmt_launch_site *site,
                                        enum gmt_counter_group group, enum gmt_unmeasured why)
 {
-    gmt_sampling_note(site->cls, why);
+    if (why !=
+        GMT_UNMEASURED_BUDGET) { /* which gmt_sampling_may has noted, where that is the reason */
+        gmt_sampling_note(site->cls, why);
+    }
     if (group == GMT_GROUP_SASS) {
         gmt_instructions_missed(why);
     }
@@ -255,6 +258,10 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_site *site,
     if (session_ns == 0) {
         return GMT_MEASURABLE;
     }
+    /* What is waited for is no part of what a session costs. */
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
+    gmt_spool_own_time(GMT_OWN_WAIT, current.began_ns, 0);
+    current.began_ns = gmt_clock_monotonic_ns();
     if (!gmt_session_open(at, group, current.began_ns)) {
         return GMT_UNMEASURED_REFUSED;
     }
@@ -305,8 +312,10 @@ static bool prepare_locked(const struct gmt_launch_site *site)
     enum gmt_unmeasured why = make_ready(site, group, at);
     if (why != GMT_MEASURABLE) {
         (void)declined(site, group, why);
+        return false;
     }
-    return why == GMT_MEASURABLE;
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
+    return true;
 }
 
 enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
@@ -371,6 +380,10 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
 uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
                              uint64_t copies_ns)
 {
+    if (atomic_load_explicit(&cls->launches, memory_order_relaxed) > 1 &&
+        !m->sampling.repeat_always) {
+        return 0;
+    }
     /* Repeated work would be in the records of a program that profiles itself. */
     if (!atomic_load(&m->counting) || atomic_load(&m->suspended) || !gmt_instructions_free()) {
         return 0;

@@ -146,8 +146,17 @@ void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls)
         return; /* two threads saw the first launch */
     }
     atomic_fetch_add(&s->class_count, 1);
+    atomic_fetch_add(&s->once_count, 1);
     cls->next = atomic_load(&s->classes);
     while (!atomic_compare_exchange_weak(&s->classes, &cls->next, cls)) {
+    }
+}
+
+/* Two threads may both see the second launch. */
+void gmt_sampling_launched_again(struct gmt_sampling *s)
+{
+    unsigned once = atomic_load(&s->once_count);
+    while (once != 0 && !atomic_compare_exchange_weak(&s->once_count, &once, once - 1)) {
     }
 }
 

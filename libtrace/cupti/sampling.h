@@ -57,6 +57,9 @@ struct gmt_sampling {
     double share;
     uint64_t start_allowance_ns;
     uint64_t began_ns;
+    _Atomic unsigned once_count; /* of the classes: launched once so far */
+    double all_ns;               /* device time that all classes have taken, about, ... */
+    uint64_t all_known_ns;       /* ... at that time */
     _Atomic uint64_t spent_ns;
     uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
@@ -82,6 +85,7 @@ void gmt_sampling_pause_sass(struct gmt_sampling *s, bool pause);
 enum gmt_counter_group gmt_sampling_seek(struct gmt_sampling *s, struct gmt_collector_class *cls,
                                          uint32_t phase);
 void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls);
+void gmt_sampling_launched_again(struct gmt_sampling *s);
 
 static inline uint32_t gmt_sampling_count(const struct gmt_collector_class *cls, uint32_t group)
 {
@@ -108,6 +112,8 @@ static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
     atomic_store_explicit(&cls->launches, seen + 1, memory_order_relaxed);
     if (__builtin_expect(seen == 0, 0)) {
         gmt_sampling_list(s, cls);
+    } else if (__builtin_expect(seen == 1, 0)) {
+        gmt_sampling_launched_again(s);
     }
     return gmt_sampling_pick(s, cls);
 }
@@ -128,8 +134,8 @@ enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
                                                  const struct gmt_collector_class *cls);
 
 /* Is a launch of `cls` to be repeated (gmt_collector_ops.repeats)? Only the first one is: a class that is launched again
- * gets its samples from launches of their own. Returns the expected cost, ns, or 0; where the budget says no, that is
- * noted as the reason. */
+ * gets its samples from launches of their own. Returns the expected cost, ns, or 0; where the budget says no after the first
+ * execution, that is noted as the reason. */
 uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns);
 

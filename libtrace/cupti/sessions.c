@@ -58,6 +58,9 @@ bool gmt_session_idle_within(uint64_t ns)
     static _Atomic bool timed_out; /* and the device has not been idle since */
     uint64_t began_ns = gmt_clock_monotonic_ns();
     while (m->config->idle != NULL && !m->config->idle()) {
+        if (gmt_session_capturing()) {
+            return false; /* it waits for us, and asking about its streams would break it */
+        }
         if (atomic_load(&timed_out) || gmt_clock_monotonic_ns() - began_ns > ns) {
             atomic_store(&timed_out, atomic_load(&timed_out) || ns != 0);
             return false;

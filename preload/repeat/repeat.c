@@ -3,6 +3,7 @@
 #include "preload/repeat/repeat.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "libtrace/record/spool.h"
 #include "preload/context.h"
@@ -20,7 +21,10 @@
 /* That work of the program is waited for: a kernel may itself wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 #define PREFERRED_CLUSTER_DIMENSION 11 /* of CUDA 12.8: not in older headers */
-#define MOST_SCANS 8u                  /* each finds memory that the one before did not know of */
+#define FIRST_PAUSE_NS UINT64_C(10000000)
+#define ROOM_NS UINT64_C(10000000000)
+#define ROOM_BYTES (UINT64_C(64) << 20) /* what a driver may take besides */
+#define MOST_SCANS 8u                   /* each finds memory that the one before did not know of */
 #define MOST_TURNS \
     3u /* executions that are measured: one for each kind of counters, and one to spare */
 
@@ -224,15 +228,15 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
 
 /* ---- executions --------------------------------------------------------------------------------- */
 
-/* True: the launch is over. */
-static bool is_over(const struct gmt_relaunch *launch, uint64_t began_ns)
+/* True: the launch is over. `breakable`: the others may go on meanwhile, and are not made to wait any longer then. */
+static bool is_over(const struct gmt_relaunch *launch, uint64_t began_ns, bool breakable)
 {
     bool per_thread = launch->hook == GMT_HOOK_cuLaunchKernel_ptsz ||
                       launch->hook == GMT_HOOK_cuLaunchKernelEx_ptsz;
     CUresult (*query)(CUstream) = per_thread ? gmt_driver.cuStreamQuery_ptsz
                                              : gmt_driver.cuStreamQuery;
     CUresult result = CUDA_ERROR_NOT_READY;
-    while (query != NULL && result == CUDA_ERROR_NOT_READY && gmt_hold_lasts() &&
+    while (query != NULL && result == CUDA_ERROR_NOT_READY && (!breakable || gmt_hold_lasts()) &&
            gmt_clock_monotonic_ns() - began_ns < LONGEST_NS) {
         result = query(launch->stream);
     }
@@ -250,7 +254,7 @@ static bool first_execution(const struct gmt_repeat *repeat, struct gmt_site *si
         return false;
     }
     /* An error of the kernel is the program's to find, where it would have found it. */
-    *ns = is_over(repeat->launch, began_ns) ? gmt_clock_monotonic_ns() - began_ns : 0;
+    *ns = is_over(repeat->launch, began_ns, true) ? gmt_clock_monotonic_ns() - began_ns : 0;
     return true;
 }
 
@@ -277,7 +281,9 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
         site->result = result;
         return false;
     }
-    return gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS && group != GMT_GROUP_NONE;
+    /* It may run for good: a patched kernel needs more registers, so that blocks that wait for each other may not fit. */
+    repeat->over = is_over(repeat->launch, gmt_clock_monotonic_ns(), false);
+    return repeat->over && gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS && group != GMT_GROUP_NONE;
 }
 
 /* Returns what copying memory back took, about, ns. */
@@ -303,6 +309,15 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_site *sit
     return copied_ns;
 }
 
+/* Nothing of the launch is under way: memory of ours is freed at once. */
+static void release_now(struct gmt_snapshot *snapshot)
+{
+    gmt_collector->own_work(true);
+    gmt_snapshot_release(snapshot);
+    gmt_collector->own_work(false);
+    gmt_hold_undone();
+}
+
 /* The first execution is over, or others go on beside it. */
 static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_site *site,
                                        struct gmt_snapshot *snapshot, uint64_t kernel_ns)
@@ -313,14 +328,14 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_sit
         copied_ns = execute_measured(repeat, site, snapshot, kernel_ns);
     }
     if (snapshot->memory.bytes != 0) {
-        if (kernel_ns != 0 && gmt_hold_undo(0)) {
-            gmt_snapshot_release(snapshot);
-            gmt_hold_undone();
+        bool over = !site->made || (kernel_ns != 0 && repeat->over);
+        if (over && gmt_hold_undo(0)) {
+            release_now(snapshot);
         } else {
             gmt_snapshot_release_later(snapshot);
         }
     }
-    gmt_collector->charge(copied_ns);
+    gmt_collector->charge(copied_ns + kernel_ns); /* the program might not have waited for it */
     if (repeat->group != GMT_GROUP_NONE) {
         return GMT_MEASURABLE;
     }
@@ -352,6 +367,7 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
 {
     struct gmt_collector_class *cls = repeat->measured->cls;
     repeat->group = GMT_GROUP_NONE;
+    repeat->over = true;
     enum gmt_unmeasured why = driver_has_all() ? refusal(repeat) : GMT_UNMEASURED_ONCE_FAILED;
     if (why == GMT_MEASURABLE && !gmt_collector->prepare(repeat->measured)) {
         return false;
@@ -370,15 +386,47 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     return site->made;
 }
 
+/* Others are held for it: not as often as a busy program synchronizes. */
 void gmt_repeat_waited(void)
 {
-    if (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) == 0 || !gmt_hold_begin()) {
+    static _Atomic uint64_t next_ns, pause_ns;
+    uint64_t now_ns, wait_ns = atomic_load(&pause_ns);
+    if (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) == 0 ||
+        atomic_load(&gmt_captures) != 0 ||
+        (now_ns = gmt_clock_monotonic_ns()) < atomic_load(&next_ns) ||
+        !gmt_streams_idle(gmt_context_current(NULL)) || !gmt_hold_begin()) {
         return;
     }
+    atomic_store(&pause_ns, wait_ns == 0           ? FIRST_PAUSE_NS
+                            : wait_ns < LONGEST_NS ? 2 * wait_ns
+                                                   : wait_ns);
+    atomic_store(&next_ns, now_ns + atomic_load(&pause_ns));
     if (atomic_load(&gmt_captures) == 0 && gmt_streams_idle(gmt_context_current(NULL)) &&
         gmt_hold_undo(0)) {
+        gmt_collector->own_work(true);
         (void)gmt_snapshot_release_late();
+        gmt_collector->own_work(false);
         gmt_hold_undone();
+        atomic_store(&pause_ns, 0);
     }
     gmt_hold_end();
+}
+
+/* An allocation of the program is to come, which would fail for what we hold. */
+void gmt_repeat_make_room(size_t bytes)
+{
+    size_t free_bytes = 0, total_bytes = 0;
+    uint64_t began_ns = 0;
+    while (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) != 0 &&
+           atomic_load(&gmt_captures) == 0 && gmt_driver.cuMemGetInfo_v2 != NULL &&
+           gmt_driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) == CUDA_SUCCESS &&
+           free_bytes < bytes + ROOM_BYTES) {
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        began_ns = began_ns == 0 ? now_ns : began_ns;
+        if (now_ns - began_ns > ROOM_NS) {
+            return; /* the kernel may wait for this thread */
+        }
+        gmt_repeat_waited();
+        (void)usleep(1000);
+    }
 }

@@ -38,9 +38,10 @@ struct gmt_repeat {
     const struct gmt_launch_site *measured; /* as for gmt_collector_ops.begin */
     uint16_t context;                       /* gmt_context.id */
     enum gmt_counter_group group;           /* out: that of the execution that stands */
+    bool over;                              /* the last execution is, as far as is known */
 };
 
-/* May a launch of `cls`, which gmt_collector_ops.want has counted, be worth repeating? A few ns. */
+/* May a launch of `cls`, which gmt_collector_ops.want has counted, be worth repeating? A few ns where it is not the first. */
 bool gmt_repeat_wants(struct gmt_collector_class *cls);
 
 /* Make the launch, several times if that is worth it and nobody can tell. True: it was made; `site` has its
@@ -50,5 +51,9 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site);
 /* A call of the program has waited for the device: memory of ours that could not be freed before is freed, if
  * nothing is under way. */
 void gmt_repeat_waited(void);
+
+/* Before the program allocates device memory: what could not be freed before is, if it would be lacking; that is
+ * waited for, at most 10 s. */
+void gmt_repeat_make_room(size_t bytes);
 
 #endif

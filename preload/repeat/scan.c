@@ -85,7 +85,7 @@ static bool leads_out(const struct look *look, uint64_t word)
     }
     if (gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, word) !=
         CUDA_SUCCESS) {
-        return look->heap || (look->pageable && gmt_windows_changeable(look->windows, word));
+        return look->heap || (look->pageable && gmt_windows_hold_data(look->windows, word));
     }
     return type != CU_MEMORYTYPE_DEVICE || !is_restored(look, word);
 }

@@ -21,7 +21,7 @@ _Atomic unsigned gmt_snapshots_late;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     CUcontext context; /* NULL: free */
-    CUdeviceptr base;
+    struct gmt_extent memory;
 } later[LATER]; /* memory of ours that is still to be freed */
 static _Atomic uint64_t bytes_per_us = FIRST_BYTES_PER_US;
 
@@ -91,9 +91,18 @@ bool gmt_snapshot_restore(const struct gmt_snapshot *snapshot)
     return copy(snapshot, true);
 }
 
+/* The program's next allocation may get this memory: what it held must not be found there. */
+static void clear_and_free(CUdeviceptr base, uint64_t bytes)
+{
+    if (gmt_driver.cuMemsetD8_v2 != NULL) {
+        (void)gmt_driver.cuMemsetD8_v2(base, 0, bytes);
+    }
+    (void)gmt_driver.cuMemFree_v2(base);
+}
+
 void gmt_snapshot_release(struct gmt_snapshot *snapshot)
 {
-    (void)gmt_driver.cuMemFree_v2(snapshot->memory.base);
+    clear_and_free(snapshot->memory.base, snapshot->memory.bytes);
     snapshot->memory = (struct gmt_extent){0};
 }
 
@@ -110,7 +119,7 @@ void gmt_snapshot_release_later(struct gmt_snapshot *snapshot)
     }
     if (at < LATER) {
         later[at].context = context;
-        later[at].base = snapshot->memory.base;
+        later[at].memory = snapshot->memory;
         gmt_snapshots_late++;
     }
     pthread_mutex_unlock(&mutex);
@@ -129,7 +138,7 @@ bool gmt_snapshot_release_late(void)
         if (later[i].context == context) {
             later[i].context = NULL;
             gmt_snapshots_late--;
-            (void)gmt_driver.cuMemFree_v2(later[i].base);
+            clear_and_free(later[i].memory.base, later[i].memory.bytes);
         }
         room |= later[i].context == NULL;
     }

@@ -79,11 +79,19 @@ static bool read_rest(struct lines *from, char *rest, size_t room)
     return true;
 }
 
-/* Device files of RDMA, GPUDirect Storage and gdrcopy: these write device memory without a call of the driver. */
+/* Device files of RDMA, GPUDirect Storage and gdrcopy, and libraries of the video engines and of ray tracing: these write
+ * device memory without a call of the driver that hooks see. */
 static bool is_of_other_device(const char *rest)
 {
-    return strstr(rest, "/dev/infiniband/") != NULL || strstr(rest, "/dev/nvidia-fs") != NULL ||
-           strstr(rest, "/dev/gdrdrv") != NULL;
+    static const char *const names[] = {"/dev/infiniband/",     "/dev/nvidia-fs",
+                                        "/dev/gdrdrv",          "/libnvcuvid.so",
+                                        "/libnvidia-encode.so", "/libnvidia-opticalflow.so",
+                                        "/libnvoptix.so"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        found |= strstr(rest, names[i]) != NULL;
+    }
+    return found;
 }
 
 /* "first-end rwxp ..." */
@@ -97,15 +105,15 @@ static bool read_mappings(struct lines *from, struct gmt_windows *all)
         if (!read_number(from, &here.end, ' ')) {
             return false;
         }
-        char rest[160]; /* a name begins within the first 60 characters of it */
+        char rest[512]; /* a name begins within the first 60 characters of it */
         if (!read_rest(from, rest, sizeof(rest))) {
             return false;
         }
-        bool changeable = strlen(rest) >= 4 && (rest[1] == 'w' || rest[3] == 's');
+        bool private_code = strlen(rest) >= 4 && rest[1] == '-' && rest[2] == 'x' && rest[3] == 'p';
+        bool data = (rest[0] == 'r' || rest[1] == 'w') && !private_code;
         all->shared_with_devices |= is_of_other_device(rest);
         if (!append(all->windows, &all->count, here.first, here.end) ||
-            (changeable &&
-             !append(all->changeable, &all->changeable_count, here.first, here.end))) {
+            (data && !append(all->data, &all->data_count, here.first, here.end))) {
             return false;
         }
     }
@@ -173,7 +181,7 @@ bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach)
     struct lines from = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC),
                          .buffer = all->text,
                          .room = sizeof(all->text)};
-    all->count = all->changeable_count = 0;
+    all->count = all->data_count = 0;
     all->shared_with_devices = false;
     bool done = from.fd >= 0 && read_mappings(&from, all) && all->count != 0;
     if (from.fd >= 0) {
@@ -209,7 +217,7 @@ bool gmt_windows_hold(const struct gmt_windows *all, uint64_t word)
     return holds(all->windows, all->count, word);
 }
 
-bool gmt_windows_changeable(const struct gmt_windows *all, uint64_t word)
+bool gmt_windows_hold_data(const struct gmt_windows *all, uint64_t word)
 {
-    return holds(all->changeable, all->changeable_count, word);
+    return holds(all->data, all->data_count, word);
 }

@@ -23,11 +23,10 @@ struct gmt_window {
 
 struct gmt_windows {
     size_t count;
-    size_t changeable_count;
+    size_t data_count;
     bool shared_with_devices;               /* RDMA, GPUDirect Storage or gdrcopy is set up */
     struct gmt_window windows[GMT_WINDOWS]; /* ascending */
-    struct gmt_window
-        changeable[GMT_WINDOWS]; /* writable, or shared with others who may write there */
+    struct gmt_window data[GMT_WINDOWS];    /* what may be read or written, but private code */
     struct gmt_window scratch[GMT_WINDOWS];
     char text[16384]; /* a piece of /proc/self/maps: stacks of programs are small */
 };
@@ -35,9 +34,9 @@ struct gmt_windows {
 /* Fill `all` for `reach`. False: /proc/self/maps cannot be read, or there are too many. */
 bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach);
 
-/* In one of the windows? In memory of the host that a kernel, where the device may use it, or others can change? What nobody
- * can change (code, constants: most mappings of a process) is not restored, and needs not be. */
+/* In one of the windows? In data of the host, from which a kernel could go on where the device may use it? Code that nobody
+ * can change (most of a process's mappings, by size) is not restored, and leads nowhere. */
 bool gmt_windows_hold(const struct gmt_windows *all, uint64_t word);
-bool gmt_windows_changeable(const struct gmt_windows *all, uint64_t word);
+bool gmt_windows_hold_data(const struct gmt_windows *all, uint64_t word);
 
 #endif

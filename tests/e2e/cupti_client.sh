@@ -12,6 +12,11 @@ scenario=$2
 shift
 export GMTRACE_COLLECT=standard GMTRACE_CUPTI=$STANDIN_CUPTI
 export SIMGPU_INTERFACE=0 # a driver like any other, with a CUPTI like any other
+# What gmtrace calls to repeat a launch is no call of the program, which makes more or fewer launches each time in these two.
+case $scenario in
+    busy | inside) export GMTRACE_REPEAT=off ;;
+    *) COUNT_PLAIN=1 ;;
+esac
 SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
 if [ "${CUPTI_COPY:-0}" = 1 ]; then
     mkdir copy

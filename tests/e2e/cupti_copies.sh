@@ -8,6 +8,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 CLIENT=$CLIENTS/cupticlient
 export GMTRACE_COLLECT=standard GMTRACE_CUPTI=$STANDIN_CUPTI
 export SIMGPU_INTERFACE=0 # a driver like any other, with a CUPTI like any other
+COUNT_PLAIN=1 # what gmtrace calls to repeat a launch is no call of the program
 SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
 mkdir first second
 cp "$STANDIN_CUPTI/libcupti.so.13" first/

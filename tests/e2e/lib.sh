@@ -54,7 +54,8 @@ run() {
 plain() {
     local name=$1
     shift
-    LD_LIBRARY_PATH=$SIM_LIB run "$name" "${CLIENT:-$CLIENTS/driverclient}" "$@"
+    LD_LIBRARY_PATH=$SIM_LIB SIMGPU_COUNTS=${COUNT_PLAIN:+$work/$name.counts} run "$name" \
+        "${CLIENT:-$CLIENTS/driverclient}" "$@"
 }
 
 # driverclient under gmtrace: the trace is NAME.db, what the driver saw is NAME.counts.
@@ -124,7 +125,7 @@ source "$GMT_SOURCE/tests/e2e/calls.sh"
 # Every call the driver saw is in the trace, and no other.
 all_calls_recorded() {
     local name=$1
-    driver_calls "$name.counts" >"$name.driver"
+    driver_calls "$name${COUNT_PLAIN:+.plain}.counts" >"$name.driver"
     trace_calls "$name.db" | join - <(recorded_apis) >"$name.trace"
     [ -s "$name.driver" ] || fail "the driver saw no call"
     diff "$name.driver" "$name.trace" >&2 || fail "calls made (<) and calls recorded (>) differ"

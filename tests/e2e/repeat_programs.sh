@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# repeat_programs.sh generate FIRST COUNT | shared FIRST COUNT | threads COUNT | slow: where every launch is repeated that may
+# repeat_programs.sh generate FIRST COUNT | shared FIRST COUNT | threads COUNT | slow | fill: where every launch is repeated that may
 # be, programs show the same. What lets others at memory forbids repeating for the life of the process: these hazards are
 # left to `shared`, which asks of launches without a hazard only that nobody sees it.
 # shellcheck source=tests/e2e/lib.sh
@@ -15,6 +15,10 @@ if [ "$mode" = shared ]; then
     set -- generate "$@"
 elif [ "$mode" = generate ]; then
     export REPEAT_WITHOUT=peer,peer_table,imported,imported_table
+fi
+if [ "$mode" = fill ]; then # which must not fail for memory of gmtrace's
+    export REPEAT_FILL=1
+    set -- slow
 fi
 SIMGPU_COUNTS=$work/plain.counts plain t.plain "$@"
 GMTRACE_COLLECT=standard GMTRACE_REPEAT=always traced t "$@"

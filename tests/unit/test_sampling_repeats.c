@@ -99,6 +99,19 @@ Test(sampling_repeats, the_last_quarter_is_for_programs_that_launch_once)
     cr_expect_eq(repeats(0, MS), 0u, "most are launched again");
 }
 
+/* What was repeated for its counts gets them: a short kernel, too. */
+Test(sampling_repeats, who_is_let_in_is_counted)
+{
+    begin(100 * MS, false);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    gmt_sampling_charge(&sampling, 80 * MS);
+    cr_assert_neq(repeats(0, MS), 0u);
+    measured(GMT_GROUP_HARDWARE);
+    gmt_sampling_timed(&sampling, &kernel, 900 * US);
+    cr_assert_neq(repeats(US, MS), 0u);
+    cr_expect(gmt_sampling_may(&sampling, &kernel, GMT_GROUP_SASS, 0, gmt_clock_monotonic_ns()));
+}
+
 /* Not "launched too few times": more launches are not what it lacks. */
 Test(sampling_repeats, a_kernel_that_the_budget_kept_from_being_counted_says_so)
 {

@@ -159,7 +159,15 @@ static void *copy_shortly(void *unused)
     return NULL;
 }
 
-/* REPEAT_TIMING: a file for "longest call in ns, copies made, kernel in ns". REPEAT_SLOW: steps of the kernel. */
+/* Nearly all memory that was free before the launch. */
+static void fill(size_t free_bytes)
+{
+    CUdeviceptr memory;
+    CHECK(cu.cuMemAlloc(&memory, free_bytes - (1u << 16)));
+    CHECK(cu.cuMemFree(memory));
+}
+
+/* REPEAT_FILL: no copies, but memory that is filled after the launch, and emptied. REPEAT_TIMING: a file for "longest call in ns, copies made, kernel in ns". REPEAT_SLOW: steps of the kernel. */
 int repeat_slow(void)
 {
     const char *file = getenv("REPEAT_TIMING"), *asked = getenv("REPEAT_SLOW");
@@ -177,17 +185,23 @@ int repeat_slow(void)
     CHECK(cu.cuMemAlloc(&memory, 128));
     CHECK(cu.cuMemsetD32(memory, 1, 32));
     CHECK(cu.cuCtxSynchronize());
-    if (pthread_create(&thread, NULL, copy_shortly, NULL) != 0) {
+    bool fills = getenv("REPEAT_FILL") != NULL;
+    if (!fills && pthread_create(&thread, NULL, copy_shortly, NULL) != 0) {
         return 4;
     }
     size_t free_before = 0, free_after = 0, total;
     CHECK(cu.cuMemGetInfo(&free_before, &total));
     uint64_t begin_ns = now_ns();
     CHECK(cu.cuLaunchKernel(slow, 1, 1, 1, 32, 1, 1, 0, stream, parameters, NULL));
+    if (fills) {
+        fill(free_before);
+    }
     CHECK(cu.cuStreamSynchronize(stream));
     uint64_t kernel_ns = now_ns() - begin_ns;
     atomic_store(&over, true);
-    pthread_join(thread, NULL);
+    if (!fills) {
+        pthread_join(thread, NULL);
+    }
     FILE *out = file != NULL ? fopen(file, "we") : NULL;
     if (out != NULL) {
         fprintf(out, "%llu %llu %llu\n", (unsigned long long)longest_ns, (unsigned long long)copies,

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches that are not measured, each for a reason that the user can do something about. */
+#include "client.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { COUNT = 256, LONG_COUNT = 1 << 25 };
+
+static CUfunction load(void)
+{
+    CUmodule module;
+    CUfunction add;
+    CHECK(cu.cuModuleLoadData(&module, client_ptx));
+    CHECK(cu.cuModuleGetFunction(&add, module, "vector_add"));
+    return add;
+}
+
+static int launched(long n)
+{
+    CHECK(cu.cuCtxSynchronize());
+    printf("%ld launches\n", n);
+    return 0;
+}
+
+/* N launches that are given memory which the host can change while they run. */
+int scenario_pinned(long n)
+{
+    (void)client_start();
+    CUfunction add = load();
+    void *host;
+    CUdeviceptr words;
+    CHECK(cu.cuMemHostAlloc(&host, COUNT * sizeof(float), CU_MEMHOSTALLOC_DEVICEMAP));
+    words = (CUdeviceptr)(uintptr_t)host; /* with unified addressing */
+    for (long i = 0; i < n; i++) {
+        CHECK(client_vector_add(add, words, words, words, COUNT, NULL));
+    }
+    (void)launched(n);
+    CHECK(cu.cuMemFreeHost(host));
+    return 0;
+}
+
+/* N launches of a kernel that runs long. */
+int scenario_long(long n)
+{
+    (void)client_start();
+    CUfunction add = load();
+    CUdeviceptr words;
+    CHECK(cu.cuMemAlloc(&words, LONG_COUNT * sizeof(float)));
+    for (long i = 0; i < n; i++) {
+        CHECK(client_vector_add(add, words, words, words, LONG_COUNT, NULL));
+    }
+    (void)launched(n);
+    CHECK(cu.cuMemFree(words));
+    return 0;
+}
+
+/* N launches, then two launches of a graph with the same kernel. */
+int scenario_captured(long n)
+{
+    (void)client_start();
+    CUfunction add = load();
+    CUdeviceptr words;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cu.cuMemAlloc(&words, COUNT * sizeof(float)));
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    for (long i = 0; i < n; i++) {
+        CHECK(client_vector_add(add, words, words, words, COUNT, stream));
+    }
+    CHECK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CHECK(client_vector_add(add, words, words, words, COUNT, stream));
+    CHECK(cu.cuStreamEndCapture(stream, &graph));
+    CHECK(cu.cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cu.cuGraphLaunch(exec, stream));
+    CHECK(cu.cuGraphLaunch(exec, stream));
+    (void)launched(n);
+    CHECK(cu.cuGraphExecDestroy(exec));
+    CHECK(cu.cuGraphDestroy(graph));
+    CHECK(cu.cuStreamDestroy(stream));
+    CHECK(cu.cuMemFree(words));
+    return 0;
+}

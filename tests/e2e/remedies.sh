@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# remedies.sh: where kernels are not measured gmanalyze says why and what to do, and that helps. CUPTI is the stand-in.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+: "${STANDIN_CUPTI:?the folder of the stand-in CUPTI}"
+export GMTRACE_COLLECT=standard GMTRACE_CUPTI=$STANDIN_CUPTI
+export SIMGPU_INTERFACE=0 # a driver like any other, with a CUPTI like any other
+SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
+
+# recorded NAME ARG...: the program as without gmtrace, and its report as NAME.json.
+recorded() {
+    local name=$1
+    shift
+    traced_like_plain "$name" "$@"
+    finished "$name.db"
+    "$GMT_BUILD/bin/gmanalyze" --format=json "$name.db" >"$name.json" || true
+}
+
+# remedy NAME REASON: what the report says to do about kernels that were not measured for that reason.
+remedy() {
+    jq -r --arg why "$2" '.could_not_check[] | select(.why | contains($why)) | .remedy' "$1.json" | head -1
+}
+
+# missing NAME: what classes lack, with the reasons.
+missing() {
+    sql "$1.db" "SELECT substr(detail, instr(detail, ': ') + 2) FROM loss WHERE kind LIKE 'kernel class %'"
+}
+
+# has NAME REASON: it is the reason of the trace, and the report tells it with its remedy.
+has() {
+    equal "why nothing was counted" "$2" "$(missing "$1")"
+    said=$(remedy "$1" "$2")
+    case $said in '' | null) fail "$1: no remedy for '$2'" ;; esac
+}
+
+# gone NAME: nothing lacks anything any more, and some launches were measured.
+gone() {
+    equal "what is left after the remedy" "" "$(missing "$1")"
+    [ "$(sql "$1.db" "SELECT count(DISTINCT grp) FROM kernel_counters WHERE value IS NOT NULL")" -ge 2 ] ||
+        fail "$1: not both kinds of counters"
+}
+
+host="it is given memory that the host can change while it runs, so measuring it could make the program wait for itself"
+recorded host pinned 4
+has host "$host"
+equal "remedy" "GMTRACE_COUNTERS=on" "${said%% *}"
+GMTRACE_COUNTERS=on recorded host_on pinned 4
+gone host_on
+
+shared="the program lets kernels wait for other devices or processes (see counters.shared)"
+export OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0
+recorded shared churn 20
+has shared "$shared"
+equal "remedy" "GMTRACE_COUNTERS=on" "${said%% *}"
+GMTRACE_COUNTERS=on recorded shared_on churn 20
+gone shared_on
+unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK
+
+budget="measuring it would have cost more than the budget"
+recorded budget long 3
+has budget "$budget"
+equal "remedy" "record with --counter-budget unlimited" "$said"
+GMTRACE_COUNTER_BUDGET=unlimited recorded budget_unlimited long 3
+gone budget_unlimited
+
+captured="it was launched into captures of graphs"
+recorded captured captured 0
+# The stand-in has no records of what graphs run, from which the report tells this (rules about graphs).
+equal "why nothing was counted" "$captured" "$(missing captured)"
+grep -qF "$captured\", \"run the captured code twice before it is captured:" "$GMT_SOURCE/libtrace/record/unmeasured.def" ||
+    fail "another remedy is printed"
+recorded captured_twice captured 2
+gone captured_twice
+echo "every remedy helps"
