@@ -24,7 +24,7 @@ struct gmt_window {
 struct gmt_windows {
     size_t count;
     size_t data_count;
-    bool shared_with_devices;               /* RDMA, GPUDirect Storage or gdrcopy is set up */
+    bool shared_with_devices;               /* others write device memory unseen (windows.c) */
     struct gmt_window windows[GMT_WINDOWS]; /* ascending */
     struct gmt_window data[GMT_WINDOWS];    /* what may be read or written, but private code */
     struct gmt_window scratch[GMT_WINDOWS];

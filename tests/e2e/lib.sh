@@ -54,8 +54,8 @@ run() {
 plain() {
     local name=$1
     shift
-    LD_LIBRARY_PATH=$SIM_LIB SIMGPU_COUNTS=${COUNT_PLAIN:+$work/$name.counts} run "$name" \
-        "${CLIENT:-$CLIENTS/driverclient}" "$@"
+    [ -z "${COUNT_PLAIN-}" ] || local -x SIMGPU_COUNTS=$work/$name.counts
+    LD_LIBRARY_PATH=$SIM_LIB run "$name" "${CLIENT:-$CLIENTS/driverclient}" "$@"
 }
 
 # driverclient under gmtrace: the trace is NAME.db, what the driver saw is NAME.counts.
