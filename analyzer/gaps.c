@@ -62,7 +62,7 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
             longest = class;
     }
     const char *why = gmt_gaps_reason_unmeasured(tl, report);
-    /* Counters that were off, or refused, are told as a whole. */
+    /* Where counters were off or refused there is no reason of a class: the row of that capability says it. */
     if (classes == 0 || !(tl->has_patched || tl->has_hardware || why != NULL))
         return;
     report->incomplete = true;

@@ -50,7 +50,7 @@ enum gmt_unmeasured gmt_hazards_of_process(void)
 
 bool gmt_hazards_waiting(uint64_t within_ns)
 {
-    return !gmt_hazards_ignored() && gmt_waits_last(within_ns);
+    return !gmt_hazards_ignored() && gmt_waits_under_way_after(within_ns);
 }
 
 void gmt_hazards_opened(const struct gmt_site *site, const char *what)

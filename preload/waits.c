@@ -211,7 +211,7 @@ bool gmt_waits_under_way(void)
     return under_way;
 }
 
-bool gmt_waits_last(uint64_t within_ns)
+bool gmt_waits_under_way_after(uint64_t within_ns)
 {
     uint64_t began_ns = 0;
     while (gmt_waits_under_way()) {

@@ -33,9 +33,9 @@ bool gmt_waits_any_in_graphs(void);
  * one. */
 bool gmt_waits_under_way(void);
 
-/* The same, after `within_ns` at most: they may be over by then. Calls that are about to put in such an operation are not
- * waited for: they may wait for whoever measures. */
-bool gmt_waits_last(uint64_t within_ns);
+/* Polls for at most `within_ns`; false as soon as all are over. Does not wait for calls that are about to put in such an
+ * operation: they may wait for whoever measures. */
+bool gmt_waits_under_way_after(uint64_t within_ns);
 
 /* Before a stream is destroyed: nothing can be recorded in it any more. */
 void gmt_waits_stream_going(CUstream stream);

@@ -19,8 +19,8 @@ static const struct {
 /* For the kernel of a measured launch; with all instructions counted, in the second run of --collect deep. */
 #define TIMEOUT_NS UINT64_C(1000000000)
 #define TIMEOUT_ALL_NS UINT64_C(60000000000)
-#define MATTERS 100.0 /* one part in */
-#define ALL_EVERY_NS UINT64_C(100000000)
+#define LEAST_SHARE 0.01 /* of the device time of all classes */
+#define TOTAL_REFRESH_NS UINT64_C(100000000)
 #define LEAST_STAKE_NS 10000.0 /* a thousandth of what counting a launch takes in big modules */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
@@ -72,33 +72,35 @@ static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collect
     return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
 }
 
-/* At least 1 % of the device time that all classes have taken, about: what a class must be measured for. */
-static bool matters(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint64_t now_ns)
+/* Has the class taken at least 1 % of the device time of all classes, about? */
+static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                           uint64_t now_ns)
 {
     double own_ns = at_stake_ns(s, cls);
-    if (s->all_ns == 0 || now_ns > s->all_known_ns + ALL_EVERY_NS) {
-        s->all_ns = 0;
-        s->all_known_ns = now_ns;
+    if (s->total_ns == 0 || now_ns > s->total_at_ns + TOTAL_REFRESH_NS) {
+        s->total_ns = 0;
+        s->total_at_ns = now_ns;
         for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
              other = other->next) {
-            s->all_ns += at_stake_ns(s, other);
+            s->total_ns += at_stake_ns(s, other);
         }
     }
-    return own_ns >= LEAST_STAKE_NS && own_ns >= s->all_ns / MATTERS;
+    return own_ns >= LEAST_STAKE_NS && own_ns >= LEAST_SHARE * s->total_ns;
 }
 
-/* The first launch of a class, in a program most of whose classes are launched once: so will this one be, probably. */
-static bool is_probably_the_last(const struct gmt_sampling *s,
-                                 const struct gmt_collector_class *cls)
+/* At its first launch, in a program most of whose classes were launched once so far. */
+static bool is_probably_launched_once(const struct gmt_sampling *s,
+                                      const struct gmt_collector_class *cls)
 {
     unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
     return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 &&
            2 * (once - (once != 0)) >= others - (others != 0);
 }
 
-/* Counting is dear: a quarter of what may be spent at the start is kept for classes for which it is worth it. Which
- * these are shows as they are launched again. Hardware counters, which tell how long a kernel runs, may take all. */
-static uint64_t kept_ns(const struct gmt_sampling *s)
+/* Counting a launch is expensive. A quarter of the start allowance is reserved for counting significant classes, which show
+ * only as they are launched again, and classes that probably are launched once. Hardware counters, which tell how long a
+ * kernel runs, may take all. */
+static uint64_t reserve_ns(const struct gmt_sampling *s)
 {
     bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
     return times ? s->start_allowance_ns / 4 : 0;
@@ -143,9 +145,10 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     }
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
     if (group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED) {
-        bool fits = needed_ns + kept_ns(s) <= allowed_ns;
-        needed_ns += fits || is_probably_the_last(s, cls) || matters(s, cls, now_ns) ? 0
-                                                                                     : kept_ns(s);
+        bool fits = needed_ns + reserve_ns(s) <= allowed_ns;
+        needed_ns += fits || is_probably_launched_once(s, cls) || is_significant(s, cls, now_ns)
+                         ? 0
+                         : reserve_ns(s);
     }
     if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
@@ -191,7 +194,7 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
     }
     uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    needed_ns += s->repeat_always || is_probably_the_last(s, cls) ? 0 : kept_ns(s);
+    needed_ns += s->repeat_always || is_probably_launched_once(s, cls) ? 0 : reserve_ns(s);
     if (needed_ns > allowed_ns && kernel_ns != 0) {
         gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
     }

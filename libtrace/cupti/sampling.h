@@ -58,8 +58,8 @@ struct gmt_sampling {
     uint64_t start_allowance_ns;
     uint64_t began_ns;
     _Atomic unsigned once_count; /* of the classes: launched once so far */
-    double all_ns;               /* device time that all classes have taken, about, ... */
-    uint64_t all_known_ns;       /* ... at that time */
+    double total_ns;             /* device time of all classes, about, ... */
+    uint64_t total_at_ns;        /* ... at that time */
     _Atomic uint64_t spent_ns;
     uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */

@@ -309,7 +309,7 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_site *sit
     return copied_ns;
 }
 
-/* Nothing of the launch is under way: memory of ours is freed at once. */
+/* Nothing of the launch is under way. Ends the undo that the caller began (gmt_hold_undo). */
 static void release_now(struct gmt_snapshot *snapshot)
 {
     gmt_collector->own_work(true);
@@ -386,21 +386,26 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     return site->made;
 }
 
-/* Others are held for it: not as often as a busy program synchronizes. */
+/* Freeing holds the other threads: it is tried after 10 ms at the earliest, and in vain ever less often. */
+static _Atomic uint64_t next_ns, pause_ns;
+static bool may_free_now(void)
+{
+    uint64_t now_ns = gmt_clock_monotonic_ns(), last_ns = atomic_load(&pause_ns);
+    if (now_ns < atomic_load(&next_ns) || !gmt_streams_idle(gmt_context_current(NULL))) {
+        return false;
+    }
+    uint64_t pause = last_ns == 0 ? FIRST_PAUSE_NS : last_ns < LONGEST_NS ? 2 * last_ns : last_ns;
+    atomic_store(&pause_ns, pause);
+    atomic_store(&next_ns, now_ns + pause);
+    return true;
+}
+
 void gmt_repeat_waited(void)
 {
-    static _Atomic uint64_t next_ns, pause_ns;
-    uint64_t now_ns, wait_ns = atomic_load(&pause_ns);
     if (atomic_load_explicit(&gmt_snapshots_late, memory_order_relaxed) == 0 ||
-        atomic_load(&gmt_captures) != 0 ||
-        (now_ns = gmt_clock_monotonic_ns()) < atomic_load(&next_ns) ||
-        !gmt_streams_idle(gmt_context_current(NULL)) || !gmt_hold_begin()) {
+        atomic_load(&gmt_captures) != 0 || !may_free_now() || !gmt_hold_begin()) {
         return;
     }
-    atomic_store(&pause_ns, wait_ns == 0           ? FIRST_PAUSE_NS
-                            : wait_ns < LONGEST_NS ? 2 * wait_ns
-                                                   : wait_ns);
-    atomic_store(&next_ns, now_ns + atomic_load(&pause_ns));
     if (atomic_load(&gmt_captures) == 0 && gmt_streams_idle(gmt_context_current(NULL)) &&
         gmt_hold_undo(0)) {
         gmt_collector->own_work(true);
@@ -412,7 +417,6 @@ void gmt_repeat_waited(void)
     gmt_hold_end();
 }
 
-/* An allocation of the program is to come, which would fail for what we hold. */
 void gmt_repeat_make_room(size_t bytes)
 {
     size_t free_bytes = 0, total_bytes = 0;

@@ -16,6 +16,13 @@ static CUfunction load(void)
     return add;
 }
 
+static void launch(CUfunction add, CUdeviceptr words, unsigned count, CUstream stream, long n)
+{
+    for (long i = 0; i < n; i++) {
+        CHECK(client_vector_add(add, words, words, words, count, stream));
+    }
+}
+
 static int launched(long n)
 {
     CHECK(cu.cuCtxSynchronize());
@@ -32,9 +39,7 @@ int scenario_pinned(long n)
     CUdeviceptr words;
     CHECK(cu.cuMemHostAlloc(&host, COUNT * sizeof(float), CU_MEMHOSTALLOC_DEVICEMAP));
     words = (CUdeviceptr)(uintptr_t)host; /* with unified addressing */
-    for (long i = 0; i < n; i++) {
-        CHECK(client_vector_add(add, words, words, words, COUNT, NULL));
-    }
+    launch(add, words, COUNT, NULL, n);
     (void)launched(n);
     CHECK(cu.cuMemFreeHost(host));
     return 0;
@@ -47,9 +52,7 @@ int scenario_long(long n)
     CUfunction add = load();
     CUdeviceptr words;
     CHECK(cu.cuMemAlloc(&words, LONG_COUNT * sizeof(float)));
-    for (long i = 0; i < n; i++) {
-        CHECK(client_vector_add(add, words, words, words, LONG_COUNT, NULL));
-    }
+    launch(add, words, LONG_COUNT, NULL, n);
     (void)launched(n);
     CHECK(cu.cuMemFree(words));
     return 0;
@@ -66,9 +69,7 @@ int scenario_captured(long n)
     CUgraphExec exec;
     CHECK(cu.cuMemAlloc(&words, COUNT * sizeof(float)));
     CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    for (long i = 0; i < n; i++) {
-        CHECK(client_vector_add(add, words, words, words, COUNT, stream));
-    }
+    launch(add, words, COUNT, stream, n);
     CHECK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CHECK(client_vector_add(add, words, words, words, COUNT, stream));
     CHECK(cu.cuStreamEndCapture(stream, &graph));

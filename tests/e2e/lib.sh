@@ -50,7 +50,7 @@ run() {
     echo "$status" >"$name.status"
 }
 
-# driverclient without gmtrace.
+# driverclient without gmtrace. With COUNT_PLAIN=1 the driver counts its calls, and all_calls_recorded compares with these.
 plain() {
     local name=$1
     shift

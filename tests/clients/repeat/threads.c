@@ -167,7 +167,8 @@ static void fill(size_t free_bytes)
     CHECK(cu.cuMemFree(memory));
 }
 
-/* REPEAT_FILL: no copies, but memory that is filled after the launch, and emptied. REPEAT_TIMING: a file for "longest call in ns, copies made, kernel in ns". REPEAT_SLOW: steps of the kernel. */
+/* REPEAT_TIMING: a file for "longest call in ns, copies made, kernel in ns". REPEAT_SLOW: steps of the kernel. REPEAT_FILL:
+ * no copies; nearly all memory is allocated after the launch. */
 int repeat_slow(void)
 {
     const char *file = getenv("REPEAT_TIMING"), *asked = getenv("REPEAT_SLOW");
