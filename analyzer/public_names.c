@@ -145,23 +145,43 @@ static char *copy_of(const char *text, size_t length)
 
 /* ---- words and sentences ------------------------------------------------------------------------ */
 
-/* Is it in quotes in the list of a CHECK of the schema? */
+/* Reads the schema's CHECKs: stores their quoted values, if there is a place for them, and counts them. */
+static size_t read_checks(const char **values)
+{
+    size_t count = 0;
+
+    for (const char *at = gmt_schema_sql; (at = strstr(at, "CHECK (")) != NULL;) {
+        const char *end = strstr(at, "))");
+
+        while ((at = strchr(at, '\'')) != NULL && end != NULL && at < end) {
+            size_t length = strcspn(++at, "'");
+
+            if (values != NULL && (values[count] = strndup(at, length)) == NULL)
+                return count;
+            count++;
+            at += length + 1;
+        }
+        if (end == NULL || at == NULL)
+            break;
+        at = end;
+    }
+    return count;
+}
+
+/* Is it one of the values that a CHECK of the schema lists? */
 static bool in_schema(const char *text)
 {
-    size_t length = strlen(text);
+    static struct set values;
 
-    if (length == 0 || strchr(text, '\'') != NULL)
-        return false;
-    for (const char *at = gmt_schema_sql; (at = strstr(at, "CHECK (")) != NULL; at++) {
-        const char *end = strstr(at, "))"), *found = at;
+    if (values.list == NULL) {
+        const char **list = calloc(read_checks(NULL), sizeof(*list));
 
-        while (end != NULL && (found = strstr(found, text)) != NULL && found < end) {
-            if (found[-1] == '\'' && found[length] == '\'')
-                return true;
-            found++;
-        }
+        if (list == NULL)
+            return false;
+        values.count = read_checks(list);
+        values.list = list;
     }
-    return false;
+    return has(&values, text);
 }
 
 char *gmt_public_word(const char *text)
