@@ -42,7 +42,7 @@ find_path(GMT_CUPTI_INCLUDE_DIR cupti.h
 if(GMT_CUPTI_INCLUDE_DIR)
     target_include_directories(gmt_cuda_headers SYSTEM INTERFACE ${GMT_CUPTI_INCLUDE_DIR})
 endif()
-# The occupancy calculator (analyzer/occupancy.c) and the software device are built around this one.
+# The occupancy calculator (analyzer/model/occupancy.c) and the software device are built around this one.
 find_path(GMT_OCCUPANCY_INCLUDE_DIR cuda_occupancy.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 if(NOT GMT_OCCUPANCY_INCLUDE_DIR)
     message(FATAL_ERROR "cuda_occupancy.h is missing: it comes with the toolkit's cuda.h (cuda-cudart-dev)")

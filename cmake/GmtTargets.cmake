@@ -33,7 +33,7 @@ endfunction()
 
 # gmt_small_frames(target [file...]): for what runs on the stacks of a program's threads, which may have 16 KiB.
 # The largest frame is that of a walk of the stack (preload/unwind/walk.h). The files named run on a stack of
-# our own (preload/own_stack.h). Without optimization frames say nothing.
+# our own (preload/session/own_stack.h). Without optimization frames say nothing.
 function(gmt_small_frames target)
     target_compile_options(${target} PRIVATE
         $<$<AND:$<COMPILE_LANGUAGE:C>,$<NOT:$<CONFIG:Debug>>>:-Wframe-larger-than=3072>)

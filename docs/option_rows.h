@@ -5,16 +5,16 @@
 
 enum program { GMTRACE, GMANALYZE };
 
-/* The columns of analyzer/options.def, as analyzer/commands/commands.h has them. */
+/* The columns of analyzer/commands/options.def, as analyzer/commands/commands.h has them. */
 enum command_index {
 #define GMT_COMMAND(NAME, name, arguments, summary) COMMAND_##NAME,
-#include "analyzer/commands.def"
+#include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
     COMMANDS
 };
 enum command_mask {
 #define GMT_COMMAND(NAME, name, arguments, summary) GMT_FOR_##NAME = 1 << COMMAND_##NAME,
-#include "analyzer/commands.def"
+#include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
 };
 
@@ -24,7 +24,7 @@ struct command_row {
 
 static const struct command_row commands[COMMANDS] = {
 #define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary},
-#include "analyzer/commands.def"
+#include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
 };
 
@@ -43,7 +43,7 @@ static const struct option_row options[] = {
 #undef GMT_OPTION
 #define GMT_OPTION(field, flag, letter, commands, metavar, standard, help) \
     {GMANALYZE, commands, flag, 0, metavar, standard, help, letter},
-#include "analyzer/options.def"
+#include "analyzer/commands/options.def"
 #undef GMT_OPTION
 };
 enum { OPTIONS = sizeof(options) / sizeof(options[0]) };

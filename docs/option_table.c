@@ -141,7 +141,7 @@ static void put_figures(void)
         bool gated;
     } figures[] = {
 #define GMT_FIGURE(name, kind, gated, label, value) {#name, label, gated},
-#include "reports/figures.def"
+#include "reports/model/figures.def"
 #undef GMT_FIGURE
     };
     puts(".Bl -tag -width peak_device_bytes -compact");

@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "device.h"
-#include "host.h"
-#include "libtrace/store/printable.h"
-#include "model.h"
-#include "offline.h"
-#include "once.h"
-#include "passes.h"
-#include "processes.h"
-#include "progress.h"
+#include "kernels/fit/host.h"
+#include "kernels/fit/model.h"
+#include "kernels/measure/bench.h"
+#include "kernels/measure/device.h"
+#include "kernels/measure/passes.h"
+#include "kernels/measure/processes.h"
+#include "kernels/measure/progress.h"
+#include "kernels/offline.h"
+#include "kernels/once.h"
+#include "libtrace/base/printable.h"
 
 #ifndef GMT_VERSION
 #define GMT_VERSION "0.1.0"

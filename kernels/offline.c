@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models and raw timings in files: checked, fitted again, shown. */
-#include "offline.h"
+#include "kernels/offline.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "host.h"
-#include "libtrace/store/printable.h"
-#include "model.h"
+#include "kernels/fit/host.h"
+#include "kernels/fit/model.h"
+#include "libtrace/base/printable.h"
 
 #define CHECK_TOLERANCE 1e-4 /* files keep six digits of ratios, whole ns of times */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches chosen variants a given number of times, untimed: for a profiler, or for a trace. */
-#include "once.h"
+#include "kernels/once.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rawfile.h"
+#include "kernels/fit/rawfile.h"
 
 #define ROUND_PAUSE_NS 5000000 /* samplers that work in phases move on with time, too */
 

@@ -4,15 +4,15 @@
 
 #include <errno.h>
 
-#include "preload/allocmap.h"
-#include "preload/context.h"
-#include "preload/guard.h"
-#include "preload/hazards.h"
-#include "preload/hook.h"
-#include "preload/options.h"
-#include "preload/resolve.h"
+#include "preload/hooks/hazards.h"
+#include "preload/hooks/hook.h"
+#include "preload/hooks/waits.h"
+#include "preload/lookup/resolve.h"
+#include "preload/session/guard.h"
+#include "preload/session/options.h"
 #include "preload/start.h"
-#include "preload/waits.h"
+#include "preload/state/allocmap.h"
+#include "preload/state/context.h"
 
 #define START_NS \
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */

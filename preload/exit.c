@@ -12,10 +12,10 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
-#include "preload/coverage.h"
-#include "preload/guard.h"
-#include "preload/hook.h"
-#include "preload/own_stack.h"
+#include "preload/hooks/hook.h"
+#include "preload/lookup/coverage.h"
+#include "preload/session/guard.h"
+#include "preload/session/own_stack.h"
 #include "preload/start.h"
 
 #define WAIT_NS UINT64_C(2000000000)   /* at a normal exit, for the recorder to catch up */

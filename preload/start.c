@@ -15,25 +15,25 @@
 #include <unistd.h>
 
 #include "libtrace/record/spawn.h"
-#include "preload/allocmap.h"
 #include "preload/collect.h"
-#include "preload/context.h"
-#include "preload/fingerprint.h"
-#include "preload/guard.h"
-#include "preload/hazards.h"
-#include "preload/hook.h"
-#include "preload/injection.h"
-#include "preload/kernels.h"
-#include "preload/nvtx.h"
-#include "preload/options.h"
-#include "preload/output.h"
-#include "preload/own_stack.h"
-#include "preload/resolve.h"
-#include "preload/run_note.h"
-#include "preload/stack.h"
-#include "preload/tensor_map.h"
-#include "preload/user_ranges.h"
-#include "preload/version.h"
+#include "preload/fingerprint/fingerprint.h"
+#include "preload/hooks/hazards.h"
+#include "preload/hooks/hook.h"
+#include "preload/hooks/tensor_map.h"
+#include "preload/lookup/injection.h"
+#include "preload/lookup/resolve.h"
+#include "preload/lookup/version.h"
+#include "preload/session/guard.h"
+#include "preload/session/options.h"
+#include "preload/session/output.h"
+#include "preload/session/own_stack.h"
+#include "preload/session/run_note.h"
+#include "preload/state/allocmap.h"
+#include "preload/state/context.h"
+#include "preload/state/kernels.h"
+#include "preload/state/nvtx.h"
+#include "preload/state/user_ranges.h"
+#include "preload/unwind/stack.h"
 
 #define START_WAIT_MS 500
 
@@ -56,7 +56,7 @@ static void write_names(void)
         enum gmt_family family;
     } apis[] = {
 #define GMT_HOOK(symbol, family, runtime) {#symbol, runtime, GMT_FAMILY_##family},
-#include "preload/hooks.def"
+#include "preload/hooks/hooks.def"
 #undef GMT_HOOK
     };
     for (size_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/format.h"
+#include "libtrace/base/format.h"
 #include "reports/writers.h"
 
 /* "-3.5e9" is a number all the same. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/format.h"
-#include "reports/json_values.h"
-#include "reports/source_path.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/source_path.h"
+#include "reports/json/json_values.h"
 #include "reports/writers.h"
 
 /* Readers of SARIF cut what is longer; the largest savings come first. */

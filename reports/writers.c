@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "reports/file.h"
-#include "reports/memory_limit.h"
+#include "libtrace/base/file.h"
+#include "libtrace/base/memory_limit.h"
 
 static const struct gmt_writer *const writers[] = {&gmt_writer_text,     &gmt_writer_json,
                                                    &gmt_writer_html,     &gmt_writer_csv,

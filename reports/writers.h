@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "reports/report.h"
+#include "reports/model/report.h"
 
 enum { GMT_TEXT_LINES = 60 }; /* what one looks through at a terminal */
 

@@ -7,19 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/budget.h"
 #include "analyzer/commands/commands.h"
+#include "analyzer/commands/options.h"
 #include "analyzer/commands/rule_list.h"
 #include "analyzer/commands/session.h"
 #include "analyzer/commands/several_output.h"
-#include "analyzer/compare.h"
-#include "analyzer/gates.h"
-#include "analyzer/options.h"
-#include "analyzer/page.h"
-#include "analyzer/ranks.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
-#include "reports/source_path.h"
+#include "analyzer/compare/budget.h"
+#include "analyzer/compare/compare.h"
+#include "analyzer/compare/gates.h"
+#include "analyzer/compare/ranks.h"
+#include "analyzer/page/page.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/base/source_path.h"
+#include "libtrace/store/db/guard.h"
 #include "reports/writers.h"
 
 static void complain(const char *subject, const char *message)

@@ -9,19 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/open.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
-#include "reports/format.h"
-#include "reports/memory_limit.h"
-#include "reports/nearest.h"
+#include "analyzer/trace/open.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/nearest.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/guard.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmanalyze " GMT_VERSION;
 
 const struct gmt_command gmt_commands[GMT_COMMANDS] = {
 #define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary, gmt_command_##name},
-#include "analyzer/commands.def"
+#include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
 };
 
@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
     {commands, (letter) != 0 ? (letter) : GMT_KEY_##field, \
      flag,     metavar, \
      help,     GMT_STANDARD(standard)},
-#include "analyzer/options.def"
+#include "analyzer/commands/options.def"
 #undef GMT_OPTION
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };

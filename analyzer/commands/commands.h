@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The commands of gmanalyze: what main dispatches to. A new one is a row in commands.def, a file
  * beside this one, and its options' rows in options.def. */
-#ifndef GMT_ANALYZER_COMMANDS_H
-#define GMT_ANALYZER_COMMANDS_H
+#ifndef GMT_ANALYZER_COMMANDS_COMMANDS_H
+#define GMT_ANALYZER_COMMANDS_COMMANDS_H
 
 #include <argp.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ enum gmt_exit {
 
 enum gmt_command_index {
 #define GMT_COMMAND(NAME, name, arguments, summary) GMT_COMMAND_##NAME,
-#include "analyzer/commands.def"
+#include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
     GMT_COMMANDS
 };
@@ -27,7 +27,7 @@ enum gmt_command_index {
 /* The columns of options.def. */
 enum gmt_command_mask {
 #define GMT_COMMAND(NAME, name, arguments, summary) GMT_FOR_##NAME = 1 << GMT_COMMAND_##NAME,
-#include "analyzer/commands.def"
+#include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
 };
 
@@ -45,7 +45,7 @@ const struct gmt_command *gmt_command_find(const char *name); /* or NULL */
 enum gmt_option_key {
     GMT_KEY_FIRST = 0x100,
 #define GMT_OPTION(field, flag, letter, commands, metavar, standard, help) GMT_KEY_##field,
-#include "analyzer/options.def"
+#include "analyzer/commands/options.def"
 #undef GMT_OPTION
 };
 

@@ -5,7 +5,7 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/session.h"
 #include "analyzer/commands/several_output.h"
-#include "analyzer/compare.h"
+#include "analyzer/compare/compare.h"
 
 /* One after the other: two traces of a million events need not lie in memory at once. */
 static int summarize(struct gmt_summary *summary, const struct gmt_options *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a trace can be exported to. Each target writes one form of it. */
-#ifndef GMT_ANALYZER_EXPORT_H
-#define GMT_ANALYZER_EXPORT_H
+#ifndef GMT_ANALYZER_COMMANDS_EXPORT_H
+#define GMT_ANALYZER_COMMANDS_EXPORT_H
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -8,10 +8,10 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/export.h"
 #include "analyzer/commands/views.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
+#include "libtrace/base/file.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/guard.h"
 #include "reports/csv.h"
-#include "reports/file.h"
 
 /* Cells are written as they are, whatever their type: nothing is computed from them. */
 int gmt_csv_rows(sqlite3_stmt *statement, FILE *out, long *rows)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "libtrace/store/database.h"
+#include "libtrace/store/db/database.h"
 
 /* Room for any name that is read; one of 1 MB, written for each of a million rows, would be 1 TB. */
 #define CUT(text) \

@@ -9,12 +9,12 @@
 #include "analyzer/commands/export_names.h"
 #include "analyzer/commands/trace_events.h"
 #include "analyzer/commands/validate_checks.h"
+#include "libtrace/base/file.h"
+#include "libtrace/base/printable.h"
 #include "libtrace/record/checked.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/own_schema.h"
-#include "libtrace/store/printable.h"
-#include "libtrace/store/values.h"
-#include "reports/file.h"
+#include "libtrace/store/db/guard.h"
+#include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/db/values.h"
 
 enum {
     HOST_PID = 1, /* the traced process: its own number is in its name */

@@ -9,9 +9,9 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/lines_write.h"
-#include "libtrace/store/database.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/db/guard.h"
 
 /* In the order of the words of --format. */
 static void (*const writers[])(const struct gmt_lines_view *view) = {gmt_lines_text,

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "analyzer/commands/lines_write.h"
-#include "reports/inlining.h"
-#include "reports/json_values.h"
-#include "reports/memory_limit.h"
+#include "libtrace/base/memory_limit.h"
+#include "reports/json/json_values.h"
+#include "reports/model/inlining.h"
 
 static json_t *of_chains(const struct gmt_source_line *line)
 {
@@ -15,7 +15,7 @@ static json_t *of_chains(const struct gmt_source_line *line)
     for (size_t i = 0; i < line->chain_count; i++)
         json_array_append_new(array, json_pack("{so, so}", "function",
                                                gmt_json_text(line->chains[i].function),
-                                               "inlined_at", gmt_chain_json(&line->chains[i])));
+                                               "inlined_at", gmt_json_chain(&line->chains[i])));
     return array;
 }
 

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "analyzer/commands/lines_write.h"
-#include "reports/format.h"
-#include "reports/inlining.h"
-#include "reports/text_parts.h"
+#include "libtrace/base/format.h"
+#include "reports/model/inlining.h"
+#include "reports/text/text_parts.h"
 
 /* Widths of the columns left of the source. */
 enum { EXECUTED = 14, RATIO = 14, EXCESS = 11, SHARE = 7, KIND = 15, NUMBER = 7 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How gmanalyze lines prints. */
-#ifndef GMT_ANALYZER_LINES_WRITE_H
-#define GMT_ANALYZER_LINES_WRITE_H
+#ifndef GMT_ANALYZER_COMMANDS_LINES_WRITE_H
+#define GMT_ANALYZER_COMMANDS_LINES_WRITE_H
 
-#include "analyzer/source_lines.h"
+#include "analyzer/trace/source_lines.h"
 
 struct gmt_lines_view {
     sqlite3 *db;

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/open.h"
-#include "analyzer/time_limit.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
-#include "libtrace/store/reader.h"
-#include "libtrace/store/recording.h"
-#include "reports/memory_limit.h"
+#include "analyzer/trace/open.h"
+#include "analyzer/trace/time_limit.h"
+#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/guard.h"
+#include "libtrace/store/db/reader.h"
+#include "libtrace/store/recording/recording.h"
 
 struct recover_options {
     const char *spool, *output;

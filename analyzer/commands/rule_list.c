@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/rule.h"
+#include "analyzer/findings/rule.h"
 
 /* What a rule cannot do without, by the bits of enum gmt_need. */
 static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules, told to the user: --list-rules and --explain. */
-#ifndef GMT_ANALYZER_RULE_LIST_H
-#define GMT_ANALYZER_RULE_LIST_H
+#ifndef GMT_ANALYZER_COMMANDS_RULE_LIST_H
+#define GMT_ANALYZER_COMMANDS_RULE_LIST_H
 
 #include <stdbool.h>
 

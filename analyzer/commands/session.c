@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/gaps.h"
-#include "analyzer/named_ranges.h"
-#include "analyzer/open.h"
-#include "analyzer/redact.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
+#include "analyzer/redact/redact.h"
+#include "analyzer/summary/gaps.h"
+#include "analyzer/trace/named_ranges.h"
+#include "analyzer/trace/open.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/guard.h"
 
 static void complain(const char *subject, const char *message)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One trace, opened and analysed: what every command that reports on traces starts from. */
-#ifndef GMT_ANALYZER_SESSION_H
-#define GMT_ANALYZER_SESSION_H
+#ifndef GMT_ANALYZER_COMMANDS_SESSION_H
+#define GMT_ANALYZER_COMMANDS_SESSION_H
 
 #include <sqlite3.h>
 
-#include "analyzer/analysis.h"
-#include "analyzer/options.h"
+#include "analyzer/commands/options.h"
+#include "analyzer/run/analysis.h"
 
 struct gmt_session {
     struct gmt_arena arena;

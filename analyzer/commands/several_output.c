@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
-#include "libtrace/store/printable.h"
-#include "reports/memory_limit.h"
+#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/printable.h"
 
 /* error: negative errno */
 static void complain(const char *subject, int error)

@@ -8,10 +8,10 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/sql_rows.h"
 #include "analyzer/commands/views.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
-#include "reports/format.h"
-#include "reports/memory_limit.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/guard.h"
 
 /* In the order of the words of --format. */
 static gmt_rows_function *const writers[] = {gmt_rows_table, gmt_rows_tsv, gmt_rows_csv,

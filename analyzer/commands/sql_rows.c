@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "analyzer/commands/export.h"
-#include "reports/format.h"
-#include "reports/json_values.h"
-#include "reports/memory_limit.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/memory_limit.h"
+#include "reports/json/json_values.h"
 
 /* Rows that tell how wide the columns of a table are; later ones may be wider and then stand out. */
 enum { ROWS_AHEAD = 1000, WIDEST = 80 };

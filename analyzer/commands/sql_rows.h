@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of a query as text. */
-#ifndef GMT_ANALYZER_SQL_ROWS_H
-#define GMT_ANALYZER_SQL_ROWS_H
+#ifndef GMT_ANALYZER_COMMANDS_SQL_ROWS_H
+#define GMT_ANALYZER_COMMANDS_SQL_ROWS_H
 
 #include <sqlite3.h>
 #include <stdio.h>

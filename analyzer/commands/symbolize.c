@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 
 #include "analyzer/commands/commands.h"
-#include "libtrace/store/database.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/printable.h"
-#include "libtrace/store/recording.h"
-#include "libtrace/store/symbolize.h"
-#include "reports/format.h"
-#include "reports/memory_limit.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/db/guard.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/symbols/symbolize.h"
 
 enum { MOST_DIRS = 64 };
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "reports/format.h"
+#include "libtrace/base/format.h"
 
 void gmt_events_text(struct gmt_events *events, const char *text)
 {

@@ -8,12 +8,12 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/validate_checks.h"
-#include "analyzer/time_limit.h"
-#include "libtrace/store/guard.h"
-#include "libtrace/store/reader.h"
-#include "reports/format.h"
-#include "reports/json_values.h"
-#include "reports/memory_limit.h"
+#include "analyzer/trace/time_limit.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/memory_limit.h"
+#include "libtrace/store/db/guard.h"
+#include "libtrace/store/db/reader.h"
+#include "reports/json/json_values.h"
 
 /* Faults that are told; the others are counted. */
 enum { EXAMPLES = 3 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked of a trace: queries whose rows are what is wrong. */
-#ifndef GMT_ANALYZER_VALIDATE_CHECKS_H
-#define GMT_ANALYZER_VALIDATE_CHECKS_H
+#ifndef GMT_ANALYZER_COMMANDS_VALIDATE_CHECKS_H
+#define GMT_ANALYZER_COMMANDS_VALIDATE_CHECKS_H
 
 #include <sqlite3.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyzer/commands/validate_checks.h"
-#include "libtrace/store/own_schema.h"
+#include "libtrace/store/db/own_schema.h"
 
 static const char *column_text(sqlite3_stmt *row, int column)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views of a trace: its public interface. */
-#ifndef GMT_ANALYZER_VIEWS_H
-#define GMT_ANALYZER_VIEWS_H
+#ifndef GMT_ANALYZER_COMMANDS_VIEWS_H
+#define GMT_ANALYZER_COMMANDS_VIEWS_H
 
 /* The names of all views in order, one row each: gmt_trace_open makes them for its connection. */
 #define GMT_VIEWS_SQL \

@@ -7,14 +7,14 @@
 #include <stdio.h>
 
 #include "libtrace/cupti/activity.h"
-#include "libtrace/cupti/code_index.h"
+#include "libtrace/cupti/code/code_index.h"
 #include "libtrace/cupti/contexts.h"
 #include "libtrace/cupti/copies.h"
 #include "libtrace/cupti/handover.h"
 #include "libtrace/cupti/loader.h"
-#include "libtrace/cupti/measure.h"
+#include "libtrace/cupti/measure/measure.h"
+#include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/cupti/refusal.h"
-#include "libtrace/cupti/sampling.h"
 #include "libtrace/cupti/watch.h"
 #include "libtrace/record/spool.h"
 

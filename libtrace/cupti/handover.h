@@ -8,7 +8,7 @@
  * its buffers back, the collector takes up again. Each such time is a GMT_REC_DEVICE_GAP in the trace.
  * What the program holds is counted from its first request on, also while nothing is recorded.
  *
- * The hooks (preload/cupti.c) call these around CUPTI's own function. Every call is bounded (3 s), and none
+ * The hooks (preload/hooks/cupti.c) call these around CUPTI's own function. Every call is bounded (3 s), and none
  * may fail: the program gets what CUPTI itself answers. Calls made from within these are let through.
  */
 #ifndef GMT_CUPTI_HANDOVER_H

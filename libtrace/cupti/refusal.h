@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/groups.h"
 #include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/measure/groups.h"
 #include "libtrace/record/layout.h"
 
 /* The `cupti` row when none could be loaded; error as gmt_cupti_load returned it. */

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/guard.h"
-#include "preload/hook.h"
+#include "preload/hooks/hook.h"
+#include "preload/session/guard.h"
 
 /* gmt_hold_state. */
 enum { FREE, HELD, UNDOING, BROKEN };

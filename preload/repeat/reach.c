@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "preload/allocmap.h"
-#include "preload/resolve.h"
+#include "preload/lookup/resolve.h"
 #include "preload/start.h"
+#include "preload/state/allocmap.h"
 
 struct gathering {
     struct gmt_reach *reach;

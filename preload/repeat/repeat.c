@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 #include "libtrace/record/spool.h"
-#include "preload/context.h"
-#include "preload/coverage.h"
-#include "preload/hazards.h"
-#include "preload/options.h"
+#include "preload/hooks/hazards.h"
+#include "preload/hooks/table.h"
+#include "preload/hooks/waits.h"
+#include "preload/lookup/coverage.h"
+#include "preload/lookup/resolve.h"
 #include "preload/repeat/reach.h"
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
-#include "preload/resolve.h"
+#include "preload/session/options.h"
 #include "preload/start.h"
-#include "preload/table.h"
-#include "preload/waits.h"
+#include "preload/state/context.h"
 
 /* That work of the program is waited for: a kernel may itself wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)

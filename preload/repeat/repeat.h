@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 #include "libtrace/record/collector.h"
-#include "preload/hook.h"
-#include "preload/kernels.h"
+#include "preload/hooks/hook.h"
+#include "preload/state/kernels.h"
 
 /* The program's call, to be made again. */
 struct gmt_relaunch {

@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "preload/hooks/table.h"
+#include "preload/hooks/tensor_map.h"
+#include "preload/lookup/resolve.h"
 #include "preload/repeat/windows.h"
-#include "preload/resolve.h"
 #include "preload/start.h"
-#include "preload/table.h"
-#include "preload/tensor_map.h"
 
 enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
 

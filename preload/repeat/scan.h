@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "libtrace/record/unmeasured.h"
-#include "preload/kernels.h"
 #include "preload/repeat/reach.h"
+#include "preload/state/kernels.h"
 
 #define GMT_SCAN_WORDS 4096 /* in windows; more are not asked about */
 #define GMT_SCAN_PUT \

@@ -5,9 +5,9 @@
 #include <pthread.h>
 
 #include "libtrace/record/clock.h"
+#include "preload/lookup/resolve.h"
 #include "preload/repeat/hold.h"
 #include "preload/repeat/scan.h"
-#include "preload/resolve.h"
 
 #define ALIGNMENT UINT64_C(256)
 #define PIECE_NS UINT64_C(3000)            /* of one copy, whatever its size */

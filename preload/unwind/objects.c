@@ -9,7 +9,7 @@
 
 #include "libtrace/record/layout.h"
 #include "libtrace/record/spool.h"
-#include "preload/options.h"
+#include "preload/session/options.h"
 #include "preload/unwind/cfi.h"
 #include "preload/unwind/generated.h"
 #include "preload/unwind/row.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "preload/allocmap.h"
+#include "preload/state/allocmap.h"
 
 #define SPACING UINT64_C(4096)
 #define START UINT64_C(0x7f0000000000)

@@ -17,8 +17,8 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
-#include "preload/options.h"
-#include "preload/stack.h"
+#include "preload/session/options.h"
+#include "preload/unwind/stack.h"
 
 enum { SETS = 24, PLACES = 64, MOST = 128 };
 

@@ -16,7 +16,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 

@@ -16,8 +16,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/symbolize.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/symbols/symbolize.h"
 
 #define PLACES 100u
 #define NO_LIMIT (UINT64_C(3600) * 1000000000)

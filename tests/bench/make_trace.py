@@ -52,7 +52,7 @@ METRICS = {  # id: name, group, unit, share of the bytes of a launch
 
 
 def constant(name: str) -> int:
-    """A number of libtrace/store/database.h."""
+    """A number of libtrace/store/db/database.h."""
     text = (STORE / "database.h").read_text()
     return int(re.search(rf"define {name} (\w+)", text)[1], 0)
 

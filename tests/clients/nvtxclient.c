@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/nvtx.h"
+#include "preload/state/nvtx.h"
 
 /* What the library believes of NVTX's binary interface is what NVIDIA's headers say. */
 _Static_assert(sizeof(struct gmt_nvtx_attributes) == sizeof(nvtxEventAttributes_t), "attributes");

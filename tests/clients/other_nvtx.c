@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "preload/nvtx.h"
+#include "preload/state/nvtx.h"
 
 static unsigned pushes;
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-sqlite3 "$work/trace.db" <"$GMT_SOURCE/libtrace/store/schema.sql"
+sqlite3 "$work/trace.db" <"$GMT_SOURCE/libtrace/store/db/schema.sql"
 sqlite3 "$work/trace.db" "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')
     AND name NOT LIKE 'sqlite_%'" | sort >"$work/schema"
 sed -nE 's/^\.It Sy (.*)$/\1/p' "$GMT_MAN/man5/gmtrace.db.5" | tr -s ' ,' '\n' | sort >"$work/page"

@@ -7,12 +7,12 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "libtrace/store/cubin_code.h"
-#include "libtrace/store/cubin_lines.h"
-#include "libtrace/store/database.h"
-#include "libtrace/store/elf_cuda.h"
-#include "libtrace/store/symbolize.h"
-#include "preload/launcher/program.h"
+#include "launcher/program.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/sass/cubin_code.h"
+#include "libtrace/store/sass/cubin_lines.h"
+#include "libtrace/store/symbols/elf_cuda.h"
+#include "libtrace/store/symbols/symbolize.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LEVELS = 64, OFFSETS = 64, FUNCTIONS = 32 };

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
-#include "preload/options.h"
-#include "preload/output.h"
+#include "preload/session/options.h"
+#include "preload/session/output.h"
 #include "tests/fuzz/fuzz.h"
 
 static uint8_t *good;

@@ -57,7 +57,7 @@ for name in pipeline_slow pipeline_fast; do
 done
 # Ranges of threads enclose calls, those of the process have a row.
 { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
-  cat "$GMT_SOURCE/libtrace/store/schema.sql" "$GMT_SOURCE"/tests/rules/{common,golden/trace,named_ranges}.sql; } | sqlite3 ranged.db
+  cat "$GMT_SOURCE/libtrace/store/db/schema.sql" "$GMT_SOURCE"/tests/rules/{common,golden/trace,named_ranges}.sql; } | sqlite3 ranged.db
 exports ranged
 python3 - ranged.json <<'PYTHON'
 import json, sys

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtrace/store/own_schema.h"
+#include "libtrace/store/db/own_schema.h"
 
 #define GMT_RULES_DIRECTORY GMT_SOURCE_DIR "/tests/rules"
 
@@ -85,7 +85,7 @@ void gmt_fixture_load(struct gmt_fixture *fixture, const char *name)
 
     *fixture = (struct gmt_fixture){0};
     cr_assert_eq(sqlite3_open(":memory:", &fixture->db), SQLITE_OK);
-    run_file(fixture, GMT_SOURCE_DIR "/libtrace/store/schema.sql");
+    run_file(fixture, GMT_SOURCE_DIR "/libtrace/store/db/schema.sql");
     run_file(fixture, GMT_RULES_DIRECTORY "/common.sql");
     snprintf(path, sizeof(path), GMT_RULES_DIRECTORY "/%s.sql", name);
     run_file(fixture, path);

@@ -3,7 +3,7 @@
 #ifndef GMT_TESTS_RULES_FIXTURE_H
 #define GMT_TESTS_RULES_FIXTURE_H
 
-#include "analyzer/analysis.h"
+#include "analyzer/run/analysis.h"
 
 struct gmt_fixture {
     sqlite3 *db;

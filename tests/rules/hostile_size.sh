@@ -44,7 +44,7 @@ rm names.json
 # --- Every command, with the limit that docs/security.md states: 64 MB and 20 times the file.
 make_trace many_kernels.db golden/trace
 sqlite3 many_kernels.db <"$GMT_SOURCE/tests/rules/hostile/many_kernels.sql"
-sqlite3 many_kernels.db <"$GMT_SOURCE/libtrace/store/indexes.sql"
+sqlite3 many_kernels.db <"$GMT_SOURCE/libtrace/store/db/indexes.sql"
 gunzip -c "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >slow.db
 gunzip -c "$GMT_SOURCE/tests/data/deep/reference_h200.db.gz" >counted.db
 python3 "$GMT_SOURCE/tests/rules/memory.py" "$GMANALYZE" "$asan" good.db slow.db many_kernels.db counted.db >memory ||

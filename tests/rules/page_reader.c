@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "analyzer/page.h"
+#include "analyzer/page/page.h"
 #include "reports/writers.h"
 
 static const char opening[] = "<script id=\"payload\" type=\"application/octet-stream\">";

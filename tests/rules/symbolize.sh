@@ -55,7 +55,7 @@ expect 0 old.db
 grep -q "^0 frames got a line" out || fail 'nothing to find'
 grep -q "^/opt/app/chain.so is not here: .*(1 frames, build id $id)" out || fail 'the module that is missing'
 expect 4 --strict old.db
-is 'its format' "$(awk '/define GMT_TRACE_USER_VERSION/ { print $3 }' "$GMT_SOURCE/libtrace/store/database.h")" \
+is 'its format' "$(awk '/define GMT_TRACE_USER_VERSION/ { print $3 }' "$GMT_SOURCE/libtrace/store/db/database.h")" \
     'PRAGMA user_version'
 expect 0 --debug-dir store old.db
 grep -q "^/opt/app/chain.so is stripped: " out || fail 'found, and stripped'

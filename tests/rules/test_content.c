@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/content.h"
+#include "analyzer/memory/content.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_fixture fixture;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/price_mapped.h"
+#include "analyzer/price/price_mapped.h"
 
 #define GOAL 0.10
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/json_parts.h"
+#include "reports/json/json_parts.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

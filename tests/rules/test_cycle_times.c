@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/cycle_times.h"
-#include "analyzer/open.h"
-#include "analyzer/thresholds.h"
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/trace/cycle_times.h"
+#include "analyzer/trace/open.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_fixture fixture;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/source_lines.h"
-#include "reports/format.h"
+#include "analyzer/trace/source_lines.h"
+#include "libtrace/base/format.h"
 #include "tests/rules/fixture.h"
 
 static const char counted[] =

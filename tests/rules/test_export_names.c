@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analyzer/commands/export_names.h"
-#include "libtrace/store/database.h"
+#include "libtrace/store/db/database.h"
 #include "tests/rules/fixture.h"
 
 enum { STEPS = 1000 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/gaps.h"
+#include "analyzer/summary/gaps.h"
 #include "libtrace/record/unmeasured.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"

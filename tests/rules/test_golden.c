@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/format.h"
+#include "libtrace/base/format.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

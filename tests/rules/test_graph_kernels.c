@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/named_ranges.h"
-#include "analyzer/open.h"
-#include "analyzer/query.h"
+#include "analyzer/trace/named_ranges.h"
+#include "analyzer/trace/open.h"
+#include "analyzer/trace/query.h"
 #include "tests/rules/page_reader.h"
 
 static struct gmt_fixture fixture;

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/handover.h"
-#include "analyzer/thresholds.h"
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/memory/handover.h"
 
 static void near(double value, double expected)
 {

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "analyzer/query.h"
+#include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
-#include "libtrace/store/guard.h"
+#include "libtrace/store/db/guard.h"
 #include "tests/rules/fixture.h"
 
 /* The reason why the golden trace, changed so, is not loaded; "" where it is. */

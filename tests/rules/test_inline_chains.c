@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/source_lines.h"
-#include "reports/format.h"
-#include "reports/inlining.h"
+#include "analyzer/trace/source_lines.h"
+#include "libtrace/base/format.h"
+#include "reports/model/inlining.h"
 #include "tests/rules/page_reader.h"
 
 /* load() at helper.h:2 is called by row() at helper.h:9 and by tile() at helper.h:14, these by the kernel

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/json_stream.h"
+#include "reports/json/json_stream.h"
 
 static json_t *square(const void *context, size_t i)
 {

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/price_launch.h"
+#include "analyzer/price/price_launch.h"
 
 /* 132 multiprocessors with two blocks of 1024 threads each: four waves and one block more. */
 Test(launch_shape, a_tail_costs_what_the_busiest_multiprocessor_does_alone)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/price_mapped.h"
+#include "analyzer/price/price_mapped.h"
 #include "tests/rules/fixture.h"
 
 #define MIB 1048576.0

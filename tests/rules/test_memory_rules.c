@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/price.h"
+#include "analyzer/price/price.h"
 #include "tests/rules/fixture.h"
 
 static void drop_simulated_counts(struct gmt_fixture *fixture)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/named_ranges.h"
+#include "analyzer/trace/named_ranges.h"
 #include "tests/rules/fixture.h"
 
 static void load(struct gmt_fixture *fixture)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/figures.h"
-#include "reports/format.h"
+#include "libtrace/base/format.h"
+#include "reports/model/figures.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

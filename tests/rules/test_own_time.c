@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/compare.h"
-#include "reports/own_time.h"
+#include "analyzer/compare/compare.h"
+#include "reports/model/own_time.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_fixture fixture;

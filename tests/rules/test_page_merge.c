@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/page_parts.h"
+#include "analyzer/page/page_parts.h"
 
 enum { CALLS = 40000, STREAMS = 3, STACKS = 2, LIMIT = 1000 };
 

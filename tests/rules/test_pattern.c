@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "analyzer/pattern.h"
+#include "analyzer/price/pattern.h"
 
 /* What a kernel does, and what it got pointers to. */
 struct kernel {

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/pattern.h"
+#include "analyzer/price/pattern.h"
 #include "tests/rules/fixture.h"
 
 /* Rows of n floats, without a pitch, in blocks of 32 x 8: full warps, and one that is not. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/price.h"
+#include "analyzer/price/price.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_timeline device(void)

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/price_layout.h"
+#include "analyzer/price/price_layout.h"
 #include "tests/rules/fixture.h"
 
 enum price { FIELD, WHOLE, NARROW, COLUMNS };

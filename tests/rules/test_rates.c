@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/price.h"
-#include "analyzer/price_shared.h"
+#include "analyzer/price/price.h"
+#include "analyzer/price/price_shared.h"
 
 /* Bandwidth over occupancy, one 4-byte load in flight. */
 static struct gmt_model_point points[] = {{0.5, 2.12e12, 0}, {0.75, 2.76e12, 0}, {1, 3.06e12, 0}};

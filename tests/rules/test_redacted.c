@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/public_names.h"
-#include "analyzer/redact.h"
-#include "analyzer/redact_columns.h"
-#include "analyzer/redact_text.h"
-#include "libtrace/store/database.h"
+#include "analyzer/redact/public_names.h"
+#include "analyzer/redact/redact.h"
+#include "analyzer/redact/redact_columns.h"
+#include "analyzer/redact/redact_text.h"
+#include "libtrace/store/db/database.h"
 
 static sqlite3 *new_trace(void)
 {

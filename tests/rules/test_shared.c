@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/occupancy.h"
-#include "analyzer/open.h"
+#include "analyzer/model/occupancy.h"
+#include "analyzer/trace/open.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

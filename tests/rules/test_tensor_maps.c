@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/tensor_maps.h"
+#include "analyzer/trace/tensor_maps.h"
 
 /* Half floats: rows of `box` elements out of rows of 4096, which begin `stride` bytes apart. */
 static struct gmt_tensor_map_row matrix(int64_t box, int64_t stride, uint64_t address)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/open.h"
+#include "analyzer/trace/open.h"
 #include "tests/rules/fixture.h"
 
 /* A recording of tests/data, unpacked, analysed with the shipped model. */

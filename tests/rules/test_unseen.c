@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/named_ranges.h"
-#include "analyzer/redact.h"
+#include "analyzer/redact/redact.h"
+#include "analyzer/trace/named_ranges.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_fixture fixture;

@@ -3,7 +3,7 @@
 # Sourced: makes traces of the fixtures, and one whose names are as bad as names can be.
 : "${GMT_SOURCE:?}"
 
-constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/database.h" | awk '{ print $3 }'; }
+constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/db/database.h" | awk '{ print $3 }'; }
 
 # make_trace FILE SQL...: of fixtures by their names, and of files.
 make_trace() {
@@ -12,7 +12,7 @@ make_trace() {
     {
         echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
         echo "PRAGMA user_version = $(constant GMT_TRACE_USER_VERSION);"
-        cat "$GMT_SOURCE/libtrace/store/schema.sql" "$GMT_SOURCE/tests/rules/common.sql"
+        cat "$GMT_SOURCE/libtrace/store/db/schema.sql" "$GMT_SOURCE/tests/rules/common.sql"
         for sql in "$@"; do
             [ -e "$sql" ] || sql=$GMT_SOURCE/tests/rules/$sql.sql
             cat "$sql"

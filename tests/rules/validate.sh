@@ -59,7 +59,7 @@ done
 sqlite3 pipeline_fast.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, '''spill'')', '''spill'',''simulated'')') WHERE name IN ('kernel_counters', 'metric')"
 sqlite3 pipeline_fast.db <<SQL
-$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example|tensor_map|tensor_map_encoding|launch_tensor_map) /,/^\)/p' "$GMT_SOURCE/libtrace/store/schema.sql")
+$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example|tensor_map|tensor_map_encoding|launch_tensor_map) /,/^\)/p' "$GMT_SOURCE/libtrace/store/db/schema.sql")
 INSERT INTO metric SELECT 900, 'global_load_bytes', '', 'simulated', 'bytes', '' WHERE NOT EXISTS
     (SELECT 1 FROM metric WHERE name = 'global_load_bytes');
 INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples)

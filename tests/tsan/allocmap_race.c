@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "preload/allocmap.h"
+#include "preload/state/allocmap.h"
 
 enum { WRITERS = 3, READERS = 3, PLACES = 6000, ROUNDS = 20000 };
 #define START UINT64_C(0x7f0000000000)

@@ -15,7 +15,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
-#include "libtrace/store/spool_reader.h"
+#include "libtrace/store/spool/spool_reader.h"
 
 enum { WRITERS = 8, FEW = 200, MANY = 20000 };
 #define TYPE GMT_REC_CALL

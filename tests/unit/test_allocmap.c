@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "preload/allocmap.h"
+#include "preload/state/allocmap.h"
 
 #define LIVE 500u
 

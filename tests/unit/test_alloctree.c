@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/alloctree.h"
+#include "preload/state/alloctree.h"
 
 #define MOST 40000u
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "child.h"
+#include "kernels/fit/child.h"
 
 #define ENOUGH_S 600 /* never waited for */
 

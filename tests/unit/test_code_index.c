@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cubin_fixture.h"
-#include "libtrace/cupti/code_index.h"
+#include "libtrace/cupti/code/code_index.h"
 
 static char variables[4096];
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/store/coverage.h"
-#include "libtrace/store/database.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/recording/coverage.h"
 
 static sqlite3 *db;
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/layout_coverage.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

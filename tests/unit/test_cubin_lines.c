@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtrace/store/cubin_lines.h"
+#include "libtrace/store/sass/cubin_lines.h"
 
 enum { INSTRUCTION = 16, MAX_BYTES = 1 << 20, LEVELS = 8 };
 

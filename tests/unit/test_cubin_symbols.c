@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cubin_fixture.h"
-#include "libtrace/cupti/cubin_symbols.h"
+#include "libtrace/cupti/code/cubin_symbols.h"
 
 static char functions[2048], variables[2048];
 

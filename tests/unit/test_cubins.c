@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cubin_fixture.h"
-#include "libtrace/cupti/cubins.h"
+#include "libtrace/cupti/code/cubins.h"
 #include "libtrace/record/collector.h"
 
 static CUpti_CallbackFunc callback;

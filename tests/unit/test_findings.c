@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/intervals.h"
-#include "analyzer/joints.h"
-#include "reports/arena.h"
+#include "analyzer/findings/joints.h"
+#include "analyzer/trace/intervals.h"
+#include "libtrace/base/arena.h"
 
 static struct gmt_finding finding(struct gmt_interval *claims, size_t n, double saving_ns)
 {

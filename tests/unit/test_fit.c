@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "fit.h"
-#include "variants.h"
+#include "kernels/fit/fit.h"
+#include "kernels/variants/variants.h"
 
 #define SIZES 14
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "fit.h"
+#include "kernels/fit/fit.h"
 
 #define SIZES 14
 

@@ -2,8 +2,8 @@
 /* Kernel classes of graphs whose nodes were made one by one, so that no launch has them. Links gmt_store. */
 #include <criterion/criterion.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/ingest.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/ingest/ingest.h"
 
 static sqlite3 *db;
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "preload/hash_budget.h"
+#include "preload/fingerprint/hash_budget.h"
 
 #define LIMIT ((size_t)1 << 20)
 

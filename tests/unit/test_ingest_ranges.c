@@ -2,7 +2,7 @@
 /* Ranges that programs name, from records to rows, in whatever order they come. Links gmt_store. */
 #include <criterion/criterion.h>
 
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/own_schema.h"
-#include "libtrace/store/recording.h"
-#include "libtrace/store/sass.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/sass/sass.h"
 #include "tests/unit/spool_fixture.h"
 
 enum { CRC = 7, MAX_IMAGE = 1 << 16 };

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "libtrace/store/recording.h"
-#include "libtrace/store/timebase.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/spool/timebase.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

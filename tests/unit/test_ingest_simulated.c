@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

@@ -2,7 +2,7 @@
 /* Records of tensor maps become rows of tensor_map and tensor_map_encoding. Links gmt_store. */
 #include <criterion/criterion.h>
 
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

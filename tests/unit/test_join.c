@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/join.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/ingest/join.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 #define US UINT64_C(1000)

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "libtrace/cupti/contexts.h"
-#include "libtrace/cupti/measure.h"
-#include "libtrace/cupti/sessions.h"
+#include "libtrace/cupti/measure/measure.h"
+#include "libtrace/cupti/measure/sessions.h"
 
 #define TRIES 10000u
 

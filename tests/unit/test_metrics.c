@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtrace/cupti/groups.h"
+#include "libtrace/cupti/measure/groups.h"
 
 static const struct {
     const char *chip;

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host.h"
-#include "model.h"
-#include "offline.h"
-#include "rawfile.h"
+#include "kernels/fit/host.h"
+#include "kernels/fit/model.h"
+#include "kernels/fit/rawfile.h"
+#include "kernels/offline.h"
 
 static char message[256];
 

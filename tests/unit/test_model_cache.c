@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/occupancy.h"
+#include "analyzer/model/occupancy.h"
 #include "sim_driver_fixture.h"
 
 static struct gmt_timeline h200(void)

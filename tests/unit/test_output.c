@@ -17,7 +17,7 @@
 #include "libtrace/record/spool.h"
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/record/spool_lock.h"
-#include "preload/output.h"
+#include "preload/session/output.h"
 
 static char folder[64];
 

@@ -5,9 +5,9 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "fit.h"
-#include "model.h"
-#include "rawfile.h"
+#include "kernels/fit/fit.h"
+#include "kernels/fit/model.h"
+#include "kernels/fit/rawfile.h"
 
 static void near(double value, double expected)
 {

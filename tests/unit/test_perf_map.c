@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtrace/store/perf_map.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/symbols/perf_map.h"
 #include "tests/unit/spool_fixture.h"
 
 TestSuite(perf_map, .timeout = 60);

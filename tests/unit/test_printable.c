@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtrace/store/printable.h"
+#include "libtrace/base/printable.h"
 
 static struct {
     unsigned writes;

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "model.h"
-#include "rawfile.h"
+#include "kernels/fit/model.h"
+#include "kernels/fit/rawfile.h"
 
 static void near(double value, double expected)
 {

@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/spool_folder.h"
-#include "libtrace/store/reader.h"
-#include "libtrace/store/recording.h"
-#include "libtrace/store/spool_files.h"
+#include "libtrace/store/db/reader.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/spool/spool_files.h"
 #include "tests/unit/spool_fixture.h"
 
 #define CHUNKS 12

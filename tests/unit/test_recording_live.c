@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/proc.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libtrace/store/private_folder.h"
-#include "libtrace/store/recording.h"
+#include "libtrace/store/db/private_folder.h"
+#include "libtrace/store/recording/recording.h"
 #include "tests/unit/spool_fixture.h"
 
 #define CHUNKS 24

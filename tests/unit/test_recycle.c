@@ -11,8 +11,8 @@
 #include "libtrace/record/recycle.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/record/spool_folder.h"
-#include "libtrace/store/spool_files.h"
-#include "libtrace/store/spool_reader.h"
+#include "libtrace/store/spool/spool_files.h"
+#include "libtrace/store/spool/spool_reader.h"
 
 static char folder[64], output[96];
 static struct gmt_spool_reader *reader;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtrace/cupti/sampling.h"
+#include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/clock.h"
 
 #define US UINT64_C(1000)

@@ -2,7 +2,7 @@
 /* Which launches are worth repeating: the first of a class, until it has both kinds of counters, within the budget. */
 #include <criterion/criterion.h>
 
-#include "libtrace/cupti/sampling.h"
+#include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/clock.h"
 
 #define US UINT64_C(1000)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtrace/cupti/cubins.h"
-#include "libtrace/cupti/sass.h"
+#include "libtrace/cupti/code/cubins.h"
+#include "libtrace/cupti/code/sass.h"
 #include "libtrace/record/spool.h"
 
 enum { IDEAL_ID = 100, MOST = 64 };

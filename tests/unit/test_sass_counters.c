@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/sass.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/sass/sass.h"
 
 /* Class 1: a load of 4 bytes by 10 warps and one at one address, twice launched, and a store. 2: counted
  * by the software-patched group. 3: an access to any memory. 4: by the software device. */

@@ -2,7 +2,7 @@
 /* How long measuring waits for the device, which may itself wait for the program. */
 #include <criterion/criterion.h>
 
-#include "libtrace/cupti/sessions.h"
+#include "libtrace/cupti/measure/sessions.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
 

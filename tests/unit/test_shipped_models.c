@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model.h"
+#include "kernels/fit/model.h"
 
 static json_t *load(const char *path)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/symbolize.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/symbols/symbolize.h"
 
 #define OBJECTS GMT_BINARY_DIR "/tests/unit/symbols"
 

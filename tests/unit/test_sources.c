@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtrace/store/database.h"
-#include "libtrace/store/sources.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/symbols/sources.h"
 
 #define BUDGET_NS UINT64_C(60000000000)
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/spool_folder.h"
-#include "libtrace/store/spool_reader.h"
+#include "libtrace/store/spool/spool_reader.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

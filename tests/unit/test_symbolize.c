@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/store/recording.h"
-#include "libtrace/store/symbolize.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/symbols/symbolize.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;

@@ -2,7 +2,7 @@
 /* How often a point is taken in one pass: by number, and by time. */
 #include <criterion/criterion.h>
 
-#include "turns.h"
+#include "kernels/measure/turns.h"
 
 struct taken {
     unsigned warm_up;

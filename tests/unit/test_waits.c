@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "preload/hook.h"
-#include "preload/resolve.h"
+#include "preload/hooks/hook.h"
+#include "preload/hooks/waits.h"
+#include "preload/lookup/resolve.h"
 #include "preload/start.h"
-#include "preload/waits.h"
 
 enum { EVENTS = 256 };
 

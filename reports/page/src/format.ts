@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for people, as reports/format.c prints them. null and NaN become an en dash: not measured.
+// Numbers for people, as libtrace/base/format.c prints them. null and NaN become an en dash: not measured.
 
 type Maybe = number | null | undefined;
 export const NOTHING = '–';

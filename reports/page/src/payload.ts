@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What gmanalyze puts into the page, and how it is unpacked. docs/page.md describes the format;
-// reports/payload.c writes it.
+// reports/html/payload.c writes it.
 import type { Diff, Ranks } from './diff/several';
 import type { Report } from './report';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs a payload as reports/payload.c does, for tests of what reads it.
+// Packs a payload as reports/html/payload.c does, for tests of what reads it.
 import { gzipSync } from 'node:zlib';
 
 // Numbers as long as they are exact, which is most of a million; BigInt for the rest.

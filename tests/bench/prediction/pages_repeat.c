@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/fit.h"
+#include "kernels/fit/fit.h"
 #include "pages.h"
 #include "rates.h"
 

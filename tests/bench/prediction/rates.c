@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/device_model.h"
-#include "kernels/fit.h"
+#include "analyzer/model/device_model.h"
+#include "kernels/fit/fit.h"
 
 #define POINTS_MOST 64
 #define LARGEST_DECADE 1e10

@@ -25,11 +25,11 @@ class Source:
     """What every function of the analyzer calls, and reads of a model."""
 
     def __init__(self):
-        header = without_comments((ANALYZER / "device_model.h").read_text())
+        header = without_comments((ANALYZER / "model" / "device_model.h").read_text())
         body = re.search(r"struct gmt_model \{(.*?)\n\};", header, re.S).group(1)
         self.members = set(re.findall(r"\b(\w+)(?:\[\w+\])*[,;]", body))
         self.bodies, self.rules = {}, []
-        for path in sorted([*ANALYZER.glob("*.[ch]"), *(ANALYZER / "rules").glob("*.[ch]")]):
+        for path in sorted(ANALYZER.rglob("*.[ch]")):
             text = without_comments(path.read_text())
             for name, inside in FUNCTION.findall(text):
                 self.bodies[path.name, name] = inside

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/model.h"
+#include "kernels/fit/model.h"
 
 /*
  * The launches of one variant remain, and the copies between the launches before and after them,

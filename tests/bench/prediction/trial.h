@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "analyzer/analysis.h"
+#include "analyzer/run/analysis.h"
 
 /*
  * The recordings of tests/data/prediction, and the models that follow from a calibration: the shipped

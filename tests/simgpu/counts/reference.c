@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "device_counts.h"
-#include "kernels/bench.h"
+#include "kernels/measure/bench.h"
 
 #define WORKING_SET_BYTES ((size_t)1 << 20)
 #define MULTIPROCESSORS 2 /* of the launch shapes only */

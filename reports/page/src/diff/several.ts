@@ -95,7 +95,7 @@ export function formatUnit(value: number | null, unit: Unit): string {
   return FORMATS[unit](value);
 }
 
-/** "+4.9 %", "12 times as much", "none before": as reports/figures.c says it. */
+/** "+4.9 %", "12 times as much", "none before": as reports/model/figures.c says it. */
 export function changeText({ a, b, change }: { a: number | null; b: number | null; change: number | null }): string {
   if (!known(change)) return a === 0 && known(b) && b > 0 ? 'none before' : NOTHING;
   if (change === 0) return '0 %';

@@ -49,7 +49,7 @@ export interface Calibrated {
   points: CurvePoint[];
 }
 
-// As the analysis counts (analyzer/timeline.c): a blocking call without its wait for earlier kernels,
+// As the analysis counts (analyzer/trace/timeline.c): a blocking call without its wait for earlier kernels,
 // else the larger of the call and of the copy on the device.
 function timeOf(host: number, start: number, device: number, blocking: boolean, wait: number): number {
   if (!blocking) return device > host ? device : host;

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building findings, and the one function through which they enter the report. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/findings/rule.h"
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/price.h"
+#include "analyzer/price/untimed_waits.h"
+#include "analyzer/trace/cycle_times.h"
+#include "libtrace/base/format.h"
+
+char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *text = gmt_arena_vtext(analysis->report->arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+enum gmt_outcome gmt_could_not(struct gmt_analysis *analysis, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    analysis->result->why = gmt_arena_vtext(analysis->report->arena, format, arguments);
+    va_end(arguments);
+    return GMT_OUTCOME_COULD_NOT_CHECK;
+}
+
+struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis)
+{
+    struct gmt_finding *finding = gmt_arena_alloc(analysis->report->arena, sizeof(*finding));
+
+    if (finding == NULL)
+        return NULL;
+    finding->rule = analysis->rule->id;
+    finding->slug = analysis->rule->slug;
+    finding->title = analysis->rule->title;
+    finding->touches = analysis->rule->touches;
+    finding->cost_ns = finding->excess_bytes = finding->saved_peak_bytes = NAN;
+    finding->at_most_ns = NAN;
+    finding->saving = (struct gmt_saving){NAN, NAN, NAN, NAN};
+    finding->confidence = GMT_CONFIDENCE_HEURISTIC;
+    finding->where.label = "";
+    return finding;
+}
+
+void gmt_finding_evidence(struct gmt_finding *finding, const char *name, const char *unit,
+                          double value)
+{
+    if (finding == NULL || finding->evidence_count == GMT_EVIDENCE_MAX)
+        return;
+    finding->evidence[finding->evidence_count++] = (struct gmt_evidence){name, unit, value};
+}
+
+/* To what there is of that name: a finding may be about several classes. */
+static void add_evidence(struct gmt_finding *finding, const char *name, const char *unit,
+                         double value)
+{
+    for (size_t i = 0; finding != NULL && i < finding->evidence_count; i++) {
+        if (strcmp(finding->evidence[i].name, name) == 0) {
+            finding->evidence[i].value += value;
+            return;
+        }
+    }
+    gmt_finding_evidence(finding, name, unit, value);
+}
+
+void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                       struct gmt_interval interval)
+{
+    if (finding == NULL || interval.end_ns <= interval.begin_ns)
+        return;
+    struct gmt_interval *claim = GMT_PUSH(analysis->report->arena, finding->claims,
+                                          finding->claim_count);
+    if (claim != NULL)
+        *claim = interval;
+}
+
+/* What tells launches of one kernel apart. */
+static const char *class_shape(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    const int64_t *g = class->grid, *b = class->block;
+    char shared[64] = "", size[GMT_FORMAT_BYTES];
+
+    if (class->dynamic_shared_bytes > 0)
+        snprintf(shared, sizeof(shared), " with %s of shared memory",
+                 gmt_format_bytes(size, (double)class->dynamic_shared_bytes));
+    return gmt_text(analysis, "%dx%dx%d blocks of %dx%dx%d threads%s", (int)g[0], (int)g[1],
+                    (int)g[2], (int)b[0], (int)b[1], (int)b[2], shared);
+}
+
+void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                             const struct gmt_tl_class *class)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    if (finding != NULL && finding->part == NULL)
+        finding->part = class_shape(analysis, class);
+    if (class->in_graphs > 0)
+        add_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
+    for (int64_t i = 0; i < class->in_graphs; i++)
+        gmt_finding_claim(
+            analysis, finding,
+            (struct gmt_interval){class->nodes[i].device_start_ns, class->nodes[i].device_end_ns});
+    for (int64_t i = 0; i < class->alone; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[class->of_class[i]];
+
+        if (launch->device_end_ns != GMT_NO_TIME)
+            gmt_finding_claim(
+                analysis, finding,
+                (struct gmt_interval){launch->device_start_ns, launch->device_end_ns});
+        else if (class->by_cycles && launch->measured) /* it was waited for, so its time is there */
+            gmt_finding_claim(
+                analysis, finding,
+                (struct gmt_interval){launch->call.begin_ns, gmt_cycle_times_end(class, launch)});
+    }
+}
+
+void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns)
+{
+    if (finding == NULL || !isfinite(best_ns))
+        return;
+    double most = isfinite(finding->cost_ns) ? finding->cost_ns : INFINITY;
+    best_ns = fmin(most, fmax(0, best_ns));
+    finding->saving.best_ns = best_ns;
+    finding->saving.low_ns = isfinite(low_ns) ? fmin(best_ns, fmax(0, low_ns)) : 0;
+    finding->saving.high_ns = isfinite(high_ns) ? fmin(most, fmax(best_ns, high_ns)) : best_ns;
+}
+
+const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    char time[GMT_FORMAT_BYTES];
+
+    if (isnan(class->total_ns))
+        return "";
+    return gmt_text(analysis, "; kernel time %s%s", gmt_format_ns(time, class->total_ns),
+                    class->by_cycles ? " by its cycles" : "");
+}
+
+const char *gmt_unpriced(const struct gmt_analysis *analysis)
+{
+    return analysis->timeline->simulated ? "n/a: no times (software device); ranked by excess bytes"
+                                         : "not priced: no device time or no device model";
+}
+
+void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                            double excess, double all)
+{
+    char share[GMT_FORMAT_BYTES];
+
+    if (finding != NULL && isnan(finding->saving.best_ns) && finding->note_why == NULL &&
+        excess < GMT_EXCESS_SHARE * all) {
+        finding->small = true;
+        finding->note_why = gmt_text(analysis, "no price, and less than %s of all such work",
+                                     gmt_format_percent(share, 100 * GMT_EXCESS_SHARE));
+    }
+}
+
+void gmt_finding_note_small(struct gmt_finding *finding, const char *why)
+{
+    if (finding == NULL || finding->note_why != NULL || why == NULL)
+        return;
+    finding->small = true;
+    finding->note_why = why;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* FNV-1a, 64 bits, with a separator so that "a" + "bc" differs from "ab" + "c". */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return (hash ^ 0x1f) * UINT64_C(0x100000001b3);
+}
+
+static bool taken(const struct gmt_report *report, const char *fingerprint)
+{
+    for (size_t i = 0; i < report->finding_count; i++) {
+        if (strcmp(report->findings[i].fingerprint, fingerprint) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < report->note_count; i++) {
+        if (strcmp(report->notes[i].fingerprint, fingerprint) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Names, no lines and no addresses: those move with every edit and build. */
+static void give_fingerprint(const struct gmt_report *report, struct gmt_finding *finding)
+{
+    const struct gmt_where *where = &finding->where;
+    const char *function = where->function != NULL ? where->function : base_name(where->module);
+    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), finding->rule);
+
+    hash = mix(hash, where->kernel != NULL ? where->kernel : function);
+    hash = mix(hash, where->kernel != NULL ? NULL : base_name(where->file));
+    hash = mix(hash, where->kernel != NULL ? NULL : where->api);
+    do {
+        snprintf(finding->fingerprint, sizeof(finding->fingerprint), "%016llx",
+                 (unsigned long long)hash);
+        /* A second one in the same function is told by its order. */
+        hash = mix(hash, "again");
+    } while (taken(report, finding->fingerprint));
+}
+
+static double share_of_wall(const struct gmt_analysis *analysis, double ns)
+{
+    double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
+
+    return wall_ns > 0 ? ns / wall_ns : NAN;
+}
+
+/* Device time of all launches of a kernel; NAN: not all of it is known. */
+static double kernel_ns(const struct gmt_report *report, const char *kernel)
+{
+    double sum = 0;
+    bool found = false;
+
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        if (strcmp(report->kernels[i].name, kernel) == 0) {
+            sum += report->kernels[i].device_ns;
+            found = true;
+        }
+    }
+    return found ? sum : NAN;
+}
+
+/* The upper end of its price; without one no more than the time of what it is about. */
+static double most_of(const struct gmt_analysis *analysis, const struct gmt_finding *finding)
+{
+    if (isfinite(finding->saving.high_ns))
+        return finding->saving.high_ns;
+    if (isfinite(finding->cost_ns))
+        return finding->cost_ns;
+    return finding->where.kernel != NULL ? kernel_ns(analysis->report, finding->where.kernel) : NAN;
+}
+
+static double bytes_of(double launches, double a, double b, double bytes)
+{
+    return (gmt_known(a) + gmt_known(b)) * bytes * launches;
+}
+
+/* All that the program moves: what is moved for nothing is a share of it. */
+static double moved_bytes(const struct gmt_timeline *tl)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++)
+        sum += (double)tl->copies[i].bytes;
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const double *c = tl->classes[i].counter, n = (double)tl->classes[i].launches;
+
+        sum += bytes_of(n, c[GMT_M_global_load_sectors], c[GMT_M_global_store_sectors],
+                        GMT_SECTOR_BYTES) +
+               bytes_of(n, c[GMT_M_local_load_sectors], c[GMT_M_local_store_sectors],
+                        GMT_SECTOR_BYTES) +
+               bytes_of(n, c[GMT_M_shared_load_wavefronts], c[GMT_M_shared_store_wavefronts],
+                        GMT_WAVEFRONT_BYTES);
+    }
+    return sum;
+}
+
+/*
+ * Without a price: by the most that it can save, and never high. Without a time at all by the bytes
+ * that are moved for nothing, where they are that share of all that thresholds.h asks for; else low.
+ */
+static enum gmt_severity severity_unpriced(const struct gmt_analysis *analysis,
+                                           const struct gmt_finding *finding)
+{
+    bool medium = isnan(finding->at_most_ns)
+                      ? finding->excess_bytes >= GMT_EXCESS_SHARE * moved_bytes(analysis->timeline)
+                      : share_of_wall(analysis, finding->at_most_ns) >= GMT_SHARE_MEDIUM;
+
+    return medium ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
+}
+
+static enum gmt_severity severity_of(const struct gmt_analysis *analysis,
+                                     const struct gmt_finding *finding)
+{
+    if (isnan(finding->saving.share))
+        return severity_unpriced(analysis, finding);
+    /* A guess stops nobody. */
+    if (finding->saving.share >= GMT_SHARE_HIGH && !finding->guess)
+        return GMT_SEVERITY_HIGH;
+    return finding->saving.share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
+}
+
+/* How an unpriced finding ranks, after why it has no price. */
+static const char *unpriced_method(struct gmt_analysis *analysis, const struct gmt_finding *finding)
+{
+    char time[GMT_FORMAT_BYTES];
+
+    if (analysis->timeline->simulated || !isnan(finding->saving.best_ns) ||
+        finding->method == NULL || isfinite(finding->saved_peak_bytes))
+        return finding->method;
+    if (isfinite(finding->at_most_ns))
+        return gmt_text(analysis, "%s; at most the %s that it is about", finding->method,
+                        gmt_format_ns(time, finding->at_most_ns));
+    return gmt_text(analysis,
+                    "%s; what it could save at most is not known either: ranked by what "
+                    "is moved for nothing",
+                    finding->method);
+}
+
+/* Of the wall time, or for what the device does of its busy time: it may idle for most of a run. */
+static double noticed_share(const struct gmt_analysis *analysis, const struct gmt_finding *finding,
+                            double ns)
+{
+    bool device = finding->where.kernel != NULL ||
+                  strcmp(analysis->rule->category, "transfers") == 0;
+    double busy_ns = analysis->report->gpu_busy_ns;
+
+    return fmax(share_of_wall(analysis, ns), device && busy_ns > 0 ? ns / busy_ns : 0);
+}
+
+/*
+ * Why a finding is only a note, or NULL. What has no price is judged by the most that it can save. A
+ * severity set by the rule itself overrides the floors.
+ */
+static const char *below_floor(const struct gmt_analysis *analysis,
+                               const struct gmt_finding *finding)
+{
+    bool priced = !isnan(finding->saving.best_ns);
+    double ns = priced ? finding->saving.best_ns : finding->at_most_ns;
+
+    if (finding->note_why != NULL)
+        return finding->note_why;
+    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE)
+        return NULL;
+    if (ns < GMT_FLOOR_NOISE_NS)
+        return priced ? "the saving is smaller than the noise of a run"
+                      : "all that it could save is smaller than the noise of a run";
+    if (noticed_share(analysis, finding, ns) >= GMT_FLOOR_SHARE ||
+        (ns >= GMT_FLOOR_NS && share_of_wall(analysis, ns) >= GMT_FLOOR_SHARE_OF_MS))
+        return NULL;
+    return priced ? "the saving is too small to matter"
+                  : "all that it could save is too small to matter";
+}
+
+void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
+    struct gmt_finding *slot = finding == NULL
+                                   ? NULL
+                                   : GMT_PUSH(analysis->report->arena, analysis->pending,
+                                              analysis->pending_count);
+
+    if (slot != NULL)
+        *slot = *finding;
+}
+
+void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
+    struct gmt_report *report = analysis->report;
+
+    if (isfinite(finding->saving.best_ns))
+        finding->saving.share = share_of_wall(analysis, finding->saving.best_ns);
+    /* What calls waited for kernels is then taken from the model, or left out. */
+    if (finding->confidence == GMT_CONFIDENCE_MEASURED && gmt_waits_are_unknown(analysis->timeline))
+        finding->confidence = gmt_confidence_of_model(analysis->model);
+    finding->at_most_ns = most_of(analysis, finding);
+    finding->note_why = below_floor(analysis, finding);
+    if (finding->note_why != NULL)
+        finding->severity = GMT_SEVERITY_NOTE;
+    else if (finding->severity == GMT_SEVERITY_NOTE)
+        finding->severity = severity_of(analysis, finding);
+    if (finding->note_why == NULL)
+        finding->method = unpriced_method(analysis, finding);
+    give_fingerprint(report, finding);
+    bool note = finding->note_why != NULL;
+    struct gmt_finding *slot = note ? GMT_PUSH(report->arena, report->notes, report->note_count)
+                                    : GMT_PUSH(report->arena, report->findings,
+                                               report->finding_count);
+    if (slot != NULL)
+        *slot = *finding;
+    if (note)
+        analysis->result->notes++;
+    else
+        analysis->result->findings++;
+}
+
+enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model)
+{
+    return model->provenance >= GMT_MODEL_OTHER_BOARD ? GMT_CONFIDENCE_CALIBRATED
+                                                      : GMT_CONFIDENCE_MODELLED;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a place could not be named by the user's own line, and what helps. */
+#include <string.h>
+
+#include "analyzer/findings/where.h"
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* By module.symbols. */
+static const struct {
+    const char *state, *text;
+} wordings[] = {
+    {"functions", "has no line numbers: compile it with -g, or give its debug files to gmanalyze "
+                  "symbolize --debug-dir"},
+    {"stripped", "is stripped: keep its symbols (compile with -g), or give its debug files to "
+                 "gmanalyze symbolize --debug-dir"},
+    {"changed",
+     "had changed when the recording ended, so its functions have no names: record again, "
+     "or give the file of that build to gmanalyze symbolize --debug-dir"},
+    {"missing",
+     "was gone when the recording ended, so its functions have no names: give its file to "
+     "gmanalyze symbolize --debug-dir"},
+    {"late",
+     "was not looked at, the recorder's time was up: gmanalyze symbolize names its functions"},
+};
+
+static bool has_line(const struct gmt_report_frame *frame)
+{
+    return frame->file != NULL && frame->line > 0;
+}
+
+bool gmt_frame_is_made(const struct gmt_report_frame *frame)
+{
+    return !frame->runtime && frame->module == NULL && frame->function != NULL;
+}
+
+bool gmt_frame_is_nameless(const struct gmt_report_frame *frame)
+{
+    return !frame->runtime && frame->module == NULL && frame->function == NULL;
+}
+
+static const char *note_of_module(struct gmt_arena *arena, const struct gmt_report_frame *frame)
+{
+    for (size_t i = 0; frame->symbols != NULL && i < sizeof(wordings) / sizeof(wordings[0]); i++) {
+        if (strcmp(wordings[i].state, frame->symbols) == 0)
+            return gmt_arena_text(arena, "%s %s", base_name(frame->module), wordings[i].text);
+    }
+    return NULL;
+}
+
+const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_frame *frames, size_t n,
+                           const struct gmt_report_frame *user)
+{
+    bool interpreted = false, made = false, nameless = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_report_frame *frame = &frames[i];
+
+        interpreted = interpreted || frame->interpreter;
+        made = made || gmt_frame_is_made(frame);
+        nameless = nameless || ((user == NULL || frame < user) && gmt_frame_is_nameless(frame));
+    }
+    if (interpreted && !made)
+        return "Python's functions have no names here: run it with Python 3.12 or newer and "
+               "PYTHONPERFSUPPORT=1, which gmtrace --python on sets";
+    if (nameless)
+        return "the code that calls was made at run time and has no name: let what made it write "
+               "/tmp/perf-PID.map (Python: PYTHONPERFSUPPORT=1, Node: --perf-basic-prof, .NET: "
+               "DOTNET_PerfMapEnabled=1)";
+    if (user == NULL || user->module == NULL || has_line(user))
+        return NULL;
+    return note_of_module(arena, user);
+}
+
+const char *gmt_where_library(const struct gmt_where *where, const char **function)
+{
+    const struct gmt_report_frame *frame = where->stack, *end = frame + where->stack_depth;
+
+    *function = NULL;
+    while (frame < end && frame->runtime)
+        frame++;
+    if (frame == end || frame->module == NULL || has_line(frame) ||
+        strstr(base_name(frame->module), ".so") == NULL)
+        return NULL;
+    const char *module = frame->module;
+
+    for (; frame < end && frame->module != NULL && strcmp(frame->module, module) == 0; frame++)
+        *function = frame->function != NULL ? frame->function : *function;
+    return base_name(module);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parses a device model and reads values from its curves. */
+#include "analyzer/model/device_model.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/model/device_model_parse.h"
+
+enum { GMT_MODEL_VERSION_READ = 1 };
+
+static const char *text_of(struct gmt_model *model, const json_t *object, const char *key)
+{
+    return gmt_arena_copy(&model->arena, gmt_model_text(model, object, key));
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct gmt_model_point *x = a, *y = b;
+
+    return (x->x > y->x) - (x->x < y->x);
+}
+
+void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const char *x_key,
+                          const char *y_key, const char *spread_key, struct gmt_model_curve *curve)
+{
+    size_t i;
+    json_t *entry;
+
+    curve->n = 0;
+    curve->points = gmt_arena_alloc(&model->arena,
+                                    (json_array_size(array) + 1) * sizeof(*curve->points));
+    if (curve->points == NULL)
+        return;
+    json_array_foreach(array, i, entry)
+    {
+        struct gmt_model_point point = {gmt_model_number(model, entry, x_key),
+                                        gmt_model_number(model, entry, y_key),
+                                        gmt_model_number(model, entry, spread_key)};
+
+        /* Logarithms need positive values; a point that lacks one was not measured. */
+        if (point.x > 0 && point.y > 0)
+            curve->points[curve->n++] = point;
+    }
+    if (curve->n > 1)
+        qsort(curve->points, curve->n, sizeof(*curve->points), compare_points);
+}
+
+/* Bytes in flight per thread of the points of 16-byte loads, where 4-byte loads count as 1. */
+#define WIDE_LOADS 4.0
+
+static void read_occupancy(struct gmt_model *model, const json_t *root)
+{
+    const struct gmt_model_curve *narrow = &model->occupancy;
+    struct gmt_model_curve wide, *joined = &model->in_flight;
+
+    gmt_model_read_curve(model, gmt_model_list(model, root, "occupancy_curve"), "occupancy",
+                         "bandwidth_bytes_per_s", "spread", &model->occupancy);
+    gmt_model_read_curve(model, gmt_model_list(model, root, "occupancy_curve_vector"), "occupancy",
+                         "bandwidth_bytes_per_s", "spread", &wide);
+    joined->points = gmt_arena_alloc(&model->arena,
+                                     (narrow->n + wide.n + 1) * sizeof(*joined->points));
+    if (joined->points == NULL)
+        return;
+    for (size_t i = 0; i < narrow->n; i++)
+        joined->points[joined->n++] = narrow->points[i];
+    for (size_t i = 0; i < wide.n; i++) {
+        struct gmt_model_point point = wide.points[i];
+        const struct gmt_model_point *last = joined->n > 0 ? &joined->points[joined->n - 1] : NULL;
+
+        point.x *= WIDE_LOADS;
+        if (last == NULL || (point.x > last->x && point.y > last->y))
+            joined->points[joined->n++] = point;
+    }
+}
+
+static double rate_of(struct gmt_model *model, const json_t *rates, const char *key)
+{
+    return gmt_model_number(model, gmt_model_part(model, rates, key), "median");
+}
+
+static void read_family(struct gmt_model *model, const json_t *rows,
+                        struct gmt_model_family *family)
+{
+    size_t i;
+    json_t *row;
+
+    family->variants = gmt_arena_alloc(&model->arena,
+                                       (json_array_size(rows) + 1) * sizeof(*family->variants));
+    if (family->variants == NULL)
+        return;
+    json_array_foreach(rows, i, row)
+    {
+        struct gmt_model_variant *variant = &family->variants[family->n];
+
+        variant->name = text_of(model, row, "variant");
+        variant->reference = text_of(model, row, "reference");
+        variant->parameter = gmt_model_number(model, row, "parameter");
+        variant->sectors_per_request = gmt_model_number(model, row, "sectors_per_request");
+        variant->ways = gmt_model_number(model, row, "ways");
+        variant->median_ns = gmt_model_number(model, row, "median_ns");
+        variant->spread_ns = gmt_model_number(model, row, "spread_ns");
+        variant->bytes_asked = gmt_model_number(model, row, "bytes_asked");
+        variant->sectors = gmt_model_number(model, row, "load_sectors");
+        if (isnan(variant->sectors))
+            variant->sectors = gmt_model_number(model, row, "sectors");
+        variant->wavefronts = gmt_model_number(model, row, "wavefronts");
+        variant->load_requests = gmt_model_number(model, row, "load_requests");
+        variant->store_requests = gmt_model_number(model, row, "store_requests");
+        variant->store_sectors = gmt_model_number(model, row, "store_sectors");
+        variant->shared_requests = gmt_model_number(model, row, "shared_load_requests");
+        variant->occupancy = gmt_model_number(model, row, "occupancy");
+        variant->relative_time = gmt_model_number(model, row, "relative_time");
+        if (variant->name != NULL && variant->median_ns > 0)
+            family->n++;
+    }
+}
+
+static void read_rates(struct gmt_model *model, const json_t *rates)
+{
+#define READ(key) model->key = rate_of(model, rates, #key);
+    READ(dram_bytes_per_s)
+    READ(dram_copy_bytes_per_s)
+    READ(dram_scattered_sectors_per_s)
+    READ(l2_sectors_per_s)
+    READ(l2_scattered_sectors_per_s)
+    READ(l1_sectors_per_s)
+    READ(l1_strided_sectors_per_s)
+    READ(partial_sectors_per_s)
+    READ(partial_pairs_per_s)
+    READ(partial_lines_per_s)
+    READ(write_sectors_per_s)
+    READ(shared_wavefronts_per_s)
+    READ(constant_words_per_s)
+#undef READ
+}
+
+#define NUMBER_MOST 1e24
+#define ENTRIES_MOST 100000 /* of one array */
+
+/* What is wrong with the numbers of a model: no time, rate or size is below 0 or beyond all measure. `key`:
+ * of the member that `value` is or lies in. */
+static bool is_absurd(const char *key, const json_t *value, char *message, size_t bytes)
+{
+    const char *name;
+    json_t *part;
+    size_t i;
+
+    if (json_is_number(value)) {
+        double number = json_number_value(value);
+
+        if (number >= 0 && number <= NUMBER_MOST)
+            return false;
+        snprintf(message, bytes, "\"%.64s\" is %g: no such time, rate or size", key, number);
+        return true;
+    }
+    if (json_is_array(value) && json_array_size(value) > ENTRIES_MOST) {
+        snprintf(message, bytes, "\"%.64s\" has %zu entries: at most %d are read", key,
+                 json_array_size(value), ENTRIES_MOST);
+        return true;
+    }
+    json_array_foreach(value, i, part)
+    {
+        if (is_absurd(key, part, message, bytes))
+            return true;
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, name, part)
+    {
+        if (is_absurd(name, part, message, bytes))
+            return true;
+    }
+    return false;
+}
+
+static void read_everything(struct gmt_model *model, const json_t *root)
+{
+    const json_t *device = gmt_model_part(model, root, "device");
+    const json_t *families = gmt_model_part(model, root, "families");
+
+    model->device_name = text_of(model, device, "name");
+    model->device_uuid = text_of(model, device, "uuid");
+    model->created = text_of(model, root, "created");
+    model->noisy = gmt_model_truth(model, root, "noisy");
+    gmt_model_read_copies(model, root);
+    read_rates(model, gmt_model_part(model, root, "rates"));
+    model->dram_load_ns = rate_of(model, gmt_model_part(model, root, "latencies"), "dram_load_ns");
+    read_occupancy(model, root);
+    read_family(model, gmt_model_list(model, families, "offset"), &model->offset);
+    read_family(model, gmt_model_list(model, families, "stride"), &model->stride);
+    read_family(model, gmt_model_list(model, families, "bank"), &model->bank);
+    read_family(model, gmt_model_list(model, families, "occupancy"), &model->occupancies);
+    read_family(model, gmt_model_list(model, families, "launch_bound"), &model->launch_bound);
+    read_family(model, gmt_model_list(model, families, "block_size"), &model->block_size);
+    const json_t *queued = gmt_model_part(model, gmt_model_part(model, root, "costs"),
+                                          "launch_queued_ns");
+    model->launch_queued_ns = gmt_model_number(model, queued, "median");
+    model->launch_queued_spread_ns = gmt_model_number(model, queued, "spread");
+    read_family(model, gmt_model_list(model, families, "store"), &model->store);
+    read_family(model, gmt_model_list(model, families, "stride_wide"), &model->stride_wide);
+    read_family(model, gmt_model_list(model, families, "gather"), &model->gather);
+    const json_t *access_costs = gmt_model_part(model, root, "access_costs");
+    model->constant_word_ns = rate_of(model, access_costs, "constant_word_ns");
+}
+
+int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, const char *origin,
+                    char *message, size_t message_bytes)
+{
+    json_error_t error;
+    json_t *root = json_loadb(json, bytes, 0, &error);
+    int rc = -EINVAL;
+
+    *model = (struct gmt_model){.provenance = GMT_MODEL_NONE};
+    if (root == NULL) {
+        snprintf(message, message_bytes, "not JSON: %s (line %d)", error.text, error.line);
+        return rc;
+    }
+    const char *format = gmt_model_text(model, root, "format");
+    double version = gmt_model_number(model, root, "version");
+    if (format == NULL || strcmp(format, "gmtrace-device-model") != 0) {
+        snprintf(message, message_bytes, "not a gmtrace device model");
+    } else if (!(version >= 1) || version > GMT_MODEL_VERSION_READ) {
+        snprintf(message, message_bytes, "device model of version %.0f; this program reads %d",
+                 version, GMT_MODEL_VERSION_READ);
+    } else if (!is_absurd("", root, message, message_bytes)) {
+        model->origin = gmt_arena_copy(&model->arena, origin);
+        model->json = gmt_arena_text(&model->arena, "%.*s", (int)bytes, json);
+        read_everything(model, root);
+        rc = model->arena.failed ? -ENOMEM : model->wrong[0] != '\0' ? -EINVAL : 0;
+        if (rc == -EINVAL)
+            snprintf(message, message_bytes, "%s", model->wrong);
+        model->provenance = GMT_MODEL_MODELLED;
+    }
+    json_decref(root);
+    return rc;
+}
+
+void gmt_model_free(struct gmt_model *model)
+{
+    gmt_arena_free(&model->arena);
+    *model = (struct gmt_model){.provenance = GMT_MODEL_NONE};
+}
+
+/* The pair of points around x; for x outside, the outermost pair. n >= 2. */
+static size_t segment_of(const struct gmt_model_curve *curve, double x)
+{
+    size_t i = 0;
+
+    while (i + 2 < curve->n && curve->points[i + 1].x < x)
+        i++;
+    return i;
+}
+
+double gmt_curve_at(const struct gmt_model_curve *curve, double x)
+{
+    if (curve->n == 0 || isnan(x))
+        return NAN;
+    if (curve->n == 1 || x <= curve->points[0].x)
+        return curve->points[0].y;
+    const struct gmt_model_point *a = &curve->points[segment_of(curve, x)], *b = a + 1;
+    if (!(b->x > a->x))
+        return b->y;
+    double slope = (b->y - a->y) / (b->x - a->x);
+    return x <= b->x ? a->y + slope * (x - a->x) : b->y + fmax(0, slope) * (x - b->x);
+}
+
+double gmt_curve_best_rate(const struct gmt_model_curve *curve)
+{
+    double best = NAN;
+
+    for (size_t i = 0; i < curve->n; i++)
+        best = fmax(best, curve->points[i].x / curve->points[i].y);
+    return best;
+}
+
+double gmt_curve_latency_bound(const struct gmt_model_curve *curve, double share)
+{
+    double rate = gmt_curve_best_rate(curve), below = NAN;
+
+    for (size_t i = 0; i < curve->n; i++) {
+        double x = curve->points[i].x;
+
+        if (x / rate > (1 - share) * curve->points[i].y)
+            break;
+        below = x;
+    }
+    if (isnan(below))
+        return NAN;
+    /* Between two points; time grows more slowly than size there, so one crossing. */
+    double above = below * 64;
+    for (int step = 0; step < 40; step++) {
+        double middle = sqrt(below * above);
+
+        if (middle / rate > (1 - share) * gmt_curve_at(curve, middle))
+            above = middle;
+        else
+            below = middle;
+    }
+    return below;
+}
+
+double gmt_curve_relative_spread(const struct gmt_model_curve *curve, double x)
+{
+    if (curve->n == 0)
+        return NAN;
+    const struct gmt_model_point *point = &curve->points[0];
+    for (size_t i = 0; i < curve->n && curve->points[i].x <= x; i++)
+        point = &curve->points[i];
+    return isfinite(point->spread) ? fmin(1.0, point->spread / point->y) : 0.0;
+}
+
+double gmt_curve_linear(const struct gmt_model_curve *curve, double x)
+{
+    if (curve->n == 0 || isnan(x))
+        return NAN;
+    if (curve->n == 1 || x <= curve->points[0].x)
+        return curve->points[0].y;
+    if (x >= curve->points[curve->n - 1].x)
+        return curve->points[curve->n - 1].y;
+    const struct gmt_model_point *a = &curve->points[segment_of(curve, x)], *b = a + 1;
+    return b->x > a->x ? a->y + (b->y - a->y) * (x - a->x) / (b->x - a->x) : b->y;
+}
+
+double gmt_curve_max(const struct gmt_model_curve *curve)
+{
+    double best = NAN;
+
+    for (size_t i = 0; i < curve->n; i++)
+        best = fmax(best, curve->points[i].y);
+    return best;
+}
+
+/* Where an ascending curve has the value y. */
+static double place_of(const struct gmt_model_curve *curve, double y)
+{
+    const struct gmt_model_point *p = curve->points;
+
+    if (y <= p[0].y)
+        return p[0].x * y / p[0].y;
+    for (size_t i = 1; i < curve->n; i++) {
+        if (y <= p[i].y)
+            return p[i - 1].x + (p[i].x - p[i - 1].x) * (y - p[i - 1].y) / (p[i].y - p[i - 1].y);
+    }
+    return p[curve->n - 1].x;
+}
+
+double gmt_curve_lifted(const struct gmt_model_curve *curve, double y, double factor)
+{
+    if (curve->n == 0 || isnan(y) || isnan(factor))
+        return NAN;
+    const struct gmt_model_point *first = &curve->points[0];
+    double x = factor * place_of(curve, y);
+    double lifted = x < first->x ? first->y * x / first->x : gmt_curve_linear(curve, x);
+    return fmax(y, lifted);
+}
+
+const struct gmt_model_variant *gmt_family_variant(const struct gmt_model_family *family,
+                                                   const char *name)
+{
+    for (size_t i = 0; i < family->n; i++) {
+        if (strcmp(family->variants[i].name, name) == 0)
+            return &family->variants[i];
+    }
+    return NULL;
+}
+
+enum gmt_provenance gmt_model_judge(const struct gmt_model *model, const char *device_name,
+                                    const char *device_uuid)
+{
+    if (model->device_uuid != NULL && device_uuid != NULL &&
+        strcmp(model->device_uuid, device_uuid) == 0)
+        return GMT_MODEL_CALIBRATED;
+    if (model->device_name != NULL && device_name != NULL &&
+        strcmp(model->device_name, device_name) == 0)
+        return GMT_MODEL_OTHER_BOARD;
+    return GMT_MODEL_MODELLED;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a trace to the tables that the page draws: names and claims here, rows in the other files. */
+#include "analyzer/page/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/page/page_parts.h"
+#include "analyzer/trace/query.h"
+#include "reports/json/json_values.h"
+
+/* Intervals of one finding, the longest first, and of all; but of each these few at least. */
+enum { GMT_PAGE_MAX_CLAIMS = 1000, GMT_PAGE_ALL_CLAIMS = 50000, GMT_PAGE_LEAST_CLAIMS = 100 };
+enum { GMT_PAGE_MAX_OWN = 8000 }; /* of gmtrace's own work: two for each pixel of a wide screen */
+
+/* Within what the payload can hold. */
+#define GMT_PAGE_LATEST ((INT64_C(1) << 51) - 1)
+
+int64_t gmt_page_difference(int64_t a, int64_t b)
+{
+    int64_t difference;
+
+    if (a == GMT_UNKNOWN || b == GMT_UNKNOWN || __builtin_sub_overflow(a, b, &difference))
+        return GMT_UNKNOWN;
+    return difference;
+}
+
+int64_t gmt_page_duration(int64_t begin_ns, int64_t end_ns)
+{
+    int64_t duration = gmt_page_difference(end_ns, begin_ns);
+
+    return duration >= 0 ? duration : GMT_UNKNOWN;
+}
+
+int64_t gmt_page_time(const struct gmt_page *page, int64_t at_ns)
+{
+    int64_t time;
+
+    if (__builtin_sub_overflow(at_ns, page->timeline->start_ns, &time))
+        time = at_ns < 0 ? INT64_MIN : INT64_MAX;
+    if (time > GMT_PAGE_LATEST)
+        return GMT_PAGE_LATEST;
+    return time < -GMT_PAGE_LATEST ? -GMT_PAGE_LATEST : time;
+}
+
+/* What the user called and what the driver was asked, as reports name a place. */
+static json_t *api_name(const struct gmt_tl_api *api)
+{
+    char name[256];
+
+    if (api->name != NULL && api->runtime_name != NULL)
+        snprintf(name, sizeof(name), "%s (%s)", api->runtime_name, api->name);
+    else
+        snprintf(name, sizeof(name), "%s", api->name != NULL ? api->name : "unknown call");
+    return gmt_json_text(name);
+}
+
+int32_t gmt_page_api(struct gmt_page *page, int64_t api_id)
+{
+    if (api_id < 0 || (size_t)api_id >= page->timeline->api_count)
+        return -1;
+    if (page->api_index[api_id] < 0) {
+        page->api_index[api_id] = (int32_t)json_array_size(page->api_names);
+        json_array_append_new(page->api_names, api_name(&page->timeline->apis[api_id]));
+    }
+    return page->api_index[api_id];
+}
+
+static int compare_class_ids(const void *a, const void *b)
+{
+    const struct gmt_tl_class *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static int load_names(struct gmt_page *page)
+{
+    const struct gmt_timeline *tl = page->timeline;
+
+    page->api_names = json_array();
+    page->api_index = malloc((tl->api_count + 1) * sizeof(*page->api_index));
+    page->class_row = malloc((tl->class_count + 1) * sizeof(*page->class_row));
+    if (page->api_names == NULL || page->api_index == NULL || page->class_row == NULL)
+        return -ENOMEM;
+    memset(page->api_index, -1, (tl->api_count + 1) * sizeof(*page->api_index));
+    memset(page->class_row, -1, (tl->class_count + 1) * sizeof(*page->class_row));
+    for (size_t i = 0; i < page->report->kernel_count; i++) {
+        struct gmt_tl_class key = {.id = page->report->kernels[i].class_id};
+        const struct gmt_tl_class *class = bsearch(&key, tl->classes, tl->class_count, sizeof(key),
+                                                   compare_class_ids);
+
+        if (class != NULL)
+            page->class_row[class - tl->classes] = (int32_t)i;
+    }
+    return 0;
+}
+
+static json_t *list(const char *const *names, size_t n)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, json_string(names[i]));
+    return array;
+}
+
+static json_t *list_of(const char *(*name)(unsigned), unsigned n)
+{
+    json_t *array = json_array();
+
+    for (unsigned i = 0; i < n; i++)
+        json_array_append_new(array, json_string(name(i)));
+    return array;
+}
+
+static json_t *names_of(struct gmt_page *page)
+{
+    static const char *const kinds[GMT_PAGE_KINDS] = {
+        [GMT_PAGE_TRANSFER] = "transfer", [GMT_PAGE_MEMSET] = "memset",
+        [GMT_PAGE_LAUNCH] = "launch",     [GMT_PAGE_SYNC] = "sync",
+        [GMT_PAGE_ALLOCATE] = "allocate", [GMT_PAGE_FREE] = "free",
+        [GMT_PAGE_OTHER] = "other",       [GMT_PAGE_NODE] = "node"};
+
+    return json_pack("{sO, so, so, so, so}", "api", page->api_names, "kind",
+                     list(kinds, GMT_PAGE_KINDS), "direction",
+                     list_of(gmt_direction_name, GMT_COPY_DIRECTIONS), "host_class",
+                     list_of(gmt_class_name, GMT_CLASSES), "allocation",
+                     list(gmt_memory_kind_names, GMT_MEMORY_KINDS));
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+    const struct gmt_interval *x = a, *y = b;
+    int64_t p = x->end_ns - x->begin_ns, q = y->end_ns - y->begin_ns;
+
+    if (p != q)
+        return p < q ? 1 : -1;
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static void add_claims(const struct gmt_page *page, json_t *claims,
+                       const struct gmt_finding *findings, size_t n, size_t most)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_finding *f = &findings[i];
+        struct gmt_interval *sorted = calloc(f->claim_count + 1, sizeof(*sorted));
+        json_t *array = json_array();
+
+        if (sorted == NULL) {
+            page->payload->failed = true;
+            json_decref(array);
+            return;
+        }
+        if (f->claim_count > 0)
+            memcpy(sorted, f->claims, f->claim_count * sizeof(*sorted));
+        qsort(sorted, f->claim_count, sizeof(*sorted), compare_lengths);
+        for (size_t k = 0; k < f->claim_count && k < most; k++)
+            json_array_append_new(
+                array, json_pack("[II]", (json_int_t)gmt_page_time(page, sorted[k].begin_ns),
+                                 (json_int_t)gmt_page_time(page, sorted[k].end_ns)));
+        json_object_set_new(claims, f->fingerprint, array);
+        free(sorted);
+    }
+}
+
+static json_t *claims_of(const struct gmt_page *page)
+{
+    const struct gmt_report *r = page->report;
+    json_t *claims = json_object();
+    size_t most = GMT_PAGE_ALL_CLAIMS / (r->finding_count + r->note_count + 1);
+
+    if (most > GMT_PAGE_MAX_CLAIMS)
+        most = GMT_PAGE_MAX_CLAIMS;
+    if (most < GMT_PAGE_LEAST_CLAIMS)
+        most = GMT_PAGE_LEAST_CLAIMS;
+    add_claims(page, claims, r->findings, r->finding_count, most);
+    add_claims(page, claims, r->notes, r->note_count, most);
+    return claims;
+}
+
+/* Disjoint and ascending; neighbours with less than a pixel of any screen between them are one. */
+static json_t *own_of(const struct gmt_page *page)
+{
+    const struct gmt_timeline *tl = page->timeline;
+    int64_t apart_ns = tl->own_count > GMT_PAGE_MAX_OWN
+                           ? (tl->end_ns - tl->start_ns) / GMT_PAGE_MAX_OWN
+                           : 0;
+    json_t *own = json_array();
+
+    for (size_t i = 0; i < tl->own_count; i++) {
+        struct gmt_interval one = tl->own[i];
+
+        while (i + 1 < tl->own_count && tl->own[i + 1].begin_ns - one.end_ns < apart_ns)
+            one.end_ns = tl->own[++i].end_ns;
+        json_array_append_new(own, json_pack("[II]", (json_int_t)gmt_page_time(page, one.begin_ns),
+                                             (json_int_t)gmt_page_time(page, one.end_ns)));
+    }
+    return own;
+}
+
+static json_t *realtime_of(const struct gmt_page *page)
+{
+    struct gmt_query query;
+    int64_t time = GMT_UNKNOWN;
+    int rc = gmt_query_open(&query, page->timeline->db,
+                            "SELECT realtime_ns FROM process ORDER BY id LIMIT 1");
+
+    if (rc == 0 && gmt_query_next(&query))
+        time = gmt_query_known(&query, 0);
+    gmt_query_close(&query, rc);
+    return time != GMT_UNKNOWN ? json_integer((json_int_t)time) : json_null();
+}
+
+static json_t *model_of(const struct gmt_model *model)
+{
+    json_t *json = model->json != NULL && model->provenance != GMT_MODEL_NONE
+                       ? json_loads(model->json, 0, NULL)
+                       : NULL;
+
+    return json != NULL ? json : json_null();
+}
+
+static int merge_calls(struct gmt_page *page)
+{
+    size_t events = page->call_count;
+    int64_t below_ns = 0;
+    int rc = gmt_page_merge_calls(page->calls, &page->call_count, GMT_PAGE_MAX_CALLS, &below_ns);
+    json_t *detail = json_null();
+
+    if (rc == 0 && below_ns > 0)
+        detail = json_pack("{sI, sI, sI}", "events", (json_int_t)events, "rows",
+                           (json_int_t)page->call_count, "merged_below_ns", (json_int_t)below_ns);
+    if (json_object_set_new(page->payload->head, "detail", detail) != 0 && rc == 0)
+        rc = -ENOMEM;
+    return rc;
+}
+
+static int write_head(struct gmt_page *page, const struct gmt_model *model, const char *reproduce)
+{
+    const struct {
+        const char *key;
+        json_t *value;
+    } fields[] = {
+        {"origin_ns", json_integer((json_int_t)page->timeline->start_ns)},
+        {"realtime_ns", realtime_of(page)},
+        {"names", names_of(page)},
+        {"model", model_of(model)},
+        {"claims", claims_of(page)},
+        {"own", own_of(page)},
+        {"reproduce", gmt_json_text(reproduce != NULL ? reproduce : "")},
+        {"uses_unseen", gmt_json_text(page->report->uses_unseen)},
+    };
+    int rc = 0;
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        if (json_object_set_new(page->payload->head, fields[i].key, fields[i].value) != 0)
+            rc = -ENOMEM;
+    }
+    return rc;
+}
+
+static int fill(struct gmt_page *page)
+{
+    static int (*const steps[])(struct gmt_page *) = {load_names, gmt_page_load_places,
+                                                      gmt_page_load_allocations,
+                                                      gmt_page_load_calls, merge_calls};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+        rc = steps[i](page);
+    if (rc != 0)
+        return rc;
+    gmt_page_write_calls(page);
+    gmt_page_write_allocations(page);
+    gmt_page_write_lines(page);
+    /* Only now is it known which threads and return addresses occur. */
+    rc = gmt_page_write_places(page);
+    return rc == 0 ? gmt_page_write_stacks(page) : rc;
+}
+
+int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeline,
+                  const struct gmt_model *model, const struct gmt_report *report,
+                  const char *reproduce)
+{
+    struct gmt_page page = {.payload = payload, .timeline = timeline, .report = report};
+
+    *payload = (struct gmt_payload){.head = json_object()};
+    int rc = payload->head != NULL ? fill(&page) : -ENOMEM;
+    if (rc == 0)
+        rc = write_head(&page, model, reproduce);
+    if (rc == 0 && payload->failed)
+        rc = -ENOMEM;
+    gmt_page_free_places(&page);
+    json_decref(page.api_names);
+    free(page.api_index);
+    free(page.class_row);
+    gmt_memory_free(&page.memory);
+    free(page.calls);
+    return rc;
+}

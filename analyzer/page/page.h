@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a trace to the tables that the page draws; docs/page.md describes them. */
+#ifndef GMT_ANALYZER_PAGE_PAGE_H
+#define GMT_ANALYZER_PAGE_PAGE_H
+
+#include "analyzer/model/device_model.h"
+#include "analyzer/trace/timeline.h"
+#include "reports/html/payload.h"
+
+/* Rows of calls that a page holds; of more, neighbours are merged. */
+enum { GMT_PAGE_MAX_CALLS = 1000000 };
+
+/*
+ * Fills an empty payload from an analysed trace. reproduce: the command line that makes the page
+ * again, NULL: unknown. 0, -ENOMEM, or -EIO with the reason in sqlite3_errmsg. To be freed with
+ * gmt_payload_free in every case.
+ */
+int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeline,
+                  const struct gmt_model *model, const struct gmt_report *report,
+                  const char *reproduce);
+
+#endif

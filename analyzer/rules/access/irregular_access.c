@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM309: scattered reads of data that the caches hold, as look-ups in tables make. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "analyzer/findings/rule.h"
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/price.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    Lanes that look up words at places that the data decides touch a sector each. The\n"
+    "        caches hold the words, so device memory is no bottleneck, but every sector takes\n"
+    "        its turn in L1 or L2.\n"
+    "Seen    Global loads whose sectors are at least twice the ideal, at least half of them from\n"
+    "        L1 or L2, in kernels that ask for more bytes than there are: 1.5 times what their\n"
+    "        allocations hold, or what came from device memory and may have lain in L2. A stride\n"
+    "        reads each word once and asks for no more than there is: that is GM301.\n"
+    "Saving  Excess sectors times what one costs in the calibrated gather family at the level\n"
+    "        that serves it; at most the share of excess sectors. Half of it is the lower end:\n"
+    "        the family keeps eight look-ups in flight.\n"
+    "Fix     Sort the look-ups, or order the work by them, so that neighbouring lanes read\n"
+    "        neighbouring words; read two-dimensional neighbourhoods through a texture; use a\n"
+    "        smaller type (half, 8 or 16 bits, which textures convert for free), so that more of\n"
+    "        the table fits L1; keep small tables in shared memory.\n"
+    "Limits  Needs hit rates, so the software device cannot check it. Sorting costs time, which\n"
+    "        is not counted: it pays where indices are used many times.\n";
+
+static const char *level_of(const struct gmt_cached *cached)
+{
+    return cached->l1 >= cached->l2 ? "L1" : "L2";
+}
+
+static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                     const struct gmt_tl_class *class)
+{
+    double n = (double)class->launches;
+    struct gmt_gain gain = gmt_price_gather(analysis->model, analysis->timeline, class);
+
+    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
+                          : gain.from_family  ? gmt_confidence_of_model(analysis->model)
+                                              : GMT_CONFIDENCE_MODELLED;
+    finding->method = isnan(gain.best_ns) ? gmt_unpriced(analysis)
+                      : gain.from_family
+                          ? "excess sectors times the calibrated cost of one at the cache level "
+                            "that serves it"
+                          : "kernel time minus the calibrated time of the useful bytes; time that "
+                            "the sectors do not explain shrinks by the share of excess sectors";
+}
+
+static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                    const struct gmt_cached *cached)
+{
+    finding->effort = GMT_EFFORT_MEDIUM;
+    finding->fix = cached->l1 >= cached->l2
+                       ? "The table fits L1: keep it in shared memory, where 32 lanes read 32 "
+                         "words at once, or sort the indices so that neighbours read neighbours."
+                       : "Sort the indices once (thrust::sort_by_key), or order the work by them; "
+                         "a smaller type lets more of the table fit L1.";
+    finding->sketch = gmt_text(
+        analysis, "%s",
+        cached->l1 >= cached->l2
+            ? "__shared__ float table[N];  // filled by all threads of the block\n"
+              "value = table[index[i]];    // instead of global[index[i]]"
+            : "thrust::sort_by_key(index, index + n, position);  // once\n"
+              "out[position[i]] = table[index[i]];  // neighbours read neighbours");
+}
+
+static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    struct gmt_access load = gmt_access_of_loads(class);
+    struct gmt_cached cached = gmt_cached_loads(class);
+    double n = (double)class->launches;
+    char sectors[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+
+    if (!gmt_is_irregular(analysis->timeline, class))
+        return;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    if (finding == NULL)
+        return;
+    finding->where = gmt_where_of_class(analysis, class);
+    finding->cost_ns = class->total_ns;
+    finding->excess_bytes = (load.sectors - load.ideal) * GMT_SECTOR_BYTES * n;
+    gmt_finding_evidence(finding, "load_sectors", "sectors", load.sectors);
+    gmt_finding_evidence(finding, "load_ideal_sectors", "sectors", load.ideal);
+    gmt_finding_evidence(finding, "load_sectors_per_request", "ratio",
+                         load.sectors / load.requests);
+    gmt_finding_evidence(finding, "served_by_l1", "percent", 100 * cached.l1);
+    gmt_finding_evidence(finding, "served_by_l2", "percent", 100 * cached.l2);
+    gmt_finding_evidence(finding, "launches", "count", n);
+    gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
+    gmt_finding_claim_class(analysis, finding, class);
+    gmt_finding_lines(analysis, finding, class, GMT_EXCESS_LOADS);
+    finding->headline = gmt_text(
+        analysis, "scattered look-ups touch %s sectors per request, %s of them in %s%s",
+        gmt_format_decimal(sectors, load.sectors / load.requests, 1),
+        gmt_format_percent(share, 100 * fmax(cached.l1, cached.l2)), level_of(&cached),
+        gmt_kernel_time(analysis, class));
+    finding->sql = gmt_text(analysis,
+                            "SELECT metric, mean FROM v_counter WHERE class_id = %" PRId64
+                            " AND (metric LIKE 'global_load%%' OR metric LIKE 'l1_load%%' OR "
+                            "metric LIKE 'dram_read%%')",
+                            class->id);
+    put_fix(analysis, finding, &cached);
+    put_gain(analysis, finding, class);
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+
+    for (size_t i = 0; i < tl->class_count; i++)
+        check(analysis, &tl->classes[i]);
+    return GMT_OUTCOME_PASS;
+}
+
+extern const struct gmt_rule gmt_rule_irregular_access;
+const struct gmt_rule gmt_rule_irregular_access = {.id = "GM309",
+                                                   .slug = "cache-resident-irregular",
+                                                   .title = "Scattered look-ups in cached data",
+                                                   .category = "global memory",
+                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
+                                                            GMT_NEED_HARDWARE,
+                                                   .touches = GMT_TOUCHES_LOADS,
+                                                   .run = run,
+                                                   .explain = explain};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM302: threadIdx.x runs along the index of a matrix whose elements lie far apart. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/price_layout.h"
+#include "analyzer/rules/common/access_finding.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    Neighbours along threadIdx.x share a warp. In a row-major matrix they must be\n"
+    "        neighbours along a row (column = ... threadIdx.x); where they go down a column, each\n"
+    "        lane needs a sector of its own.\n"
+    "Seen    A grid and blocks of two dimensions, at least twice the ideal sectors, and as many\n"
+    "        sectors per request as a warp has lanes along threadIdx.x (32 for blocks of 32 x n,\n"
+    "        16 for 16 x n); or the mean of that with up to three ordered or uniform accesses.\n"
+    "        The software device tells it of each instruction.\n"
+    "        A field of an array of structs can look alike: where sizes of arrays tell that no\n"
+    "        sector is fetched twice, GM304 speaks instead. Blocks of one dimension: GM301.\n"
+    "Saving  What L1 takes for a line per lane (loads) and L2 for parts of sectors (stores), by\n"
+    "        the calibrated strided hits and the family of stores, beside device memory, combined\n"
+    "        as (sum t^3)^(1/3). What is left afterwards lies between the roof of device memory\n"
+    "        and the calibrated curve of one load in flight per thread; best is the mean. Of the\n"
+    "        time that is not explained, the share of sectors that are not excess stays.\n"
+    "Fix     Both loads and stores down columns: swap row and column in the mapping. One of the\n"
+    "        two: go through a tile of shared memory, padded by one word.\n"
+    "Limits  Sums over a kernel: which of several arrays it is, only lines on the software device\n"
+    "        tell. The pattern is recognised by numbers; other gathers in such blocks that touch\n"
+    "        a sector per lane (hash tables, scattered neighbours) look the same.\n";
+
+static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                    const struct gmt_access_subject *subject)
+{
+    const int64_t *block = subject->class->block;
+
+    if (subject->loads && subject->stores) {
+        finding->effort = GMT_EFFORT_SMALL;
+        finding->fix = "Swap the mapping: let threadIdx.x run along the contiguous index of the "
+                       "arrays, threadIdx.y along the other.";
+        finding->sketch = gmt_text(analysis,
+                                   "dim3 block(%" PRId64 ", %" PRId64 ");  // as it is\n"
+                                   "column = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                   "row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+                                   "out[(size_t)row * width + column] = "
+                                   "f(in[(size_t)row * width + column]);",
+                                   block[0], block[1]);
+        return;
+    }
+    finding->effort = GMT_EFFORT_MEDIUM;
+    finding->fix = "Go through a tile of shared memory: fill it along rows of the source, read it "
+                   "by columns, write along rows of the target.";
+    finding->sketch = "__shared__ float tile[32][32 + 1];  // + 1: no bank conflicts\n"
+                      "tile[threadIdx.y][threadIdx.x] = in[(y0 + threadIdx.y) * width + x0 + "
+                      "threadIdx.x];\n"
+                      "__syncthreads();\n"
+                      "out[(x0 + threadIdx.y) * height + y0 + threadIdx.x] = "
+                      "tile[threadIdx.x][threadIdx.y];";
+}
+
+static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    struct gmt_access_subject subject = gmt_access_subject_of(analysis, class);
+    const struct gmt_access *access = subject.loads ? &subject.load : &subject.store;
+    char sectors[GMT_FORMAT_BYTES], ratio[GMT_FORMAT_BYTES];
+
+    if (subject.pattern.kind != GMT_PATTERN_TRANSPOSED)
+        return;
+    struct gmt_gain gain = gmt_price_columns(analysis->model, analysis->timeline, class,
+                                             &subject.pattern);
+    struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
+    if (finding == NULL)
+        return;
+    finding->headline = gmt_text(
+        analysis,
+        "%s go down columns: %s sectors per request (%s x the ideal), blocks of %" PRId64
+        " x %" PRId64 " threads%s",
+        gmt_access_words(&subject),
+        gmt_format_decimal(sectors, access->sectors / access->requests, 1),
+        gmt_format_decimal(ratio, gmt_access_ratio(access), 1), class->block[0], class->block[1],
+        gmt_kernel_time(analysis, class));
+    gmt_finding_evidence(finding, "block_columns", "count", (double)class->block[0]);
+    gmt_finding_evidence(finding, "block_rows", "count", (double)class->block[1]);
+    put_fix(analysis, finding, &subject);
+    gmt_access_put_gain(analysis, finding, &subject, &gain,
+                        "kernel time minus the time of the useful bytes, between the roof of "
+                        "device memory and one load in flight per thread; of what calibrated "
+                        "lines, parts of sectors and bytes do not explain, the share that is not "
+                        "excess stays");
+    gmt_access_judge_part(analysis, finding, &subject);
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+        check(analysis, &analysis->timeline->classes[i]);
+    return GMT_OUTCOME_PASS;
+}
+
+extern const struct gmt_rule gmt_rule_transposed_mapping;
+const struct gmt_rule gmt_rule_transposed_mapping = {
+    .id = "GM302",
+    .slug = "transposed-mapping",
+    .title = "Neighbouring threads go down the columns of a matrix",
+    .category = "global memory",
+    .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+    .touches = GMT_TOUCHES_LOADS,
+    .run = run,
+    .explain = explain};

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM204: device memory that is allocated again and again and never freed. */
+#include <math.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/rules/common/held_memory.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    Memory that is never freed and not used any more is lost. Where that happens in a\n"
+    "        loop, the program runs out of memory when it runs long enough.\n"
+    "Seen    At least 3 allocations from one line that were never freed, each of which a kernel,\n"
+    "        copy or memset used for the last time before the next one was made; in a process "
+    "that\n"
+    "        ended normally: by exit, whatever the status, unless it is not 0 and a call had "
+    "failed\n"
+    "        with no kernel or copy after it.\n"
+    "        What the destruction of its context or cudaDeviceReset freed is not meant. Memory "
+    "that\n"
+    "        is in use until the end, or allocated once, is a note: the end of the process gives "
+    "it\n"
+    "        back.\n"
+    "Saving  Bytes, no time: the peak of device memory, computed anew with each of these\n"
+    "        allocations freed after its last use.\n"
+    "Fix     cudaFree after the last use; or allocate once, before the loop.\n"
+    "Limits  Uses are told from the arguments of kernels, and from copies and memsets. Launches\n"
+    "        whose arguments are not known count as uses. Arrays, and what kernels may reach by a\n"
+    "        table of pointers that was uploaded, count as used until the end. Segments of an\n"
+    "        allocator of the program's own (PyTorch's, CuPy's, RMM's) are kept by design, and\n"
+    "        what is lost inside them cannot be seen; managed memory may be used by the host\n"
+    "        unseen.\n";
+
+static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)
+{
+    const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
+
+    if (!gmt_held_is_lost(group, i))
+        return false;
+    *life = (struct gmt_interval){row->lives_ns, gmt_memory_needed(group->memory, row).end_ns};
+    return true;
+}
+
+static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *site,
+                     struct gmt_finding *finding)
+{
+    char count[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES];
+
+    gmt_finding_evidence(finding, "largest", "bytes", (double)site->example->bytes);
+    gmt_format_bytes(each, (double)site->example->bytes);
+    finding->headline = gmt_text(
+        analysis,
+        "%s allocations of %s or less are never freed, %s together, and none is used "
+        "after the next one is made",
+        gmt_format_count(count, (double)site->count), each, gmt_format_bytes(all, site->bytes));
+    if (site->count < GMT_LEAK_MIN_COUNT)
+        finding->note_why = "too few to be a loop: the end of the process gives them back";
+    finding->sql = gmt_text(analysis, "SELECT count(*), sum(bytes) FROM %s",
+                            gmt_held_from(analysis, site, "free_begin_ns IS NULL"));
+    finding->method = analysis->timeline->simulated
+                          ? "n/a: no times (software device); bytes at the peak are exact"
+                          : "no time is saved; the peak of device memory with each of them freed "
+                            "after its last use";
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(analysis,
+                            "Free each of them after its last use, or allocate the %s once.", each);
+    finding->sketch = gmt_text(analysis,
+                               "cudaMalloc(&p, %lld);  // %s: %zu times in this run\n"
+                               "...\n"
+                               "cudaFree(p);  // missing",
+                               (long long)site->example->bytes, finding->where.label, site->count);
+}
+
+/* One note for all that stays until the end, kept by the program or by its allocator. */
+static void note_kept(struct gmt_analysis *analysis, bool segments)
+{
+    const struct gmt_memory *memory = analysis->memory;
+    const struct gmt_memory_row *largest = NULL;
+    char bytes[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    double n = 0, sum = 0;
+
+    for (size_t i = 0; i < memory->count; i++) {
+        const struct gmt_memory_row *row = &memory->rows[i];
+
+        if (row->host || row->free_begin_ns != GMT_NO_TIME || row->bytes <= 0 ||
+            row->segment != segments)
+            continue;
+        n++;
+        sum += (double)row->bytes;
+        if (largest == NULL || row->bytes > largest->bytes)
+            largest = row;
+    }
+    if (largest == NULL)
+        return;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    if (finding == NULL)
+        return;
+    struct gmt_tl_call call = gmt_memory_call(memory, largest);
+    finding->where = gmt_where_of_call(analysis, &call);
+    gmt_finding_evidence(finding, "allocations", "count", n);
+    gmt_finding_evidence(finding, "bytes", "bytes", sum);
+    finding->headline = gmt_text(
+        analysis,
+        n == 1 ? "%s %s%s, %s, is never freed"
+               : "%s %s%s, %s together, are never freed; the largest is made here",
+        gmt_format_count(count, n), segments ? "segment" : "allocation", n == 1 ? "" : "s",
+        gmt_format_bytes(bytes, sum));
+    finding->sql = "SELECT count(*), sum(bytes) FROM allocation WHERE free_begin_ns IS NULL";
+    finding->method = "no time is saved; bytes as the program asked for them";
+    finding->fix = "Free it after its last use, if the program is to run longer.";
+    finding->note_why = segments ? "an allocator of the program keeps them; what is lost inside "
+                                   "them cannot be seen"
+                                 : "the end of the process gives them back";
+    finding->small = sum < GMT_PEAK_MIN_BYTES;
+    gmt_finding_emit(analysis, finding);
+}
+
+static bool anything_kept(const struct gmt_memory *memory)
+{
+    for (size_t i = 0; i < memory->count; i++) {
+        if (!memory->rows[i].host && memory->rows[i].free_begin_ns == GMT_NO_TIME)
+            return true;
+    }
+    return false;
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    static const struct gmt_held_rule rule = {.choose = choose, .describe = describe};
+    const char *unknown = gmt_held_unknown(analysis);
+
+    if (!anything_kept(analysis->memory))
+        return GMT_OUTCOME_PASS;
+    if (gmt_held_broke_off(analysis))
+        return gmt_could_not(analysis, "the program did not end normally: what it would still have "
+                                       "freed is not known");
+    if (unknown != NULL)
+        return gmt_could_not(analysis, "%s", unknown);
+    enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
+    if (analysis->pending_count == 0)
+        note_kept(analysis, false);
+    note_kept(analysis, true);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_leak;
+const struct gmt_rule gmt_rule_leak = {.id = "GM204",
+                                       .slug = "leak",
+                                       .title = "Device memory that is never freed",
+                                       .category = "allocations",
+                                       .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_ALL_USES,
+                                       .run = run,
+                                       .explain = explain};

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM507: loops of short launches in which the device waits for the host. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/price_launch.h"
+#include "analyzer/rules/common/launch_finding.h"
+#include "analyzer/trace/launch_rows.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    A launch takes the host a few microseconds. Kernels shorter than that leave the "
+    "device\n"
+    "        waiting: the program runs as fast as it can launch, not as fast as it can compute.\n"
+    "Seen    Runs of at least 32 launches in one stream, 50 us apart at most, with no copy "
+    "between,\n"
+    "        in which the device is idle between kernels for at least 15 % of the time.\n"
+    "Saving  Per launch: its span, from one end to the next, but no more than a launched step of\n"
+    "        short kernels took in the calibration, less what such a step takes in a graph, or "
+    "less\n"
+    "        the kernel itself where that is longer. Lower end: half of that. Upper end: all time\n"
+    "        between kernels, as in one fused kernel. A model that has no such graph: half of the\n"
+    "        time between kernels, from nothing to all.\n"
+    "Fix     Capture the loop's body into a CUDA graph, or fuse its kernels.\n"
+    "Limits  The gaps hold the cost of recording, 2 to 3 us per launch with device times, and "
+    "what\n"
+    "        the host computes between launches: only the upper end counts them.\n";
+
+struct sum {
+    double runs, launches, kernel_ns, gap_ns;
+    struct gmt_finding *finding;
+};
+
+struct run {
+    size_t first, n;
+    double kernel_ns, gap_ns;
+};
+
+static bool goes_on(const struct gmt_launch_rows *rows, size_t i)
+{
+    if (!gmt_launch_rows_follows(rows, i))
+        return false;
+    const struct gmt_tl_launch *a = gmt_launch_rows_at(rows, i - 1),
+                               *b = gmt_launch_rows_at(rows, i);
+
+    return (double)(b->call.begin_ns - a->call.end_ns) < GMT_LAUNCH_LOOP_NS &&
+           (double)(b->device_start_ns - a->device_end_ns) < GMT_LAUNCH_LOOP_NS;
+}
+
+static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
+                    const struct run *run, struct sum *sums)
+{
+    const struct gmt_tl_launch *first = gmt_launch_rows_at(rows, run->first);
+
+    if (run->n < GMT_LAUNCH_RUN_MIN ||
+        run->gap_ns < GMT_LAUNCH_GAP_SHARE * (run->gap_ns + run->kernel_ns))
+        return;
+    struct sum *sum = &sums[first->class_index];
+    if (sum->finding == NULL)
+        sum->finding = gmt_finding_new(analysis);
+    gmt_finding_claim(
+        analysis, sum->finding,
+        (struct gmt_interval){first->device_start_ns,
+                              gmt_launch_rows_at(rows, run->first + run->n - 1)->device_end_ns});
+    sum->runs++;
+    sum->launches += (double)run->n;
+    sum->kernel_ns += run->kernel_ns;
+    sum->gap_ns += run->gap_ns;
+}
+
+static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
+                      struct sum *sums)
+{
+    struct run run = {.n = 0};
+
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct gmt_tl_launch *launch = gmt_launch_rows_at(rows, i);
+
+        if (run.n > 0 && goes_on(rows, i)) {
+            run.gap_ns += (double)(launch->device_start_ns -
+                                   gmt_launch_rows_at(rows, i - 1)->device_end_ns);
+        } else {
+            if (run.n > 0)
+                end_run(analysis, rows, &run, sums);
+            run = (struct run){.first = i};
+        }
+        if (isnan(gmt_launch_time(launch)))
+            continue;
+        run.n++;
+        run.kernel_ns += gmt_launch_time(launch);
+    }
+    if (run.n > 0)
+        end_run(analysis, rows, &run, sums);
+}
+
+static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                   const struct sum *sum)
+{
+    struct gmt_finding *finding = sum->finding;
+    double graph_ns = gmt_price_step_in_graph_ns(analysis->model);
+    char kernel[GMT_FORMAT_BYTES], gap[GMT_FORMAT_BYTES];
+
+    if (finding == NULL)
+        return;
+    double n = sum->launches, span_ns = (sum->kernel_ns + sum->gap_ns) / n;
+    bool known = isfinite(graph_ns);
+    /* Recording, and what else the host does, stay: a launch costs no more than calibrated. */
+    double launch_ns = fmin(span_ns, gmt_price_step_launched_ns(analysis->model));
+    double best_ns = n * fmax(0, launch_ns - fmax(graph_ns, sum->kernel_ns / n));
+    if (!known)
+        best_ns = sum->gap_ns / 2;
+    finding->where = gmt_where_of_class(analysis, class);
+    finding->cost_ns = sum->kernel_ns + sum->gap_ns;
+    gmt_finding_evidence(finding, "runs", "count", sum->runs);
+    gmt_finding_evidence(finding, "launches", "count", n);
+    gmt_finding_evidence(finding, "kernel_time", "ns", sum->kernel_ns);
+    gmt_finding_evidence(finding, "time_between_kernels", "ns", sum->gap_ns);
+    gmt_finding_evidence(finding, "calibrated_step_in_graph", "ns", graph_ns);
+    gmt_finding_evidence(finding, "calibrated_step_launched", "ns",
+                         gmt_price_step_launched_ns(analysis->model));
+    finding->headline = gmt_text(
+        analysis, "%.0f launches in a row of kernels of %s, and %s between them", n,
+        gmt_format_ns(kernel, sum->kernel_ns / n), gmt_format_ns(gap, sum->gap_ns / n));
+    finding->sql = gmt_text(analysis,
+                            "SELECT begin_ns, end_ns, device_start_ns, device_end_ns FROM launch "
+                            "WHERE class_id = %" PRId64 " ORDER BY device_start_ns",
+                            class->id);
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix =
+        "Capture the launches of the loop into a CUDA graph once and launch that, or fuse "
+        "the kernels.";
+    finding->sketch = "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n"
+                      "for (...) step<<<grid, block, 0, stream>>>(...);\n"
+                      "cudaStreamEndCapture(stream, &graph);\n"
+                      "cudaGraphInstantiate(&exec, graph, 0);  /* once */\n"
+                      "cudaGraphLaunch(exec, stream);          /* instead of the loop */";
+    finding->method =
+        known ? "a calibrated launch less a step of the calibrated graph, or less the kernel where "
+                "that is longer"
+              : "half of the time between kernels: the device model does not tell what a step of a "
+                "graph takes";
+    finding->confidence = known ? gmt_confidence_of_model(analysis->model)
+                                : GMT_CONFIDENCE_HEURISTIC;
+    gmt_finding_saving(finding, known ? best_ns / 2 : 0, best_ns, fmax(best_ns, sum->gap_ns));
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
+    struct sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
+    bool loaded = rows != NULL && sums != NULL;
+
+    if (loaded) {
+        find_runs(analysis, rows, sums);
+        for (size_t i = 0; i < tl->class_count; i++)
+            report(analysis, &tl->classes[i], &sums[i]);
+    }
+    free(sums);
+    return loaded ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "the launches could not be read");
+}
+
+extern const struct gmt_rule gmt_rule_launch_bound;
+const struct gmt_rule gmt_rule_launch_bound = {.id = "GM507",
+                                               .slug = "launch-bound",
+                                               .title = "The device waits for launches",
+                                               .category = "launches",
+                                               .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
+                                                        GMT_NEED_MODEL,
+                                               .run = run,
+                                               .explain = explain};

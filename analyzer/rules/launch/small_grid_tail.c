@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM504: grids that do not fill the device, and last waves that fill little of it. */
+#include <math.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/price_launch.h"
+#include "analyzer/rules/common/launch_finding.h"
+#include "analyzer/rules/common/small_rows.h"
+#include "libtrace/base/format.h"
+
+enum { WARP_LANES = 32 };
+
+static const char explain[] =
+    "What    Blocks run in waves of as many as are resident at once. A grid below one wave leaves\n"
+    "        multiprocessors or warps idle throughout; a last wave of a few blocks leaves nearly\n"
+    "        all of them idle until it is done.\n"
+    "Seen    Blocks against multiprocessors x resident blocks, and where they were counted the\n"
+    "        active cycles of the busiest multiprocessor against the mean. Kernels below 10 us "
+    "are\n"
+    "        left alone: their grid is small because their job is. One block is GM510, and\n"
+    "        rows of independent small kernels are GM506.\n"
+    "Saving  Below a wave, the better one of two. The same threads in smaller blocks, on more\n"
+    "        multiprocessors: L1, shared memory and the schedulers take as much less of the time\n"
+    "        as the busiest one has fewer warps then; blocks that share tiles are only halved.\n"
+    "        More blocks: no more than there are items, which the stores of a thread tell, and\n"
+    "        time shrinks with them, down to the calibrated roof of the work. A thread of one\n"
+    "        store has one item, and a loop without stores may be one: it counts in the upper end\n"
+    "        alone. The lower end takes no loop for parted, whose steps may need each other. "
+    "Where\n"
+    "        a stored word takes more than 60 instructions it may be a step of one item: half of\n"
+    "        that is promised, and called a guess. Without counters half of what smaller blocks\n"
+    "        could save at most, a guess, too, and the lower end is nothing.\n"
+    "        Last wave: 1 - mean / most active cycles, as counted; else the model of waves, in\n"
+    "        which a block alone on a multiprocessor is faster where throughput binds. Where\n"
+    "        threads wait for their own loads, only what whole items can be moved into: nothing\n"
+    "        where each thread has one. Upper end: the last wave takes as long as a full one. "
+    "Half\n"
+    "        of it where the threads of a block share tiles: smaller blocks are all that helps\n"
+    "        then; and where instructions were not counted, as a guess.\n"
+    "Fix     Smaller blocks, or more blocks of less work per thread, as far as there is work; a\n"
+    "        grid of whole waves with a grid-stride loop.\n"
+    "Limits  A grid below a wave that neither would help is a note, as is a last wave of\n"
+    "        threads that have no items to share. Blocks count as equal. Kernels\n"
+    "        that mostly run beside those of other streams are left alone, and so are those on a\n"
+    "        megabyte of mapped host memory and more: what they wait for is the bus, however many\n"
+    "        blocks there are (GM112).\n";
+
+static const char stride_loop[] =
+    "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)";
+
+static const char whole_waves[] =
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes);\n"
+    "kernel<<<min((n + threads - 1) / threads, resident * multiprocessors), threads>>>(...);\n"
+    "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)";
+
+static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
+                            const struct gmt_shape *shape)
+{
+    double full = floor(shape->waves), sms = (double)analysis->timeline->device.sm_count;
+    char share[GMT_FORMAT_BYTES];
+
+    if (shape->blocks < sms)
+        return gmt_text(analysis, "%.0f blocks for %.0f multiprocessors%s", shape->blocks, sms,
+                        gmt_kernel_time(analysis, class));
+    if (full < 1)
+        return gmt_text(analysis, "%.0f blocks fill %s of the %.0f that can be resident%s",
+                        shape->blocks, gmt_format_percent(share, 100 * shape->waves), shape->wave,
+                        gmt_kernel_time(analysis, class));
+    double more = shape->blocks - full * shape->wave;
+    return gmt_text(analysis, "%.0f wave%s and %.0f block%s more, filling %s of another%s", full,
+                    full == 1 ? "" : "s", more, more == 1 ? "" : "s",
+                    gmt_format_percent(share, 100 * (shape->waves - full)),
+                    gmt_kernel_time(analysis, class));
+}
+
+static void advise_small(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                         const struct gmt_tl_class *class, const struct gmt_shape *shape,
+                         const struct gmt_grid *grid)
+{
+    double threads = shape->blocks * shape->threads;
+    const char *before = gmt_text(analysis, "kernel<<<%.0f, %.0f>>>(...);  // was <<<%.0f, %.0f>>>",
+                                  grid->blocks, grid->threads, shape->blocks, shape->threads);
+
+    if (grid->split) {
+        finding->fix = gmt_text(analysis,
+                                "Launch %.0f blocks of %.0f threads and give each thread less to "
+                                "do: it stores %.0f words now.",
+                                grid->blocks, grid->threads, gmt_price_items(class, shape).likely);
+        finding->sketch = gmt_text(analysis, "%s\n%s", before, stride_loop);
+        finding->method = gmt_text(
+            analysis,
+            "time shrinks with the blocks, of which there can be no more than words that a thread "
+            "stores now (%.0f), down to the calibrated roof of the work%s; nothing if one word "
+            "needs the one before",
+            gmt_price_items(class, shape).likely,
+            grid->guess ? ", and half of that, as each word takes so many instructions that it may "
+                          "be a step of one item"
+                        : "");
+    } else if (grid->blocks > shape->blocks) {
+        finding->fix = gmt_text(analysis,
+                                "Launch the same %.0f threads in %.0f blocks of %.0f%s. Nothing "
+                                "shows that there is work for more threads.",
+                                threads, grid->blocks, grid->threads,
+                                gmt_price_shares_tiles(class) ? ", with tiles of that size" : "");
+        finding->sketch = before;
+        finding->method =
+            isnan(class->counter[GMT_M_instructions])
+                ? "half of what the same threads in smaller blocks could save at most: what the "
+                  "multiprocessors do themselves was not counted"
+                : "L1, shared memory and the schedulers of the busiest multiprocessor serve fewer "
+                  "warps in smaller blocks; the rest of the time stays, as what a thread stores "
+                  "shows no items to part";
+    } else {
+        finding->fix = gmt_text(analysis,
+                                "Run it beside other kernels, in a stream of its own, or give one "
+                                "launch more to do: nothing shows that there is work for more "
+                                "than %.0f threads.",
+                                threads);
+        finding->method = "nothing shows work that more blocks could take";
+    }
+}
+
+/* For a last wave that is short. */
+static void advise_whole(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                         const struct gmt_tl_class *class, const struct gmt_shape *shape)
+{
+    double items = gmt_price_items(class, shape).likely;
+
+    if (items > 1) {
+        finding->fix = gmt_text(analysis,
+                                "Launch a multiple of %.0f blocks, for instance %.0f, with a "
+                                "grid-stride loop, or smaller blocks.",
+                                shape->wave, floor(shape->waves) * shape->wave);
+        finding->sketch = whole_waves;
+    } else {
+        finding->fix = gmt_text(analysis,
+                                "Launch smaller blocks, which end less far apart: nothing shows "
+                                "that a thread has items to give to others. Where it has, a "
+                                "multiple of %.0f blocks, for instance %.0f, with a grid-stride "
+                                "loop.",
+                                shape->wave, floor(shape->waves) * shape->wave);
+        finding->sketch = gmt_text(
+            analysis, "kernel<<<%.0f, %.0f>>>(...);  // was <<<%.0f, %.0f>>>", 2 * shape->blocks,
+            ceil(shape->warps / 2) * WARP_LANES, shape->blocks, shape->threads);
+    }
+    finding->method =
+        finding->guess
+            ? "half of what the shape of the last wave leaves idle: what its threads do was not "
+              "counted"
+            : gmt_text(analysis,
+                       "what multiprocessors idle behind the busiest one, by their cycles or by "
+                       "the shape of the last wave; where threads wait for their own loads, only "
+                       "the part that whole items can be moved into, of which a thread has %.0f, "
+                       "as it stores words",
+                       floor(items));
+}
+
+/* Why a grid below a wave is only a note, or NULL. */
+static const char *too_little(const struct gmt_tl_class *class, const struct gmt_gain *gain)
+{
+    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns)
+        return NULL;
+    return "smaller blocks would hardly help, and nothing shows that there is work for more";
+}
+
+static const char *too_short(const struct gmt_tl_class *class, const struct gmt_gain *gain)
+{
+    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns)
+        return NULL;
+    return "its threads have no items that whole waves could share";
+}
+
+static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_model *model = analysis->model;
+    struct gmt_shape shape = gmt_shape_of(tl, class);
+    bool small = shape.waves < 1 - GMT_TAIL_MIN_LOSS;
+
+    if (class->launches == 0 || isnan(shape.waves) || shape.blocks < 2 ||
+        gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS) ||
+        class->mapped_bytes >= GMT_MAPPED_MIN_BYTES)
+        return;
+    struct gmt_grid grid = {.guess = false};
+    struct gmt_tail tail = {.guess = false};
+    struct gmt_gain gain = small ? gmt_price_full_grid(model, tl, class, &shape, &grid)
+                                 : gmt_price_no_tail(model, tl, class, &shape, &tail);
+    const char *why = small ? too_little(class, &gain) : too_short(class, &gain);
+    if (isnan(gain.best_ns) || (!small && tail.idle_ns < GMT_TAIL_MIN_LOSS * class->median_ns))
+        return;
+    struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
+    if (finding == NULL)
+        return;
+    gmt_finding_evidence(finding, "wave", "count", shape.wave);
+    gmt_finding_evidence(finding, "sm_cycles_active_mean", "cycles",
+                         class->counter[GMT_M_sm_cycles_active]);
+    gmt_finding_evidence(finding, "sm_cycles_active_most", "cycles",
+                         class->counter[GMT_M_sm_cycles_active_max]);
+    finding->headline = headline(analysis, class, &shape);
+    finding->note_why = why;
+    finding->small = why != NULL || gain.best_ns * (double)class->launches < GMT_FLOOR_NOISE_NS;
+    double warps = shape.blocks * shape.warps;
+    finding->guess = small ? grid.guess : tail.guess;
+    gmt_finding_evidence(finding, "stores_per_thread", "count",
+                         class->counter[GMT_M_global_store_requests] / warps);
+    gmt_finding_evidence(finding, "instructions_per_thread", "count",
+                         class->counter[GMT_M_instructions] / warps);
+    if (small)
+        advise_small(analysis, finding, class, &shape, &grid);
+    else
+        advise_whole(analysis, finding, class, &shape);
+    gmt_launch_finding_emit(analysis, finding, class, gain);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    return gmt_check_outside_small_rows(analysis, check);
+}
+
+extern const struct gmt_rule gmt_rule_small_grid_tail;
+const struct gmt_rule gmt_rule_small_grid_tail = {.id = "GM504",
+                                                  .slug = "small-grid-tail",
+                                                  .title = "The grid leaves multiprocessors idle",
+                                                  .category = "occupancy",
+                                                  .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
+                                                           GMT_NEED_MODEL,
+                                                  .touches = GMT_TOUCHES_WAVES,
+                                                  .run = run,
+                                                  .explain = explain};

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM102: copies from and to pageable host memory that page-locked memory would make faster. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/findings/rule.h"
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/price.h"
+#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_sites.h"
+#include "analyzer/rules/common/pinning.h"
+
+static const char explain[] =
+    "What    The driver copies pageable memory through a staging buffer of its own. Page-locked\n"
+    "        (pinned) memory is read and written by the copy engine directly.\n"
+    "Seen    Copies whose host address lies in no range that the program has pinned or "
+    "registered,\n"
+    "        by call site. Copies that GM101 or GM104 would merge are left to those rules, single\n"
+    "        words, from four at a place on, to GM101 and GM109, and asynchronous copies that "
+    "kept\n"
+    "        their caller to GM103.\n"
+    "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
+    "        times of pinned copies of the same sizes, minus the calibrated cost of registering\n"
+    "        each distinct host range once (at the lower end: of allocating it page-locked; at "
+    "the\n"
+    "        upper end: nothing, as where a fresh buffer is allocated so in the first place).\n"
+    "        Buffers used once rarely pay: then the copies are a note. Where they are copied less "
+    "than\n"
+    "        twice on average, no copy counts as slower than the model says: the first ones of a\n"
+    "        process are slow, pinned or not. What kernels ran beside was hidden and counts at "
+    "the\n"
+    "        upper end only. Without times (software device) nothing is priced:\n"
+    "        shown are places with 5 % of all copied bytes whose buffers are copied at least "
+    "twice\n"
+    "        on average; each byte passes the staging buffer for nothing.\n"
+    "Fix     cudaMallocHost instead of malloc, or cudaHostRegister once for a buffer in use.\n"
+    "Limits  Page-locked memory is scarce: pin what is reused. Two buffers that lived at the same\n"
+    "        address one after the other count as one.\n";
+
+static const char *sketch_of(struct gmt_analysis *analysis, const size_t *members, size_t n,
+                             const struct gmt_pinning *pin)
+{
+    const struct gmt_tl_copy *copies = analysis->timeline->copies, *copy = &copies[members[0]];
+    bool equal = true;
+
+    for (size_t i = 1; i < n; i++)
+        equal &= copies[members[i]].bytes == copy->bytes;
+    const char *size = equal ? gmt_text(analysis, "%" PRId64, copy->bytes) : "bytes";
+    return gmt_text(analysis,
+                    "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // %s\n"
+                    "cudaMemcpy%s(..., %s, cudaMemcpy%s%s);  // %zu times, as before\n"
+                    "cudaHostUnregister(buffer);",
+                    pin->bytes / (double)pin->ranges, gmt_pinning_once(analysis, pin),
+                    copy->blocking ? "" : "Async", size,
+                    copy->direction == GMT_COPY_H2D ? "HostToDevice" : "DeviceToHost",
+                    copy->blocking ? "" : ", stream", n);
+}
+
+static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                     const size_t *members, size_t n, double bytes, const struct gmt_pinning *pin)
+{
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[0]];
+    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
+    char count[GMT_FORMAT_BYTES];
+    const char *in = isnan(finding->cost_ns)
+                         ? ""
+                         : gmt_text(analysis, " in %s (%s)", gmt_format_ns(cost, finding->cost_ns),
+                                    gmt_format_rate(rate, bytes * 1e9 / finding->cost_ns));
+
+    finding->headline = gmt_text(analysis, "%s %s cop%s of pageable memory moved %s%s",
+                                 gmt_format_count(count, (double)n),
+                                 gmt_direction_name(copy->direction), n == 1 ? "y" : "ies",
+                                 gmt_format_bytes(size, bytes), in);
+    finding->method = "measured time minus the model's time of pinned copies of the same sizes, "
+                      "minus the cost of registering the host buffers once";
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(analysis,
+                            "Allocate the host buffer%s (%s) with cudaMallocHost, or register "
+                            "once before the loop.",
+                            pin->bytes > bytes / (double)n * 1.5 ? "s" : "",
+                            gmt_format_bytes(size, pin->bytes));
+    finding->sketch = sketch_of(analysis, members, n, pin);
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+                            "WHERE %s",
+                            gmt_copy_place_condition(analysis, "id", members, n));
+}
+
+static double host_bytes(const struct gmt_timeline *tl)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+
+        if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H)
+            sum += (double)copy->bytes;
+    }
+    return sum;
+}
+
+/* Copies that are not worth pinning by themselves are told all the same: what they are, and cost. */
+static const char once_why[] = "pinning what is copied once costs more than it saves, unless the "
+                               "buffer is page-locked when it is made";
+
+/* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
+static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_copy *copy = &tl->copies[members[0]];
+    struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
+    double bytes = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bytes += (double)tl->copies[members[i]].bytes;
+    bool once = bytes < GMT_EXCESS_RATIO * pin.bytes;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    if (finding == NULL)
+        return;
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->excess_bytes = bytes;
+    gmt_finding_evidence(finding, "copies", "count", (double)n);
+    gmt_finding_evidence(finding, "bytes", "bytes", bytes);
+    gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
+    gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
+    describe(analysis, finding, members, n, bytes, &pin);
+    finding->note_why = once ? once_why : NULL;
+    finding->method = gmt_unpriced(analysis);
+    gmt_finding_judge_part(analysis, finding, bytes, host_bytes(tl));
+    gmt_finding_emit(analysis, finding);
+}
+
+static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n,
+                        const struct gmt_cover *kernels)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_copy *copy = &tl->copies[members[0]];
+    double bytes = 0, cost_ns = 0, pinned_ns = 0, pageable_ns = 0, doubt_ns = 0, hidden_ns = 0;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+
+    for (size_t i = 0; finding != NULL && i < n; i++) {
+        const struct gmt_tl_copy *one = &tl->copies[members[i]];
+        const struct gmt_model_curve *pinned = gmt_price_registered_curve(analysis->model, one);
+        const struct gmt_model_curve *pageable = gmt_price_curve(analysis->model, one, false);
+        double now_ns = gmt_copy_cost_ns(tl, one);
+        double size = (double)one->bytes, then_ns = gmt_curve_at(pinned, size);
+
+        /* Nothing tells how long it waited for a kernel: take what such a copy costs. */
+        if (one->blocking && one->after_launch && one->device_end_ns == GMT_NO_TIME)
+            now_ns = fmin(now_ns, gmt_curve_at(pageable, size));
+        bytes += size;
+        cost_ns += now_ns;
+        hidden_ns += fmin(now_ns, gmt_copy_hidden_ns(tl, kernels, one));
+        pinned_ns += then_ns;
+        pageable_ns += gmt_curve_at(pageable, size);
+        doubt_ns += then_ns * fmax(GMT_MODEL_UNCERTAINTY, gmt_curve_relative_spread(pinned, size));
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, one));
+    }
+    if (finding == NULL || isnan(pinned_ns))
+        return;
+    struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
+    double measured = cost_ns - pinned_ns - pin.least_ns;
+    double modelled = pageable_ns - pinned_ns - pin.least_ns;
+
+    /* Nothing tells whether pinned ones would not have been as slow, beyond the model. */
+    if (bytes < GMT_EXCESS_RATIO * pin.bytes)
+        measured = fmin(measured, modelled);
+    /* cudaMallocHost takes far longer than registering; but malloc is not free, either. */
+    double dearer_ns = pin.most_ns - pin.least_ns;
+    /* Not worth pinning: the good case of this rule. */
+    bool worth = measured > 0;
+    if (!worth && bytes >= GMT_EXCESS_RATIO * pin.bytes)
+        return;
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->cost_ns = cost_ns;
+    gmt_finding_evidence(finding, "copies", "count", (double)n);
+    gmt_finding_evidence(finding, "bytes", "bytes", bytes);
+    gmt_finding_evidence(finding, "time", "ns", cost_ns);
+    gmt_finding_evidence(finding, "pinned_time", "ns", pinned_ns);
+    gmt_finding_evidence(finding, "pinning", "ns", pin.least_ns);
+    gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
+    gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
+    describe(analysis, finding, members, n, bytes, &pin);
+    finding->note_why = worth ? NULL : once_why;
+    /* Of the pinned copies as much would be hidden; pinning comes before. */
+    double hidden = (cost_ns - pinned_ns) *
+                    (1 - gmt_finding_hidden(analysis, finding, hidden_ns, cost_ns));
+    /* Pages of a fresh buffer must be made in any case: then pinning them costs hardly more. */
+    gmt_finding_saving(finding, fmin(measured, modelled) - hidden - dearer_ns - doubt_ns,
+                       measured - hidden, fmax(measured, modelled) + pin.least_ns + doubt_ns);
+    finding->confidence = gmt_confidence_of_model(analysis->model);
+    gmt_finding_emit(analysis, finding);
+}
+
+/* GM109 and GM101 report single words in a loop; this rule notes one, two or three of them. */
+static size_t without_scalars(const struct gmt_timeline *tl, size_t *members, size_t n)
+{
+    size_t scalars = 0, kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        scalars += tl->copies[members[i]].bytes <= GMT_SCALAR_BYTES;
+    if (scalars < GMT_TRIP_MIN)
+        return n;
+    for (size_t i = 0; i < n; i++) {
+        if (tl->copies[members[i]].bytes > GMT_SCALAR_BYTES)
+            members[kept++] = members[i];
+    }
+    return kept;
+}
+
+static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *kernels)
+{
+    n = without_scalars(analysis->timeline, members, n);
+    if (n == 0)
+        return;
+    if (analysis->timeline->simulated)
+        report_bytes(analysis, members, n);
+    else
+        report_site(analysis, members, n, kernels);
+}
+
+/* Copies that another rule would merge, or speaks of: pinning alone would be the lesser fix. */
+static bool is_of_another(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
+{
+    const struct gmt_run *run = copy->run >= 0 ? &analysis->runs->runs[copy->run] : NULL;
+
+    if (gmt_copy_is_blocked_async(analysis, copy))
+        return true;
+    return run != NULL && (gmt_run_is_rows(run) || gmt_run_is_small(analysis, run));
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    size_t n = 0, host_copies = 0;
+    struct gmt_cover kernels = {0};
+
+    if (members == NULL || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
+        free(members);
+        gmt_cover_free(&kernels);
+        return gmt_could_not(analysis, "not enough memory");
+    }
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+        bool host = copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H;
+
+        host_copies += host;
+        if (host && copy->host_class == GMT_CLASS_PAGEABLE && copy->bytes > 0 &&
+            gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy))
+            members[n++] = i;
+    }
+    gmt_copy_places(analysis, members, n, report, &kernels);
+    free(members);
+    gmt_cover_free(&kernels);
+    return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
+}
+
+extern const struct gmt_rule gmt_rule_pageable_transfer;
+const struct gmt_rule gmt_rule_pageable_transfer = {.id = "GM102",
+                                                    .slug = "pageable-transfer",
+                                                    .title = "Copies of pageable host memory",
+                                                    .category = "transfers",
+                                                    .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
+                                                    .run = run,
+                                                    .explain = explain};

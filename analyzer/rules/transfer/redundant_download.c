@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM117: downloads of bytes that the host has, and that nothing has changed on the device since. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/rules/common/content_sites.h"
+#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/summary/gaps.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    An input, or a result that is on the host already, is copied to the host again:\n"
+    "        nothing has changed it on the device since the host last sent or got it.\n"
+    "Seen    By fingerprints of what was copied (gmtrace --fingerprints): a copy to the host of\n"
+    "        just the bytes of an allocation that an earlier copy between host and device\n"
+    "        moved, both with the same fingerprint, and no copy, memset or kernel between them\n"
+    "        that can have written there. A kernel that got a pointer did not write if the\n"
+    "        parameter is a pointer to const, or if the software device saw no store. What any\n"
+    "        other kernel, a graph, or a launch of unknown arguments may have written counts as\n"
+    "        new, even if it is the same: the host cannot know before it looks. The last copy\n"
+    "        from or to the buffer that it goes to had these bytes, too. Where the host has them\n"
+    "        in another buffer it is a note: that buffer may be gone.\n"
+    "Saving  The measured time of these copies, without waiting for kernels and less what\n"
+    "        tracing has added (as for GM105, redundant-transfer). Its least is 0: what the\n"
+    "        host does with its buffer is not seen. What an asynchronous copy takes while\n"
+    "        kernels run saves nothing.\n"
+    "Fix     Drop the copy; download what kernels have written, and nothing else.\n"
+    "Limits  Whether the host changes its buffer, or gives it back and gets another one at the\n"
+    "        same address, is not seen: a program that works in it and takes the device's copy\n"
+    "        to begin anew needs the download, or a second buffer. A blocking copy also waits\n"
+    "        for earlier work of its stream: where that is meant, cudaStreamSynchronize stays.\n"
+    "        Asynchronous copies to page-locked memory have no fingerprint. A part of what was\n"
+    "        copied as a whole, 2-D copies, batches, managed memory, memory of other processes,\n"
+    "        and memory in which a download ever found what nothing had written, are left out.\n";
+
+/* Of the downloads of one place, those to one kind of buffer. */
+struct site {
+    struct gmt_copy_sum sum;
+    size_t first, verified, sent; /* sent: the host had sent the bytes, not got them */
+    enum gmt_host_holds host;
+    double downloads; /* all copies from there */
+};
+
+struct look {
+    struct gmt_analysis *analysis;
+    const struct gmt_copy_content *contents;
+    struct gmt_cover kernels;
+};
+
+static bool brings_nothing_new(const struct gmt_copy_content *content)
+{
+    return content->there == GMT_CONTENT_SAME && content->host != GMT_HOST_UNKNOWN;
+}
+
+static bool is_redundant(const struct gmt_copy_content *content, enum gmt_host_holds host)
+{
+    return brings_nothing_new(content) && content->place_doubt == GMT_DOUBT_NONE &&
+           content->host == host;
+}
+
+static void add(const struct look *look, struct site *site, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    const struct gmt_copy_content *content = &look->contents[i];
+
+    if (site->sum.copies == 0)
+        site->first = i;
+    gmt_copy_sum_add(&site->sum, look->analysis, &look->kernels, &tl->copies[i], &content->print);
+    site->verified += content->print.whole == 1;
+    site->sent += tl->copies[content->before].direction == GMT_COPY_H2D;
+}
+
+static void describe(const struct look *look, const struct site *site, const size_t *members,
+                     struct gmt_finding *finding)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
+    const struct gmt_tl_copy *before =
+        &analysis->timeline->copies[look->contents[site->first].before];
+    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    size_t n = site->sum.copies;
+
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->headline = gmt_text(
+        analysis, "%zu of %.0f downloads (%s) bring%s bytes that the host %s%s%s%s", n,
+        site->downloads, gmt_format_bytes(size, site->sum.bytes), n == 1 ? "s" : "",
+        site->host == GMT_HOST_THERE ? "has already" : "has in another buffer",
+        site->verified < n ? ", as far as samples tell" : "", isnan(site->sum.cost_ns) ? "" : ": ",
+        isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(
+        analysis,
+        "Drop the copy of the %s: the host %s them at %s, and nothing has written there on the "
+        "device since. That holds as long as the host leaves its buffer as it is.",
+        gmt_format_bytes(each, (double)copy->bytes),
+        before->direction == GMT_COPY_H2D ? "sent" : "got",
+        gmt_where_of_call(analysis, &before->call).label);
+    finding->sketch = gmt_text(analysis,
+                               "// cudaMemcpy%s(host, device, %" PRId64
+                               ", cudaMemcpyDeviceToHost%s);  // %zu times: nothing new",
+                               copy->blocking ? "" : "Async", copy->bytes,
+                               copy->blocking ? "" : ", stream", n);
+    if (site->host == GMT_HOST_ELSEWHERE)
+        finding->note_why = "the host may have given that buffer back, or changed it";
+    finding->sql = gmt_text(analysis,
+                            "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
+                            "WHERE %s",
+                            gmt_copy_place_condition(analysis, "id", members, n));
+}
+
+static void report_site(const struct look *look, const struct site *site, const size_t *members,
+                        double all_bytes)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+
+    if (finding == NULL)
+        return;
+    finding->cost_ns = site->sum.cost_ns;
+    finding->excess_bytes = site->sum.bytes;
+    describe(look, site, members, finding);
+    gmt_finding_evidence(finding, "redundant_copies", "count", (double)site->sum.copies);
+    gmt_finding_evidence(finding, "downloads", "count", site->downloads);
+    gmt_finding_evidence(finding, "bytes", "bytes", site->sum.bytes);
+    gmt_finding_evidence(finding, "sent_by_the_host", "count", (double)site->sent);
+    gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);
+    for (size_t i = 0; i < site->sum.copies; i++)
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+    finding->confidence = site->verified == site->sum.copies && !tl->simulated
+                              ? GMT_CONFIDENCE_MEASURED
+                              : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        finding->method = gmt_unpriced(analysis);
+        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
+    } else {
+        gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
+        gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", site->sum.hidden_ns);
+        gmt_finding_evidence(finding, "added_by_tracing", "ns", site->sum.traced_ns);
+        finding->method = gmt_text(analysis,
+                                   "measured time of the copies, without waiting for kernels, "
+                                   "less what tracing added%s",
+                                   gmt_copy_sum_hidden(analysis, &site->sum));
+        gmt_finding_saving(finding, 0, site->sum.best_ns, gmt_copy_sum_high(&site->sum));
+    }
+    gmt_finding_emit(analysis, finding);
+}
+
+/* `members`: the downloads of one site; `chosen` has room for as many. */
+static void look_at_site(const struct look *look, const size_t *members, size_t n, size_t *chosen,
+                         double all_bytes)
+{
+    static const enum gmt_host_holds kinds[] = {GMT_HOST_THERE, GMT_HOST_ELSEWHERE};
+
+    for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+        struct site site = {.host = kinds[k], .downloads = (double)n};
+
+        for (size_t i = 0; i < n; i++) {
+            if (!is_redundant(&look->contents[members[i]], kinds[k]))
+                continue;
+            chosen[site.sum.copies] = members[i];
+            add(look, &site, members[i]);
+        }
+        if (site.sum.copies > 0)
+            report_site(look, &site, chosen, all_bytes);
+    }
+}
+
+/* Whether all that is known against the download is that something unknown may have written there. */
+static bool is_open_doubt(int32_t doubt)
+{
+    return doubt < GMT_DOUBT_NONE;
+}
+
+static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t *chosen)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_timeline *tl = analysis->timeline;
+    size_t n = 0, compared = 0, open = 0, doubtful = 0;
+    double all_bytes = 0;
+    char skipped = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_copy_content *content = &look->contents[i];
+
+        if (tl->copies[i].direction != GMT_COPY_D2H)
+            continue;
+        members[n++] = i;
+        all_bytes += (double)tl->copies[i].bytes;
+        doubtful += brings_nothing_new(content) && is_open_doubt(content->place_doubt);
+        if (content->before < 0)
+            continue;
+        compared += content->there != GMT_CONTENT_UNKNOWN;
+        /* What a kernel may have written needs no comparison: it counts as new. */
+        if (content->there == GMT_CONTENT_UNKNOWN && content->place_doubt == GMT_DOUBT_NONE) {
+            open++;
+            skipped = content->print.skipped;
+        }
+    }
+    gmt_copies_sort_by_site(tl, members, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t where = tl->copies[members[i]].call.site;
+
+        for (end = i + 1; end < n && tl->copies[members[end]].call.site == where; end++)
+            ;
+        look_at_site(look, members + i, end - i, chosen, all_bytes);
+    }
+    if (doubtful > 0 && analysis->pending_count == 0)
+        return gmt_could_not(analysis,
+                             "%zu downloads bring bytes that the host has, but what the trace does "
+                             "not tell of may have written there before",
+                             doubtful);
+    return gmt_content_outcome(analysis, compared, open, skipped, 0,
+                               "downloads of bytes that an earlier copy moved are");
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    struct look look = {.analysis = analysis, .contents = contents};
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    size_t *chosen = calloc(tl->copy_count + 1, sizeof(*chosen));
+    enum gmt_outcome outcome;
+
+    if (contents == NULL || members == NULL || chosen == NULL ||
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0)
+        outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
+    else
+        outcome = look_at(&look, members, chosen);
+    free(contents);
+    free(members);
+    free(chosen);
+    gmt_cover_free(&look.kernels);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_redundant_download;
+const struct gmt_rule gmt_rule_redundant_download = {.id = "GM117",
+                                                     .slug = "redundant-download",
+                                                     .title = "Downloads of bytes that are there",
+                                                     .category = "transfers",
+                                                     .needs = GMT_NEED_COPIES | GMT_NEED_ALL_USES,
+                                                     .run = run,
+                                                     .explain = explain};

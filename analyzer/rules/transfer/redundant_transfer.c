@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM105: uploads of bytes that the device holds already. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/rules/common/content_sites.h"
+#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/redundant_elsewhere.h"
+#include "analyzer/summary/gaps.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    The same bytes are copied again to where they are: weights, tables or meshes that\n"
+    "        are uploaded at every step although nothing has changed.\n"
+    "Seen    By fingerprints of what was copied (gmtrace --fingerprints): two copies to the same\n"
+    "        bytes of an allocation with equal fingerprints, and no copy, memset or kernel "
+    "between\n"
+    "        them that wrote there. A kernel that got a pointer did not write if the parameter is\n"
+    "        a pointer to const, or if the software device saw no store. Of other kernels it is\n"
+    "        not known: then the finding is heuristic, its least saving 0, and nothing is said of\n"
+    "        memory that is copied back, which is a kernel's result. \"Verified\" are copies of\n"
+    "        which every byte was hashed; of buffers above --fingerprint-limit, samples are.\n"
+    "        Also uploads of bytes that another buffer of the same device holds, from a copy\n"
+    "        between host and device that nothing can have written over since: there no doubt is\n"
+    "        taken, and samples count only for the same buffer of the host.\n"
+    "Saving  The measured time of the repeated copies, without waiting for kernels, less what\n"
+    "        tracing has added: what the model says of such copies, where that is less, but at\n"
+    "        most 2.5 us each and 12 % of copies of page-locked memory that was hashed; 5 % of\n"
+    "        the rest are in doubt. What an asynchronous copy takes while kernels run saves\n"
+    "        nothing; its least saving is 0. Of bytes that lie in another buffer the model's\n"
+    "        time of a copy on the device is subtracted; where nothing is left it is a note.\n"
+    "Fix     Upload once, before the loop; where the data changes at times, upload then. To a\n"
+    "        second buffer copy on the device, or let both uses share one if none writes to it.\n"
+    "Limits  Memory that kernels reach through pointers in memory is doubted only where no launch\n"
+    "        ever gets a pointer into it. Launches of unknown arguments, graphs and kernels of\n"
+    "        communication libraries leave doubt everywhere. Once the program has shared memory\n"
+    "        with other processes, nothing is said of contents: they may write. Where recording\n"
+    "        or analysis is limited to a range, what is in doubt is left out: it may be written\n"
+    "        or read outside. 2-D copies, batches, managed memory and that of other processes\n"
+    "        are not followed. Calls count in the order in which the host made them; what\n"
+    "        another stream may still be writing is doubted, whatever events say.\n";
+
+struct site {
+    struct gmt_copy_sum sum, sure;
+    size_t first, places;
+    size_t verified, doubtful;
+    int32_t doubt;
+    double uploads; /* all copies from there */
+};
+
+struct look {
+    struct gmt_analysis *analysis;
+    const struct gmt_copy_content *contents;
+    struct gmt_cover kernels;
+    struct gmt_elsewhere elsewhere;
+    size_t *chosen;      /* room for all copies */
+    uint64_t *read_back; /* device addresses from which copies start, ascending */
+    size_t read_back_count;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static int find_read_back(struct look *look)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+
+    look->read_back = calloc(tl->copy_count + 1, sizeof(*look->read_back));
+    if (look->read_back == NULL)
+        return -1;
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (tl->copies[i].direction != GMT_COPY_H2D && tl->copies[i].src != 0)
+            look->read_back[look->read_back_count++] = tl->copies[i].src;
+    }
+    qsort(look->read_back, look->read_back_count, sizeof(*look->read_back), compare_addresses);
+    return 0;
+}
+
+static bool is_read_back(const struct look *look, const struct gmt_tl_copy *copy)
+{
+    size_t low = 0, high = look->read_back_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (look->read_back[middle] < copy->dst)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < look->read_back_count && look->read_back[low] - copy->dst < (uint64_t)copy->bytes;
+}
+
+static bool is_redundant(const struct look *look, size_t i)
+{
+    const struct gmt_copy_content *content = &look->contents[i];
+
+    return content->place == GMT_CONTENT_SAME &&
+           !gmt_content_is_left_out(look->analysis->timeline, content->place_doubt) &&
+           !gmt_content_is_round_trip(look->analysis->timeline, look->contents, i) &&
+           !(content->place_doubt != GMT_DOUBT_NONE &&
+             is_read_back(look, &look->analysis->timeline->copies[i]));
+}
+
+static void add(const struct look *look, struct site *site, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    const struct gmt_copy_content *content = &look->contents[i];
+    bool verified = content->print.whole == 1;
+
+    if (site->sum.copies == 0)
+        site->first = i;
+    gmt_copy_sum_add(&site->sum, look->analysis, &look->kernels, &tl->copies[i], &content->print);
+    /* The first repeat to a place: the copy before it was the one that is needed. */
+    site->places += !is_redundant(look, (size_t)content->before);
+    site->verified += verified;
+    if (content->place_doubt != GMT_DOUBT_NONE) {
+        site->doubtful++;
+        site->doubt = content->place_doubt;
+    } else if (verified)
+        gmt_copy_sum_add(&site->sure, look->analysis, &look->kernels, &tl->copies[i],
+                         &content->print);
+}
+
+static void describe(const struct look *look, const struct site *site, const size_t *members,
+                     struct gmt_finding *finding)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
+    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+
+    finding->where = gmt_where_of_call(analysis, &copy->call);
+    finding->headline = gmt_text(
+        analysis, "%zu of %.0f uploads (%s) bring bytes that the device %s%s%s%s", site->sum.copies,
+        site->uploads, gmt_format_bytes(size, site->sum.bytes),
+        site->doubtful > 0 ? "may still hold" : "holds already",
+        site->verified < site->sum.copies ? ", as far as samples tell" : "",
+        isnan(site->sum.cost_ns) ? "" : ": ",
+        isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
+    finding->effort = GMT_EFFORT_SMALL;
+    finding->fix = gmt_text(
+        analysis, "Upload the %s once, before the loop, and then only after a change.%s",
+        gmt_format_bytes(each, (double)copy->bytes), gmt_doubt_text(analysis, site->doubt));
+    finding->sketch = gmt_text(
+        analysis,
+        "cudaMemcpy%s(device, host, %" PRId64 ", cudaMemcpyHostToDevice%s);  // once\n"
+        "for (...)\n    %s<<<grid, block>>>(device, ...);  // %zu copies less",
+        copy->blocking ? "" : "Async", copy->bytes, copy->blocking ? "" : ", stream",
+        gmt_kernel_from(analysis, copy->call.begin_ns), site->sum.copies);
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.id, t.bytes, t.end_ns - t.begin_ns AS "
+        "ns, f.hash = lag(f.hash) OVER (PARTITION BY t.dst_allocation_id, t.dst, "
+        "t.bytes ORDER BY t.begin_ns, t.id) AS again FROM transfer t JOIN fingerprint f ON "
+        "f.transfer_id = t.id WHERE t.direction = 'h2d' AND t.result = 0 AND t.capturing = 0) q "
+        "WHERE again AND %s",
+        gmt_copy_place_condition(analysis, "q.id", members, site->sum.copies));
+}
+
+static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
+{
+    gmt_finding_evidence(finding, "repeated_copies", "count", (double)site->sum.copies);
+    gmt_finding_evidence(finding, "uploads", "count", site->uploads);
+    gmt_finding_evidence(finding, "bytes", "bytes", site->sum.bytes);
+    gmt_finding_evidence(finding, "places", "count", (double)site->places);
+    gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);
+    gmt_finding_evidence(finding, "doubtful_copies", "count", (double)site->doubtful);
+    if (look->analysis->timeline->simulated)
+        return;
+    gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
+    gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", site->sum.hidden_ns);
+    gmt_finding_evidence(finding, "added_by_tracing", "ns", site->sum.traced_ns);
+}
+
+static void report_site(const struct look *look, const struct site *site, const size_t *members,
+                        double all_bytes)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+
+    if (finding == NULL)
+        return;
+    finding->cost_ns = site->sum.cost_ns;
+    finding->excess_bytes = site->sum.bytes;
+    describe(look, site, members, finding);
+    evidence(look, site, finding);
+    for (size_t i = 0; i < site->sum.copies; i++)
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+    bool all_sure = site->sure.copies == site->sum.copies;
+    finding->confidence = all_sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
+                                                     : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        finding->method = gmt_unpriced(analysis);
+        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
+    } else {
+        finding->method = gmt_text(analysis,
+                                   "measured time of the repeated copies, without waiting for "
+                                   "kernels, less what tracing added%s",
+                                   gmt_copy_sum_hidden(analysis, &site->sum));
+        gmt_finding_saving(finding, site->sure.low_ns, site->sum.best_ns,
+                           gmt_copy_sum_high(&site->sum));
+    }
+    gmt_finding_emit(analysis, finding);
+}
+
+/* `members`: all uploads. */
+static void report_all(const struct look *look, size_t *members, size_t n, double all_bytes)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+
+    gmt_copies_sort_by_site(tl, members, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct site site = {0};
+        uint64_t where = tl->copies[members[i]].call.site;
+
+        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++) {
+            size_t copy = members[end];
+
+            if (!is_redundant(look, copy))
+                continue;
+            look->chosen[site.sum.copies] = copy;
+            add(look, &site, copy);
+        }
+        site.uploads = (double)(end - i);
+        /* Where the same bytes come again and again, that is what to repair. */
+        if (site.sum.copies == 0)
+            gmt_elsewhere_report(&look->elsewhere, members + i, end - i, all_bytes);
+        else
+            report_site(look, &site, look->chosen, all_bytes);
+    }
+}
+
+static enum gmt_outcome look_at(struct look *look, size_t *members)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    size_t n = 0, compared = 0, open = 0, left_out = 0, unknown = 0;
+    double all_bytes = 0;
+    char skipped = 0, lost = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_copy_content *content = &look->contents[i];
+
+        if (tl->copies[i].direction != GMT_COPY_H2D)
+            continue;
+        members[n++] = i;
+        all_bytes += (double)tl->copies[i].bytes;
+        compared += content->before >= 0 && content->place != GMT_CONTENT_UNKNOWN;
+        left_out += content->place == GMT_CONTENT_SAME &&
+                    gmt_content_is_left_out(tl, content->place_doubt);
+        if (content->before >= 0 && content->place == GMT_CONTENT_UNKNOWN) {
+            open++;
+            skipped = content->print.skipped;
+        }
+        if (content->print.whole < 0 && content->print.skipped != 0) {
+            unknown++;
+            lost = content->print.skipped;
+        }
+    }
+    report_all(look, members, n, all_bytes);
+    /* No place was filled twice: what is left is whether two places were filled alike. */
+    if (compared + open == 0 && unknown > 0 && n > 1)
+        return gmt_content_outcome(look->analysis, n - unknown, unknown, lost, left_out,
+                                   "uploads are");
+    return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
+                               "uploads to a place that was filled before are");
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    struct look look = {.analysis = analysis, .contents = contents};
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    enum gmt_outcome outcome;
+
+    look.chosen = calloc(tl->copy_count + 1, sizeof(*look.chosen));
+    look.elsewhere = (struct gmt_elsewhere){.analysis = analysis,
+                                            .contents = contents,
+                                            .kernels = &look.kernels,
+                                            .chosen = look.chosen};
+    if (contents == NULL || members == NULL || look.chosen == NULL ||
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || find_read_back(&look) != 0 ||
+        gmt_devices_load(&look.elsewhere.devices, tl) != 0)
+        outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
+    else
+        outcome = look_at(&look, members);
+    free(contents);
+    free(members);
+    gmt_cover_free(&look.kernels);
+    free(look.read_back);
+    free(look.chosen);
+    gmt_devices_free(&look.elsewhere.devices);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_redundant_transfer;
+const struct gmt_rule gmt_rule_redundant_transfer = {.id = "GM105",
+                                                     .slug = "redundant-transfer",
+                                                     .title = "Uploads of bytes that are there",
+                                                     .category = "transfers",
+                                                     .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
+                                                     .run = run,
+                                                     .explain = explain};

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM106: results that go to the host and come back unchanged. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyzer/findings/thresholds.h"
+#include "analyzer/rules/common/content_sites.h"
+#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/parked_results.h"
+#include "libtrace/base/format.h"
+
+static const char explain[] =
+    "What    A result is copied to the host and uploaded again as it is: the next step could have\n"
+    "        taken it from where it was.\n"
+    "Seen    An upload from a buffer of the host that a copy from the same device filled before,\n"
+    "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints), while the\n"
+    "        bytes still lie where the first one read them. What was written over meanwhile was\n"
+    "        parked on the host, and is let be; so is what was freed, unless the upload goes to\n"
+    "        a buffer of the same size that was allocated afterwards, nothing was in it before,\n"
+    "        and the peak of device memory would be no higher had the first one been kept.\n"
+    "        \"Verified\" are those of which every byte was hashed. Where a kernel may have\n"
+    "        written in between the finding is heuristic, and so is one from samples.\n"
+    "Saving  The measured times of both copies, without waiting for kernels and less what\n"
+    "        tracing has added (as for GM105, redundant-transfer); at least that of the upload,\n"
+    "        since the host may want to see the result (0 for those in doubt, and for those of\n"
+    "        which samples were hashed). What an asynchronous copy takes while kernels run saves\n"
+    "        nothing.\n"
+    "Fix     Hand the next kernel the pointer to the result; where it must be elsewhere, copy it\n"
+    "        on the device. If the host does read it, keep the download, off the critical path.\n"
+    "        A buffer that is freed and allocated again in between: keep it.\n"
+    "Limits  A relay through another buffer of the host is not seen, nor one in which the pieces\n"
+    "        have other sizes. Between two devices it is another matter (cudaMemcpyPeer). An\n"
+    "        asynchronous copy to page-locked memory has no fingerprint. Once the program has\n"
+    "        shared memory with other processes, nothing is said of contents: they may write.\n";
+
+struct site {
+    struct gmt_copy_sum up, down, sure; /* sure: of `up` */
+    size_t first, verified, in_place, doubtful;
+    int32_t doubt;
+    bool parked; /* the buffer was freed and allocated again meanwhile */
+};
+
+struct look {
+    struct gmt_analysis *analysis;
+    const struct gmt_copy_content *contents;
+    struct gmt_cover kernels;
+    struct gmt_devices devices;
+    bool *counted; /* by copy: a download that was counted already */
+};
+
+static bool is_pair(const struct look *look, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    const struct gmt_tl_copy *up = &tl->copies[i];
+
+    return up->direction == GMT_COPY_H2D && gmt_content_is_round_trip(tl, look->contents, i) &&
+           !gmt_content_is_left_out(tl, look->contents[i].trip_doubt) &&
+           gmt_devices_of(&look->devices, up->dst_allocation) ==
+               gmt_devices_of(&look->devices, tl->copies[look->contents[i].source].src_allocation);
+}
+
+static void add(const struct look *look, struct site *site, size_t i)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    const struct gmt_print *print = &look->contents[i].print;
+    size_t from = (size_t)look->contents[i].source;
+
+    if (site->up.copies == 0)
+        site->first = i;
+    gmt_copy_sum_add(&site->up, look->analysis, &look->kernels, &tl->copies[i], print);
+    site->verified += print->whole == 1;
+    if (look->contents[i].trip_doubt != GMT_DOUBT_NONE) {
+        site->doubtful++;
+        site->doubt = look->contents[i].trip_doubt;
+    } else if (print->whole == 1) {
+        gmt_copy_sum_add(&site->sure, look->analysis, &look->kernels, &tl->copies[i], print);
+    }
+    site->in_place += tl->copies[i].dst == tl->copies[from].src;
+    if (!look->counted[from])
+        gmt_copy_sum_add(&site->down, look->analysis, &look->kernels, &tl->copies[from],
+                         &look->contents[from].print);
+    look->counted[from] = true;
+}
+
+static void describe(const struct look *look, const struct site *site, const size_t *members,
+                     struct gmt_finding *finding)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_tl_copy *up = &analysis->timeline->copies[site->first];
+    double cost_ns = site->up.cost_ns + site->down.cost_ns;
+    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    size_t n = site->up.copies;
+    const struct gmt_tl_copy *down = &analysis->timeline->copies[look->contents[members[0]].source];
+    const char *first = gmt_kernel_before(analysis, down->call.begin_ns);
+    const char *next = gmt_kernel_from(analysis, up->call.begin_ns);
+
+    finding->where = gmt_where_of_call(analysis, &up->call);
+    finding->headline = gmt_text(
+        analysis, "%zu result%s (%s) go%s to the host and come%s back unchanged%s%s%s", n,
+        n == 1 ? "" : "s", gmt_format_bytes(size, site->up.bytes), n == 1 ? "es" : "",
+        n == 1 ? "s" : "", site->verified < n ? ", as far as samples tell" : "",
+        isnan(cost_ns) ? "" : ": ", isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
+    finding->effort = GMT_EFFORT_MEDIUM;
+    gmt_format_bytes(size, (double)up->bytes);
+    if (site->parked) {
+        finding->fix = gmt_text(analysis,
+                                "Keep the buffer of the %s, which is freed and allocated again in "
+                                "between, and drop both copies: the peak of device memory stays as "
+                                "it is. If the host reads them, drop the upload.",
+                                size);
+        finding->sketch = gmt_text(analysis,
+                                   "%s<<<grid, block>>>(buffer);  // leaves its %" PRId64
+                                   " bytes there\n"
+                                   "// no cudaMemcpy, cudaFree, cudaMalloc, cudaMemcpy\n"
+                                   "%s<<<grid, block>>>(buffer);",
+                                   first, up->bytes, next);
+    } else if (site->in_place == n) {
+        finding->fix = gmt_text(
+            analysis,
+            "Drop both copies: the %s come back to where they were. If the host "
+            "reads them, drop the upload.%s",
+            size, gmt_doubt_text(analysis, site->doubt));
+        finding->sketch = gmt_text(analysis,
+                                   "%s<<<grid, block>>>(buffer);  // leaves its %" PRId64
+                                   " bytes there\n"
+                                   "%s<<<grid, block>>>(buffer);  // no cudaMemcpy in between",
+                                   first, up->bytes, next);
+    } else {
+        finding->fix = gmt_text(analysis,
+                                "Let the next step read the %s where they are, or copy them on the "
+                                "device. If the host reads them, drop the upload.%s",
+                                size, gmt_doubt_text(analysis, site->doubt));
+        finding->sketch = gmt_text(
+            analysis,
+            "%s<<<grid, block>>>(result);  // made by %s, no cudaMemcpy in between; or\n"
+            "cudaMemcpyAsync(input, result, %" PRId64 ", cudaMemcpyDeviceToDevice, stream);",
+            next, first, up->bytes);
+    }
+    /* Of a buffer of the host, the copy before it: once over the trace, however long that is. */
+    finding->sql = gmt_text(
+        analysis,
+        "SELECT count(*), sum(bytes), sum(ns) FROM (SELECT t.id, t.direction, t.bytes, t.end_ns - "
+        "t.begin_ns AS ns, f.hash = lag(f.hash) OVER (PARTITION BY CASE t.direction WHEN 'h2d' "
+        "THEN t.src ELSE t.dst END, t.bytes ORDER BY t.begin_ns, t.id) AS back FROM transfer t "
+        "LEFT JOIN fingerprint f ON f.transfer_id = t.id WHERE t.direction IN ('h2d', 'd2h') AND "
+        "t.result = 0 AND t.capturing = 0) q WHERE back AND direction = 'h2d' AND %s",
+        gmt_copy_place_condition(analysis, "q.id", members, n));
+}
+
+static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
+{
+    gmt_finding_evidence(finding, "round_trips", "count", (double)site->up.copies);
+    gmt_finding_evidence(finding, "bytes", "bytes", site->up.bytes);
+    gmt_finding_evidence(finding, "downloads", "count", (double)site->down.copies);
+    gmt_finding_evidence(finding, "verified", "count", (double)site->verified);
+    gmt_finding_evidence(finding, "doubtful", "count", (double)site->doubtful);
+    gmt_finding_evidence(finding, "back_to_the_same_place", "count", (double)site->in_place);
+    gmt_finding_evidence(finding, "freed_meanwhile", "count",
+                         site->parked ? (double)site->up.copies : 0);
+    if (look->analysis->timeline->simulated)
+        return;
+    gmt_finding_evidence(finding, "upload_time", "ns", site->up.cost_ns);
+    gmt_finding_evidence(finding, "download_time", "ns", site->down.cost_ns);
+    gmt_finding_evidence(finding, "hidden_behind_kernels", "ns",
+                         site->up.hidden_ns + site->down.hidden_ns);
+    gmt_finding_evidence(finding, "added_by_tracing", "ns",
+                         site->up.traced_ns + site->down.traced_ns);
+}
+
+static void report_site(const struct look *look, const struct site *site, const size_t *members,
+                        double all_bytes)
+{
+    struct gmt_analysis *analysis = look->analysis;
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    struct gmt_copy_sum both = {
+        .cost_ns = site->up.cost_ns + site->down.cost_ns,
+        .best_ns = site->up.best_ns + site->down.best_ns,
+        .traced_ns = site->up.traced_ns + site->down.traced_ns,
+    };
+
+    if (finding == NULL)
+        return;
+    finding->cost_ns = both.cost_ns;
+    finding->excess_bytes = site->up.bytes + site->down.bytes;
+    describe(look, site, members, finding);
+    evidence(look, site, finding);
+    for (size_t i = 0; i < site->up.copies; i++) {
+        size_t from = (size_t)look->contents[members[i]].source;
+
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+        gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[from]));
+    }
+    bool sure = site->sure.copies == site->up.copies;
+    finding->confidence = sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
+                                                 : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        finding->method = gmt_unpriced(analysis);
+        gmt_finding_judge_part(analysis, finding, site->up.bytes + site->down.bytes, all_bytes);
+    } else {
+        finding->method = gmt_text(analysis,
+                                   "measured time of both copies, at least of the upload, without "
+                                   "waiting for kernels, less what tracing added%s",
+                                   gmt_copy_sum_hidden(analysis, &both));
+        gmt_finding_saving(finding, site->sure.low_ns, both.best_ns, gmt_copy_sum_high(&both));
+    }
+    gmt_finding_emit(analysis, finding);
+}
+
+static void report_all(const struct look *look, size_t *members, size_t n, bool parked,
+                       double all_bytes)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+
+    gmt_copies_sort_by_site(tl, members, n);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct site site = {.parked = parked};
+        uint64_t where = tl->copies[members[i]].call.site;
+
+        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++)
+            add(look, &site, members[end]);
+        report_site(look, &site, members + i, all_bytes);
+    }
+}
+
+static enum gmt_outcome look_at(const struct look *look, size_t *members)
+{
+    const struct gmt_timeline *tl = look->analysis->timeline;
+    size_t n = 0, compared = 0, open = 0, left_out = 0;
+    double all_bytes = 0;
+    char skipped = 0;
+
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        const struct gmt_copy_content *content = &look->contents[i];
+
+        all_bytes += (double)tl->copies[i].bytes;
+        if (content->source < 0)
+            continue;
+        compared += content->trip != GMT_CONTENT_UNKNOWN;
+        left_out += content->trip == GMT_CONTENT_SAME &&
+                    gmt_content_is_left_out(tl, content->trip_doubt);
+        if (content->trip == GMT_CONTENT_UNKNOWN) {
+            open++;
+            skipped = look->contents[content->source].print.skipped;
+        }
+        if (is_pair(look, i))
+            members[n++] = i;
+    }
+    report_all(look, members, n, false, all_bytes);
+    n = 0;
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if (look->contents[i].parked)
+            members[n++] = i;
+    }
+    report_all(look, members, gmt_parked_kept(look->analysis, look->contents, members, n), true,
+               all_bytes);
+    return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
+                               "uploads of what a copy from the device had filled are");
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    struct look look = {.analysis = analysis, .contents = contents};
+    size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
+    enum gmt_outcome outcome;
+
+    look.counted = calloc(tl->copy_count + 1, sizeof(*look.counted));
+    if (contents == NULL || members == NULL || look.counted == NULL ||
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 ||
+        gmt_devices_load(&look.devices, tl) != 0)
+        outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
+    else
+        outcome = look_at(&look, members);
+    free(contents);
+    free(members);
+    free(look.counted);
+    gmt_cover_free(&look.kernels);
+    gmt_devices_free(&look.devices);
+    return outcome;
+}
+
+extern const struct gmt_rule gmt_rule_round_trip;
+const struct gmt_rule gmt_rule_round_trip = {.id = "GM106",
+                                             .slug = "round-trip",
+                                             .title = "Results that go to the host and come back",
+                                             .category = "transfers",
+                                             .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
+                                             .run = run,
+                                             .explain = explain};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums of device activity over any span, from one pass over the timeline. */
+#include "analyzer/trace/cover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyzer/trace/intervals.h"
+
+static void push(struct gmt_cover *cover, int64_t start, int64_t end)
+{
+    if (start != GMT_NO_TIME && end != GMT_NO_TIME && end > start)
+        cover->parts[cover->n++] = (struct gmt_interval){start, end};
+}
+
+static unsigned kinds_of(const struct gmt_tl_copy *copy)
+{
+    if (copy->host_class != GMT_CLASS_PINNED)
+        return GMT_COVER_COPIES;
+    return copy->direction == GMT_COPY_H2D   ? GMT_COVER_COPIES | GMT_COVER_UPLOADS
+           : copy->direction == GMT_COPY_D2H ? GMT_COVER_COPIES | GMT_COVER_READBACKS
+                                             : GMT_COVER_COPIES;
+}
+
+int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
+{
+    size_t capacity = tl->launch_count + tl->copy_count + 1;
+
+    *cover = (struct gmt_cover){.parts = calloc(capacity, sizeof(*cover->parts))};
+    if (cover->parts == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; (kinds & GMT_COVER_KERNELS) != 0 && i < tl->launch_count; i++)
+        push(cover, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
+    for (size_t i = 0; i < tl->copy_count; i++) {
+        if ((kinds & kinds_of(&tl->copies[i])) != 0)
+            push(cover, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
+    }
+    cover->n = gmt_intervals_merge(cover->parts, cover->n);
+    cover->before = calloc(cover->n + 1, sizeof(*cover->before));
+    if (cover->before == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < cover->n; i++)
+        cover->before[i + 1] = cover->before[i] +
+                               (double)(cover->parts[i].end_ns - cover->parts[i].begin_ns);
+    return 0;
+}
+
+void gmt_cover_free(struct gmt_cover *cover)
+{
+    free(cover->parts);
+    free(cover->before);
+    *cover = (struct gmt_cover){0};
+}
+
+/* Length of the parts before at_ns. */
+static double length_before(const struct gmt_cover *cover, int64_t at_ns)
+{
+    size_t low = 0, high = cover->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (cover->parts[middle].begin_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    const struct gmt_interval *part = &cover->parts[low - 1];
+    int64_t end = part->end_ns < at_ns ? part->end_ns : at_ns;
+    return cover->before[low - 1] + (double)(end - part->begin_ns);
+}
+
+double gmt_cover_within(const struct gmt_cover *cover, int64_t begin_ns, int64_t end_ns)
+{
+    return end_ns > begin_ns ? length_before(cover, end_ns) - length_before(cover, begin_ns) : 0;
+}

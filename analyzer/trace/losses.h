@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Losses of a recording, by what they leave unknown. */
+#ifndef GMT_ANALYZER_TRACE_LOSSES_H
+#define GMT_ANALYZER_TRACE_LOSSES_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+
+#include "libtrace/base/arena.h"
+
+/* Kinds of loss, for SQL's IN. By these calls are missing; others tell of times, counters and names. */
+#define GMT_LOSSES_OF_CALLS \
+    "'record dropped', 'corrupt record', 'truncated chunk', 'chunk lost', " \
+    "'unknown record type', 'row refused', 'call not recorded'"
+/* By these it is not known what calls used. */
+#define GMT_LOSSES_OF_USES \
+    "'allocation not tracked', 'graph nodes not read', 'graph not followed', " \
+    "'graph update not followed'"
+
+struct gmt_loss {
+    const char *kind; /* NULL: nothing was lost */
+    const char *detail;
+    int64_t count;
+};
+
+/* The largest loss of these kinds, with what may be shown of its detail (a report may be redacted; the trace
+ * decides); the texts are the arena's. What cannot be read is noted (gmt_guard_noted). */
+struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_arena *arena);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens a trace for analysis: waits for a recorder at work, finishes what a killed one left. */
+#ifndef GMT_ANALYZER_TRACE_OPEN_H
+#define GMT_ANALYZER_TRACE_OPEN_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+/* 0 and *db (sqlite3_close); else negative errno and one line in message. Speaks on stderr while it
+ * waits, and says what it has finished. */
+int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes);
+
+/* What is in a trace that was made of a spool, for people. */
+struct gmt_recovered {
+    char text[400];
+};
+struct gmt_recovered gmt_recovered_count(sqlite3 *db);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting as many rows as a long trace has. */
+#ifndef GMT_ANALYZER_TRACE_SORT_H
+#define GMT_ANALYZER_TRACE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Pairs of a key and something that goes with it, by key; those of one key stay in their order. In a
+ * time that grows with n alone: by digits, as keys of a trace are times and ids within a narrow range.
+ */
+void gmt_sort_pairs(int64_t (*pairs)[2], size_t n);
+
+#endif

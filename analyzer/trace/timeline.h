@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace in memory, in the order of time: what rules read. Read-only once loaded. */
+#ifndef GMT_ANALYZER_TRACE_TIMELINE_H
+#define GMT_ANALYZER_TRACE_TIMELINE_H
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "reports/model/report.h"
+
+#define GMT_NO_TIME INT64_MIN /* a time that was not measured */
+/* Threads are numbered one by one: a trace with a number beyond has no room for an array of them. */
+#define GMT_THREADS_MOST (1 << 24)
+
+enum gmt_direction_of_copy {
+    GMT_COPY_H2D,
+    GMT_COPY_D2H,
+    GMT_COPY_D2D,
+    GMT_COPY_H2H,
+    GMT_COPY_PEER,
+    GMT_COPY_UNKNOWN,
+    GMT_COPY_DIRECTIONS
+};
+
+enum gmt_memory_class {
+    GMT_CLASS_UNKNOWN,
+    GMT_CLASS_PAGEABLE,
+    GMT_CLASS_PINNED,
+    GMT_CLASS_MANAGED,
+    GMT_CLASS_DEVICE,
+    GMT_CLASS_ARRAY,
+    GMT_CLASSES
+};
+
+/* One index per row of libtrace/metrics.def. */
+enum gmt_metric_index {
+#define GMT_METRIC(id, name, group, cupti_name, unit, meaning) GMT_M_##name,
+#include "libtrace/metrics.def"
+#undef GMT_METRIC
+    GMT_METRICS
+};
+
+/*
+ * Who made a call. `site` is equal for calls from the same place of the user's code: the id of the
+ * first frame outside the CUDA runtime; of the whole stack where its innermost frame has no name; else
+ * the return address.
+ */
+struct gmt_tl_call {
+    int64_t id, begin_ns, end_ns;
+    uint64_t site, caller;
+    int64_t stack_id; /* 0: none */
+    int32_t api, thread, stream;
+};
+
+struct gmt_tl_copy {
+    struct gmt_tl_call call;
+    int64_t device_start_ns, device_end_ns;
+    int64_t wait_ns; /* gmt_timeline_wait_ns at its begin; gmt_untimed_waits */
+    int64_t bytes;
+    uint64_t dst, src; /* 0: no address */
+    int64_t dst_allocation, src_allocation;
+    int32_t run;        /* index into gmt_runs, -1: in none (set by gmt_runs_find) */
+    uint8_t direction;  /* enum gmt_direction_of_copy */
+    uint8_t host_class; /* of the host side; of the destination where there is none */
+    bool blocking, linear, after_launch;
+    bool unpriced; /* it may have waited for kernels, and nothing tells how long */
+};
+
+struct gmt_tl_launch {
+    struct gmt_tl_call call;
+    int64_t device_start_ns, device_end_ns;
+    int64_t argument_set;              /* 0: none or unknown */
+    int32_t class_index;               /* -1: graph or unknown */
+    bool measured, arguments_complete; /* all pointers among its arguments are in the set */
+    bool repeated;    /* measured too, but timed before that: it has its device time */
+    bool by_hardware; /* measured by counters that do not change the kernel */
+};
+
+/* A kernel that the launch of a graph ran. */
+struct gmt_tl_node {
+    int64_t device_start_ns, device_end_ns;
+    int32_t class_index, launch_id; /* launch.id of the graph's */
+};
+
+struct gmt_tl_allocation {
+    struct gmt_tl_call call; /* id: allocation.id */
+    int64_t free_begin_ns, free_end_ns;
+    uint64_t address;
+    int64_t bytes;
+    int32_t free_api;
+    char
+        kind; /* first letter: device, pitched, managed, async, ipc; pool 'o', mapped 'v', array and
+                  mipmap 'y', external 'x' */
+};
+
+/* Of a kernel, as reports show it: NAN where the trace does not know. */
+struct gmt_tl_resources {
+    double registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, max_threads_per_block;
+};
+
+struct gmt_tl_class {
+    int64_t id;
+    char *name;
+    /* The name as the trace has it, to reason with; a redacted report never shows it. */
+    char *signature;
+    int64_t registers; /* per thread; 0: unknown */
+    int64_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
+    int64_t max_threads_per_block;                /* as compiled for; 0: unknown */
+    int64_t grid[3], block[3], max_blocks_per_sm; /* the latter 0: unknown */
+    int64_t cluster[3];                           /* 0: none */
+    struct gmt_tl_resources shown;
+    double theoretical_occupancy; /* 0..1, NAN */
+    double footprint_bytes;       /* of all allocations that its launches got pointers into; NAN */
+    double mapped_bytes;          /* of page-locked host memory among them; NAN: none */
+    /* Of those that no pointer to const gave: the most that it can write. NAN: not known, or not asked. */
+    double writable_bytes;
+    double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
+    int64_t launches;         /* how often it ran: launched by itself, and by launches of graphs */
+    int64_t alone, in_graphs; /* of these */
+    int64_t beside;           /* of in_graphs: while another kernel of a graph ran */
+    int64_t measured, timed;
+    int64_t repeated; /* of those measured */
+    double median_ns; /* of launches that were not measured; NAN: no device time at all */
+    bool by_cycles;   /* median_ns is computed from cycles: no launch has a device time */
+    double total_ns;  /* median x launches: what the program spends there untraced */
+    size_t
+        first_launch; /* index of one launch that stands for the class, where it is not only in graphs */
+    uint32_t *of_class;              /* indices of its launches, as many as `alone` */
+    const struct gmt_tl_node *nodes; /* as many as `in_graphs`, by time */
+    struct gmt_tl_launch captured;   /* a launch that went into a graph; call.id 0: none did */
+};
+
+struct gmt_tl_device {
+    char *name, *uuid, *driver_version;
+    int64_t compute_major, compute_minor, sm_count, memory_bytes, l2_bytes;
+    int64_t max_threads_per_sm, registers_per_sm, shared_bytes_per_sm, max_blocks_per_sm;
+    int64_t reserved_shared_bytes_per_block, shared_bytes_per_block_optin; /* 0: unknown */
+};
+
+struct gmt_tl_api {
+    char *name, *runtime_name;
+};
+
+/* Running maximum of device end times over launches by host begin: see gmt_timeline_wait_ns. */
+struct gmt_tl_pending {
+    int64_t begin_ns, busy_until_ns;
+};
+
+struct gmt_timeline {
+    sqlite3 *db; /* open, for look-ups by id; the caller's */
+    int64_t start_ns, end_ns;
+    char *command, *exe, *hostname, *end_reason, *options;
+    bool complete, has_device_times, has_hardware, has_patched;
+    bool simulated;        /* by the software device: exact counts, and no time means anything */
+    bool has_instructions; /* counts of single instructions */
+    struct gmt_tl_device device; /* the first one with work */
+    size_t device_count;
+    struct gmt_tl_copy *copies;
+    size_t copy_count;
+    struct gmt_tl_launch *launches;
+    size_t launch_count;
+    int64_t (*launch_ids)[2];              /* launch.id and its index, by id */
+    struct gmt_tl_allocation *allocations; /* device side */
+    size_t allocation_count;
+    struct gmt_tl_class *classes;
+    size_t class_count;
+    uint32_t *by_class;      /* indices of launches, class by class */
+    struct gmt_tl_api *apis; /* by id */
+    size_t api_count;
+    struct gmt_tl_node *nodes;        /* class by class */
+    size_t node_count, unknown_nodes; /* the latter: kernels of graphs that are of no class */
+    double unknown_nodes_ns;
+    struct gmt_interval *busy; /* merged device activity */
+    size_t busy_count;
+    struct gmt_interval *own; /* merged: a thread of the program waited for gmtrace */
+    size_t own_count;
+    double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
+    struct gmt_tl_pending *pending;
+    size_t pending_count;
+    struct gmt_tl_stack_site *stack_sites; /* sorted by stack id */
+    size_t stack_site_count;
+    const struct gmt_unseen *unseen; /* the analysis sets it; NULL: nothing was left out */
+    struct gmt_arena strings;
+};
+
+struct gmt_tl_stack_site {
+    int64_t stack_id;
+    uint64_t site;
+};
+
+/*
+ * Loads everything. 0, -ENOMEM, or -EIO with the reason in message. On error, too, the timeline may
+ * be given to gmt_timeline_free.
+ */
+int gmt_timeline_load(struct gmt_timeline *timeline, sqlite3 *db, char *message, size_t bytes);
+void gmt_timeline_free(struct gmt_timeline *timeline);
+
+/* Parts of gmt_timeline_load. */
+int gmt_timeline_load_calls(struct gmt_timeline *timeline);
+int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
+int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */
+int gmt_timeline_load_writable(struct gmt_timeline *timeline);   /* after the one before */
+int gmt_timeline_derive(struct gmt_timeline *timeline);
+int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
+uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
+
+/* From the first CUDA call to the end, as it was recorded. NAN where the trace has no times. */
+static inline double gmt_timeline_recorded_ns(const struct gmt_timeline *timeline)
+{
+    return timeline->simulated ? NAN : (double)(timeline->end_ns - timeline->start_ns);
+}
+
+/* The same less gmtrace's own work where the trace knows it: what the program would have taken. */
+static inline double gmt_timeline_wall_ns(const struct gmt_timeline *timeline)
+{
+    double own_ns = timeline->own_ns;
+
+    return gmt_timeline_recorded_ns(timeline) - (isnan(own_ns) ? 0 : own_ns);
+}
+
+int32_t gmt_timeline_class(const struct gmt_timeline *timeline,
+                           int64_t id); /* -1: none of that id */
+/* Of a trace in which graphs ran kernels. NULL: there is none of that id. */
+const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *timeline, int64_t id);
+
+/*
+ * A launch that stands for the class: one that went into a graph, where that is how it runs for the most
+ * part; else the first one. Of a class without any, one of zeros.
+ */
+const struct gmt_tl_launch *gmt_class_launch(const struct gmt_timeline *timeline,
+                                             const struct gmt_tl_class *class);
+
+/* How long after at_ns the device is still busy with kernels launched before; 0 when unknown. */
+int64_t gmt_timeline_wait_ns(const struct gmt_timeline *timeline, int64_t at_ns);
+
+/*
+ * What a copy cost, without waiting for earlier kernels: host time of a blocking call, else the
+ * larger of the call and the copy on the device. NAN where the trace has no times.
+ */
+double gmt_copy_cost_ns(const struct gmt_timeline *timeline, const struct gmt_tl_copy *copy);
+
+/* The part of the timeline that the copy fills: where its cost was paid. Empty without times. */
+struct gmt_interval gmt_copy_interval(const struct gmt_timeline *timeline,
+                                      const struct gmt_tl_copy *copy);
+
+const char *gmt_direction_name(unsigned direction); /* "h2d" */
+const char *gmt_class_name(unsigned memory_class);  /* "pageable" */
+
+#endif

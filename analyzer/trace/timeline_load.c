@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of a trace, and its kernels with their counters, from tables to arrays. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/trace/query.h"
+#include "analyzer/trace/timeline.h"
+#include "libtrace/record/checked.h"
+#include "libtrace/store/db/guard.h"
+
+/* Columns 0..7 of every query for calls. */
+#define GMT_CALL_COLUMNS "id, begin_ns, end_ns, caller, stack_id, api_id, thread_id, stream_id"
+
+static void read_caller(const struct gmt_timeline *tl, struct gmt_query *query,
+                        struct gmt_tl_call *call)
+{
+    call->id = gmt_query_id(query, 0);
+    call->caller = (uint64_t)gmt_query_int(query, 3);
+    call->stack_id = gmt_query_id(query, 4);
+    call->api = gmt_query_id(query, 5);
+    call->thread = gmt_query_id(query, 6);
+    call->stream = gmt_query_id(query, 7);
+    call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
+    if (!gmt_index_within(call->api, tl->api_count))
+        call->api = 0;
+}
+
+static void read_call(const struct gmt_timeline *tl, struct gmt_query *query,
+                      struct gmt_tl_call *call)
+{
+    call->begin_ns = gmt_query_instant(query, 1);
+    call->end_ns = gmt_query_instant(query, 2);
+    read_caller(tl, query, call);
+}
+
+/* Both or none: rules ask for one and take the difference. */
+static void read_times(struct gmt_query *query, int column, int64_t *start_ns, int64_t *end_ns)
+{
+    *start_ns = gmt_query_time(query, column);
+    *end_ns = gmt_query_time(query, column + 1);
+    if (*start_ns == GMT_NO_TIME || *end_ns == GMT_NO_TIME)
+        *start_ns = *end_ns = GMT_NO_TIME;
+}
+
+/* Room for all rows of a table; one to spare, so that an empty table is no special case. */
+static void *rows_for(struct gmt_timeline *tl, const char *count_sql, size_t bytes,
+                      size_t *capacity)
+{
+    int64_t n = 0;
+
+    if (gmt_query_int64(tl->db, count_sql, &n) != 0 || n < 0 ||
+        !gmt_guard_plausible_rows(tl->db, n))
+        return NULL;
+    *capacity = (size_t)n;
+    return calloc((size_t)n + 1, bytes);
+}
+
+static uint8_t index_of_name(const char *text, const char *(*name)(unsigned), unsigned n,
+                             unsigned otherwise)
+{
+    for (unsigned i = 0; text != NULL && i < n; i++) {
+        if (strcmp(name(i), text) == 0)
+            return (uint8_t)i;
+    }
+    return (uint8_t)otherwise;
+}
+
+static int load_copies(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->copies = rows_for(tl, "SELECT count(*) FROM transfer", sizeof(*tl->copies), &capacity);
+    if (tl->copies == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT " GMT_CALL_COLUMNS ", direction, dst_class, src_class, blocking, bytes, dst, src, "
+        "dst_allocation_id, src_allocation_id, device_start_ns, device_end_ns, height, depth, "
+        "batch FROM transfer WHERE result = 0 AND capturing = 0");
+    while (rc == 0 && tl->copy_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_copy *copy = &tl->copies[tl->copy_count++];
+        uint8_t dst, src;
+
+        read_call(tl, &query, &copy->call);
+        copy->direction = index_of_name(gmt_query_text_here(&query, 8), gmt_direction_name,
+                                        GMT_COPY_DIRECTIONS, GMT_COPY_UNKNOWN);
+        dst = index_of_name(gmt_query_text_here(&query, 9), gmt_class_name, GMT_CLASSES,
+                            GMT_CLASS_UNKNOWN);
+        src = index_of_name(gmt_query_text_here(&query, 10), gmt_class_name, GMT_CLASSES,
+                            GMT_CLASS_UNKNOWN);
+        copy->host_class = copy->direction == GMT_COPY_H2D ? src : dst;
+        copy->blocking = gmt_query_int(&query, 11) != 0;
+        copy->bytes = gmt_query_bytes(&query, 12);
+        copy->dst = (uint64_t)gmt_query_int(&query, 13);
+        copy->src = (uint64_t)gmt_query_int(&query, 14);
+        copy->dst_allocation = gmt_query_id(&query, 15);
+        copy->src_allocation = gmt_query_id(&query, 16);
+        read_times(&query, 17, &copy->device_start_ns, &copy->device_end_ns);
+        copy->linear = gmt_query_int(&query, 19) <= 1 && gmt_query_int(&query, 20) <= 1 &&
+                       gmt_query_time(&query, 21) == GMT_NO_TIME;
+        copy->run = -1;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+    const struct gmt_tl_class *x = a, *y = b;
+
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+int32_t gmt_timeline_class(const struct gmt_timeline *tl, int64_t id)
+{
+    struct gmt_tl_class key = {.id = id};
+    const struct gmt_tl_class *found = bsearch(&key, tl->classes, tl->class_count,
+                                               sizeof(*tl->classes), compare_classes);
+
+    return found != NULL ? (int32_t)(found - tl->classes) : -1;
+}
+
+static int load_launches(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->launches = rows_for(tl, "SELECT count(*) FROM launch", sizeof(*tl->launches), &capacity);
+    if (tl->launches == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT " GMT_CALL_COLUMNS ", class_id, CASE WHEN measured IS NULL THEN 0 "
+        "WHEN no_activity = 0 AND device_start_ns IS NOT NULL THEN 2 ELSE 1 END, "
+        "argument_set_id, device_start_ns, device_end_ns, "
+        "arguments = 'complete', measured IS 'hardware' FROM launch "
+        "WHERE result = 0 AND capturing = 0");
+    while (rc == 0 && tl->launch_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
+
+        read_call(tl, &query, &launch->call);
+        launch->class_index = gmt_timeline_class(tl, gmt_query_int(&query, 8));
+        launch->measured = gmt_query_int(&query, 9) == 1;
+        launch->repeated = gmt_query_int(&query, 9) == 2;
+        launch->argument_set = gmt_query_id(&query, 10);
+        read_times(&query, 11, &launch->device_start_ns, &launch->device_end_ns);
+        launch->arguments_complete = gmt_query_int(&query, 13) != 0;
+        launch->by_hardware = gmt_query_int(&query, 14) != 0;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static char allocation_kind(const char *name)
+{
+    static const struct {
+        const char *name;
+        char kind;
+    } taken[] = {
+        {"pool", 'o'}, {"mapped", 'v'}, {"array", 'y'}, {"mipmap", 'y'}, {"external", 'x'}};
+
+    for (size_t i = 0; name != NULL && i < sizeof(taken) / sizeof(taken[0]); i++) {
+        if (strcmp(name, taken[i].name) == 0)
+            return taken[i].kind;
+    }
+    return name != NULL ? name[0] : '?';
+}
+
+static int load_allocations(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->allocations = rows_for(tl, "SELECT count(*) FROM allocation", sizeof(*tl->allocations),
+                               &capacity);
+    if (tl->allocations == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT " GMT_CALL_COLUMNS ", kind, address, bytes, free_api_id, "
+                            "free_begin_ns, free_end_ns FROM allocation");
+    while (rc == 0 && tl->allocation_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_allocation *allocation = &tl->allocations[tl->allocation_count++];
+        read_caller(tl, &query, &allocation->call);
+        read_times(&query, 1, &allocation->call.begin_ns, &allocation->call.end_ns);
+        allocation->kind = allocation_kind(gmt_query_text_here(&query, 8));
+        allocation->address = (uint64_t)gmt_query_int(&query, 9);
+        allocation->bytes = gmt_query_bytes(&query, 10);
+        allocation->free_api = gmt_query_id(&query, 11);
+        read_times(&query, 12, &allocation->free_begin_ns, &allocation->free_end_ns);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_classes(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    tl->classes = rows_for(tl, "SELECT count(*) FROM kernel_class", sizeof(*tl->classes),
+                           &capacity);
+    if (tl->classes == NULL)
+        return -ENOMEM;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT c.id, k.name, k.registers, k.static_shared_bytes, c.dynamic_shared_bytes, "
+        "k.local_bytes, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, "
+        "c.max_blocks_per_sm, c.theoretical_occupancy, c.cluster_x, c.cluster_y, c.cluster_z, "
+        "k.max_threads_per_block, (SELECT t.name FROM main.kernel t WHERE t.id = k.id) "
+        "FROM kernel_class c JOIN kernel k ON k.id = c.kernel_id ORDER BY c.id");
+    while (rc == 0 && tl->class_count < capacity && gmt_query_next(&query)) {
+        struct gmt_tl_class *class = &tl->classes[tl->class_count++];
+
+        class->id = gmt_query_id(&query, 0);
+        class->name = gmt_query_text(&query, 1, &tl->strings);
+        class->signature = gmt_query_text(&query, 18, &tl->strings);
+        class->registers = gmt_query_count(&query, 2);
+        class->static_shared_bytes = gmt_query_count(&query, 3);
+        class->dynamic_shared_bytes = gmt_query_count(&query, 4);
+        class->local_bytes = gmt_query_count(&query, 5);
+        for (int i = 0; i < 3; i++) {
+            class->grid[i] = gmt_query_count(&query, 6 + i);
+            class->block[i] = gmt_query_count(&query, 9 + i);
+            class->cluster[i] = gmt_query_count(&query, 14 + i);
+        }
+        class->max_blocks_per_sm = gmt_query_count(&query, 12);
+        class->theoretical_occupancy = gmt_query_real(&query, 13);
+        class->max_threads_per_block = gmt_query_count(&query, 17);
+        class->shown = (struct gmt_tl_resources){
+            .registers = gmt_query_real(&query, 2),
+            .static_shared_bytes = gmt_query_real(&query, 3),
+            .dynamic_shared_bytes = gmt_query_real(&query, 4),
+            .local_bytes = gmt_query_real(&query, 5),
+            .max_threads_per_block = gmt_query_real(&query, 17)};
+        for (size_t i = 0; i < GMT_METRICS; i++)
+            class->counter[i] = NAN;
+        class->median_ns = class->total_ns = NAN;
+        class->footprint_bytes = class->mapped_bytes = class->writable_bytes = NAN;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_counters(struct gmt_timeline *tl)
+{
+    static const char *const names[GMT_METRICS] = {
+#define GMT_METRIC(id, name, group, cupti_name, unit, meaning) #name,
+#include "libtrace/metrics.def"
+#undef GMT_METRIC
+    };
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT kc.class_id, m.name, kc.grp, avg(kc.value) "
+                            "FROM kernel_counters kc JOIN metric m ON m.id = kc.metric_id "
+                            "WHERE kc.value IS NOT NULL GROUP BY kc.class_id, kc.metric_id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
+        const char *name = gmt_query_text_here(&query, 1);
+        const char *group = gmt_query_text_here(&query, 2);
+
+        for (size_t i = 0; class >= 0 && name != NULL && i < GMT_METRICS; i++) {
+            if (strcmp(names[i], name) == 0)
+                tl->classes[class].counter[i] = gmt_query_real(&query, 3);
+        }
+        /* The software device counts what the software-patched group does, and more. */
+        tl->has_patched |= group != NULL &&
+                           (strcmp(group, "patched") == 0 || strcmp(group, "simulated") == 0);
+        tl->has_hardware |= group != NULL && strcmp(group, "hardware") == 0;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+/* What a set of arguments points into. */
+struct set_bytes {
+    int64_t set;
+    double bytes;  /* of all allocations; NAN: the size of one is unknown */
+    double mapped; /* of page-locked host memory among them; NAN: none */
+};
+
+static int compare_sets(const void *a, const void *b)
+{
+    const struct set_bytes *x = a, *y = b;
+
+    return (x->set > y->set) - (x->set < y->set);
+}
+
+/* Ascending. */
+static struct set_bytes *load_set_bytes(struct gmt_timeline *tl, size_t *count)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    *count = 0;
+    struct set_bytes *sets = rows_for(tl, "SELECT count(DISTINCT set_id) FROM launch_argument",
+                                      sizeof(*sets), &capacity);
+    if (sets == NULL)
+        return NULL;
+    int rc = gmt_query_open(
+        &query, tl->db,
+        "SELECT set_id, CASE count(*) WHEN count(bytes) THEN sum(bytes) END, sum(mapped) FROM "
+        "(SELECT DISTINCT a.set_id, a.allocation_id, coalesce(d.bytes, h.bytes) AS bytes, "
+        "nullif(h.bytes, 0) AS mapped FROM launch_argument a "
+        "LEFT JOIN allocation d ON d.id = a.allocation_id "
+        "LEFT JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id ORDER BY set_id");
+    while (rc == 0 && *count < capacity && gmt_query_next(&query))
+        sets[(*count)++] = (struct set_bytes){gmt_query_int(&query, 0), gmt_query_real(&query, 1),
+                                              gmt_query_real(&query, 2)};
+    if (gmt_query_close(&query, rc) != 0) {
+        free(sets);
+        return NULL;
+    }
+    return sets;
+}
+
+/* All that a launch can read and write, as far as its arguments tell; the largest of a class. */
+static void widen(struct gmt_tl_class *class, const struct gmt_tl_launch *launch,
+                  const struct set_bytes *sets, size_t count)
+{
+    struct set_bytes key = {.set = launch->argument_set};
+    const struct set_bytes *found = bsearch(&key, sets, count, sizeof(key), compare_sets);
+
+    if (found == NULL)
+        return;
+    class->mapped_bytes = fmax(class->mapped_bytes, found->mapped);
+    if (launch->arguments_complete)
+        class->footprint_bytes = fmax(class->footprint_bytes, found->bytes);
+}
+
+int gmt_timeline_load_footprints(struct gmt_timeline *tl)
+{
+    size_t count = 0;
+    struct set_bytes *sets = load_set_bytes(tl, &count);
+
+    if (sets == NULL)
+        return sqlite3_errcode(tl->db) == SQLITE_NOMEM ? -ENOMEM : -EIO;
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        if (tl->launches[i].class_index >= 0)
+            widen(&tl->classes[tl->launches[i].class_index], &tl->launches[i], sets, count);
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
+        if (tl->classes[i].in_graphs > 0)
+            widen(&tl->classes[i], &tl->classes[i].captured, sets, count);
+    }
+    free(sets);
+    return 0;
+}
+
+int gmt_timeline_load_calls(struct gmt_timeline *tl)
+{
+    int rc = load_copies(tl);
+
+    return rc == 0 ? load_allocations(tl) : rc;
+}
+
+int gmt_timeline_load_kernels(struct gmt_timeline *tl)
+{
+    int rc = load_classes(tl);
+
+    if (rc == 0)
+        rc = load_counters(tl);
+    return rc == 0 ? load_launches(tl) : rc;
+}

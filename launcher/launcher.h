@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gmtrace, the launcher: what its files share. */
+#ifndef GMT_LAUNCHER_LAUNCHER_H
+#define GMT_LAUNCHER_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit statuses of the launcher itself; otherwise it returns the program's own. */
+enum {
+    GMT_EXIT_FAILED = 125,     /* gmtrace itself could not do its part */
+    GMT_EXIT_CANNOT_RUN = 126, /* the program is there but cannot be executed */
+    GMT_EXIT_NOT_FOUND = 127,
+    GMT_EXIT_SIGNAL = 128, /* + signal number */
+};
+
+/* Path of a part of gmtrace relative to the launcher's own folder ("../lib/libgmtrace.so"). Returns
+ * 0, or -ENOENT when there is no such file. */
+int gmt_launcher_part(const char *relative, char *path, size_t bytes);
+
+/* Run argv[0] preloaded with libgmtrace.so and return the status to exit with. */
+int gmt_launcher_run(char *const argv[]);
+
+/* One run of a program: what its traces, and they alone, are known by. */
+struct gmt_launcher_run {
+    char
+        name[48]; /* when it began (ns of CLOCK_REALTIME_COARSE), and a random number             */
+    char value[80]; /* of GMT_RUN_VARIABLE                                                      */
+    int note;       /* run_note.h; negative: there is none                                      */
+};
+struct gmt_launcher_run gmt_launcher_begin_run(void);
+
+/* Run the program with that name, with the wait status of the
+ * program. second_output: NULL, or where a run that counts instructions has its traces. Returns 0; -1: how
+ * it ended is not known; else the status to exit with, since there was no run. */
+int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
+                         const char *second_output, int *status);
+
+/* Count instructions in a second run of the program, and take them into the traces of the first. Says so
+ * before; nothing of that run is seen, and it may fail. */
+void gmt_launcher_second_run(const char *pattern, const struct gmt_launcher_run *run,
+                             char *const argv[]);
+/* In the process that becomes the program then. 0 or negative errno. */
+int gmt_launcher_enter_second_run(const char *output);
+
+/* What of LD_PRELOAD, as the user has it, is the ASan runtime (or, without `asan`, is not). */
+void gmt_launcher_preload_of_user(const char *list, bool asan, char *out, size_t bytes);
+/* Let ASan's runtime start in programs that ours is preloaded into, before it. 0 or negative errno. */
+int gmt_launcher_let_asan_start(void);
+
+/* `gmtrace doctor [--json] [PROGRAM]`: print what works here and what does not. Returns 0, or 1 when
+ * recording itself would fail. */
+int gmt_launcher_doctor(char *const argv[]);
+
+/* Has the user asked for the software device? (Not for it, or for a GPU: false.) */
+bool gmt_launcher_wants_software_device(void);
+/* The folder of its libraries; -ENOENT when it is not installed. */
+int gmt_launcher_software_device(char *folder, size_t bytes);
+/* Make a program that is to be executed in this process find it. `preload` gets what has to be
+ * preloaded for that, or stays as it is. Refuses, and says why, what could not run on it. */
+struct gmt_program;
+int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
+                                     char *preload, size_t bytes);
+
+/* Numbers for people: "1.20 GiB"; "1,234 copies", "1 copy". */
+struct gmt_words {
+    char text[32];
+};
+struct gmt_words gmt_words_of_bytes(int64_t bytes);
+struct gmt_words gmt_words_of_count(int64_t n, const char *one, const char *many);
+
+/* Who held memory when the program got none: nothing where that did not happen. */
+struct sqlite3;
+void gmt_launcher_out_of_memory(struct sqlite3 *db);
+
+/* Five lines on what a trace holds. */
+void gmt_launcher_summary(struct sqlite3 *db);
+
+/* Of one run that are told of. */
+enum { GMT_MOST_TRACES = 256 };
+/* The traces of a run, whose paths the caller frees. Returns how many. */
+size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *run,
+                           char *paths[static GMT_MOST_TRACES]);
+/* Wait for what is still being written, or finish it. -ETIMEDOUT: not within 10 s; else as
+ * gmt_recording_recover. */
+int gmt_launcher_await(const char *path);
+
+/* What became of the traces of a run. */
+enum gmt_launcher_outcome {
+    GMT_OUTCOME_TRACE,   /* there is one, or will be            */
+    GMT_OUTCOME_NO_CALL, /* no process made a call of the driver */
+    GMT_OUTCOME_FAILED,  /* none could be written                */
+};
+/* Tell the user. was_asked: the user named an output. */
+enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
+                                              const struct gmt_launcher_run *run,
+                                              const char *program, bool was_asked);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What became of the trace: a short summary, one line per thing that could not be collected, and the
+ * next command. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+#include "launcher/program.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/record/layout.h"
+#include "libtrace/store/db/reader.h"
+#include "libtrace/store/db/values.h"
+#include "libtrace/store/recording/recording.h"
+#include "preload/session/output.h"
+#include "preload/session/run_note.h"
+
+#define WAIT_NS UINT64_C(10000000000)
+#define CLOCKS_APART_NS UINT64_C(600000000000)
+
+/* A glob that matches every name the pattern can have become: fields turn into `*`. */
+static void glob_of(const char *pattern, char *text, size_t bytes)
+{
+    size_t used = 0;
+    for (const char *at = pattern; *at != '\0' && used + 4 < bytes; at++) {
+        if (*at != '%') {
+            if (strchr("*?[\\", *at) != NULL) {
+                text[used++] = '\\';
+            }
+            text[used++] = *at;
+            continue;
+        }
+        at++;
+        if (*at == '%') {
+            text[used++] = '%';
+            continue;
+        }
+        text[used++] = '*';
+        if (*at == 'q' && strchr(at, '}') != NULL) {
+            at = strchr(at, '}');
+        }
+        if (*at == '\0') {
+            break;
+        }
+    }
+    text[used] = '\0';
+}
+
+/* Several processes of one run say the same; the user reads it once. */
+static bool is_new_line(const char *line)
+{
+    static char *said[64];
+    size_t count = 0;
+    while (count < sizeof(said) / sizeof(said[0]) && said[count] != NULL) {
+        if (strcmp(said[count], line) == 0) {
+            return false;
+        }
+        count++;
+    }
+    if (count < sizeof(said) / sizeof(said[0])) {
+        said[count] = strdup(line);
+    }
+    return true;
+}
+
+static void print_capabilities(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT name, state, coalesce(detail, ''), coalesce(remedy, '') FROM "
+                           "capability WHERE state IN ('missing', 'partial') AND name <> 'range' "
+                           /* Nobody who asks for the software device expects them. */
+                           "AND NOT (name = 'hardware_counters' AND EXISTS (SELECT 1 FROM "
+                           "capability WHERE name = 'software_device')) UNION ALL "
+                           "SELECT 'device times', 'missing', printf('for %.1f ms, while %s used "
+                           "CUPTI itself', total(coalesce(g.end_ns, p.end_ns) - g.begin_ns) / 1e6, "
+                           "CASE client WHEN '' THEN 'the program' ELSE client END), '' "
+                           "FROM device_gap g, process p GROUP BY client ORDER BY name",
+                           -1, &statement, NULL) == SQLITE_OK) {
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *text[4];
+            char line[1024];
+            for (int i = 0; i < 4; i++) {
+                (void)gmt_value_text(statement, i, &text[i]);
+                text[i] = text[i] != NULL ? text[i] : "";
+            }
+            (void)snprintf(line, sizeof(line), "gmtrace: %s %s: %s%s%s", text[0], text[1], text[2],
+                           text[3][0] != '\0' ? "; " : "", text[3]);
+            if (is_new_line(line)) {
+                gmt_say(stderr, "%s\n", line);
+            }
+        }
+    }
+    sqlite3_finalize(statement);
+}
+
+/* A range that never came: its line, to be freed; NULL where one did, or none was asked for. */
+static char *missing_range(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    char *line = NULL;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT detail || '; ' || remedy FROM capability WHERE name = 'range' "
+                           "AND state = 'missing'",
+                           -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        const char *text;
+        (void)gmt_value_text(statement, 0, &text);
+        line = text != NULL ? strdup(text) : NULL;
+    }
+    sqlite3_finalize(statement);
+    return line;
+}
+
+int gmt_launcher_await(const char *path)
+{
+    int error = gmt_recording_wait(path, WAIT_NS);
+    gmt_guard_lift_memory(); /* traces were looked at before */
+    return error == -ETIMEDOUT ? error : gmt_recording_recover(path);
+}
+
+/* What is in the place of the trace and is none stays: the trace needs another name. */
+static void print_unfinished(const char *path, int error)
+{
+    bool is_taken = error == -EEXIST || error == -ELOOP || error == -EISDIR;
+    gmt_say(stderr,
+            "gmtrace: %s is not finished: %s; its records are in %s.spool, and gmanalyze %s%s%s "
+            "makes the trace of them\n",
+            path, gmt_recording_explain(error), path, is_taken ? "recover -o NEW.db " : "", path,
+            is_taken ? ".spool" : "");
+}
+
+/* True when there is a trace to look at. *missing gets its missing_range. */
+static bool print_trace(const char *path, bool alone, char **missing)
+{
+    char message[512];
+    sqlite3 *db = NULL;
+    int error = gmt_launcher_await(path);
+    if (error == -ETIMEDOUT || error == -EBUSY) {
+        gmt_say(stderr, "gmtrace: %s is still being written; gmanalyze waits for it\n", path);
+        return true;
+    }
+    if (error != 0) {
+        print_unfinished(path, error);
+        return false;
+    }
+    if (gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, &db, message, sizeof(message)) != 0) {
+        gmt_say(stderr, "gmtrace: %s\n", message);
+        return false;
+    }
+    print_capabilities(db);
+    *missing = missing_range(db);
+    gmt_launcher_out_of_memory(db);
+    if (alone) {
+        gmt_launcher_summary(db);
+    } else {
+        gmt_say(stderr, "gmtrace: wrote %s\n", path);
+    }
+    if (gmt_guard_noted(db)) {
+        gmt_say(stderr, "gmtrace: %s: %s\n", path, gmt_guard_reason(db));
+    }
+    sqlite3_close(db);
+    return true;
+}
+
+/* A spool without its trace (the recorder was killed at once) counts as one. */
+static void name_of_trace(const char *found, char path[static PATH_MAX])
+{
+    size_t length = strlen(found);
+    bool is_spool = length > 6 && strcmp(found + length - 6, ".spool") == 0;
+    (void)snprintf(path, PATH_MAX, "%.*s", (int)(is_spool ? length - 6 : length), found);
+}
+
+static bool is_among(char *const *paths, size_t n, const char *path)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(paths[i], path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A trace of earlier runs, of which there may be thousands: it was not written since this one began, whose
+ * name begins with that time (ns, by the clock that stamps files; a file server has its own). */
+static bool is_earlier(const char *path, const struct gmt_launcher_run *run)
+{
+    char spool[PATH_MAX + 8];
+    struct stat info;
+    (void)snprintf(spool, sizeof(spool), "%s.spool", path);
+    if (stat(path, &info) != 0 || access(spool, F_OK) == 0) {
+        return false;
+    }
+    uint64_t changed_ns = (uint64_t)info.st_mtim.tv_sec * UINT64_C(1000000000) +
+                          (uint64_t)info.st_mtim.tv_nsec;
+    return changed_ns + CLOCKS_APART_NS < strtoull(run->name, NULL, 10);
+}
+
+/* The name of a run is in its spools and traces, and in no others, whoever else writes into the folder. */
+static bool is_of_run(const char *path, const struct gmt_launcher_run *run)
+{
+    char name[sizeof(((struct gmt_control *)0)->run)];
+    size_t length = strlen(path);
+    bool is_journal = length > 8 && strcmp(path + length - 8, "-journal") == 0;
+    return !is_journal && !is_earlier(path, run) &&
+           gmt_recording_run_of(path, name, sizeof(name)) == 0 && strcmp(name, run->name) == 0;
+}
+
+/* One command over all of them, in one line. Names that a shell would take apart are quoted. */
+static void print_next(char *const *paths, size_t n)
+{
+    char *line = NULL;
+    size_t length;
+    FILE *text = open_memstream(&line, &length);
+    if (text == NULL) {
+        return;
+    }
+    if (n == 1) {
+        (void)fprintf(text, "gmtrace: wrote %s; next: gmanalyze", paths[0]);
+    } else {
+        (void)fputs("gmtrace: next: gmanalyze", text);
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool plain = paths[i][strcspn(paths[i], " \t\n'\"\\$&|;<>()*?[]#~!`")] == '\0';
+        (void)fprintf(text, plain || strchr(paths[i], '\'') != NULL ? " %s" : " '%s'", paths[i]);
+    }
+    if (fclose(text) == 0) {
+        gmt_say(stderr, "%s\n", line);
+    }
+    free(line);
+}
+
+size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *run,
+                           char *paths[static GMT_MOST_TRACES])
+{
+    char name[PATH_MAX], suffixed[PATH_MAX + 4], plain[PATH_MAX];
+    size_t traces = 0;
+    glob_of(pattern, name, sizeof(name) - 2);
+    (void)snprintf(suffixed, sizeof(suffixed), "%s.*", name);
+    glob_t found = {0};
+    (void)glob(name, 0, NULL, &found);
+    (void)glob(suffixed, GLOB_APPEND, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc && traces < GMT_MOST_TRACES; i++) {
+        name_of_trace(found.gl_pathv[i], plain);
+        if (!is_among(paths, traces, plain) && is_of_run(plain, run)) {
+            paths[traces] = strdup(plain);
+            traces += paths[traces] != NULL;
+        }
+    }
+    globfree(&found);
+    return traces;
+}
+
+static const char *reason_of(const struct gmt_run_note *note)
+{
+    if (note->error == GMT_OUTPUT_NO_FILE) {
+        return "it is no regular file";
+    }
+    /* The program can write there, too. */
+    return note->error < 0 && note->error > -4096 ? strerror((int)-note->error) : "unknown error";
+}
+
+/* The launcher has said why before the program ran. */
+static bool was_out_of_reach(const char *program)
+{
+    struct gmt_program traits = gmt_program_look(program);
+    const char *tool = getenv("CUDA_INJECTION64_PATH");
+    return traits.is_musl || (traits.is_static && tool != NULL && tool[0] != '\0');
+}
+
+/* Why there is none. */
+static enum gmt_launcher_outcome print_none(const struct gmt_launcher_run *run, const char *program,
+                                            bool was_asked)
+{
+    const char *status = was_asked ? " (status 125: an output was asked for)" : "";
+    struct gmt_run_note note;
+    gmt_run_note_read(run->note, &note);
+    if (note.error != 0) {
+        if (note.path[0] == '\0') {
+            gmt_say(stderr, "gmtrace: no trace: cannot record: %s\n", reason_of(&note));
+        } else {
+            gmt_say(stderr, "gmtrace: no trace: cannot write '%s': %s\n", note.path,
+                    reason_of(&note));
+        }
+        return GMT_OUTCOME_FAILED;
+    }
+    if (note.recording != 0) {
+        gmt_say(stderr, "gmtrace: no trace: what was recorded of '%s' was removed or moved\n",
+                program);
+        return GMT_OUTCOME_FAILED;
+    }
+    if (run->note < 0) {
+        gmt_say(stderr, "gmtrace: no trace of '%s'%s\n", program, status);
+        return GMT_OUTCOME_NO_CALL; /* why is not known: nobody could say it */
+    }
+    if (!gmt_launcher_wants_software_device() &&
+        dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == NULL) {
+        gmt_say(stderr,
+                "gmtrace: no trace: there is no CUDA driver here (libcuda.so.1); with "
+                "--device sim none is needed%s\n",
+                status);
+        return GMT_OUTCOME_NO_CALL;
+    }
+    gmt_say(stderr,
+            was_out_of_reach(program)
+                ? "gmtrace: no trace: '%s' ran without gmtrace in it%s\n"
+                : "gmtrace: no trace: '%s' made no CUDA call that reached the driver%s\n",
+            program, status);
+    return GMT_OUTCOME_NO_CALL;
+}
+
+/* Some processes have a trace, others could not. */
+static void print_refusal(const struct gmt_launcher_run *run)
+{
+    struct gmt_run_note note;
+    gmt_run_note_read(run->note, &note);
+    if (note.error != 0) {
+        gmt_say(stderr, "gmtrace: a process was not recorded: cannot write '%s': %s\n", note.path,
+                reason_of(&note));
+    }
+}
+
+enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
+                                              const struct gmt_launcher_run *run,
+                                              const char *program, bool was_asked)
+{
+    char *paths[GMT_MOST_TRACES];
+    size_t traces = gmt_launcher_traces(pattern, run, paths), good = 0, without_range = 0;
+    char *range = NULL;
+    if (traces == 0) {
+        return print_none(run, program, was_asked);
+    }
+    for (size_t i = 0; i < traces; i++) {
+        char *missing = NULL;
+        bool is_good = print_trace(paths[i], traces == 1, &missing);
+        if (missing != NULL) {
+            without_range++;
+            free(range);
+            range = missing;
+        }
+        if (is_good) {
+            char *path = paths[i];
+            paths[i] = paths[good];
+            paths[good++] = path;
+        }
+    }
+    /* One process of the run in which it came is enough. */
+    if (range != NULL && without_range == good) {
+        gmt_say(stderr, "gmtrace: %s\n", range);
+    }
+    free(range);
+    print_refusal(run);
+    if (good > 0) {
+        print_next(paths, good);
+    }
+    for (size_t i = 0; i < traces; i++) {
+        free(paths[i]);
+    }
+    return good > 0 ? GMT_OUTCOME_TRACE : GMT_OUTCOME_FAILED;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `gmtrace --device sim`: can the program run on the software device, and does it find it? */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/launcher.h"
+#include "launcher/program.h"
+#include "libtrace/base/printable.h"
+
+#define FOLDER "../libexec/gmtrace/simgpu"
+#define RUNTIME "libcudart.so.13"
+#define COMPUTE_CAPABILITY 90 /* of the software device */
+
+bool gmt_launcher_wants_software_device(void)
+{
+    const char *device = getenv("GMTRACE_DEVICE");
+    return device != NULL && strcmp(device, "sim") == 0;
+}
+
+int gmt_launcher_software_device(char *folder, size_t bytes)
+{
+    char driver[PATH_MAX];
+    return gmt_launcher_part(FOLDER "/libcuda.so.1", driver, sizeof(driver)) == 0
+               ? gmt_launcher_part(FOLDER, folder, bytes)
+               : -ENOENT;
+}
+
+/* Why the program cannot run there, or NULL. */
+static const char *obstacle(const struct gmt_program *program, char *text, size_t bytes)
+{
+    const struct gmt_program_cuda *cuda = &program->cuda;
+    if (cuda->static_runtime) {
+        return "static CUDA runtime: rebuild with nvcc -cudart shared";
+    }
+    if (cuda->has_code && cuda->ptx_target == 0) {
+        return "no PTX: rebuild with -gencode arch=compute_90,code=compute_90";
+    }
+    if (cuda->ptx_target > COMPUTE_CAPABILITY) {
+        (void)snprintf(text, bytes,
+                       "PTX for compute_%u only: rebuild with -gencode "
+                       "arch=compute_90,code=compute_90",
+                       cuda->ptx_target);
+        return text;
+    }
+    if (cuda->runtime[0] != '\0' && strcmp(cuda->runtime, RUNTIME) != 0) {
+        (void)snprintf(text, bytes,
+                       "needs %s, the software device has " RUNTIME ": rebuild with CUDA 13",
+                       cuda->runtime);
+        return text;
+    }
+    return NULL;
+}
+
+int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
+                                     char *preload, size_t bytes)
+{
+    char folder[PATH_MAX], path[PATH_MAX * 2], text[160];
+    if (gmt_launcher_software_device(folder, sizeof(folder)) != 0) {
+        gmt_say(stderr, "gmtrace: the software device is missing: it belongs into " FOLDER
+                        " beside gmtrace; install again\n");
+        return -ENOENT;
+    }
+    const char *why = obstacle(program, text, sizeof(text));
+    if (why != NULL) {
+        gmt_say(stderr, "gmtrace: %s: %s\n", name, why);
+        return -ENOEXEC;
+    }
+    const char *before = getenv("LD_LIBRARY_PATH");
+    (void)snprintf(path, sizeof(path), "%s%s%s", folder,
+                   before != NULL && before[0] != '\0' ? ":" : "", before != NULL ? before : "");
+    /* What is loaded already under a name is not searched for, wherever DT_RPATH leads. */
+    if (program->cuda.finds_other) {
+        (void)snprintf(preload, bytes, "%s/libcuda.so.1:%s/" RUNTIME, folder, folder);
+    }
+    return setenv("LD_LIBRARY_PATH", path, 1) != 0 ? -errno : 0;
+}

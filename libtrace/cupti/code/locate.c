@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which CUPTI would be used? For programs that only want to tell. */
+#include "libtrace/cupti/code/locate.h"
+
+#include <stdio.h>
+
+#include "libtrace/cupti/loader.h"
+
+int gmt_cupti_locate(const char *given, char *path, size_t bytes, uint32_t *version)
+{
+    static struct gmt_cupti_api api;
+    int error = gmt_cupti_load(&api, given);
+    if (error == 0) {
+        (void)snprintf(path, bytes, "%s", api.path);
+        *version = api.version;
+    }
+    return error;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What measuring costs, and which class may spend it (sampling.h). */
+#define _GNU_SOURCE
+#include "libtrace/cupti/measure/sampling.h"
+
+/* Expected of a class that has no sample of the group yet; docs/cupti-notes.md, "What counting one launch
+ * costs": of a launch by itself, and how many times its kernel's time. */
+static const struct {
+    uint64_t fixed_ns;
+    uint64_t times;
+} expected[GMT_GROUPS] = {
+    [GMT_GROUP_HARDWARE] = {1000000, 1},
+    [GMT_GROUP_PATCHED] = {100000, 30},
+    [GMT_GROUP_SPILL] = {1000000, 1},
+    [GMT_GROUP_SASS] = {150000, 100},
+};
+#define EXPECTED_ALL_TIMES 200u /* where every instruction is counted */
+#define LONGEST_WAIT_NS UINT64_C(1000000000)
+/* For the kernel of a measured launch; with all instructions counted, in the second run of --collect deep. */
+#define TIMEOUT_NS UINT64_C(1000000000)
+#define TIMEOUT_ALL_NS UINT64_C(60000000000)
+#define LEAST_SHARE 0.01 /* of the device time of all classes */
+#define TOTAL_REFRESH_NS UINT64_C(100000000)
+#define LEAST_STAKE_NS 10000.0 /* a thousandth of what counting a launch takes in big modules */
+#define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
+
+uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
+{
+    double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
+    double share_ns = s->share * elapsed_ns;
+    return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
+}
+
+/* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
+ * kernel at first, so the difference is computed anew each time. */
+uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);
+    uint64_t least_ns = atomic_load_explicit(&s->least_range_ns, memory_order_relaxed);
+    uint64_t most_ns = expected[GMT_GROUP_HARDWARE].fixed_ns;
+    uint64_t fixed_ns = least_ns < most_ns ? least_ns : most_ns;
+    return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
+}
+
+/* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
+ * anyway, but who knows. */
+static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                            uint32_t group)
+{
+    uint64_t known_ns = atomic_load_explicit(&cls->cost_ns[group], memory_order_relaxed);
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
+    uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
+    return known_ns != 0 ? known_ns : expected[group].fixed_ns + times * kernel_ns;
+}
+
+uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s,
+                                 const struct gmt_collector_class *cls, uint32_t group)
+{
+    bool patched = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
+    if (group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL) {
+        return TIMEOUT_ALL_NS;
+    }
+    return TIMEOUT_NS + (patched ? 3 * expected_ns(s, cls, group) : 0);
+}
+
+/* Device time that the class has taken, about. */
+static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    uint64_t launches = atomic_load_explicit(&cls->launches, memory_order_relaxed);
+    return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
+}
+
+/* Has the class taken at least 1 % of the device time of all classes, about? */
+static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                           uint64_t now_ns)
+{
+    double own_ns = at_stake_ns(s, cls);
+    if (s->total_ns == 0 || now_ns > s->total_at_ns + TOTAL_REFRESH_NS) {
+        s->total_ns = 0;
+        s->total_at_ns = now_ns;
+        for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
+             other = other->next) {
+            s->total_ns += at_stake_ns(s, other);
+        }
+    }
+    return own_ns >= LEAST_STAKE_NS && own_ns >= LEAST_SHARE * s->total_ns;
+}
+
+/* At its first launch, in a program most of whose classes were launched once so far. */
+static bool is_probably_launched_once(const struct gmt_sampling *s,
+                                      const struct gmt_collector_class *cls)
+{
+    unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
+    return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 &&
+           2 * (once - (once != 0)) >= others - (others != 0);
+}
+
+/* Counting a launch is expensive. A quarter of the start allowance is reserved for counting significant classes, which show
+ * only as they are launched again, and classes that probably are launched once. Hardware counters, which tell how long a
+ * kernel runs, may take all. */
+static uint64_t reserve_ns(const struct gmt_sampling *s)
+{
+    bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
+    return times ? s->start_allowance_ns / 4 : 0;
+}
+
+static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
+{
+    bool counts = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
+    return gmt_sampling_count(cls, group) == 0 &&
+           (!counts ||
+            gmt_sampling_count(cls, GMT_GROUP_SASS) + gmt_sampling_count(cls, GMT_GROUP_PATCHED) ==
+                0);
+}
+
+/* It is kept room for where the run, should it last as long again, will have the budget. */
+static void wait_for_budget(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                            uint64_t cost_ns, uint64_t short_ns, uint64_t now_ns)
+{
+    bool other = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
+    double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
+    if ((double)short_ns > s->share * elapsed_ns ||
+        (other && at_stake_ns(s, s->waits.cls) >= at_stake_ns(s, cls))) {
+        return;
+    }
+    s->waits.cls = cls;
+    s->waits.cost_ns = cost_ns;
+    s->waits.until_ns = now_ns + 2 * LONGEST_WAIT_NS; /* unless it is launched again */
+}
+
+bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                      enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns)
+{
+    uint64_t cost_ns = expected_ns(s, cls, group) + session_ns;
+    uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
+    bool first = is_first(cls, group);
+    bool waits = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
+    if (!first) {
+        needed_ns += s->start_allowance_ns / 2; /* kept for classes that have no sample */
+    }
+    if (waits && at_stake_ns(s, cls) < at_stake_ns(s, s->waits.cls)) {
+        needed_ns += s->waits.cost_ns;
+    }
+    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    if (group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED) {
+        bool fits = needed_ns + reserve_ns(s) <= allowed_ns;
+        needed_ns += fits || is_probably_launched_once(s, cls) || is_significant(s, cls, now_ns)
+                         ? 0
+                         : reserve_ns(s);
+    }
+    if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
+        atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
+        return false; /* it would take longer than all launches of the kernel */
+    }
+    if (needed_ns <= allowed_ns) {
+        atomic_store(&cls->retry_ns, 0);
+        s->waits.cls = s->waits.cls == cls ? NULL : s->waits.cls;
+        return true;
+    }
+    double wait_ns = (double)LONGEST_WAIT_NS;
+    if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
+        wait_ns = (double)(needed_ns - allowed_ns) / s->share;
+    }
+    atomic_store(&cls->retry_ns, now_ns + 1 + (uint64_t)wait_ns);
+    if (first) {
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+        wait_for_budget(s, cls, cost_ns, needed_ns - allowed_ns, now_ns);
+    }
+    return false;
+}
+
+/* What one more execution takes: it is patched, or waited for in a range. */
+static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_group group,
+                             uint64_t kernel_ns)
+{
+    bool session = group == GMT_GROUP_PATCHED;
+    return expected[group].fixed_ns + expected[group].times * kernel_ns +
+           (session ? s->session_cost_ns : 0);
+}
+
+uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
+                              uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns)
+{
+    enum gmt_counter_group group = gmt_sampling_first_lacked(s, cls);
+    bool first = atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1;
+    if (group == GMT_GROUP_NONE || (!first && !s->repeat_always)) {
+        return 0;
+    }
+    uint64_t cost_ns = copies_ns + execution_ns(s, group, kernel_ns);
+    if (kernel_ns == 0) { /* nothing is known: at least one execution for each kind */
+        cost_ns += execution_ns(s, GMT_GROUP_SASS, 0);
+    }
+    uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
+    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    needed_ns += s->repeat_always || is_probably_launched_once(s, cls) ? 0 : reserve_ns(s);
+    if (needed_ns > allowed_ns && kernel_ns != 0) {
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+    }
+    if (needed_ns > allowed_ns) {
+        return 0;
+    }
+    return cost_ns;
+}
+
+void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
+{
+    atomic_fetch_add(&s->spent_ns, ns);
+}
+
+void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical)
+{
+    gmt_sampling_charge(s, ns);
+    if (typical) {
+        s->session_cost_ns = (s->session_cost_ns + ns) / 2;
+    }
+}
+
+void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                                enum gmt_counter_group group, uint64_t ns)
+{
+    gmt_sampling_charge(s, ns);
+    atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
+}
+
+void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
+{
+    if (ns < atomic_load(&s->least_range_ns)) {
+        atomic_store(&s->least_range_ns, ns);
+    }
+    atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
+}

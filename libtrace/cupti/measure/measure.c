@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measuring one launch, from its begin to its end (measure.h). */
+#define _GNU_SOURCE
+#include "libtrace/cupti/measure/measure.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/code/instructions.h"
+#include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/measure/open_range.h"
+#include "libtrace/cupti/measure/sessions.h"
+#include "libtrace/cupti/refusal.h"
+#include "libtrace/cupti/watch.h"
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
+
+#define ALONE_WAIT_NS UINT64_C(20000) /* for other threads' launches to get through */
+/* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
+#define LONGEST_NS UINT64_C(1000000000)
+
+#define HOST_NS UINT64_C(2000000)     /* for what may wait for the host ... */
+#define IN_VAIN_NS UINT64_C(50000000) /* ... until so much was waited in vain */
+
+static struct gmt_measuring *const m = &gmt_measuring;
+
+/* The launch that is being measured. */
+static struct {
+    uint64_t began_ns; /* of measuring it */
+    uint64_t idle_ns;  /* right before the launch, the device idle; 0: its kernel is not timed */
+    uint64_t launches; /* of the process until then */
+} current;
+
+/* The launch that is pending (gmt_measuring.pending). */
+static struct {
+    enum gmt_counter_group group;
+    struct gmt_launch_site site;
+} pending;
+
+static _Thread_local __attribute__((tls_model("initial-exec"))) bool launch_is_mine;
+
+/* Reading these libraries from disk takes 0.1 to 0.5 s: meanwhile the program makes its context. */
+static void load_profiler(void)
+{
+    gmt_cupti_load_profiler(m->api);
+}
+
+void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_collector_config *given)
+{
+    m->api = cupti;
+    m->config = given;
+    m->ranges.api = cupti;
+    gmt_sampling_init(&m->sampling, m->config, gmt_clock_monotonic_ns());
+    if (m->config->instructions != GMT_INSTRUCTIONS_NONE &&
+        !gmt_instructions_start(cupti, m->config)) {
+        gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
+    }
+    atomic_store(&m->counting, true);
+    if (m->config->counters) {
+        gmt_watch_spawn(load_profiler);
+    }
+}
+
+/* True when no other launch is between its two counts; waits a little for that. */
+static bool alone_now(void)
+{
+    uint64_t until_ns = 0;
+    for (;;) {
+        current.launches = atomic_load(m->config->launches);
+        if (m->config->launches_done == NULL ||
+            atomic_load(m->config->launches_done) + 1 >= current.launches) {
+            return true;
+        }
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        until_ns = until_ns == 0 ? now_ns + ALONE_WAIT_NS : until_ns;
+        if (now_ns >= until_ns) {
+            return false;
+        }
+    }
+}
+
+/* The launch lacks what it was asked for. */
+static enum gmt_counter_group declined(const struct gmt_launch_site *site,
+                                       enum gmt_counter_group group, enum gmt_unmeasured why)
+{
+    if (why !=
+        GMT_UNMEASURED_BUDGET) { /* which gmt_sampling_may has noted, where that is the reason */
+        gmt_sampling_note(site->cls, why);
+    }
+    if (group == GMT_GROUP_SASS) {
+        gmt_instructions_missed(why);
+    }
+    return GMT_GROUP_NONE;
+}
+
+static bool begin_range(const struct gmt_launch_site *site, enum gmt_counter_group group)
+{
+    gmt_activity_set_kernels(false);
+    gmt_open_range_begins(site->cls->kernel_name, current.began_ns);
+    CUptiResult result = gmt_ranges_push(&m->ranges, site->launch_seq, site->cls->id);
+    if (result != CUPTI_SUCCESS) {
+        (void)gmt_open_range_ends();
+        gmt_activity_set_kernels(true);
+        gmt_session_refused(result, group);
+    }
+    return result == CUPTI_SUCCESS;
+}
+
+static bool begin_counting(const struct gmt_launch_site *site, uint32_t at)
+{
+    gmt_open_range_begins(site->cls->kernel_name, current.began_ns);
+    if (gmt_instructions_begin(site, gmt_contexts_device(at))) {
+        return true;
+    }
+    (void)gmt_open_range_ends();
+    gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
+    return false;
+}
+
+/* Most of what may wait for the host does not (host functions that only note something, kernels that are given memory of the
+ * host): it is over soon. */
+static bool waits_for_host(void)
+{
+    static _Atomic uint64_t in_vain_ns;
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    bool waits = atomic_load(&in_vain_ns) < IN_VAIN_NS;
+    if (m->config->waiting == NULL || !m->config->waiting(waits ? HOST_NS : 0)) {
+        return false;
+    }
+    if (waits) {
+        uint64_t ns = gmt_clock_monotonic_ns() - began_ns;
+        atomic_fetch_add(&in_vain_ns, ns);
+        gmt_sampling_charge(&m->sampling, ns);
+        gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+    }
+    return true;
+}
+
+/* Nothing would wait for the launch at hand, and no other launch is under way. */
+static enum gmt_unmeasured disturbed(void)
+{
+    if (waits_for_host()) {
+        return GMT_UNMEASURED_WAITS;
+    }
+    return alone_now() ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
+}
+
+/* The range of the launch is at its end: its values are kept, unless they are not its own. */
+static void end_range(const struct gmt_launch_site *site, enum gmt_counter_group group, bool alone)
+{
+    CUptiResult result = gmt_ranges_pop(&m->ranges);
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    gmt_activity_set_kernels(true);
+    if (result != CUPTI_SUCCESS) {
+        gmt_sampling_note(site->cls, GMT_UNMEASURED_REFUSED);
+        gmt_session_refused(result, group);
+    } else if (alone) {
+        gmt_ranges_keep_last(&m->ranges);
+        if (group == GMT_GROUP_HARDWARE && current.idle_ns != 0) {
+            gmt_sampling_timed(&m->sampling, site->cls, now_ns - current.idle_ns);
+        }
+        gmt_sampling_measured(&m->sampling, site->cls, group, now_ns);
+    } else {
+        gmt_sampling_discarded(site->cls);
+    }
+}
+
+static void end_counting(const struct gmt_launch_site *site, bool alone)
+{
+    struct gmt_sass_outcome outcome;
+    if (!gmt_instructions_end(site, alone, &outcome)) {
+        gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
+        (void)declined(site, GMT_GROUP_SASS, GMT_UNMEASURED_REFUSED);
+    } else if (!alone) {
+        gmt_instructions_missed(GMT_UNMEASURED_POLLUTED);
+        gmt_sampling_discarded(site->cls);
+    } else if ((outcome.no_cubin || outcome.instructions == 0) &&
+               m->config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
+        /* Without its cubin an instruction has no kind, and a kernel without any executed access has no
+         * record: the range profiler counts this class. */
+        atomic_store(&site->cls->no_cubin, 1);
+    } else {
+        gmt_sampling_measured(&m->sampling, site->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
+    }
+}
+
+/* Nothing is under way. `own`: launches that are counted and not made yet. */
+static void end_measured(const struct gmt_launch_site *site, enum gmt_counter_group group,
+                         unsigned own)
+{
+    bool alone = atomic_load(m->config->launches) - own == current.launches;
+    if (group == GMT_GROUP_SASS) {
+        /* Without CUPTI's subscription not all of it may have been patched. */
+        end_counting(site, alone && gmt_instructions_free());
+    } else {
+        end_range(site, group, alone);
+    }
+}
+
+static enum gmt_own_work own_work_of(enum gmt_counter_group group)
+{
+    return group == GMT_GROUP_SASS ? GMT_OWN_INSTRUCTIONS : GMT_OWN_LAUNCH;
+}
+
+bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
+{
+    if (!m->pending) {
+        return true;
+    }
+    if (gmt_session_capturing() || !gmt_session_idle_within(ns)) {
+        return false;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    m->pending = false;
+    current.idle_ns = 0;
+    end_measured(&pending.site, pending.group, own);
+    /* Not as what measuring the class costs: gmt_measure_end has charged that. */
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(own_work_of(pending.group), began_ns, pending.site.launch_seq);
+    if (atomic_load(&m->suspended)) {
+        gmt_session_close();
+    }
+    return true;
+}
+
+/* What is under way is over, as far as the streams tell. Waiting for it in vain goes to the budget. */
+static bool idle_now(void)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    if (gmt_session_idle_within(LONGEST_NS)) {
+        return true;
+    }
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+    return false;
+}
+
+/* Everything but the range or the counting itself: the session runs that `group` needs. */
+static enum gmt_unmeasured make_ready(const struct gmt_launch_site *site,
+                                      enum gmt_counter_group group, uint32_t at)
+{
+    bool single = group == GMT_GROUP_SASS;
+    uint64_t session_ns = single ? 0 : gmt_session_cost_ns(site->context, group);
+    if (!gmt_sampling_may(&m->sampling, site->cls, group, session_ns, current.began_ns)) {
+        return GMT_UNMEASURED_BUDGET;
+    }
+    enum gmt_unmeasured why = disturbed();
+    if (why != GMT_MEASURABLE) {
+        return why;
+    }
+    if (!idle_now()) {
+        return GMT_UNMEASURED_AFTER;
+    }
+    if (session_ns == 0) {
+        return GMT_MEASURABLE;
+    }
+    /* What is waited for is no part of what a session costs. */
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
+    gmt_spool_own_time(GMT_OWN_WAIT, current.began_ns, 0);
+    current.began_ns = gmt_clock_monotonic_ns();
+    if (!gmt_session_open(at, group, current.began_ns)) {
+        return GMT_UNMEASURED_REFUSED;
+    }
+    current.began_ns = gmt_clock_monotonic_ns();
+    why = disturbed();
+    return why == GMT_MEASURABLE && !idle_now() ? GMT_UNMEASURED_AFTER : why;
+}
+
+static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
+{
+    enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, site->cls);
+    uint32_t at = gmt_contexts_find(site->context);
+    if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
+        return GMT_GROUP_NONE;
+    }
+    if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
+        return declined(site, group, GMT_UNMEASURED_AFTER);
+    }
+    current.began_ns = gmt_clock_monotonic_ns();
+    if (group == GMT_GROUP_SASS && !gmt_instructions_free()) {
+        gmt_sampling_pause_sass(&m->sampling, m->config->counters);
+        return declined(site, group, GMT_UNMEASURED_TAKEN);
+    }
+    enum gmt_unmeasured why = make_ready(site, group, at);
+    if (why != GMT_MEASURABLE) {
+        return declined(site, group, why);
+    }
+    if (!(group == GMT_GROUP_SASS ? begin_counting(site, at) : begin_range(site, group))) {
+        return declined(site, group, GMT_UNMEASURED_REFUSED);
+    }
+    current.idle_ns = gmt_clock_monotonic_ns();
+    return group;
+}
+
+/* A session is begun before others are held for a repeated launch: it takes longer than they may wait. */
+static bool prepare_locked(const struct gmt_launch_site *site)
+{
+    uint32_t at = gmt_contexts_find(site->context);
+    enum gmt_counter_group group = gmt_sampling_first_lacked(&m->sampling, site->cls);
+    if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
+        return false;
+    }
+    if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
+        (void)declined(site, group, GMT_UNMEASURED_AFTER);
+        return false;
+    }
+    current.began_ns = gmt_clock_monotonic_ns();
+    enum gmt_unmeasured why = make_ready(site, group, at);
+    if (why != GMT_MEASURABLE) {
+        (void)declined(site, group, why);
+        return false;
+    }
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
+    return true;
+}
+
+enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
+{
+    if (atomic_load_explicit(&m->sampling.sass_paused, memory_order_relaxed) &&
+        gmt_instructions_free()) {
+        gmt_sampling_pause_sass(&m->sampling, false);
+    }
+    return gmt_sampling_want(&m->sampling, cls);
+}
+
+/* True: the lock is taken. */
+static bool lock_for(const struct gmt_launch_site *site, enum gmt_counter_group group)
+{
+    enum gmt_unmeasured why = atomic_load(&m->suspended)             ? GMT_UNMEASURED_TAKEN
+                              : site->forbidden != GMT_MEASURABLE    ? site->forbidden
+                              : gmt_session_capturing()              ? GMT_UNMEASURED_BUSY
+                              : pthread_mutex_trylock(&m->lock) == 0 ? GMT_MEASURABLE
+                                                                     : GMT_UNMEASURED_BUSY;
+    if (why != GMT_MEASURABLE) {
+        (void)declined(site, group, why);
+    }
+    return why == GMT_MEASURABLE;
+}
+
+bool gmt_measure_prepare(const struct gmt_launch_site *site)
+{
+    bool ready = false;
+    if (!atomic_load(&m->counting) || !lock_for(site, GMT_GROUP_HARDWARE)) {
+        return false;
+    }
+    if (!gmt_session_capturing() && !atomic_load(&m->suspended)) {
+        gmt_session_enter();
+        ready = prepare_locked(site);
+        gmt_session_leave();
+    }
+    (void)pthread_mutex_unlock(&m->lock);
+    return ready;
+}
+
+enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
+{
+    enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, site->cls);
+    if (!atomic_load(&m->counting) || group == GMT_GROUP_NONE || !lock_for(site, group)) {
+        return GMT_GROUP_NONE;
+    }
+    /* Asked again under the lock: gmt_measure_quiesce waits for it before a capture begins. */
+    group = GMT_GROUP_NONE;
+    launch_is_mine = true;
+    if (!gmt_session_capturing() && !atomic_load(&m->suspended)) {
+        gmt_session_enter();
+        group = begin_locked(site);
+        gmt_session_leave();
+    }
+    launch_is_mine = group != GMT_GROUP_NONE;
+    if (group == GMT_GROUP_NONE) {
+        (void)pthread_mutex_unlock(&m->lock);
+    }
+    return group; /* else the lock stays held until gmt_measure_end */
+}
+
+uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
+                             uint64_t copies_ns)
+{
+    if (atomic_load_explicit(&cls->launches, memory_order_relaxed) > 1 &&
+        !m->sampling.repeat_always) {
+        return 0;
+    }
+    /* Repeated work would be in the records of a program that profiles itself. */
+    if (!atomic_load(&m->counting) || atomic_load(&m->suspended) || !gmt_instructions_free()) {
+        return 0;
+    }
+    return gmt_sampling_repeats(&m->sampling, cls, kernel_ns, copies_ns, gmt_clock_monotonic_ns());
+}
+
+void gmt_measure_charge(uint64_t ns)
+{
+    gmt_sampling_charge(&m->sampling, ns);
+}
+
+void gmt_measure_quiesce(void)
+{
+    if (!atomic_load(&m->counting)) {
+        return;
+    }
+    if (pthread_mutex_trylock(&m->lock) == 0) {
+        (void)pthread_mutex_unlock(&m->lock);
+        return;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    if (gmt_session_lock(GMT_LOCK_TRIES)) {
+        (void)pthread_mutex_unlock(&m->lock);
+    }
+    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+}
+
+void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group)
+{
+    if (group == GMT_GROUP_NONE) {
+        return;
+    }
+    gmt_session_enter();
+    if (gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, site->cls, group))) {
+        end_measured(site, group, 0);
+    } else {
+        pending.group = group;
+        pending.site = *site;
+        m->pending = true;
+    }
+    /* The driver call between begin and end counts too: it is the one that waits when patched. */
+    uint64_t began_ns = gmt_open_range_ends();
+    gmt_sampling_charge_launch(&m->sampling, site->cls, group, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(own_work_of(group), began_ns, site->launch_seq);
+    launch_is_mine = false;
+    if (!m->pending && atomic_load(&m->suspended) && !gmt_session_capturing()) {
+        gmt_session_close(); /* gmt_measure_suspend did not wait for this launch */
+    }
+    gmt_session_leave();
+    (void)pthread_mutex_unlock(&m->lock);
+}
+
+void gmt_measure_waited(void)
+{
+    bool wanted = atomic_load_explicit(&m->pending, memory_order_relaxed) ||
+                  atomic_load_explicit(&m->end_wanted, memory_order_relaxed);
+    if (__builtin_expect(!wanted, 1) || !atomic_load(&m->counting) || gmt_session_capturing() ||
+        pthread_mutex_trylock(&m->lock) != 0) {
+        return;
+    }
+    gmt_session_enter();
+    if (!gmt_session_capturing() && gmt_session_idle_within(0) &&
+        gmt_measure_finish_pending(0, 0)) {
+        gmt_session_end_idle();
+    }
+    gmt_session_leave();
+    (void)pthread_mutex_unlock(&m->lock);
+}
+
+bool gmt_measure_is_in_launch(void)
+{
+    return launch_is_mine;
+}

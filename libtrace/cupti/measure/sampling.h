@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which launch is measured, and for which counter group: pure bookkeeping, no CUPTI.
+ *
+ * HARDWARE comes first, with one sample per class: it tells how long the kernel runs, and only then is it
+ * known what counting its accesses will cost, under which it runs up to 100 times longer. Then the counts:
+ *   SASS     single instructions, whose sums are the counters. Any launch can have it, for a session of
+ *            the range profiler may go on beside it.
+ *   PATCHED  the same counters by the range profiler: for kernels that run so long that it is cheaper
+ *            although the session has to change twice (GMT_SAMPLING_LONG_NS), and where SASS is not to be had.
+ * Then the other samples of HARDWARE, then SPILL.
+ *
+ * HARDWARE, PATCHED and SPILL have sessions; the group of the one that runs is the phase. A class that has
+ * no sample of another phase's group moves the phase on at once while much of the budget is left; else that
+ * happens when nothing has been measured in the current one for a while (the longer, the more often it has
+ * moved).
+ *
+ * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. It goes to
+ * the classes that take most of the device's time: half of start_ns is kept for classes that have no sample
+ * of the group, and where one of them has to wait for its turn, those with less time at stake leave it room.
+ *
+ * gmt_sampling_want may be called by any thread; everything else by whoever holds the collector's
+ * lock. Times are CLOCK_MONOTONIC ns.
+ */
+#ifndef GMT_CUPTI_MEASURE_SAMPLING_H
+#define GMT_CUPTI_MEASURE_SAMPLING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libtrace/record/collector.h"
+
+/* A phase moves on when, without anything being measured in it, this many launches per known class
+ * lacked samples in another group, and this time per earlier move has passed. */
+#define GMT_SAMPLING_QUIET_PER_CLASS 1u
+#define GMT_SAMPLING_QUIET_NS UINT64_C(10000000)
+#define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */
+
+/* A kernel that takes longer is counted by the range profiler. Per launch that takes about a third of what
+ * SASS takes (7 to 30 times the kernel for global memory against 35 to 110 times with the sets of metrics in
+ * docs/cupti-notes.md, "What counting one launch costs"), and some 60 ms to change the session and back: at
+ * 1 ms both cost the same. */
+#define GMT_SAMPLING_LONG_NS UINT64_C(1000000)
+
+struct gmt_sampling {
+    _Atomic uint32_t phase;        /* enum gmt_counter_group; NONE = switched off               */
+    _Atomic uint32_t groups;       /* bit per group that can be counted                         */
+    _Atomic uint64_t last_need_ns; /* when something was last measured in this phase            */
+    _Atomic uint32_t quiet;        /* launches since then that lacked samples elsewhere         */
+    _Atomic uint32_t class_count;
+    _Atomic uint32_t moves;   /* changes of phase so far                                 */
+    _Atomic bool sass_paused; /* the program has what SASS needs                         */
+    uint32_t samples;         /* per class and group                                       */
+    enum gmt_instructions instructions;
+    bool repeat_always;
+    double share;
+    uint64_t start_allowance_ns;
+    uint64_t began_ns;
+    _Atomic unsigned once_count; /* of the classes: launched once so far */
+    double total_ns;             /* device time of all classes, about, ... */
+    uint64_t total_at_ns;        /* ... at that time */
+    _Atomic uint64_t spent_ns;
+    uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
+    _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
+    struct gmt_collector_class *_Atomic classes;
+    struct { /* the class that waits for the budget, NULL = none */
+        struct gmt_collector_class *cls;
+        uint64_t cost_ns, until_ns;
+    } waits;
+};
+
+/* Begin at `now_ns` with the first phase. */
+void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config *config,
+                       uint64_t now_ns);
+
+/* Take `group` out (it cannot be counted here), or in again. With none left, sampling is off; with SASS
+ * alone the phase is SASS. */
+void gmt_sampling_offer(struct gmt_sampling *s, enum gmt_counter_group group, bool can);
+
+/* SASS cannot be had for the time being, or can again. */
+void gmt_sampling_pause_sass(struct gmt_sampling *s, bool pause);
+
+/* The slow half of gmt_sampling_pick: this class is not complete. */
+enum gmt_counter_group gmt_sampling_seek(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                                         uint32_t phase);
+void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls);
+void gmt_sampling_launched_again(struct gmt_sampling *s);
+
+static inline uint32_t gmt_sampling_count(const struct gmt_collector_class *cls, uint32_t group)
+{
+    return atomic_load_explicit(&cls->measured[group], memory_order_relaxed);
+}
+
+/* The group a launch of `cls` should be measured for now, or NONE. */
+static inline enum gmt_counter_group gmt_sampling_pick(struct gmt_sampling *s,
+                                                       struct gmt_collector_class *cls)
+{
+    uint32_t phase = atomic_load_explicit(&s->phase, memory_order_relaxed);
+    bool complete = atomic_load_explicit(&cls->complete, memory_order_relaxed) != 0;
+    return __builtin_expect(complete, 1) || phase == GMT_GROUP_NONE || cls->never
+               ? GMT_GROUP_NONE
+               : gmt_sampling_seek(s, cls, phase);
+}
+
+/* The same, counting the launch (roughly: without a locked instruction). A few ns when nothing is
+ * to be measured. */
+static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
+                                                       struct gmt_collector_class *cls)
+{
+    uint64_t seen = atomic_load_explicit(&cls->launches, memory_order_relaxed);
+    atomic_store_explicit(&cls->launches, seen + 1, memory_order_relaxed);
+    if (__builtin_expect(seen == 0, 0)) {
+        gmt_sampling_list(s, cls);
+    } else if (__builtin_expect(seen == 1, 0)) {
+        gmt_sampling_launched_again(s);
+    }
+    return gmt_sampling_pick(s, cls);
+}
+
+/* May `cls` be measured now? `session_ns`: expected cost of the session it needs, 0 = none. When the
+ * budget says no, gmt_sampling_want does not ask for this class again before it could say yes (or a
+ * second has passed). */
+bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                      enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns);
+
+/* How long the end of a measured launch is waited for, ns: its kernel may spin on what its own thread does next. A patched
+ * kernel gets more. */
+uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s,
+                                 const struct gmt_collector_class *cls, uint32_t group);
+
+/* The kind of counters that `cls` has no sample of at all and is to get next; NONE: there is none. */
+enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
+                                                 const struct gmt_collector_class *cls);
+
+/* Is a launch of `cls` to be repeated (gmt_collector_ops.repeats)? Only the first one is: a class that is launched again
+ * gets its samples from launches of their own. Returns the expected cost, ns, or 0; where the budget says no after the first
+ * execution, that is noted as the reason. */
+uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
+                              uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns);
+
+/* A session for `group` runs: it is the phase from now on. */
+void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
+
+/* Charge time to the budget, and learn from it what such a thing costs (the first session of a
+ * process or context is not `typical`). */
+void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical);
+void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                                enum gmt_counter_group group, uint64_t ns);
+void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns);
+
+/* A range of HARDWARE took `ns` from its begin, when the device was idle, to its end. */
+void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns);
+
+/* What a launch takes by itself, about; 0 = not known. */
+uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s,
+                                const struct gmt_collector_class *cls);
+
+/* One launch was measured and kept, or has to be thrown away. */
+void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *cls,
+                           enum gmt_counter_group group, uint64_t now_ns);
+void gmt_sampling_discarded(struct gmt_collector_class *cls);
+
+/* Note why a launch was not measured. */
+void gmt_sampling_note(struct gmt_collector_class *cls, enum gmt_unmeasured why);
+
+/* Time that may be spent up to `now_ns`. */
+uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns);
+
+/* Calls `missing` for each class that lacks hardware counters or counts of its accesses although they could
+ * be had; `partly` tells that it has one of the two. `why` is a reason of unmeasured.def. */
+void gmt_sampling_report(const struct gmt_sampling *s,
+                         void (*missing)(const struct gmt_collector_class *cls, bool partly,
+                                         enum gmt_unmeasured why, void *data),
+                         void *data);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The session of the range profiler, from its begin to its end (sessions.h). */
+#define _GNU_SOURCE
+#include "libtrace/cupti/measure/sessions.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "libtrace/cupti/code/instructions.h"
+#include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/measure/open_range.h"
+#include "libtrace/cupti/refusal.h"
+#include "libtrace/cupti/watch.h"
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
+
+#define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */
+#define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
+#define TICK_NS UINT64_C(100000000)
+#define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
+
+struct gmt_measuring gmt_measuring = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct gmt_measuring *const m = &gmt_measuring;
+
+void gmt_session_enter(void)
+{
+    if (m->config->enter != NULL) {
+        m->config->enter();
+    }
+}
+
+void gmt_session_leave(void)
+{
+    if (m->config->leave != NULL) {
+        m->config->leave();
+    }
+}
+
+bool gmt_session_lock(unsigned tries)
+{
+    for (unsigned i = 0; i < tries; i++) {
+        if (pthread_mutex_trylock(&m->lock) == 0) {
+            return true;
+        }
+        (void)usleep(1000);
+    }
+    return false;
+}
+
+bool gmt_session_capturing(void)
+{
+    return m->config->captures != NULL && atomic_load(m->config->captures) != 0;
+}
+
+bool gmt_session_idle_within(uint64_t ns)
+{
+    static _Atomic bool timed_out; /* and the device has not been idle since */
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    while (m->config->idle != NULL && !m->config->idle()) {
+        if (gmt_session_capturing()) {
+            return false; /* it waits for us, and asking about its streams would break it */
+        }
+        if (atomic_load(&timed_out) || gmt_clock_monotonic_ns() - began_ns > ns) {
+            atomic_store(&timed_out, atomic_load(&timed_out) || ns != 0);
+            return false;
+        }
+        (void)sched_yield();
+    }
+    atomic_store(&timed_out, false);
+    return true;
+}
+
+void gmt_session_close(void)
+{
+    (void)gmt_ranges_stop(&m->ranges);
+    gmt_ranges_disable(&m->ranges);
+}
+
+void gmt_session_end_idle(void)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    if (!atomic_exchange(&m->end_wanted, false) || !m->ranges.running ||
+        began_ns < atomic_load(&m->sampling.last_need_ns) + IDLE_SESSION_NS) {
+        return;
+    }
+    (void)gmt_ranges_stop(&m->ranges);
+    gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
+}
+
+void gmt_session_refused(CUptiResult result, enum gmt_counter_group group)
+{
+    if (gmt_refusal_is_of_group(result)) {
+        gmt_sampling_offer(&m->sampling, group, false);
+    } else {
+        gmt_session_close();
+        gmt_instructions_drop_context(NULL); /* nobody does it afterwards */
+        atomic_store(&m->counting, false);
+        atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
+    }
+    gmt_refusal_row("counters", m->api, result, m->ranges.failed);
+}
+
+/* From the watch thread, every TICK_NS while a session runs; false = it runs no more. It ends a session itself only
+ * where another user of CUPTI waits for that. */
+static bool tick(void)
+{
+    gmt_open_range_warn();
+    if (pthread_mutex_trylock(&m->lock) != 0) {
+        return atomic_load(&m->counting);
+    }
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    gmt_session_enter();
+    if (m->ranges.running && m->config->captures != NULL && !gmt_session_capturing() &&
+        atomic_load(&m->suspended) && !atomic_load(&m->pending)) {
+        gmt_session_close();
+        gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - now_ns);
+        gmt_spool_own_time_beside(GMT_OWN_SESSION, now_ns);
+    } else if (now_ns > atomic_load(&m->sampling.last_need_ns) + IDLE_SESSION_NS) {
+        atomic_store(&m->end_wanted, m->ranges.running);
+    }
+    gmt_session_leave();
+    bool runs = m->ranges.running;
+    (void)pthread_mutex_unlock(&m->lock);
+    return runs;
+}
+
+bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_ns)
+{
+    void *context = gmt_contexts_handle(at);
+    bool typical = gmt_ranges_is_cheap(&m->ranges, context, group);
+    (void)gmt_ranges_stop(&m->ranges);
+    CUptiResult result = gmt_ranges_start(&m->ranges, context, gmt_contexts_device(at), group);
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    gmt_sampling_charge_session(&m->sampling, now_ns - began_ns, typical);
+    gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
+    if (result != CUPTI_SUCCESS) {
+        gmt_session_refused(result, group);
+        return false;
+    }
+    if (!m->any_session) {
+        gmt_spool_capability("counters", GMT_CAP_OK, 0, "", "");
+    }
+    m->any_session = true;
+    gmt_refusal_dropped(&m->ranges.chip->groups[group], group);
+    gmt_sampling_enter(&m->sampling, group, now_ns);
+    gmt_watch_start(tick, TICK_NS);
+    return true;
+}
+
+uint64_t gmt_session_cost_ns(void *context, enum gmt_counter_group group)
+{
+    if (m->ranges.running && m->ranges.context == context && m->ranges.which == group &&
+        !gmt_ranges_full(&m->ranges) && gmt_ranges_alive(&m->ranges)) {
+        return 0;
+    }
+    if (!m->any_session) {
+        return FIRST_SESSION_NS;
+    }
+    return gmt_ranges_is_cheap(&m->ranges, context, group) ? m->sampling.session_cost_ns
+                                                           : NEW_CONFIG_NS;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The session of the range profiler, and what measuring shares: sampling rules, budget, one lock.
+ *
+ * CUPTI's calls that begin or end a range or a session block until the context is idle, some with the driver's locks
+ * held. A kernel may spin on what its own thread does next (a copy that sets a flag, one more launch): a deadlock. So
+ * these calls are made where all streams are idle, by a thread that launches or has just synchronized. One exception:
+ * if another CUPTI client takes over during a capture, the watch thread ends the session.
+ */
+#ifndef GMT_CUPTI_MEASURE_SESSIONS_H
+#define GMT_CUPTI_MEASURE_SESSIONS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/measure/ranges.h"
+#include "libtrace/cupti/measure/sampling.h"
+#include "libtrace/record/collector.h"
+
+#define GMT_LOCK_TRIES 400u /* of 1 ms */
+
+struct gmt_measuring {
+    const struct gmt_cupti_api *api;
+    const struct gmt_collector_config *config;
+    struct gmt_sampling sampling;
+    struct gmt_ranges ranges;
+    pthread_mutex_t lock;   /* for the session and the rules */
+    _Atomic bool counting;  /* started, and not refused or finished */
+    _Atomic bool suspended; /* another user of CUPTI is at work: no range begins, no session runs */
+    /* The kernel of a measured launch still ran at the timeout: its range or counting is to be ended later. The lock is
+     * free meanwhile, but nothing else is begun or ended. */
+    _Atomic bool pending;
+    _Atomic bool end_wanted; /* the session has measured nothing for a while */
+    bool any_session;        /* one has run in this process */
+};
+
+extern struct gmt_measuring gmt_measuring;
+
+/* Around calls into CUPTI (gmt_collector_config.enter). */
+void gmt_session_enter(void);
+void gmt_session_leave(void);
+
+/* Take the lock within that many milliseconds. */
+bool gmt_session_lock(unsigned tries);
+
+/* Starting or ending a session during a capture, by any thread, breaks the capture. */
+bool gmt_session_capturing(void);
+
+/* True once nothing is under way in the current context, false after `ns`. After a timeout nobody waits again until the
+ * device has been idle. Not during captures. */
+bool gmt_session_idle_within(uint64_t ns);
+
+/* ---- with the lock held ---- */
+
+/* Expected cost of the session that a launch needs, ns; 0 = the running one will do. */
+uint64_t gmt_session_cost_ns(void *context, enum gmt_counter_group group);
+
+/* Begin the session for `group` in the context at that place (contexts.h), which is current, and charge for it what has
+ * passed since `began_ns`. False: refused. */
+bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_ns);
+
+/* End it, and give the profiler back. */
+void gmt_session_close(void);
+
+/* End the one that has measured nothing for a while. */
+void gmt_session_end_idle(void);
+
+/* A refusal that will not go away ends all measuring, one of a single group takes that group out. */
+void gmt_session_refused(CUptiResult result, enum gmt_counter_group group);
+
+#endif

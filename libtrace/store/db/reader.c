@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks a trace.db before anyone reads from it. */
+#include "libtrace/store/db/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/db/guard.h"
+#include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/recording/recording.h"
+
+#define SQLITE_HEADER "SQLite format 3"
+/* Of the file: the versions of its format for writing and for reading, 2 for a write-ahead log. */
+enum { WRITE_VERSION = 18, READ_VERSION = 19, HEADER_BYTES = 20 };
+
+/* Where a failure's one line goes. */
+struct complaint {
+    const char *path;
+    char *text;
+    size_t bytes;
+};
+
+__attribute__((format(printf, 3, 4))) static int complain(const struct complaint *complaint,
+                                                          int error, const char *format, ...)
+{
+    va_list arguments;
+    int length = snprintf(complaint->text, complaint->bytes, "%s: ", complaint->path);
+    if (length > 0 && (size_t)length < complaint->bytes) {
+        va_start(arguments, format);
+        (void)vsnprintf(complaint->text + length, complaint->bytes - (size_t)length, format,
+                        arguments);
+        va_end(arguments);
+    }
+    return error;
+}
+
+static int complain_missing(const struct complaint *complaint)
+{
+    enum gmt_recording_state state;
+    if (gmt_recording_state(complaint->path, &state) != 0) {
+        state = GMT_RECORDING_NONE;
+    }
+    if (state == GMT_RECORDING_LIVE) {
+        return complain(complaint, -EINPROGRESS,
+                        "still being recorded; wait for the program to end");
+    }
+    if (state == GMT_RECORDING_LEFTOVER) {
+        return complain(
+            complaint, -EAGAIN,
+            "not made yet, but its spool is there: gmanalyze recover -o NEW.db %s.spool",
+            complaint->path);
+    }
+    return complain(complaint, -ENOENT, "no such file; record one with: gmtrace -o %s ./app",
+                    complaint->path);
+}
+
+/* What can be told from the file alone. */
+static int check_file(const struct complaint *complaint, int64_t *file_bytes)
+{
+    struct stat info;
+    char header[HEADER_BYTES] = "";
+    if (stat(complaint->path, &info) != 0) {
+        if (errno == ENOENT) {
+            return complain_missing(complaint);
+        }
+        return complain(complaint, -errno, "%s", strerror(errno));
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return complain(complaint, -EISDIR, "is a directory; name the trace.db inside it");
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return complain(complaint, -EINVAL, "is not a regular file");
+    }
+    int fd = open(complaint->path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return complain(complaint, -errno, "cannot be read: %s", strerror(errno));
+    }
+    ssize_t got = read(fd, header, sizeof(header));
+    close(fd);
+    if (got < 0) {
+        return complain(complaint, -errno, "cannot be read: %s", strerror(errno));
+    }
+    if (info.st_size == 0) {
+        enum gmt_recording_state state;
+        if (gmt_recording_state(complaint->path, &state) == 0 && state != GMT_RECORDING_NONE) {
+            return complain_missing(complaint);
+        }
+        return complain(complaint, -ENODATA, "is empty; the recording never began");
+    }
+    if (memcmp(header, SQLITE_HEADER, sizeof(SQLITE_HEADER)) != 0) {
+        return complain(complaint, -EMEDIUMTYPE, "is not a trace of gmtrace");
+    }
+    if (header[WRITE_VERSION] > 1 || header[READ_VERSION] > 1) {
+        return complain(complaint, -EBADMSG,
+                        "has a write-ahead log, which reading would write to; run: sqlite3 FILE "
+                        "'PRAGMA journal_mode = DELETE'");
+    }
+    *file_bytes = info.st_size;
+    return 0;
+}
+
+static int complain_sqlite(const struct complaint *complaint, sqlite3 *db)
+{
+    int error = gmt_database_error(db);
+    if (error == -EBADMSG) {
+        return complain(complaint, error,
+                        "is damaged or cut short (%s); copy it again or record anew",
+                        sqlite3_errmsg(db));
+    }
+    if (sqlite3_extended_errcode(db) == SQLITE_READONLY_ROLLBACK ||
+        sqlite3_extended_errcode(db) == SQLITE_READONLY_CANTLOCK) {
+        return complain(complaint, -EAGAIN,
+                        "was left in the middle of a write, and is not changed by reading; with "
+                        "its spool: gmanalyze recover -o NEW.db %s.spool",
+                        complaint->path);
+    }
+    if (error == -EBUSY) {
+        return complain(complaint, -EINPROGRESS, "is being written just now; try again");
+    }
+    return complain(complaint, error != 0 ? error : -EIO, "cannot be opened: %s",
+                    sqlite3_errmsg(db));
+}
+
+/* The file has as many pages as its header says: quick, and finds the usual damage. */
+static int check_length(const struct complaint *complaint, sqlite3 *db)
+{
+    int64_t pages, page_bytes;
+    struct stat info;
+    if (gmt_database_integer(db, "PRAGMA page_count", 0, &pages) != 0 ||
+        gmt_database_integer(db, "PRAGMA page_size", 0, &page_bytes) != 0) {
+        return complain_sqlite(complaint, db);
+    }
+    int64_t bytes = pages * page_bytes; /* at most 2^32 pages of 2^16 bytes */
+    if (stat(complaint->path, &info) == 0 && (int64_t)info.st_size < bytes) {
+        return complain(complaint, -EBADMSG,
+                        "is cut short: %lld of %lld bytes; copy it again or record anew",
+                        (long long)info.st_size, (long long)bytes);
+    }
+    return 0;
+}
+
+static int check_finished(const struct complaint *complaint, sqlite3 *db, unsigned flags)
+{
+    int64_t complete;
+    enum gmt_recording_state state;
+    if (gmt_database_integer(db, "SELECT value = '1' FROM meta WHERE key = 'complete'", 0,
+                             &complete) != 0) {
+        return complain_sqlite(complaint, db);
+    }
+    if (complete != 0 || (flags & GMT_TRACE_ALLOW_INCOMPLETE) != 0) {
+        return 0;
+    }
+    if (gmt_recording_state(complaint->path, &state) != 0) {
+        state = GMT_RECORDING_NONE;
+    }
+    switch (state) {
+    case GMT_RECORDING_LIVE:
+        return complain(complaint, -EINPROGRESS,
+                        "still being recorded; wait for the program to end");
+    case GMT_RECORDING_LEFTOVER:
+        return complain(complaint, -EAGAIN,
+                        "not finished by its recorder: gmanalyze recover -o NEW.db "
+                        "%s.spool",
+                        complaint->path);
+    default:
+        return complain(complaint, -EAGAIN,
+                        "not finished, and %s.spool is gone: what came last is "
+                        "lost",
+                        complaint->path);
+    }
+}
+
+/* Nothing of the file is executed: its tables are plain ones, and the views are ours. */
+static int use_own_schema(const struct complaint *complaint, sqlite3 *db)
+{
+    char why[256] = "";
+    sqlite3 *model = NULL;
+    int error = gmt_own_schema(&model);
+    if (error != 0) {
+        return complain(complaint, error, "%s", strerror(-error));
+    }
+    error = gmt_own_schema_check(db, model, why, sizeof(why));
+    if (error == 0) {
+        error = gmt_own_schema_texts(db, model, why, sizeof(why));
+    }
+    if (error == 0) {
+        error = gmt_own_schema_views(db, model);
+    }
+    sqlite3_close(model);
+    if (error == -ETIME || error == -ENOMEM) {
+        return complain(complaint, error, "%s", gmt_guard_reason(db));
+    }
+    if (error != 0) {
+        return why[0] != '\0' ? complain(complaint, error, "%s", why)
+                              : complain_sqlite(complaint, db);
+    }
+    return 0;
+}
+
+static int check_trace(const struct complaint *complaint, sqlite3 *db, unsigned flags)
+{
+    int64_t application, version;
+    /* The length first: SQLite calls a short file malformed and says no more. */
+    int error = check_length(complaint, db);
+    if (error != 0) {
+        return error;
+    }
+    if (gmt_database_integer(db, "PRAGMA application_id", 0, &application) != 0 ||
+        gmt_database_integer(db, "PRAGMA user_version", 0, &version) != 0) {
+        return complain_sqlite(complaint, db);
+    }
+    if (application != GMT_TRACE_APPLICATION_ID) {
+        return complain(complaint, -EMEDIUMTYPE, "is an SQLite database, but no trace of gmtrace");
+    }
+    if (version > GMT_TRACE_USER_VERSION) {
+        return complain(complaint, -EPROTONOSUPPORT,
+                        "has format %lld, this gmanalyze knows formats up to %d; use a newer one",
+                        (long long)version, GMT_TRACE_USER_VERSION);
+    }
+    error = use_own_schema(complaint, db);
+    return error == 0 ? check_finished(complaint, db, flags) : error;
+}
+
+int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
+                   size_t message_bytes)
+{
+    struct complaint complaint = {path, message, message_bytes};
+    *db = NULL;
+    if (message_bytes > 0) {
+        message[0] = '\0';
+    }
+    int64_t file_bytes = 0;
+    int error = check_file(&complaint, &file_bytes);
+    if (error != 0) {
+        return error;
+    }
+    if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
+        error = *db != NULL ? complain_sqlite(&complaint, *db)
+                            : complain(&complaint, -ENOMEM, "%s", strerror(ENOMEM));
+    } else {
+        sqlite3_extended_result_codes(*db, 1);
+        (void)sqlite3_busy_timeout(*db, 2000);
+        error = gmt_guard_reading(*db, file_bytes) == 0 ? check_trace(&complaint, *db, flags)
+                                                        : complain_sqlite(&complaint, *db);
+    }
+    if (error != 0) {
+        sqlite3_close(*db);
+        *db = NULL;
+    }
+    return error;
+}

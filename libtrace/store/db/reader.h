@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opens a finished trace.db for reading and says in one line what is wrong with one that is not. The file
+ * may be anybody's: nothing in it is executed (guard.h, own_schema.h), and the views are this version's.
+ */
+#ifndef GMT_STORE_DB_READER_H
+#define GMT_STORE_DB_READER_H
+
+#include <sqlite3.h>
+#include <stddef.h>
+
+/* Open also a trace whose recording was never finished (meta complete = 0): its rows are right but
+ * not joined, symbolized or indexed. */
+#define GMT_TRACE_ALLOW_INCOMPLETE 0x1u
+
+/* Open `path` read-only. On success *db is the caller's (sqlite3_close) and 0 is returned. On
+ * failure *db is NULL, `message` holds one line without a newline that says what to do, and the
+ * result tells the cases apart:
+ *   -ENOENT           no such file, no leftover spool beside it either
+ *   -EISDIR           a directory (or another thing that is not a regular file: -EINVAL)
+ *   -EACCES           no permission to read it
+ *   -ENODATA          an empty file
+ *   -EBADMSG          truncated or damaged, or with a schema that no gmtrace writes
+ *   -EMEDIUMTYPE      something else than a gmtrace trace
+ *   -EPROTONOSUPPORT  written by a newer gmtrace
+ *   -EINPROGRESS      the traced program is still being recorded
+ *   -EAGAIN           not finished: its recorder was killed; gmt_recording_recover finishes it
+ *   other             as the system said */
+int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
+                   size_t message_bytes);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recording the beginning and the end of an allocation. */
+#ifndef GMT_PRELOAD_HOOKS_ALLOC_H
+#define GMT_PRELOAD_HOOKS_ALLOC_H
+
+#include "preload/hooks/hook.h"
+#include "preload/state/allocmap.h"
+
+struct gmt_alloc_shape {
+    uint64_t pitch, width, height, pool;
+    uint32_t flags;
+    bool is_handle;        /* the address is a handle: nothing lies behind its first byte */
+    bool outlives_context; /* it does not go with the context */
+};
+
+/* The call `site` allocated, if it succeeded: its out-parameters say nothing otherwise, and the record
+ * has no address then. */
+void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
+                      uint64_t bytes, struct gmt_alloc_shape shape);
+
+/* What a hook of a call that frees keeps during it. */
+struct gmt_freed {
+    bool known;
+    struct gmt_allocation gone;
+};
+
+/* Before a call that frees: the address may belong to someone else the moment the driver has it back,
+ * so it is forgotten first. False: nothing known starts there. */
+bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone);
+
+/* The call `site` freed `gone` (already taken out of the map); if it failed, it is put back. With
+ * `known` false the call freed nothing that is known and is recorded as a plain call. */
+void gmt_alloc_record_free(const struct gmt_site *site, bool known,
+                           const struct gmt_allocation *gone);
+
+/* Size of the driver's allocation that starts at `base`; 0 if the driver does not say. */
+uint64_t gmt_alloc_bytes_at(uint64_t base);
+
+/* Where the memory of a pool is, told by an address of it: on the device, managed or page-locked. */
+enum gmt_alloc_kind gmt_pool_kind(CUmemoryPool pool, uint64_t address);
+
+/* What a call stored; 0 where it failed. */
+uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result);
+
+#endif

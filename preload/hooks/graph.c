@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hooks: graphs are made executable, changed and destroyed. What a launch of a graph does is written
+ * when it is made executable, and again when that changes: a launch itself costs nothing more.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "preload/hooks/graph.h"
+#include "preload/hooks/graph_node.h"
+#include "preload/hooks/hook.h"
+#include "preload/state/context.h"
+
+#define SLOTS 4096u
+#define GONE ((CUgraphExec)1)
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    CUgraphExec handle; /* NULL: never used */
+    uint32_t id;        /* gmt_graph.id */
+    uint32_t made;      /* gmt_graph.made */
+} graphs[SLOTS];
+static unsigned used;
+static uint32_t last_id;
+
+static unsigned slot_of(CUgraphExec handle)
+{
+    return (unsigned)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % SLOTS;
+}
+
+/* Locked. Its slot, or SLOTS if there is none. */
+static unsigned find(CUgraphExec handle)
+{
+    unsigned at = slot_of(handle);
+    while (graphs[at].handle != NULL && graphs[at].handle != handle) {
+        at = (at + 1) % SLOTS;
+    }
+    return graphs[at].handle == handle ? at : SLOTS;
+}
+
+/* A new id for a handle: of an update, where it has been made executable before. */
+static void name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
+{
+    pthread_mutex_lock(&mutex);
+    uint32_t id = ++last_id;
+    unsigned at = find(handle);
+    if (at == SLOTS && used < SLOTS / 2) {
+        at = slot_of(handle);
+        while (graphs[at].handle != NULL && graphs[at].handle != GONE) {
+            at = (at + 1) % SLOTS;
+        }
+        used += graphs[at].handle == NULL;
+        graphs[at].handle = handle;
+        graphs[at].made = 0;
+    }
+    graph->id = graph->made = id;
+    if (at != SLOTS) {
+        graphs[at].id = id;
+        graphs[at].made = is_update && graphs[at].made != 0 ? graphs[at].made : id;
+        graph->made = graphs[at].made;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (at == SLOTS) {
+        gmt_spool_loss("graph not followed", "more graphs than the table holds", 1);
+    }
+}
+
+static uint32_t id_of(CUgraphExec handle)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned at = find(handle);
+    uint32_t id = at != SLOTS ? graphs[at].id : 0;
+    pthread_mutex_unlock(&mutex);
+    return id;
+}
+
+static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph graph, bool is_update)
+{
+    struct gmt_graph record = {.since_ticks = site->end_ticks,
+                               .handle = (uint64_t)(uintptr_t)exec,
+                               .context = gmt_context_current(NULL)};
+    name(exec, is_update, &record);
+    const struct gmt_graph_node described = {.graph = record.id, .since_ticks = site->end_ticks};
+    record.node_count = gmt_graph_write_nodes(graph, &described);
+    (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
+}
+
+/* The bytes of the call: none; the number of nodes is in the graph's own record. */
+static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph graph)
+{
+    if (site->result == CUDA_SUCCESS && exec != NULL && *exec != NULL) {
+        describe(site, *exec, graph, false);
+    }
+    gmt_site_record(GMT_REC_CALL, site, 0);
+}
+
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, AFTER) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, AFTER)
+
+#define INSTANTIATE_WITH_LOG(SYMBOL) \
+    CALL(SYMBOL, \
+         (CUgraphExec * exec, CUgraph graph, CUgraphNode * error, char *log, size_t bytes), \
+         (exec, graph, error, log, bytes), NULL, 0, made(&site, exec, graph))
+#define INSTANTIATE_WITH_PARAMS(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS * params), \
+         (exec, graph, params), NULL, FLAGS, made(&site, exec, graph))
+INSTANTIATE_WITH_LOG(cuGraphInstantiate)
+INSTANTIATE_WITH_LOG(cuGraphInstantiate_v2)
+CALL(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
+     (exec, graph, flags), NULL, 0, made(&site, exec, graph))
+INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams, 0)
+INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams_ptsz, GMT_CALL_PER_THREAD)
+
+/* Forgotten before the call: the handle may come back in another thread at once. */
+static bool ending(CUgraphExec exec)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned at = find(exec);
+    if (at != SLOTS) {
+        graphs[at].handle = GONE;
+    }
+    pthread_mutex_unlock(&mutex);
+    return at != SLOTS;
+}
+
+static void ended(const struct gmt_site *site, CUgraphExec exec, bool known)
+{
+    if (known && site->result == CUDA_SUCCESS) {
+        struct gmt_graph record = {.since_ticks = site->begin_ticks,
+                                   .handle = (uint64_t)(uintptr_t)exec};
+        (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
+    }
+    gmt_site_record(GMT_REC_CALL, site, 0);
+}
+
+GMT_DEFINE_HOOK_KEEPING(cuGraphExecDestroy, bool, (CUgraphExec exec), (exec), NULL, 0,
+                        *kept = exec != NULL && ending(exec), ended(&site, exec, *kept))
+
+/* ---- updates ---------------------------------------------------------------------------------- */
+
+/* Programs exist that update a large graph before every launch: reading all of it again may take a
+ * fiftieth of the time since the first update, what lies beyond is counted. */
+#define READ_ALWAYS 16u
+#define READ_SHARE 50u
+static _Atomic uint64_t first_update_ticks, reading_ticks;
+static _Atomic uint32_t updates;
+
+static bool may_read(uint64_t now)
+{
+    uint64_t none = 0;
+    (void)atomic_compare_exchange_strong(&first_update_ticks, &none, now);
+    return atomic_fetch_add(&updates, 1) < READ_ALWAYS ||
+           reading_ticks <= (now - first_update_ticks) / READ_SHARE;
+}
+
+/* The whole graph: described anew. A failed update leaves it as it was. */
+static void updated(const struct gmt_site *site, CUgraphExec exec, CUgraph graph)
+{
+    if (site->result == CUDA_SUCCESS && may_read(site->end_ticks)) {
+        describe(site, exec, graph, true);
+        atomic_fetch_add(&reading_ticks, gmt_clock_ticks() - site->end_ticks);
+    } else if (site->result == CUDA_SUCCESS) {
+        gmt_spool_loss("graph update not followed", "reading its nodes took too much time", 1);
+    }
+    gmt_site_record(GMT_REC_CALL, site, 0);
+}
+
+CALL(cuGraphExecUpdate,
+     (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *answer),
+     (exec, graph, error, answer), NULL, 0, updated(&site, exec, graph))
+CALL(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *answer),
+     (exec, graph, answer), NULL, 0, updated(&site, exec, graph))
+
+/* One node: false if nothing is to be written. */
+static bool begin_node(const struct gmt_site *site, CUgraphExec exec, CUgraphNode node,
+                       struct gmt_graph_node *out)
+{
+    uint32_t id = site->result == CUDA_SUCCESS ? id_of(exec) : 0;
+    *out = (struct gmt_graph_node){.graph = id,
+                                   .since_ticks = site->end_ticks,
+                                   .node = (uint64_t)(uintptr_t)node,
+                                   .is_update = 1};
+    return id != 0;
+}
+
+#define SET_NODE(SYMBOL, PARAMETERS, ARGUMENTS, DESCRIBE, BYTES) \
+    CALL(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, { \
+        struct gmt_graph_node out; \
+        if (begin_node(&site, exec, node, &out) && params != NULL) { \
+            DESCRIBE; \
+            gmt_graph_write_node(&out); \
+        } \
+        gmt_site_record(GMT_REC_CALL, &site, BYTES); \
+    })
+#define GRID(P) ((const uint32_t[]){(P)->gridDimX, (P)->gridDimY, (P)->gridDimZ})
+#define BLOCK(P) ((const uint32_t[]){(P)->blockDimX, (P)->blockDimY, (P)->blockDimZ})
+#define MEMSET(P) gmt_graph_node_memset(&out, (P)->dst, (P)->elementSize, (P)->width, (P)->height)
+
+SET_NODE(cuGraphExecMemcpyNodeSetParams,
+         (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext context),
+         (exec, node, params, context), gmt_graph_node_copy(&out, params), out.bytes)
+SET_NODE(cuGraphExecMemsetNodeSetParams,
+         (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
+          CUcontext context),
+         (exec, node, params, context), MEMSET(params), out.bytes)
+SET_NODE(cuGraphExecKernelNodeSetParams,
+         (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params),
+         (exec, node, params),
+         gmt_graph_node_kernel(&out, params->func, GRID(params), BLOCK(params)), 0)
+
+static CUfunction function_of(CUfunction function, CUkernel kernel)
+{
+    return function != NULL ? function : (CUfunction)kernel; /* a launch takes either */
+}
+
+SET_NODE(cuGraphExecKernelNodeSetParams_v2,
+         (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params),
+         (exec, node, params),
+         gmt_graph_node_kernel(&out, function_of(params->func, params->kern), GRID(params),
+                               BLOCK(params)),
+         0)
+
+static void describe_any(struct gmt_graph_node *out, const CUgraphNodeParams *params)
+{
+    if (params->type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+        gmt_graph_node_copy(out, &params->memcpy.copyParams);
+    } else if (params->type == CU_GRAPH_NODE_TYPE_MEMSET) {
+        gmt_graph_node_memset(out, params->memset.dst, params->memset.elementSize,
+                              params->memset.width, params->memset.height);
+    } else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        gmt_graph_node_kernel(out, function_of(params->kernel.func, params->kernel.kern),
+                              GRID(&params->kernel), BLOCK(&params->kernel));
+    } else if (params->type == CU_GRAPH_NODE_TYPE_HOST) {
+        out->kind = GMT_NODE_HOST;
+    }
+}
+
+static uint64_t set_any(const struct gmt_site *site, CUgraphExec exec, CUgraphNode node,
+                        const CUgraphNodeParams *params)
+{
+    struct gmt_graph_node out;
+    if (!begin_node(site, exec, node, &out) || params == NULL) {
+        return 0;
+    }
+    if (params->type == CU_GRAPH_NODE_TYPE_GRAPH) {
+        gmt_graph_write_child(node, params->graph.graph, &out);
+    } else {
+        describe_any(&out, params);
+        gmt_graph_write_node(&out);
+    }
+    return out.bytes;
+}
+
+CALL(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
+     (exec, node, params), NULL, 0,
+     gmt_site_record(GMT_REC_CALL, &site, set_any(&site, exec, node, params)))
+
+CALL(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned is_enabled),
+     (exec, node, is_enabled), NULL, 0, {
+         struct gmt_graph_node out;
+         if (begin_node(&site, exec, node, &out)) {
+             out.turned = is_enabled != 0 ? GMT_NODE_TURNED_ON : GMT_NODE_TURNED_OFF;
+             gmt_graph_write_node(&out);
+         }
+         gmt_site_record(GMT_REC_CALL, &site, 0);
+     })
+
+/* What one node is updated with is a graph of the same form: its nodes stand for those of the node's own. */
+CALL(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
+     (exec, node, child), NULL, 0, {
+         struct gmt_graph_node out;
+         if (begin_node(&site, exec, node, &out)) {
+             gmt_graph_write_child(node, child, &out);
+         }
+         gmt_site_record(GMT_REC_CALL, &site, 0);
+     })
+
+/* ---- nodes by hand: calls that say where a node comes from -------------------------------------- */
+
+static uint64_t copy_bytes(const CUDA_MEMCPY3D *copy)
+{
+    return copy != NULL ? copy->WidthInBytes * copy->Height * copy->Depth : 0;
+}
+
+static uint64_t set_bytes(const CUDA_MEMSET_NODE_PARAMS *set)
+{
+    return set != NULL ? set->width * set->height * set->elementSize : 0;
+}
+
+static uint64_t any_bytes(const CUgraphNodeParams *params)
+{
+    if (params == NULL) {
+        return 0;
+    }
+    switch (params->type) {
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_bytes(&params->memcpy.copyParams);
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return params->memset.width * params->memset.height * params->memset.elementSize;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return params->alloc.bytesize;
+    default: return 0;
+    }
+}
+
+#define ADD(SYMBOL, TYPE, BYTES) \
+    CALL( \
+        SYMBOL, \
+        (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, size_t count, TYPE params), \
+        (node, graph, before, count, params), NULL, 0, \
+        gmt_site_record(GMT_REC_CALL, &site, BYTES))
+#define ADD_IN_CONTEXT(SYMBOL, TYPE, BYTES) \
+    CALL(SYMBOL, \
+         (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, size_t count, TYPE params, \
+          CUcontext context), \
+         (node, graph, before, count, params, context), NULL, 0, \
+         gmt_site_record(GMT_REC_CALL, &site, BYTES))
+
+ADD_IN_CONTEXT(cuGraphAddMemcpyNode, const CUDA_MEMCPY3D *, copy_bytes(params))
+ADD_IN_CONTEXT(cuGraphAddMemsetNode, const CUDA_MEMSET_NODE_PARAMS *, set_bytes(params))
+ADD(cuGraphAddKernelNode, const CUDA_KERNEL_NODE_PARAMS_v1 *, 0)
+ADD(cuGraphAddKernelNode_v2, const CUDA_KERNEL_NODE_PARAMS_v2 *, 0)
+ADD(cuGraphAddMemAllocNode, CUDA_MEM_ALLOC_NODE_PARAMS *, params != NULL ? params->bytesize : 0)
+ADD(cuGraphAddMemFreeNode, CUdeviceptr, 0)
+ADD(cuGraphAddNode, CUgraphNodeParams *, any_bytes(params))
+CALL(cuGraphAddNode_v2,
+     (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *edges,
+      size_t count, CUgraphNodeParams *params),
+     (node, graph, before, edges, count, params), NULL, 0,
+     gmt_site_record(GMT_REC_CALL, &site, any_bytes(params)))
+
+#define UPLOAD(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUgraphExec exec, CUstream stream), (exec, stream), stream, FLAGS, \
+         gmt_site_record(GMT_REC_CALL, &site, 0))
+UPLOAD(cuGraphUpload, 0)
+UPLOAD(cuGraphUpload_ptsz, GMT_CALL_PER_THREAD)
+
+void gmt_graph_reset(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        graphs[i].handle = NULL;
+    }
+    used = 0;
+    last_id = 0;
+    updates = 0;
+    reading_ticks = 0;
+    first_update_ticks = 0;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: modules and libraries, contexts that go, and streams that come, go and are captured. */
+#include "preload/hooks/hook.h"
+#include "preload/hooks/waits.h"
+#include "preload/start.h"
+#include "preload/state/context.h"
+#include "preload/state/kernels.h"
+
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, { \
+        AFTER; \
+        gmt_site_record(GMT_REC_CALL, &site, 0); \
+    })
+
+CALL(cuModuleLoad, (CUmodule * module, const char *path), (module, path), NULL, 0, (void)0, (void)0)
+CALL(cuModuleLoadData, (CUmodule * module, const void *image), (module, image), NULL, 0, (void)0,
+     (void)0)
+CALL(cuModuleLoadDataEx,
+     (CUmodule * module, const void *image, unsigned count, CUjit_option *options, void **values),
+     (module, image, count, options, values), NULL, 0, (void)0, (void)0)
+CALL(cuModuleLoadFatBinary, (CUmodule * module, const void *image), (module, image), NULL, 0,
+     (void)0, (void)0)
+CALL(cuModuleUnload, (CUmodule module), (module), NULL, 0, (void)0, gmt_kernel_modules_changed())
+CALL(cuLibraryLoadData,
+     (CUlibrary * library, const void *code, CUjit_option *jit_options, void **jit_values,
+      unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+     (library, code, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
+     (void)0)
+CALL(cuLibraryLoadFromFile,
+     (CUlibrary * library, const char *path, CUjit_option *jit_options, void **jit_values,
+      unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
+     (library, path, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
+     (void)0)
+CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, (void)0,
+     gmt_kernel_modules_changed())
+GMT_DEFINE_HOOK(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned count, CUlibrary library),
+                (kernels, count, library), NULL, 0, (void)0, {
+                    for (unsigned i = 0;
+                         site.result == CUDA_SUCCESS && kernels != NULL && i < count; i++) {
+                        if (kernels[i] != NULL) {
+                            gmt_kernel_note_library_kernel(kernels[i]);
+                        }
+                    }
+                })
+/* Asked for by the thousand and of no interest in itself: only the handle is remembered. */
+GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name),
+                (kernel, library, name), NULL, 0, (void)0, {
+                    if (site.result == CUDA_SUCCESS && kernel != NULL) {
+                        gmt_kernel_note_library_kernel(*kernel);
+                    }
+                })
+
+#define DESTROY(SYMBOL) \
+    CALL(SYMBOL, (CUcontext context), (context), NULL, 0, gmt_context_going(context), \
+         gmt_context_gone(&site, context))
+DESTROY(cuCtxDestroy)
+DESTROY(cuCtxDestroy_v2)
+
+/* What is meant is known before the call only. */
+#define PRIMARY(SYMBOL, BEFORE, AFTER) \
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, CUcontext, (CUdevice device), (device), NULL, 0, \
+        { \
+            *kept = gmt_context_primary(device); \
+            BEFORE; \
+        }, \
+        { \
+            AFTER; \
+            gmt_site_record(GMT_REC_CALL, &site, 0); \
+        })
+#define RESET(SYMBOL) PRIMARY(SYMBOL, gmt_context_going(*kept), gmt_context_gone(&site, *kept))
+#define RELEASE(SYMBOL) \
+    PRIMARY(SYMBOL, gmt_context_releasing(*kept), gmt_context_released(&site, *kept, device))
+RESET(cuDevicePrimaryCtxReset)
+RESET(cuDevicePrimaryCtxReset_v2)
+RELEASE(cuDevicePrimaryCtxRelease)
+RELEASE(cuDevicePrimaryCtxRelease_v2)
+
+CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL, 0, (void)0,
+     (void)0)
+CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
+     (stream, flags, priority), NULL, 0, (void)0, (void)0)
+#define STREAM_DESTROY(SYMBOL) \
+    CALL( \
+        SYMBOL, (CUstream stream), (stream), stream, 0, \
+        { \
+            gmt_waits_stream_going(stream); \
+            site.stream_context = gmt_stream_forget(stream); \
+            site.stream_gone = true; \
+        }, \
+        (void)0)
+STREAM_DESTROY(cuStreamDestroy)
+STREAM_DESTROY(cuStreamDestroy_v2)
+
+/* Counted before it begins: from then on nothing may be asked of its streams. */
+static void before_capture(CUstream stream, uint8_t flags)
+{
+    CUcontext context = NULL;
+    uint16_t id = gmt_context_current(&context);
+    gmt_stream_note(context, id, stream, (flags & GMT_CALL_PER_THREAD) != 0);
+    gmt_capture_began();
+    if (gmt_collector != NULL) {
+        gmt_collector->quiesce();
+    }
+}
+
+#define BEGIN(SYMBOL, PARAMETERS, ARGUMENTS, FLAGS) \
+    CALL( \
+        SYMBOL, PARAMETERS, ARGUMENTS, stream, FLAGS, before_capture(stream, FLAGS), \
+        if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
+/* A stream that was not being captured ends nobody's capture. */
+#define END(SYMBOL, FLAGS) \
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, bool, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, \
+        *kept = gmt_stream_is_in_capture(stream, ((FLAGS)&GMT_CALL_PER_THREAD) != 0), { \
+            if (*kept) { \
+                gmt_capture_ended(); \
+            } \
+            gmt_site_record(GMT_REC_CALL, &site, 0); \
+        })
+
+BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), 0)
+BEGIN(cuStreamBeginCapture_ptsz, (CUstream stream), (stream), GMT_CALL_PER_THREAD)
+BEGIN(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode), (stream, mode), 0)
+BEGIN(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode),
+      GMT_CALL_PER_THREAD)
+BEGIN(cuStreamBeginCaptureToGraph,
+      (CUstream stream, CUgraph graph, const CUgraphNode *nodes, const CUgraphEdgeData *edges,
+       size_t count, CUstreamCaptureMode mode),
+      (stream, graph, nodes, edges, count, mode), 0)
+BEGIN(cuStreamBeginCaptureToGraph_ptsz,
+      (CUstream stream, CUgraph graph, const CUgraphNode *nodes, const CUgraphEdgeData *edges,
+       size_t count, CUstreamCaptureMode mode),
+      (stream, graph, nodes, edges, count, mode), GMT_CALL_PER_THREAD)
+END(cuStreamEndCapture, 0)
+END(cuStreamEndCapture_ptsz, GMT_CALL_PER_THREAD)

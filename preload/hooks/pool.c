@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: memory pools, and what a program says of its memory (prefetch, advise, discard, attach). */
+#include <string.h>
+
+#include "preload/hooks/alloc.h"
+#include "preload/hooks/hazards.h"
+#include "preload/lookup/resolve.h"
+
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
+                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+#define BOTH GMT_CALL_PER_THREAD
+
+CALL(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties), (pool, properties),
+     NULL, 0, 0)
+/* The driver is asked once for a pool: programs allocate from few, and often. */
+#define POOLS 64u
+static struct {
+    _Atomic uintptr_t pool; /* 0: free */
+    _Atomic uint8_t kind;
+} kinds[POOLS];
+
+static enum gmt_alloc_kind ask_kind(uint64_t address)
+{
+    unsigned type = 0, managed = 0;
+    if (gmt_driver.cuPointerGetAttribute == NULL ||
+        gmt_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) !=
+            CUDA_SUCCESS) {
+        return GMT_ALLOC_POOL;
+    }
+    (void)gmt_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address);
+    return managed != 0                 ? GMT_ALLOC_MANAGED
+           : type == CU_MEMORYTYPE_HOST ? GMT_ALLOC_HOST
+                                        : GMT_ALLOC_POOL;
+}
+
+enum gmt_alloc_kind gmt_pool_kind(CUmemoryPool pool, uint64_t address)
+{
+    unsigned at = (unsigned)(((uintptr_t)pool * UINT64_C(0x9e3779b97f4a7c15)) >> 32) % POOLS;
+    if (address == 0 || gmt_captures != 0) {
+        return GMT_ALLOC_POOL; /* nothing to ask about, or nothing may be asked */
+    }
+    if (kinds[at].pool == (uintptr_t)pool) {
+        enum gmt_alloc_kind known = (enum gmt_alloc_kind)kinds[at].kind;
+        if (kinds[at].pool ==
+            (uintptr_t)pool) { /* still: nobody has just given the place to another */
+            return known;
+        }
+    }
+    enum gmt_alloc_kind kind = ask_kind(address);
+    kinds[at].pool = 0;
+    kinds[at].kind = (uint8_t)kind;
+    kinds[at].pool = (uintptr_t)pool;
+    return kind;
+}
+
+/* Its handle may come back as another pool. */
+static void forget_kind(CUmemoryPool pool)
+{
+    for (unsigned i = 0; i < POOLS; i++) {
+        uintptr_t known = (uintptr_t)pool;
+        (void)atomic_compare_exchange_strong(&kinds[i].pool, &known, 0);
+    }
+}
+
+GMT_DEFINE_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, forget_kind(pool),
+                gmt_site_record(GMT_REC_CALL, &site, 0))
+CALL(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes), (pool, bytes), NULL, 0, bytes)
+CALL(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),
+     (pool, access, count), NULL, 0, 0)
+CALL(cuDeviceGraphMemTrim, (CUdevice device), (device), NULL, 0, 0)
+
+/* Of the attributes only the release threshold is a number of bytes. */
+static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value, CUresult result)
+{
+    cuuint64_t bytes = 0;
+    if (result == CUDA_SUCCESS && value != NULL && attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+        memcpy(&bytes, value, sizeof(bytes));
+    }
+    return bytes;
+}
+
+CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),
+     (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, site.result))
+
+#define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
+        gmt_hazards_exported(&site); \
+        gmt_site_record(GMT_REC_CALL, &site, 0); \
+    })
+EXPORT(cuMemPoolExportToShareableHandle,
+       (void *handle, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags),
+       (handle, pool, type, flags))
+EXPORT(cuMemPoolExportPointer, (CUmemPoolPtrExportData * exported, CUdeviceptr address),
+       (exported, address))
+
+#define OTHERS "memory of other processes (cuMemPoolImport...)"
+GMT_DEFINE_HOOK(cuMemPoolImportFromShareableHandle,
+                (CUmemoryPool * pool, void *handle, CUmemAllocationHandleType type,
+                 unsigned long long flags),
+                (pool, handle, type, flags), NULL, 0, (void)0, {
+                    gmt_hazards_opened(&site, OTHERS);
+                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                })
+GMT_DEFINE_HOOK(cuMemPoolImportPointer,
+                (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData *exported),
+                (address, pool, exported), NULL, 0, (void)0, {
+                    gmt_hazards_opened(&site, OTHERS);
+                    uint64_t base = gmt_alloc_value_at(address, site.result);
+                    gmt_alloc_record(&site, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
+                                     (struct gmt_alloc_shape){.pool = (uint64_t)(uintptr_t)pool});
+                })
+
+/* ---- prefetch, advise, discard, attach: calls with the bytes they are about ------------------- */
+
+#define PREFETCH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream), \
+         (address, bytes, device, stream), stream, FLAGS, bytes)
+#define PREFETCH_V2(SYMBOL, FLAGS) \
+    CALL(SYMBOL, \
+         (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, \
+          CUstream stream), \
+         (address, bytes, location, flags, stream), stream, FLAGS, bytes)
+PREFETCH(cuMemPrefetchAsync, 0)
+PREFETCH(cuMemPrefetchAsync_ptsz, BOTH)
+PREFETCH_V2(cuMemPrefetchAsync_v2, 0)
+PREFETCH_V2(cuMemPrefetchAsync_v2_ptsz, BOTH)
+CALL(cuMemAdvise, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device),
+     (address, bytes, advice, device), NULL, 0, bytes)
+CALL(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation place),
+     (address, bytes, advice, place), NULL, 0, bytes)
+
+#define ATTACH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags), \
+         (stream, address, bytes, flags), stream, FLAGS, bytes)
+ATTACH(cuStreamAttachMemAsync, 0)
+ATTACH(cuStreamAttachMemAsync_ptsz, BOTH)
+
+static uint64_t sum(const size_t *sizes, size_t count, CUresult result)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; result == CUDA_SUCCESS && sizes != NULL && i < count; i++) {
+        bytes += sizes[i];
+    }
+    return bytes;
+}
+
+#define PREFETCH_BATCH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, \
+         (CUdeviceptr * addresses, size_t * sizes, size_t count, CUmemLocation * locations, \
+          size_t * indexes, size_t location_count, unsigned long long flags, CUstream stream), \
+         (addresses, sizes, count, locations, indexes, location_count, flags, stream), stream, \
+         FLAGS, sum(sizes, count, site.result))
+#define DISCARD_BATCH(SYMBOL, FLAGS) \
+    CALL(SYMBOL, \
+         (CUdeviceptr * addresses, size_t * sizes, size_t count, unsigned long long flags, \
+          CUstream stream), \
+         (addresses, sizes, count, flags, stream), stream, FLAGS, sum(sizes, count, site.result))
+PREFETCH_BATCH(cuMemPrefetchBatchAsync, 0)
+PREFETCH_BATCH(cuMemPrefetchBatchAsync_ptsz, BOTH)
+PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync, 0)
+PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync_ptsz, BOTH)
+DISCARD_BATCH(cuMemDiscardBatchAsync, 0)
+DISCARD_BATCH(cuMemDiscardBatchAsync_ptsz, BOTH)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks: waiting for streams, contexts and events. */
+#include "preload/hooks/hook.h"
+#include "preload/hooks/waited.h"
+
+static void after(struct gmt_site *site)
+{
+    gmt_site_record(GMT_REC_SYNC, site, 0);
+    gmt_waited(site);
+}
+
+#define WAIT(SYMBOL, KIND, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, (FLAGS) | GMT_CALL_BLOCKING, \
+                    site.detail = (KIND), after(&site))
+
+WAIT(cuStreamSynchronize, GMT_SYNC_STREAM, (CUstream stream), (stream), stream, 0)
+WAIT(cuStreamSynchronize_ptsz, GMT_SYNC_STREAM, (CUstream stream), (stream), stream,
+     GMT_CALL_PER_THREAD)
+GMT_DEFINE_HOOK_VOID(cuCtxSynchronize, GMT_CALL_BLOCKING, site.detail = GMT_SYNC_CONTEXT,
+                     after(&site))
+WAIT(cuCtxSynchronize_v2, GMT_SYNC_CONTEXT, (CUcontext context), (context), NULL, 0)
+WAIT(cuEventSynchronize, GMT_SYNC_EVENT, (CUevent event), (event), NULL, 0)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensor maps of the program: descriptors that it has encoded, found again in the parameters of launches. */
+#ifndef GMT_PRELOAD_HOOKS_TENSOR_MAP_H
+#define GMT_PRELOAD_HOOKS_TENSOR_MAP_H
+
+#include <stdatomic.h>
+
+#include "libtrace/record/layout.h"
+#include "preload/state/kernels.h"
+
+/* Different descriptors that have been encoded. */
+extern _Atomic uint32_t gmt_tensor_map_count;
+
+/* The address that descriptor `index` (below gmt_tensor_map_count) was encoded with. */
+uint64_t gmt_tensor_map_address(uint32_t index);
+
+/* The same for a program that has encoded some. */
+uint8_t gmt_tensor_map_find_all(const struct gmt_kernel_info *kernel, void **parameters,
+                                struct gmt_launch_arg *list, unsigned room);
+
+/*
+ * Descriptors inside the parameters of a launch, put into `list` as arguments with GMT_ARG_TENSOR_MAP;
+ * returns how many. Those for which there is no room are counted as a loss. Nothing is found where the
+ * layout of the parameters is not known, or `parameters` is NULL.
+ */
+static inline uint8_t gmt_tensor_map_arguments(const struct gmt_kernel_info *kernel,
+                                               void **parameters, struct gmt_launch_arg *list,
+                                               unsigned room)
+{
+    return __builtin_expect(gmt_tensor_map_count == 0, 1)
+               ? 0
+               : gmt_tensor_map_find_all(kernel, parameters, list, room);
+}
+
+/* In a forked child: nothing has been written. */
+void gmt_tensor_map_reset(void);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hooks: virtual memory management. A mapping is the allocation: what a program can copy to and from
+ * begins with cuMemMap and ends with cuMemUnmap. Making and releasing the physical memory, reserving
+ * addresses and granting access are calls with their bytes.
+ */
+#include "preload/hooks/alloc.h"
+#include "preload/hooks/hazards.h"
+#include "preload/lookup/resolve.h"
+#include "preload/repeat/repeat.h"
+#include "preload/state/context.h"
+
+#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, \
+                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+
+CALL(cuMemAddressReserve,
+     (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wish,
+      unsigned long long flags),
+     (address, bytes, alignment, wish, flags), bytes)
+CALL(cuMemAddressFree, (CUdeviceptr address, size_t bytes), (address, bytes), bytes)
+GMT_DEFINE_HOOK(cuMemCreate,
+                (CUmemGenericAllocationHandle * handle, size_t bytes,
+                 const CUmemAllocationProp *properties, unsigned long long flags),
+                (handle, bytes, properties, flags), NULL, 0, gmt_repeat_make_room(bytes),
+                gmt_site_record(GMT_REC_CALL, &site, bytes))
+CALL(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), 0)
+CALL(cuMemSetAccess,
+     (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count),
+     (address, bytes, access, count), bytes)
+#define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
+    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
+        gmt_hazards_exported(&site); \
+        gmt_site_record(GMT_REC_CALL, &site, BYTES); \
+    })
+EXPORT(cuMemExportToShareableHandle,
+       (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+        unsigned long long flags),
+       (shareable, handle, type, flags), 0)
+EXPORT(cuMemGetHandleForAddressRange,
+       (void *handle, CUdeviceptr address, size_t bytes, CUmemRangeHandleType type,
+        unsigned long long flags),
+       (handle, address, bytes, type, flags), bytes)
+
+GMT_DEFINE_HOOK(cuMemImportFromShareableHandle,
+                (CUmemGenericAllocationHandle * handle, void *shareable,
+                 CUmemAllocationHandleType type),
+                (handle, shareable, type), NULL, 0, (void)0, {
+                    gmt_hazards_opened(&site, "memory of other processes (cuMemImport...)");
+                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                })
+
+/* Physical memory of the host is page-locked host memory wherever it is mapped. */
+static enum gmt_alloc_kind kind_of(CUmemGenericAllocationHandle handle, CUresult result)
+{
+    CUmemAllocationProp properties = {0};
+    bool known = result == CUDA_SUCCESS &&
+                 gmt_driver.cuMemGetAllocationPropertiesFromHandle != NULL &&
+                 gmt_driver.cuMemGetAllocationPropertiesFromHandle(&properties, handle) ==
+                     CUDA_SUCCESS;
+    bool host = known && (properties.location.type == CU_MEM_LOCATION_TYPE_HOST ||
+                          properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+                          properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT);
+    return host ? GMT_ALLOC_HOST : GMT_ALLOC_MAPPED;
+}
+
+GMT_DEFINE_HOOK(cuMemMap,
+                (CUdeviceptr address, size_t bytes, size_t offset,
+                 CUmemGenericAllocationHandle handle, unsigned long long flags),
+                (address, bytes, offset, handle, flags), NULL, 0, (void)0,
+                gmt_alloc_record(&site, kind_of(handle, site.result), address, bytes,
+                                 (struct gmt_alloc_shape){.pool = handle,
+                                                          .outlives_context = true}))
+
+/*
+ * One call may end many mappings; each gives a record. Taken after the call: the addresses stay
+ * reserved, so nobody else can get them before the program knows that the call is over.
+ */
+static void record_unmap(const struct gmt_site *site, uint64_t address, uint64_t bytes)
+{
+    static const enum gmt_alloc_kind kinds[] = {GMT_ALLOC_MAPPED, GMT_ALLOC_HOST};
+    struct gmt_allocation gone;
+    bool any = false;
+    for (unsigned i = 0; site->result == CUDA_SUCCESS && i < 2; i++) {
+        while (gmt_allocmap_take_within(address, bytes, kinds[i], &gone)) {
+            gmt_alloc_record_free(site, true, &gone);
+            any = true;
+        }
+    }
+    if (!any) {
+        gmt_site_record(GMT_REC_CALL, site, bytes);
+    }
+}
+
+GMT_DEFINE_HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes), NULL, 0, (void)0,
+                record_unmap(&site, address, bytes))

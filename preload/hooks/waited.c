@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A call of the program has waited for the device (waited.h). */
+#include "preload/hooks/waited.h"
+
+#include "preload/hooks/hook.h"
+#include "preload/repeat/repeat.h"
+#include "preload/start.h"
+
+void gmt_waited(const struct gmt_site *site)
+{
+    if (site->result != CUDA_SUCCESS) {
+        return;
+    }
+    if (gmt_collector != NULL && gmt_collector->waited != NULL) {
+        gmt_collector->waited();
+    }
+    gmt_repeat_waited();
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What CUPTI says of each hooked function. */
+#define __CUDA_API_VERSION_INTERNAL /* the types of all versions */
+#include <cuda.h>
+
+#include <cupti_driver_cbid.h>
+#include <generated_cuda_meta.h>
+
+#include "preload/lookup/injection.h"
+
+/* CUPTI has no structure for these: they have no parameters. */
+struct none {};
+typedef struct none cuCtxSynchronize_params, cuProfilerStart_params, cuProfilerStop_params;
+
+#define GMT_HOOK(symbol, family, runtime) extern const struct gmt_halves gmt_halves_of_##symbol;
+#include "preload/hooks/hooks.def"
+#undef GMT_HOOK
+
+const struct gmt_told_hook gmt_told_hooks[GMT_HOOK_COUNT] = {
+#define GMT_HOOK(symbol, family, runtime) \
+    {CUPTI_DRIVER_TRACE_CBID_##symbol, sizeof(symbol##_params), &gmt_halves_of_##symbol},
+#include "preload/hooks/hooks.def"
+#undef GMT_HOOK
+};

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the real driver entry points and hands out the hooks in their place. */
+#include "preload/lookup/resolve.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "libtrace/record/collector.h"
+#include "libtrace/record/entry_points.h"
+#include "preload/hooks/hook.h"
+
+void *gmt_hook_real[GMT_HOOK_COUNT];
+struct gmt_driver gmt_driver;
+bool gmt_driver_is_software;
+
+/* Used by dlsym.S. */
+typedef void *dlsym_function(void *, const char *);
+__attribute__((visibility("hidden"))) dlsym_function *gmt_real_dlsym;
+__attribute__((visibility("hidden"))) dlsym_function *gmt_find_real_dlsym(void);
+
+static const char *const hook_names[GMT_HOOK_COUNT] = {
+#define GMT_HOOK(symbol, family, runtime) #symbol,
+#include "preload/hooks/hooks.def"
+#undef GMT_HOOK
+};
+
+/* The hooks' own addresses, by a declaration that says nothing of their types. */
+#define GMT_HOOK(symbol, family, runtime) \
+    extern const char gmt_address_of_##symbol[] __asm__(#symbol) \
+        __attribute__((visibility("default")));
+#include "preload/hooks/hooks.def"
+#undef GMT_HOOK
+static const char *const hook_addresses[GMT_HOOK_COUNT] = {
+#define GMT_HOOK(symbol, family, runtime) gmt_address_of_##symbol,
+#include "preload/hooks/hooks.def"
+#undef GMT_HOOK
+};
+
+/* real -> hook, open addressing; written once under `mutex`, read without. At most half full. */
+#define MAP_SLOTS 1024u
+static struct {
+    _Atomic uintptr_t real;
+    unsigned id;
+} map[MAP_SLOTS];
+static_assert(GMT_HOOK_COUNT <= MAP_SLOTS / 2, "searches end at an empty slot, soon");
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool resolved;
+static void *libcuda_handle;
+
+/* glibc moved dlsym into libc.so with 2.34; older symbol versions stay for older programs. Asking
+ * by dlvsym, never by dlsym, keeps us out of other interposers' wrappers. */
+dlsym_function *gmt_find_real_dlsym(void)
+{
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
+    for (size_t i = 0; gmt_real_dlsym == NULL && i < 2; i++) {
+        void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        memcpy(&gmt_real_dlsym, &found, sizeof(found));
+    }
+    return gmt_real_dlsym;
+}
+
+void *gmt_resolve_in_libc(void)
+{
+    void *address;
+    dlsym_function *found = gmt_find_real_dlsym();
+    memcpy(&address, &found, sizeof(address));
+    return address;
+}
+
+void *gmt_dlsym_past_us(void *handle, const char *name)
+{
+    return gmt_find_real_dlsym()(handle, name);
+}
+
+static unsigned slot_of(uintptr_t real)
+{
+    return (unsigned)((real * UINT64_C(0x9e3779b97f4a7c15)) >> 54) % MAP_SLOTS;
+}
+
+static void map_add(uintptr_t real, unsigned id)
+{
+    unsigned at = slot_of(real);
+    while (map[at].real != 0 && map[at].real != real) {
+        at = (at + 1) % MAP_SLOTS;
+    }
+    map[at].id = id;
+    atomic_store_explicit(&map[at].real, real, memory_order_release);
+}
+
+/* What `handle` has of each hook. True: of one at least. */
+static bool find_all(void *handle, void **real)
+{
+    bool any = false;
+    for (unsigned id = 0; handle != NULL && id < GMT_HOOK_COUNT; id++) {
+        real[id] = gmt_dlsym_past_us(handle, hook_names[id]);
+        any |= real[id] != NULL;
+    }
+    return any;
+}
+
+static void take_all(void *handle, void *const *real)
+{
+    pthread_mutex_lock(&mutex);
+    for (unsigned id = 0; !resolved && id < GMT_HOOK_COUNT; id++) {
+        if (real[id] != NULL) {
+            gmt_hook_real[id] = real[id];
+            map_add((uintptr_t)real[id], id);
+        }
+    }
+    if (!resolved) {
+        libcuda_handle = handle;
+        atomic_store_explicit(&resolved, true, memory_order_release);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Look up all hooked entry points of the driver once it is loaded. */
+bool gmt_resolve(void *candidate)
+{
+    if (atomic_load_explicit(&resolved, memory_order_acquire)) {
+        return true;
+    }
+    /* The loader is asked before our lock is taken: a thread inside dlopen (whose constructor may call
+     * CUDA) holds the loader's lock and may be waiting for ours. */
+    int cancel_state;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const size_t bytes = GMT_HOOK_COUNT * sizeof(void *); /* too many for a small stack */
+    void **real = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL) {
+        handle = candidate;
+    }
+    if (real != MAP_FAILED) {
+        if (find_all(handle, real)) {
+            take_all(handle, real);
+        }
+        (void)munmap(real, bytes);
+    }
+    (void)pthread_setcancelstate(cancel_state, NULL);
+    return resolved;
+}
+
+void *gmt_libcuda(void)
+{
+    return gmt_resolve(NULL) ? libcuda_handle : NULL;
+}
+
+void *gmt_real_symbol(const char *name)
+{
+    void *handle = gmt_libcuda();
+    return handle != NULL ? gmt_dlsym_past_us(handle, name) : NULL;
+}
+
+void *gmt_hook_find_real(enum gmt_hook_id id)
+{
+    return gmt_resolve(NULL) ? gmt_hook_real[id] : NULL;
+}
+
+/* A name that no table knows may be anybody's: cu[A-Z]* is not the driver's alone. */
+static bool is_drivers(const void *address)
+{
+    Dl_info there, driver;
+    return dladdr(address, &there) != 0 && gmt_hook_real[GMT_HOOK_cuInit] != NULL &&
+           dladdr(gmt_hook_real[GMT_HOOK_cuInit], &driver) != 0 &&
+           there.dli_fbase == driver.dli_fbase;
+}
+
+void *gmt_route(enum gmt_door door, const char *name, void *real, int version)
+{
+    for (unsigned at = slot_of((uintptr_t)real); map[at].real != 0; at = (at + 1) % MAP_SLOTS) {
+        if (atomic_load_explicit(&map[at].real, memory_order_acquire) == (uintptr_t)real) {
+            void *hook;
+            memcpy(&hook, &hook_addresses[map[at].id], sizeof(hook));
+            gmt_coverage_note(door, name, GMT_COVERAGE_HOOKED, version);
+            return hook;
+        }
+    }
+    if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN && !is_drivers(real)) {
+        return real;
+    }
+    return gmt_coverage_jump(door, name, real, version);
+}
+
+void gmt_resolve_reset(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+}
+
+void gmt_driver_load(void)
+{
+    void *found;
+#define GMT_DRIVER(symbol, parameters) \
+    found = gmt_real_symbol(#symbol); \
+    memcpy(&gmt_driver.symbol, &found, sizeof(found));
+#include "preload/hooks/driver.def"
+#undef GMT_DRIVER
+    gmt_driver_is_software = gmt_sim_note_device(gmt_real_symbol);
+}
+
+/* ---- the door that cudart takes ------------------------------------------------------------- */
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
+
+GMT_EXPORT_DRIVER(cuGetProcAddress)
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+    CUresult (*real)(const char *, void **, int,
+                     cuuint64_t) = gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult result = real(symbol, pfn, version, flags);
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
+        GMT_GUARD_ENTER_ALONE()) {
+        *pfn = gmt_route(GMT_DOOR_PROC, symbol, *pfn, version);
+        gmt_guard_leave();
+    }
+    return result;
+}
+
+GMT_EXPORT_DRIVER(cuGetProcAddress_v2)
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    CUresult (*real)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
+        gmt_hook_find_real(GMT_HOOK_cuGetProcAddress_v2);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult result = real(symbol, pfn, version, flags, status);
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
+        GMT_GUARD_ENTER_ALONE()) {
+        *pfn = gmt_route(GMT_DOOR_PROC_V2, symbol, *pfn, version);
+        gmt_guard_leave();
+    }
+    return result;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The re-entry guard of a thread, and what keeps it from being cancelled in our code.
+ *
+ * A thread is inside from the beginning of an intercepted call to its end; calls that are made
+ * meanwhile, by the driver, by CUPTI or by us, pass straight through. A call that never ends (it was
+ * left by longjmp, by an exception, or its thread was cancelled) leaves the thread inside: guard.c finds
+ * that out at the next call, or when the thread ends.
+ *
+ * Cancellation is as the program has it while the program's own call is made, and off in our code: the
+ * call may be no cancellation point, and a thread that ended in here would leave locks and tables as they
+ * were in that moment.
+ */
+#ifndef GMT_PRELOAD_SESSION_GUARD_H
+#define GMT_PRELOAD_SESSION_GUARD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/record/epoch.h"
+
+/* What a function that enters and then makes the program's call has in its frame: overwritten, sooner or
+ * later, after its end. */
+struct gmt_guard_mark {
+    uint64_t caller;   /* the address that it returns to */
+    const void *frame; /* its frame pointer */
+};
+
+struct gmt_guard {
+    const void *frame; /* of the function that entered, NULL: nobody is inside. frame[1] is ... */
+    uint64_t caller;   /* ... the address that it returns to, for as long as it lives */
+    const struct gmt_guard_mark *mark; /* there, NULL: it makes no call of the program */
+    uint32_t epoch;                    /* in which this thread entered last */
+    int cancel_state;                  /* the program's, while ours is in force */
+    unsigned shut;
+    const void *before; /* it was shut: `frame` */
+
+    /* For who holds other threads (repeat/hold.h). */
+    struct gmt_guard *next, *before_it; /* in the list of threads that use CUDA */
+    uint16_t hook;                      /* enum gmt_hook_id + 1 of the call at hand, 0: not known */
+    bool listed, waits;                 /* in that list; until it is let go */
+    bool ended;                         /* it may use CUDA again, in destructors */
+};
+/* Initial-exec: the library is preloaded. */
+extern _Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;
+
+enum gmt_guard_for {
+    GMT_GUARD_TO_RECORD, /* recording begins if it has not; false if it cannot be had */
+    GMT_GUARD_ALONE,
+};
+
+/* All but the common case. */
+bool gmt_guard_enter_slowly(enum gmt_guard_for purpose, struct gmt_guard_mark now,
+                            const struct gmt_guard_mark *mark);
+
+static inline bool gmt_guard_is_inside(void)
+{
+    return gmt_guard.frame != NULL;
+}
+
+/* False: this thread is inside already. After true, gmt_guard_leave must follow. */
+static inline bool gmt_guard_enter(enum gmt_guard_for purpose, struct gmt_guard_mark now,
+                                   const struct gmt_guard_mark *mark)
+{
+    if (__builtin_expect(gmt_guard.frame != NULL || gmt_guard.epoch != gmt_epoch(), 0)) {
+        return gmt_guard_enter_slowly(purpose, now, mark);
+    }
+    gmt_guard.frame = now.frame;
+    gmt_guard.caller = now.caller;
+    gmt_guard.mark = mark;
+    return true;
+}
+/* From the function that will leave. */
+#define GMT_GUARD_HERE \
+    ((struct gmt_guard_mark){(uint64_t)(uintptr_t)__builtin_return_address(0), \
+                             __builtin_frame_address(0)})
+
+/* Inside, before our own work. */
+static inline void gmt_guard_hold_cancellation(void)
+{
+    int state;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    gmt_guard.cancel_state = state;
+}
+
+/* Inside, after it, where the program's call follows. */
+static inline void gmt_guard_allow_cancellation(void)
+{
+    (void)pthread_setcancelstate(gmt_guard.cancel_state, NULL);
+}
+
+/* With cancellation held. Where a request is waiting and cancellation is asynchronous, the thread ends
+ * here, outside. */
+static inline void gmt_guard_leave(void)
+{
+    int state = gmt_guard.cancel_state;
+    gmt_guard.hook = 0;
+    gmt_guard.frame = NULL;
+    (void)pthread_setcancelstate(state, NULL);
+}
+
+/* For what holds no call of the program: enter and hold. */
+#define GMT_GUARD_ENTER_ALONE() \
+    (gmt_guard_enter(GMT_GUARD_ALONE, GMT_GUARD_HERE, NULL) && \
+     (gmt_guard_hold_cancellation(), true))
+
+/* Inside, whatever was there before, until reopened: for work of ours that nobody may refuse, and that has
+ * no frame of its own. They nest. */
+#define GMT_GUARD_SHUT ((const void *)1)
+static inline void gmt_guard_shut(void)
+{
+    if (gmt_guard.shut++ == 0) {
+        gmt_guard.before = gmt_guard.frame;
+        gmt_guard.frame = GMT_GUARD_SHUT;
+    }
+}
+static inline void gmt_guard_reopen(void)
+{
+    if (--gmt_guard.shut == 0) {
+        gmt_guard.frame = gmt_guard.before;
+    }
+}
+
+/* Recording has begun: threads that end inside are counted from now on. */
+void gmt_guard_start(void);
+/* In a forked child. */
+void gmt_guard_forked(void);
+
+#endif

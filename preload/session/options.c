@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads GMTRACE_* variables into gmt_options. */
+#include "preload/session/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtrace/record/spool.h"
+
+struct gmt_options gmt_options;
+static char complaints[512];
+
+static const struct {
+    const char *field, *variable, *standard;
+} rows[] = {
+#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) \
+    {#field, variable, standard},
+#include "libtrace/record/options.def"
+#undef GMT_OPTION
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static void complain(const char *what, const char *variable)
+{
+    size_t used = strlen(complaints);
+    (void)snprintf(complaints + used, sizeof(complaints) - used, "%s%s %s", used != 0 ? "; " : "",
+                   what, variable);
+}
+
+/* Text of an option: the variable, or its default where that is unset or empty. */
+static const char *value_of(const char *field, const char **variable)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strcmp(rows[i].field, field) == 0) {
+            const char *value = getenv(rows[i].variable);
+            *variable = rows[i].variable;
+            return value != NULL && value[0] != '\0' ? value : rows[i].standard;
+        }
+    }
+    *variable = field;
+    return "";
+}
+
+/* A number within [low, high]; otherwise the default, and a complaint. */
+static double number_of(const char *field, double low, double high)
+{
+    const char *variable;
+    const char *text = value_of(field, &variable);
+    char *end;
+    double value = strtod(text, &end);
+    if (end != text && *end == '\0' && value >= low && value <= high) {
+        return value;
+    }
+    complain("bad value in", variable);
+    for (size_t i = 0; i < ROWS; i++) {
+        if (strcmp(rows[i].field, field) == 0) {
+            return strtod(rows[i].standard, NULL);
+        }
+    }
+    return low;
+}
+
+/* A share in percent of the run time; as good as infinite where it says so. */
+static double budget_of(const char *field)
+{
+    const char *variable;
+    if (strcmp(value_of(field, &variable), "unlimited") == 0) {
+        return GMT_UNLIMITED_BUDGET;
+    }
+    return number_of(field, 0, 100) / 100;
+}
+
+/* Index of the option's text in `names`; the first of them, and a complaint, if it is none. */
+static int choice_of(const char *field, const char *const *names, int count, int standard)
+{
+    const char *variable;
+    const char *text = value_of(field, &variable);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return i;
+        }
+    }
+    complain("bad value in", variable);
+    return standard;
+}
+
+static void load_fingerprints(void)
+{
+    int choice = choice_of("fingerprints", (const char *const[]){"off", "sampled", "whole", "auto"},
+                           4, 3);
+    gmt_options.fingerprints = choice != 3 ? (enum gmt_fingerprints)choice
+                               : gmt_options.collect == GMT_COLLECT_LIGHT ? GMT_PRINTS_OFF
+                                                                          : GMT_PRINTS_SAMPLED;
+    gmt_options.fingerprint_limit_bytes = (size_t)number_of("fingerprint_limit", 0, 1 << 30) << 10;
+    gmt_options.fingerprint_budget = number_of("fingerprint_budget", 0, 100) / 100;
+}
+
+static void find_unknown_variables(void)
+{
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+        if (strncmp(*entry, "GMTRACE_", 8) != 0 || strncmp(*entry, "GMTRACE_RUN=", 12) == 0 ||
+            strncmp(*entry, GMT_SECOND_RUN_VARIABLE "=", sizeof(GMT_SECOND_RUN_VARIABLE)) == 0) {
+            continue;
+        }
+        bool known = false;
+        size_t length = strcspn(*entry, "=");
+        for (size_t i = 0; i < ROWS && !known; i++) {
+            known = strlen(rows[i].variable) == length &&
+                    strncmp(rows[i].variable, *entry, length) == 0;
+        }
+        if (!known) {
+            char name[64];
+            (void)snprintf(name, sizeof(name), "%.*s", (int)(length < 60 ? length : 60), *entry);
+            complain("unknown variable", name);
+        }
+    }
+}
+
+void gmt_options_load(void)
+{
+    const char *variable;
+    complaints[0] = '\0';
+    gmt_options.output = value_of("output", &variable);
+    gmt_options.cupti = value_of("cupti", &variable);
+    if (gmt_options.cupti[0] == '\0') {
+        gmt_options.cupti = NULL;
+    }
+    gmt_options.collect = (enum gmt_collect)choice_of(
+        "collect", (const char *const[]){"light", "standard", "deep"}, 3, GMT_COLLECT_STANDARD);
+    gmt_options.deep = (enum gmt_deep)choice_of(
+        "deep", (const char *const[]){"auto", "rerun", "phase"}, 3, GMT_DEEP_AUTO);
+    gmt_options.launched = getenv("GMTRACE_RUN") != NULL;
+    gmt_options.second_run = gmt_options.collect == GMT_COLLECT_DEEP &&
+                             getenv(GMT_SECOND_RUN_VARIABLE) != NULL;
+    gmt_options.stacks = (enum gmt_stacks)choice_of(
+        "stacks", (const char *const[]){"off", "caller", "full"}, 3, GMT_STACKS_FULL);
+    gmt_options.counters = (enum gmt_counter_mode)choice_of(
+        "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
+    gmt_options.repeat = (enum gmt_repeat_mode)choice_of(
+        "repeat", (const char *const[]){"off", "on", "always"}, 3, GMT_REPEAT_ON);
+    /* The launcher's and the recorder's business; only looked at for what is odd. */
+    (void)choice_of("source", (const char *const[]){"on", "off"}, 2, 0);
+    (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
+    (void)choice_of("python", (const char *const[]){"auto", "on", "off"}, 3, 0);
+    gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit", 1, 1 << 20) << 20;
+    gmt_options.counter_budget = budget_of("counter_budget");
+    gmt_options.counter_samples = (unsigned)number_of("counter_samples", 1, 1000);
+    load_fingerprints();
+    find_unknown_variables();
+}
+
+void gmt_options_report(void)
+{
+    if (complaints[0] != '\0') {
+        gmt_spool_capability("options", GMT_CAP_PARTIAL, EINVAL, complaints,
+                             "gmtrace --help lists the variables and their values");
+    }
+}
+
+void gmt_options_describe(char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < ROWS && used < bytes; i++) {
+        const char *variable;
+        int more = snprintf(text + used, bytes - used, "%s%s=%s", i != 0 ? ";" : "", rows[i].field,
+                            value_of(rows[i].field, &variable));
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+const char *gmt_options_range(void)
+{
+    const char *variable;
+    return value_of("range", &variable);
+}
+
+const char *gmt_options_exe(void)
+{
+    static char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
+const char *gmt_options_rank(unsigned *size)
+{
+    static const struct {
+        const char *rank, *size;
+    } jobs[] = {
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+        {"PMIX_RANK", "PMIX_SIZE"},
+        {"PMI_RANK", "PMI_SIZE"},
+        {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+        {"RANK", "WORLD_SIZE"},
+        {"SLURM_PROCID", "SLURM_NTASKS"},
+    };
+    *size = 1;
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        const char *rank = getenv(jobs[i].rank);
+        const char *count = getenv(jobs[i].size);
+        /* A bare RANK is anybody's variable; torchrun sets both. */
+        if (rank != NULL && (count != NULL || strcmp(jobs[i].rank, "RANK") != 0)) {
+            unsigned long ranks = count != NULL ? strtoul(count, NULL, 10) : 1;
+            *size = ranks > 1 ? (unsigned)ranks : 1;
+            return rank;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts, devices and streams of the program, as ids in the trace. */
+#ifndef GMT_PRELOAD_STATE_CONTEXT_H
+#define GMT_PRELOAD_STATE_CONTEXT_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gmt_site;
+
+/* gmt_context.id of the calling thread's current context, 0 without one. The first sight of a
+ * context or device writes its record. */
+uint16_t gmt_context_current(CUcontext *handle);
+
+/* How many contexts the hooks know that are not gone. */
+unsigned gmt_context_live(void);
+
+/* A context may be about to go: by the release of a primary one, if it is the last (NULL: none). */
+void gmt_context_releasing(CUcontext handle);
+/* A context is about to go (NULL: none). */
+void gmt_context_going(CUcontext handle);
+/* It went, if the call succeeded: its handle may come back as another one, and what was allocated in it is
+ * freed. */
+void gmt_context_gone(const struct gmt_site *site, CUcontext handle);
+
+/* The primary context of a device, NULL while it has none. Contexts that the program made itself outlive
+ * its reset. */
+CUcontext gmt_context_primary(CUdevice device);
+/* The call let go of it: it went if nobody else holds it. */
+void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device);
+
+/* Note a stream at its first use (GMT_REC_STREAM); `context` is the current one. Returns the id of the
+ * stream's own: programs may copy to, wait for and destroy streams of other contexts. */
+uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
+/* Is nothing under way in the streams of the current context, `context_id`? Default streams of other threads are not
+ * asked. No stream is destroyed meanwhile, and there is no capture: the caller sees to that. */
+bool gmt_streams_idle(uint16_t context_id);
+/* The stream is about to be destroyed; its handle may come back as another one. Returns its context's id. */
+uint16_t gmt_stream_forget(CUstream stream);
+
+/* Captures: how many are under way, and is this stream part of one? */
+void gmt_capture_began(void);
+void gmt_capture_ended(void);
+bool gmt_stream_is_capturing(CUstream stream, bool per_thread);
+/* ... or was, and the capture has been invalidated but not ended? */
+bool gmt_stream_is_in_capture(CUstream stream, bool per_thread);
+
+/* In a forked child: nothing is known. */
+void gmt_context_reset(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the page carries: typed tables, a pool of strings and a JSON head; docs/page.md. */
+#ifndef GMT_REPORTS_HTML_PAYLOAD_H
+#define GMT_REPORTS_HTML_PAYLOAD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Characters of a string; one that is longer ends with an ellipsis. */
+enum { GMT_PAYLOAD_MAX_TEXT = 16384 };
+
+/* A value of any column that is not known. */
+#define GMT_UNKNOWN INT64_MIN
+
+/* How the values of a column lie in the payload. */
+enum gmt_encoding {
+    GMT_ENCODE_U8,     /* has no "unknown": such a value becomes 0 */
+    GMT_ENCODE_VARINT, /* integers in 7 bits a byte */
+    GMT_ENCODE_DELTA,  /* the same of differences: for what ascends */
+    GMT_ENCODE_STRING, /* indices into the pool */
+    GMT_ENCODINGS
+};
+
+struct gmt_column_head {
+    const char *name;
+    enum gmt_encoding encoding;
+};
+
+struct gmt_bytes {
+    unsigned char *data;
+    size_t used, capacity;
+};
+
+struct gmt_column {
+    struct gmt_column_head head;
+    struct gmt_bytes bytes;
+    int64_t last; /* known value, of delta columns */
+};
+
+struct gmt_table {
+    const char *name;
+    size_t rows;
+    struct gmt_column *columns;
+    size_t column_count;
+};
+
+enum { GMT_PAYLOAD_TABLES = 8 };
+
+/*
+ * Zero-initialize it and set `head` to an object; free it in every case. What fails for want of
+ * memory sets `failed`, so that tables may be filled without a check at each value.
+ */
+struct gmt_payload {
+    json_t *head; /* what a page knows beside its report and its tables */
+    struct gmt_table tables[GMT_PAYLOAD_TABLES];
+    size_t table_count;
+    char **strings;
+    size_t string_count;
+    uint32_t *slots; /* hash table of the strings: index + 1, 0 is free */
+    size_t slot_count;
+    bool failed;
+};
+
+/* A table with those columns and no rows; `name` and `heads` must outlive it. NULL: no memory. */
+struct gmt_table *gmt_payload_table(struct gmt_payload *payload, const char *name,
+                                    const struct gmt_column_head *heads, size_t n);
+/* One row: a value for each column in the order of the heads. NULL table: nothing happens. */
+void gmt_payload_row(struct gmt_payload *payload, struct gmt_table *table, const int64_t *values);
+/* Index of a text in the pool, made valid and printable; NULL: GMT_UNKNOWN. */
+int64_t gmt_payload_string(struct gmt_payload *payload, const char *text);
+void gmt_payload_free(struct gmt_payload *payload);
+
+struct gmt_report;
+
+/*
+ * Base64 of gzip of the container with `report` in its head, or null; all in parts, so that it never lies
+ * in memory whole. 0, -ENOMEM, or -EIO: then errno says why out could not be written.
+ */
+int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report *report,
+                      FILE *out);
+
+#endif

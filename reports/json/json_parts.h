@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of the JSON report; each that is returned is a new reference. */
+#ifndef GMT_REPORTS_JSON_JSON_PARTS_H
+#define GMT_REPORTS_JSON_JSON_PARTS_H
+
+#include <jansson.h>
+
+#include "reports/json/json_stream.h"
+#include "reports/model/report.h"
+
+json_t *gmt_json_saving(const struct gmt_saving *saving);
+json_t *gmt_json_where(const struct gmt_where *where);
+json_t *gmt_json_coverage(const struct gmt_coverage *coverage);
+void gmt_json_memory(struct gmt_json_stream *stream, const char *key,
+                     const struct gmt_report *report);
+
+/* For gmt_json_give_each: one of an array of findings, races, transfer rows or kernel rows. */
+json_t *gmt_json_finding(const void *findings, size_t i);
+json_t *gmt_json_race(const void *races, size_t i);
+json_t *gmt_json_transfer(const void *rows, size_t i);
+json_t *gmt_json_kernel(const void *rows, size_t i);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What two traces differ in: the model that writers of comparisons print. */
+#ifndef GMT_REPORTS_MODEL_COMPARISON_H
+#define GMT_REPORTS_MODEL_COMPARISON_H
+
+#include "reports/model/figures.h"
+
+/* From A to B. Times are faster or slower, what is counted is less or more. */
+enum gmt_change {
+    GMT_CHANGE_SAME,
+    GMT_CHANGE_FASTER,
+    GMT_CHANGE_SLOWER,
+    GMT_CHANGE_LESS,
+    GMT_CHANGE_MORE,
+    GMT_CHANGE_UNCLEAR, /* not known in both, or not to be told from the noise */
+    GMT_CHANGES
+};
+
+enum gmt_fate {
+    GMT_FATE_FIXED,     /* in A only                                    */
+    GMT_FATE_NEW,       /* in B only                                    */
+    GMT_FATE_BETTER,    /* in both; costs less in B, or is only a note  */
+    GMT_FATE_WORSE,     /* in both; costs more in B, or was only a note */
+    GMT_FATE_SAME,      /* in both, and no difference can be told       */
+    GMT_FATE_UNCHECKED, /* in one; its rule could not check the other   */
+    GMT_FATES
+};
+
+struct gmt_figure_change {
+    double a, b;
+    double share; /* b / a - 1; INFINITY from 0; NAN: not known */
+    double noise; /* what share may differ between runs of the same program; 0: exact */
+    enum gmt_change change;
+};
+
+struct gmt_finding_change {
+    enum gmt_fate fate;
+    const struct gmt_finding *a, *b; /* one may be NULL */
+    const char *why;                 /* one sentence: by what the fate was told */
+};
+
+struct gmt_comparison {
+    const struct gmt_summary *a, *b;
+    const char *warning; /* why the two are hard to compare, or NULL */
+    struct gmt_figure_change figures[GMT_FIGURES];
+    struct gmt_finding_change *findings; /* by fate, then as ranked */
+    size_t finding_count;
+};
+
+const char *gmt_change_name(enum gmt_change change);
+const char *gmt_fate_name(enum gmt_fate fate);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The read-only model that every writer of reports prints: verdict, findings, tables, gaps. */
+#ifndef GMT_REPORTS_MODEL_REPORT_H
+#define GMT_REPORTS_MODEL_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/base/arena.h"
+#include "reports/model/coverage.h"
+
+/*
+ * Numbers that may be unknown are doubles: NAN means "not measured". Strings that may be unknown
+ * are NULL. Strings may hold any bytes (they come from traces): a writer makes them valid UTF-8.
+ */
+
+enum gmt_severity { GMT_SEVERITY_NOTE, GMT_SEVERITY_LOW, GMT_SEVERITY_MEDIUM, GMT_SEVERITY_HIGH };
+
+/* How the saving is known, best first. */
+enum gmt_confidence {
+    GMT_CONFIDENCE_MEASURED,   /* from times of this very run */
+    GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this very board,
+                                  or on another of the same name (report.model_provenance) */
+    GMT_CONFIDENCE_MODELLED,   /* priced with another GPU's figures, or a resource model */
+    GMT_CONFIDENCE_HEURISTIC,  /* a threshold; no price, or a guess */
+};
+
+enum gmt_effort { GMT_EFFORT_SMALL, GMT_EFFORT_MEDIUM, GMT_EFFORT_LARGE };
+
+enum gmt_outcome {
+    GMT_OUTCOME_PASS,
+    GMT_OUTCOME_FAIL,
+    GMT_OUTCOME_NOT_APPLICABLE, /* the program does nothing that the rule looks at */
+    GMT_OUTCOME_COULD_NOT_CHECK,
+};
+
+/* Where the device model comes from. */
+enum gmt_provenance {
+    GMT_MODEL_NONE,
+    GMT_MODEL_MODELLED,    /* a GPU of another name */
+    GMT_MODEL_SHIPPED,     /* a GPU of the same name, elsewhere: the figures that gmtrace ships */
+    GMT_MODEL_OTHER_BOARD, /* a GPU of the same name, measured by this user or given by him */
+    GMT_MODEL_CALIBRATED,  /* this very board */
+};
+
+struct gmt_report_frame {
+    const char *function, *file, *module; /* NULL: unknown */
+    int64_t line, offset;                 /* 0: unknown    */
+    bool runtime;     /* not the user's: inside of the CUDA runtime or of an interpreter */
+    bool interpreter; /* of the two, the latter                                          */
+    bool inlined;     /* into the next frame                                             */
+    const char
+        *symbols; /* what the files of its module told: module.symbols of gmtrace.db(5); NULL */
+};
+
+struct gmt_where {
+    /* "main.cu:182", "app+0x12f3", an API name; the kernel where no place is known. Never NULL. */
+    const char *label;
+    const char *function, *file, *module;
+    int64_t line;
+    const char *api;    /* "cudaMemcpy (cuMemcpyHtoD_v2)"; NULL where no call is meant          */
+    const char *kernel; /* demangled name, NULL where no kernel is meant                         */
+    const struct gmt_report_frame *stack;
+    size_t stack_depth;
+    const char
+        *note,  /* why the user's function or line is not named, and what helps; NULL: it is */
+        *graph; /* of a kernel that graphs run: how often, and where they are launched; else NULL */
+};
+
+struct gmt_evidence {
+    const char *name; /* snake_case, stable                        */
+    const char *unit; /* "ns", "bytes", "percent", "count", ...    */
+    double value;
+};
+enum { GMT_EVIDENCE_MAX = 20 };
+
+/* A line of which a function was called that the compiler inlined there. */
+struct gmt_inline_call {
+    const char *function; /* the inlined one that this line stands in; NULL: none, or not known */
+    const char *file;     /* NULL: not known */
+    int64_t line;
+    int64_t
+        level; /* 1: the call of the line's own function; a gap: a chain too deep to be kept whole */
+};
+
+/* How a line came to where its instruction is. */
+struct gmt_inline_chain {
+    const char *function; /* the inlined one that the line stands in; NULL: none, or not known */
+    struct gmt_inline_call *calls; /* from the line outwards, that in the kernel itself last */
+    size_t call_count;             /* 0: it was not inlined */
+};
+
+/* A source line that causes a part of what a finding is about. */
+struct gmt_finding_line {
+    const char *file; /* NULL: the kernel was compiled without line information */
+    int64_t line, ptx_line;
+    const char
+        *caller_file; /* the outermost call that the line was inlined at; NULL: not inlined */
+    int64_t caller_line;
+    struct gmt_inline_chain chain; /* of several that one with the most excess */
+    size_t chain_count;
+    const char *opcode;
+    const char *code, *caller_code; /* the lines' texts; NULL: the trace does not carry them */
+    double excess_bytes, share;     /* per launch; of the finding's excess in this kernel, 0..1 */
+    double per_request, ideal_per_request; /* sectors, or passes through shared memory */
+};
+
+/* One of several cases that were merged: a launch shape, a buffer. */
+struct gmt_finding_part {
+    const char *label, *headline;
+    double cost_ns, best_ns; /* NAN: not known */
+};
+
+/*
+ * What a fix changes in a kernel. Of two fixes for the same thing the better one counts, fixes for two
+ * things add to each other: the second takes its share of what the first one leaves.
+ */
+enum gmt_touches {
+    GMT_TOUCHES_ALL, /* the launch as a whole, or no kernel: adds to nothing */
+    GMT_TOUCHES_LOADS,
+    GMT_TOUCHES_STORES,
+    GMT_TOUCHES_LOCAL,
+    GMT_TOUCHES_CONSTANTS,
+    GMT_TOUCHES_BANKS,
+    GMT_TOUCHES_BARRIERS,
+    GMT_TOUCHES_IN_FLIGHT, /* warps, or loads of each */
+    GMT_TOUCHES_LANES,
+    GMT_TOUCHES_WAVES,
+};
+
+/* All NAN when the saving could not be priced. */
+struct gmt_saving {
+    double low_ns, best_ns, high_ns;
+    double share; /* best / wall time, 0..1 */
+};
+
+struct gmt_interval {
+    int64_t begin_ns, end_ns;
+};
+
+struct gmt_finding {
+    const char *rule, *slug, *title;
+    enum gmt_severity severity;
+    const char *headline; /* one line: what was seen, with its numbers   */
+    struct gmt_where where;
+    struct gmt_evidence evidence[GMT_EVIDENCE_MAX];
+    size_t evidence_count;
+    struct gmt_finding_line *lines; /* largest share first; none unless instructions were counted */
+    size_t line_count;
+    const char *lines_of; /* what their shares are of; NULL: the excess  */
+    int64_t kernel_id;    /* of the trace's kernel that the lines are of */
+    const char *sql;      /* reproduces the evidence from the trace      */
+    double cost_ns;       /* time now spent in what the fix touches      */
+    double excess_bytes;  /* moved for nothing; ranks what has no price  */
+    struct gmt_saving saving;
+    double at_most_ns;         /* it cannot save more; NAN: not known                     */
+    double saved_peak_bytes;   /* by so much the peak would be lower; NAN: not about that */
+    const char *saved_peak_of; /* "device memory", "page-locked memory"; NULL as above    */
+    const char *method;        /* one sentence: how the saving was computed   */
+    enum gmt_confidence confidence;
+    enum gmt_effort effort;
+    const char *fix;      /* text                                        */
+    const char *sketch;   /* code, may be NULL                           */
+    const char *note_why; /* severity NOTE: why it is not a finding      */
+    const char *part;     /* what tells it from others of the same place */
+    const char *range;    /* that most of its cost lies in, as report.ranges has it; NULL: none */
+    struct gmt_finding_part *parts; /* largest first; none unless several were merged */
+    size_t part_count;
+    struct gmt_interval *claims; /* parts of the timeline it would shorten */
+    size_t claim_count;
+    enum gmt_touches touches;
+    char fingerprint[17]; /* stable over runs, builds and line numbers                        */
+    bool guess;           /* of a saving: nothing shows that there is work for the repair     */
+    bool small;           /* a note for its size alone: to comparisons and gates it is as if nothing
+                             was seen */
+};
+
+/* Several findings in one kernel: what all their fixes together would save, and what each adds to it. */
+struct gmt_joint_part {
+    size_t finding; /* index into the report's findings */
+    double share;   /* of the joint saving, 0..1        */
+};
+
+struct gmt_joint {
+    const char *kernel;
+    double cost_ns; /* time of the kernel, in all its launches */
+    struct gmt_saving saving;
+    struct gmt_joint_part *parts; /* largest first */
+    size_t part_count;
+};
+
+struct gmt_rule_result {
+    const char *id, *slug, *title, *category, *explain;
+    enum gmt_outcome outcome;
+    const char *why; /* could not check, not applicable */
+    size_t findings, notes;
+};
+
+/* Something that was not measured, and what to do about it. */
+struct gmt_gap {
+    const char *what, *why, *remedy; /* remedy may be NULL */
+};
+
+struct gmt_transfer_row {
+    const char *direction;  /* "h2d", ... */
+    const char *host_class; /* "pageable", "pinned", ..., "-" */
+    double bucket_bytes;    /* upper limit of the size class; INFINITY for the last */
+    uint64_t count;
+    double bytes, time_ns; /* sum of what the copies took; NAN: not known */
+};
+
+/* One what-if: with that value, so many blocks are resident on a multiprocessor. */
+struct gmt_report_step {
+    int64_t value, blocks;
+};
+
+/* What the occupancy calculator says of a kernel as it was launched. */
+struct gmt_report_occupancy {
+    const char *unknown; /* why nothing could be computed, or NULL; then all below is 0 or NAN */
+    int64_t blocks, warps, most_warps;   /* resident per multiprocessor; that it can hold  */
+    double theoretical, without_limiter; /* occupancy, 0..1                                */
+    const char *limiter;                 /* "shared", ..., NULL: all warps are resident    */
+    const char *const *limit_names;      /* of what limits blocks, ...                     */
+    const int64_t *limits;               /* ... and how many each allows; INT64_MAX: no bound */
+    size_t limit_count;
+    int64_t carveout_percent;              /* -1: the default      */
+    int64_t barriers;                      /* named by the kernel  */
+    int64_t best_block, best_grid;         /* 0: unknown           */
+    int64_t cluster_blocks, most_clusters; /* 1: no clusters       */
+    /* Steps by block size, registers per thread and shared memory per block. */
+    struct gmt_report_step *block_sizes, *registers, *shared_bytes;
+    size_t block_size_count, register_count, shared_count;
+    const char
+        *lift; /* one sentence: what limits it and what would lift that; NULL: nothing does */
+};
+
+/* Mean of a counter over the launches of a kernel class that were measured. */
+struct gmt_report_counter {
+    const char *name; /* as in libtrace/metrics.def */
+    double value;
+};
+
+struct gmt_kernel_row {
+    const char *name;
+    int64_t class_id; /* of the trace's kernel class */
+    int64_t grid[3], block[3];
+    int64_t launches, measured, in_graphs; /* the latter two are among the former */
+    double device_ns, share;               /* of the wall time          */
+    bool by_cycles; /* the former is computed from cycles: no launch has a device time */
+    double load_efficiency, store_efficiency;         /* percent                   */
+    double shared_ways;                               /* worse of load and store   */
+    double achieved_occupancy, theoretical_occupancy; /* 0..1                 */
+    double local_share;                               /* of memory instructions    */
+    double dram_bytes_per_s;
+    /* As compiled and launched; NAN: not known. */
+    double registers, static_shared_bytes, dynamic_shared_bytes, local_bytes, max_threads_per_block;
+    const struct gmt_report_counter *counters; /* only what was measured */
+    size_t counter_count;
+    const struct gmt_report_occupancy *occupancy; /* NULL: no memory */
+};
+
+/* Two accesses to one word of shared memory without a barrier between. */
+struct gmt_race_row {
+    const char *kernel;
+    struct gmt_finding_line first, second; /* excess_bytes and share mean nothing here */
+    double count;
+};
+
+/* Ranges of one name, or of names that differ in numbers only: "step", "fetch@loader", "batch #". */
+struct gmt_range_row {
+    const char *label;
+    size_t count, findings; /* the latter: whose cost lies in them for the most part */
+    double host_ns;         /* sum over all; NAN: no times */
+    double best_ns;         /* sum of what those findings save */
+};
+
+/* What the recorder could and could not do, as it said. */
+struct gmt_capability_row {
+    const char *name, *state, *detail, *remedy; /* the last two may be NULL */
+};
+
+/* Something that was not recorded, and how often. */
+struct gmt_loss_row {
+    const char *kind, *detail;
+    int64_t count;
+};
+
+/* What one place of the program held at some moment. */
+struct gmt_memory_holder {
+    struct gmt_where where;
+    double bytes, allocations;
+    double idle_bytes; /* of them not used yet, or never again */
+    bool segments;     /* of an allocator of the program's own */
+};
+
+/* Calls from one place that got no memory; the numbers are those of the last one. */
+struct gmt_memory_failure {
+    struct gmt_where where;
+    double failures, asked_bytes,
+        at_ns;                         /* asked, at: NAN: not known; at: from the first CUDA call */
+    double held_bytes;                 /* by all of the program that the trace has seen */
+    bool host;                         /* page-locked memory was asked for              */
+    struct gmt_memory_holder *holders; /* largest first */
+    size_t holder_count;
+};
+
+struct gmt_payload;
+
+struct gmt_report {
+    struct gmt_arena *arena;
+    const char *tool_version, *trace_path;
+    const char *command, *exe, *hostname, *end_reason;
+    const char *working_directory, *rank;
+    const char *options; /* of the recording: "key=value;..." */
+    double pid, exit_status;
+    const char *device_name, *device_uuid, *driver_version, *compute_capability;
+    const char *device_attributes; /* "key=value;..." */
+    double sm_count, memory_bytes, l2_bytes, max_threads_per_sm, registers_per_sm;
+    double shared_bytes_per_sm, max_blocks_per_sm;
+    bool simulated; /* by the software device: exact counts, no times */
+    double wall_ns; /* the program's: recorded_ns less own_ns                                */
+    double recorded_ns;
+    double own_ns; /* gmtrace's own work, as far as the program waited for it; NAN: unknown */
+    double gpu_busy_ns, copy_ns, kernel_ns;
+    double peak_device_bytes, allocation_count;
+    double peak_at_ns;        /* from the first CUDA call; NAN: not known                        */
+    double peak_needed_bytes; /* the peak if memory lived only from its first use to its last one */
+    double peak_pinned_bytes; /* of page-locked memory of the host */
+    struct gmt_memory_holder *peak_holders; /* of device memory, largest first */
+    size_t peak_holder_count;
+    struct gmt_memory_failure *failures; /* in the order of time */
+    size_t failure_count;
+    uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
+    struct gmt_transfer_row *copy_totals; /* by direction and class           */
+    size_t copy_total_count;
+    struct gmt_transfer_row *copy_rows; /* by direction, class, size bucket */
+    size_t copy_row_count;
+    struct gmt_kernel_row *kernels; /* by device time, longest first    */
+    size_t kernel_count;
+    struct gmt_finding *findings; /* ranked, best first               */
+    size_t finding_count;
+    struct gmt_finding *notes;
+    size_t note_count;
+    struct gmt_joint *joints; /* kernels with several findings, best first */
+    size_t joint_count;
+    struct gmt_rule_result *rules;
+    size_t rule_count;
+    struct gmt_race_row *races; /* seen by the software device; most frequent first */
+    size_t race_count;
+    struct gmt_range_row *ranges; /* largest saving first */
+    size_t range_count;
+    const char *range_limit; /* the name of the ranges that were analysed; NULL: everything was */
+    const char *uses_unseen; /* why uses of memory may be missing, as a clause; NULL: none is */
+    struct gmt_gap *gaps;
+    size_t gap_count;
+    struct gmt_capability_row *capabilities;
+    size_t capability_count;
+    struct gmt_loss_row *losses; /* most frequent first */
+    size_t loss_count;
+    struct gmt_coverage coverage;
+    struct gmt_saving combined; /* of all findings, overlaps counted once */
+    enum gmt_provenance model_provenance;
+    const char *model_origin; /* file, or "stored in the trace"   */
+    const char *model_device, *model_created;
+    bool model_noisy;
+    bool incomplete;                /* a gap that --strict refuses      */
+    const struct gmt_payload *page; /* single events, for writers that want them; may be NULL */
+};
+
+/* What every report of a simulated trace says at its top, and in place of a time. */
+#define GMT_SIMULATED_BADGE "software device: exact counts, no times"
+#define GMT_SIMULATED_TIME "n/a: no times"
+
+const char *gmt_severity_name(enum gmt_severity severity);
+const char *gmt_confidence_name(enum gmt_confidence confidence);
+/* The same for people: says when the calibration is another board's. */
+const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confidence confidence);
+const char *gmt_effort_name(enum gmt_effort effort);
+const char *gmt_outcome_name(enum gmt_outcome outcome);
+const char *gmt_provenance_name(enum gmt_provenance provenance);
+/* Whose figures they are: "this board", ..., NULL: nobody's. */
+const char *gmt_match_name(enum gmt_provenance provenance);
+/* What the shares of a finding's lines are of, in words. */
+const char *gmt_lines_of(const struct gmt_finding *finding);
+/* How much a finding or note is about: "saves 7.58 us", "at most 12.0 us", ...; "" where nothing tells. */
+const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *finding);
+/* Notes of one reason stand together: the index behind the last one of the reason of notes[first]. */
+size_t gmt_note_group_end(const struct gmt_report *report, size_t first);
+/* "main.cu:42", "PTX line 117" where the source is not known. */
+const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line);
+/* What to do so that a line is named; NULL: it is. */
+const char *gmt_line_remedy(const struct gmt_finding_line *line);
+/* "`x[i * 33]`: 32.0 per request where 4.0 would do"; only where the line has its code. */
+const char *gmt_line_quote(struct gmt_arena *arena, const struct gmt_finding_line *line);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The comparison of two traces as tables: figures with their verdicts, findings by what became of
+ * them. */
+#include "reports/several/several_tables.h"
+
+#include <math.h>
+
+#include "libtrace/base/format.h"
+
+struct gmt_section *gmt_document_section(struct gmt_document *document, const char *title,
+                                         const char *columns)
+{
+    struct gmt_section *section = GMT_PUSH(document->arena, document->sections, document->count);
+
+    if (section != NULL)
+        *section = (struct gmt_section){.title = title,
+                                        .table = {.arena = document->arena, .columns = columns}};
+    return section;
+}
+
+static const char *value(struct gmt_arena *arena, double number, enum gmt_figure_kind kind)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    return gmt_arena_copy(arena, gmt_format_kind(text, number, kind));
+}
+
+static const char *noise(struct gmt_arena *arena, double share)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    return share == 0 ? "exact" : gmt_arena_copy(arena, gmt_format_percent(text, 100 * share));
+}
+
+static void add_traces(struct gmt_document *document, const struct gmt_comparison *c)
+{
+    const struct gmt_summary *sides[] = {c->a, c->b};
+    struct gmt_section *section = gmt_document_section(document, NULL, "lttt");
+
+    if (section == NULL)
+        return;
+    gmt_grid_add(&section->table, &(struct gmt_grid_row){.cells = {"", "trace", "program", "GPU"}});
+    for (int i = 0; i < 2; i++)
+        gmt_grid_add(&section->table,
+                     &(struct gmt_grid_row){.cells = {i == 0 ? "A" : "B", sides[i]->trace_path,
+                                                      sides[i]->command, sides[i]->device_name}});
+    section->sentence = c->warning;
+}
+
+static const enum gmt_text_style change_styles[GMT_CHANGES] = {
+    [GMT_CHANGE_SAME] = GMT_STYLE_PLAIN, [GMT_CHANGE_FASTER] = GMT_STYLE_GREEN,
+    [GMT_CHANGE_LESS] = GMT_STYLE_GREEN, [GMT_CHANGE_SLOWER] = GMT_STYLE_RED,
+    [GMT_CHANGE_MORE] = GMT_STYLE_RED,   [GMT_CHANGE_UNCLEAR] = GMT_STYLE_YELLOW};
+
+static void add_figures(struct gmt_document *document, const struct gmt_comparison *c)
+{
+    struct gmt_section *section = gmt_document_section(document, "Figures", "lrrrrl");
+
+    if (section == NULL)
+        return;
+    gmt_grid_add(&section->table, &(struct gmt_grid_row){
+                                      .cells = {"figure", "A", "B", "change", "noise", "verdict"}});
+    for (int i = 0; i < GMT_FIGURES; i++) {
+        const struct gmt_figure_change *f = &c->figures[i];
+        const struct gmt_figure_row *row = &gmt_figure_rows[i];
+
+        gmt_grid_add(&section->table,
+                     &(struct gmt_grid_row){
+                         .cells = {row->label, value(document->arena, f->a, row->kind),
+                                   value(document->arena, f->b, row->kind),
+                                   gmt_share_text(document->arena, f->share),
+                                   noise(document->arena, f->noise), gmt_change_name(f->change)},
+                         .style = change_styles[f->change]});
+    }
+    section->sentence =
+        "noise: by what two runs of the same program may differ; a time that changed by less is "
+        "unclear, or the same where the change or the noise is small";
+}
+
+static const char *cost(struct gmt_arena *arena, const struct gmt_finding *finding)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    if (finding == NULL)
+        return "–";
+    if (isnan(finding->saving.best_ns) && finding->excess_bytes > 0)
+        return gmt_arena_copy(arena, gmt_format_bytes(text, finding->excess_bytes));
+    return gmt_arena_copy(arena, gmt_format_ns(text, finding->saving.best_ns));
+}
+
+static const char *tally(struct gmt_document *document, const struct gmt_comparison *c)
+{
+    const char *text = "";
+    size_t counts[GMT_FATES] = {0};
+
+    for (size_t i = 0; i < c->finding_count; i++)
+        counts[c->findings[i].fate]++;
+    for (int fate = 0; fate < GMT_FATES; fate++) {
+        if (counts[fate] > 0)
+            text = gmt_arena_text(document->arena, "%s%s%zu %s", text, *text != '\0' ? ", " : "",
+                                  counts[fate], gmt_fate_name((enum gmt_fate)fate));
+    }
+    return *text != '\0' ? gmt_arena_text(document->arena, "Findings: %s", text) : "No findings";
+}
+
+static const enum gmt_text_style fate_styles[GMT_FATES] = {
+    [GMT_FATE_FIXED] = GMT_STYLE_GREEN,      [GMT_FATE_NEW] = GMT_STYLE_RED,
+    [GMT_FATE_BETTER] = GMT_STYLE_GREEN,     [GMT_FATE_WORSE] = GMT_STYLE_RED,
+    [GMT_FATE_UNCHECKED] = GMT_STYLE_YELLOW, [GMT_FATE_SAME] = GMT_STYLE_PLAIN};
+
+static void add_findings(struct gmt_document *document, const struct gmt_comparison *c, size_t top)
+{
+    struct gmt_section *section = gmt_document_section(document, tally(document, c), "lllltrr");
+    size_t shown = top > 0 && top < c->finding_count ? top : c->finding_count;
+
+    if (section == NULL || c->finding_count == 0)
+        return;
+    gmt_grid_add(&section->table,
+                 &(struct gmt_grid_row){
+                     .cells = {"state", "severity", "rule", "", "where", "saving in A", "in B"}});
+    for (size_t i = 0; i < shown; i++) {
+        const struct gmt_finding_change *change = &c->findings[i];
+        const struct gmt_finding *one = change->b != NULL ? change->b : change->a;
+
+        gmt_grid_add(
+            &section->table,
+            &(struct gmt_grid_row){.cells = {gmt_fate_name(change->fate),
+                                             gmt_severity_name(one->severity), one->rule, one->slug,
+                                             one->where.label, cost(document->arena, change->a),
+                                             cost(document->arena, change->b)},
+                                   .style = fate_styles[change->fate]});
+    }
+    if (shown < c->finding_count)
+        section->sentence = gmt_arena_text(document->arena, "… and %zu more (--top 0 shows all)",
+                                           c->finding_count - shown);
+}
+
+void gmt_document_comparison(struct gmt_document *document, const struct gmt_comparison *c,
+                             size_t top)
+{
+    document->title = "gmtrace: A compared with B";
+    add_traces(document, c);
+    add_figures(document, c);
+    add_findings(document, c, top);
+}
+
+void gmt_document_fill(struct gmt_document *document, const struct gmt_several *several, size_t top)
+{
+    if (several->comparison != NULL)
+        gmt_document_comparison(document, several->comparison, top);
+    else
+        gmt_document_ranks(document, several->ranks, top);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pieces of the terminal report: styles, cells, wrapping, and the tables below the findings. */
+#ifndef GMT_REPORTS_TEXT_TEXT_PARTS_H
+#define GMT_REPORTS_TEXT_TEXT_PARTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "reports/model/report.h"
+
+enum { GMT_TEXT_COLUMNS = 100 };
+
+enum gmt_text_style {
+    GMT_STYLE_PLAIN,
+    GMT_STYLE_BOLD,
+    GMT_STYLE_DIM,
+    GMT_STYLE_RED,
+    GMT_STYLE_YELLOW,
+    GMT_STYLE_GREEN,
+    GMT_STYLE_CYAN
+};
+
+/* How much of each part is shown; 0: all. */
+struct gmt_text_detail {
+    size_t findings, cards; /* that many named, of these so many in full */
+    size_t notes, kernels, ranges;
+    bool lifts; /* what would raise the occupancy of each kernel */
+    bool
+        only_counts; /* notes, and joint prices and holders of memory, are only counted or left out */
+};
+
+struct gmt_text_out {
+    FILE *out;
+    bool color;
+    const struct gmt_text_detail *detail;
+};
+
+void gmt_text_style(struct gmt_text_out *t, enum gmt_text_style style);
+void gmt_text_heading(struct gmt_text_out *t, const char *title);
+/* Cleaned, cut or filled to width columns, one of them space; width 0: the last of its line. */
+void gmt_text_cell(struct gmt_text_out *t, const char *text, size_t width, bool right);
+/* A bar of at most `width` characters for share 0..1, in eighths; empty for NAN. */
+void gmt_text_bar(char *text, size_t bytes, double share, size_t width);
+/* Wraps to the page; the label stands before the first line, the others hang below the text. */
+void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, const char *text);
+void gmt_text_code(struct gmt_text_out *t, size_t indent, const char *code);
+
+void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *report);
+/* The source lines behind a finding. */
+void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
+                    const struct gmt_finding *finding);
+void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report);
+/* Failed allocations; who made the peak, at most three places unless all findings are shown. */
+void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report);
+
+#endif
