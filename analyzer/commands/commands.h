@@ -8,14 +8,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* Exit codes. */
-enum gmt_exit {
-    GMT_EXIT_OK = 0,
-    GMT_EXIT_GATE = 1,
-    GMT_EXIT_USAGE = 2,
-    GMT_EXIT_UNREADABLE = 3,
-    GMT_EXIT_INCOMPLETE = 4,
-};
+#include "analyzer/base/exit_codes.h"
 
 enum gmt_command_index {
 #define GMT_COMMAND(NAME, name, arguments, summary) GMT_COMMAND_##NAME,

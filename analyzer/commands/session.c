@@ -9,7 +9,7 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/redact/redact.h"
-#include "analyzer/summary/gaps.h"
+#include "analyzer/trace/losses.h"
 #include "analyzer/trace/named_ranges.h"
 #include "analyzer/trace/open.h"
 #include "libtrace/base/printable.h"

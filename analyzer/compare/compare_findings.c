@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 
 /* Exact counts that differ by less are the same problem as before. */
 #define GMT_SAME_EXCESS 0.01

@@ -8,8 +8,6 @@
 
 #include "analyzer/compare/compare.h"
 
-/* Of two, neither is odd. */
-enum { ODD_FROM = 3 };
 /* Closer to the middle than this nobody is odd, however well the others agree. */
 #define GMT_ODD_SHARE 0.05
 /* 0.6745 = 1 / 1.4826: makes the median deviation of a normal distribution its standard one. */
@@ -25,11 +23,6 @@ static double score_of(double value, double middle, double deviation)
         return 0;
     /* More than half of the traces agree exactly: whoever does not is odd. */
     return deviation > 0 ? GMT_NORMAL * by / deviation : INFINITY;
-}
-
-bool gmt_rank_is_odd(const struct gmt_rank_figure *figure, size_t trace)
-{
-    return figure->known >= ODD_FROM && figure->scores[trace] > GMT_ODD_SCORE;
 }
 
 /* A finding that lies near the limit of two severities makes nobody odd. */

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/price/cycle_times.h"
 #include "analyzer/price/price.h"
 #include "analyzer/price/untimed_waits.h"
-#include "analyzer/trace/cycle_times.h"
 #include "libtrace/base/format.h"
 
 char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/trace/intervals.h"
+#include "analyzer/base/intervals.h"
 #include "libtrace/base/arena.h"
 
 static bool is_about(const struct gmt_finding *finding, const char *kernel)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/memory/content_events.h"
 #include "analyzer/memory/content_scan.h"
 #include "analyzer/trace/sharing.h"

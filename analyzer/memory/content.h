@@ -104,7 +104,4 @@ const struct gmt_pointer_argument *gmt_writers_arguments(const struct gmt_writer
 enum gmt_write gmt_writers_ask(const struct gmt_writers *writers, int32_t class_index,
                                const struct gmt_pointer_argument *argument);
 
-/* Is parameter `index` of a demangled signature a plain pointer to const? */
-bool gmt_parameter_is_const(const char *signature, int index);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where else the bytes of a copy are: in a buffer of the host, or in another buffer of a device. */
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/memory/content_scan.h"
 
 /* ---- on the host ------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 
 size_t gmt_places_behind(const struct gmt_places *places, int64_t offset)
 {

@@ -3,7 +3,7 @@
 #ifndef GMT_ANALYZER_MEMORY_CONTENT_SCAN_H
 #define GMT_ANALYZER_MEMORY_CONTENT_SCAN_H
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/memory/content.h"
 #include "analyzer/memory/content_places.h"
 

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
-#include "analyzer/trace/sort.h"
+#include "analyzer/base/sort.h"
+#include "analyzer/base/thresholds.h"
 
 /* One operation of the device. */
 struct step {

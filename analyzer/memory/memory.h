@@ -49,7 +49,7 @@ struct gmt_memory_row {
     bool indirect;    /* no kernel got a pointer into it, but one may find it: see below          */
     bool copied_from; /* by a copy                                                               */
     bool sent;        /* a copy brought something that does not come from the same device        */
-    bool unread;      /* filled on the device, and nothing takes it: see below                   */
+    bool unread;      /* filled on the device, and nothing takes it: memory_indirect.c           */
 };
 
 struct gmt_memory {
@@ -88,14 +88,6 @@ bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id);
  * kernels get as textures and surfaces; the software device sees what pointers in memory lead to.
  */
 bool gmt_memory_may_be_table(const struct gmt_tl_copy *copy);
-
-/*
- * Memory is unread that memsets and copies on the device fill, from which no copy and no kernel takes
- * anything: all kernels of the trace have parameters that are numbers, or pointers to numbers. Any other
- * may hold a handle of a texture, a tensor map, or a pointer in memory, which nothing tells of.
- * What the host sends is an upload that GM107 judges.
- */
-bool gmt_parameters_are_plain(const char *signature);
 
 /* Whether a launch whose arguments are not known was under way in the interval. */
 bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval interval);

@@ -3,7 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/memory/memory.h"
 #include "analyzer/memory/upload_fate.h"
 
@@ -70,6 +71,12 @@ static bool all_plain(const struct gmt_timeline *tl)
     return true;
 }
 
+/*
+ * Memory is unread that memsets and copies on the device fill, from which no copy and no kernel takes
+ * anything: all kernels of the trace have parameters that are numbers, or pointers to numbers. Any other
+ * may hold a handle of a texture, a tensor map, or a pointer in memory, which nothing tells of.
+ * What the host sends is an upload that GM107 judges.
+ */
 static bool is_unread(const struct gmt_memory *memory, const struct gmt_memory_row *row)
 {
     struct gmt_interval life = {row->lives_ns, gmt_memory_freed_ns(row)};

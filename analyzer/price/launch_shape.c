@@ -2,7 +2,7 @@
 /* The shape of a launch against the device: what is resident, what bounds it, how many waves. */
 #include "analyzer/price/launch_shape.h"
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
 
 enum { WARP_LANES = 32 };

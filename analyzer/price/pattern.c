@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/trace/query.h"
 
 enum { WARP_LANES = 32, ARRAYS = 32, MIXED_MOST = 4 };

@@ -2,7 +2,7 @@
 /* What single instructions tell of a pattern: sums mix those that waste with those that do not. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/pattern.h"
 #include "analyzer/trace/query.h"
 

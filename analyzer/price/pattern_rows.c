@@ -2,7 +2,7 @@
 /* The rows behind a misaligned two-dimensional launch, from its shape and the bytes asked for. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/pattern.h"
 
 enum { WARP_LANES = 32, PHASES = 32, BLOCK_THREADS_MOST = 1024 };

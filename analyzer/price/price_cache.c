@@ -2,7 +2,7 @@
 /* Predicted gains of tiles, and of order in gathers: kernels that read the same words many times. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
 
 /* Sectors that L1 passes on at once: a request takes a pass even where it touches fewer. */

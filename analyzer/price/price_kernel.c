@@ -2,7 +2,7 @@
 /* Predicted gains of the other kernel repairs: misaligned accesses, local memory, bank conflicts. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
 
 enum { WARP_LANES = 32 };

@@ -2,7 +2,7 @@
 /* Predicted gains of other launch shapes: block size, grid size, parallelism, kernels side by side. */
 #include "analyzer/price/price_launch.h"
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 
 enum { WARP_LANES = 32 };
 

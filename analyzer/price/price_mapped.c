@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 
 static const struct gmt_gain unknown = {NAN, NAN, NAN, false};
 

@@ -2,7 +2,7 @@
 /* The resource model: what a launch's work takes on each level of memory, before and after a fix. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/price/price_mapped.h"

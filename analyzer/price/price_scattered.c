@@ -2,7 +2,7 @@
 /* Accesses that use a level as badly as it can be used: single sectors, and parts of sectors. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
 
 /*

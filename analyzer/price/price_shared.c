@@ -2,7 +2,7 @@
 /* Prices of fixes to how blocks fill, read and wait for their shared memory. */
 #include "analyzer/price/price_shared.h"
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/model/occupancy.h"
 #include "libtrace/record/checked.h"
 

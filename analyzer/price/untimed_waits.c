@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
 #include "libtrace/record/checked.h"
 

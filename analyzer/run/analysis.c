@@ -8,10 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analyzer/base/intervals.h"
 #include "analyzer/findings/joints.h"
+#include "analyzer/price/cycle_times.h"
 #include "analyzer/price/untimed_waits.h"
-#include "analyzer/trace/cycle_times.h"
-#include "analyzer/trace/intervals.h"
 #include "analyzer/trace/launch_rows.h"
 #include "analyzer/trace/named_ranges.h"
 #include "analyzer/trace/own_time.h"

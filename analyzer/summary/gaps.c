@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/kernel_name.h"
 #include "analyzer/run/analysis.h"
 #include "analyzer/summary/coverage.h"
 #include "analyzer/summary/gaps.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/price/cycle_times.h"
 #include "analyzer/run/analysis.h"
-#include "analyzer/trace/cycle_times.h"
 #include "analyzer/trace/named_ranges.h"
 
 /* One claim of a finding. Claims are made of what rows say: each ends when a call ended, or when its work on

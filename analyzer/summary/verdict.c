@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/intervals.h"
 #include "analyzer/model/occupancy.h"
 #include "analyzer/price/price.h"
 #include "analyzer/run/analysis.h"
-#include "analyzer/trace/cycle_times.h"
-#include "analyzer/trace/intervals.h"
+#include "analyzer/trace/own_time.h"
 
 /* Upper limits of the size classes of copies. */
 static const double buckets[] = {256.0, 4096.0, 65536.0, 1048576.0, 16.0 * 1048576.0, INFINITY};

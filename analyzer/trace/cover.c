@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/trace/intervals.h"
+#include "analyzer/base/intervals.h"
 
 static void push(struct gmt_cover *cover, int64_t start, int64_t end)
 {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/trace/query.h"
-#include "analyzer/trace/sort.h"
 #include "libtrace/record/checked.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/own_schema.h"

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/sort.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/trace/query.h"
-#include "analyzer/trace/sort.h"
 #include "analyzer/trace/unseen.h"
 
 static void set_pair(int64_t *pair, int64_t key, size_t index)

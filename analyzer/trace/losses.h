@@ -4,6 +4,7 @@
 #define GMT_ANALYZER_TRACE_LOSSES_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libtrace/base/arena.h"
@@ -26,5 +27,25 @@ struct gmt_loss {
 /* The largest loss of these kinds, with what may be shown of its detail (a report may be redacted; the trace
  * decides); the texts are the arena's. What cannot be read is noted (gmt_guard_noted). */
 struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_arena *arena);
+
+/* How a kind of loss reads. */
+struct gmt_loss_wording {
+    const char *kind;
+    const char *what; /* is incomplete: the column on the left */
+    const char *one, *many;
+};
+
+/* NULL: the kind has none. */
+const struct gmt_loss_wording *gmt_loss_wording(const char *kind);
+/* For so many of them, "records were dropped"; `wording` may be NULL. */
+const char *gmt_loss_phrase(const struct gmt_loss_wording *wording, int64_t count);
+
+/* Calls that a recording lost. text: the largest of its losses, "46,304 records were dropped: File too
+ * large"; "" where it lost none. all: no call is left, so that a report would tell of an empty run. */
+struct gmt_lost_calls {
+    char text[200];
+    bool all;
+};
+struct gmt_lost_calls gmt_lost_calls(sqlite3 *db);
 
 #endif

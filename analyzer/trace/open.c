@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/summary/gaps.h"
+#include "analyzer/trace/losses.h"
 #include "analyzer/trace/time_limit.h"
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/base/printable.h"

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyzer/trace/cycle_times.h"
-#include "analyzer/trace/intervals.h"
+#include "analyzer/base/intervals.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/own_schema.h"
@@ -181,6 +180,21 @@ static int load_hashing(const struct gmt_timeline *tl, double *ns)
     if (rc == 0 && gmt_query_next(&query))
         *ns = fmax(0, (double)gmt_query_int(&query, 0));
     return gmt_query_close(&query, rc);
+}
+
+double gmt_measured_kernels_ns(const struct gmt_timeline *tl)
+{
+    double ns = 0;
+
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+
+        int64_t untimed = class->measured - class->repeated;
+
+        if (untimed > 0 && isfinite(class->median_ns))
+            ns += (double)untimed * class->median_ns;
+    }
+    return ns;
 }
 
 int gmt_own_time_load(struct gmt_timeline *tl)

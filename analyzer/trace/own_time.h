@@ -17,8 +17,14 @@
 
 #include "analyzer/trace/timeline.h"
 
-/* Fills own, own_count and own_ns of a timeline whose other parts are complete (cycle_times.h too). Traces of versions that did
+/* Fills own, own_count and own_ns of a timeline whose other parts are complete (price/cycle_times.h too). Traces of versions that did
  * not record it, and those of the software device, have own_ns NAN. 0, -ENOMEM or -EIO. */
 int gmt_own_time_load(struct gmt_timeline *timeline);
+
+/*
+ * Time of the kernels of launches that were measured, ns: median_ns of its class for each. They are in
+ * no activity record, and ran alone, so that they add to gmt_timeline.busy.
+ */
+double gmt_measured_kernels_ns(const struct gmt_timeline *timeline);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/arena.h"
 #include "libtrace/store/db/own_schema.h"

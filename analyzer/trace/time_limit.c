@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "analyzer/commands/commands.h"
+#include "analyzer/base/exit_codes.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 

@@ -14,21 +14,6 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/guard.h"
 
-static const char *const direction_names[GMT_COPY_DIRECTIONS] = {"h2d", "d2h",  "d2d",
-                                                                 "h2h", "peer", "unknown"};
-static const char *const class_names[GMT_CLASSES] = {"unknown", "pageable", "pinned",
-                                                     "managed", "device",   "array"};
-
-const char *gmt_direction_name(unsigned direction)
-{
-    return direction < GMT_COPY_DIRECTIONS ? direction_names[direction] : "unknown";
-}
-
-const char *gmt_class_name(unsigned memory_class)
-{
-    return memory_class < GMT_CLASSES ? class_names[memory_class] : "unknown";
-}
-
 static int load_process(struct gmt_timeline *tl)
 {
     struct gmt_query query;
@@ -194,42 +179,6 @@ static int load_stack_sites(struct gmt_timeline *tl)
             add_site_frame(tl, &search, &query);
     }
     return gmt_query_close(&query, rc);
-}
-
-uint64_t gmt_timeline_site(const struct gmt_timeline *tl, int64_t stack_id, uint64_t caller)
-{
-    size_t low = 0, high = tl->stack_site_count;
-
-    if (stack_id <= 0)
-        return caller;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tl->stack_sites[middle].stack_id < stack_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < tl->stack_site_count && tl->stack_sites[low].stack_id == stack_id)
-        return tl->stack_sites[low].site;
-    return caller;
-}
-
-int64_t gmt_timeline_wait_ns(const struct gmt_timeline *tl, int64_t at_ns)
-{
-    size_t low = 0, high = tl->pending_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tl->pending[middle].begin_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || tl->pending[low - 1].busy_until_ns <= at_ns)
-        return 0;
-    return tl->pending[low - 1].busy_until_ns - at_ns;
 }
 
 struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struct gmt_tl_copy *copy)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/trace/intervals.h"
+#include "analyzer/base/intervals.h"
+#include "analyzer/base/sort.h"
 #include "analyzer/trace/query.h"
-#include "analyzer/trace/sort.h"
 #include "analyzer/trace/timeline.h"
 
 /* All rows start with struct gmt_tl_call. */
@@ -169,23 +169,6 @@ static int derive_launch_ids(struct gmt_timeline *tl)
     }
     gmt_sort_pairs(tl->launch_ids, tl->launch_count);
     return 0;
-}
-
-const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *tl, int64_t id)
-{
-    size_t low = 0, high = tl->launch_ids != NULL ? tl->launch_count : 0;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tl->launch_ids[middle][0] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return tl->launch_ids != NULL && low < tl->launch_count && tl->launch_ids[low][0] == id
-               ? &tl->launches[tl->launch_ids[low][1]]
-               : NULL;
 }
 
 static int derive_pending(struct gmt_timeline *tl)

@@ -105,22 +105,6 @@ static int load_copies(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
-static int compare_classes(const void *a, const void *b)
-{
-    const struct gmt_tl_class *x = a, *y = b;
-
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-int32_t gmt_timeline_class(const struct gmt_timeline *tl, int64_t id)
-{
-    struct gmt_tl_class key = {.id = id};
-    const struct gmt_tl_class *found = bsearch(&key, tl->classes, tl->class_count,
-                                               sizeof(*tl->classes), compare_classes);
-
-    return found != NULL ? (int32_t)(found - tl->classes) : -1;
-}
-
 static int load_launches(struct gmt_timeline *tl)
 {
     struct gmt_query query;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/kernel_name.h"
 #include "analyzer/memory/content.h"
 #include "tests/rules/fixture.h"
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyzer/findings/thresholds.h"
-#include "analyzer/trace/cycle_times.h"
+#include "analyzer/base/thresholds.h"
+#include "analyzer/price/cycle_times.h"
 #include "analyzer/trace/open.h"
 #include "tests/rules/fixture.h"
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/summary/gaps.h"
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/trace/losses.h"
 #include "libtrace/record/unmeasured.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "analyzer/base/intervals.h"
 #include "analyzer/findings/joints.h"
-#include "analyzer/trace/intervals.h"
 #include "libtrace/base/arena.h"
 
 static struct gmt_finding finding(struct gmt_interval *claims, size_t n, double saving_ns)

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "analyzer/trace/sort.h"
+#include "analyzer/base/sort.h"
 
 static void check(size_t n, int64_t (*key)(size_t i))
 {

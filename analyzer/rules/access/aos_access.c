@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_layout.h"
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/launch_shape.h"
 #include "analyzer/price/pattern.h"
 #include "analyzer/rules/common/access_finding.h"

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/price.h"
 #include "libtrace/base/format.h"
 #include "libtrace/record/checked.h"

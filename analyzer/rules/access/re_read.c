@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/price_shared.h"
 #include "libtrace/base/format.h"
 

@@ -2,7 +2,7 @@
 /* GM305: elements moved in more pieces than an aligned type of their size would need. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_layout.h"
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"

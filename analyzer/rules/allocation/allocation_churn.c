@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/price.h"
 #include "analyzer/price/untimed_waits.h"
 #include "analyzer/trace/cover.h"

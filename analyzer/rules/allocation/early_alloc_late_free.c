@@ -2,7 +2,7 @@
 /* GM206: device memory that lies idle at the moment of the peak, before its first or after its last use. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 

@@ -2,7 +2,7 @@
 /* GM204: device memory that is allocated again and again and never freed. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 

@@ -2,7 +2,7 @@
 /* GM208: page-locked host memory that no transfer and no kernel uses. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 

@@ -2,7 +2,7 @@
 /* GM203: matrices whose rows start inside sectors, because they follow each other without a pitch. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_layout.h"
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"

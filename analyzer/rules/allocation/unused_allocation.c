@@ -2,7 +2,7 @@
 /* GM205: device memory that nothing ever touches, or reads. */
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/where.h"
 #include "analyzer/rules/common/held_memory.h"
 #include "analyzer/trace/cover.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 
 struct gmt_access_subject gmt_access_subject_of(const struct gmt_analysis *analysis,
                                                 const struct gmt_tl_class *class)

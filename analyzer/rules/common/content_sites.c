@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
-#include "analyzer/summary/gaps.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/unseen.h"
 #include "libtrace/base/format.h"

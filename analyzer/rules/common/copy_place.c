@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
-#include "analyzer/summary/gaps.h"
 
 enum { STACKS = 16 }; /* that a statement lists: more is no reading matter */
 

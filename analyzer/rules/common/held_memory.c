@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/intervals.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/untimed_waits.h"
-#include "analyzer/trace/intervals.h"
 #include "libtrace/base/format.h"
 
 /* What a run of a rule needs room for; all by index of the row. */

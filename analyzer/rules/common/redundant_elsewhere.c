@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/copy_place.h"
-#include "analyzer/summary/gaps.h"
 #include "libtrace/base/format.h"
 
 /* Of the uploads of one place. */

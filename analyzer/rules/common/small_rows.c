@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 
 /* Of a class, asked once and not for every launch. */
 struct size_of_class {

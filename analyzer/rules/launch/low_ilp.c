@@ -2,7 +2,7 @@
 /* GM511: few warps, each of which waits for one load at a time. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "libtrace/base/format.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "libtrace/base/format.h"

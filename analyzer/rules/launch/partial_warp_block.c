@@ -2,7 +2,7 @@
 /* GM502: blocks whose threads do not fill their warps. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "libtrace/base/format.h"

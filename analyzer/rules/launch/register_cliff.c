@@ -2,7 +2,7 @@
 /* GM503: a few registers per thread too many for one more resident block. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "libtrace/base/format.h"

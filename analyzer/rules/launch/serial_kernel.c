@@ -2,7 +2,7 @@
 /* GM510: one block, or one thread, does everything while the rest of the device waits. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "analyzer/rules/common/small_rows.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/small_rows.h"
 #include "libtrace/base/format.h"

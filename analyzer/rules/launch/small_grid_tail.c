@@ -2,7 +2,7 @@
 /* GM504: grids that do not fill the device, and last waves that fill little of it. */
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "analyzer/rules/common/small_rows.h"

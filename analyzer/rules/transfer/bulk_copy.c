@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyzer/base/intervals.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/price.h"
-#include "analyzer/trace/intervals.h"
 #include "analyzer/trace/tensor_maps.h"
 #include "libtrace/base/format.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/memory/trips.h"
 #include "analyzer/price/price.h"
 #include "analyzer/rules/common/copy_place.h"

@@ -4,15 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/sort.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/memory/handover.h"
 #include "analyzer/price/price_mapped.h"
 #include "analyzer/rules/common/copy_place.h"
-#include "analyzer/summary/gaps.h"
 #include "analyzer/trace/launch_rows.h"
 #include "analyzer/trace/query.h"
-#include "analyzer/trace/sort.h"
 #include "libtrace/base/format.h"
 
 static const char explain[] =

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/price_mapped.h"
-#include "analyzer/summary/gaps.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 

@@ -4,10 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/content_sites.h"
 #include "analyzer/rules/common/copy_place.h"
-#include "analyzer/summary/gaps.h"
 #include "libtrace/base/format.h"
 
 static const char explain[] =

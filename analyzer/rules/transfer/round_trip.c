@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/content_sites.h"
 #include "analyzer/rules/common/copy_place.h"
 #include "analyzer/rules/common/parked_results.h"

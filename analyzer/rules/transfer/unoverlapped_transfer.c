@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/price/price.h"
 #include "analyzer/rules/common/copy_place.h"
 #include "analyzer/rules/common/copy_sites.h"
 #include "analyzer/rules/common/unoverlapped_loops.h"
-#include "analyzer/summary/gaps.h"
 #include "analyzer/trace/cover.h"
 
 static const char explain[] =

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/findings/thresholds.h"
 #include "analyzer/memory/upload_fate.h"
 #include "analyzer/rules/common/copy_place.h"
 #include "analyzer/trace/cover.h"

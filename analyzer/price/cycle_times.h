@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device times of kernels of which no launch has one, from the cycles that were counted. */
-#ifndef GMT_ANALYZER_TRACE_CYCLE_TIMES_H
-#define GMT_ANALYZER_TRACE_CYCLE_TIMES_H
+#ifndef GMT_ANALYZER_PRICE_CYCLE_TIMES_H
+#define GMT_ANALYZER_PRICE_CYCLE_TIMES_H
 
 #include "analyzer/model/device_model.h"
 #include "analyzer/trace/timeline.h"
@@ -21,11 +21,5 @@ void gmt_cycle_times(struct gmt_timeline *timeline, const struct gmt_model *mode
 /* When the kernel of a measured launch ended, were it begun with its call; GMT_NO_TIME where its class has no
  * time by cycles. */
 int64_t gmt_cycle_times_end(const struct gmt_tl_class *class, const struct gmt_tl_launch *launch);
-
-/*
- * Time of the kernels of launches that were measured, ns: median_ns of its class for each. They are in
- * no activity record, and ran alone, so that they add to gmt_timeline.busy.
- */
-double gmt_measured_kernels_ns(const struct gmt_timeline *timeline);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting as many rows as a long trace has. */
-#ifndef GMT_ANALYZER_TRACE_SORT_H
-#define GMT_ANALYZER_TRACE_SORT_H
+#ifndef GMT_ANALYZER_BASE_SORT_H
+#define GMT_ANALYZER_BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

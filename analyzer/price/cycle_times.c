@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cycles of multiprocessors to device times (cycle_times.h). */
-#include "analyzer/trace/cycle_times.h"
+#include "analyzer/price/cycle_times.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/findings/thresholds.h"
+#include "analyzer/base/thresholds.h"
 #include "libtrace/record/checked.h"
 
 static double cycles_of(const struct gmt_tl_class *class)
@@ -76,19 +76,4 @@ int64_t gmt_cycle_times_end(const struct gmt_tl_class *class, const struct gmt_t
 {
     return class->by_cycles ? launch->call.begin_ns + gmt_integer_clamped(class->median_ns)
                             : GMT_NO_TIME;
-}
-
-double gmt_measured_kernels_ns(const struct gmt_timeline *tl)
-{
-    double ns = 0;
-
-    for (size_t i = 0; i < tl->class_count; i++) {
-        const struct gmt_tl_class *class = &tl->classes[i];
-
-        int64_t untimed = class->measured - class->repeated;
-
-        if (untimed > 0 && isfinite(class->median_ns))
-            ns += (double)untimed * class->median_ns;
-    }
-    return ns;
 }

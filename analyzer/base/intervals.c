@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unions of intervals on the timeline, and the one saving of all findings together. */
-#include "analyzer/trace/intervals.h"
+#include "analyzer/base/intervals.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/trace/sort.h"
+#include "analyzer/base/sort.h"
 
 /* By begin: an interval is a pair of numbers. */
 static void sort_intervals(struct gmt_interval *intervals, size_t n)

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analyzer/findings/thresholds.h"
-#include "analyzer/memory/content.h"
+#include "analyzer/base/kernel_name.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/timeline.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts pairs by the digits of their keys, from the lowest up. */
-#include "analyzer/trace/sort.h"
+#include "analyzer/base/sort.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every threshold of the analysis, in one place, each with its reason. */
-#ifndef GMT_ANALYZER_FINDINGS_THRESHOLDS_H
-#define GMT_ANALYZER_FINDINGS_THRESHOLDS_H
+#ifndef GMT_ANALYZER_BASE_THRESHOLDS_H
+#define GMT_ANALYZER_BASE_THRESHOLDS_H
 
 /* ---- what is worth a finding; below it is a note ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Unions of intervals on the timeline. */
-#ifndef GMT_ANALYZER_TRACE_INTERVALS_H
-#define GMT_ANALYZER_TRACE_INTERVALS_H
+#ifndef GMT_ANALYZER_BASE_INTERVALS_H
+#define GMT_ANALYZER_BASE_INTERVALS_H
 
 #include <stddef.h>
 
