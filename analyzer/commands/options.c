@@ -8,6 +8,7 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/findings/rule.h"
+#include "analyzer/run/rules.h"
 #include "reports/several/several.h"
 
 static void add_name(const char **list, size_t *count, const char *name, struct argp_state *state)

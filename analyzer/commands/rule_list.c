@@ -7,6 +7,7 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/findings/rule.h"
+#include "analyzer/run/rules.h"
 
 /* What a rule cannot do without, by the bits of enum gmt_need. */
 static const struct {

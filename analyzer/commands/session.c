@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
+#include "analyzer/findings/kernel_filter.h"
 #include "analyzer/redact/redact.h"
 #include "analyzer/trace/losses.h"
 #include "analyzer/trace/named_ranges.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyzer/findings/rule.h"
+#include "analyzer/run/rules.h"
 #include "libtrace/base/format.h"
 
 static const struct {

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/run/analysis.h"
+#include "analyzer/findings/instructions.h"
+#include "analyzer/findings/rule.h"
 #include "analyzer/trace/inline_chains.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/source_lines.h"

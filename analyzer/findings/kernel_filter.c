@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/run/analysis.h"
+#include "analyzer/findings/kernel_filter.h"
 
 /* What is shown of a class of kernels, and what it is called. */
 struct name {

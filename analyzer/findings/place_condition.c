@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyzer/run/analysis.h"
+#include "analyzer/findings/rule.h"
 
 enum {
     STACKS = 16,

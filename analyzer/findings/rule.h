@@ -3,10 +3,7 @@
 #ifndef GMT_ANALYZER_FINDINGS_RULE_H
 #define GMT_ANALYZER_FINDINGS_RULE_H
 
-#include "analyzer/memory/memory.h"
-#include "analyzer/model/device_model.h"
-#include "analyzer/trace/runs.h"
-#include "analyzer/trace/timeline.h"
+#include "analyzer/findings/rule_context.h"
 #include "reports/model/report.h"
 
 /* What a rule cannot do without. NEED_*_WORK missing: not applicable; the rest: could not check. */
@@ -22,8 +19,6 @@ enum gmt_need {
     GMT_NEED_ALL_USES = 1 << 8, /* of memory: for what concludes from there being none (unseen.h) */
 };
 
-struct gmt_analysis;
-
 struct gmt_rule {
     const char *id, *slug, *title, *category;
     unsigned needs; /* of enum gmt_need */
@@ -35,31 +30,6 @@ struct gmt_rule {
     enum gmt_outcome (*run)(struct gmt_analysis *analysis);
     const char *explain; /* plain text of at most 96 columns: what, how seen, saving, fix, limits */
 };
-
-extern const struct gmt_rule *const gmt_rules[];
-extern const size_t gmt_rule_count;
-
-const struct gmt_rule *gmt_rule_find(const char *id_or_slug);
-/* The slug that a mistyped one was most likely meant to be; NULL: none. */
-const char *gmt_rule_nearest(const char *slug);
-
-struct gmt_launch_rows;
-
-struct gmt_analysis {
-    const struct gmt_timeline *timeline;
-    const struct gmt_model *model;
-    const struct gmt_runs *runs;
-    const struct gmt_memory *memory;
-    struct gmt_report *report;   /* where findings go */
-    const struct gmt_rule *rule; /* the one that runs */
-    struct gmt_rule_result *result;
-    struct gmt_finding *pending; /* what the rule has said so far */
-    size_t pending_count;
-    struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
-};
-
-/* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */
-const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis);
 
 /* Says why the rule could not be checked; to be returned from run. */
 enum gmt_outcome gmt_could_not(struct gmt_analysis *analysis, const char *format, ...)

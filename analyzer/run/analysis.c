@@ -9,9 +9,13 @@
 #include <strings.h>
 
 #include "analyzer/base/intervals.h"
+#include "analyzer/findings/instructions.h"
 #include "analyzer/findings/joints.h"
+#include "analyzer/findings/kernel_filter.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/untimed_waits.h"
+#include "analyzer/run/rules.h"
+#include "analyzer/summary/summary.h"
 #include "analyzer/trace/launch_rows.h"
 #include "analyzer/trace/named_ranges.h"
 #include "analyzer/trace/own_time.h"
@@ -69,22 +73,6 @@ static const char *not_used(const struct gmt_timeline *tl, unsigned needs)
         return limited ? "no kernel is launched inside of the range"
                        : "the program launches no kernel";
     return NULL;
-}
-
-const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis)
-{
-    struct gmt_launch_rows *rows = analysis->launch_rows;
-
-    if (rows != NULL)
-        return rows;
-    rows = calloc(1, sizeof(*rows));
-    if (rows == NULL || gmt_launch_rows_load(rows, analysis->timeline) != 0) {
-        if (rows != NULL)
-            gmt_launch_rows_free(rows);
-        free(rows);
-        return NULL;
-    }
-    return analysis->launch_rows = rows;
 }
 
 static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)

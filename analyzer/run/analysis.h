@@ -23,19 +23,4 @@ struct gmt_rule_filter {
 int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report);
 
-/* Parts of it. */
-void gmt_races_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
-void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
-int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
-/* Peak memory, who made it, and who held memory when there was none left. */
-int gmt_memory_report(struct gmt_analysis *analysis);
-/* 0, or -ENOENT with a message, which names some there are: no kernel of the trace matches. */
-int gmt_kernels_match(const struct gmt_timeline *timeline, const regex_t *kernels, char *message,
-                      size_t bytes);
-
-void gmt_report_keep_kernels(const struct gmt_timeline *timeline, struct gmt_report *report,
-                             const regex_t *kernels);
-void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
-                   struct gmt_report *report);
-
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one table of rules. A new rule is a file in rules/, a row here, a test and two fixtures. */
+#include "analyzer/run/rules.h"
+
 #include <string.h>
 #include <strings.h>
 
-#include "analyzer/findings/rule.h"
 #include "libtrace/base/nearest.h"
 
 /* X(symbol): declared, then listed. */

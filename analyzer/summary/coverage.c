@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/summary/gaps.h"
+#include "analyzer/summary/gap.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 

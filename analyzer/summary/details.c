@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/run/analysis.h"
 #include "analyzer/summary/coverage.h"
+#include "analyzer/summary/summary.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
 

@@ -5,19 +5,12 @@
 #include <string.h>
 
 #include "analyzer/base/kernel_name.h"
-#include "analyzer/run/analysis.h"
 #include "analyzer/summary/coverage.h"
+#include "analyzer/summary/gap.h"
 #include "analyzer/summary/gaps.h"
+#include "analyzer/summary/summary.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
-
-void gmt_gap_add(struct gmt_report *report, const char *what, const char *why, const char *remedy)
-{
-    struct gmt_gap *gap = GMT_PUSH(report->arena, report->gaps, report->gap_count);
-
-    if (gap != NULL)
-        *gap = (struct gmt_gap){what != NULL ? what : "?", why != NULL ? why : "?", remedy};
-}
 
 static void add_capabilities(const struct gmt_timeline *tl, struct gmt_report *report)
 {

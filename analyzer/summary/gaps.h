@@ -4,9 +4,6 @@
 #define GMT_ANALYZER_SUMMARY_GAPS_H
 
 #include "analyzer/trace/timeline.h"
-
-/* A line under "could not check"; remedy may be NULL. */
-void gmt_gap_add(struct gmt_report *report, const char *what, const char *why, const char *remedy);
 void gmt_gaps_add_losses(const struct gmt_timeline *timeline, struct gmt_report *report);
 
 /* What helps against the first of such reasons that anything helps against; NULL: nothing does. */

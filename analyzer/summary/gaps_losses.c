@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/base/kernel_name.h"
+#include "analyzer/summary/gap.h"
 #include "analyzer/summary/gaps.h"
 #include "analyzer/trace/losses.h"
 #include "analyzer/trace/query.h"

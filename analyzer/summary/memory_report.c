@@ -6,7 +6,7 @@
 
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/memory.h"
-#include "analyzer/run/analysis.h"
+#include "analyzer/summary/summary.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/unseen.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/price/cycle_times.h"
-#include "analyzer/run/analysis.h"
+#include "analyzer/summary/summary.h"
 #include "analyzer/trace/named_ranges.h"
 
 /* One claim of a finding. Claims are made of what rows say: each ends when a call ended, or when its work on

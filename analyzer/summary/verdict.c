@@ -8,7 +8,7 @@
 #include "analyzer/base/intervals.h"
 #include "analyzer/model/occupancy.h"
 #include "analyzer/price/price.h"
-#include "analyzer/run/analysis.h"
+#include "analyzer/summary/summary.h"
 #include "analyzer/trace/own_time.h"
 
 /* Upper limits of the size classes of copies. */

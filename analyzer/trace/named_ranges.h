@@ -36,9 +36,6 @@ void gmt_named_ranges_free(struct gmt_named_ranges *all);
  * none of its thread. -1: none. */
 int32_t gmt_named_ranges_at(const struct gmt_named_ranges *all, int64_t thread, int64_t begin_ns);
 
-/* Names in each finding and note the group that most of its claims lie in, and lists the groups. */
-int gmt_report_name_ranges(const struct gmt_timeline *timeline, struct gmt_report *report);
-
 /*
  * Limits what is read of an open trace to calls that begin in ranges of this name (NAME, NAME@DOMAIN),
  * in their thread or, for ranges of the process, in any. Memory stays. 0; -ENOENT with what there is in

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/run/rules.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

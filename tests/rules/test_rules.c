@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/run/rules.h"
 #include "tests/rules/fixture.h"
 
 /* Tests run in processes of their own: a parameter is an index, no pointer. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/run/rules.h"
 #include "tests/rules/fixture.h"
 
 static const struct {

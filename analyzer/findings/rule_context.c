@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rules share that is loaded when the first one asks for it. */
+#include "analyzer/findings/rule_context.h"
+
+#include <stdlib.h>
+
+#include "analyzer/trace/launch_rows.h"
+
+const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis)
+{
+    struct gmt_launch_rows *rows = analysis->launch_rows;
+
+    if (rows != NULL)
+        return rows;
+    rows = calloc(1, sizeof(*rows));
+    if (rows == NULL || gmt_launch_rows_load(rows, analysis->timeline) != 0) {
+        if (rows != NULL)
+            gmt_launch_rows_free(rows);
+        free(rows);
+        return NULL;
+    }
+    return analysis->launch_rows = rows;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a rule is given: the trace, the model, and the report under way. */
+#ifndef GMT_ANALYZER_FINDINGS_RULE_CONTEXT_H
+#define GMT_ANALYZER_FINDINGS_RULE_CONTEXT_H
+
+#include "analyzer/memory/memory.h"
+#include "analyzer/model/device_model.h"
+#include "analyzer/trace/runs.h"
+#include "analyzer/trace/timeline.h"
+#include "reports/model/report.h"
+
+struct gmt_rule;
+struct gmt_launch_rows;
+
+struct gmt_analysis {
+    const struct gmt_timeline *timeline;
+    const struct gmt_model *model;
+    const struct gmt_runs *runs;
+    const struct gmt_memory *memory;
+    struct gmt_report *report;   /* where findings go */
+    const struct gmt_rule *rule; /* the one that runs */
+    struct gmt_rule_result *result;
+    struct gmt_finding *pending; /* what the rule has said so far */
+    size_t pending_count;
+    struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
+};
+
+/* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */
+const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis);
+
+#endif

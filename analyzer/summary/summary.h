@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a report says of the whole run, beside its findings. */
+#ifndef GMT_ANALYZER_SUMMARY_SUMMARY_H
+#define GMT_ANALYZER_SUMMARY_SUMMARY_H
+
+#include "analyzer/findings/rule_context.h"
+
+void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+
+int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+
+/* Peak memory, who made it, and who held memory when there was none left. */
+int gmt_memory_report(struct gmt_analysis *analysis);
+
+/* Names in each finding and note the group that most of its claims lie in, and lists the groups. */
+int gmt_report_name_ranges(const struct gmt_timeline *timeline, struct gmt_report *report);
+
+/* What could not be checked, and why. */
+void gmt_gaps_fill(const struct gmt_timeline *timeline, const struct gmt_model *model,
+                   struct gmt_report *report);
+
+#endif
