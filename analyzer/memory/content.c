@@ -9,29 +9,6 @@
 #include "analyzer/memory/content_scan.h"
 #include "analyzer/trace/sharing.h"
 
-static int compare_memories(const void *a, const void *b)
-{
-    const struct gmt_content_memory *x = a, *y = b;
-
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-struct gmt_content_memory *gmt_content_memory_find(const struct gmt_content_scan *scan, int64_t id)
-{
-    struct gmt_content_memory key = {.id = id};
-
-    return id <= 0 || scan->memory_count == 0
-               ? NULL
-               : bsearch(&key, scan->memories, scan->memory_count, sizeof(key), compare_memories);
-}
-
-enum gmt_content_known gmt_print_compare(const struct gmt_print *a, const struct gmt_print *b)
-{
-    if (a->whole < 0 || b->whole < 0 || a->whole != b->whole || a->bytes_hashed != b->bytes_hashed)
-        return GMT_CONTENT_UNKNOWN;
-    return a->high == b->high && a->low == b->low ? GMT_CONTENT_SAME : GMT_CONTENT_OTHER;
-}
-
 bool gmt_content_is_round_trip(const struct gmt_timeline *timeline,
                                const struct gmt_copy_content *contents, size_t i)
 {
@@ -53,14 +30,6 @@ static struct gmt_content_arrival *arrival_slot(const struct gmt_content_scan *s
          scan->arrivals[at].address != 0 && scan->arrivals[at].address != address;)
         at = (at + 1) % scan->arrival_slots;
     return &scan->arrivals[at];
-}
-
-bool gmt_content_is_pending(const struct gmt_content_scan *scan,
-                            const struct gmt_content_pending *work)
-{
-    bool known = work->stream >= 0 && work->stream < GMT_CONTENT_STREAMS;
-
-    return work->serial > scan->wait_all && (!known || work->serial > scan->wait[work->stream]);
 }
 
 static void hand_over(const struct gmt_content_scan *scan, struct gmt_content_pending *work,
@@ -109,18 +78,6 @@ static void written(struct gmt_content_scan *scan, struct gmt_content_memory *me
         gmt_places_forget(&memory->places, offset, bytes);
     else
         memory->places.count = 0;
-}
-
-int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
-                             const struct gmt_content_memory *memory, const struct gmt_place *place)
-{
-    if (scan->shared)
-        return GMT_DOUBT_SHARED;
-    if (place->serial < scan->unknown)
-        return scan->unknown_doubt;
-    if (place->doubt == GMT_DOUBT_NONE && !memory->handed && scan->timeline->launch_count > 0)
-        return GMT_DOUBT_INDIRECT;
-    return place->doubt;
 }
 
 /* What is known from copy `i`. Earlier writes of another stream, unless they were waited for, may come later. */
@@ -382,7 +339,7 @@ static int begin(struct gmt_content_scan *scan)
                 .address = host[i].address,
                 .free_ns = host[i].free_ns != GMT_NO_TIME ? host[i].free_ns : INT64_MAX,
                 .host = true};
-        qsort(scan->memories, scan->memory_count, sizeof(*scan->memories), compare_memories);
+        gmt_content_memories_sort(scan);
     }
     free(host);
     for (size_t i = 0; scan->contents != NULL && i < tl->copy_count; i++)

@@ -52,6 +52,9 @@ struct gmt_content_scan {
     bool shared, failed;
 };
 
+/* By id, as gmt_content_memory_find needs them. */
+void gmt_content_memories_sort(struct gmt_content_scan *scan);
+
 /* NULL: no memory has that id. */
 struct gmt_content_memory *gmt_content_memory_find(const struct gmt_content_scan *scan, int64_t id);
 

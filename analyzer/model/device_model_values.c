@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of a device model by their types. */
+/* Members of a device model by their types, and its curves. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analyzer/model/device_model_parse.h"
 
@@ -83,4 +84,36 @@ json_t *gmt_model_part(struct gmt_model *model, const json_t *object, const char
 const json_t *gmt_model_list(struct gmt_model *model, const json_t *object, const char *key)
 {
     return member(model, object, key, is_list_of_parts, "array of objects");
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct gmt_model_point *x = a, *y = b;
+
+    return (x->x > y->x) - (x->x < y->x);
+}
+
+void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const char *x_key,
+                          const char *y_key, const char *spread_key, struct gmt_model_curve *curve)
+{
+    size_t i;
+    json_t *entry;
+
+    curve->n = 0;
+    curve->points = gmt_arena_alloc(&model->arena,
+                                    (json_array_size(array) + 1) * sizeof(*curve->points));
+    if (curve->points == NULL)
+        return;
+    json_array_foreach(array, i, entry)
+    {
+        struct gmt_model_point point = {gmt_model_number(model, entry, x_key),
+                                        gmt_model_number(model, entry, y_key),
+                                        gmt_model_number(model, entry, spread_key)};
+
+        /* Logarithms need positive values; a point that lacks one was not measured. */
+        if (point.x > 0 && point.y > 0)
+            curve->points[curve->n++] = point;
+    }
+    if (curve->n > 1)
+        qsort(curve->points, curve->n, sizeof(*curve->points), compare_points);
 }

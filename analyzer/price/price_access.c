@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predicted gain of coalescing: by the stride family where it is alike, else by resources. */
+/* Predicted gain of coalescing: by the stride, store or gather family where it is alike, else by resources. */
 #include <math.h>
 #include <string.h>
 
@@ -7,43 +7,6 @@
 #include "analyzer/price/price.h"
 
 enum { WARP_LANES = 32 };
-
-/* ideal: as counted, NAN: not counted. */
-static struct gmt_access access_of(double bytes, double sectors, double requests, double ideal)
-{
-    struct gmt_access access = {bytes, sectors, requests, bytes / GMT_SECTOR_BYTES};
-
-    if (isfinite(ideal)) {
-        access.ideal = ideal;
-        return access;
-    }
-
-    /* A request of one word still needs a sector. */
-    if (requests > access.ideal)
-        access.ideal = requests;
-    return access;
-}
-
-struct gmt_access gmt_access_of_loads(const struct gmt_tl_class *class)
-{
-    const double *c = class->counter;
-
-    return access_of(c[GMT_M_global_load_bytes], c[GMT_M_global_load_sectors],
-                     c[GMT_M_global_load_requests], c[GMT_M_global_load_ideal_sectors]);
-}
-
-struct gmt_access gmt_access_of_stores(const struct gmt_tl_class *class)
-{
-    const double *c = class->counter;
-
-    return access_of(c[GMT_M_global_store_bytes], c[GMT_M_global_store_sectors],
-                     c[GMT_M_global_store_requests], c[GMT_M_global_store_ideal_sectors]);
-}
-
-double gmt_access_ratio(const struct gmt_access *access)
-{
-    return access->ideal > 0 && isfinite(access->sectors) ? access->sectors / access->ideal : NAN;
-}
 
 /* Work beyond L1 shrinks to what is asked for, and not at all where L1 already saw to that. */
 static void shrink(double *value, double part, double ideal)
@@ -307,4 +270,12 @@ struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt
     }
     struct gmt_repair repair = repair_of(model, timeline, class, &load, &store, loads, stores);
     return gmt_price_repair(model, timeline, class, &repair);
+}
+
+struct gmt_gain gmt_price_gather(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                                 const struct gmt_tl_class *class)
+{
+    struct gmt_gain gain = gmt_price_gather_family(model, timeline, class);
+
+    return isfinite(gain.best_ns) ? gain : gmt_price_access(model, timeline, class, true, false);
 }

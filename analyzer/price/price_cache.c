@@ -104,11 +104,3 @@ struct gmt_gain gmt_price_gather_family(const struct gmt_model *model,
     gain.high_ns = fmin(t_ns, fmax(gain.best_ns, excess_ns) + doubt_ns);
     return gain;
 }
-
-struct gmt_gain gmt_price_gather(const struct gmt_model *model, const struct gmt_timeline *timeline,
-                                 const struct gmt_tl_class *class)
-{
-    struct gmt_gain gain = gmt_price_gather_family(model, timeline, class);
-
-    return isfinite(gain.best_ns) ? gain : gmt_price_access(model, timeline, class, true, false);
-}

@@ -7,48 +7,9 @@
 #include "analyzer/price/price_launch.h"
 #include "analyzer/price/price_mapped.h"
 
-/* Warp schedulers of a multiprocessor, each of which issues one instruction per cycle: Volta on. */
-enum { SCHEDULERS = 4, WARP_LANES = 32 };
+enum { WARP_LANES = 32 };
 enum { COALESCED = 4, STRIDED = 32 }; /* sectors per request of the calibrated L1 rates */
 enum { CURVE_BYTES = 4 };             /* of the loads whose bandwidth over occupancy is known */
-
-static double sum_known(double a, double b)
-{
-    if (isnan(a))
-        return b;
-    return isnan(b) ? a : a + b;
-}
-
-/* Time in which the schedulers could have issued the executed instructions; NAN: not measured. */
-static double issue_time(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)
-{
-    const double *c = class->counter;
-    double slots = SCHEDULERS * (double)timeline->device.sm_count * c[GMT_M_sm_cycles_active];
-
-    /* fmin would take the other one for what was not measured. */
-    if (!(slots > 0) || isnan(c[GMT_M_instructions]))
-        return NAN;
-    return class->median_ns * fmin(1.0, c[GMT_M_instructions] / slots);
-}
-
-struct gmt_work gmt_work_of_class(const struct gmt_timeline *timeline,
-                                  const struct gmt_tl_class *class)
-{
-    const double *c = class->counter;
-    double local = sum_known(c[GMT_M_local_load_sectors], c[GMT_M_local_store_sectors]);
-    double locals = sum_known(c[GMT_M_local_load_requests], c[GMT_M_local_store_requests]);
-
-    return (struct gmt_work){
-        .dram_bytes = sum_known(c[GMT_M_dram_read_bytes], c[GMT_M_dram_write_bytes]),
-        .l2_sectors = sum_known(c[GMT_M_l2_read_sectors], c[GMT_M_l2_write_sectors]),
-        .l1_sectors = sum_known(
-            sum_known(c[GMT_M_global_load_sectors], c[GMT_M_global_store_sectors]), local),
-        .shared_wavefronts = sum_known(c[GMT_M_shared_load_wavefronts],
-                                       c[GMT_M_shared_store_wavefronts]),
-        .issue_ns = issue_time(timeline, class),
-        .l1_requests = sum_known(
-            sum_known(c[GMT_M_global_load_requests], c[GMT_M_global_store_requests]), locals)};
-}
 
 static double occupancy_of(const struct gmt_tl_class *class)
 {

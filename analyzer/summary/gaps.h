@@ -4,6 +4,7 @@
 #define GMT_ANALYZER_SUMMARY_GAPS_H
 
 #include "analyzer/trace/timeline.h"
+
 void gmt_gaps_add_losses(const struct gmt_timeline *timeline, struct gmt_report *report);
 
 /* What helps against the first of such reasons that anything helps against; NULL: nothing does. */
