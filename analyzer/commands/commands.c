@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of commands and options, and how a command's line is parsed. */
+/* How the line of a command is parsed, and what commands share. */
 #include "analyzer/commands/commands.h"
 
 #include <errno.h>
@@ -7,20 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analyzer/trace/open.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/memory_limit.h"
-#include "libtrace/base/nearest.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmanalyze " GMT_VERSION;
 
-const struct gmt_command gmt_commands[GMT_COMMANDS] = {
-#define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary, gmt_command_##name},
+static const struct {
+    const char *name, *arguments, *summary;
+} commands[GMT_COMMANDS] = {
+#define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary},
 #include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
 };
@@ -43,25 +43,6 @@ static const struct option_row rows[] = {
 #undef GMT_OPTION
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
-
-const struct gmt_command *gmt_command_find(const char *name)
-{
-    for (size_t i = 0; i < GMT_COMMANDS; i++) {
-        if (strcmp(gmt_commands[i].name, name) == 0)
-            return &gmt_commands[i];
-    }
-    return NULL;
-}
-
-const char *gmt_command_nearest(const char *name)
-{
-    const char *names[GMT_COMMANDS];
-
-    for (size_t i = 0; i < GMT_COMMANDS; i++)
-        names[i] = gmt_commands[i].name;
-    return name[0] != '-' && access(name, F_OK) != 0 ? gmt_nearest(name, names, GMT_COMMANDS)
-                                                     : NULL;
-}
 
 /* argp keeps pointers to what it is given until it has printed: one line is parsed per process. */
 static void fill(struct argp_option *table, unsigned command)
@@ -96,15 +77,16 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
 {
     static struct argp_option table[ROWS + 2];
     static char text[2048], name[64];
-    const struct gmt_command *command = &gmt_commands[index];
-    struct argp argp = {
-        .options = table, .parser = parse_common, .args_doc = command->arguments, .doc = text};
+    struct argp argp = {.options = table,
+                        .parser = parse_common,
+                        .args_doc = commands[index].arguments,
+                        .doc = text};
 
     command_parser = parser;
     fill(table, 1u << index);
-    snprintf(text, sizeof(text), "%s\v%s", command->summary, doc != NULL ? doc : "");
+    snprintf(text, sizeof(text), "%s\v%s", commands[index].summary, doc != NULL ? doc : "");
     if (index != GMT_COMMAND_ANALYZE) {
-        snprintf(name, sizeof(name), "gmanalyze %s", command->name);
+        snprintf(name, sizeof(name), "gmanalyze %s", commands[index].name);
         argv[0] = name;
     }
     argp_err_exit_status = GMT_EXIT_USAGE;

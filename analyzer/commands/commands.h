@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of gmanalyze: what main dispatches to. A new one is a row in commands.def, a file
+/* The commands of gmanalyze, and what they share. A new one is a row in commands.def, a file
  * beside this one, and its options' rows in options.def. */
 #ifndef GMT_ANALYZER_COMMANDS_COMMANDS_H
 #define GMT_ANALYZER_COMMANDS_COMMANDS_H
@@ -24,16 +24,6 @@ enum gmt_command_mask {
 #undef GMT_COMMAND
 };
 
-struct gmt_command {
-    const char *name, *arguments, *summary;
-    /* Takes the arguments from the command's own name on; returns the exit code. */
-    int (*run)(int argc, char **argv);
-};
-
-extern const struct gmt_command gmt_commands[GMT_COMMANDS];
-
-const struct gmt_command *gmt_command_find(const char *name); /* or NULL */
-
 /* Keys of options that have no letter. */
 enum gmt_option_key {
     GMT_KEY_FIRST = 0x100,
@@ -41,9 +31,6 @@ enum gmt_option_key {
 #include "analyzer/commands/options.def"
 #undef GMT_OPTION
 };
-
-/* The command that `name` was most likely meant to be, where it is no file; NULL: none. */
-const char *gmt_command_nearest(const char *name);
 
 /*
  * Parses a command's line with the rows of options.def that it takes. `doc` is what --help says

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "analyzer/commands/commands.h"
+#include "analyzer/commands/command_table.h"
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/base/printable.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/commands/command_table.h"
 #include "analyzer/commands/commands.h"
 #include "tests/fuzz/fuzz.h"
 

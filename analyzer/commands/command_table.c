@@ -1,8 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gmanalyze help: the commands, or how one of them is used. */
-#include <stdio.h>
+/* The table of commands; and gmanalyze help, which lists it or asks one of them how it is used. */
+#include "analyzer/commands/command_table.h"
 
-#include "analyzer/commands/commands.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtrace/base/nearest.h"
+
+const struct gmt_command gmt_commands[GMT_COMMANDS] = {
+#define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary, gmt_command_##name},
+#include "analyzer/commands/commands.def"
+#undef GMT_COMMAND
+};
+
+const struct gmt_command *gmt_command_find(const char *name)
+{
+    for (size_t i = 0; i < GMT_COMMANDS; i++) {
+        if (strcmp(gmt_commands[i].name, name) == 0)
+            return &gmt_commands[i];
+    }
+    return NULL;
+}
+
+const char *gmt_command_nearest(const char *name)
+{
+    const char *names[GMT_COMMANDS];
+
+    for (size_t i = 0; i < GMT_COMMANDS; i++)
+        names[i] = gmt_commands[i].name;
+    return name[0] != '-' && access(name, F_OK) != 0 ? gmt_nearest(name, names, GMT_COMMANDS)
+                                                     : NULL;
+}
+
+/* ---- help ------------------------------------------------------------------------------------- */
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
