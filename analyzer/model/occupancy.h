@@ -107,9 +107,4 @@ int64_t gmt_occupancy_cluster_blocks(const struct gmt_tl_class *class);
 int64_t gmt_occupancy_clusters_at_most(const struct gmt_timeline *timeline,
                                        const struct gmt_tl_class *class);
 
-/* All of the above, for a report, in its arena. NULL: no memory. */
-const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
-                                                        const struct gmt_timeline *timeline,
-                                                        const struct gmt_tl_class *class);
-
 #endif

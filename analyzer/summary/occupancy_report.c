@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyzer/model/occupancy.h"
+#include "analyzer/summary/summary.h"
 #include "libtrace/base/format.h"
 
 enum { WARP_LANES = 32 };
