@@ -229,7 +229,7 @@ def main() -> int:
             path.write_bytes(gzip.decompress(trace.read_bytes()))
             trace = path
         bad = judge_trace(trace, printed.read_text(encoding="utf-8"),
-                          json.loads(raw.read_text(encoding="utf-8")))
+                          json.loads(gzip.decompress(raw.read_bytes())))
     return 1 if bad else 0
 
 

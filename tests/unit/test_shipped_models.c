@@ -7,22 +7,23 @@
 #include <string.h>
 
 #include "kernels/fit/model.h"
+#include "tests/recordings.h"
 
 static json_t *load(const char *path)
 {
     json_error_t error;
-    json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    json_t *document = gmt_recording_load(path, &error);
 
     cr_assert(document != NULL, "%s: %s", path, error.text);
     return document;
 }
 
-/* The raw file of x.json is x.raw.json. */
+/* The raw file of x.json is x.raw.json.gz. */
 static json_t *load_model_of(const char *raw_path)
 {
     char path[4096];
 
-    snprintf(path, sizeof(path), "%.*s.json", (int)(strlen(raw_path) - strlen(".raw.json")),
+    snprintf(path, sizeof(path), "%.*s.json", (int)(strlen(raw_path) - strlen(".raw.json.gz")),
              raw_path);
     return load(path);
 }
@@ -40,7 +41,7 @@ Test(shipped_models, are_what_the_fit_makes_of_their_raw_timings)
 {
     glob_t found;
 
-    cr_assert(glob(GMT_SOURCE_DIR "/kernels/models/*.raw.json", 0, NULL, &found) == 0);
+    cr_assert(glob(GMT_SOURCE_DIR "/kernels/models/*.raw.json.gz", 0, NULL, &found) == 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         json_t *raw = load(found.gl_pathv[i]), *model = load_model_of(found.gl_pathv[i]);
         json_t *refitted = refit(raw);
@@ -59,7 +60,7 @@ Test(shipped_models, are_what_the_fit_makes_of_their_raw_timings)
 /* The comparison sees a timing that is one per cent off. */
 Test(shipped_models, do_not_follow_from_other_timings)
 {
-    json_t *raw = load(GMT_SOURCE_DIR "/kernels/models/nvidia-h200.raw.json");
+    json_t *raw = load(GMT_SOURCE_DIR "/kernels/models/nvidia-h200.raw.json.gz");
     json_t *model = load(GMT_SOURCE_DIR "/kernels/models/nvidia-h200.json");
     json_t *curve = json_object_get(json_object_get(raw, "transfers"), "h2d_pinned_async");
     json_t *point = json_array_get(curve, json_array_size(curve) - 1);

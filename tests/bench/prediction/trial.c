@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/fit/model.h"
+#include "tests/recordings.h"
 
 /*
  * The launches of one variant remain, and the copies between the launches before and after them,
@@ -51,7 +52,7 @@ double gmt_number_of(const json_t *object, const char *key)
 static json_t *load_file(const char *path, char *message, size_t bytes)
 {
     json_error_t error;
-    json_t *document = json_load_file(path, 0, &error);
+    json_t *document = gmt_recording_load(path, &error);
     if (document == NULL)
         snprintf(message, bytes, "%s: %s", path, error.text);
     return document;
@@ -126,7 +127,7 @@ static json_t *variants_of(const char *model)
 /* The times of the board that the traces were made on. */
 static json_t *measured(const char *directory, char *message, size_t bytes)
 {
-    json_t *raw = load(directory, "calibration_1.raw.json", message, bytes);
+    json_t *raw = load(directory, "calibration_1.raw.json.gz", message, bytes);
     json_t *model = raw != NULL ? gmt_model_from_raw(raw, message, bytes) : NULL;
     char *text = model != NULL ? json_dumps(model, JSON_COMPACT) : NULL;
     json_t *variants = text != NULL ? variants_of(text) : NULL;
@@ -142,13 +143,13 @@ int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, const
 {
     *set = (struct gmt_evidence_set){.raw = NULL};
     snprintf(set->directory, sizeof(set->directory), "%s", directory);
-    set->raw = load(directory, "raw.json", message, bytes);
+    set->raw = load(directory, "raw.json.gz", message, bytes);
     if (set->raw == NULL)
         return -EIO;
     set->calibration = load_file(calibration, message, bytes);
     if (set->calibration == NULL)
         return -EIO;
-    set->repeat = load(directory, "repeat.json", message, bytes);
+    set->repeat = load(directory, "repeat.json.gz", message, bytes);
     if (set->repeat == NULL)
         return -EIO;
     set->traced = json_object_get(set->raw, "traced");

@@ -13,7 +13,7 @@
  */
 struct gmt_evidence_set {
     char directory[512];
-    json_t *raw;         /* raw.json                                    */
+    json_t *raw;         /* raw.json.gz                                 */
     json_t *calibration; /* raw timings that models are fitted to       */
     json_t *repeat;      /* repeat.json: several calibrations in a row  */
     json_t *variants;    /* measured: calibration_1.raw.json, own rows  */

@@ -202,7 +202,7 @@ def reference_kernels(session, way):
             (session.out / f"reference_deep.{name}").write_bytes(data)
     tests = session.sources.parent
     judged = session.plain([sys.executable, tests / "deep" / "reference_lines.py", path, printed,
-                            tests / "data" / "prediction" / "raw.json"], timeout=300)
+                            tests / "data" / "prediction" / "raw.json.gz"], timeout=300)
     lines = judged.stdout.splitlines()
     for line in lines:
         if line.startswith("FAIL"):

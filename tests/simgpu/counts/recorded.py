@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recorded.py RAW: what a GPU counted for every reference kernel, from tests/data/prediction/raw.json,
+"""recorded.py RAW: what a GPU counted for every reference kernel, from tests/data/prediction/raw.json.gz,
 in the form that sim_reference reads: variant, kernel, metric, value of one launch, without zeros.
 Variants of several kernels in one launch are left out."""
 
+import gzip
 import json
 import sys
 
-with open(sys.argv[1], encoding="utf-8") as file:
+with gzip.open(sys.argv[1], "rt", encoding="utf-8") as file:
     raw = json.load(file)
 for row in raw["traced"]:
     if row.get("kernels_per_launch") != 1 or not row.get("counters"):
