@@ -386,12 +386,14 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     return site->made;
 }
 
-/* Freeing holds the other threads: it is tried after 10 ms at the earliest, and in vain ever less often. */
+/* Freeing holds the other threads, where there are any: it is tried after 10 ms at the earliest, and in vain ever less
+ * often. A thread that is alone frees at its next call that waits: a program that asks how much memory is free finds all. */
 static _Atomic uint64_t next_ns, pause_ns;
 static bool may_free_now(void)
 {
     uint64_t now_ns = gmt_clock_monotonic_ns(), last_ns = atomic_load(&pause_ns);
-    if (now_ns < atomic_load(&next_ns) || !gmt_streams_idle(gmt_context_current(NULL))) {
+    if ((now_ns < atomic_load(&next_ns) && !gmt_hold_alone()) ||
+        !gmt_streams_idle(gmt_context_current(NULL))) {
         return false;
     }
     uint64_t pause = last_ns == 0 ? FIRST_PAUSE_NS : last_ns < LONGEST_NS ? 2 * last_ns : last_ns;
