@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "launcher/doctor.h"
-#include "libtrace/cupti/code/locate.h"
+#include "libtrace/cupti/base/locate.h"
 #include "libtrace/store/db/model_cache.h"
 #include "preload/state/device.h"
 

@@ -6,16 +6,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/base/activity.h"
+#include "libtrace/cupti/base/contexts.h"
+#include "libtrace/cupti/base/copies.h"
+#include "libtrace/cupti/base/loader.h"
+#include "libtrace/cupti/base/refusal.h"
+#include "libtrace/cupti/base/watch.h"
 #include "libtrace/cupti/code/code_index.h"
-#include "libtrace/cupti/contexts.h"
-#include "libtrace/cupti/copies.h"
 #include "libtrace/cupti/handover.h"
-#include "libtrace/cupti/loader.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sampling.h"
-#include "libtrace/cupti/refusal.h"
-#include "libtrace/cupti/watch.h"
 #include "libtrace/record/spool.h"
 
 #define FLUSH_DEADLINE_NS UINT64_C(900000000)

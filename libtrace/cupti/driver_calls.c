@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 
 static struct gmt_cupti_api api;
 static void (*receiver)(const struct gmt_driver_call *call);

@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/cupti/activity.h"
-#include "libtrace/cupti/buffers.h"
+#include "libtrace/cupti/base/activity.h"
+#include "libtrace/cupti/base/buffers.h"
+#include "libtrace/cupti/base/contexts.h"
+#include "libtrace/cupti/base/holds.h"
+#include "libtrace/cupti/base/refusal.h"
+#include "libtrace/cupti/base/watch.h"
 #include "libtrace/cupti/code/cubins.h"
-#include "libtrace/cupti/contexts.h"
 #include "libtrace/cupti/driver_calls.h"
-#include "libtrace/cupti/measure/holds.h"
 #include "libtrace/cupti/measure/measure.h"
-#include "libtrace/cupti/refusal.h"
-#include "libtrace/cupti/watch.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
@@ -200,7 +200,8 @@ void gmt_handover_before(struct gmt_handover *request)
                       (request->request & GMT_REQUEST_RELEASE) != 0;
     if (gives_back && begin()) {
         if (subscriptions == 0) {
-            (void)gmt_cubins_yield(); /* a handle of old may be that of our subscription now */
+            (void)gmt_cubins_yield(
+                gmt_measure_quiesce); /* a handle of old may be that of our subscription now */
         }
         end();
     }
@@ -213,7 +214,7 @@ bool gmt_handover_again(struct gmt_handover *request, CUptiResult result)
         return false;
     }
     /* Who listens to modules being loaded is a subscriber; who records activities mostly is none. */
-    bool listened = request->held == GMT_HELD_SUBSCRIPTION && gmt_cubins_yield();
+    bool listened = request->held == GMT_HELD_SUBSCRIPTION && gmt_cubins_yield(gmt_measure_quiesce);
     bool in_the_way = !listened && active && atomic_load(&ours);
     if (in_the_way) {
         claim(request);

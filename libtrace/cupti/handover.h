@@ -17,7 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/holds.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/collector.h"
 
 /* What a request does. */
@@ -29,19 +30,6 @@ enum gmt_request {
     GMT_REQUEST_RETRY = 8,   /* claims only where CUPTI refuses it otherwise           */
     GMT_REQUEST_END = 16,    /* takes CUPTI down altogether                            */
     GMT_REQUEST_END_PROFILER = 32,
-};
-
-/* What is held: requests of the same thing come in pairs. */
-enum gmt_held {
-    GMT_HELD_NOTHING,
-    GMT_HELD_KIND, /* an activity kind: once, however often it is switched on; `key` says which */
-    GMT_HELD_HARDWARE_TRACE,
-    GMT_HELD_SUBSCRIPTION,
-    GMT_HELD_RANGE_PROFILER,
-    GMT_HELD_PROFILER_SESSION,
-    GMT_HELD_PC_SAMPLING,
-    GMT_HELD_PM_SAMPLING,
-    GMT_HELD_SASS_METRICS,
 };
 
 struct gmt_handover {

@@ -2,7 +2,7 @@
 /*
  * Hooks: CUPTI, as the program calls it. They record nothing; they let the collector stand back.
  *
- * The collector calls CUPTI by what its handle gives (libtrace/cupti/loader.c) and never comes through here.
+ * The collector calls CUPTI by what its handle gives (libtrace/cupti/base/loader.c) and never comes through here.
  * CUPTI is linked so that its own calls do not either. That we are inside a driver hook means nothing
  * here: callbacks of the program's run there.
  */
@@ -16,8 +16,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "libtrace/cupti/buffers.h"
-#include "libtrace/cupti/copies.h"
+#include "libtrace/cupti/base/buffers.h"
+#include "libtrace/cupti/base/copies.h"
+#include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/cupti/handover.h"
 #include "preload/hooks/hook.h"
 #include "preload/lookup/resolve.h"
@@ -75,7 +76,7 @@ static void *find_real(enum function function)
     return known;
 }
 
-/* Of several copies one is served (libtrace/cupti/copies.h); the others keep their own functions. */
+/* Of several copies one is served (libtrace/cupti/base/copies.h); the others keep their own functions. */
 void *gmt_cupti_route(const char *name, void *found)
 {
     unsigned at = 0;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/entry_points.h"
 #include "preload/hooks/cupti.h"
 #include "preload/hooks/hook.h"

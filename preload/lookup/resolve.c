@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/collector.h"
 #include "libtrace/record/entry_points.h"
 #include "preload/hooks/hook.h"
@@ -16,11 +17,6 @@
 void *gmt_hook_real[GMT_HOOK_COUNT];
 struct gmt_driver gmt_driver;
 bool gmt_driver_is_software;
-
-/* Used by dlsym.S. */
-typedef void *dlsym_function(void *, const char *);
-__attribute__((visibility("hidden"))) dlsym_function *gmt_real_dlsym;
-__attribute__((visibility("hidden"))) dlsym_function *gmt_find_real_dlsym(void);
 
 static const char *const hook_names[GMT_HOOK_COUNT] = {
 #define GMT_HOOK(symbol, family, runtime) #symbol,
@@ -51,29 +47,12 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool resolved;
 static void *libcuda_handle;
 
-/* glibc moved dlsym into libc.so with 2.34; older symbol versions stay for older programs. Asking
- * by dlvsym, never by dlsym, keeps us out of other interposers' wrappers. */
-dlsym_function *gmt_find_real_dlsym(void)
-{
-    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
-    for (size_t i = 0; gmt_real_dlsym == NULL && i < 2; i++) {
-        void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-        memcpy(&gmt_real_dlsym, &found, sizeof(found));
-    }
-    return gmt_real_dlsym;
-}
-
 void *gmt_resolve_in_libc(void)
 {
     void *address;
-    dlsym_function *found = gmt_find_real_dlsym();
+    gmt_dlsym_function *found = gmt_find_real_dlsym();
     memcpy(&address, &found, sizeof(address));
     return address;
-}
-
-void *gmt_dlsym_past_us(void *handle, const char *name)
-{
-    return gmt_find_real_dlsym()(handle, name);
 }
 
 static unsigned slot_of(uintptr_t real)

@@ -28,9 +28,6 @@ void *gmt_resolve_in_libc(void);
 /* A driver entry point itself, bypassing the hooks; NULL if this driver has none of that name. */
 void *gmt_real_symbol(const char *name);
 
-/* The loader's dlsym, without our filter. */
-void *gmt_dlsym_past_us(void *handle, const char *name);
-
 /* What the program gets instead of `real`, which the driver returned for `name`: our hook, a
  * counting jump for an entry point without one (coverage.h), or `real` itself. `version`: as in
  * gmt_coverage_note. */

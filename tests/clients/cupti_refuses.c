@@ -9,4 +9,4 @@ enum { NOT_SUPPORTED = 27 };
     { \
         return NOT_SUPPORTED; \
     }
-#include "libtrace/cupti/functions.def"
+#include "libtrace/cupti/base/functions.def"

@@ -8,6 +8,7 @@
 
 #include "cubin_fixture.h"
 #include "libtrace/cupti/code/cubins.h"
+#include "libtrace/cupti/measure/measure.h"
 #include "libtrace/record/collector.h"
 
 static CUpti_CallbackFunc callback;
@@ -111,7 +112,7 @@ Test(cubins, knows_nothing_where_cupti_shows_no_image)
 Test(cubins, knows_nothing_after_the_program_had_the_subscription)
 {
     load("k");
-    cr_expect(gmt_cubins_yield());
+    cr_expect(gmt_cubins_yield(gmt_measure_quiesce));
     gmt_cubins_resume();
     load("k");
     cr_expect_eq(reach("k"), -ENOENT);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/base/contexts.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 

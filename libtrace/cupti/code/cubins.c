@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "libtrace/cupti/code/code_index.h"
-#include "libtrace/cupti/measure/measure.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
@@ -178,13 +177,13 @@ CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
     return subscribe(failed);
 }
 
-bool gmt_cubins_yield(void)
+bool gmt_cubins_yield(void (*quiesce)(void))
 {
     if (!subscribed || !atomic_load(&listening)) {
         return false;
     }
     left_to_program = true; /* from here on no launch is begun to be counted ... */
-    gmt_measure_quiesce();  /* ... and one that was is at its end */
+    quiesce();              /* ... and one that was is at its end */
     gmt_code_index_missed();
     config->enter();
     (void)cupti->cuptiUnsubscribe(subscriber);

@@ -9,7 +9,7 @@
 #ifndef GMT_CUPTI_CODE_CUBINS_H
 #define GMT_CUPTI_CODE_CUBINS_H
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/collector.h"
 
 /* Listen to modules being loaded, until the process ends. Both stay valid for its life. *failed names
@@ -26,8 +26,8 @@ void gmt_cubins_abandon(void);
 
 /* CUPTI has one subscriber: leave that to the program. False: it was not us. What it loads from now on is
  * not put aside, and what the code of any kernel can reach is not known any more. The caller holds
- * handover.c's lock, as of the next two. */
-bool gmt_cubins_yield(void);
+ * handover.c's lock, as of the next two. `quiesce` waits for the end of a launch that is being counted. */
+bool gmt_cubins_yield(void (*quiesce)(void));
 /* CUPTI has been taken down, and our subscription with it. */
 void gmt_cubins_lost(void);
 /* Either of both is so: nothing can be counted, for CUPTI patches by our subscription. Needs no lock. */

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/base/activity.h"
+#include "libtrace/cupti/base/holds.h"
+#include "libtrace/cupti/base/refusal.h"
 #include "libtrace/cupti/code/cubins.h"
-#include "libtrace/cupti/measure/holds.h"
-#include "libtrace/cupti/refusal.h"
 #include "libtrace/record/spool.h"
 
 #define CAPABILITY "instructions"

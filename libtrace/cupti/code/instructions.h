@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/cupti/code/sass.h"
-#include "libtrace/cupti/loader.h"
 #include "libtrace/record/collector.h"
 
 /* Both stay valid for the life of the process. False: they cannot be counted, a capability row says why. */

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/collector.h"
 
 enum { GMT_SASS_ROWS_MAX = 32, GMT_SASS_CONTEXTS_MAX = 64 };

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/layout.h"
 
 #define GMT_GROUP_METRICS 48u /* more than two groups have */

@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/base/activity.h"
+#include "libtrace/cupti/base/contexts.h"
+#include "libtrace/cupti/base/refusal.h"
+#include "libtrace/cupti/base/watch.h"
 #include "libtrace/cupti/code/instructions.h"
-#include "libtrace/cupti/contexts.h"
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/cupti/measure/sessions.h"
-#include "libtrace/cupti/refusal.h"
-#include "libtrace/cupti/watch.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 

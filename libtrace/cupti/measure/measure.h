@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/collector.h"
 
 /* `api` and `config` must stay valid for the life of the process. */

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/cupti/measure/chips.h"
 #include "libtrace/cupti/measure/groups.h"
 #include "libtrace/record/layout.h"

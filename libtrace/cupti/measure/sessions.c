@@ -4,13 +4,14 @@
 #include "libtrace/cupti/measure/sessions.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
+#include "libtrace/cupti/base/contexts.h"
+#include "libtrace/cupti/base/refusal.h"
+#include "libtrace/cupti/base/watch.h"
 #include "libtrace/cupti/code/instructions.h"
-#include "libtrace/cupti/contexts.h"
 #include "libtrace/cupti/measure/open_range.h"
-#include "libtrace/cupti/refusal.h"
-#include "libtrace/cupti/watch.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
@@ -126,6 +127,30 @@ static bool tick(void)
     return runs;
 }
 
+/* A row for a group of which this device cannot count all metrics in one pass. */
+static void write_dropped(const struct gmt_group *metrics, enum gmt_counter_group group)
+{
+    if (metrics->dropped_count == 0) {
+        return;
+    }
+    char text[512] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < metrics->dropped_count && at < sizeof(text); i++) {
+        for (size_t row = 0; row < gmt_metric_row_count; row++) {
+            if (gmt_metric_rows[row].id == metrics->dropped[i]) {
+                int length = snprintf(text + at, sizeof(text) - at, "%s%s", i != 0 ? ", " : "",
+                                      gmt_metric_rows[row].name);
+                at += length > 0 ? (size_t)length : 0;
+            }
+        }
+    }
+    static const char *const names[] = {"", "counters.patched", "counters.hardware",
+                                        "counters.spill"};
+    char detail[600];
+    (void)snprintf(detail, sizeof(detail), "not counted on this GPU: %s", text);
+    gmt_spool_capability(names[group], GMT_CAP_PARTIAL, 0, detail, "");
+}
+
 bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_ns)
 {
     void *context = gmt_contexts_handle(at);
@@ -143,7 +168,7 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
         gmt_spool_capability("counters", GMT_CAP_OK, 0, "", "");
     }
     m->any_session = true;
-    gmt_refusal_dropped(&m->ranges.chip->groups[group], group);
+    write_dropped(&m->ranges.chip->groups[group], group);
     gmt_sampling_enter(&m->sampling, group, now_ns);
     gmt_watch_start(tick, TICK_NS);
     return true;

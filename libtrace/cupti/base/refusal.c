@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What CUPTI refuses, and the remedy (refusal.h). */
-#include "libtrace/cupti/refusal.h"
+#include "libtrace/cupti/base/refusal.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtrace/cupti/copies.h"
+#include "libtrace/cupti/base/copies.h"
 #include "libtrace/record/spool.h"
 
 static const struct {
@@ -87,29 +87,6 @@ void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiRes
 bool gmt_refusal_is_of_group(CUptiResult result)
 {
     return result == CUPTI_ERROR_INVALID_METRIC_NAME;
-}
-
-void gmt_refusal_dropped(const struct gmt_group *metrics, enum gmt_counter_group group)
-{
-    if (metrics->dropped_count == 0) {
-        return;
-    }
-    char text[512] = "";
-    size_t at = 0;
-    for (size_t i = 0; i < metrics->dropped_count && at < sizeof(text); i++) {
-        for (size_t row = 0; row < gmt_metric_row_count; row++) {
-            if (gmt_metric_rows[row].id == metrics->dropped[i]) {
-                int length = snprintf(text + at, sizeof(text) - at, "%s%s", i != 0 ? ", " : "",
-                                      gmt_metric_rows[row].name);
-                at += length > 0 ? (size_t)length : 0;
-            }
-        }
-    }
-    static const char *const names[] = {"", "counters.patched", "counters.hardware",
-                                        "counters.spill"};
-    char detail[600];
-    (void)snprintf(detail, sizeof(detail), "not counted on this GPU: %s", text);
-    gmt_spool_capability(names[group], GMT_CAP_PARTIAL, 0, detail, "");
 }
 
 void gmt_refusal_copies(void)

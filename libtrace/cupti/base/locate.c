@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which CUPTI would be used? For programs that only want to tell. */
-#include "libtrace/cupti/code/locate.h"
+#include "libtrace/cupti/base/locate.h"
 
 #include <stdio.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 
 int gmt_cupti_locate(const char *given, char *path, size_t bytes, uint32_t *version)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes CUPTI's activity buffers and writes one GMT_REC_DEVICE_OP per record. */
 #define _GNU_SOURCE
-#include "libtrace/cupti/activity.h"
+#include "libtrace/cupti/base/activity.h"
 
 #include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "libtrace/cupti/buffers.h"
+#include "libtrace/cupti/base/buffers.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 

@@ -6,8 +6,8 @@
  * what is in the process, then the user's choice, then the one that belongs to the process's own CUDA
  * runtime, then the toolkit's.
  */
-#ifndef GMT_CUPTI_LOADER_H
-#define GMT_CUPTI_LOADER_H
+#ifndef GMT_CUPTI_BASE_LOADER_H
+#define GMT_CUPTI_BASE_LOADER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@
 
 struct gmt_cupti_api {
 #define GMT_CUPTI_FUNCTION(set, name) __typeof__(name) *name;
-#include "libtrace/cupti/functions.def"
+#include "libtrace/cupti/base/functions.def"
 #undef GMT_CUPTI_FUNCTION
     uint32_t version;             /* cuptiGetVersion, e.g. 130001                              */
     void *handle;                 /* stays open for the life of the process                    */

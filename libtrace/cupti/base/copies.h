@@ -8,20 +8,19 @@
  * collector's: whoever looks up a function of it is given that of ours. Only one of the same soname, which
  * is to say of the same interface; another one stays as it is, and the trace says why it is refused.
  */
-#ifndef GMT_CUPTI_COPIES_H
-#define GMT_CUPTI_COPIES_H
+#ifndef GMT_CUPTI_BASE_COPIES_H
+#define GMT_CUPTI_BASE_COPIES_H
 
 #include <stdbool.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 
 /* The collector has the driver by `api`, or is about to; NULL: CUPTI refused, it has not. */
 void gmt_copies_attach(const struct gmt_cupti_api *api);
 
 /* The program looks up `name`, which is at `found` in some copy: what to use in its place, `found` itself
  * where that is right; NULL where nothing is to be done, because the driver will refuse that copy or because
- * ours has no such function. `asks`: it is one by which CUPTI is asked for something that there is one of.
- * The caller sees to it that dlsym finds what is there, and not our hooks. */
+ * ours has no such function. `asks`: it is one by which CUPTI is asked for something that there is one of. */
 void *gmt_copies_route(const char *name, void *found, bool asks);
 
 /* A handle of the copy whose functions the program looked up first, before the collector came; or NULL. */

@@ -3,8 +3,8 @@
  * Helper threads of the collector: one that ticks while a measuring session runs, and ones that run
  * a function beside the program, waited for at most so long, or not at all. All signals are blocked in them.
  */
-#ifndef GMT_CUPTI_WATCH_H
-#define GMT_CUPTI_WATCH_H
+#ifndef GMT_CUPTI_BASE_WATCH_H
+#define GMT_CUPTI_BASE_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

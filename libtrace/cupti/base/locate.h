@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which CUPTI would be used? For programs that only want to tell (gmtrace doctor). */
-#ifndef GMT_CUPTI_CODE_LOCATE_H
-#define GMT_CUPTI_CODE_LOCATE_H
+#ifndef GMT_CUPTI_BASE_LOCATE_H
+#define GMT_CUPTI_BASE_LOCATE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contexts of the process that the collector was told of (contexts.h). */
-#include "libtrace/cupti/contexts.h"
+#include "libtrace/cupti/base/contexts.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends the program's calls to the one copy of CUPTI that the driver serves (copies.h). */
 #define _GNU_SOURCE
-#include "libtrace/cupti/copies.h"
+#include "libtrace/cupti/base/copies.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "libtrace/cupti/base/real_dlsym.h"
 
 #define COPIES 8u
 
@@ -109,7 +111,7 @@ void *gmt_copies_route(const char *name, void *found, bool asks)
     if (asks) {
         note(same ? GMT_COPY_SERVED : GMT_COPY_REFUSED, theirs);
     }
-    return same ? dlsym(api->handle, name) : NULL;
+    return same ? gmt_dlsym_past_us(api->handle, name) : NULL;
 }
 
 void *gmt_copies_of_program(void)

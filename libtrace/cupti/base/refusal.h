@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What CUPTI refuses, as capability rows that say what the user can do about it. */
-#ifndef GMT_CUPTI_REFUSAL_H
-#define GMT_CUPTI_REFUSAL_H
+#ifndef GMT_CUPTI_BASE_REFUSAL_H
+#define GMT_CUPTI_BASE_REFUSAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
-#include "libtrace/cupti/measure/groups.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/layout.h"
 
 /* The `cupti` row when none could be loaded; error as gmt_cupti_load returned it. */
@@ -19,9 +18,6 @@ void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiRes
 
 /* True for refusals that concern one counter group on one chip, not counters as such. */
 bool gmt_refusal_is_of_group(CUptiResult result);
-
-/* A row for a group of which this device cannot count all metrics in one pass. */
-void gmt_refusal_dropped(const struct gmt_group *metrics, enum gmt_counter_group group);
 
 /* The `cupti.program` row of a program that has used another copy of CUPTI than ours, if it has. */
 void gmt_refusal_copies(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Helper threads of the collector (watch.h). */
 #define _GNU_SOURCE
-#include "libtrace/cupti/watch.h"
+#include "libtrace/cupti/base/watch.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/clock.h"
 
 #define STACK_BYTES ((size_t)512 * 1024) /* CUPTI's decoding runs on it */
@@ -36,7 +37,7 @@ static void sleep_ns(uint64_t ns)
 static bool spawn(void *(*function)(void *), void *data)
 {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
-    void *symbol = dlsym(RTLD_DEFAULT, "pthread_create");
+    void *symbol = gmt_dlsym_past_us(RTLD_DEFAULT, "pthread_create");
     memcpy(&create, &symbol, sizeof(create));
     pthread_attr_t attributes;
     if (create == NULL || pthread_attr_init(&attributes) != 0) {

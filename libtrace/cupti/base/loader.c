@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds libcupti: in the process, by the user's choice, beside the CUDA runtime, in the toolkit. */
 #define _GNU_SOURCE
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtrace/cupti/copies.h"
+#include "libtrace/cupti/base/copies.h"
+#include "libtrace/cupti/base/real_dlsym.h"
 
 static const char *const library_names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
 #define LIBRARY_NAMES (sizeof(library_names) / sizeof(library_names[0]))
@@ -134,14 +135,14 @@ static const struct {
     enum function_set set;
 } functions[] = {
 #define GMT_CUPTI_FUNCTION(set, name) {#name, offsetof(struct gmt_cupti_api, name), set},
-#include "libtrace/cupti/functions.def"
+#include "libtrace/cupti/base/functions.def"
 #undef GMT_CUPTI_FUNCTION
 };
 
 static int fill_table(struct gmt_cupti_api *api, void *handle)
 {
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
-        void *symbol = dlsym(handle, functions[i].name);
+        void *symbol = gmt_dlsym_past_us(handle, functions[i].name);
         memcpy((char *)api + functions[i].offset, &symbol, sizeof(symbol));
         if (symbol != NULL) {
             continue;

@@ -6,8 +6,8 @@
  * for. So one pair is registered for both sides: who is in charge is asked for new buffers, and a
  * buffer goes back to the side that gave it, whoever is in charge by then. Nothing here takes a lock.
  */
-#ifndef GMT_CUPTI_BUFFERS_H
-#define GMT_CUPTI_BUFFERS_H
+#ifndef GMT_CUPTI_BASE_BUFFERS_H
+#define GMT_CUPTI_BASE_BUFFERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hands CUPTI's buffer callbacks to the side that a buffer belongs to (buffers.h). */
 #define _GNU_SOURCE
-#include "libtrace/cupti/buffers.h"
+#include "libtrace/cupti/base/buffers.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

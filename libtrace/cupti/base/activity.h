@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device timestamps: CUPTI's activity records of kernels, copies and memsets, into the spool. */
-#ifndef GMT_CUPTI_ACTIVITY_H
-#define GMT_CUPTI_ACTIVITY_H
+#ifndef GMT_CUPTI_BASE_ACTIVITY_H
+#define GMT_CUPTI_BASE_ACTIVITY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libtrace/cupti/loader.h"
+#include "libtrace/cupti/base/loader.h"
 
 /* Start, or take up again. `api` must stay valid for the life of the process. *failed names the CUPTI
  * function that refused. */

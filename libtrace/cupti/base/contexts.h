@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contexts of the process that the collector was told of. Any thread may ask and add. */
-#ifndef GMT_CUPTI_CONTEXTS_H
-#define GMT_CUPTI_CONTEXTS_H
+#ifndef GMT_CUPTI_BASE_CONTEXTS_H
+#define GMT_CUPTI_BASE_CONTEXTS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of CUPTI the program has switched on and not off again (holds.h). */
-#include "libtrace/cupti/measure/holds.h"
+#include "libtrace/cupti/base/holds.h"
 
 #include <stddef.h>
 
