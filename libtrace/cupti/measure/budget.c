@@ -9,7 +9,7 @@ static const struct {
     uint64_t fixed_ns;
     uint64_t times;
 } expected[GMT_GROUPS] = {
-    [GMT_GROUP_HARDWARE] = {1000000, 1},
+    [GMT_GROUP_HARDWARE] = {GMT_SAMPLING_RANGE_NS, 1},
     [GMT_GROUP_PATCHED] = {100000, 30},
     [GMT_GROUP_SPILL] = {1000000, 1},
     [GMT_GROUP_SASS] = {150000, 100},
@@ -29,17 +29,6 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
     double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
     double share_ns = s->share * elapsed_ns;
     return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
-}
-
-/* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
- * kernel at first, so the difference is computed anew each time. */
-uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
-{
-    uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);
-    uint64_t least_ns = atomic_load_explicit(&s->least_range_ns, memory_order_relaxed);
-    uint64_t most_ns = expected[GMT_GROUP_HARDWARE].fixed_ns;
-    uint64_t fixed_ns = least_ns < most_ns ? least_ns : most_ns;
-    return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
 }
 
 /* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
@@ -222,12 +211,4 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
 {
     gmt_sampling_charge(s, ns);
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
-}
-
-void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
-{
-    if (ns < atomic_load(&s->least_range_ns)) {
-        atomic_store(&s->least_range_ns, ns);
-    }
-    atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
 }

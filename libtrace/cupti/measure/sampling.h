@@ -35,6 +35,8 @@
  * lacked samples in another group, and this time per earlier move has passed. */
 #define GMT_SAMPLING_QUIET_PER_CLASS 1u
 #define GMT_SAMPLING_QUIET_NS UINT64_C(10000000)
+/* What a range of HARDWARE costs by itself, without its kernel, where no shorter one has been seen. */
+#define GMT_SAMPLING_RANGE_NS UINT64_C(1000000)
 #define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */
 
 /* A kernel that takes longer is counted by the range profiler. Per launch that takes about a third of what

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long the kernels of a class run, from the ranges that were measured of them (sampling.h). */
+#define _GNU_SOURCE
+#include "libtrace/cupti/measure/sampling.h"
+
+/* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
+ * kernel at first, so the difference is computed anew each time. */
+uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);
+    uint64_t least_ns = atomic_load_explicit(&s->least_range_ns, memory_order_relaxed);
+    uint64_t fixed_ns = least_ns < GMT_SAMPLING_RANGE_NS ? least_ns : GMT_SAMPLING_RANGE_NS;
+    return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
+}
+
+void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
+{
+    if (ns < atomic_load(&s->least_range_ns)) {
+        atomic_store(&s->least_range_ns, ns);
+    }
+    atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
+}
