@@ -13,7 +13,7 @@
 #include "launcher/doctor.h"
 #include "libtrace/cupti/base/locate.h"
 #include "libtrace/store/db/model_cache.h"
-#include "preload/state/device.h"
+#include "preload/session/device_text.h"
 
 void *gmt_doctor_symbol(void *library, const char *name)
 {

@@ -106,7 +106,7 @@ static bool is_hooked(const char *name)
 {
     static const char *const hooks[] = {
 #define GMT_HOOK(symbol, family, runtime) #symbol,
-#include "preload/hooks/hooks.def"
+#include "preload/driver/hooks.def"
 #undef GMT_HOOK
     };
     size_t i = 0;

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
+#include "preload/driver/resolve.h"
 #include "preload/fingerprint/content_hash.h"
 #include "preload/fingerprint/hash_budget.h"
-#include "preload/lookup/resolve.h"
 #include "preload/session/options.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/user_ranges.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: memory comes to life and goes, on the device and page-locked on the host. */
 #include "preload/hooks/alloc.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
-#include "preload/lookup/resolve.h"
 #include "preload/repeat/repeat.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"

@@ -20,9 +20,9 @@
 #include "libtrace/cupti/base/copies.h"
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/cupti/handover.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
-#include "preload/lookup/resolve.h"
-#include "preload/start.h"
+#include "preload/recording/start.h"
 
 enum function {
 #define GMT_CUPTI_HOOK(symbol, request, held, key, parameters, arguments) CUPTI_##symbol,

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "preload/driver/resolve.h"
 #include "preload/hooks/transfer.h"
 #include "preload/hooks/waits.h"
-#include "preload/lookup/resolve.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/kernels.h"
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
 #include "preload/hooks/waits.h"
-#include "preload/lookup/resolve.h"
 #include "preload/session/options.h"
 
 static _Atomic bool present, exported;

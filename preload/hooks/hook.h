@@ -18,33 +18,10 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/layout.h"
 #include "libtrace/record/spool.h"
-#include "preload/repeat/hold.h"
-#include "preload/session/guard.h"
-
-/* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
-#undef cuCtxDestroy
-#undef cuDevicePrimaryCtxRelease
-#undef cuDevicePrimaryCtxReset
-#undef cuGetProcAddress
-#undef cuMemHostRegister
-#undef cuStreamBeginCapture
-#undef cuStreamDestroy
-#undef cuStreamBatchMemOp
-#undef cuStreamWaitValue32
-#undef cuStreamWaitValue64
-#undef cuStreamWriteValue32
-#undef cuStreamWriteValue64
-#undef cuIpcOpenMemHandle
-#undef cuMemcpyBatchAsync
-#undef cuCtxSynchronize
-#undef cuGraphAddKernelNode
-#undef cuGraphAddNode
-#undef cuGraphExecKernelNodeSetParams
-#undef cuGraphExecUpdate
-#undef cuGraphInstantiate
-#undef cuMemAdvise
-#undef cuMemPrefetchAsync
-#undef cuMemcpy3DBatchAsync
+#include "preload/driver/resolve.h"
+#include "preload/guard/hold.h"
+#include "preload/recording/enter.h"
+#include "preload/state/context.h"
 
 #define GMT_EXPORT __attribute__((visibility("default")))
 /* Export a driver function: its version is hidden, so that the loader binds programs to it that are linked
@@ -53,22 +30,6 @@
 #define GMT_EXPORT_DRIVER(SYMBOL) \
     __asm__(".symver " #SYMBOL ", " #SYMBOL "@GMTRACE, hidden"); \
     GMT_EXPORT
-
-enum gmt_hook_id {
-#define GMT_HOOK(symbol, family, runtime) GMT_HOOK_##symbol,
-#include "preload/hooks/hooks.def"
-#undef GMT_HOOK
-    GMT_HOOK_COUNT
-};
-
-/* Real entry points by gmt_hook_id, NULL until looked up. */
-extern void *gmt_hook_real[GMT_HOOK_COUNT];
-/* Look one up now; NULL if this driver has none. */
-void *gmt_hook_find_real(enum gmt_hook_id id);
-
-/* Begin recording if it has not begun; false: recording is off in this process. */
-bool gmt_start(void);
-extern _Atomic bool gmt_started;
 
 /* One intercepted call while it is under way. */
 struct gmt_site {
@@ -87,7 +48,6 @@ struct gmt_site {
 
 /* Set GMT_CALL_CAPTURING if the call's stream is being captured. */
 void gmt_site_ask_capture(struct gmt_site *site);
-extern _Atomic int gmt_captures; /* under way in the process */
 static inline void gmt_site_note_capture(struct gmt_site *site)
 {
     if (__builtin_expect(gmt_captures != 0, 0)) {

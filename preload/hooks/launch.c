@@ -8,7 +8,7 @@
 #include "preload/hooks/tensor_map.h"
 #include "preload/hooks/waits.h"
 #include "preload/repeat/repeat.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
 #include "preload/state/kernels.h"
@@ -16,9 +16,6 @@
 
 #define ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
 #define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)
-
-_Atomic uint64_t gmt_launches;
-_Atomic uint64_t gmt_launches_done;
 
 /* A launch record in the making: payload slot and the argument slots behind it. */
 struct launch {

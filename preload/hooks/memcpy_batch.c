@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: batches of copies. A batch is one call and many copies: one record each, told apart by index. */
+#include "preload/driver/resolve.h"
 #include "preload/hooks/array.h"
 #include "preload/hooks/transfer.h"
-#include "preload/lookup/resolve.h"
 
 static void record_batch(struct gmt_site *site, const CUdeviceptr *dsts, const CUdeviceptr *srcs,
                          const size_t *sizes, size_t count)

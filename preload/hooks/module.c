@@ -2,7 +2,7 @@
 /* Hooks: modules and libraries, contexts that go, and streams that come, go and are captured. */
 #include "preload/hooks/hook.h"
 #include "preload/hooks/waits.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 #include "preload/state/context.h"
 #include "preload/state/kernels.h"
 

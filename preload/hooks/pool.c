@@ -2,9 +2,9 @@
 /* Hooks: memory pools, and what a program says of its memory (prefetch, advise, discard, attach). */
 #include <string.h>
 
+#include "preload/driver/resolve.h"
 #include "preload/hooks/alloc.h"
 #include "preload/hooks/hazards.h"
-#include "preload/lookup/resolve.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \

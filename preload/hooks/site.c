@@ -3,10 +3,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
-#include "preload/lookup/resolve.h"
 #include "preload/session/options.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 #include "preload/state/context.h"
 #include "preload/state/user_ranges.h"
 #include "preload/unwind/stack.h"

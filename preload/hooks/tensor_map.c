@@ -14,7 +14,7 @@
 
 #include "preload/fingerprint/content_hash.h"
 #include "preload/hooks/hook.h"
-#include "preload/hooks/table.h"
+#include "preload/session/table.h"
 #include "preload/state/allocmap.h"
 
 #define SLOTS 65536u

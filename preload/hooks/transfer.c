@@ -2,9 +2,9 @@
 /* Classifies both ends of a copy and records it. */
 #include "preload/hooks/transfer.h"
 
+#include "preload/driver/resolve.h"
 #include "preload/fingerprint/fingerprint.h"
 #include "preload/hooks/waited.h"
-#include "preload/lookup/resolve.h"
 #include "preload/state/allocmap.h"
 
 /* An address of no known allocation, in a call that takes host and device addresses alike. */

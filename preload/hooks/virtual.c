@@ -4,9 +4,9 @@
  * begins with cuMemMap and ends with cuMemUnmap. Making and releasing the physical memory, reserving
  * addresses and granting access are calls with their bytes.
  */
+#include "preload/driver/resolve.h"
 #include "preload/hooks/alloc.h"
 #include "preload/hooks/hazards.h"
-#include "preload/lookup/resolve.h"
 #include "preload/repeat/repeat.h"
 #include "preload/state/context.h"
 

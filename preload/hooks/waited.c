@@ -4,7 +4,7 @@
 
 #include "preload/hooks/hook.h"
 #include "preload/repeat/repeat.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 
 void gmt_waited(const struct gmt_site *site)
 {

@@ -10,9 +10,9 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
-#include "preload/lookup/resolve.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 
 enum { STREAMS = 64 }; /* that are told apart */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlsym as a tail jump, and the counting jumps behind entry points that have no hook.
+ * dlsym as a tail jump.
  *
  * glibc's dlsym looks at its return address to know which object asks (RTLD_NEXT depends on it), so
  * the real one must be entered with the caller's frame untouched: ask a filter, then jump.
@@ -68,28 +68,5 @@ dlsym:
     popq    %rdi
     jmp     *%rax
     .size dlsym, . - dlsym
-
-/* GMT_JUMPS (jumps.h) little functions: count, then jump to the entry point this one stands for. */
-#include "preload/hooks/jumps.h"
-    .p2align 4
-    .globl gmt_jump_code
-    .hidden gmt_jump_code
-    .hidden gmt_epoch_word
-    .type gmt_jump_code, @function
-gmt_jump_code:
-    .set index, 0
-    .rept GMT_JUMPS
-    .p2align GMT_JUMP_SHIFT
-    endbr64
-    movq    gmt_epoch_word(%rip), %r11 /* the register is free at any call */
-    cmpl    $0, (%r11) /* GMT_EPOCH_FORKED: the count is the parent's */
-    je      1f
-    movq    (gmt_jump_count + 8 * index)(%rip), %r11
-    lock incq (%r11)
-1:
-    jmp     *(gmt_jump_target + 8 * index)(%rip)
-    .set index, index + 1
-    .endr
-    .size gmt_jump_code, . - gmt_jump_code
 
     .section .note.GNU-stack, "", @progbits

@@ -10,9 +10,12 @@
 #include <sys/mman.h>
 
 #include "libtrace/cupti/driver_calls.h"
-#include "preload/lookup/resolve.h"
+#include "preload/driver/resolve.h"
+#include "preload/recording/start.h"
+#include "preload/session/injection_report.h"
 #include "preload/session/options.h"
 #include "preload/session/own_stack.h"
+#include "preload/session/session.h"
 
 /* A thread's call under way. Calls do not nest, but for those that the driver itself makes. */
 struct told {
@@ -22,10 +25,6 @@ struct told {
     bool active;
 };
 
-static enum { NOT_ASKED, PRELOADED, REPORTED, NOT_COVERED } state;
-static char reason[192];
-static int
-    unreported; /* functions of which CUPTI does not tell, or not as we were built to read it */
 static uint64_t asked_ticks;                           /* cuInit had begun */
 static uint16_t hook_of[CUPTI_DRIVER_TRACE_CBID_SIZE]; /* gmt_hook_id + 1, 0 = none */
 static pthread_key_t key;
@@ -49,28 +48,6 @@ static struct told *get_mine(void)
     }
     return mine;
 }
-
-/* ---- the hooks that are written by hand ------------------------------------------------------- */
-
-static void record_init(struct gmt_callback *told, const void *parameters)
-{
-    (void)parameters;
-    if (!told->entering) {
-        gmt_site_record(GMT_REC_CALL, &told->site, 0);
-    }
-}
-
-static void do_nothing(struct gmt_callback *told, const void *parameters)
-{
-    (void)told;
-    (void)parameters;
-}
-
-extern const struct gmt_halves gmt_halves_of_cuInit, gmt_halves_of_cuGetProcAddress,
-    gmt_halves_of_cuGetProcAddress_v2;
-const struct gmt_halves gmt_halves_of_cuInit = {record_init, 0};
-const struct gmt_halves gmt_halves_of_cuGetProcAddress = {do_nothing, 0};
-const struct gmt_halves gmt_halves_of_cuGetProcAddress_v2 = {do_nothing, 0};
 
 /* ---- both ends of a call ---------------------------------------------------------------------- */
 
@@ -161,7 +138,7 @@ static size_t choose(uint32_t *callbacks)
             hook_of[hook->callback] = (uint16_t)(id + 1);
             callbacks[count++] = hook->callback;
         } else {
-            unreported++;
+            gmt_injection.unreported++;
         }
     }
     return count;
@@ -177,57 +154,29 @@ static void prepare(void *unused)
     asked_ticks = gmt_clock_ticks();
     bool ready = pthread_key_create(&key, forget) == 0;
     int error = ready ? gmt_driver_calls_start(gmt_options.cupti, callbacks, choose(callbacks),
-                                               on_call, reason, sizeof(reason))
+                                               on_call, gmt_injection.reason,
+                                               sizeof(gmt_injection.reason))
                       : -1;
-    unreported += error > 0 ? error : 0;
-    state = error >= 0 ? REPORTED : NOT_COVERED;
+    gmt_injection.unreported += error > 0 ? error : 0;
+    gmt_injection.state = error >= 0 ? GMT_INJECTION_REPORTED : GMT_INJECTION_NOT_COVERED;
 }
 
 GMT_EXPORT int InitializeInjection(void)
 {
-    if (state != NOT_ASKED) {
+    if (gmt_injection.state != GMT_INJECTION_NOT_ASKED) {
         return 1;
     }
     if (is_preloaded()) {
-        state = PRELOADED;
+        gmt_injection.state = GMT_INJECTION_PRELOADED;
         return 1;
     }
     gmt_guard_shut();
     if (gmt_own_stack_run(prepare, NULL) != 0) {
-        state = NOT_COVERED;
+        gmt_injection.state = GMT_INJECTION_NOT_COVERED;
     }
-    if (state == NOT_COVERED) {
+    if (gmt_injection.state == GMT_INJECTION_NOT_COVERED) {
         (void)gmt_start(); /* nothing else will make a trace that says so */
     }
     gmt_guard_reopen();
     return 1;
-}
-
-void gmt_injection_report(void)
-{
-    static const struct {
-        const char *detail, *remedy;
-        enum gmt_capability_state is;
-    } rows[] = {
-        [PRELOADED] = {"CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks "
-                       "record the host side",
-                       "", GMT_CAP_OFF},
-        [REPORTED] = {"the host side is recorded from CUPTI's driver callbacks, without stacks",
-                      "preload libgmtrace.so where the program is linked dynamically",
-                      GMT_CAP_PARTIAL},
-        [NOT_COVERED] = {"host side not covered: ",
-                         "install CUPTI, or name it with GMTRACE_CUPTI; or link the program "
-                         "dynamically and preload libgmtrace.so",
-                         GMT_CAP_MISSING},
-    };
-    char detail[sizeof(reason) + 128];
-    if (state != NOT_ASKED) {
-        int length = snprintf(detail, sizeof(detail), "%s%s", rows[state].detail,
-                              state == NOT_COVERED ? reason : "");
-        if (unreported != 0 && state == REPORTED) {
-            (void)snprintf(detail + length, sizeof(detail) - (size_t)length,
-                           "; %d functions are not reported", unreported);
-        }
-        gmt_spool_capability("injection", rows[state].is, 0, detail, rows[state].remedy);
-    }
 }

@@ -17,9 +17,6 @@
 
 int InitializeInjection(void);
 
-/* Write into the trace what came of this door; nothing if it was not used. */
-void gmt_injection_report(void);
-
 /* Of each hook: CUPTI's number of the function, the size of its parameters there, and the halves. */
 struct gmt_told_hook {
     uint32_t callback;

@@ -9,9 +9,12 @@
 
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/entry_points.h"
+#include "preload/driver/coverage.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/cupti.h"
 #include "preload/hooks/hook.h"
-#include "preload/lookup/resolve.h"
+#include "preload/lookup/route.h"
+#include "preload/recording/enter.h"
 
 static struct link_map *object_at(const void *address)
 {

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "preload/lookup/resolve.h"
-#include "preload/start.h"
+#include "preload/driver/resolve.h"
+#include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 
 struct gathering {

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/driver/coverage.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hazards.h"
-#include "preload/hooks/table.h"
 #include "preload/hooks/waits.h"
-#include "preload/lookup/coverage.h"
-#include "preload/lookup/resolve.h"
 #include "preload/repeat/reach.h"
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
 #include "preload/session/options.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
+#include "preload/session/table.h"
 #include "preload/state/context.h"
 
 /* That work of the program is waited for: a kernel may itself wait for what this thread does next. */

@@ -5,11 +5,11 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "preload/hooks/table.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/tensor_map.h"
-#include "preload/lookup/resolve.h"
 #include "preload/repeat/windows.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
+#include "preload/session/table.h"
 
 enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
 

@@ -5,8 +5,8 @@
 #include <pthread.h>
 
 #include "libtrace/record/clock.h"
-#include "preload/lookup/resolve.h"
-#include "preload/repeat/hold.h"
+#include "preload/driver/resolve.h"
+#include "preload/guard/hold.h"
 #include "preload/repeat/scan.h"
 
 #define ALIGNMENT UINT64_C(256)

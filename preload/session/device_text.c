@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What names a device in traces and models: its UUID and the driver's version as text. */
+#include "preload/session/device_text.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "preload/state/device.h"
 
 void gmt_device_format_uuid(const CUuuid *uuid, char text[static 48])
 {

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/driver/resolve.h"
 #include "preload/hooks/alloc.h"
 #include "preload/hooks/graph.h"
 #include "preload/hooks/hook.h"
 #include "preload/hooks/waits.h"
-#include "preload/lookup/resolve.h"
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 #include "preload/state/device.h"
 #include "preload/state/kernels.h"
 

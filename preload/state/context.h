@@ -4,6 +4,7 @@
 #define GMT_PRELOAD_STATE_CONTEXT_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,7 +40,8 @@ bool gmt_streams_idle(uint16_t context_id);
 /* The stream is about to be destroyed; its handle may come back as another one. Returns its context's id. */
 uint16_t gmt_stream_forget(CUstream stream);
 
-/* Captures: how many are under way, and is this stream part of one? */
+/* Captures: how many are under way in the process, and is this stream part of one? */
+extern _Atomic int gmt_captures;
 void gmt_capture_began(void);
 void gmt_capture_ended(void);
 bool gmt_stream_is_capturing(CUstream stream, bool per_thread);

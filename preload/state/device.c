@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "libtrace/record/spool.h"
-#include "preload/lookup/resolve.h"
+#include "preload/driver/resolve.h"
+#include "preload/session/device_text.h"
 
 static _Atomic uint64_t noted; /* one bit per ordinal */
 

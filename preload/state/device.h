@@ -8,12 +8,6 @@
 /* Write the device's record (GMT_REC_DEVICE) unless that has been done. */
 void gmt_device_note(CUdevice device);
 
-/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as nvidia-smi writes it. */
-void gmt_device_format_uuid(const CUuuid *uuid, char text[static 48]);
-
-/* Version of the kernel driver ("580.159.04"), "" if it cannot be read. */
-void gmt_device_driver_version(char text[static 32]);
-
 /* In a forked child: nothing has been written. */
 void gmt_device_reset(void);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "libtrace/record/spool.h"
-#include "preload/hooks/table.h"
-#include "preload/lookup/resolve.h"
+#include "preload/driver/resolve.h"
+#include "preload/session/table.h"
 
 #define KERNEL_SLOTS 65536u
 #define CLASS_SLOTS 131072u

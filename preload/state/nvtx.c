@@ -6,6 +6,7 @@
 
 #include "libtrace/record/clock.h"
 #include "preload/hooks/hook.h"
+#include "preload/session/session.h"
 #include "preload/state/user_ranges.h"
 
 /* A domain is its name: handles are what gmt_nvtx_keep returned, registered strings likewise. */

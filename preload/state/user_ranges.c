@@ -12,8 +12,9 @@
 #include "libtrace/record/range_scope.h"
 #include "libtrace/record/spool.h"
 #include "preload/hooks/hook.h"
-#include "preload/hooks/table.h"
 #include "preload/session/options.h"
+#include "preload/session/session.h"
+#include "preload/session/table.h"
 
 #define PUSHED_MOST 64u    /* of one thread: deeper ones are counted as lost */
 #define STARTED_MOST 4096u /* of the process at one time */

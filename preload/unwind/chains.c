@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "preload/hooks/table.h"
+#include "preload/session/table.h"
 #include "preload/unwind/pages.h"
 
 #define SETS 512u /* a power of two */

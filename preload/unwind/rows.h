@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "preload/hooks/table.h"
+#include "preload/session/table.h"
 
 #define GMT_ROW_SLOTS 16384u /* a power of two */
 #define GMT_ROW_PROBES 4u

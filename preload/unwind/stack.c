@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "libtrace/record/spool.h"
-#include "preload/hooks/table.h"
 #include "preload/session/options.h"
+#include "preload/session/table.h"
 #include "preload/unwind/chains.h"
 #include "preload/unwind/objects.h"
 #include "preload/unwind/pages.h"

@@ -27,7 +27,7 @@ static const struct {
     CUpti_CallbackId id;
 } functions[] = {
 #define GMT_HOOK(symbol, family, runtime) {#symbol, CUPTI_DRIVER_TRACE_CBID_##symbol},
-#include "preload/hooks/hooks.def"
+#include "preload/driver/hooks.def"
 #undef GMT_HOOK
 };
 

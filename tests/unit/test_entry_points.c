@@ -65,7 +65,7 @@ Test(entry_points, that_are_hooked_are_of_the_class_of_their_family)
         enum gmt_entry_class class;
     } hooks[] = {
 #define GMT_HOOK(symbol, family, runtime) {#symbol, CLASS_OF_##family},
-#include "preload/hooks/hooks.def"
+#include "preload/driver/hooks.def"
 #undef GMT_HOOK
     };
     for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {

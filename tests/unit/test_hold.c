@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "preload/guard/guard.h"
+#include "preload/guard/hold.h"
 #include "preload/hooks/hook.h"
-#include "preload/repeat/hold.h"
-#include "preload/session/guard.h"
 
 _Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;
 

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
 #include "preload/hooks/waits.h"
-#include "preload/lookup/resolve.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 
 enum { EVENTS = 256 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses who supplies device times and counters in this process, and starts it. */
-#include "preload/collect.h"
+#include "preload/recording/collect.h"
 
 #include <errno.h>
 
+#include "libtrace/record/spool.h"
+#include "preload/driver/resolve.h"
+#include "preload/guard/guard.h"
 #include "preload/hooks/hazards.h"
-#include "preload/hooks/hook.h"
 #include "preload/hooks/waits.h"
-#include "preload/lookup/resolve.h"
-#include "preload/session/guard.h"
 #include "preload/session/options.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recording begins at the first CUDA call and ends with the process, however that ends. */
-#include "preload/start.h"
+#include "preload/recording/start.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,20 +14,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/spawn.h"
-#include "preload/collect.h"
+#include "libtrace/record/spool.h"
+#include "preload/driver/coverage.h"
+#include "preload/driver/resolve.h"
 #include "preload/fingerprint/fingerprint.h"
+#include "preload/guard/threads.h"
 #include "preload/hooks/hazards.h"
-#include "preload/hooks/hook.h"
 #include "preload/hooks/tensor_map.h"
-#include "preload/lookup/injection.h"
-#include "preload/lookup/resolve.h"
-#include "preload/lookup/version.h"
-#include "preload/session/guard.h"
+#include "preload/recording/collect.h"
+#include "preload/recording/exit.h"
+#include "preload/session/injection_report.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
 #include "preload/session/own_stack.h"
 #include "preload/session/run_note.h"
+#include "preload/session/session.h"
+#include "preload/session/version.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
 #include "preload/state/kernels.h"
@@ -37,17 +41,13 @@
 
 #define START_WAIT_MS 500
 
-const struct gmt_collector_ops *gmt_collector;
-_Atomic bool gmt_started;
-
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool refused; /* recording cannot be had in this process */
 static bool handlers_installed;
 static bool tables_are_stale; /* copied from the parent of a fork: reset before recording begins */
 static bool recorder_started;
 static pid_t recording_pid;
-static _Atomic uint64_t missed; /* calls while another thread was starting, and would not finish  */
-static bool inherited_cupti;    /* forked from a process that used CUPTI: never touch it here */
+static bool inherited_cupti; /* forked from a process that used CUPTI: never touch it here */
 
 static void write_names(void)
 {
@@ -56,7 +56,7 @@ static void write_names(void)
         enum gmt_family family;
     } apis[] = {
 #define GMT_HOOK(symbol, family, runtime) {#symbol, runtime, GMT_FAMILY_##family},
-#include "preload/hooks/hooks.def"
+#include "preload/driver/hooks.def"
 #undef GMT_HOOK
     };
     for (size_t i = 0; i < sizeof(apis) / sizeof(apis[0]); i++) {
@@ -147,15 +147,6 @@ static void start_recorder(void)
     }
 }
 
-void gmt_start_report_missed(void)
-{
-    uint64_t unrecorded = atomic_exchange_explicit(&missed, 0, memory_order_relaxed);
-    if (unrecorded != 0) {
-        gmt_spool_loss("call not recorded", "while another thread was starting the recording",
-                       unrecorded);
-    }
-}
-
 static void at_exit(void)
 {
     if (gmt_epoch() == GMT_EPOCH_FORKED) {
@@ -185,7 +176,7 @@ void gmt_forked(void)
     gmt_started = false;
     refused = false;
     recorder_started = false;
-    missed = 0;
+    gmt_missed_calls = 0;
     gmt_guard_forked();
     gmt_launches = 0;
     gmt_launches_done = 0;
@@ -253,7 +244,7 @@ static bool lock_start(void)
     int saved_errno = errno;
     for (int tries = 0; pthread_mutex_trylock(&mutex) != 0; tries++) {
         if (tries == START_WAIT_MS) {
-            atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&gmt_missed_calls, 1, memory_order_relaxed);
             return false;
         }
         (void)nanosleep(&rest, NULL);
@@ -332,29 +323,4 @@ bool gmt_start(void)
     }
     (void)pthread_setcancelstate(cancel_state, NULL);
     return started;
-}
-
-GMT_EXPORT_DRIVER(cuInit) CUresult cuInit(unsigned flags)
-{
-    CUresult (*real)(unsigned) = gmt_hook_find_real(GMT_HOOK_cuInit);
-    if (real == NULL) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    /* A driver that looks itself up while it starts must not find us (resolve.c). */
-    struct gmt_site site = {.id = GMT_HOOK_cuInit, .at = GMT_GUARD_HERE};
-    if (!gmt_guard_enter(GMT_GUARD_ALONE, site.at, &site.at)) {
-        return real(flags);
-    }
-    if (!gmt_started) {
-        gmt_clock_init();
-    }
-    site.begin_ticks = gmt_clock_ticks();
-    site.result = real(flags);
-    site.end_ticks = gmt_clock_ticks();
-    gmt_guard_hold_cancellation();
-    if (site.result == CUDA_SUCCESS && gmt_start()) {
-        gmt_site_record(GMT_REC_CALL, &site, 0);
-    }
-    gmt_guard_leave();
-    return site.result;
 }

@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out that a call was left without an end, that a thread is new, and that a process is. */
-#include "preload/session/guard.h"
+/* Finds out that a call was left without an end, that a thread is new, and that a process is (enter.h). */
+#include "preload/recording/enter.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "libtrace/record/spool.h"
-#include "preload/hooks/hook.h"
-#include "preload/repeat/hold.h"
-#include "preload/start.h"
+#include "preload/guard/hold.h"
+#include "preload/guard/threads.h"
+#include "preload/recording/start.h"
+#include "preload/session/session.h"
 #include "preload/unwind/stack.h"
-
-_Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard = {
-    .epoch = GMT_EPOCH_NEVER};
-
-static pthread_key_t exit_key;
-static bool has_exit_key;
-
-static void count_left_call(void)
-{
-    gmt_spool_void();
-    gmt_spool_loss("call not recorded", "left by longjmp, an exception or cancellation", 1);
-}
-
-static void thread_exits(void *unused)
-{
-    (void)unused;
-    gmt_hold_left();
-    gmt_guard.hook = 0;
-    if (gmt_guard_is_inside()) {
-        gmt_guard.frame = GMT_GUARD_SHUT; /* was_left() looks at no frame of a thread that ends */
-        count_left_call();
-        gmt_guard.frame = NULL;
-    }
-    gmt_hold_thread_ends();
-    gmt_guard.epoch = GMT_EPOCH_NEVER; /* other destructors may use CUDA: then it begins anew */
-}
-
-void gmt_guard_start(void)
-{
-    if (!has_exit_key) {
-        has_exit_key = pthread_key_create(&exit_key, thread_exits) == 0;
-    }
-}
-
-void gmt_guard_forked(void)
-{
-    gmt_guard = (struct gmt_guard){.epoch = GMT_EPOCH_NEVER};
-    gmt_hold_forked();
-}
 
 static bool is_on_signal_stack(void)
 {
@@ -104,15 +65,6 @@ static bool was_left(const void *frame)
     return !looks_alive(is_own);
 }
 
-/* This thread's first call in this epoch. */
-static void note_thread(void)
-{
-    bool ends_noted = has_exit_key && pthread_setspecific(exit_key, &gmt_guard) == 0;
-    gmt_hold_thread_begins(ends_noted);
-    gmt_stack_note_thread();
-    gmt_guard.epoch = gmt_epoch();
-}
-
 static bool enter(enum gmt_guard_for purpose, bool left)
 {
     bool recording = atomic_load_explicit(&gmt_started, memory_order_acquire);
@@ -124,10 +76,10 @@ static bool enter(enum gmt_guard_for purpose, bool left)
         }
     }
     if (recording && gmt_guard.epoch != gmt_epoch()) {
-        note_thread();
+        gmt_guard_note_thread();
     }
     if (recording && left) {
-        count_left_call();
+        gmt_guard_count_left_call();
     }
     return true;
 }

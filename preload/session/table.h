@@ -6,8 +6,8 @@
  * of which never use CUDA. A table is there from the moment that its pointer is, and stays: whoever reads
  * without a lock loads the pointer once and takes NULL for a table without entries.
  */
-#ifndef GMT_PRELOAD_HOOKS_TABLE_H
-#define GMT_PRELOAD_HOOKS_TABLE_H
+#ifndef GMT_PRELOAD_SESSION_TABLE_H
+#define GMT_PRELOAD_SESSION_TABLE_H
 
 #include <errno.h>
 #include <stdatomic.h>

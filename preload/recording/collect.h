@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who supplies device times and counters. */
-#ifndef GMT_PRELOAD_COLLECT_H
-#define GMT_PRELOAD_COLLECT_H
+#ifndef GMT_PRELOAD_RECORDING_COLLECT_H
+#define GMT_PRELOAD_RECORDING_COLLECT_H
 
 #include <stdbool.h>
 

@@ -3,8 +3,8 @@
  * What the process asked of the driver, kept where the recorder finds it whatever becomes of the process:
  * requests by door and name, and calls of entry points without a hook, counted by jumps of our own.
  */
-#ifndef GMT_PRELOAD_LOOKUP_COVERAGE_H
-#define GMT_PRELOAD_LOOKUP_COVERAGE_H
+#ifndef GMT_PRELOAD_DRIVER_COVERAGE_H
+#define GMT_PRELOAD_DRIVER_COVERAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

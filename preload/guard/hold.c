@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps other threads out of the driver for a while (hold.h). */
-#include "preload/repeat/hold.h"
+#include "preload/guard/hold.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "preload/hooks/hook.h"
-#include "preload/session/guard.h"
+#include "libtrace/record/clock.h"
+#include "preload/driver/hook_ids.h"
+#include "preload/guard/guard.h"
 
 /* gmt_hold_state. */
 enum { FREE, HELD, UNDOING, BROKEN };

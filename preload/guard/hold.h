@@ -11,8 +11,8 @@
  * step. The exception is an undo, which is never broken: memory is not what the program left there until it ends. The holder
  * begins one only when it expects it to end in time.
  */
-#ifndef GMT_PRELOAD_REPEAT_HOLD_H
-#define GMT_PRELOAD_REPEAT_HOLD_H
+#ifndef GMT_PRELOAD_GUARD_HOLD_H
+#define GMT_PRELOAD_GUARD_HOLD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

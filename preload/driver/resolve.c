@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the real driver entry points and hands out the hooks in their place. */
-#include "preload/lookup/resolve.h"
+/* Finds the real driver entry points (resolve.h). */
+#include "preload/driver/resolve.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -11,8 +11,6 @@
 
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/collector.h"
-#include "libtrace/record/entry_points.h"
-#include "preload/hooks/hook.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
 struct gmt_driver gmt_driver;
@@ -20,19 +18,7 @@ bool gmt_driver_is_software;
 
 static const char *const hook_names[GMT_HOOK_COUNT] = {
 #define GMT_HOOK(symbol, family, runtime) #symbol,
-#include "preload/hooks/hooks.def"
-#undef GMT_HOOK
-};
-
-/* The hooks' own addresses, by a declaration that says nothing of their types. */
-#define GMT_HOOK(symbol, family, runtime) \
-    extern const char gmt_address_of_##symbol[] __asm__(#symbol) \
-        __attribute__((visibility("default")));
-#include "preload/hooks/hooks.def"
-#undef GMT_HOOK
-static const char *const hook_addresses[GMT_HOOK_COUNT] = {
-#define GMT_HOOK(symbol, family, runtime) gmt_address_of_##symbol,
-#include "preload/hooks/hooks.def"
+#include "preload/driver/hooks.def"
 #undef GMT_HOOK
 };
 
@@ -139,29 +125,14 @@ void *gmt_hook_find_real(enum gmt_hook_id id)
     return gmt_resolve(NULL) ? gmt_hook_real[id] : NULL;
 }
 
-/* A name that no table knows may be anybody's: cu[A-Z]* is not the driver's alone. */
-static bool is_drivers(const void *address)
-{
-    Dl_info there, driver;
-    return dladdr(address, &there) != 0 && gmt_hook_real[GMT_HOOK_cuInit] != NULL &&
-           dladdr(gmt_hook_real[GMT_HOOK_cuInit], &driver) != 0 &&
-           there.dli_fbase == driver.dli_fbase;
-}
-
-void *gmt_route(enum gmt_door door, const char *name, void *real, int version)
+unsigned gmt_hook_of(const void *real)
 {
     for (unsigned at = slot_of((uintptr_t)real); map[at].real != 0; at = (at + 1) % MAP_SLOTS) {
         if (atomic_load_explicit(&map[at].real, memory_order_acquire) == (uintptr_t)real) {
-            void *hook;
-            memcpy(&hook, &hook_addresses[map[at].id], sizeof(hook));
-            gmt_coverage_note(door, name, GMT_COVERAGE_HOOKED, version);
-            return hook;
+            return map[at].id;
         }
     }
-    if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN && !is_drivers(real)) {
-        return real;
-    }
-    return gmt_coverage_jump(door, name, real, version);
+    return GMT_HOOK_COUNT;
 }
 
 void gmt_resolve_reset(void)
@@ -175,46 +146,7 @@ void gmt_driver_load(void)
 #define GMT_DRIVER(symbol, parameters) \
     found = gmt_real_symbol(#symbol); \
     memcpy(&gmt_driver.symbol, &found, sizeof(found));
-#include "preload/hooks/driver.def"
+#include "preload/driver/driver.def"
 #undef GMT_DRIVER
     gmt_driver_is_software = gmt_sim_note_device(gmt_real_symbol);
-}
-
-/* ---- the door that cudart takes ------------------------------------------------------------- */
-
-CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
-
-GMT_EXPORT_DRIVER(cuGetProcAddress)
-CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
-{
-    CUresult (*real)(const char *, void **, int,
-                     cuuint64_t) = gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
-    if (real == NULL) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    CUresult result = real(symbol, pfn, version, flags);
-    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
-        GMT_GUARD_ENTER_ALONE()) {
-        *pfn = gmt_route(GMT_DOOR_PROC, symbol, *pfn, version);
-        gmt_guard_leave();
-    }
-    return result;
-}
-
-GMT_EXPORT_DRIVER(cuGetProcAddress_v2)
-CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
-                             CUdriverProcAddressQueryResult *status)
-{
-    CUresult (*real)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
-        gmt_hook_find_real(GMT_HOOK_cuGetProcAddress_v2);
-    if (real == NULL) {
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
-    CUresult result = real(symbol, pfn, version, flags, status);
-    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
-        GMT_GUARD_ENTER_ALONE()) {
-        *pfn = gmt_route(GMT_DOOR_PROC_V2, symbol, *pfn, version);
-        gmt_guard_leave();
-    }
-    return result;
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done when the program exits: the last records, and a short wait for the recorder. */
+#include "preload/recording/exit.h"
+
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -12,11 +16,10 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
-#include "preload/hooks/hook.h"
-#include "preload/lookup/coverage.h"
-#include "preload/session/guard.h"
+#include "preload/driver/coverage.h"
+#include "preload/guard/guard.h"
 #include "preload/session/own_stack.h"
-#include "preload/start.h"
+#include "preload/session/session.h"
 
 #define WAIT_NS UINT64_C(2000000000)   /* at a normal exit, for the recorder to catch up */
 #define COME_UP_NS UINT64_C(500000000) /* of these, for one that has not come up yet */
@@ -47,6 +50,15 @@ static void wait_for_recorder(struct gmt_control *control)
     }
 }
 
+static void report_missed_calls(void)
+{
+    uint64_t unrecorded = atomic_exchange_explicit(&gmt_missed_calls, 0, memory_order_relaxed);
+    if (unrecorded != 0) {
+        gmt_spool_loss("call not recorded", "while another thread was starting the recording",
+                       unrecorded);
+    }
+}
+
 static void finish(void *recorder_started)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
@@ -54,7 +66,7 @@ static void finish(void *recorder_started)
         gmt_collector->flush();
     }
     gmt_coverage_finish();
-    gmt_start_report_missed();
+    report_missed_calls();
     gmt_spool_own_time(GMT_OWN_EXIT, began_ns, 0);
     gmt_spool_note_exit();
     struct gmt_control *control = gmt_spool_control();

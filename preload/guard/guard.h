@@ -4,15 +4,15 @@
  *
  * A thread is inside from the beginning of an intercepted call to its end; calls that are made
  * meanwhile, by the driver, by CUPTI or by us, pass straight through. A call that never ends (it was
- * left by longjmp, by an exception, or its thread was cancelled) leaves the thread inside: guard.c finds
+ * left by longjmp, by an exception, or its thread was cancelled) leaves the thread inside: recording/enter.c finds
  * that out at the next call, or when the thread ends.
  *
  * Cancellation is as the program has it while the program's own call is made, and off in our code: the
  * call may be no cancellation point, and a thread that ended in here would leave locks and tables as they
  * were in that moment.
  */
-#ifndef GMT_PRELOAD_SESSION_GUARD_H
-#define GMT_PRELOAD_SESSION_GUARD_H
+#ifndef GMT_PRELOAD_GUARD_GUARD_H
+#define GMT_PRELOAD_GUARD_GUARD_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ struct gmt_guard {
     unsigned shut;
     const void *before; /* it was shut: `frame` */
 
-    /* For who holds other threads (repeat/hold.h). */
+    /* For who holds other threads (hold.h). */
     struct gmt_guard *next, *before_it; /* in the list of threads that use CUDA */
     uint16_t hook;                      /* enum gmt_hook_id + 1 of the call at hand, 0: not known */
     bool listed, waits;                 /* in that list; until it is let go */
@@ -46,32 +46,11 @@ struct gmt_guard {
 /* Initial-exec: the library is preloaded. */
 extern _Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;
 
-enum gmt_guard_for {
-    GMT_GUARD_TO_RECORD, /* recording begins if it has not; false if it cannot be had */
-    GMT_GUARD_ALONE,
-};
-
-/* All but the common case. */
-bool gmt_guard_enter_slowly(enum gmt_guard_for purpose, struct gmt_guard_mark now,
-                            const struct gmt_guard_mark *mark);
-
 static inline bool gmt_guard_is_inside(void)
 {
     return gmt_guard.frame != NULL;
 }
 
-/* False: this thread is inside already. After true, gmt_guard_leave must follow. */
-static inline bool gmt_guard_enter(enum gmt_guard_for purpose, struct gmt_guard_mark now,
-                                   const struct gmt_guard_mark *mark)
-{
-    if (__builtin_expect(gmt_guard.frame != NULL || gmt_guard.epoch != gmt_epoch(), 0)) {
-        return gmt_guard_enter_slowly(purpose, now, mark);
-    }
-    gmt_guard.frame = now.frame;
-    gmt_guard.caller = now.caller;
-    gmt_guard.mark = mark;
-    return true;
-}
 /* From the function that will leave. */
 #define GMT_GUARD_HERE \
     ((struct gmt_guard_mark){(uint64_t)(uintptr_t)__builtin_return_address(0), \
@@ -101,11 +80,6 @@ static inline void gmt_guard_leave(void)
     (void)pthread_setcancelstate(state, NULL);
 }
 
-/* For what holds no call of the program: enter and hold. */
-#define GMT_GUARD_ENTER_ALONE() \
-    (gmt_guard_enter(GMT_GUARD_ALONE, GMT_GUARD_HERE, NULL) && \
-     (gmt_guard_hold_cancellation(), true))
-
 /* Inside, whatever was there before, until reopened: for work of ours that nobody may refuse, and that has
  * no frame of its own. They nest. */
 #define GMT_GUARD_SHUT ((const void *)1)
@@ -122,10 +96,5 @@ static inline void gmt_guard_reopen(void)
         gmt_guard.frame = gmt_guard.before;
     }
 }
-
-/* Recording has begun: threads that end inside are counted from now on. */
-void gmt_guard_start(void);
-/* In a forked child. */
-void gmt_guard_forked(void);
 
 #endif

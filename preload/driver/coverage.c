@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the process asked of the driver, and how often it called what has no hook. */
-#include "preload/lookup/coverage.h"
+#include "preload/driver/coverage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/entry_points.h"
 #include "libtrace/record/spool.h"
-#include "preload/hooks/jumps.h"
+#include "preload/driver/jumps.h"
 
-/* Used by dlsym.S: a jump adds one where its pointer points to. */
+/* In jumps.S: a jump adds one where its pointer points to. */
 extern const char gmt_jump_code[] __attribute__((visibility("hidden")));
-__attribute__((visibility("hidden"))) uint64_t *gmt_jump_count[GMT_JUMPS];
-__attribute__((visibility("hidden"))) void *gmt_jump_target[GMT_JUMPS];
+extern __attribute__((visibility("hidden"))) uint64_t *gmt_jump_count[GMT_JUMPS];
+extern __attribute__((visibility("hidden"))) void *gmt_jump_target[GMT_JUMPS];
 
 /* Name -> entry, open addressing; 0 is free. At most half full. */
 #define INDEX_SLOTS 2048u

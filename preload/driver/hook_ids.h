@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The intercepted driver functions as numbers (table: hooks.def). */
+#ifndef GMT_PRELOAD_DRIVER_HOOK_IDS_H
+#define GMT_PRELOAD_DRIVER_HOOK_IDS_H
+
+#include <cuda.h>
+
+/* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
+#undef cuCtxDestroy
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuGetProcAddress
+#undef cuMemHostRegister
+#undef cuStreamBeginCapture
+#undef cuStreamDestroy
+#undef cuStreamBatchMemOp
+#undef cuStreamWaitValue32
+#undef cuStreamWaitValue64
+#undef cuStreamWriteValue32
+#undef cuStreamWriteValue64
+#undef cuIpcOpenMemHandle
+#undef cuMemcpyBatchAsync
+#undef cuCtxSynchronize
+#undef cuGraphAddKernelNode
+#undef cuGraphAddNode
+#undef cuGraphExecKernelNodeSetParams
+#undef cuGraphExecUpdate
+#undef cuGraphInstantiate
+#undef cuMemAdvise
+#undef cuMemPrefetchAsync
+#undef cuMemcpy3DBatchAsync
+
+enum gmt_hook_id {
+#define GMT_HOOK(symbol, family, runtime) GMT_HOOK_##symbol,
+#include "preload/driver/hooks.def"
+#undef GMT_HOOK
+    GMT_HOOK_COUNT
+};
+
+#endif

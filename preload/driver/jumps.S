@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The counting jumps behind entry points that have no hook, and where they count and go (jumps.h). */
+#include "preload/driver/jumps.h"
+
+#if !defined(__x86_64__)
+#error "gmtrace's jumps are written for x86-64"
+#endif
+
+/* GMT_JUMPS (jumps.h) little functions: count, then jump to the entry point this one stands for. */
+    .text
+    .p2align 4
+    .globl gmt_jump_code
+    .hidden gmt_jump_code
+    .hidden gmt_epoch_word
+    .type gmt_jump_code, @function
+gmt_jump_code:
+    .set index, 0
+    .rept GMT_JUMPS
+    .p2align GMT_JUMP_SHIFT
+    endbr64
+    movq    gmt_epoch_word(%rip), %r11 /* the register is free at any call */
+    cmpl    $0, (%r11) /* GMT_EPOCH_FORKED: the count is the parent's */
+    je      1f
+    movq    (gmt_jump_count + 8 * index)(%rip), %r11
+    lock incq (%r11)
+1:
+    jmp     *(gmt_jump_target + 8 * index)(%rip)
+    .set index, index + 1
+    .endr
+    .size gmt_jump_code, . - gmt_jump_code
+
+
+    .bss
+    .p2align 5
+    .globl gmt_jump_count
+    .hidden gmt_jump_count
+    .type gmt_jump_count, @object
+    .size gmt_jump_count, 8 * GMT_JUMPS
+gmt_jump_count:
+    .zero 8 * GMT_JUMPS
+    .globl gmt_jump_target
+    .hidden gmt_jump_target
+    .type gmt_jump_target, @object
+    .size gmt_jump_target, 8 * GMT_JUMPS
+gmt_jump_target:
+    .zero 8 * GMT_JUMPS
+
+    .section .note.GNU-stack, "", @progbits

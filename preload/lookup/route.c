@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hands out the hooks in place of the driver's entry points (route.h). */
+#include "preload/lookup/route.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "libtrace/record/entry_points.h"
+#include "preload/driver/resolve.h"
+#include "preload/hooks/hook.h"
+
+/* The hooks' own addresses, by a declaration that says nothing of their types. */
+#define GMT_HOOK(symbol, family, runtime) \
+    extern const char gmt_address_of_##symbol[] __asm__(#symbol) \
+        __attribute__((visibility("default")));
+#include "preload/driver/hooks.def"
+#undef GMT_HOOK
+static const char *const hook_addresses[GMT_HOOK_COUNT] = {
+#define GMT_HOOK(symbol, family, runtime) gmt_address_of_##symbol,
+#include "preload/driver/hooks.def"
+#undef GMT_HOOK
+};
+
+/* A name that no table knows may be anybody's: cu[A-Z]* is not the driver's alone. */
+static bool is_drivers(const void *address)
+{
+    Dl_info there, driver;
+    return dladdr(address, &there) != 0 && gmt_hook_real[GMT_HOOK_cuInit] != NULL &&
+           dladdr(gmt_hook_real[GMT_HOOK_cuInit], &driver) != 0 &&
+           there.dli_fbase == driver.dli_fbase;
+}
+
+void *gmt_route(enum gmt_door door, const char *name, void *real, int version)
+{
+    unsigned id = gmt_hook_of(real);
+    if (id != GMT_HOOK_COUNT) {
+        void *hook;
+        memcpy(&hook, &hook_addresses[id], sizeof(hook));
+        gmt_coverage_note(door, name, GMT_COVERAGE_HOOKED, version);
+        return hook;
+    }
+    if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN && !is_drivers(real)) {
+        return real;
+    }
+    return gmt_coverage_jump(door, name, real, version);
+}
+
+/* ---- the door that cudart takes ------------------------------------------------------------- */
+
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
+
+GMT_EXPORT_DRIVER(cuGetProcAddress)
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+    CUresult (*real)(const char *, void **, int,
+                     cuuint64_t) = gmt_hook_find_real(GMT_HOOK_cuGetProcAddress);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult result = real(symbol, pfn, version, flags);
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
+        GMT_GUARD_ENTER_ALONE()) {
+        *pfn = gmt_route(GMT_DOOR_PROC, symbol, *pfn, version);
+        gmt_guard_leave();
+    }
+    return result;
+}
+
+GMT_EXPORT_DRIVER(cuGetProcAddress_v2)
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    CUresult (*real)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *) =
+        gmt_hook_find_real(GMT_HOOK_cuGetProcAddress_v2);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    CUresult result = real(symbol, pfn, version, flags, status);
+    if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
+        GMT_GUARD_ENTER_ALONE()) {
+        *pfn = gmt_route(GMT_DOOR_PROC_V2, symbol, *pfn, version);
+        gmt_guard_leave();
+    }
+    return result;
+}
+
+static void do_nothing(struct gmt_callback *told, const void *parameters)
+{
+    (void)told;
+    (void)parameters;
+}
+
+extern const struct gmt_halves gmt_halves_of_cuGetProcAddress, gmt_halves_of_cuGetProcAddress_v2;
+const struct gmt_halves gmt_halves_of_cuGetProcAddress = {do_nothing, 0};
+const struct gmt_halves gmt_halves_of_cuGetProcAddress_v2 = {do_nothing, 0};
