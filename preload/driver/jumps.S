@@ -6,9 +6,9 @@
 #error "gmtrace's jumps are written for x86-64"
 #endif
 
-/* GMT_JUMPS (jumps.h) little functions: count, then jump to the entry point this one stands for. */
+/* GMT_JUMPS little functions: count, then jump to the entry point this one stands for. */
     .text
-    .p2align 4
+    .p2align GMT_JUMP_SHIFT
     .globl gmt_jump_code
     .hidden gmt_jump_code
     .hidden gmt_epoch_word
@@ -28,7 +28,6 @@ gmt_jump_code:
     .set index, index + 1
     .endr
     .size gmt_jump_code, . - gmt_jump_code
-
 
     .bss
     .p2align 5

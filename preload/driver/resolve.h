@@ -33,6 +33,7 @@ struct gmt_driver {
 };
 extern struct gmt_driver gmt_driver;
 extern bool gmt_driver_is_software; /* it is the software device's */
+
 /* Real entry points by gmt_hook_id, NULL until looked up. */
 extern void *gmt_hook_real[GMT_HOOK_COUNT];
 /* Look one up now; NULL if this driver has none. */

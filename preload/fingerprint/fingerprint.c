@@ -4,9 +4,11 @@
 
 #include <errno.h>
 
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
-#include "preload/fingerprint/content_hash.h"
 #include "preload/fingerprint/hash_budget.h"
+#include "preload/hash/content_hash.h"
 #include "preload/session/options.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/user_ranges.h"

@@ -13,7 +13,7 @@
 #ifndef GMT_PRELOAD_FINGERPRINT_FINGERPRINT_H
 #define GMT_PRELOAD_FINGERPRINT_FINGERPRINT_H
 
-#include "preload/hooks/hook.h"
+#include "preload/state/site.h"
 
 extern bool gmt_fingerprints_on;
 

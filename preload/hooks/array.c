@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "preload/hooks/alloc.h"
+#include "preload/hooks/alloc_record.h"
+#include "preload/hooks/hook.h"
 
 uint64_t gmt_array_channel_bytes(CUarray_format format)
 {

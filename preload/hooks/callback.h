@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The halves of a hook, for calls that are told of rather than intercepted (injection.c).
+ * The halves of a hook, for calls that are told of rather than intercepted (lookup/injection.c).
  *
  * A hook is what happens before the real call, the call, and what happens after it. Behind the door
  * CUDA_INJECTION64_PATH the call is made by somebody else, and CUPTI reports its beginning and its

@@ -3,83 +3,17 @@
  * Hooks: graphs are made executable, changed and destroyed. What a launch of a graph does is written
  * when it is made executable, and again when that changes: a launch itself costs nothing more.
  */
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include "preload/hooks/graph.h"
 #include "preload/hooks/graph_node.h"
 #include "preload/hooks/hook.h"
 #include "preload/state/context.h"
-
-#define SLOTS 4096u
-#define GONE ((CUgraphExec)1)
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    CUgraphExec handle; /* NULL: never used */
-    uint32_t id;        /* gmt_graph.id */
-    uint32_t made;      /* gmt_graph.made */
-} graphs[SLOTS];
-static unsigned used;
-static uint32_t last_id;
-
-static unsigned slot_of(CUgraphExec handle)
-{
-    return (unsigned)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % SLOTS;
-}
-
-/* Locked. Its slot, or SLOTS if there is none. */
-static unsigned find(CUgraphExec handle)
-{
-    unsigned at = slot_of(handle);
-    while (graphs[at].handle != NULL && graphs[at].handle != handle) {
-        at = (at + 1) % SLOTS;
-    }
-    return graphs[at].handle == handle ? at : SLOTS;
-}
-
-/* A new id for a handle: of an update, where it has been made executable before. */
-static void name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
-{
-    pthread_mutex_lock(&mutex);
-    uint32_t id = ++last_id;
-    unsigned at = find(handle);
-    if (at == SLOTS && used < SLOTS / 2) {
-        at = slot_of(handle);
-        while (graphs[at].handle != NULL && graphs[at].handle != GONE) {
-            at = (at + 1) % SLOTS;
-        }
-        used += graphs[at].handle == NULL;
-        graphs[at].handle = handle;
-        graphs[at].made = 0;
-    }
-    graph->id = graph->made = id;
-    if (at != SLOTS) {
-        graphs[at].id = id;
-        graphs[at].made = is_update && graphs[at].made != 0 ? graphs[at].made : id;
-        graph->made = graphs[at].made;
-    }
-    pthread_mutex_unlock(&mutex);
-    if (at == SLOTS) {
-        gmt_spool_loss("graph not followed", "more graphs than the table holds", 1);
-    }
-}
-
-static uint32_t id_of(CUgraphExec handle)
-{
-    pthread_mutex_lock(&mutex);
-    unsigned at = find(handle);
-    uint32_t id = at != SLOTS ? graphs[at].id : 0;
-    pthread_mutex_unlock(&mutex);
-    return id;
-}
+#include "preload/state/graphs.h"
 
 static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph graph, bool is_update)
 {
     struct gmt_graph record = {.since_ticks = site->end_ticks,
                                .handle = (uint64_t)(uintptr_t)exec,
                                .context = gmt_context_current(NULL)};
-    name(exec, is_update, &record);
+    gmt_graph_name(exec, is_update, &record);
     const struct gmt_graph_node described = {.graph = record.id, .since_ticks = site->end_ticks};
     record.node_count = gmt_graph_write_nodes(graph, &described);
     (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
@@ -111,18 +45,6 @@ CALL(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned l
 INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams, 0)
 INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams_ptsz, GMT_CALL_PER_THREAD)
 
-/* Forgotten before the call: the handle may come back in another thread at once. */
-static bool ending(CUgraphExec exec)
-{
-    pthread_mutex_lock(&mutex);
-    unsigned at = find(exec);
-    if (at != SLOTS) {
-        graphs[at].handle = GONE;
-    }
-    pthread_mutex_unlock(&mutex);
-    return at != SLOTS;
-}
-
 static void ended(const struct gmt_site *site, CUgraphExec exec, bool known)
 {
     if (known && site->result == CUDA_SUCCESS) {
@@ -134,31 +56,16 @@ static void ended(const struct gmt_site *site, CUgraphExec exec, bool known)
 }
 
 GMT_DEFINE_HOOK_KEEPING(cuGraphExecDestroy, bool, (CUgraphExec exec), (exec), NULL, 0,
-                        *kept = exec != NULL && ending(exec), ended(&site, exec, *kept))
+                        *kept = exec != NULL && gmt_graph_forget(exec), ended(&site, exec, *kept))
 
 /* ---- updates ---------------------------------------------------------------------------------- */
-
-/* Programs exist that update a large graph before every launch: reading all of it again may take a
- * fiftieth of the time since the first update, what lies beyond is counted. */
-#define READ_ALWAYS 16u
-#define READ_SHARE 50u
-static _Atomic uint64_t first_update_ticks, reading_ticks;
-static _Atomic uint32_t updates;
-
-static bool may_read(uint64_t now)
-{
-    uint64_t none = 0;
-    (void)atomic_compare_exchange_strong(&first_update_ticks, &none, now);
-    return atomic_fetch_add(&updates, 1) < READ_ALWAYS ||
-           reading_ticks <= (now - first_update_ticks) / READ_SHARE;
-}
 
 /* The whole graph: described anew. A failed update leaves it as it was. */
 static void updated(const struct gmt_site *site, CUgraphExec exec, CUgraph graph)
 {
-    if (site->result == CUDA_SUCCESS && may_read(site->end_ticks)) {
+    if (site->result == CUDA_SUCCESS && gmt_graph_may_read(site->end_ticks)) {
         describe(site, exec, graph, true);
-        atomic_fetch_add(&reading_ticks, gmt_clock_ticks() - site->end_ticks);
+        gmt_graph_was_read(gmt_clock_ticks() - site->end_ticks);
     } else if (site->result == CUDA_SUCCESS) {
         gmt_spool_loss("graph update not followed", "reading its nodes took too much time", 1);
     }
@@ -175,7 +82,7 @@ CALL(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateRe
 static bool begin_node(const struct gmt_site *site, CUgraphExec exec, CUgraphNode node,
                        struct gmt_graph_node *out)
 {
-    uint32_t id = site->result == CUDA_SUCCESS ? id_of(exec) : 0;
+    uint32_t id = site->result == CUDA_SUCCESS ? gmt_graph_id(exec) : 0;
     *out = (struct gmt_graph_node){.graph = id,
                                    .since_ticks = site->end_ticks,
                                    .node = (uint64_t)(uintptr_t)node,
@@ -332,16 +239,3 @@ CALL(cuGraphAddNode_v2,
          gmt_site_record(GMT_REC_CALL, &site, 0))
 UPLOAD(cuGraphUpload, 0)
 UPLOAD(cuGraphUpload_ptsz, GMT_CALL_PER_THREAD)
-
-void gmt_graph_reset(void)
-{
-    pthread_mutex_init(&mutex, NULL);
-    for (unsigned i = 0; i < SLOTS; i++) {
-        graphs[i].handle = NULL;
-    }
-    used = 0;
-    last_id = 0;
-    updates = 0;
-    reading_ticks = 0;
-    first_update_ticks = 0;
-}

@@ -7,9 +7,9 @@
 
 #include "preload/driver/resolve.h"
 #include "preload/hooks/transfer.h"
-#include "preload/hooks/waits.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/kernels.h"
+#include "preload/state/waits.h"
 
 #define MAX_NODES 100000u /* of a graph without its child graphs */
 #define MAX_CHILDREN 64u  /* child graphs waiting to be read */

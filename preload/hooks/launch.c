@@ -3,16 +3,16 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "preload/hooks/hazards.h"
 #include "preload/hooks/hook.h"
-#include "preload/hooks/tensor_map.h"
-#include "preload/hooks/waits.h"
 #include "preload/repeat/repeat.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
+#include "preload/state/hazards.h"
 #include "preload/state/kernels.h"
+#include "preload/state/tensor_maps.h"
 #include "preload/state/user_ranges.h"
+#include "preload/state/waits.h"
 
 #define ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
 #define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)

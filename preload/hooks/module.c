@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: modules and libraries, contexts that go, and streams that come, go and are captured. */
+#include "preload/hooks/context_end.h"
 #include "preload/hooks/hook.h"
-#include "preload/hooks/waits.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
 #include "preload/state/kernels.h"
+#include "preload/state/waits.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, { \

@@ -3,8 +3,8 @@
  * Hooks: memory that is mapped or written in ways of its own (multicast, sparse arrays, graphics,
  * values written by a stream, decompression): calls with their bytes.
  */
-#include "preload/hooks/hazards.h"
 #include "preload/hooks/hook.h"
+#include "preload/state/hazards.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \

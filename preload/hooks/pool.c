@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: memory pools, and what a program says of its memory (prefetch, advise, discard, attach). */
+#include "preload/hooks/pool.h"
+
 #include <string.h>
 
 #include "preload/driver/resolve.h"
-#include "preload/hooks/alloc.h"
-#include "preload/hooks/hazards.h"
+#include "preload/hooks/alloc_record.h"
+#include "preload/hooks/hook.h"
+#include "preload/state/hazards.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: memory and events of other processes and of other APIs. */
-#include "preload/hooks/alloc.h"
-#include "preload/hooks/hazards.h"
+#include "preload/hooks/alloc_record.h"
+#include "preload/hooks/hook.h"
+#include "preload/state/hazards.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \

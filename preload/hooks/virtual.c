@@ -5,10 +5,11 @@
  * addresses and granting access are calls with their bytes.
  */
 #include "preload/driver/resolve.h"
-#include "preload/hooks/alloc.h"
-#include "preload/hooks/hazards.h"
+#include "preload/hooks/alloc_record.h"
+#include "preload/hooks/hook.h"
 #include "preload/repeat/repeat.h"
 #include "preload/state/context.h"
+#include "preload/state/hazards.h"
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, \

@@ -3,7 +3,7 @@
  * What a program finds when it looks a name up with dlsym: what it would find without us, and the hook
  * in place of what has one.
  *
- * The hooks of the driver are exported with a version that is hidden (GMT_EXPORT_DRIVER in hook.h). The
+ * The hooks of the driver are exported with a version that is hidden (GMT_EXPORT_DRIVER in hooks/hook.h). The
  * loader binds programs that are linked with the driver to them, but dlsym does not return them: a
  * program that asks whether CUDA is there gets the loader's own answer. CUPTI's names and the ways in
  * for the driver and NVTX are plain exports, since programs ask for CUPTI's with a version of its own;

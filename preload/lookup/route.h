@@ -12,7 +12,7 @@
 #include "preload/driver/coverage.h"
 
 /* What the program gets instead of `real`, which the driver returned for `name`: our hook, a
- * counting jump for an entry point without one (coverage.h), or `real` itself. `version`: as in
+ * counting jump for an entry point without one (driver/coverage.h), or `real` itself. `version`: as in
  * gmt_coverage_note. */
 void *gmt_route(enum gmt_door door, const char *name, void *real, int version);
 

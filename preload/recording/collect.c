@@ -7,12 +7,12 @@
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/guard.h"
-#include "preload/hooks/hazards.h"
-#include "preload/hooks/waits.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
+#include "preload/state/hazards.h"
+#include "preload/state/waits.h"
 
 #define START_NS \
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */

@@ -26,6 +26,7 @@ static inline bool gmt_guard_enter(enum gmt_guard_for purpose, struct gmt_guard_
     gmt_guard.mark = mark;
     return true;
 }
+
 /* For what holds no call of the program: enter and hold. */
 #define GMT_GUARD_ENTER_ALONE() \
     (gmt_guard_enter(GMT_GUARD_ALONE, GMT_GUARD_HERE, NULL) && \

@@ -21,10 +21,10 @@
 #include "preload/driver/resolve.h"
 #include "preload/fingerprint/fingerprint.h"
 #include "preload/guard/threads.h"
-#include "preload/hooks/hazards.h"
-#include "preload/hooks/tensor_map.h"
 #include "preload/recording/collect.h"
 #include "preload/recording/exit.h"
+#include "preload/repeat/scan.h"
+#include "preload/repeat/snapshot.h"
 #include "preload/session/injection_report.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
@@ -34,9 +34,13 @@
 #include "preload/session/version.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
+#include "preload/state/graphs.h"
+#include "preload/state/hazards.h"
 #include "preload/state/kernels.h"
 #include "preload/state/nvtx.h"
+#include "preload/state/tensor_maps.h"
 #include "preload/state/user_ranges.h"
+#include "preload/state/waits.h"
 #include "preload/unwind/stack.h"
 
 #define START_WAIT_MS 500
@@ -230,6 +234,10 @@ static void reset_tables(void)
 {
     gmt_allocmap_reset();
     gmt_context_reset();
+    gmt_graph_reset();
+    gmt_waits_forget(NULL);
+    gmt_scan_forget(NULL);
+    gmt_snapshot_forget(NULL);
     gmt_kernel_reset();
     gmt_stack_reset();
     gmt_tensor_map_reset();

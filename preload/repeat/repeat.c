@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
-#include "preload/hooks/hazards.h"
-#include "preload/hooks/waits.h"
+#include "preload/guard/hold.h"
 #include "preload/repeat/reach.h"
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
@@ -17,6 +17,8 @@
 #include "preload/session/session.h"
 #include "preload/session/table.h"
 #include "preload/state/context.h"
+#include "preload/state/hazards.h"
+#include "preload/state/waits.h"
 
 /* That work of the program is waited for: a kernel may itself wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)

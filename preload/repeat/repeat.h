@@ -5,7 +5,7 @@
  * The first execution is timed: nothing is patched or counted then. Before each further one, which is measured
  * (hardware counters, then counts of accesses), the memory that the kernel can write is restored from a snapshot. The last one
  * stands. From the snapshot to the last restore the context is this thread's alone: everything that was under way
- * is waited for, and other threads are held (hold.h).
+ * is waited for, and other threads are held (guard/hold.h).
  *
  * A second execution must not be seen by anybody. A launch is made once where the kernel can reach memory that is not
  * restored (scan.h), where it is not known what it can write (reach.h), and where its code does more than read and
@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 #include "libtrace/record/collector.h"
-#include "preload/hooks/hook.h"
 #include "preload/state/kernels.h"
+#include "preload/state/site.h"
 
 /* The program's call, to be made again. */
 struct gmt_relaunch {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "preload/driver/resolve.h"
-#include "preload/hooks/tensor_map.h"
 #include "preload/repeat/windows.h"
 #include "preload/session/session.h"
 #include "preload/session/table.h"
+#include "preload/state/tensor_maps.h"
 
 enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
 
@@ -20,7 +20,7 @@ struct found {
     uint64_t words[GMT_SCAN_WORDS];
 };
 
-static gmt_table_pointer windows_table, found_table; /* used by the holder alone (hold.h) */
+static gmt_table_pointer windows_table, found_table; /* used by the holder alone (guard/hold.h) */
 static struct loaded {
     CUcontext context;    /* NULL: free */
     CUfunction scan, put; /* NULL: the driver cannot translate them, which it does not learn */

@@ -8,15 +8,8 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
-#include "preload/hooks/alloc.h"
-#include "preload/hooks/graph.h"
-#include "preload/hooks/hook.h"
-#include "preload/hooks/waits.h"
-#include "preload/repeat/scan.h"
-#include "preload/repeat/snapshot.h"
 #include "preload/session/session.h"
 #include "preload/state/device.h"
-#include "preload/state/kernels.h"
 
 #define MAX_CONTEXTS 4096u /* test programs reset their device after each test */
 #define STREAM_SLOTS 16384u
@@ -175,54 +168,21 @@ void gmt_context_releasing(CUcontext handle)
     }
 }
 
-void gmt_context_going(CUcontext handle)
+uint16_t gmt_context_forget(CUcontext handle)
 {
-    if (handle != NULL) {
-        gmt_waits_forget(handle);
-        gmt_scan_forget(handle);
-        gmt_snapshot_forget(handle);
-    }
-    gmt_context_releasing(handle);
-}
-
-void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
-{
-    if (site->result != CUDA_SUCCESS) {
-        return;
-    }
-    if (handle != NULL) {
-        gmt_waits_forget(handle);
-        gmt_scan_forget(handle);
-        gmt_snapshot_forget(handle);
-    }
     unsigned at = 0;
     while (at < context_count && (handle == NULL || contexts[at].handle != handle)) {
         at++;
     }
     if (at < context_count) {
-        struct gmt_allocation gone;
         pthread_mutex_lock(&mutex);
         contexts[at].handle = NULL;
         generation++;
         forget_streams_of((uint16_t)(at + 1));
         pthread_mutex_unlock(&mutex);
-        /* A reset context keeps its handle and stays current: these records are the next one's first. */
-        while (gmt_allocmap_take_from((uint16_t)(at + 1), &gone)) {
-            gmt_alloc_record_free(site, true, &gone);
-        }
+        return (uint16_t)(at + 1);
     }
-    gmt_kernel_modules_changed();
-}
-
-void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device)
-{
-    unsigned flags;
-    int active = 1;
-    if (primary != NULL && site->result == CUDA_SUCCESS &&
-        gmt_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
-        active == 0) {
-        gmt_context_gone(site, primary);
-    }
+    return 0;
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */
@@ -422,9 +382,5 @@ void gmt_context_reset(void)
     memset((void *)streams, 0, sizeof(streams)); // NOLINT
     stream_generation++;
     gmt_captures = 0;
-    gmt_graph_reset();
     gmt_device_reset();
-    gmt_waits_forget(NULL);
-    gmt_scan_forget(NULL);
-    gmt_snapshot_forget(NULL);
 }

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gmt_site;
-
 /* gmt_context.id of the calling thread's current context, 0 without one. The first sight of a
  * context or device writes its record. */
 uint16_t gmt_context_current(CUcontext *handle);
@@ -19,17 +17,12 @@ unsigned gmt_context_live(void);
 
 /* A context may be about to go: by the release of a primary one, if it is the last (NULL: none). */
 void gmt_context_releasing(CUcontext handle);
-/* A context is about to go (NULL: none). */
-void gmt_context_going(CUcontext handle);
-/* It went, if the call succeeded: its handle may come back as another one, and what was allocated in it is
- * freed. */
-void gmt_context_gone(const struct gmt_site *site, CUcontext handle);
+/* It went: its handle may come back as another one. Returns the id that it had; 0: it is not known. */
+uint16_t gmt_context_forget(CUcontext handle);
 
 /* The primary context of a device, NULL while it has none. Contexts that the program made itself outlive
  * its reset. */
 CUcontext gmt_context_primary(CUdevice device);
-/* The call let go of it: it went if nobody else holds it. */
-void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device);
 
 /* Note a stream at its first use (GMT_REC_STREAM); `context` is the current one. Returns the id of the
  * stream's own: programs may copy to, wait for and destroy streams of other contexts. */

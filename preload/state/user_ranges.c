@@ -11,7 +11,6 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/range_scope.h"
 #include "libtrace/record/spool.h"
-#include "preload/hooks/hook.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/session/table.h"

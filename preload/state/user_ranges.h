@@ -4,7 +4,7 @@
  *
  * What is open is kept in this process whether a recording runs or not, in memory of fixed size per
  * thread. A pushed range is written when a call inside of it is recorded or when it is popped, the
- * others when they begin and when they end. Callers hold the re-entry guard (guard.h).
+ * others when they begin and when they end. Callers hold the re-entry guard (guard/guard.h).
  */
 #ifndef GMT_PRELOAD_STATE_USER_RANGES_H
 #define GMT_PRELOAD_STATE_USER_RANGES_H

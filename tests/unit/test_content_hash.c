@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "preload/fingerprint/content_hash.h"
+#include "preload/hash/content_hash.h"
 
 #define LIMIT ((size_t)1 << 20)
 #define LARGE ((size_t)8 << 20)

@@ -10,11 +10,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "preload/driver/hook_ids.h"
 #include "preload/guard/guard.h"
 #include "preload/guard/hold.h"
-#include "preload/hooks/hook.h"
-
-_Thread_local __attribute__((tls_model("initial-exec"))) struct gmt_guard gmt_guard;
 
 enum {
     SUBMITS = GMT_HOOK_cuMemcpyHtoD_v2,

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "preload/driver/resolve.h"
-#include "preload/hooks/hook.h"
-#include "preload/hooks/waits.h"
 #include "preload/session/session.h"
+#include "preload/state/site.h"
+#include "preload/state/waits.h"
 
 enum { EVENTS = 256 };
 

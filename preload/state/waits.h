@@ -8,8 +8,8 @@
  * program would wait for itself. So no launch is measured until all of these are over. The stream is asked, when a
  * launch is to be measured; where it is busy, an event of ours is put behind, for the next who asks.
  */
-#ifndef GMT_PRELOAD_HOOKS_WAITS_H
-#define GMT_PRELOAD_HOOKS_WAITS_H
+#ifndef GMT_PRELOAD_STATE_WAITS_H
+#define GMT_PRELOAD_STATE_WAITS_H
 
 #include <cuda.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* XXH3 over a range of memory or over blocks of it. */
-#include "preload/fingerprint/content_hash.h"
+#include "preload/hash/content_hash.h"
 
 #include <sys/uio.h>
 #include <unistd.h>

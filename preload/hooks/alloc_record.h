@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recording the beginning and the end of an allocation. */
-#ifndef GMT_PRELOAD_HOOKS_ALLOC_H
-#define GMT_PRELOAD_HOOKS_ALLOC_H
+#ifndef GMT_PRELOAD_HOOKS_ALLOC_RECORD_H
+#define GMT_PRELOAD_HOOKS_ALLOC_RECORD_H
 
-#include "preload/hooks/hook.h"
+#include "libtrace/record/layout.h"
 #include "preload/state/allocmap.h"
+#include "preload/state/site.h"
 
 struct gmt_alloc_shape {
     uint64_t pitch, width, height, pool;
@@ -35,9 +36,6 @@ void gmt_alloc_record_free(const struct gmt_site *site, bool known,
 
 /* Size of the driver's allocation that starts at `base`; 0 if the driver does not say. */
 uint64_t gmt_alloc_bytes_at(uint64_t base);
-
-/* Where the memory of a pool is, told by an address of it: on the device, managed or page-locked. */
-enum gmt_alloc_kind gmt_pool_kind(CUmemoryPool pool, uint64_t address);
 
 /* What a call stored; 0 where it failed. */
 uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result);

@@ -3,8 +3,8 @@
  * May a kernel, or what runs beside it, wait for something that happens only after its launch has returned?
  * Measuring a launch holds its caller until the kernel is done.
  */
-#ifndef GMT_PRELOAD_HOOKS_HAZARDS_H
-#define GMT_PRELOAD_HOOKS_HAZARDS_H
+#ifndef GMT_PRELOAD_STATE_HAZARDS_H
+#define GMT_PRELOAD_STATE_HAZARDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

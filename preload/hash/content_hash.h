@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* 128-bit fingerprints of host memory: of every byte, or of blocks spread over it. Needs only libc. */
-#ifndef GMT_PRELOAD_FINGERPRINT_CONTENT_HASH_H
-#define GMT_PRELOAD_FINGERPRINT_CONTENT_HASH_H
+#ifndef GMT_PRELOAD_HASH_CONTENT_HASH_H
+#define GMT_PRELOAD_HASH_CONTENT_HASH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams with work that may wait for the host, and events behind it (waits.h). */
-#include "preload/hooks/waits.h"
+#include "preload/state/waits.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -11,8 +11,8 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
-#include "preload/hooks/hook.h"
 #include "preload/session/session.h"
+#include "preload/state/site.h"
 
 enum { STREAMS = 64 }; /* that are told apart */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensor maps of the program: descriptors that it has encoded, found again in the parameters of launches. */
-#ifndef GMT_PRELOAD_HOOKS_TENSOR_MAP_H
-#define GMT_PRELOAD_HOOKS_TENSOR_MAP_H
+#ifndef GMT_PRELOAD_STATE_TENSOR_MAPS_H
+#define GMT_PRELOAD_STATE_TENSOR_MAPS_H
 
+#include <cuda.h>
 #include <stdatomic.h>
 
 #include "libtrace/record/layout.h"
@@ -10,6 +11,13 @@
 
 /* Different descriptors that have been encoded. */
 extern _Atomic uint32_t gmt_tensor_map_count;
+
+/* The id of a descriptor; what is not known is remembered and described by `map`. 0: there is no room. */
+uint32_t gmt_tensor_map_id_for(const CUtensorMap *descriptor, struct gmt_tensor_map *map);
+/* The id of what lies at `map`, which need not be readable; 0: it is not known. */
+uint32_t gmt_tensor_map_id_at(const CUtensorMap *map);
+/* What a known id stands for. */
+const struct gmt_tensor_map *gmt_tensor_map_of(uint32_t id);
 
 /* The address that descriptor `index` (below gmt_tensor_map_count) was encoded with. */
 uint64_t gmt_tensor_map_address(uint32_t index);

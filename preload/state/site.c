@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From an intercepted call to its record. */
+/* From an intercepted call to its record (site.h). */
+#include "preload/state/site.h"
+
 #include <pthread.h>
 #include <string.h>
 
+#include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
-#include "preload/hooks/hook.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
@@ -35,7 +37,7 @@ static void fill(struct gmt_call *call, const struct gmt_site *site, uint64_t by
 
 void gmt_site_ask_capture(struct gmt_site *site)
 {
-    int state; /* not the guard's: whoever runs the halves of a hook (callback.h) holds it already */
+    int state; /* not the guard's: whoever runs the halves of a hook (hooks/callback.h) holds it already */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     if (gmt_stream_is_capturing(site->stream, (site->flags & GMT_CALL_PER_THREAD) != 0)) {
         site->flags |= GMT_CALL_CAPTURING;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recording the beginning and the end of an allocation (alloc_record.h). */
+#include "preload/hooks/alloc_record.h"
+
+#include "preload/driver/resolve.h"
+#include "preload/state/context.h"
+
+/* Memory of a device, and memory that the host reads without its caches, is not for us to look at. */
+static bool is_unreadable(enum gmt_alloc_kind kind, uint32_t flags)
+{
+    return (kind == GMT_ALLOC_HOST && (flags & CU_MEMHOSTALLOC_WRITECOMBINED) != 0) ||
+           (kind == GMT_ALLOC_REGISTERED && (flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0);
+}
+
+void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
+                      uint64_t bytes, struct gmt_alloc_shape shape)
+{
+    struct gmt_alloc alloc = {
+        .kind = (uint8_t)kind,
+        .pitch = shape.pitch,
+        .width = shape.width,
+        .height = shape.height,
+        .pool = shape.pool,
+        .flags = shape.flags,
+    };
+    if (site->result == CUDA_SUCCESS && (site->flags & GMT_CALL_CAPTURING) == 0) {
+        alloc.address = address;
+        alloc.id = gmt_allocmap_insert(address, shape.is_handle ? 1 : bytes, kind,
+                                       shape.outlives_context ? 0 : gmt_context_current(NULL));
+        if (is_unreadable(kind, shape.flags)) {
+            gmt_allocmap_set_unreadable(address);
+        }
+    }
+    gmt_site_record_with(GMT_REC_ALLOC, site, bytes, &alloc);
+}
+
+bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone)
+{
+    return address != 0 && gmt_allocmap_remove(address, gone);
+}
+
+void gmt_alloc_record_free(const struct gmt_site *site, bool known,
+                           const struct gmt_allocation *gone)
+{
+    if (!known) {
+        gmt_site_record(GMT_REC_CALL, site, 0);
+        return;
+    }
+    struct gmt_alloc alloc = {.address = gone->base, .kind = gone->kind};
+    if (site->result == CUDA_SUCCESS) {
+        alloc.id = gone->id;
+    } else {
+        gmt_allocmap_restore(gone);
+    }
+    gmt_site_record_with(GMT_REC_FREE, site, gone->bytes, &alloc);
+}
+
+uint64_t gmt_alloc_bytes_at(uint64_t base)
+{
+    size_t bytes = 0;
+    bool known = base != 0 && gmt_driver.cuMemGetAddressRange_v2 != NULL &&
+                 gmt_driver.cuMemGetAddressRange_v2(NULL, &bytes, base) == CUDA_SUCCESS;
+    return known ? bytes : 0;
+}
+
+uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result)
+{
+    return result == CUDA_SUCCESS && address != NULL ? *address : 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs made executable (graphs.h). */
+#include "preload/state/graphs.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "libtrace/record/spool.h"
+
+#define SLOTS 4096u
+#define GONE ((CUgraphExec)1)
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    CUgraphExec handle; /* NULL: never used */
+    uint32_t id;        /* gmt_graph.id */
+    uint32_t made;      /* gmt_graph.made */
+} graphs[SLOTS];
+static unsigned used;
+static uint32_t last_id;
+
+static unsigned slot_of(CUgraphExec handle)
+{
+    return (unsigned)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % SLOTS;
+}
+
+/* Locked. Its slot, or SLOTS if there is none. */
+static unsigned find(CUgraphExec handle)
+{
+    unsigned at = slot_of(handle);
+    while (graphs[at].handle != NULL && graphs[at].handle != handle) {
+        at = (at + 1) % SLOTS;
+    }
+    return graphs[at].handle == handle ? at : SLOTS;
+}
+
+void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
+{
+    pthread_mutex_lock(&mutex);
+    uint32_t id = ++last_id;
+    unsigned at = find(handle);
+    if (at == SLOTS && used < SLOTS / 2) {
+        at = slot_of(handle);
+        while (graphs[at].handle != NULL && graphs[at].handle != GONE) {
+            at = (at + 1) % SLOTS;
+        }
+        used += graphs[at].handle == NULL;
+        graphs[at].handle = handle;
+        graphs[at].made = 0;
+    }
+    graph->id = graph->made = id;
+    if (at != SLOTS) {
+        graphs[at].id = id;
+        graphs[at].made = is_update && graphs[at].made != 0 ? graphs[at].made : id;
+        graph->made = graphs[at].made;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (at == SLOTS) {
+        gmt_spool_loss("graph not followed", "more graphs than the table holds", 1);
+    }
+}
+
+uint32_t gmt_graph_id(CUgraphExec handle)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned at = find(handle);
+    uint32_t id = at != SLOTS ? graphs[at].id : 0;
+    pthread_mutex_unlock(&mutex);
+    return id;
+}
+
+bool gmt_graph_forget(CUgraphExec exec)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned at = find(exec);
+    if (at != SLOTS) {
+        graphs[at].handle = GONE;
+    }
+    pthread_mutex_unlock(&mutex);
+    return at != SLOTS;
+}
+
+/* ---- updates ---------------------------------------------------------------------------------- */
+
+/* Programs exist that update a large graph before every launch: reading all of it again may take a
+ * fiftieth of the time since the first update, what lies beyond is counted. */
+#define READ_ALWAYS 16u
+#define READ_SHARE 50u
+static _Atomic uint64_t first_update_ticks, reading_ticks;
+static _Atomic uint32_t updates;
+
+bool gmt_graph_may_read(uint64_t now)
+{
+    uint64_t none = 0;
+    (void)atomic_compare_exchange_strong(&first_update_ticks, &none, now);
+    return atomic_fetch_add(&updates, 1) < READ_ALWAYS ||
+           reading_ticks <= (now - first_update_ticks) / READ_SHARE;
+}
+
+void gmt_graph_was_read(uint64_t ticks)
+{
+    atomic_fetch_add(&reading_ticks, ticks);
+}
+
+void gmt_graph_reset(void)
+{
+    pthread_mutex_init(&mutex, NULL);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        graphs[i].handle = NULL;
+    }
+    used = 0;
+    last_id = 0;
+    updates = 0;
+    reading_ticks = 0;
+    first_update_ticks = 0;
+}
