@@ -253,19 +253,9 @@ static json_t *result(const struct gmt_report *r, const struct gmt_writer_option
     return json;
 }
 
-/* The explanation is laid out in columns: as code it stays so. */
-static json_t *help(const char *explain)
+static json_t *help(const char *page)
 {
-    json_t *json = json_pack("{so}", "text", gmt_json_code(explain));
-    size_t bytes = strlen(explain) + sizeof("```text\n```");
-    char *text = malloc(bytes);
-
-    if (text != NULL) {
-        snprintf(text, bytes, "```text\n%s```", explain);
-        json_object_set_new(json, "markdown", gmt_json_code(text));
-    }
-    free(text);
-    return json;
+    return json_pack("{so, so}", "text", gmt_json_code(page), "markdown", gmt_json_code(page));
 }
 
 static json_t *rules(const struct gmt_report *r)

@@ -7,6 +7,7 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/findings/rule.h"
+#include "analyzer/run/rule_pages.h"
 #include "analyzer/run/rules.h"
 
 /* What a rule cannot do without, by the bits of enum gmt_need. */
@@ -42,7 +43,7 @@ static int list_json(void)
         json_array_append_new(array, json_pack("{ss, ss, ss, ss, so, ss}", "id", rule->id, "slug",
                                                rule->slug, "title", rule->title, "category",
                                                rule->category, "needs", needs_of(rule), "explain",
-                                               rule->explain));
+                                               gmt_rule_page(rule->id)));
     }
     int rc = json_dumpf(array, stdout, JSON_INDENT(2));
     putchar('\n');
@@ -64,7 +65,6 @@ int gmt_rule_explain(const char *name)
 {
     const struct gmt_rule *rule = gmt_rule_find(name);
 
-    printf("%s  %s: %s (%s)\n\n%s", rule->id, rule->slug, rule->title, rule->category,
-           rule->explain);
+    fputs(gmt_rule_page(rule->id), stdout);
     return GMT_EXIT_OK;
 }

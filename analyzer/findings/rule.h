@@ -20,7 +20,7 @@ enum gmt_need {
 };
 
 struct gmt_rule {
-    const char *id, *slug, *title, *category;
+    const char *id, *slug, *title, *category; /* docs/rules/ID-SLUG.md is its page */
     unsigned needs; /* of enum gmt_need */
     enum gmt_touches touches;
     /*
@@ -28,7 +28,6 @@ struct gmt_rule {
      * emitted make FAIL of any of them.
      */
     enum gmt_outcome (*run)(struct gmt_analysis *analysis);
-    const char *explain; /* plain text of at most 96 columns: what, how seen, saving, fix, limits */
 };
 
 /* Says why the rule could not be checked; to be returned from run. */

@@ -14,6 +14,7 @@
 #include "analyzer/findings/kernel_filter.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/untimed_waits.h"
+#include "analyzer/run/rule_pages.h"
 #include "analyzer/run/rules.h"
 #include "analyzer/summary/summary.h"
 #include "analyzer/trace/launch_rows.h"
@@ -86,7 +87,7 @@ static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
                                        .slug = rule->slug,
                                        .title = rule->title,
                                        .category = rule->category,
-                                       .explain = rule->explain};
+                                       .explain = gmt_rule_page(rule->id)};
     analysis->rule = rule;
     analysis->result = result;
     const char *why = not_used(analysis->timeline, rule->needs);

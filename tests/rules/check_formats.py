@@ -60,7 +60,7 @@ def check_sarif(path, sarif):
         if not re.fullmatch(r"[0-9a-f]{16}", result["partialFingerprints"]["gmtrace/v1"]):
             fail(path, "fingerprint")
     for rule in rules:
-        if not rule["help"]["text"].startswith("What ") or "```" not in rule["help"]["markdown"]:
+        if any(not text.startswith(f"# {rule['id']} ") or "\n## Fix\n" not in text for text in rule["help"].values()):
             fail(path, f"{rule['id']} has no help")
     return [result["partialFingerprints"]["gmtrace/v1"] for result in run["results"]]
 

@@ -175,7 +175,20 @@ expect 2 --format sarif good.db clean.db
 expect 0 --list-rules
 grep -q '^GM101 ' out || fail "no list of rules"
 expect 0 --explain bank-conflict
-grep -q '^Saving ' out || fail "no explanation"
+grep -q '^## How it is priced' out || fail "no explanation"
+for page in "$GMT_SOURCE"/docs/rules/GM*.md; do
+    name=$(basename "$page" .md)
+    expect 0 --explain "${name%%-*}"
+    diff "$page" out || fail "--explain ${name%%-*} is not its page"
+    expect 0 --explain "${name#*-}"
+    diff "$page" out || fail "$name is not named after its rule"
+done
+expect 0 --list-rules --format json
+mv out rules.json
+jq -r '.[] | "\(.id)-\(.slug).md:Needs: \(if .needs == [] then "nothing beside the calls" else .needs | join(", ") end)."' rules.json >needs
+while IFS=: read -r page needs; do
+    grep -qxF "$needs" "$GMT_SOURCE/docs/rules/$page" || fail "$page: not '$needs'"
+done <needs
 expect 0 --help
 expect 0 --version
 # The model of a known GPU is found beside the program, and is nobody's calibration.

@@ -6,15 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/run/rule_pages.h"
 #include "analyzer/run/rules.h"
 #include "tests/rules/fixture.h"
+
+#define MOST_RULES 64
 
 /* Tests run in processes of their own: a parameter is an index, no pointer. */
 static struct criterion_test_params every_rule(void)
 {
-    static size_t index[64];
+    static size_t index[MOST_RULES];
 
-    for (size_t i = 0; i < gmt_rule_count; i++)
+    for (size_t i = 0; i < gmt_rule_count && i < MOST_RULES; i++)
         index[i] = i;
     return cr_make_param_array(size_t, index, gmt_rule_count);
 }
@@ -85,10 +88,18 @@ ParameterizedTest(size_t *parameter, rules, is_silent_on_the_good_twin)
 
 Test(rules, explain_themselves_within_the_page)
 {
-    static const char *const parts[] = {"What ", "Seen ", "Saving ", "Fix ", "Limits "};
+    static const char *const parts[] = {"## What\n", "## How it is seen\n", "## How it is priced\n",
+                                        "## Fix\n", "## Limits\n"};
 
     for (size_t i = 0; i < gmt_rule_count; i++) {
-        const char *text = gmt_rules[i]->explain;
+        const struct gmt_rule *rule = gmt_rules[i];
+        const char *text = gmt_rule_page(rule->id);
+        char head[256];
+
+        snprintf(head, sizeof(head), "# %s %s: %s\n\nCategory: %s.\nNeeds: ", rule->id, rule->slug,
+                 rule->title, rule->category);
+        cr_assert_eq(strncmp(text, head, strlen(head)), 0, "%s: its page does not begin with %s",
+                     rule->id, head);
 
         for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
             cr_assert_not_null(strstr(text, parts[p]), "%s: no %s", gmt_rules[i]->id, parts[p]);
@@ -99,6 +110,18 @@ Test(rules, explain_themselves_within_the_page)
             text += length + (text[length] == '\n');
         }
     }
+}
+
+Test(rules, no_page_is_of_none)
+{
+    size_t pages = 0;
+
+    for (const struct gmt_rule_page_text *page = gmt_rule_page_texts; page->id != NULL; page++) {
+        cr_expect_not_null(gmt_rule_find(page->id), "docs/rules: %s", page->id);
+        pages++;
+    }
+    cr_assert_eq(pages, gmt_rule_count);
+    cr_assert_leq(gmt_rule_count, MOST_RULES);
 }
 
 Test(rules, are_found_by_id_and_by_slug)

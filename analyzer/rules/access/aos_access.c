@@ -9,25 +9,6 @@
 #include "libtrace/base/format.h"
 #include "libtrace/record/checked.h"
 
-static const char explain[] =
-    "What    In an array of structs, neighbouring threads read the same field a struct apart. A\n"
-    "        warp that needs one field of 16 bytes fetches all of them.\n"
-    "Seen    Loads or stores with at least twice the ideal sectors, and one of:\n"
-    "        - some fields: no sector is fetched twice, but for other fields in it. The software\n"
-    "          device counts that; on a GPU the sectors must match the size of an array that the\n"
-    "          kernel got a pointer to. The struct's size is the ratio times the word, or the\n"
-    "          array's bytes per struct;\n"
-    "        - all fields: each thread makes as many requests as the struct has words, and what\n"
-    "          passes L1 is what is asked for: L1 serves the other words of a sector.\n"
-    "        Whole structs that one aligned access could move are GM305's. Where none of this can\n"
-    "        be shown, as with arrays in one large pool, strides are GM301's.\n"
-    "Saving  Some fields: as GM301. All fields: L1 is spared sectors, by the calibrated times of\n"
-    "        coalesced and strided requests, beside what device memory and L2 take and go on\n"
-    "        taking. That is often nothing, and then it is a note.\n"
-    "Fix     Structure of arrays: each field in an array of its own; or load the struct whole.\n"
-    "Limits  A plain stride over an array (every fourth word of it) is the same pattern; the fix\n"
-    "        is the same, too. Other kernels that need all fields at once may lose by it.\n";
-
 static const char *headline(struct gmt_analysis *analysis, const struct gmt_access_subject *subject)
 {
     const struct gmt_pattern *pattern = &subject->pattern;
@@ -123,5 +104,4 @@ const struct gmt_rule gmt_rule_aos_access = {.id = "GM304",
                                              .category = "global memory",
                                              .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                              .touches = GMT_TOUCHES_LOADS,
-                                             .run = run,
-                                             .explain = explain};
+                                             .run = run};

@@ -8,19 +8,6 @@
 #include "analyzer/price/price.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    The constant cache serves one word at a time to all lanes of a warp. Lanes that ask\n"
-    "        for different words wait for each other: n words take n times as long as one.\n"
-    "Seen    Requests to the indexed constant cache per constant load (LDC), from 1.5 on; on the\n"
-    "        software device the different words themselves, from twice as many as loads on.\n"
-    "Saving  Excess words times what one costs in the calibration, the more\n"
-    "        of the kernel's time they are, the less of it is taken to overlap with the rest. The\n"
-    "        upper end has no overlap.\n"
-    "Fix     Keep tables that lanes index differently in shared memory, or in global memory,\n"
-    "        which L1 caches; leave in constant memory what all lanes read alike.\n"
-    "Limits  Kernel parameters are read through the same cache and counted as loads of one word:\n"
-    "        few indexed reads among many parameters are diluted.\n";
-
 static const char sketch[] = "__shared__ float table[N];\n"
                              "for (int i = threadIdx.x; i < N; i += blockDim.x)\n"
                              "    table[i] = constants[i];  // each word once, all lanes busy\n"
@@ -112,5 +99,4 @@ const struct gmt_rule gmt_rule_divergent_constant = {.id = "GM307",
                                                      .category = "constant memory",
                                                      .needs = GMT_NEED_LAUNCHES,
                                                      .touches = GMT_TOUCHES_CONSTANTS,
-                                                     .run = run,
-                                                     .explain = explain};
+                                                     .run = run};

@@ -11,59 +11,6 @@
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"
 
-static const char explain_strided[] =
-    "What    A warp's load is served in 32-byte sectors. Lanes that read words far apart fetch a\n"
-    "        sector each and use a part of it: up to 8 times the traffic for 4-byte words.\n"
-    "Seen    Global loads whose sectors are at least twice the ideal, where ideal = bytes asked\n"
-    "        for / 32, and at least one sector per request. Bytes are counted per active lane and\n"
-    "        access width, so wide and half-empty accesses are not mistaken for strided ones.\n"
-    "        The stride is named where full warps access words of one width: sectors per request\n"
-    "        over the width, below one sector; from there on by lines (software device), or by\n"
-    "        device memory handing out sectors in pairs. More specific patterns have rules of\n"
-    "        their own: GM302 (columns of a matrix), GM304 (structs), GM305 (structs in pieces).\n"
-    "Saving  Kernels that stream from device memory: the calibrated coalesced kernel moves the\n"
-    "        same useful bytes in that time, at this occupancy; time beyond what the "
-    "calibration's\n"
-    "        own strided kernels took for that ratio stays. Others: what each level of memory "
-    "takes\n"
-    "        for the remaining work at its calibrated rate, combined as (sum t^3)^(1/3), and no\n"
-    "        less than a coalesced kernel with one load in flight per thread. Of the time that\n"
-    "        this does not explain, the share of excess sectors goes; at the lower end of the\n"
-    "        interval all of it stays.\n"
-    "        Where stores are strided as well, both are priced and repaired together: the same\n"
-    "        mapping of threads to data makes them so.\n"
-    "Fix     Let threadIdx.x run along the contiguous index; tile through shared memory.\n"
-    "Limits  Counters are those of sampled launches. Broadcasts ask for more bytes than they\n"
-    "        touch and can hide strided accesses of the same kernel. Not so on the software\n"
-    "        device, which counts the ideal itself and names the lines; it has no times, so there\n"
-    "        excess sectors from 5 % of all sectors on are findings, fewer are notes.\n";
-
-static const char explain_misaligned[] =
-    "What    A warp's access that starts inside a sector touches one sector more than needed.\n"
-    "Seen    Global loads and stores with up to one sector per request more than ideal, and less\n"
-    "        than twice the ideal. Rows of a two-dimensional launch that explain it are GM203's.\n"
-    "Saving  Loads: what an offset of one element cost in the calibrated offset family, scaled by\n"
-    "        the kernel's excess sectors against the family's. Stores: the same from the store\n"
-    "        family; without it half of their share of all sectors, at most all of it. Below 3 %\n"
-    "        of the kernel's time, as on GPUs whose L1 serves the neighbour's sector, it is a "
-    "note;\n"
-    "        so it is where GM202 has the cause, and where warps were seen to wait for loads less\n"
-    "        than half of their time: other work hides then what a copy waits for.\n"
-    "        Without times (software device) it is a note, too: less than twice the ideal.\n"
-    "Fix     Round the base address up to 32 bytes (better 256); pad rows with cudaMallocPitch.\n"
-    "Limits  Which of several arrays is misaligned is not told: see GM202.\n";
-
-static const char explain_store[] =
-    "What    As GM301, for stores: lanes that write words far apart write a sector each.\n"
-    "Seen    Global stores whose sectors are at least twice the ideal, in kernels whose loads are\n"
-    "        in order. Where both are strided, GM301 has them together.\n"
-    "Saving  Kernels that stream to device memory: the calibrated time of such stores for as\n"
-    "        many bytes, against that of stores in order; (sum t^3)^(1/3) where the kernel is\n"
-    "        slower than the family. Others: as GM301, from the work on each level of memory.\n"
-    "Fix     Stage the tile in shared memory and write it out along the contiguous index.\n"
-    "Limits  The L2 may merge partial writes before they reach device memory: then the gain\n"
-    "        lies at the lower end.\n";
-
 /* ": lanes are 4 words of 4 bytes apart"; "" where counters do not tell how wide words are. */
 static const char *apart(struct gmt_analysis *analysis, const struct gmt_access_subject *subject)
 {
@@ -255,21 +202,18 @@ const struct gmt_rule gmt_rule_strided_access = {.id = "GM301",
                                                  .category = "global memory",
                                                  .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                  .touches = GMT_TOUCHES_LOADS,
-                                                 .run = run_strided,
-                                                 .explain = explain_strided};
+                                                 .run = run_strided};
 const struct gmt_rule gmt_rule_misaligned_access = {.id = "GM303",
                                                     .slug = "misaligned-access",
                                                     .title = "Accesses start inside a sector",
                                                     .category = "global memory",
                                                     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                     .touches = GMT_TOUCHES_LOADS,
-                                                    .run = run_misaligned,
-                                                    .explain = explain_misaligned};
+                                                    .run = run_misaligned};
 const struct gmt_rule gmt_rule_uncoalesced_store = {.id = "GM310",
                                                     .slug = "uncoalesced-store",
                                                     .title = "Neighbouring threads write far apart",
                                                     .category = "global memory",
                                                     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                     .touches = GMT_TOUCHES_STORES,
-                                                    .run = run_store,
-                                                    .explain = explain_store};
+                                                    .run = run_store};

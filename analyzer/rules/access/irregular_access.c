@@ -8,24 +8,6 @@
 #include "analyzer/price/price.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Lanes that look up words at places that the data decides touch a sector each. The\n"
-    "        caches hold the words, so device memory is no bottleneck, but every sector takes\n"
-    "        its turn in L1 or L2.\n"
-    "Seen    Global loads whose sectors are at least twice the ideal, at least half of them from\n"
-    "        L1 or L2, in kernels that ask for more bytes than there are: 1.5 times what their\n"
-    "        allocations hold, or what came from device memory and may have lain in L2. A stride\n"
-    "        reads each word once and asks for no more than there is: that is GM301.\n"
-    "Saving  Excess sectors times what one costs in the calibrated gather family at the level\n"
-    "        that serves it; at most the share of excess sectors. Half of it is the lower end:\n"
-    "        the family keeps eight look-ups in flight.\n"
-    "Fix     Sort the look-ups, or order the work by them, so that neighbouring lanes read\n"
-    "        neighbouring words; read two-dimensional neighbourhoods through a texture; use a\n"
-    "        smaller type (half, 8 or 16 bits, which textures convert for free), so that more of\n"
-    "        the table fits L1; keep small tables in shared memory.\n"
-    "Limits  Needs hit rates, so the software device cannot check it. Sorting costs time, which\n"
-    "        is not counted: it pays where indices are used many times.\n";
-
 static const char *level_of(const struct gmt_cached *cached)
 {
     return cached->l1 >= cached->l2 ? "L1" : "L2";
@@ -124,5 +106,4 @@ const struct gmt_rule gmt_rule_irregular_access = {.id = "GM309",
                                                    .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
                                                             GMT_NEED_HARDWARE,
                                                    .touches = GMT_TOUCHES_LOADS,
-                                                   .run = run,
-                                                   .explain = explain};
+                                                   .run = run};

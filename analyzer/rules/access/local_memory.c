@@ -10,32 +10,6 @@
 #include "libtrace/base/format.h"
 #include "libtrace/record/checked.h"
 
-static const char explain[] =
-    "What    Local memory is device memory: spilled registers and arrays with an index known only\n"
-    "        at run time live there. Lanes at different indices of such an array touch a sector\n"
-    "        each, lanes at the same index four for all of them.\n"
-    "Seen    Executed local loads and stores as a share of all memory instructions, from 5 % on;\n"
-    "        fewer are a note.\n"
-    "        Bytes per thread prove nothing: they may belong to a path that is never taken.\n"
-    "        More than 16 sectors per request: an array, indexed differently in each lane. Else\n"
-    "        registers that stand at a limit of the compiler (a multiple of 8) speak for spills.\n"
-    "Saving  L1 keeps back no local store: all go to L2, which takes sectors in at a calibrated "
-    "rate,\n"
-    "        about half of that of reading. What remains takes its calibrated time on each level "
-    "of\n"
-    "        memory, combined as (sum t^3)^(1/3), and of the time that the levels do not explain "
-    "the\n"
-    "        share of local instructions goes. Instructions: the loads and stores of spilled "
-    "words;\n"
-    "        with an array also some of those that find its words. The lower end takes L2 to "
-    "write\n"
-    "        as fast as it reads, and leaves all instructions and all that is not explained.\n"
-    "Fix     Index arrays by constants (unroll the loops), or keep them in shared memory; for\n"
-    "        spills: __launch_bounds__ or a larger -maxrregcount.\n"
-    "Limits  Spill or array is told by the registers, so it may be taken for the other. The\n"
-    "        software device sees arrays (spills are the assembler's work); without times, half\n"
-    "        of the instructions and 5 % of all sectors must be local, and less is a note.\n";
-
 static double sum_of(const struct gmt_tl_class *class, int a, int b)
 {
     return gmt_known(class->counter[a]) + gmt_known(class->counter[b]);
@@ -232,5 +206,4 @@ const struct gmt_rule gmt_rule_local_memory = {.id = "GM306",
                                                .category = "local memory",
                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                .touches = GMT_TOUCHES_LOCAL,
-                                               .run = run,
-                                               .explain = explain};
+                                               .run = run};

@@ -8,27 +8,6 @@
 #include "analyzer/price/price_shared.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Data that many threads of a block need can be read once into shared memory, which\n"
-    "        then serves as a cache that the program controls. A tile of E x E words leaves 1 / E\n"
-    "        of the global loads.\n"
-    "Seen    Bytes of the sectors that global loads touch against the size of the allocations\n"
-    "        that the kernel was given (software device: the bytes that it really read), from 8\n"
-    "        on; loads in order, and fewer shared loads than global ones. Kernels that fill a "
-    "tile\n"
-    "        and leave it unread are GM403's.\n"
-    "Saving  The time of the remaining loads on each level of memory and of the new shared loads,\n"
-    "        by the calibrated rates, combined as (sum t^3)^(1/3), for the best tile that fits.\n"
-    "        Of the time that this does not explain, the share of the loads that go goes; at the\n"
-    "        lower end of the interval all of it stays.\n"
-    "Fix     Load a tile into shared memory, all threads together; __syncthreads; compute from\n"
-    "        it; __syncthreads; go on to the next. Two results per thread and more save more.\n"
-    "Limits  Which array is read again is not told. Where L1 already serves the words, the\n"
-    "        shared loads take as long as the global ones did, and it becomes a note. Without\n"
-    "        times only what is read 64 times and is more than 32 KiB counts, and below 5 % of "
-    "all\n"
-    "        loads it is a note.\n";
-
 /* Edges of tiles that are tried; two tiles of each fit into the 48 KiB of every block. */
 static const double edges[] = {8, 16, 32};
 enum { EDGES = sizeof(edges) / sizeof(edges[0]), TILES = 2 };
@@ -175,5 +154,4 @@ const struct gmt_rule gmt_rule_re_read = {.id = "GM308",
                                           .category = "global memory",
                                           .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                           .touches = GMT_TOUCHES_LOADS,
-                                          .run = run,
-                                          .explain = explain};
+                                          .run = run};

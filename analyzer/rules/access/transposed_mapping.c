@@ -8,27 +8,6 @@
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Neighbours along threadIdx.x share a warp. In a row-major matrix they must be\n"
-    "        neighbours along a row (column = ... threadIdx.x); where they go down a column, each\n"
-    "        lane needs a sector of its own.\n"
-    "Seen    A grid and blocks of two dimensions, at least twice the ideal sectors, and as many\n"
-    "        sectors per request as a warp has lanes along threadIdx.x (32 for blocks of 32 x n,\n"
-    "        16 for 16 x n); or the mean of that with up to three ordered or uniform accesses.\n"
-    "        The software device tells it of each instruction.\n"
-    "        A field of an array of structs can look alike: where sizes of arrays tell that no\n"
-    "        sector is fetched twice, GM304 speaks instead. Blocks of one dimension: GM301.\n"
-    "Saving  What L1 takes for a line per lane (loads) and L2 for parts of sectors (stores), by\n"
-    "        the calibrated strided hits and the family of stores, beside device memory, combined\n"
-    "        as (sum t^3)^(1/3). What is left afterwards lies between the roof of device memory\n"
-    "        and the calibrated curve of one load in flight per thread; best is the mean. Of the\n"
-    "        time that is not explained, the share of sectors that are not excess stays.\n"
-    "Fix     Both loads and stores down columns: swap row and column in the mapping. One of the\n"
-    "        two: go through a tile of shared memory, padded by one word.\n"
-    "Limits  Sums over a kernel: which of several arrays it is, only lines on the software device\n"
-    "        tell. The pattern is recognised by numbers; other gathers in such blocks that touch\n"
-    "        a sector per lane (hash tables, scattered neighbours) look the same.\n";
-
 static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
                     const struct gmt_access_subject *subject)
 {
@@ -106,5 +85,4 @@ const struct gmt_rule gmt_rule_transposed_mapping = {
     .category = "global memory",
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
     .touches = GMT_TOUCHES_LOADS,
-    .run = run,
-    .explain = explain};
+    .run = run};

@@ -7,28 +7,6 @@
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    One instruction loads 1, 2, 4, 8 or 16 bytes per thread, naturally aligned. A struct\n"
-    "        of 8 or 16 bytes without __align__, or of 12, takes one instruction per word, each "
-    "of\n"
-    "        which touches every sector of the warp's structs. Words of 1 or 2 bytes leave a warp\n"
-    "        with 32 or 64 bytes per request instead of 128.\n"
-    "Seen    Pieces: at least twice the ideal sectors, as many requests per thread as the struct\n"
-    "        has words, and what passes L1 is what is asked for; 8 or 16 bytes, or 12 where loads\n"
-    "        and stores both go by whole structs. Other structs are GM304's.\n"
-    "        Narrow words: 32 or 64 bytes per request, no sector wasted, and full warps by the\n"
-    "        counter of active lanes: without it, narrow words and half-empty warps look alike.\n"
-    "Saving  Pieces: L1 and L2 are spared sectors, at their calibrated rates; device memory has "
-    "as\n"
-    "        much to do as before, or a third more where 12 bytes are padded to 16, and mostly\n"
-    "        hides L1: then it is a note. Narrow words: the time beside that of device memory,\n"
-    "        up to the calibrated time of such requests at this occupancy, shrinks to a half or a\n"
-    "        quarter; the rest stays.\n"
-    "Fix     __align__(16) and one access; float4, uchar4, ushort2; pad 12 bytes to 16.\n"
-    "Limits  Narrow words: kernels bound by arithmetic gain less than is said. Mixed widths in "
-    "one\n"
-    "        kernel hide both patterns, as the counters are sums.\n";
-
 /* By the requests beyond those that words of 4 bytes would need. */
 static void judge_requests(struct gmt_analysis *analysis, struct gmt_finding *finding,
                            const struct gmt_access_subject *subject)
@@ -147,5 +125,4 @@ const struct gmt_rule gmt_rule_unsuitable_type = {.id = "GM305",
                                                   .category = "global memory",
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                   .touches = GMT_TOUCHES_LOADS,
-                                                  .run = run,
-                                                  .explain = explain};
+                                                  .run = run};

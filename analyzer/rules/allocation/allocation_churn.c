@@ -11,27 +11,6 @@
 #include "analyzer/trace/cover.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    cudaMalloc and cudaFree are slow, and cudaFree waits for the device. In a loop they\n"
-    "        cost time in every turn for memory that could be kept.\n"
-    "Seen    At least 4 allocations of equal size from one line, each made after the one before\n"
-    "        was freed; 2 or 3, which may be set-up, are a note.\n"
-    "        Stream-ordered allocations (cudaMallocAsync) are the repair, not meant.\n"
-    "Saving  The measured times of all the pairs but the first, minus the calibrated times of the\n"
-    "        same pairs from a pool that keeps its memory (at the upper end minus nothing: one\n"
-    "        allocation before the loop). What cudaFree waited for kernels that were still "
-    "running\n"
-    "        is left out: something else would wait for them. What kernels hid of the\n"
-    "        calls saves nothing, and counts at the upper end only. The lower end takes the\n"
-    "        calibrated cost of the pairs on an idle device in place of the measured one, and 10\n"
-    "        ms for making the pool where the program does not use one yet.\n"
-    "Fix     Allocate once before the loop; or cudaMallocAsync and cudaFreeAsync with a pool that\n"
-    "        keeps its memory.\n"
-    "Limits  Equal sizes only. The stall that cudaFree puts on other threads is not priced. In a\n"
-    "        trace without times of kernels, pairs count for no more than on an idle device. On\n"
-    "        the software device nothing is priced: there pairs from 5 % of all allocations on\n"
-    "        are shown, and fewer are a note.\n";
-
 static const struct gmt_timeline *sort_timeline; /* of the compare function below */
 
 static int compare(const void *a, const void *b)
@@ -260,5 +239,4 @@ const struct gmt_rule gmt_rule_allocation_churn = {.id = "GM201",
                                                    .title = "Allocating and freeing in a loop",
                                                    .category = "allocations",
                                                    .needs = GMT_NEED_ALLOCATIONS,
-                                                   .run = run,
-                                                   .explain = explain};
+                                                   .run = run};

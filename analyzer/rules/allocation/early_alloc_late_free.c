@@ -6,25 +6,6 @@
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Memory that is allocated long before it is first used, or kept long after its last\n"
-    "        use, makes the peak higher than it has to be: less fits on the device.\n"
-    "Seen    Allocations that lived at the moment of the peak of their device's memory, and were\n"
-    "        not used yet or never again while it lasted, by call site. Uses are copies, memsets,\n"
-    "        and kernels that got a pointer.\n"
-    "Saving  Bytes, no time: the peak, computed anew with these allocations living from their\n"
-    "        first use to their last. Elsewhere it may then be as high: that is taken into "
-    "account.\n"
-    "Fix     Allocate just before the first use, free just after the last; or let buffers that "
-    "are\n"
-    "        never in use together share one allocation, or come from a pool (cudaMallocAsync).\n"
-    "Limits  Launches whose arguments are not known count as uses of everything; a use whose end\n"
-    "        the device did not tell lasts until the host waits next. Segments of an allocator of\n"
-    "        the program's own, managed memory, memory given to other processes, arrays, and what\n"
-    "        kernels get no pointer to, but may reach by a table of pointers that was uploaded,\n"
-    "        are left out.\n"
-    "        What GM204 calls lost, and what GM205 calls unread, is left to them.\n";
-
 static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)
 {
     const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
@@ -112,5 +93,4 @@ const struct gmt_rule gmt_rule_early_alloc_late_free = {
     .title = "Device memory that lies idle at the peak",
     .category = "allocations",
     .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_ALL_USES,
-    .run = run,
-    .explain = explain};
+    .run = run};

@@ -6,30 +6,6 @@
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Memory that is never freed and not used any more is lost. Where that happens in a\n"
-    "        loop, the program runs out of memory when it runs long enough.\n"
-    "Seen    At least 3 allocations from one line that were never freed, each of which a kernel,\n"
-    "        copy or memset used for the last time before the next one was made; in a process "
-    "that\n"
-    "        ended normally: by exit, whatever the status, unless it is not 0 and a call had "
-    "failed\n"
-    "        with no kernel or copy after it.\n"
-    "        What the destruction of its context or cudaDeviceReset freed is not meant. Memory "
-    "that\n"
-    "        is in use until the end, or allocated once, is a note: the end of the process gives "
-    "it\n"
-    "        back.\n"
-    "Saving  Bytes, no time: the peak of device memory, computed anew with each of these\n"
-    "        allocations freed after its last use.\n"
-    "Fix     cudaFree after the last use; or allocate once, before the loop.\n"
-    "Limits  Uses are told from the arguments of kernels, and from copies and memsets. Launches\n"
-    "        whose arguments are not known count as uses. Arrays, and what kernels may reach by a\n"
-    "        table of pointers that was uploaded, count as used until the end. Segments of an\n"
-    "        allocator of the program's own (PyTorch's, CuPy's, RMM's) are kept by design, and\n"
-    "        what is lost inside them cannot be seen; managed memory may be used by the host\n"
-    "        unseen.\n";
-
 static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)
 {
     const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
@@ -148,5 +124,4 @@ const struct gmt_rule gmt_rule_leak = {.id = "GM204",
                                        .title = "Device memory that is never freed",
                                        .category = "allocations",
                                        .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_ALL_USES,
-                                       .run = run,
-                                       .explain = explain};
+                                       .run = run};

@@ -11,24 +11,6 @@
 #include "libtrace/base/format.h"
 #include "libtrace/record/checked.h"
 
-static const char explain[] =
-    "What    cudaMalloc aligns to 256 bytes or more. A program that packs several arrays into one\n"
-    "        allocation loses that: warps then start inside a sector and touch one more, and\n"
-    "        vector loads of 8 or 16 bytes at unnatural addresses are wrong.\n"
-    "Seen    Pointer arguments of kernels that point into an allocation at an offset that is not "
-    "a\n"
-    "        multiple of 32, with at least 128 bytes before the next pointer seen there: smaller\n"
-    "        pieces are scalars. Multiples of 32 but not of 256 are a note.\n"
-    "Saving  As GM303, for each kernel that got such a pointer. It is often small; the finding\n"
-    "        stays, at low severity, as long as a kernel's accesses are split: the next vector "
-    "load\n"
-    "        through the pointer will fault.\n"
-    "Fix     Round each offset up to a multiple of 256 before carving out the next array.\n"
-    "Limits  Pointers inside structs are seen only where the trace holds complete arguments. A\n"
-    "        deliberately shifted pointer (a + 1 for a stencil) looks the same. In segments of an\n"
-    "        allocator of the program's own (PyTorch's, CuPy's, RMM's) arrays are aligned, and\n"
-    "        other pointers are into them: a note.\n";
-
 struct pointer {
     int64_t allocation_id, offset, extent; /* extent: bytes to the next pointer or the end */
 };
@@ -239,5 +221,4 @@ const struct gmt_rule gmt_rule_misaligned_suballocation = {
     .category = "allocations",
     .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_LAUNCHES,
     .touches = GMT_TOUCHES_LOADS,
-    .run = run,
-    .explain = explain};
+    .run = run};

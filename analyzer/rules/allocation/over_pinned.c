@@ -6,22 +6,6 @@
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Page-locked memory cannot be paged out: it is taken from the whole machine, and slow\n"
-    "        to get. Only memory that the device reads or writes has something from it.\n"
-    "Seen    Page-locked or registered memory of which at most half took part in copies, and of\n"
-    "        which no kernel got a pointer (mapped memory), by call site.\n"
-    "Saving  The peak of page-locked memory without the part that was not used. Where all of an\n"
-    "        allocation was not, also the measured times of page-locking and releasing it, "
-    "without\n"
-    "        waiting for kernels; what of that the device's work hid counts at the upper end "
-    "only.\n"
-    "Fix     malloc what the device never sees; page-lock or register only the part that is "
-    "copied.\n"
-    "Limits  Copied parts count from the lowest to the highest byte. Left alone is what lived\n"
-    "        during launches whose arguments are not known, and all of it where memory was given\n"
-    "        to other processes.\n";
-
 /* Bytes that copies touched: from the first to the last. */
 static double used_bytes(const struct gmt_memory_row *row)
 {
@@ -99,5 +83,4 @@ const struct gmt_rule gmt_rule_over_pinned = {.id = "GM208",
                                               .title = "Page-locked memory that nothing uses",
                                               .needs = GMT_NEED_ALL_USES,
                                               .category = "allocations",
-                                              .run = run,
-                                              .explain = explain};
+                                              .run = run};

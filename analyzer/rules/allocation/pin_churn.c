@@ -8,22 +8,6 @@
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Page-locking memory is slow: the system has to make every page and pin it, and the\n"
-    "        driver to enter it in the device's tables. In a loop that is paid in every turn.\n"
-    "Seen    At least 4 times page-locked memory of equal size, made (cudaMallocHost,\n"
-    "        cudaHostAlloc) or registered (cudaHostRegister) at one line, each time after the one\n"
-    "        before was released; 2 or 3 times, which may be set-up, are a note.\n"
-    "Saving  The measured times of all pairs but the first, without what the release waited for\n"
-    "        kernels. What of that the device's work hid saves nothing: it is left out, and "
-    "counts\n"
-    "        at the upper end only.\n"
-    "Fix     Page-lock once before the loop and keep it.\n"
-    "Limits  Equal sizes only, and not from a pool, which keeps its pages locked. In a trace\n"
-    "        without times of kernels, releases count at the upper end only. On the software\n"
-    "        device nothing is priced: there pairs from 5 % of all page-locked allocations on are\n"
-    "        shown, and fewer are a note.\n";
-
 static const struct gmt_memory *sort_memory; /* of the compare function below */
 
 static int compare(const void *a, const void *b)
@@ -175,5 +159,4 @@ const struct gmt_rule gmt_rule_pin_churn = {.id = "GM207",
                                             .slug = "pin-churn",
                                             .title = "Page-locking in a loop",
                                             .category = "allocations",
-                                            .run = run,
-                                            .explain = explain};
+                                            .run = run};

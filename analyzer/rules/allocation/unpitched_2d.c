@@ -7,23 +7,6 @@
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Rows that follow each other without padding start at sectors only where their length\n"
-    "        is a multiple of 32 bytes. In the others a warp touches one sector more.\n"
-    "Seen    A launch of two dimensions with up to one sector per request too many. From the "
-    "grid,\n"
-    "        the block and the bytes asked for follow the length of a row and the number of rows;\n"
-    "        the rule speaks where packed rows of that length would take just as many sectors per\n"
-    "        request as were counted (4.9 for 1001 floats, 4.5 for 100, 4.0 for 1000, full "
-    "warps).\n"
-    "Saving  As GM303: what an offset cost in the calibrated family, scaled by excess sectors;\n"
-    "        less what rows rounded up to 64 bytes add to the work of device memory.\n"
-    "        Below 3 % of the kernel's time it is a note.\n"
-    "Fix     cudaMallocPitch, and row addresses by the pitch it returns; cudaMemcpy2D for copies.\n"
-    "Limits  Kernels that skip a border, or go over rows in a loop, do not show the length of a\n"
-    "        row: those are GM303's. The padding that is told is that to multiples of 256 bytes;\n"
-    "        the pitch that a device returns may be larger.\n";
-
 static double padded(double bytes)
 {
     return ceil(bytes / GMT_ALLOCATION_ALIGNMENT) * GMT_ALLOCATION_ALIGNMENT;
@@ -105,5 +88,4 @@ const struct gmt_rule gmt_rule_unpitched_2d = {.id = "GM203",
                                                .category = "allocations",
                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                .touches = GMT_TOUCHES_LOADS,
-                                               .run = run,
-                                               .explain = explain};
+                                               .run = run};

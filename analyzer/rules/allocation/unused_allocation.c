@@ -10,32 +10,6 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Memory that is allocated and never used is missing elsewhere, and its allocation and\n"
-    "        release cost time.\n"
-    "Seen    Allocations that no copy and no memset touched and of which no kernel got a pointer,\n"
-    "        also not while a graph was captured, by call site. And those that only memsets and\n"
-    "        copies on the device fill, and nothing reads; what is uploaded and not read is\n"
-    "        GM107, unused-transfer.\n"
-    "Saving  The peak of device memory without them; and the measured times of allocating,\n"
-    "        filling and freeing them, without waiting for kernels. What of that the device's\n"
-    "        work hid saves nothing: it is left out, and counts at the upper end only.\n"
-    "Fix     Remove the allocation, and what fills it. One that a library makes for itself\n"
-    "        depends on its settings.\n"
-    "Limits  Pointers that kernels find in memory are not seen, except by the software device. An\n"
-    "        allocation is left alone when a small copy to where kernels look may have brought a\n"
-    "        pointer to it, when it is an array, which kernels get as a texture or surface, when\n"
-    "        a launch whose arguments are not known ran while it lived, when it lived as the\n"
-    "        program broke off (by a signal, or with a status other than 0 after a call that\n"
-    "        failed and no more work), when memory was shared with another process or API, when\n"
-    "        it is managed (the host may use it), when it belongs to an allocator of the "
-    "program's\n"
-    "        own, and when it is a piece of a range that was mapped piece by piece and another\n"
-    "        piece is used.\n"
-    "        Memory that is filled is left alone, too, unless there are kernels, and all their\n"
-    "        parameters are numbers and pointers to numbers: any other may be a texture over it,\n"
-    "        or hold a pointer to it.\n";
-
 /* Filled, and read by nothing. What was lost is left to GM204. */
 static bool is_filled_only(const struct gmt_memory_row *row)
 {
@@ -206,5 +180,4 @@ const struct gmt_rule gmt_rule_unused_allocation = {.id = "GM205",
                                                     .category = "allocations",
                                                     .needs = GMT_NEED_ALLOCATIONS |
                                                              GMT_NEED_ALL_USES,
-                                                    .run = run,
-                                                    .explain = explain};
+                                                    .run = run};

@@ -10,24 +10,6 @@
 #include "libtrace/base/format.h"
 #include "libtrace/record/checked.h"
 
-static const char explain[] =
-    "What    Warps that have reached a barrier wait for the last of their block. With several "
-    "blocks\n"
-    "        on a multiprocessor, others work meanwhile; a single large block idles.\n"
-    "Seen    One resident block per multiprocessor (by its resources or by the size of the grid) "
-    "of\n"
-    "        at least 512 threads, whose warps spend 10 % of their time or more at barriers and\n"
-    "        memory fences.\n"
-    "Saving  Smaller blocks wait for the slowest of fewer warps. With an exponential tail of what\n"
-    "        they wait for, the slowest of W takes H(W) = 1 + 1/2 + .. + 1/W times the mean: of "
-    "the\n"
-    "        time at barriers, (H(W/p) - 1) / (H(W) - 1) is left in blocks of a p-th of the size;\n"
-    "        down to the roofs. Low end: nothing. High end: all of it.\n"
-    "Fix     Blocks of 256 threads, with as much less shared memory each.\n"
-    "Limits  Only where the block need not be that large: what its threads share must be "
-    "divisible.\n"
-    "        Counters give the mean over all barriers of the kernel.\n";
-
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -103,5 +85,4 @@ const struct gmt_rule gmt_rule_block_barrier = {.id = "GM505",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                          GMT_NEED_TIMES | GMT_NEED_MODEL,
                                                 .touches = GMT_TOUCHES_BARRIERS,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

@@ -11,24 +11,6 @@
 #include "analyzer/trace/launch_rows.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A launch takes the host a few microseconds. Kernels shorter than that leave the "
-    "device\n"
-    "        waiting: the program runs as fast as it can launch, not as fast as it can compute.\n"
-    "Seen    Runs of at least 32 launches in one stream, 50 us apart at most, with no copy "
-    "between,\n"
-    "        in which the device is idle between kernels for at least 15 % of the time.\n"
-    "Saving  Per launch: its span, from one end to the next, but no more than a launched step of\n"
-    "        short kernels took in the calibration, less what such a step takes in a graph, or "
-    "less\n"
-    "        the kernel itself where that is longer. Lower end: half of that. Upper end: all time\n"
-    "        between kernels, as in one fused kernel. A model that has no such graph: half of the\n"
-    "        time between kernels, from nothing to all.\n"
-    "Fix     Capture the loop's body into a CUDA graph, or fuse its kernels.\n"
-    "Limits  The gaps hold the cost of recording, 2 to 3 us per launch with device times, and "
-    "what\n"
-    "        the host computes between launches: only the upper end counts them.\n";
-
 struct sum {
     double runs, launches, kernel_ns, gap_ns;
     struct gmt_finding *finding;
@@ -171,5 +153,4 @@ const struct gmt_rule gmt_rule_launch_bound = {.id = "GM507",
                                                .category = "launches",
                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
                                                         GMT_NEED_MODEL,
-                                               .run = run,
-                                               .explain = explain};
+                                               .run = run};

@@ -7,24 +7,6 @@
 #include "analyzer/rules/common/launch_finding.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    What hides the latency of memory is the number of loads in flight: warps x loads per\n"
-    "        warp. With few resident warps each must have several under way.\n"
-    "Seen    Kernels whose registers keep most warps away, whose threads have about one narrow "
-    "load\n"
-    "        in flight (requests per time x calibrated latency / resident warps, 0.4 to 1.3), and\n"
-    "        whose warps wait for loads at least half of their time, where that was counted.\n"
-    "Saving  Bandwidth is a function of the bytes in flight: four independent loads keep three\n"
-    "        times as many there, on average, from the kernel's own place on the calibrated "
-    "curve.\n"
-    "        Loads of one thread may need each other: the lower end is nothing, unless each "
-    "thread\n"
-    "        has a single one.\n"
-    "Fix     Unroll by four with the loads first, or load float4; or fewer registers (GM501).\n"
-    "Limits  Loads that depend on each other (lists, trees) look the same and cannot be unrolled.\n"
-    "        GM501 has kernels that anything but registers limits, GM503 those just above a "
-    "step.\n";
-
 static double loads_per_thread(const struct gmt_tl_class *class, const struct gmt_shape *shape)
 {
     return class->counter[GMT_M_global_load_requests] / (shape->blocks * shape->warps);
@@ -97,5 +79,4 @@ const struct gmt_rule gmt_rule_low_ilp = {.id = "GM511",
                                                    GMT_NEED_TIMES | GMT_NEED_PATCHED |
                                                    GMT_NEED_MODEL,
                                           .touches = GMT_TOUCHES_IN_FLIGHT,
-                                          .run = run,
-                                          .explain = explain};
+                                          .run = run};

@@ -10,30 +10,6 @@
 
 enum { WARP_LANES = 32 };
 
-static const char explain[] =
-    "What    A multiprocessor hides the hundreds of cycles of a memory access behind other warps.\n"
-    "        With few resident warps it waits.\n"
-    "Seen    Kernels whose traffic lies on the part of the calibrated curve, bandwidth over bytes\n"
-    "        in flight, where as many more of them as the next limiter allows warps give at least\n"
-    "        10 % more, and which move a quarter at least of what narrow loads of their warps "
-    "would.\n"
-    "        Others are notes below half occupancy, and else left alone. And kernels in blocks of "
-    "less\n"
-    "        than 256 threads that start their blocks as fast as any calibrated kernel did.\n"
-    "Saving  Warps x loads of each are bytes in flight. The kernel's place on the curve is where\n"
-    "        the curve has its traffic; from there the curve tells what more warps bring. What "
-    "L1,\n"
-    "        shared memory and the schedulers explain of the time stays. The lower end lets only\n"
-    "        the traffic follow the curve, the upper end is the roof. The occupancy after the fix\n"
-    "        is what the next limiter allows, and no more than all blocks that it has work for.\n"
-    "        Where that takes more blocks than are launched, loops of threads have to be parted:\n"
-    "        then the lower end is nothing.\n"
-    "Fix     Depends on the limiter, which is named: shared memory, registers, block size. Grids\n"
-    "        are GM504 and GM510, kernels just above a step of registers GM503, and GM511 has\n"
-    "        those that need their registers and can issue more loads instead.\n"
-    "Limits  A kernel with several or wide loads needs fewer warps: it lies further up on the "
-    "curve.\n";
-
 static const char *const fixes[GMT_OCCUPANCY_LIMITER_COUNT] = {
     [GMT_OCCUPANCY_SHARED] =
         "Use less shared memory per block: a smaller tile, or only what is read.",
@@ -201,5 +177,4 @@ const struct gmt_rule gmt_rule_low_occupancy = {.id = "GM501",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                          GMT_NEED_TIMES | GMT_NEED_MODEL,
                                                 .touches = GMT_TOUCHES_IN_FLIGHT,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

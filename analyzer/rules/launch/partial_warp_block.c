@@ -7,26 +7,6 @@
 #include "analyzer/rules/common/launch_finding.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A block runs in warps of 32 threads. With 33 threads it takes two warps, and 31 "
-    "lanes\n"
-    "        of the second one do nothing, but take issue slots, registers and residency.\n"
-    "Seen    Threads per block that are no multiple of 32, and leave at least 5 % of the lanes\n"
-    "        idle; fewer are a note.\n"
-    "Saving  With r = lanes in use / lanes of the warps, time that device memory does not explain\n"
-    "        shrinks to r of itself, because as many fewer warps do the same work; bytes take as\n"
-    "        long as before, at the calibrated rate for one load in flight at this occupancy. "
-    "Lower\n"
-    "        end: only the issue of instructions shrinks. Upper end: all but the roof of device\n"
-    "        memory does. A kernel that is bound by device memory becomes a note. In a grid below "
-    "a\n"
-    "        wave only what L1, shared memory and the schedulers take shrinks.\n"
-    "        One that starts its blocks as fast as the calibrated device can takes r of its time.\n"
-    "Fix     Round the block size up to a multiple of 32, and the grid down accordingly.\n"
-    "Limits  Where a block's threads are tied to a shape (33 x 1 for a halo), the fix is another\n"
-    "        mapping. Without times (software device) blocks that use at most half of their lanes\n"
-    "        are shown; others are notes.\n";
-
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -82,5 +62,4 @@ const struct gmt_rule gmt_rule_partial_warp_block = {.id = "GM502",
                                                      .category = "occupancy",
                                                      .needs = GMT_NEED_LAUNCHES,
                                                      .touches = GMT_TOUCHES_LANES,
-                                                     .run = run,
-                                                     .explain = explain};
+                                                     .run = run};

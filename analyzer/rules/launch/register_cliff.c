@@ -10,21 +10,6 @@
 /* Of a warp: 32 lanes x 4 bytes. */
 enum { SECTORS_PER_WORD = 4 };
 
-static const char explain[] =
-    "What    Blocks become resident as a whole. With 64 registers two blocks of 512 threads share\n"
-    "        the 65,536 registers of a multiprocessor; with 65 it is one.\n"
-    "Seen    Kernels that registers alone keep from one more resident block, with at most 16\n"
-    "        registers per thread above what would let it in.\n"
-    "Saving  As GM501, for that one block more: from the kernel's own place on the calibrated\n"
-    "        curve of bandwidth over bytes in flight. Where the curve promises nothing it is a "
-    "note.\n"
-    "        Registers that are all in use would be spilled: stored and loaded once by each "
-    "thread\n"
-    "        at least. What L2 takes for those stores, at the calibrated rate, is subtracted; the\n"
-    "        upper end has no spills. Where nothing is left of the gain it is a note.\n"
-    "Fix     __launch_bounds__(threads, blocks) or __maxnreg__; shorter lifetimes of variables.\n"
-    "Limits  How many registers are in use at once is not known: see GM306 after the change.\n";
-
 /* Time of one launch for storing the registers that are too many once. */
 static double spills_ns(const struct gmt_model *model, const struct gmt_tl_class *class,
                         const struct gmt_shape *shape)
@@ -107,5 +92,4 @@ const struct gmt_rule gmt_rule_register_cliff = {
     .category = "occupancy",
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
     .touches = GMT_TOUCHES_IN_FLIGHT,
-    .run = run,
-    .explain = explain};
+    .run = run};

@@ -8,22 +8,6 @@
 #include "analyzer/rules/common/small_rows.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A launch of one block uses one multiprocessor of more than a hundred; one thread "
-    "uses\n"
-    "        a 32nd of one of its schedulers, and is slower than a thread of the host.\n"
-    "Seen    Launches of one block that take at least 10 us.\n"
-    "Saving  Time beyond what the same work takes spread over as many threads as it stores words,\n"
-    "        no more than the device can hold: no less than 3 us, nor than its bytes take at the\n"
-    "        calibrated rate. The lower end is nothing: work may be serial by nature. Where no\n"
-    "        stores tell how many items there are (a sum, a chain of steps, nothing counted) it\n"
-    "        is half of what as many threads could save as there are instructions for: a guess,\n"
-    "        which ranks behind what is certain.\n"
-    "Fix     Give each element a thread; reductions and scans exist in parallel (CUB). What must\n"
-    "        be serial belongs on the host, or beside other kernels in a stream of its own.\n"
-    "Limits  Whether the work can be spread is not known. Kernels that mostly run beside those of\n"
-    "        other streams are left alone.\n";
-
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -74,5 +58,4 @@ const struct gmt_rule gmt_rule_serial_kernel = {.id = "GM510",
                                                 .category = "occupancy",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
                                                          GMT_NEED_MODEL,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

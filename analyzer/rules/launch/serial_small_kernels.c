@@ -10,20 +10,6 @@
 #include "analyzer/rules/common/small_rows.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Kernels of one stream run one after the other. Small ones that do not need each "
-    "other\n"
-    "        leave most of the device idle, each in its turn.\n"
-    "Seen    Rows of at least four kernels in one stream, back to back, that fill at most half of\n"
-    "        the device each, were given no pointer in common, and had nothing beside them.\n"
-    "Saving  Time of the row less that of the same kernels side by side: as many at once as fit\n"
-    "        the device, no faster than the longest, than device memory, L1 and the schedulers\n"
-    "        allow and than the host launches. Lower end: half of that.\n"
-    "Fix     A stream each (or a few streams in turn), or a graph with parallel branches.\n"
-    "Limits  Independence is judged by pointers: equal ones count as a dependency, even if both\n"
-    "        only read; pointers to different parts of one allocation do not. Arguments inside\n"
-    "        device memory are not seen.\n";
-
 /* All rows that begin with launches of one class. */
 struct sum {
     double rows, kernels, share;
@@ -119,5 +105,4 @@ const struct gmt_rule gmt_rule_serial_small_kernels = {
     .title = "Independent small kernels wait for each other",
     .category = "launches",
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES | GMT_NEED_MODEL | GMT_NEED_ALL_CALLS,
-    .run = run,
-    .explain = explain};
+    .run = run};

@@ -10,41 +10,6 @@
 
 enum { WARP_LANES = 32 };
 
-static const char explain[] =
-    "What    Blocks run in waves of as many as are resident at once. A grid below one wave leaves\n"
-    "        multiprocessors or warps idle throughout; a last wave of a few blocks leaves nearly\n"
-    "        all of them idle until it is done.\n"
-    "Seen    Blocks against multiprocessors x resident blocks, and where they were counted the\n"
-    "        active cycles of the busiest multiprocessor against the mean. Kernels below 10 us "
-    "are\n"
-    "        left alone: their grid is small because their job is. One block is GM510, and\n"
-    "        rows of independent small kernels are GM506.\n"
-    "Saving  Below a wave, the better one of two. The same threads in smaller blocks, on more\n"
-    "        multiprocessors: L1, shared memory and the schedulers take as much less of the time\n"
-    "        as the busiest one has fewer warps then; blocks that share tiles are only halved.\n"
-    "        More blocks: no more than there are items, which the stores of a thread tell, and\n"
-    "        time shrinks with them, down to the calibrated roof of the work. A thread of one\n"
-    "        store has one item, and a loop without stores may be one: it counts in the upper end\n"
-    "        alone. The lower end takes no loop for parted, whose steps may need each other. "
-    "Where\n"
-    "        a stored word takes more than 60 instructions it may be a step of one item: half of\n"
-    "        that is promised, and called a guess. Without counters half of what smaller blocks\n"
-    "        could save at most, a guess, too, and the lower end is nothing.\n"
-    "        Last wave: 1 - mean / most active cycles, as counted; else the model of waves, in\n"
-    "        which a block alone on a multiprocessor is faster where throughput binds. Where\n"
-    "        threads wait for their own loads, only what whole items can be moved into: nothing\n"
-    "        where each thread has one. Upper end: the last wave takes as long as a full one. "
-    "Half\n"
-    "        of it where the threads of a block share tiles: smaller blocks are all that helps\n"
-    "        then; and where instructions were not counted, as a guess.\n"
-    "Fix     Smaller blocks, or more blocks of less work per thread, as far as there is work; a\n"
-    "        grid of whole waves with a grid-stride loop.\n"
-    "Limits  A grid below a wave that neither would help is a note, as is a last wave of\n"
-    "        threads that have no items to share. Blocks count as equal. Kernels\n"
-    "        that mostly run beside those of other streams are left alone, and so are those on a\n"
-    "        megabyte of mapped host memory and more: what they wait for is the bus, however many\n"
-    "        blocks there are (GM112).\n";
-
 static const char stride_loop[] =
     "for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)";
 
@@ -225,5 +190,4 @@ const struct gmt_rule gmt_rule_small_grid_tail = {.id = "GM504",
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
                                                            GMT_NEED_MODEL,
                                                   .touches = GMT_TOUCHES_WAVES,
-                                                  .run = run,
-                                                  .explain = explain};
+                                                  .run = run};

@@ -12,27 +12,6 @@
 #include "analyzer/trace/launch_rows.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A value that one kernel writes and the next one reads goes to device memory and "
-    "back.\n"
-    "        In one kernel it stays in a register.\n"
-    "Seen    Two different kernels, one right after the other in a stream, with the same number "
-    "of\n"
-    "        threads and a pointer that moved to another parameter, of at most six global "
-    "accesses\n"
-    "        per thread each; the second reads as many bytes as the first wrote, or twice as many\n"
-    "        (one input more).\n"
-    "Saving  The time of both, times the bytes of the hand-over (written and read) as a share of "
-    "all\n"
-    "        bytes they ask for. Lower end: only the read goes, because the array is needed "
-    "later.\n"
-    "Fix     One kernel that does both steps for each element.\n"
-    "Limits  Which of the arrays was written is inferred from the amounts. A second kernel that\n"
-    "        reads its neighbours' values cannot be fused as simply. Without times (software "
-    "device)\n"
-    "        pairs that move at least twice what one kernel would are shown, from 5 % of all\n"
-    "        bytes on; others are notes.\n";
-
 /* All pairs whose second kernel is of one class. */
 struct sum {
     const struct gmt_tl_class *first;
@@ -204,5 +183,4 @@ const struct gmt_rule gmt_rule_split_kernels = {.id = "GM509",
                                                 .category = "launches",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
                                                          GMT_NEED_ALL_CALLS,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

@@ -8,25 +8,6 @@
 #include "analyzer/price/price.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Shared memory has 32 banks of 4 bytes. Lanes that access different words of one bank\n"
-    "        wait for each other: an n-way conflict takes n passes instead of one.\n"
-    "Seen    Passes (wavefronts) of shared loads and stores, against max(requests, bytes / 128):\n"
-    "        a full load of 8-byte words takes 2 passes, of 16-byte words 4, and lanes that share "
-    "a\n"
-    "        word ask for it once. From 1.25 times the ideal on.\n"
-    "Saving  Wavefronts over the rate that the calibrated bank family reached, beside the work on\n"
-    "        the other levels of memory, combined as (sum t^3)^(1/3). Time that this does not\n"
-    "        explain shrinks by the share of passes that are excess; at the lower end of the\n"
-    "        interval it stays. Where a kernel is bound by something else, it becomes a note.\n"
-    "Fix     Pad the row by one word (tile[32][33]), or swizzle the index.\n"
-    "Limits  Per kernel, not per instruction, except on the software device, which has no times:\n"
-    "        there from twice the ideal and 5 % of all passes on, below 5 % as a note. Accesses "
-    "by\n"
-    "        TMA and LDGSTS are not counted. A 16-byte word that many lanes share takes two\n"
-    "        passes: two-way conflicts of requests for 64 bytes or less look the same, and are\n"
-    "        taken for that.\n";
-
 enum { WARP_LANES = 32 };
 
 static double ways_of(const struct gmt_shared_access *shared)
@@ -160,5 +141,4 @@ const struct gmt_rule gmt_rule_bank_conflict = {.id = "GM401",
                                                 .category = "shared memory",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                 .touches = GMT_TOUCHES_BANKS,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

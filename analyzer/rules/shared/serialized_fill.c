@@ -10,26 +10,6 @@
 #include "libtrace/base/format.h"
 #include "libtrace/record/checked.h"
 
-static const char explain[] =
-    "What    A tile in shared memory is quickest filled by all threads of the block, each its own\n"
-    "        part. If one thread or one warp does it, the others wait at the barrier.\n"
-    "Seen    Few lanes: shared stores write at most 16 bytes per instruction, at least 64 of them\n"
-    "        per block, and are 5 % of the memory instructions. Few warps: stores to shared "
-    "memory,\n"
-    "        and warps that wait at barriers for more than half of their time, with several "
-    "blocks\n"
-    "        resident. The latter is a guess: any phase that few warps work in looks like that.\n"
-    "Saving  Time at barriers, times W / (W - 1) for blocks of W warps, is how long few work for\n"
-    "        all; it shrinks by the lanes (or warps) that could share the work, down to what the\n"
-    "        bytes take, half way from one load in flight per thread to the roofs. Low end: half "
-    "of\n"
-    "        it. High end: the roofs. Where barriers were not measured: all time that the work "
-    "does\n"
-    "        not explain.\n"
-    "Fix     A cooperative load: for (i = threadIdx.x; i < words; i += blockDim.x).\n"
-    "Limits  Per kernel, not per instruction. Async copies (LDGSTS, TMA) are not counted. Few\n"
-    "        warps are seen with hardware counters only, so never on the software device.\n";
-
 /* What makes a kernel one of these. */
 struct fill {
     double stores, bytes_per_store; /* of one launch; bytes of one instruction */
@@ -161,5 +141,4 @@ const struct gmt_rule gmt_rule_serialized_fill = {.id = "GM402",
                                                   .category = "shared memory",
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                   .touches = GMT_TOUCHES_BARRIERS,
-                                                  .run = run,
-                                                  .explain = explain};
+                                                  .run = run};

@@ -11,26 +11,6 @@
 
 enum { WARP_LANES = 32 };
 
-static const char explain[] =
-    "What    Blocks share the shared memory of a multiprocessor. Large tiles leave room for few "
-    "of\n"
-    "        them, and few warps cannot hide the latency of memory. How much of the array is "
-    "shared\n"
-    "        memory, and how much L1, can be asked for per kernel: the carve-out.\n"
-    "Seen    Shared memory is the tightest limit of resident blocks, by NVIDIA's occupancy\n"
-    "        functions; on the calibrated curve of bandwidth over bytes in flight, as many blocks "
-    "as\n"
-    "        the next limit allows give at least 10 % more than the kernel moves now, and that is "
-    "a\n"
-    "        quarter at least of what narrow loads of as many warps move. A carve-out is deduced\n"
-    "        where the driver allowed fewer blocks than shared memory explains.\n"
-    "Saving  As for GM501: from its own place on that curve, with as many more bytes in flight as\n"
-    "        blocks, and no more than there is work for; what the multiprocessors have to do\n"
-    "        themselves stays. The lower end is nothing where that work is in loops of threads.\n"
-    "Fix     A smaller tile: the sizes at which one more block fits are listed; or the carve-out.\n"
-    "Limits  A smaller tile may be read again more often, which is not priced. A kernel near the\n"
-    "        calibrated roof, or whose traffic is far below the curve, is a note at most.\n";
-
 /* Of the kernel at hand. */
 struct limit {
     struct gmt_occupancy now;
@@ -244,5 +224,4 @@ const struct gmt_rule gmt_rule_shared_occupancy = {.id = "GM404",
                                                    .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                             GMT_NEED_TIMES | GMT_NEED_MODEL,
                                                    .touches = GMT_TOUCHES_IN_FLIGHT,
-                                                   .run = run,
-                                                   .explain = explain};
+                                                   .run = run};

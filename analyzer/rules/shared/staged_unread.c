@@ -8,22 +8,6 @@
 #include "analyzer/price/price_shared.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Data is staged in shared memory to be read from there. A tile that is filled and "
-    "hardly\n"
-    "        read costs its stores and a barrier, and saves nothing.\n"
-    "Seen    Shared loads read less than half of the bytes that shared stores wrote, global loads\n"
-    "        bring at least as much again as was staged, and more than once what the kernel's\n"
-    "        arrays hold. Kernels that read shared memory by tensor-core or bulk instructions are\n"
-    "        left alone as far as those are counted.\n"
-    "Saving  The global loads beyond the fill become shared loads: one wavefront each, where hits\n"
-    "        in L1 take one per line, and a somewhat shorter latency; from L2 comes the fill "
-    "alone.\n"
-    "        Combined as (sum t^3)^(1/3). Little, where L1 serves the kernel well already.\n"
-    "Fix     Read the tile where the kernel still reads the array, or remove the fill.\n"
-    "Limits  That both are the same array is a guess: the trace has sums per kernel. Matrix\n"
-    "        instructions that read shared memory themselves are not counted.\n";
-
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                   double all_sectors)
 {
@@ -100,5 +84,4 @@ const struct gmt_rule gmt_rule_staged_unread = {.id = "GM403",
                                                 .category = "shared memory",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                 .touches = GMT_TOUCHES_LOADS,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

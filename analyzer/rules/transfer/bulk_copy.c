@@ -11,35 +11,6 @@
 #include "analyzer/trace/tensor_maps.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    Bulk tensor copies (TMA, compute capability 9.0) go by a descriptor, which the host\n"
-    "        encodes: type, sizes, strides, box, swizzle. Memory delivers whole sectors of 32 "
-    "bytes:\n"
-    "        a box whose rows are narrower, or begin or end inside of a sector, moves bytes that\n"
-    "        nobody asked for. Without a swizzle, the rows of a box lie one below the other in\n"
-    "        shared memory, and columns of it in the same banks.\n"
-    "Seen    The arguments as the program gave them, in three cases. Sectors: those that a run of\n"
-    "        the box touches x 32 / its bytes. A run of B bytes takes ceil(B / 32) sectors, and\n"
-    "        ceil((B + 16) / 32) where it begins half way into one, as address and strides\n"
-    "        tell; from twice the bytes on, less is a note. Loops: one descriptor encoded at "
-    "least\n"
-    "        4 times at one place; 2 or 3 times are a note. Swizzle: none, rows of 32 to 128 "
-    "bytes\n"
-    "        (the widest that a swizzle takes), and a kernel that was given the map and whose\n"
-    "        shared loads take 1.25 times the passes they need.\n"
-    "Saving  Loops: the measured host time of all these calls but the first of each descriptor.\n"
-    "        What the device's work hid of it counts at the upper end only. The other two are not\n"
-    "        priced, because nothing counts the bytes of bulk copies; they are of low severity,\n"
-    "        and at most the time of the kernels is at stake. Conflicts are priced by GM401.\n"
-    "Fix     A wider inner box, on aligned rows; a swizzle as wide as the rows; one descriptor,\n"
-    "        encoded before the loop and kept.\n"
-    "Limits  A kernel is known to use a map that lies in its parameters, not in a buffer of them\n"
-    "        (extra), in a graph or in device memory. Boxes are taken to begin at multiples of\n"
-    "        their size. Not judged: interleaved layouts, multicast in clusters, what caches give\n"
-    "        back, and the rows in shared memory of packed types of 4 and 6 bits. Copies\n"
-    "        through registers (LDG and STS) where bulk copies would do are not looked for: there\n"
-    "        is no calibrated bulk copy to compare them with.\n";
-
 /* ---- descriptors encoded again and again ------------------------------------------------------ */
 
 /* The calls at one place that made what an earlier one had made. */
@@ -412,5 +383,4 @@ const struct gmt_rule gmt_rule_bulk_copy = {.id = "GM405",
                                             .slug = "bulk-copy-misuse",
                                             .title = "Tensor maps that do not fit their use",
                                             .category = "shared memory",
-                                            .run = run,
-                                            .explain = explain};
+                                            .run = run};

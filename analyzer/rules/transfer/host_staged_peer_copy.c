@@ -11,26 +11,6 @@
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/query.h"
 
-static const char explain[] =
-    "What    One device can copy to another directly: over NVLink many times faster than over\n"
-    "        the host, over PCIe in one crossing instead of two.\n"
-    "Seen    A read-back from one device, and an upload of as many bytes from the same host\n"
-    "        memory to another device. Where fingerprints say that the host changed the data\n"
-    "        it is left out; without them only pairs with a short time between count (100 us,\n"
-    "        and 4 ns per byte).\n"
-    "Saving  The measured times of both copies, without waiting for kernels and without what\n"
-    "        kernels ran beside, minus a copy between devices as this machine was calibrated.\n"
-    "        Without that, with one device or a model of another board: minus one crossing from\n"
-    "        pinned memory. Upper end: only the latency of a copy is left. Lower end: one\n"
-    "        crossing, as further devices may be connected otherwise; not calibrated: two, where\n"
-    "        the devices cannot reach each other and the driver stages the copy.\n"
-    "Fix     cudaMemcpyPeerAsync, after cudaDeviceEnablePeerAccess where\n"
-    "        cudaDeviceCanAccessPeer.\n"
-    "Limits  A trace does not tell how devices are connected; the calibration copies to one\n"
-    "        other device. Data that the host needs\n"
-    "        as well still have to be read back. Without times: places with less than 5 % of\n"
-    "        all copied bytes are notes.\n";
-
 struct state {
     struct gmt_cover kernels;
     const struct gmt_trips *trips;
@@ -198,5 +178,4 @@ const struct gmt_rule gmt_rule_host_staged_peer_copy = {
     .title = "Copies between devices over the host",
     .category = "transfers",
     .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
-    .run = run,
-    .explain = explain};
+    .run = run};

@@ -10,28 +10,6 @@
 #include "analyzer/rules/common/copy_place.h"
 #include "analyzer/trace/cover.h"
 
-static const char explain[] =
-    "What    Data that a kernel made is copied to the host, changed there, and copied back\n"
-    "        for the next kernel. Even a kernel with little parallelism is faster than the\n"
-    "        two copies.\n"
-    "Seen    A read-back and an upload of as many bytes from the same host memory, on one\n"
-    "        device, with a short time between (100 us, and 4 ns per byte: one pass of a\n"
-    "        core), four times or more and with a launch before each. Where fingerprints say\n"
-    "        that the content came back unchanged it is GM106; without them this finding\n"
-    "        cannot tell the two apart.\n"
-    "Saving  What the device stands still, from the end of the kernels before the read-back\n"
-    "        to the start of the next one, minus a kernel in its place: the bytes read and\n"
-    "        written at half of the calibrated rate of device memory, 3 us at least, and\n"
-    "        minus what tracing added to the copies, at most 2.5 us each (GM105). What\n"
-    "        other kernels ran beside saves nothing. Lower end: both copies only, the step of\n"
-    "        the host taking as long on the device; where it is not known that the host\n"
-    "        changed the data the best estimate leaves its time out, too. Without times:\n"
-    "        places with less than 5 % of all copied bytes are notes.\n"
-    "Fix     Do the step in a small kernel, on the data where they are.\n"
-    "Limits  What the host does in between is not seen: a step that needs a file or another\n"
-    "        process cannot move. Parts of a buffer that come back in other sizes are no trip\n"
-    "        here.\n";
-
 struct state {
     struct gmt_cover kernels;
     const struct gmt_trips *trips;
@@ -227,5 +205,4 @@ const struct gmt_rule gmt_rule_host_step = {.id = "GM115",
                                             .title = "A step of the host between kernels",
                                             .category = "transfers",
                                             .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES,
-                                            .run = run,
-                                            .explain = explain};
+                                            .run = run};

@@ -15,32 +15,6 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A kernel can read and write page-locked host memory where it is. Data that is "
-    "touched\n"
-    "        once and coalesced then crosses the bus while the kernel works, without a copy "
-    "before\n"
-    "        or after it and without memory on the device.\n"
-    "Seen    Device allocations that are only ever filled from pinned memory (or only ever copied\n"
-    "        to it), each copy used by one launch at most, of one kernel that asks for at most "
-    "1.25\n"
-    "        times its buffers, in at most 1.25 times the sectors which that takes.\n"
-    "Saving  Copy plus kernel, and the time that the stream stands still between the two, minus "
-    "the\n"
-    "        kernel on mapped memory: its own time and the calibrated time of going over mapped\n"
-    "        memory once, overlapped (lower end: one after the other, and no standing still; "
-    "upper\n"
-    "        end: the longer of both). What kernels of other streams hid of the copies saves\n"
-    "        nothing, and counts at the upper end only. The device's own time of asynchronous\n"
-    "        copies is saved only where nothing else ran meanwhile: there the lower end is 0.\n"
-    "        Copies that kernels hide, or that cost no more than mapped memory, are a note.\n"
-    "Fix     Hand the pinned buffer to the kernel, without cudaMemcpy and without cudaMalloc.\n"
-    "Limits  Pageable buffers are left to GM102: pinned first, then mapped. The counters tell of "
-    "a\n"
-    "        kernel's buffers together, not of each. A kernel that will be launched on the same\n"
-    "        data again is better off with the copy (GM112). Counts of atomics are not looked "
-    "at.\n";
-
 /* What happens to one device allocation. */
 struct buffer {
     int64_t id;
@@ -383,5 +357,4 @@ const struct gmt_rule gmt_rule_mapped_candidate = {.id = "GM111",
                                                    .category = "transfers",
                                                    .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
                                                             GMT_NEED_MODEL | GMT_NEED_ALL_USES,
-                                                   .run = run,
-                                                   .explain = explain};
+                                                   .run = run};

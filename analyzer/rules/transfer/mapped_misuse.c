@@ -11,28 +11,6 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A kernel that reads or writes page-locked host memory through its mapping moves "
-    "every\n"
-    "        sector over the bus, each time it touches it. That pays for data that is touched "
-    "once\n"
-    "        and coalesced; all else is better copied to the device first.\n"
-    "Seen    Kernels given pointers into page-locked memory, from 1 MiB on, that take at least\n"
-    "        twice as long as going over those buffers once takes by the calibration, beside what\n"
-    "        their other buffers take at the rate of device memory. Such kernels are never\n"
-    "        measured with counters (they could wait for the host); where there are counts of\n"
-    "        sectors from host memory, those decide. On the software device: distinct bytes\n"
-    "        against bytes moved, exactly, from twice and 5 % of all such bytes on.\n"
-    "        Less is a note: where bytes were counted from 1.25 times on, and where there is time\n"
-    "        alone the kernels on less than 1 MiB, of which nobody knows how often they read it.\n"
-    "Saving  The part of the time that the bus takes, minus one pinned copy of the buffers, minus\n"
-    "        the same traffic at the rate of device memory. Without counts the lower end is 0: a\n"
-    "        kernel that computes that long looks the same.\n"
-    "Fix     cudaMemcpyAsync to the device before the kernel, or stage through shared memory.\n"
-    "Limits  Launches that get pointers to different places of a buffer share it evenly; else it\n"
-    "        counts whole, also where the kernel uses a part of it. Registered and pinned memory\n"
-    "        are taken as mapped, as they are on 64-bit systems.\n";
-
 /* A class of launches, and the host memory that each of them works on. */
 struct use {
     const struct gmt_tl_class *class;
@@ -279,5 +257,4 @@ const struct gmt_rule gmt_rule_mapped_misuse = {.id = "GM112",
                                                 .category = "transfers",
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_MODEL,
                                                 .touches = GMT_TOUCHES_LOADS,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

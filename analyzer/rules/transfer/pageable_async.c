@@ -12,26 +12,6 @@
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/query.h"
 
-static const char explain[] =
-    "What    cudaMemcpyAsync of memory that is not page-locked is not asynchronous: the\n"
-    "        driver passes it through a staging buffer of its own, and the call returns when\n"
-    "        that is done. It also waits for what was in the stream before it.\n"
-    "Seen    Asynchronous copies of more than 64 KiB whose host address lies in no range that\n"
-    "        the program has pinned or registered, and whose call lasted for at least half of\n"
-    "        the copy on the device (an upload returns when its last part is staged); without\n"
-    "        device times, calls that took, beyond waiting for kernels, at least half of what\n"
-    "        the model says such a copy takes.\n"
-    "Saving  The time that the calls kept their callers, minus the calibrated time of the\n"
-    "        same copies from registered memory, minus registering each host range once.\n"
-    "        Waiting for earlier kernels, and time in which kernels ran, was hidden: it\n"
-    "        counts nothing. The upper end adds what the thread does before it waits next,\n"
-    "        which the copy then runs beside; the lower end takes cudaMallocHost, the dearer\n"
-    "        way to pin.\n"
-    "Fix     Page-lock the buffer (cudaMallocHost, cudaHostRegister), or copy through a small\n"
-    "        ring of pinned buffers. Wait for the copy before the host buffer is used again.\n"
-    "Limits  Replaces GM102 for these copies. What a program does with the time that it gets\n"
-    "        back is not known. Without times (software device) it cannot be checked.\n";
-
 struct state {
     struct gmt_cover kernels;
     int64_t *free_until; /* by index of copy: when its thread waits next; its end: at once */
@@ -215,5 +195,4 @@ const struct gmt_rule gmt_rule_pageable_async = {.id = "GM103",
                                                  .title = "Asynchronous copies that are not",
                                                  .category = "transfers",
                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
-                                                 .run = run,
-                                                 .explain = explain};
+                                                 .run = run};

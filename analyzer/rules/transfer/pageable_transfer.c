@@ -11,33 +11,6 @@
 #include "analyzer/rules/common/copy_sites.h"
 #include "analyzer/rules/common/pinning.h"
 
-static const char explain[] =
-    "What    The driver copies pageable memory through a staging buffer of its own. Page-locked\n"
-    "        (pinned) memory is read and written by the copy engine directly.\n"
-    "Seen    Copies whose host address lies in no range that the program has pinned or "
-    "registered,\n"
-    "        by call site. Copies that GM101 or GM104 would merge are left to those rules, single\n"
-    "        words, from four at a place on, to GM101 and GM109, and asynchronous copies that "
-    "kept\n"
-    "        their caller to GM103.\n"
-    "Saving  The measured times of the copies, without waiting for kernels, minus the calibrated\n"
-    "        times of pinned copies of the same sizes, minus the calibrated cost of registering\n"
-    "        each distinct host range once (at the lower end: of allocating it page-locked; at "
-    "the\n"
-    "        upper end: nothing, as where a fresh buffer is allocated so in the first place).\n"
-    "        Buffers used once rarely pay: then the copies are a note. Where they are copied less "
-    "than\n"
-    "        twice on average, no copy counts as slower than the model says: the first ones of a\n"
-    "        process are slow, pinned or not. What kernels ran beside was hidden and counts at "
-    "the\n"
-    "        upper end only. Without times (software device) nothing is priced:\n"
-    "        shown are places with 5 % of all copied bytes whose buffers are copied at least "
-    "twice\n"
-    "        on average; each byte passes the staging buffer for nothing.\n"
-    "Fix     cudaMallocHost instead of malloc, or cudaHostRegister once for a buffer in use.\n"
-    "Limits  Page-locked memory is scarce: pin what is reused. Two buffers that lived at the same\n"
-    "        address one after the other count as one.\n";
-
 static const char *sketch_of(struct gmt_analysis *analysis, const size_t *members, size_t n,
                              const struct gmt_pinning *pin)
 {
@@ -263,5 +236,4 @@ const struct gmt_rule gmt_rule_pageable_transfer = {.id = "GM102",
                                                     .title = "Copies of pageable host memory",
                                                     .category = "transfers",
                                                     .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
-                                                    .run = run,
-                                                    .explain = explain};
+                                                    .run = run};

@@ -8,24 +8,6 @@
 #include "analyzer/rules/common/copy_place.h"
 #include "analyzer/trace/query.h"
 
-static const char explain[] =
-    "What    Rows of an allocation of cudaMallocPitch begin `pitch` bytes apart, more than a\n"
-    "        row is wide. cudaMemcpy knows nothing of that: from the second row on its bytes\n"
-    "        land in the wrong place, the first ones in the padding. Width and pitch are\n"
-    "        counted in bytes.\n"
-    "Seen    Plain copies into or out of a pitched allocation that cross the padding of a row\n"
-    "        and are neither whole pitches nor end with a row, or that have just the bytes of\n"
-    "        all rows without their padding; and cudaMemcpy2D of several rows whose pitch for\n"
-    "        that side is no multiple of the allocation's.\n"
-    "Saving  None: this is about wrong results. What the copies took is stated as their cost.\n"
-    "Fix     cudaMemcpy2D with the pitch that cudaMallocPitch returned, the width in bytes,\n"
-    "        and the number of rows.\n"
-    "Limits  A kernel that addresses the memory without the pitch, too, undoes the error:\n"
-    "        then an allocation without a pitch is what was meant. Copies of whole pitches\n"
-    "        move padding, but rightly; one of fewer rows that happens to have the bytes of all\n"
-    "        rows without padding is taken for the error. Three-dimensional copies and pitched\n"
-    "        memory of other APIs are not seen.\n";
-
 /* A pitched allocation: row r begins at address + r x pitch and holds width bytes. */
 struct pitched {
     int64_t id, pitch, width, height;
@@ -259,5 +241,4 @@ const struct gmt_rule gmt_rule_pitch_ignored = {.id = "GM116",
                                                 .title = "Copies that disregard the pitch",
                                                 .category = "transfers",
                                                 .needs = GMT_NEED_COPIES | GMT_NEED_ALLOCATIONS,
-                                                .run = run,
-                                                .explain = explain};
+                                                .run = run};

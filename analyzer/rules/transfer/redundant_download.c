@@ -9,31 +9,6 @@
 #include "analyzer/rules/common/copy_place.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    An input, or a result that is on the host already, is copied to the host again:\n"
-    "        nothing has changed it on the device since the host last sent or got it.\n"
-    "Seen    By fingerprints of what was copied (gmtrace --fingerprints): a copy to the host of\n"
-    "        just the bytes of an allocation that an earlier copy between host and device\n"
-    "        moved, both with the same fingerprint, and no copy, memset or kernel between them\n"
-    "        that can have written there. A kernel that got a pointer did not write if the\n"
-    "        parameter is a pointer to const, or if the software device saw no store. What any\n"
-    "        other kernel, a graph, or a launch of unknown arguments may have written counts as\n"
-    "        new, even if it is the same: the host cannot know before it looks. The last copy\n"
-    "        from or to the buffer that it goes to had these bytes, too. Where the host has them\n"
-    "        in another buffer it is a note: that buffer may be gone.\n"
-    "Saving  The measured time of these copies, without waiting for kernels and less what\n"
-    "        tracing has added (as for GM105, redundant-transfer). Its least is 0: what the\n"
-    "        host does with its buffer is not seen. What an asynchronous copy takes while\n"
-    "        kernels run saves nothing.\n"
-    "Fix     Drop the copy; download what kernels have written, and nothing else.\n"
-    "Limits  Whether the host changes its buffer, or gives it back and gets another one at the\n"
-    "        same address, is not seen: a program that works in it and takes the device's copy\n"
-    "        to begin anew needs the download, or a second buffer. A blocking copy also waits\n"
-    "        for earlier work of its stream: where that is meant, cudaStreamSynchronize stays.\n"
-    "        Asynchronous copies to page-locked memory have no fingerprint. A part of what was\n"
-    "        copied as a whole, 2-D copies, batches, managed memory, memory of other processes,\n"
-    "        and memory in which a download ever found what nothing had written, are left out.\n";
-
 /* Of the downloads of one place, those to one kind of buffer. */
 struct site {
     struct gmt_copy_sum sum;
@@ -242,5 +217,4 @@ const struct gmt_rule gmt_rule_redundant_download = {.id = "GM117",
                                                      .title = "Downloads of bytes that are there",
                                                      .category = "transfers",
                                                      .needs = GMT_NEED_COPIES | GMT_NEED_ALL_USES,
-                                                     .run = run,
-                                                     .explain = explain};
+                                                     .run = run};

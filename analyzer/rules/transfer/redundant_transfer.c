@@ -10,37 +10,6 @@
 #include "analyzer/rules/common/redundant_elsewhere.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    The same bytes are copied again to where they are: weights, tables or meshes that\n"
-    "        are uploaded at every step although nothing has changed.\n"
-    "Seen    By fingerprints of what was copied (gmtrace --fingerprints): two copies to the same\n"
-    "        bytes of an allocation with equal fingerprints, and no copy, memset or kernel "
-    "between\n"
-    "        them that wrote there. A kernel that got a pointer did not write if the parameter is\n"
-    "        a pointer to const, or if the software device saw no store. Of other kernels it is\n"
-    "        not known: then the finding is heuristic, its least saving 0, and nothing is said of\n"
-    "        memory that is copied back, which is a kernel's result. \"Verified\" are copies of\n"
-    "        which every byte was hashed; of buffers above --fingerprint-limit, samples are.\n"
-    "        Also uploads of bytes that another buffer of the same device holds, from a copy\n"
-    "        between host and device that nothing can have written over since: there no doubt is\n"
-    "        taken, and samples count only for the same buffer of the host.\n"
-    "Saving  The measured time of the repeated copies, without waiting for kernels, less what\n"
-    "        tracing has added: what the model says of such copies, where that is less, but at\n"
-    "        most 2.5 us each and 12 % of copies of page-locked memory that was hashed; 5 % of\n"
-    "        the rest are in doubt. What an asynchronous copy takes while kernels run saves\n"
-    "        nothing; its least saving is 0. Of bytes that lie in another buffer the model's\n"
-    "        time of a copy on the device is subtracted; where nothing is left it is a note.\n"
-    "Fix     Upload once, before the loop; where the data changes at times, upload then. To a\n"
-    "        second buffer copy on the device, or let both uses share one if none writes to it.\n"
-    "Limits  Memory that kernels reach through pointers in memory is doubted only where no launch\n"
-    "        ever gets a pointer into it. Launches of unknown arguments, graphs and kernels of\n"
-    "        communication libraries leave doubt everywhere. Once the program has shared memory\n"
-    "        with other processes, nothing is said of contents: they may write. Where recording\n"
-    "        or analysis is limited to a range, what is in doubt is left out: it may be written\n"
-    "        or read outside. 2-D copies, batches, managed memory and that of other processes\n"
-    "        are not followed. Calls count in the order in which the host made them; what\n"
-    "        another stream may still be writing is doubted, whatever events say.\n";
-
 struct site {
     struct gmt_copy_sum sum, sure;
     size_t first, places;
@@ -305,5 +274,4 @@ const struct gmt_rule gmt_rule_redundant_transfer = {.id = "GM105",
                                                      .title = "Uploads of bytes that are there",
                                                      .category = "transfers",
                                                      .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
-                                                     .run = run,
-                                                     .explain = explain};
+                                                     .run = run};

@@ -10,30 +10,6 @@
 #include "analyzer/rules/common/parked_results.h"
 #include "libtrace/base/format.h"
 
-static const char explain[] =
-    "What    A result is copied to the host and uploaded again as it is: the next step could have\n"
-    "        taken it from where it was.\n"
-    "Seen    An upload from a buffer of the host that a copy from the same device filled before,\n"
-    "        of as many bytes, both with the same fingerprint (gmtrace --fingerprints), while the\n"
-    "        bytes still lie where the first one read them. What was written over meanwhile was\n"
-    "        parked on the host, and is let be; so is what was freed, unless the upload goes to\n"
-    "        a buffer of the same size that was allocated afterwards, nothing was in it before,\n"
-    "        and the peak of device memory would be no higher had the first one been kept.\n"
-    "        \"Verified\" are those of which every byte was hashed. Where a kernel may have\n"
-    "        written in between the finding is heuristic, and so is one from samples.\n"
-    "Saving  The measured times of both copies, without waiting for kernels and less what\n"
-    "        tracing has added (as for GM105, redundant-transfer); at least that of the upload,\n"
-    "        since the host may want to see the result (0 for those in doubt, and for those of\n"
-    "        which samples were hashed). What an asynchronous copy takes while kernels run saves\n"
-    "        nothing.\n"
-    "Fix     Hand the next kernel the pointer to the result; where it must be elsewhere, copy it\n"
-    "        on the device. If the host does read it, keep the download, off the critical path.\n"
-    "        A buffer that is freed and allocated again in between: keep it.\n"
-    "Limits  A relay through another buffer of the host is not seen, nor one in which the pieces\n"
-    "        have other sizes. Between two devices it is another matter (cudaMemcpyPeer). An\n"
-    "        asynchronous copy to page-locked memory has no fingerprint. Once the program has\n"
-    "        shared memory with other processes, nothing is said of contents: they may write.\n";
-
 struct site {
     struct gmt_copy_sum up, down, sure; /* sure: of `up` */
     size_t first, verified, in_place, doubtful;
@@ -288,5 +264,4 @@ const struct gmt_rule gmt_rule_round_trip = {.id = "GM106",
                                              .title = "Results that go to the host and come back",
                                              .category = "transfers",
                                              .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
-                                             .run = run,
-                                             .explain = explain};
+                                             .run = run};

@@ -6,20 +6,6 @@
 #include "analyzer/findings/rule.h"
 #include "analyzer/rules/common/copy_sites.h"
 
-static const char explain[] =
-    "What    Rows of a 2-D array are copied one by one. cudaMemcpy2D copies them all in one call.\n"
-    "Seen    Runs of at least 8 copies of equal size from one line, whose source and destination\n"
-    "        addresses each advance by a constant distance, at least one of them more than the\n"
-    "        row: two pitches.\n"
-    "Saving  The measured times of the copies, less what tracing has added (as for GM101), minus\n"
-    "        the calibrated time of one copy of all their bytes, times the factor by which the\n"
-    "        calibration saw a 2-D copy of that width and number of rows to be slower. What "
-    "kernels\n"
-    "        ran beside was hidden and counts at the upper end only.\n"
-    "Fix     The exact call is printed, with the width and the pitches that were seen.\n"
-    "Limits  Rows that other kernels write between the copies are not noticed; a launch by the\n"
-    "        same thread ends a run.\n";
-
 static bool is_rows(const struct gmt_analysis *analysis, const struct gmt_run *run)
 {
     (void)analysis;
@@ -74,5 +60,4 @@ const struct gmt_rule gmt_rule_row_by_row_copy = {.id = "GM104",
                                                   .category = "transfers",
                                                   .needs = GMT_NEED_COPIES | GMT_NEED_MODEL |
                                                            GMT_NEED_ALL_CALLS,
-                                                  .run = run_rule,
-                                                  .explain = explain};
+                                                  .run = run_rule};

@@ -12,25 +12,6 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
 
-static const char explain[] =
-    "What    A flag that is read back after every step makes the host wait until the device\n"
-    "        has finished all its work. Only then does the host launch the next step: the\n"
-    "        device stands still meanwhile. What costs is that, not the copy of a few bytes.\n"
-    "Seen    Read-backs of at most 256 bytes from one line, blocking or followed by a\n"
-    "        synchronization of the same thread, with a launch after each: at least 8 of\n"
-    "        them. Waiting is the time from the call to the end of the last kernel launched\n"
-    "        before it, copying is the rest of the call.\n"
-    "Saving  The wait itself was spent behind kernels, which have to run in any case. Saved\n"
-    "        is what the device stands still from there to the start of the next kernel, less\n"
-    "        copies and memsets in between, and no more than the read-back and its wait took;\n"
-    "        nine tenths of it, for a check every tenth step. Lower end: half of that; upper\n"
-    "        end: all of it. A loop in which the device stands still for less than 2 % of the\n"
-    "        time is only noted: it reads back seldom enough.\n"
-    "Fix     Check every so many steps, or keep the decision on the device.\n"
-    "Limits  Steps that run past the end of the loop cost their time. Where the host needs\n"
-    "        the value for other work in each step, it has to wait. A read-back whose bytes\n"
-    "        go back to the device is GM115. Without device times it cannot be checked.\n";
-
 struct state {
     struct gmt_cover busy;
     struct gmt_interval *window; /* by index of copy: from the call to the end of its wait */
@@ -246,5 +227,4 @@ const struct gmt_rule gmt_rule_scalar_readback = {.id = "GM109",
                                                   .category = "transfers",
                                                   .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
                                                            GMT_NEED_TIMES,
-                                                  .run = run,
-                                                  .explain = explain};
+                                                  .run = run};

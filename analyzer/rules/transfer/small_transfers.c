@@ -5,30 +5,6 @@
 #include "analyzer/findings/rule.h"
 #include "analyzer/rules/common/copy_sites.h"
 
-static const char explain[] =
-    "What    Every copy costs a few microseconds before its first byte moves. Many small copies\n"
-    "        pay that price many times; one copy of all the bytes pays it once.\n"
-    "Seen    Runs of at least 8 copies of one thread, from one line, in one direction and stream,\n"
-    "        without a kernel launch between them, each so small that by the calibrated curve "
-    "four\n"
-    "        fifths of its time are not spent on its bytes. Constant distances larger than the\n"
-    "        copy are GM104, row-by-row-copy. Copies that all write, or read, the same bytes of "
-    "the\n"
-    "        device are left out: polls, and values that replace each other.\n"
-    "Saving  The measured times of the copies, without waiting for kernels, less what tracing has\n"
-    "        added (what the model says of such copies, where that is less, but at most 2.5 us\n"
-    "        each), minus the calibrated time of one copy of the same kind and of all their "
-    "bytes,\n"
-    "        run by run. The interval reaches from what the model says to 5 % more of the copies\n"
-    "        than that, or to what was measured. What kernels ran beside was hidden and counts at\n"
-    "        the upper end only.\n"
-    "Fix     Gather into one staging buffer and copy that; or cudaMemcpyBatchAsync (CUDA 12.8+);\n"
-    "        or one struct instead of many symbols.\n"
-    "Limits  Gathering costs host time, which is not subtracted (memory speed: far below the\n"
-    "        saving). Copies in different threads or with kernels between them are not joined.\n"
-    "        In a trace without times of kernels, what a call after a launch took beyond the\n"
-    "        model counts as waiting, here and in the other rules of transfers.\n";
-
 /* One run, with its numbers: the first one. */
 static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_copy_site *site)
 {
@@ -96,5 +72,4 @@ const struct gmt_rule gmt_rule_small_transfers = {.id = "GM101",
                                                   .category = "transfers",
                                                   .needs = GMT_NEED_COPIES | GMT_NEED_MODEL |
                                                            GMT_NEED_ALL_CALLS,
-                                                  .run = run,
-                                                  .explain = explain};
+                                                  .run = run};

@@ -13,31 +13,6 @@
 #include "analyzer/rules/common/unoverlapped_loops.h"
 #include "analyzer/trace/cover.h"
 
-static const char explain[] =
-    "What    The device copies in, copies out and computes on different engines. A loop that\n"
-    "        does one after the other leaves two of the three idle at any moment.\n"
-    "Seen    Copies from or to page-locked memory, with device times, by the line that\n"
-    "        repeats them: from one to the next is a step. Of each step: the time of uploads,\n"
-    "        of read-backs and of kernels, and the time in which any of them ran. Two or three\n"
-    "        steps may be set-up, and copies with no launch between them the operands of one\n"
-    "        kernel. A copy that happens once counts if one kernel follows, which gets its\n"
-    "        memory: what many kernels work on cannot be cut. Loops in which an upload takes its\n"
-    "        data from where a read-back of the loop has put them cannot overlap: GM115.\n"
-    "Saving  In a pipeline over n streams the longest of the three remains of each step:\n"
-    "        saved is what ran in it, minus the longest, for all steps but one, which fills\n"
-    "        the pipeline. A copy that happens once is cut into four chunks, of which the\n"
-    "        first and last wait. What overlaps already is in neither. Lower end: half of it;\n"
-    "        nothing where the arguments of the kernels are not known, or one kernel would\n"
-    "        have to be cut. Loops in which half of what can overlap does so already are a\n"
-    "        pipeline: nothing is said of them. What a pipeline would shorten by less than\n"
-    "        a tenth, or a copy too small to be cut, is a note.\n"
-    "Fix     cudaMemcpyAsync and the kernel in one stream per step, with a buffer for each\n"
-    "        stream.\n"
-    "Limits  Pageable memory cannot overlap: GM102 and GM103 first. Whether the host needs\n"
-    "        the results of one step to start the next is not seen beyond the addresses of\n"
-    "        the copies. Copies without device times, and those of GM101 and GM104, are left\n"
-    "        out.\n";
-
 struct state {
     struct gmt_loop_covers covers;
     struct gmt_loop *loops;
@@ -285,5 +260,4 @@ const struct gmt_rule gmt_rule_unoverlapped_transfer = {
     .title = "Copies and kernels that take turns",
     .category = "transfers",
     .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES | GMT_NEED_TIMES,
-    .run = run,
-    .explain = explain};
+    .run = run};

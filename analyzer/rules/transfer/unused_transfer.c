@@ -14,26 +14,6 @@
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/sharing.h"
 
-static const char explain[] =
-    "What    An upload that nothing reads is time on the bus for nothing.\n"
-    "Seen    Uploads after which no kernel got a pointer into the allocation and no copy read\n"
-    "        it, until a copy or a memset wrote over all of the bytes, the memory was freed,\n"
-    "        or the program ended by itself without ever giving it to a kernel. A launch\n"
-    "        whose arguments are unknown or cut off, a graph, or a kernel of NCCL or NVSHMEM\n"
-    "        may have read anything: uploads before it are let be. Managed memory, arrays, which\n"
-    "        kernels get as textures, and what a kernel of another stream ran beside, are left\n"
-    "        out.\n"
-    "Saving  The measured time of these copies, without waiting for kernels. What kernels ran\n"
-    "        beside was hidden and saves nothing. The lower end counts blocking copies only.\n"
-    "        Without times (software device) places with less than 5 % of all copied bytes\n"
-    "        are notes.\n"
-    "Fix     Remove the copy, or copy only what the next kernel reads.\n"
-    "Limits  Memory that kernels reach through a pointer that itself lies in memory looks\n"
-    "        unused. Where no launch ever gets the allocation, and a small array that could\n"
-    "        hold such pointers is uploaded too, it is only noted. Textures over memory that is "
-    "no\n"
-    "        array are not seen. A kernel that gets the buffer may still not read it.\n";
-
 struct state {
     const struct gmt_upload_fates *fates;
     struct gmt_cover kernels;
@@ -185,5 +165,4 @@ const struct gmt_rule gmt_rule_unused_transfer = {.id = "GM107",
                                                   .category = "transfers",
                                                   .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
                                                            GMT_NEED_ALL_USES,
-                                                  .run = run,
-                                                  .explain = explain};
+                                                  .run = run};
