@@ -9,15 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/bench/bench.h"
 #include "kernels/fit/host.h"
 #include "kernels/fit/model.h"
-#include "kernels/measure/bench.h"
+#include "kernels/measure/calibration.h"
 #include "kernels/measure/device.h"
 #include "kernels/measure/passes.h"
 #include "kernels/measure/processes.h"
-#include "kernels/measure/progress.h"
+#include "kernels/measure/progress_bar.h"
 #include "kernels/offline.h"
 #include "kernels/once.h"
+#include "kernels/variants/variants.h"
 #include "libtrace/base/printable.h"
 
 #ifndef GMT_VERSION
@@ -160,7 +162,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static void print_number(double value, const char *format, int width)
 {
-    if (value == GMT_UNKNOWN)
+    if (value == GMT_UNDEFINED)
         printf(" %*s", width, "-");
     else
         printf(format, value);
@@ -291,7 +293,7 @@ static int run_device(const struct options *options)
         .process_count = options->processes,
         .began_ns = gmt_now_ns(),
     };
-    struct gmt_progress progress;
+    struct gmt_progress_bar progress;
     struct outputs outputs;
     char line[256];
     int status = EXIT_FAILED;
@@ -322,10 +324,10 @@ static int run_device(const struct options *options)
         goto out;
     }
     gmt_device_settings(&bench);
-    gmt_progress_begin(&progress, gmt_bench_units(&bench, options->family));
+    gmt_progress_bar_begin(&progress, gmt_bench_units(&bench, options->family));
     bench.progress = &progress;
     rc = gmt_bench_measure(&bench, options->family);
-    gmt_progress_end(&progress);
+    gmt_progress_bar_end(&progress);
     gmt_device_settings(&bench);
     status = rc != 0 ? gmt_fail(EXIT_FAILED, bench.error, NULL) : finish(&bench, &outputs);
 out:

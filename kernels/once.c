@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "kernels/fit/rawfile.h"
+#include "kernels/families/families.h"
 
 #define ROUND_PAUSE_NS 5000000 /* samplers that work in phases move on with time, too */
 
@@ -75,9 +75,9 @@ static int mark(struct gmt_bench *bench, const struct gmt_once *once)
 }
 
 static void print_line(const struct gmt_once *once, const struct gmt_variant *variant,
-                       const struct gmt_work *work)
+                       const struct gmt_variant_work *work)
 {
-    json_t *expected = gmt_work_json(work);
+    json_t *expected = gmt_variant_work_json(work);
     char *text = json_dumps(expected, JSON_COMPACT | JSON_REAL_PRECISION(6));
 
     printf("%s:%s %u launches of %s, each %s\n", variant->family, variant->name, once->launches,
@@ -92,7 +92,7 @@ static int choose(struct gmt_bench *bench, const struct gmt_once *once,
 {
     for (size_t i = 0; i < gmt_variant_count; i++) {
         const struct gmt_variant *variant = &gmt_variants[i];
-        struct gmt_work work = {.bytes_asked = 0};
+        struct gmt_variant_work work = {.bytes_asked = 0};
 
         if (strcmp(variant->family, family->name) != 0 || !is_wanted(once, variant))
             continue;
@@ -131,7 +131,7 @@ static int run_rounds(struct gmt_bench *bench, const struct gmt_once *once,
 static int run_launches(struct gmt_bench *bench, const struct gmt_once *once,
                         const struct gmt_family *family, const struct gmt_variant *variant)
 {
-    struct gmt_work work = {.bytes_asked = 0};
+    struct gmt_variant_work work = {.bytes_asked = 0};
     int rc = mark(bench, once);
 
     for (unsigned launch = 0; rc == 0 && launch < once->launches; launch++)
@@ -164,17 +164,12 @@ static int run_family(struct gmt_bench *bench, const struct gmt_once *once,
 
 int gmt_once_run(struct gmt_bench *bench, const struct gmt_once *once)
 {
-    static const struct gmt_family *const families[] = {
-#define GMT_ROW(name) &gmt_family_##name,
-        GMT_FAMILIES(GMT_ROW)
-#undef GMT_ROW
-    };
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     const struct gmt_variant **chosen = calloc(gmt_variant_count, sizeof(*chosen));
     int rc = chosen != NULL ? 0 : -ENOMEM;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(families) / sizeof(families[0]); i++)
-        rc = run_family(bench, once, families[i], chosen);
+    for (size_t i = 0; rc == 0 && i < gmt_family_count; i++)
+        rc = run_family(bench, once, gmt_families[i], chosen);
     free(chosen);
     return rc;
 }

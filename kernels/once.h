@@ -3,7 +3,7 @@
 #ifndef GMT_KERNELS_ONCE_H
 #define GMT_KERNELS_ONCE_H
 
-#include "kernels/measure/bench.h"
+#include "kernels/bench/bench.h"
 
 struct gmt_once {
     const char *wanted; /* FAMILY:NAME[,FAMILY:NAME...]; FAMILY and NAME may each be all */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family bank_wide: shared loads of 8 and 16 bytes, 1 to 32 such words apart, and broadcasts. */
 #include "kernels/families/access_shared.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define TILE_BYTES 8192 /* 32 lanes of 8 bytes, 32 words apart; of 16 bytes, 16 apart */
@@ -84,7 +84,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     bool broadcast = variant->kernel == GMT_KERNEL_bank_together;
     double words = broadcast ? 32.0 / variant->parameter : 32; /* distinct ones of a request */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family carve: a copy through tiles of 48, 24 and 12 KiB, of which fewer or more fit. */
 #include "kernels/families/access_shared.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 128
 #define LARGEST_TILE_BYTES ((size_t)48 * 1024)
@@ -73,7 +73,8 @@ out:
     return rc;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double bytes = (double)copied_bytes(bench), requests = bytes / 128;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family constant: reads of a table of constants, of 1 to 32 different words per warp. */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define TABLE_WORDS 256u
@@ -70,7 +70,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double warps = (double)block_count(bench) * (BLOCK_THREADS / 32);
 

@@ -4,7 +4,7 @@
  * memory.
  */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define ARRAY_WORDS 32
@@ -114,7 +114,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double requests = (double)thread_count(bench, variant) / 32;
     double lanes = variant->kernel == GMT_KERNEL_lanes ? variant->parameter : 32;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family fill: a block reads a tile that one thread, one warp or all its threads have filled. */
 #include "kernels/families/access_shared.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define TILE_WORDS 1024
@@ -69,7 +69,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double words = (double)block_count(bench) * TILE_WORDS;
     double lanes = variant->parameter < 32 ? variant->parameter : 32;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family gather: words at random places, from tables that L1, L2 or only device memory hold. */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define SECTOR_WORDS 8u
@@ -119,7 +119,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double warps = (double)index_count(bench) / 32;
     double sectors = in_order(variant) ? 4 : 32; /* of one gather */

@@ -75,7 +75,8 @@ out:
     return rc;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double words = variant->kernel == GMT_KERNEL_steps_fused ? WORDS : (double)WORDS * STEPS;
 

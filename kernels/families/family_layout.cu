@@ -4,7 +4,7 @@
  * whole.
  */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 
@@ -178,7 +178,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double warps = (double)thread_count(bench, variant) / 32;
     double loads = 1, stores = 1, store_sectors = variant->width_bytes;

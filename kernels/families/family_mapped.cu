@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define BLOCKS_PER_SM 8
@@ -264,7 +264,8 @@ out:
     return rc;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double bytes = (double)bytes_for(bench, variant);
     bool is_vector = variant->width_bytes == sizeof(float4);

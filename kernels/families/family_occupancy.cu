@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_WARPS 4
 #define BLOCK_THREADS (BLOCK_WARPS * 32)
@@ -156,7 +156,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     size_t shared_bytes;
     int rc = shared_bytes_for(bench, variant, &shared_bytes);

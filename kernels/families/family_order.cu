@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define TILE 32
 #define BLOCK_ROWS 8
@@ -111,7 +111,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double words = (double)matrix_width(bench) * (double)matrix_width(bench);
     bool adds = variant->kernel == GMT_KERNEL_order_add_rows ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family pitch: copies of matrices whose rows follow each other, or start at aligned addresses. */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_COLUMNS 32
 #define BLOCK_ROWS 16
@@ -83,7 +83,8 @@ static double row_sectors(unsigned width, size_t start)
     return sectors;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     unsigned width = variant->parameter;
     double rows = (double)row_count(bench, variant), sectors = 0;

@@ -3,8 +3,8 @@
  * Family rate: kernels that saturate one level of the memory system, for the rates of the device
  * model.
  */
+#include "kernels/families/families.h"
 #include "kernels/families/rate_bodies.cuh"
-#include "kernels/measure/bench.h"
 
 #define BLOCK_THREADS 256
 #define L1_WORDS 4096u
@@ -202,7 +202,8 @@ static double load_requests(const struct gmt_bench *bench, const struct gmt_vari
     }
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double warps = (double)block_count(bench) * (RATE_THREADS / 32);
 

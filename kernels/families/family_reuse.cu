@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family reuse: data that many threads read, from global memory each time or from a tile. */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define MATRIX_EDGE_MOST 1024
 #define NAIVE_ROWS 8 /* of a block of the naive product, 32 columns wide */
@@ -154,7 +154,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static void work_of_product(double n, const struct gmt_variant *variant, struct gmt_work *work)
+static void work_of_product(double n, const struct gmt_variant *variant,
+                            struct gmt_variant_work *work)
 {
     double warps = n * n / 32, edge = variant->parameter;
     /* Distinct words of a request: an element of a and a row of b, or whole rows of both. */
@@ -173,7 +174,8 @@ static void work_of_product(double n, const struct gmt_variant *variant, struct 
     }
 }
 
-static void work_of_stencil(double cells, const struct gmt_variant *variant, struct gmt_work *work)
+static void work_of_stencil(double cells, const struct gmt_variant *variant,
+                            struct gmt_variant_work *work)
 {
     double warps = cells / 32, points = 4 * RADIUS + 1;
 
@@ -196,7 +198,8 @@ static void work_of_stencil(double cells, const struct gmt_variant *variant, str
     work->wavefronts = work->ideal_wavefronts = work->shared_load_requests;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     unsigned columns, rows;
 

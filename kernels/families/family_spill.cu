@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family spill: registers that do not suffice, and arrays that only local memory can hold. */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define LIVE_WORDS 64
@@ -128,7 +128,7 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
  * frame it stores and loads 55 in each round (sm_90, 32 registers), the others before and after.
  */
 static int spilled(struct gmt_bench *bench, const struct gmt_variant *variant,
-                   struct gmt_work *work)
+                   struct gmt_variant_work *work)
 {
     struct cudaFuncAttributes attributes;
     int rc = gmt_bench_check(
@@ -141,7 +141,8 @@ static int spilled(struct gmt_bench *bench, const struct gmt_variant *variant,
     return rc;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double requests = (double)thread_count(bench) / 32;
 

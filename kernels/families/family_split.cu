@@ -48,7 +48,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double words = (double)word_count(bench) * variant->parameter;
 

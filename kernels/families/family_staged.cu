@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family staged: sums over neighbours, read from the tile that was filled or again from global. */
 #include "kernels/families/access_shared.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 #define ROW_WORDS 32 /* neighbours lie in other rows, so that all accesses are whole lines */
@@ -67,7 +67,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double blocks = (double)block_count(bench), warps = blocks * (BLOCK_THREADS / 32);
     double taps = warps * TAPS, loads = blocks * (TILE_WORDS / 32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family store: every word is written once, by lanes that lie 1 to 32 words apart or start late. */
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define BLOCK_THREADS 256
 
@@ -74,7 +74,8 @@ static double store_sectors(const struct gmt_variant *variant)
     return variant->parameter % 8 == 0 ? 4 : 5;
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double requests = (double)element_count(bench) / 32;
 

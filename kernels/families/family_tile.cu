@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Family tile: 32 x 32 tiles transposed through shared memory; their columns conflict or not. */
 #include "kernels/families/access_shared.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define SIDE 32
 #define BLOCK_ROWS 8 /* rows of threads; each handles SIDE / BLOCK_ROWS rows of the tile */
@@ -139,7 +139,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
-static int work(struct gmt_bench *bench, const struct gmt_variant *variant, struct gmt_work *work)
+static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
+                struct gmt_variant_work *work)
 {
     double requests = (double)tile_count(bench, variant) * SIDE;
     double passes = variant->width_bytes / 4.0;

@@ -4,7 +4,7 @@
 #define GMT_KERNELS_LAUNCH_CUH
 
 #include "kernels/families/access.cuh"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 /* Multiply-adds that each round makes in each chain. */
 #define GMT_CHAIN_STEPS 4
@@ -80,7 +80,7 @@ out:
 
 /* Fills in the members of work about resident warps. 0 or -EIO. */
 static inline int gmt_work_resident(struct gmt_bench *bench, const void *body, unsigned threads,
-                                    size_t shared_bytes, struct gmt_work *work)
+                                    size_t shared_bytes, struct gmt_variant_work *work)
 {
     unsigned blocks = 0;
     int rc = gmt_resident_blocks(bench, body, threads, shared_bytes, &blocks);
@@ -92,7 +92,7 @@ static inline int gmt_work_resident(struct gmt_bench *bench, const void *body, u
 }
 
 /* A copy of so many words: each is read and written once. */
-static inline void gmt_work_copy(struct gmt_work *work, double words, double requests,
+static inline void gmt_work_copy(struct gmt_variant_work *work, double words, double requests,
                                  double sectors)
 {
     work->bytes_asked = 2 * words * sizeof(float);

@@ -7,8 +7,9 @@
 #include <jansson.h>
 
 #include "kernels/fit/rawfile.h"
-#include "kernels/measure/bench.h"
-#include "kernels/measure/progress.h"
+#include "kernels/measure/parts.h"
+#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/progress_bar.h"
 
 #define ROWS 512
 #define ROW_BYTES 4000 /* 1000 floats */
@@ -190,7 +191,7 @@ static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
         while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
             rc = measure_run(bench, batch, run_sizes[i], turns.counts);
     }
-    gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");
+    gmt_progress_bar_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");
     return rc;
 }
 

@@ -3,8 +3,9 @@
 #include <jansson.h>
 
 #include "kernels/fit/rawfile.h"
-#include "kernels/measure/bench.h"
-#include "kernels/measure/progress.h"
+#include "kernels/measure/parts.h"
+#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/progress_bar.h"
 
 #define PITCH_ALIGNMENT 512 /* what cudaMallocPitch rounds to, or a multiple of it */
 #define BYTES_MOST ((size_t)16 << 20)
@@ -150,7 +151,7 @@ int gmt_bench_copies_2d(struct gmt_bench *bench)
 
     for (size_t i = 0; rc == 0 && i < COUNT_OF(kinds); i++) {
         rc = measure_kind(bench, &kinds[i]);
-        gmt_progress_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "2-D copies");
+        gmt_progress_bar_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "2-D copies");
     }
     return rc;
 }

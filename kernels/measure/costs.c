@@ -4,8 +4,9 @@
 #include <jansson.h>
 
 #include "kernels/fit/rawfile.h"
-#include "kernels/measure/bench.h"
-#include "kernels/measure/progress.h"
+#include "kernels/measure/parts.h"
+#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/progress_bar.h"
 
 #define LAUNCHES 256
 #define KEPT_BYTES 256
@@ -183,7 +184,7 @@ static int measure_all(struct gmt_bench *bench, const struct sized *costs, size_
             if (sizes[j] >= costs[i].least_bytes && sizes[j] <= costs[i].most_bytes)
                 rc = measure_size(bench, &costs[i], sizes[j]);
         }
-        gmt_progress_add(bench->progress, GMT_COST_UNITS / (double)count, "costs of calls");
+        gmt_progress_bar_add(bench->progress, GMT_COST_UNITS / (double)count, "costs of calls");
     }
     return rc;
 }

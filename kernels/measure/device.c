@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "kernels/bench/bench.h"
 #include "kernels/fit/host.h"
 #include "kernels/fit/model.h"
-#include "kernels/measure/bench.h"
 
 /* As nvidia-smi writes it. */
 static void format_uuid(const cudaUUID_t *uuid, char *text, size_t bytes)

@@ -12,14 +12,14 @@
 #include "kernels/fit/child.h"
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/passes.h"
-#include "kernels/measure/progress.h"
+#include "kernels/measure/progress_bar.h"
 
 /* A measuring process tells of its progress many times a second; this is a device that hangs. */
 #define PATIENCE_S 60
 
 /* Progress of one process: whatever it leaves out is added at its end. */
 struct share {
-    struct gmt_progress *progress;
+    struct gmt_progress_bar *progress;
     double units_left;
 };
 
@@ -28,7 +28,7 @@ static void heard(void *context, double units, const char *what)
     struct share *share = context;
 
     share->units_left -= units;
-    gmt_progress_add(share->progress, units, what);
+    gmt_progress_bar_add(share->progress, units, what);
 }
 
 static int take_in(struct gmt_bench *bench, const json_t *result, unsigned process)
@@ -86,7 +86,7 @@ int gmt_bench_process(struct gmt_bench *bench, const char *only, unsigned proces
     if (rc != 0)
         note_missing(bench, process, message);
     json_decref(result);
-    gmt_progress_add(bench->progress, share.units_left, "processes");
+    gmt_progress_bar_add(bench->progress, share.units_left, "processes");
     return rc;
 }
 
@@ -108,13 +108,13 @@ static int measure(struct gmt_bench *bench, int device, const char *only)
 int gmt_process_serve(const char *origin, const char *device, struct gmt_bench *bench,
                       const char *only)
 {
-    struct gmt_progress progress;
+    struct gmt_progress_bar progress;
     long parent;
 
     if (sscanf(origin, "%ld,%" SCNu64, &parent, &bench->began_ns) != 2 ||
         gmt_child_begin((pid_t)parent) != 0)
         return 1;
-    gmt_progress_begin_child(&progress);
+    gmt_progress_bar_begin_child(&progress);
     bench->progress = &progress;
     bench->raw = json_object();
     int rc = measure(bench, (int)strtol(device, NULL, 10), only);

@@ -3,7 +3,7 @@
 #ifndef GMT_KERNELS_MEASURE_PROCESSES_H
 #define GMT_KERNELS_MEASURE_PROCESSES_H
 
-#include "kernels/measure/bench.h"
+#include "kernels/bench/bench.h"
 
 /*
  * Runs this program once more as process number `process`, which measures its passes of everything that

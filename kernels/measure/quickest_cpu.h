@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#include "kernels/measure/bench.h"
+#include "kernels/bench/bench.h"
 
 /* Where the thread was allowed to run before it was moved. */
 struct gmt_cpus {

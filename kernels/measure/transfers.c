@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "kernels/fit/rawfile.h"
-#include "kernels/measure/bench.h"
-#include "kernels/measure/progress.h"
+#include "kernels/measure/parts.h"
+#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/progress_bar.h"
 
 #define SIZE_LEAST ((size_t)4)
 #define SIZE_LARGE ((size_t)64 << 20) /* above it steps are wide: the curve is straight there */
@@ -238,7 +239,7 @@ static int measure_size(struct gmt_bench *bench, const struct peer *peer, size_t
     for (size_t i = 0; rc == 0 && i < CURVE_COUNT; i++) {
         if (is_possible(bench, peer, &curves[i], bytes))
             rc = measure_point(bench, peer, &curves[i], bytes);
-        gmt_progress_add(bench->progress, units / CURVE_COUNT, "transfers");
+        gmt_progress_bar_add(bench->progress, units / CURVE_COUNT, "transfers");
     }
     return rc;
 }

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* "Not defined for this variant": becomes null in files and "-" in tables. */
-#define GMT_UNKNOWN (-1.0)
+#define GMT_UNDEFINED (-1.0)
 
 /*
  * X(family, variant, kernel, parameter, width, quality, reference, sectors, efficiency, ways,
@@ -62,7 +62,7 @@ struct gmt_variant {
     enum gmt_quality quality;
     unsigned parameter;
     unsigned width_bytes;
-    double sectors_per_request; /* these three may be GMT_UNKNOWN */
+    double sectors_per_request; /* these three may be GMT_UNDEFINED */
     double efficiency_percent;
     double ways;
 };

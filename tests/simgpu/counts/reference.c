@@ -14,18 +14,12 @@
 #include <string.h>
 
 #include "device_counts.h"
-#include "kernels/measure/bench.h"
+#include "kernels/families/families.h"
 
 #define WORKING_SET_BYTES ((size_t)1 << 20)
 #define MULTIPROCESSORS 2 /* of the launch shapes only */
 #define L2_BYTES (1 << 18)
 #define MEASURED_MOST 8192
-
-static const struct gmt_family *const families[] = {
-#define GMT_ROW(name) &gmt_family_##name,
-    GMT_FAMILIES(GMT_ROW)
-#undef GMT_ROW
-};
 
 /* ---- what was recorded on a GPU ----------------------------------------------------------------- */
 
@@ -86,7 +80,7 @@ static double measured_value(const char *variant, const char *metric)
     X(local_load_sectors, local_load_requests, LOCAL_LOAD, sectors) \
     X(local_store_sectors, local_store_requests, LOCAL_STORE, sectors)
 
-/* Of a launch: members of struct gmt_work. */
+/* Of a launch: members of struct gmt_variant_work. */
 #define TOTALS(X) \
     X(load_requests, GLOBAL_LOAD, requests) \
     X(load_sectors, GLOBAL_LOAD, sectors) \
@@ -118,7 +112,7 @@ static const struct difference *explained(const char *variant, const char *metri
     return NULL;
 }
 
-static unsigned check_totals(const char *name, const struct gmt_work *work,
+static unsigned check_totals(const char *name, const struct gmt_variant_work *work,
                              const struct device_counts *counts)
 {
     const uint64_t asked = counts->kind[SIM_SITE_GLOBAL_LOAD].bytes +
@@ -240,7 +234,7 @@ out:
 static int run_variant(struct gmt_bench *bench, const struct gmt_family *family,
                        const struct gmt_variant *variant)
 {
-    struct gmt_work work = {.bytes_asked = 0};
+    struct gmt_variant_work work = {.bytes_asked = 0};
     char name[64];
     unsigned wrong;
     int rc;
@@ -302,8 +296,8 @@ int main(int argc, char **argv)
         fputs("reference: the device in use is not the software device\n", stderr);
         return 1;
     }
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        wrong += run_family(&bench, families[i], &variants);
+    for (size_t i = 0; i < gmt_family_count; i++)
+        wrong += run_family(&bench, gmt_families[i], &variants);
     printf("%u variants, %u failures, %zu values of a GPU at hand\n", variants, wrong,
            measured_count);
     cudaFree(bench.arena);

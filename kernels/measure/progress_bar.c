@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the progress bar. */
-#include "kernels/measure/progress.h"
+#include "kernels/measure/progress_bar.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -22,21 +22,21 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-void gmt_progress_begin(struct gmt_progress *progress, double total)
+void gmt_progress_bar_begin(struct gmt_progress_bar *progress, double total)
 {
-    *progress = (struct gmt_progress){
+    *progress = (struct gmt_progress_bar){
         .shown = isatty(STDERR_FILENO) == 1,
         .total = total,
         .began_ns = now_ns(),
     };
 }
 
-void gmt_progress_begin_child(struct gmt_progress *progress)
+void gmt_progress_bar_begin_child(struct gmt_progress_bar *progress)
 {
-    *progress = (struct gmt_progress){.is_child = true, .began_ns = now_ns()};
+    *progress = (struct gmt_progress_bar){.is_child = true, .began_ns = now_ns()};
 }
 
-static void tell(struct gmt_progress *progress, uint64_t now, const char *what)
+static void tell(struct gmt_progress_bar *progress, uint64_t now, const char *what)
 {
     if (now - progress->drawn_ns < REDRAW_NS)
         return;
@@ -45,7 +45,7 @@ static void tell(struct gmt_progress *progress, uint64_t now, const char *what)
     progress->told = progress->done;
 }
 
-void gmt_progress_add(struct gmt_progress *progress, double units, const char *what)
+void gmt_progress_bar_add(struct gmt_progress_bar *progress, double units, const char *what)
 {
     char bar[BAR_COLUMNS + 1];
 
@@ -74,7 +74,7 @@ void gmt_progress_add(struct gmt_progress *progress, double units, const char *w
     fflush(stderr);
 }
 
-void gmt_progress_end(struct gmt_progress *progress)
+void gmt_progress_bar_end(struct gmt_progress_bar *progress)
 {
     if (progress->shown && progress->drawn_ns != 0)
         fprintf(stderr, "\r\033[K");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that help to measure: two that do nothing, one that holds the stream for a moment. */
-#include "kernels/measure/bench.h"
+#include "kernels/bench/bench.h"
 
 #define DELAY_CYCLES 40000 /* some 20 us: longer than it takes to enqueue two events and a kernel */
 

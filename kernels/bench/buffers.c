@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/measure/bench.h"
+#include "kernels/bench/bench.h"
 
 #define MOST ((size_t)1 << 30)
 #define MOST_QUICK ((size_t)64 << 20)
