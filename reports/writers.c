@@ -9,6 +9,9 @@
 
 #include "libtrace/base/file.h"
 #include "libtrace/base/memory_limit.h"
+#include "reports/html/html.h"
+#include "reports/json/json.h"
+#include "reports/text/text.h"
 
 static const struct gmt_writer *const writers[] = {&gmt_writer_text,     &gmt_writer_json,
                                                    &gmt_writer_html,     &gmt_writer_csv,

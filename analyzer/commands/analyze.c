@@ -20,6 +20,7 @@
 #include "libtrace/base/printable.h"
 #include "libtrace/base/source_path.h"
 #include "libtrace/store/db/guard.h"
+#include "reports/text/text.h"
 #include "reports/writers.h"
 
 static void complain(const char *subject, const char *message)

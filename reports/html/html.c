@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page: the front end of reports/page with one report's title and payload in it. */
+#include "reports/html/html.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libtrace/base/format.h"
-#include "reports/html/html.h"
 #include "reports/html/payload.h"
-#include "reports/writers.h"
 #include "template.h"
 
 static void escape(FILE *out, const char *text)

@@ -6,7 +6,6 @@
 
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
-#include "reports/writers.h"
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */

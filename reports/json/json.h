@@ -5,9 +5,12 @@
 
 #include "reports/json/json_stream.h"
 #include "reports/model/report.h"
+#include "reports/model/writer.h"
 
 /* docs/json.md documents the shape. `key` as gmt_json_give has it. */
 void gmt_json_report(struct gmt_json_stream *stream, const char *key,
                      const struct gmt_report *report);
+
+extern const struct gmt_writer gmt_writer_json;
 
 #endif

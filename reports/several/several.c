@@ -12,6 +12,14 @@
 #include "reports/several/several_tables.h"
 #include "reports/text/markdown_parts.h"
 
+static void fill(struct gmt_document *document, const struct gmt_several *several, size_t top)
+{
+    if (several->comparison != NULL)
+        gmt_document_comparison(document, several->comparison, top);
+    else
+        gmt_document_ranks(document, several->ranks, top);
+}
+
 static int write_text(const struct gmt_several *several, const struct gmt_writer_options *options,
                       FILE *out)
 {
@@ -19,7 +27,7 @@ static int write_text(const struct gmt_several *several, const struct gmt_writer
     struct gmt_document document = {.arena = &arena};
     struct gmt_text_out t = {.out = out, .color = options->color};
 
-    gmt_document_fill(&document, several, options->top);
+    fill(&document, several, options->top);
     fputc('\n', out);
     for (size_t i = 0; i < document.count; i++) {
         const struct gmt_section *section = &document.sections[i];
@@ -44,7 +52,7 @@ static int write_markdown(const struct gmt_several *several,
     struct gmt_arena arena = {0};
     struct gmt_document document = {.arena = &arena};
 
-    gmt_document_fill(&document, several, options->top);
+    fill(&document, several, options->top);
     fprintf(out, "## %s\n\n", document.title);
     for (size_t i = 0; i < document.count; i++) {
         const struct gmt_section *section = &document.sections[i];

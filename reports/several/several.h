@@ -5,7 +5,7 @@
 
 #include "reports/model/comparison.h"
 #include "reports/model/ranks.h"
-#include "reports/writers.h"
+#include "reports/model/writer.h"
 
 /* What is to be written: one of the two. */
 struct gmt_several {

@@ -7,17 +7,6 @@
 
 #include "libtrace/base/format.h"
 
-struct gmt_section *gmt_document_section(struct gmt_document *document, const char *title,
-                                         const char *columns)
-{
-    struct gmt_section *section = GMT_PUSH(document->arena, document->sections, document->count);
-
-    if (section != NULL)
-        *section = (struct gmt_section){.title = title,
-                                        .table = {.arena = document->arena, .columns = columns}};
-    return section;
-}
-
 static const char *value(struct gmt_arena *arena, double number, enum gmt_figure_kind kind)
 {
     char text[GMT_FORMAT_BYTES];
@@ -142,12 +131,4 @@ void gmt_document_comparison(struct gmt_document *document, const struct gmt_com
     add_traces(document, c);
     add_figures(document, c);
     add_findings(document, c, top);
-}
-
-void gmt_document_fill(struct gmt_document *document, const struct gmt_several *several, size_t top)
-{
-    if (several->comparison != NULL)
-        gmt_document_comparison(document, several->comparison, top);
-    else
-        gmt_document_ranks(document, several->ranks, top);
 }

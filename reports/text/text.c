@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report for a terminal: verdict, findings as cards, tables, and what could not be checked. */
+#include "reports/text/text.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +11,6 @@
 #include "libtrace/base/format.h"
 #include "reports/model/own_time.h"
 #include "reports/text/text_parts.h"
-#include "reports/writers.h"
 
 static void head(struct gmt_text_out *t, const struct gmt_report *report)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/json/json.h"
 #include "reports/writers.h"
 #include "tests/rules/page_reader.h"
 
