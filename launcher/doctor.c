@@ -4,9 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,33 +15,6 @@
 #include "libtrace/base/printable.h"
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
-
-static const char *const states[] = {
-    [GMT_DOCTOR_GOOD] = "ok", [GMT_DOCTOR_LIMITED] = "limited", [GMT_DOCTOR_BAD] = "missing"};
-
-static enum gmt_doctor_state worst;
-static json_t *answers; /* NULL: lines are printed as they come */
-
-void gmt_doctor_say(enum gmt_doctor_state state, const char *check, const char *remedy,
-                    const char *format, ...)
-{
-    char text[PATH_MAX + 512];
-    va_list list;
-    va_start(list, format);
-    (void)vsnprintf(text, sizeof(text), format, list); // NOLINT: clang 14 misses va_start
-    va_end(list);
-    worst = state > worst ? state : worst;
-    if (answers != NULL) {
-        /* A path may hold any bytes: what is not UTF-8 is no JSON. */
-        json_t *said = json_string(text);
-        json_array_append_new(
-            answers, json_pack("{ss, ss, so, ss?}", "check", check, "state", states[state], "text",
-                               said != NULL ? said : json_null(), "remedy", remedy));
-        return;
-    }
-    gmt_say(stdout, "%-7s  %-12s %s%s%s\n", states[state], check, text, remedy != NULL ? "; " : "",
-            remedy != NULL ? remedy : "");
-}
 
 static void check_parts(void)
 {
@@ -125,16 +96,6 @@ static void check_clock(void)
                                         "recorded call");
 }
 
-static int print_answers(void)
-{
-    json_t *root = json_pack("{ss, si, ss, ss, sO}", "format", "gmtrace-doctor", "version", 1,
-                             "tool_version", GMT_VERSION, "state", states[worst], "checks",
-                             answers);
-    int failed = root == NULL || json_dumpf(root, stdout, JSON_INDENT(2)) != 0 || puts("") < 0;
-    json_decref(root);
-    return failed;
-}
-
 int gmt_launcher_doctor(char *const argv[])
 {
     bool json = false;
@@ -155,7 +116,7 @@ int gmt_launcher_doctor(char *const argv[])
             return GMT_EXIT_FAILED;
         }
     }
-    answers = json ? json_array() : NULL;
+    gmt_doctor_begin(json);
     gmt_doctor_gpu();
     gmt_doctor_counters();
     gmt_doctor_others();
@@ -166,9 +127,9 @@ int gmt_launcher_doctor(char *const argv[])
     if (program != NULL) {
         gmt_doctor_program(program);
     }
-    if (json && print_answers() != 0) {
+    enum gmt_doctor_state worst;
+    if (gmt_doctor_end(&worst) != 0) {
         return GMT_EXIT_FAILED;
     }
-    json_decref(answers);
     return worst == GMT_DOCTOR_BAD ? 1 : 0;
 }

@@ -8,6 +8,11 @@
 /* GOOD: as it should be. LIMITED: recording works, and lacks something. BAD: it does not work. */
 enum gmt_doctor_state { GMT_DOCTOR_GOOD, GMT_DOCTOR_LIMITED, GMT_DOCTOR_BAD };
 
+/* json: the answers are kept, and printed as one object at the end. */
+void gmt_doctor_begin(bool json);
+/* state: the worst of all. 0, or -1 where the object could not be printed. */
+int gmt_doctor_end(enum gmt_doctor_state *state);
+
 /* One line of the answer. remedy: what to do, NULL where there is nothing to do. */
 __attribute__((format(printf, 4, 5))) void gmt_doctor_say(enum gmt_doctor_state state,
                                                           const char *check, const char *remedy,

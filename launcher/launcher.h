@@ -41,8 +41,6 @@ int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
  * before; nothing of that run is seen, and it may fail. */
 void gmt_launcher_second_run(const char *pattern, const struct gmt_launcher_run *run,
                              char *const argv[]);
-/* In the process that becomes the program then. 0 or negative errno. */
-int gmt_launcher_enter_second_run(const char *output);
 
 /* What of LD_PRELOAD, as the user has it, is the ASan runtime (or, without `asan`, is not). */
 void gmt_launcher_preload_of_user(const char *list, bool asan, char *out, size_t bytes);

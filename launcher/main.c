@@ -2,7 +2,6 @@
 /* gmtrace: runs a program under libgmtrace.so. Options come from libtrace/record/options.def. */
 #include <argp.h>
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,18 +106,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-int gmt_launcher_part(const char *relative, char *path, size_t bytes)
-{
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length <= 0) {
-        return -ENOENT;
-    }
-    self[length] = '\0';
-    int written = snprintf(path, bytes, "%s/%s", dirname(self), relative);
-    return written > 0 && (size_t)written < bytes && access(path, F_OK) == 0 ? 0 : -ENOENT;
 }
 
 static int calibrate(char *const argv[])

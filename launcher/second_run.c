@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a program a second time to count its instructions, and takes them into the first run's traces. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -207,23 +205,4 @@ void gmt_launcher_second_run(const char *pattern, const struct gmt_launcher_run 
     for (size_t i = 0; i < traces; i++) {
         free(paths[i]);
     }
-}
-
-int gmt_launcher_enter_second_run(const char *output)
-{
-    int nothing = open("/dev/null", O_RDWR);
-    if (nothing < 0) {
-        return -errno;
-    }
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (dup2(nothing, fd) < 0) {
-            return -errno;
-        }
-    }
-    if (nothing > STDERR_FILENO) {
-        close(nothing);
-    }
-    return setenv(GMT_SECOND_RUN_VARIABLE, "1", 1) != 0 || setenv("GMTRACE_OUTPUT", output, 1) != 0
-               ? -errno
-               : 0;
 }
