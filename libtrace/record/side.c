@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Side records: a fixed part followed by strings or binary data. */
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/record/thread_number.h"
 
 static unsigned slots_for(size_t bytes)
 {
@@ -76,6 +82,18 @@ int gmt_spool_side_data(enum gmt_rec_type type, const void *fixed, size_t fixed_
     return 0;
 }
 
+uint32_t gmt_spool_thread_id(void)
+{
+    uint32_t id;
+    if (__builtin_expect(gmt_thread_number(&id), 0)) {
+        char name[32] = "";
+        (void)prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0);
+        struct gmt_thread thread = {.id = id, .tid = (uint32_t)syscall(SYS_gettid)};
+        (void)gmt_spool_side(GMT_REC_THREAD, &thread, sizeof(thread), (const char *[]){name}, 1);
+    }
+    return id;
+}
+
 void gmt_spool_capability(const char *name, enum gmt_capability_state state, int code,
                           const char *detail, const char *remedy)
 {
@@ -108,4 +126,16 @@ void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t laun
 void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns)
 {
     own_time(work, begin_ns, 0, true);
+}
+
+void gmt_spool_note_exit(void)
+{
+    struct gmt_control *control = gmt_spool_control();
+    if (control == NULL) {
+        return;
+    }
+    struct gmt_side_head head = {0};
+    (void)gmt_spool_side(GMT_REC_EXIT, &head, sizeof(head), NULL, 0);
+    __atomic_store_n(&control->ended, 1, __ATOMIC_RELEASE);
+    (void)syscall(SYS_futex, &control->ended, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

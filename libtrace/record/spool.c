@@ -4,13 +4,10 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
@@ -20,6 +17,7 @@
 #include "libtrace/record/recycle.h"
 #include "libtrace/record/spool_claim.h"
 #include "libtrace/record/spool_folder.h"
+#include "libtrace/record/thread_number.h"
 
 #define RETRY_NS UINT64_C(100000000) /* after a failure no new chunk is tried for this long */
 static_assert(GMT_CHUNK_FIRST_BYTES >=
@@ -38,13 +36,11 @@ struct writer {
 /* What a thread needs to append. Initial-exec: the library is preloaded, never dlopen'ed late. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     struct writer writer;
-    uint32_t id;    /* gmt_thread.id */
     uint32_t epoch; /* of the spool this belongs to */
 } tls = {.epoch = GMT_EPOCH_NEVER};
 
 static struct {
     _Atomic bool open;
-    _Atomic uint32_t threads;
     _Atomic uint64_t retry_ns;
     struct gmt_spool_claim claim;
     pthread_key_t exit_key;
@@ -164,7 +160,6 @@ static void *reserve_in_new_chunk(size_t bytes)
     uint32_t epoch = gmt_epoch();
     if (tls.epoch != epoch) {
         tls.writer = (struct writer){0};
-        tls.id = 0;
         tls.epoch = epoch;
     }
     bool first = tls.writer.chunk == NULL;
@@ -305,39 +300,10 @@ int gmt_spool_open(const struct gmt_spool_config *config)
     return 0;
 }
 
-uint32_t gmt_spool_thread_id(void)
-{
-    uint32_t epoch = gmt_epoch();
-    if (__builtin_expect(tls.id != 0 && tls.epoch == epoch, 1)) {
-        return tls.id;
-    }
-    if (tls.epoch != epoch) {
-        tls.writer = (struct writer){0};
-        tls.epoch = epoch;
-    }
-    tls.id = atomic_fetch_add_explicit(&spool.threads, 1, memory_order_relaxed) + 1;
-    char name[32] = "";
-    (void)prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0);
-    struct gmt_thread thread = {.id = tls.id, .tid = (uint32_t)syscall(SYS_gettid)};
-    (void)gmt_spool_side(GMT_REC_THREAD, &thread, sizeof(thread), (const char *[]){name}, 1);
-    return tls.id;
-}
-
-void gmt_spool_note_exit(void)
-{
-    if (!gmt_spool_is_open()) {
-        return;
-    }
-    struct gmt_side_head head = {0};
-    (void)gmt_spool_side(GMT_REC_EXIT, &head, sizeof(head), NULL, 0);
-    __atomic_store_n(&spool.claim.control->ended, 1, __ATOMIC_RELEASE);
-    (void)syscall(SYS_futex, &spool.claim.control->ended, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 void gmt_spool_abandon(void)
 {
     if (atomic_exchange(&spool.open, false)) {
-        atomic_store(&spool.threads, 0);
+        gmt_thread_numbers_reset();
         atomic_store(&spool.retry_ns, 0);
         pthread_mutex_init(&spare.mutex, NULL);
         pthread_mutex_init(&pair_mutex, NULL);
