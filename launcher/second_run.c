@@ -12,9 +12,9 @@
 
 #include "launcher/launcher.h"
 #include "libtrace/base/printable.h"
-#include "libtrace/store/db/reader.h"
 #include "libtrace/store/db/values.h"
-#include "libtrace/store/sass/sass.h"
+#include "libtrace/store/finished/reader.h"
+#include "libtrace/store/finished/sass_merge.h"
 #include "preload/session/options.h"
 
 enum { MOST_TEXT = 512, REMOVE_TRIES = 1000 /* of 10 ms */ };

@@ -12,7 +12,7 @@
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
-#include "libtrace/store/db/reader.h"
+#include "libtrace/store/finished/reader.h"
 #include "libtrace/store/recording/recording.h"
 
 struct recover_options {

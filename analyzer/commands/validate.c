@@ -12,7 +12,7 @@
 #include "libtrace/base/format.h"
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/store/db/guard.h"
-#include "libtrace/store/db/reader.h"
+#include "libtrace/store/finished/reader.h"
 #include "reports/json/json_values.h"
 
 /* Faults that are told; the others are counted. */

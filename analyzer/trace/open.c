@@ -15,7 +15,7 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/own_schema.h"
-#include "libtrace/store/db/reader.h"
+#include "libtrace/store/finished/reader.h"
 #include "libtrace/store/recording/recording.h"
 
 /* A recorder that is still draining needs seconds; a program still running is not waited for. */

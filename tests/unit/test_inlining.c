@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/store/finished/sass_merge.h"
 #include "libtrace/store/recording/recording.h"
-#include "libtrace/store/sass/sass.h"
 #include "tests/unit/spool_fixture.h"
 
 enum { CRC = 7, MAX_IMAGE = 1 << 16 };

@@ -11,7 +11,7 @@
 
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/store/db/database.h"
-#include "libtrace/store/db/reader.h"
+#include "libtrace/store/finished/reader.h"
 #include "libtrace/store/recording/recording.h"
 #include "libtrace/store/spool/spool_files.h"
 #include "tests/unit/spool_fixture.h"

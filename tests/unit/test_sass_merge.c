@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "libtrace/store/finished/sass_merge.h"
 #include "libtrace/store/recording/recording.h"
-#include "libtrace/store/sass/sass.h"
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture first, second;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that were counted on the GPU: what they are and where they stand, and a second run. */
+/* Instructions that were counted on the GPU: what they are and where they stand. */
 #ifndef GMT_STORE_SASS_SASS_H
 #define GMT_STORE_SASS_SASS_H
 
@@ -14,14 +14,5 @@ int gmt_sass_settle(sqlite3 *db);
  * as sums over the instructions of each launch. Once, inside a transaction, after gmt_sass_settle. 0 or
  * negative errno. */
 int gmt_sass_counters(sqlite3 *db);
-
-/* Both finished traces, of two runs of one program: what the one at `from` has of instructions goes into
- * the one at `into`, by kernel, shape and order of launches, and with it the row of capability
- * "instructions". What has no counterpart is counted in `loss`. 0 or negative errno; then `into` is as it
- * was. */
-int gmt_sass_merge(const char *into, const char *from);
-
-/* Say in a finished trace that its instructions were not counted. 0 or negative errno. */
-int gmt_sass_note_missing(const char *path, const char *why, const char *remedy);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes instructions that a second run of a program counted into the trace of the first (sass.h). */
+/* Takes instructions that a second run of a program counted into the trace of the first. */
+#include "libtrace/store/finished/sass_merge.h"
+
 #include <errno.h>
 #include <stdio.h>
 
 #include "libtrace/store/db/database.h"
-#include "libtrace/store/db/reader.h"
+#include "libtrace/store/finished/reader.h"
 #include "libtrace/store/sass/sass.h"
 #include "libtrace/store/symbols/sources.h"
 

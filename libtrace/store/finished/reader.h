@@ -3,8 +3,8 @@
  * Opens a finished trace.db for reading and says in one line what is wrong with one that is not. The file
  * may be anybody's: nothing in it is executed (guard.h, own_schema.h), and the views are this version's.
  */
-#ifndef GMT_STORE_DB_READER_H
-#define GMT_STORE_DB_READER_H
+#ifndef GMT_STORE_FINISHED_READER_H
+#define GMT_STORE_FINISHED_READER_H
 
 #include <sqlite3.h>
 #include <stddef.h>

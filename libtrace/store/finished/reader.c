@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks a trace.db before anyone reads from it. */
-#include "libtrace/store/db/reader.h"
+#include "libtrace/store/finished/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
