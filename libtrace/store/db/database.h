@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.db as a file that is being written: creation, transactions, errors.
+ * trace.db as a file that is being written: creation and opening.
  *
  * Rollback journal, not WAL: nothing is left beside the database at the end, network file systems
  * can hold it, and appending touches few old pages. synchronous=OFF: safe against the death of the
@@ -11,7 +11,8 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stdint.h>
+
+#include "libtrace/store/db/run_sql.h"
 
 #define GMT_TRACE_APPLICATION_ID 0x676d7472 /* "gmtr" */
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
@@ -50,18 +51,5 @@ int gmt_database_upgrade(sqlite3 *db);
 
 /* Close; statements must be finalized. NULL is fine. */
 void gmt_database_close(sqlite3 *db);
-
-/* The last failure of `db` as negative errno: -ENOSPC, -EFBIG, -EIO, -EBUSY, -EBADMSG, ... */
-int gmt_database_error(sqlite3 *db);
-
-/* Run statements that return no rows. */
-int gmt_database_exec(sqlite3 *db, const char *sql);
-
-/* First column of the first row of `sql`; `missing` if there is none or it is NULL. */
-int gmt_database_integer(sqlite3 *db, const char *sql, int64_t missing, int64_t *value);
-
-/* Keys of table ingest_state. `missing` if absent. */
-int gmt_database_state_get(sqlite3 *db, const char *key, int64_t missing, int64_t *value);
-int gmt_database_state_set(sqlite3 *db, const char *key, int64_t value);
 
 #endif

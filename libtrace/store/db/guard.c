@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "libtrace/record/checked.h"
-#include "libtrace/store/db/database.h"
+#include "libtrace/store/db/run_sql.h"
 
 #define MEBIBYTE INT64_C(1048576)
 /* Processor time: an analysis takes some 20 ms per megabyte. */
