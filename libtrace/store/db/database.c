@@ -123,8 +123,8 @@ static int open_to_write(const char *path, sqlite3 **db,
     if (error == 0) {
         error = open(path, SQLITE_OPEN_READWRITE, db);
     }
-    if (error == 0 && ((error = gmt_guard(*db)) != 0 || (error = check_schema(*db)) != 0 ||
-                       (error = configure(*db)) != 0)) {
+    if (error == 0 && ((error = gmt_guard_configure(*db)) != 0 ||
+                       (error = check_schema(*db)) != 0 || (error = configure(*db)) != 0)) {
         gmt_database_close(*db);
         *db = NULL;
     }

@@ -53,7 +53,7 @@ static int64_t processor_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int gmt_guard(sqlite3 *db)
+int gmt_guard_configure(sqlite3 *db)
 {
     /* Far above what our own statements and our schema need. */
     static const struct {
@@ -231,7 +231,7 @@ static int guard_file(sqlite3 *db, int64_t file_bytes)
     /* No text of the file can be longer than it; what is joined of several may be a little. */
     int64_t longest = file_bytes < 1000 * MEBIBYTE ? file_bytes + MEBIBYTE : 1000 * MEBIBYTE;
     (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, (int)longest);
-    return gmt_guard(db);
+    return gmt_guard_configure(db);
 }
 
 int gmt_guard_writing(sqlite3 *db, int64_t file_bytes)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Settings that hold for reading and for writing: call it before the first statement. 0 or -EIO. */
-int gmt_guard(sqlite3 *db);
+int gmt_guard_configure(sqlite3 *db);
 
 /*
  * For reading a file of so many bytes: no value may be longer than the file and a little, the time of the
