@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/checked.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions that were counted on the GPU, and the pieces of their cubins -> rows. */
+#include "libtrace/record/checked.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 
 #define SECTOR_BYTES UINT64_C(32)
