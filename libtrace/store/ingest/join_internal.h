@@ -10,6 +10,9 @@
 
 enum gmt_join_kind { GMT_JOIN_KERNEL, GMT_JOIN_COPY, GMT_JOIN_MEMSET, GMT_JOIN_GRAPH };
 
+/* Of a copy: within the host or the devices, to a device, from one. */
+enum gmt_join_way { GMT_JOIN_WAY_OTHER, GMT_JOIN_WAY_IN, GMT_JOIN_WAY_OUT };
+
 /* What two sides must have in common. `exact` includes what may be spelled differently on one side
  * (kernel name, copy direction), `loose` does not. */
 struct gmt_join_signature {
@@ -86,6 +89,9 @@ void *gmt_join_push(struct gmt_join_array *array, size_t element_bytes);
 int gmt_join_load(struct gmt_join *join);
 void gmt_join_free(struct gmt_join *join);
 
+struct gmt_join_signature gmt_join_copy_signature(uint64_t bytes, enum gmt_join_way way);
+/* Columns `first`.. of the row are grid_x..block_z, then the mangled name. */
+struct gmt_join_signature gmt_join_kernel_signature(sqlite3_stmt *row, int first);
 /* Of a copy that begins and ends on a device; of what has no other marks than its kind and its bytes. */
 struct gmt_join_signature gmt_join_within_devices(uint64_t bytes);
 struct gmt_join_signature gmt_join_simple_signature(enum gmt_join_kind kind, uint64_t bytes);

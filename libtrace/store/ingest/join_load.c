@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "libtrace/record/checked.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/ingest/join_internal.h"
@@ -14,24 +11,6 @@
 /* CUpti_ActivityMemcpyKind: host to device or array, device or array to host. */
 enum { HTOD = 1, DTOH = 2, HTOA = 3, ATOH = 4 };
 enum { MEMORY_DEVICE = 3 }; /* CUpti_ActivityMemoryKind */
-enum way { WAY_OTHER, WAY_IN, WAY_OUT };
-
-void *gmt_join_push(struct gmt_join_array *array, size_t element_bytes)
-{
-    if (array->count == array->capacity) {
-        size_t capacity = array->capacity != 0 ? 2 * array->capacity : 256;
-        void *items = realloc(array->items, capacity * element_bytes);
-        if (items == NULL) {
-            return NULL;
-        }
-        array->items = items;
-        array->capacity = capacity;
-    }
-    void *item = (char *)array->items + array->count++ * element_bytes;
-    memset(item, 0, element_bytes);
-    return item;
-}
-
 void gmt_join_free(struct gmt_join *join)
 {
     free(join->hosts.items);
@@ -65,44 +44,6 @@ static int each_row(struct gmt_join *join, const char *sql,
     }
     sqlite3_finalize(rows);
     return error;
-}
-
-static uint64_t hash_words(const uint64_t *words, size_t count)
-{
-    return XXH3_64bits(words, count * sizeof(*words));
-}
-
-static struct gmt_join_signature copy_signature(uint64_t bytes, enum way way)
-{
-    return (struct gmt_join_signature){
-        .exact = hash_words((const uint64_t[]){GMT_JOIN_COPY, bytes, way, 1}, 4),
-        .loose = hash_words((const uint64_t[]){GMT_JOIN_COPY, bytes}, 2),
-    };
-}
-
-struct gmt_join_signature gmt_join_within_devices(uint64_t bytes)
-{
-    return copy_signature(bytes, WAY_OTHER);
-}
-
-struct gmt_join_signature gmt_join_simple_signature(enum gmt_join_kind kind, uint64_t bytes)
-{
-    uint64_t hash = hash_words((const uint64_t[]){kind, bytes, 0}, 3);
-    return (struct gmt_join_signature){hash, hash};
-}
-
-/* Columns `first`.. are grid_x..block_z, then the mangled name. */
-static struct gmt_join_signature kernel_signature(sqlite3_stmt *row, int first)
-{
-    uint64_t words[8] = {GMT_JOIN_KERNEL};
-    const void *name = sqlite3_column_text(row, first + 6);
-    for (int i = 0; i < 6; i++) {
-        words[i + 1] = (uint64_t)sqlite3_column_int64(row, first + i);
-    }
-    struct gmt_join_signature signature = {.loose = hash_words(words, 7)};
-    words[7] = name != NULL ? XXH3_64bits(name, (size_t)sqlite3_column_bytes(row, first + 6)) : 0;
-    signature.exact = hash_words(words, 8);
-    return signature;
 }
 
 /* Groups of devices are below 0, those of streams above. */
@@ -226,12 +167,12 @@ static int load_transfer(struct gmt_join *join, sqlite3_stmt *row)
         return -ENOMEM;
     }
     const char *direction = text_of(row, 7);
-    enum way way = strcmp(direction, "h2d") == 0   ? WAY_IN
-                   : strcmp(direction, "d2h") == 0 ? WAY_OUT
-                                                   : WAY_OTHER;
+    enum gmt_join_way way = strcmp(direction, "h2d") == 0   ? GMT_JOIN_WAY_IN
+                            : strcmp(direction, "d2h") == 0 ? GMT_JOIN_WAY_OUT
+                                                            : GMT_JOIN_WAY_OTHER;
     host->bytes = bytes_of(row, 6);
-    host->signature = copy_signature(host->bytes, way);
-    host->drains = way == WAY_OUT && sqlite3_column_int(row, 8) != 0;
+    host->signature = gmt_join_copy_signature(host->bytes, way);
+    host->drains = way == GMT_JOIN_WAY_OUT && sqlite3_column_int(row, 8) != 0;
     host->optional = strcmp(direction, "h2h") == 0;
     host->batch = sqlite3_column_type(row, 9) != SQLITE_NULL;
     return 0;
@@ -256,7 +197,7 @@ static int load_launch(struct gmt_join *join, sqlite3_stmt *row)
         return -ENOMEM;
     }
     host->signature = graph ? gmt_join_simple_signature(GMT_JOIN_GRAPH, 0)
-                            : kernel_signature(row, 7);
+                            : gmt_join_kernel_signature(row, 7);
     return 0;
 }
 
@@ -303,7 +244,7 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
     op->group = group_of_op(join, op, sqlite3_column_int64(row, 4));
     if (strcmp(kind, "kernel") == 0) {
         op->kind = GMT_JOIN_KERNEL;
-        op->signature = kernel_signature(row, 14);
+        op->signature = gmt_join_kernel_signature(row, 14);
     } else if (strcmp(kind, "memset") == 0) {
         op->kind = GMT_JOIN_MEMSET;
         op->signature = gmt_join_simple_signature(GMT_JOIN_MEMSET, op->bytes);
@@ -311,9 +252,10 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
         int64_t copy = sqlite3_column_int64(row, 10);
         op->kind = GMT_JOIN_COPY;
         op->outward = copy == DTOH;
-        op->signature = copy_signature(op->bytes, copy == HTOD || copy == HTOA   ? WAY_IN
-                                                  : copy == DTOH || copy == ATOH ? WAY_OUT
-                                                                                 : WAY_OTHER);
+        op->signature = gmt_join_copy_signature(
+            op->bytes, copy == HTOD || copy == HTOA   ? GMT_JOIN_WAY_IN
+                       : copy == DTOH || copy == ATOH ? GMT_JOIN_WAY_OUT
+                                                      : GMT_JOIN_WAY_OTHER);
     }
     return 0;
 }
