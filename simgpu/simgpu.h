@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simgpu/exec/counts.h"
+#include "simgpu/counts.h"
 
 #define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
 #define SIMGPU_INTERFACE_VERSION 3u

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "libtrace/record/layout.h"
-#include "simgpu/exec/counts.h"
+#include "simgpu/counts.h"
 
 #define GMT_SIMULATED_METRICS 64u /* more than there are */
 

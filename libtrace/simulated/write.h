@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simgpu/exec/counts.h"
+#include "simgpu/counts.h"
 
 struct gmt_simulated_launch {
     uint32_t launch_seq, kernel_class;

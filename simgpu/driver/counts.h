@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file SIMGPU_COUNTS: one record per entry point, updated in place. `simcounts` prints it. */
-#ifndef SIMGPU_COUNTS_H
-#define SIMGPU_COUNTS_H
+#ifndef SIMGPU_DRIVER_COUNTS_H
+#define SIMGPU_DRIVER_COUNTS_H
 
 #include <stdatomic.h>
 #include <stdint.h>

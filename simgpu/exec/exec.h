@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simgpu/exec/counts.h"
+#include "simgpu/counts.h"
 #include "simgpu/ptx/ptx.h"
 
 /* ---- modules -------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simgpu/exec/counts.h"
+#include "simgpu/counts.h"
 #include "simgpu/exec/exec.h"
 #include "simgpu/ptx/ptx.h"
 

@@ -5,8 +5,8 @@
  * A "request" is one executed warp-level memory instruction with at least one active lane. Sectors
  * are 32 bytes, lines 128 bytes, aligned. All counts are per launch, over all warps.
  */
-#ifndef SIMGPU_EXEC_COUNTS_H
-#define SIMGPU_EXEC_COUNTS_H
+#ifndef SIMGPU_COUNTS_H
+#define SIMGPU_COUNTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,8 +40,8 @@ struct sim_site_counts {
     uint64_t bytes;    /* distinct bytes asked for, per request: what CUPTI's counters call bytes */
     uint64_t sectors;  /* global, local, atomics: 32-byte sectors touched */
     uint64_t
-        ideal_sectors;   /* fewest sectors that the active lanes' bytes would fill: see count.h */
-    uint64_t lines;      /* 128-byte lines touched */
+        ideal_sectors; /* fewest sectors that the active lanes' bytes would fill: see exec/count.h */
+    uint64_t lines;    /* 128-byte lines touched */
     uint64_t wavefronts; /* shared: passes through the data stage */
     uint64_t ideal_wavefronts;
     uint64_t addresses;    /* constant loads: distinct addresses; barriers: lanes idle at it;
