@@ -129,6 +129,8 @@ void sim_symbols_unlock(void);
 struct sim_symbol *sim_symbol_find(const void *host);
 /* Every symbol, in no order; NULL after the last. */
 struct sim_symbol *sim_symbol_at(size_t index);
+bool sim_symbol_add(const struct sim_symbol *symbol); /* false: no memory */
+void sim_symbols_forget(const struct sim_binary *binary);
 
 /* With the lock held: load what the binary contains, unless that was done. */
 void sim_binary_load(struct sim_binary *binary);
