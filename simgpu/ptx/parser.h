@@ -81,7 +81,7 @@ struct ptx_parser {
     uint32_t loc, scope_count;
 };
 
-/* ---- errors and tokens ---------------------------------------------------------------------- */
+/* ---- errors and memory: parser.c; tokens: expect.c ------------------------------------------ */
 
 void ptx_fail(struct ptx_parser *parser, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
