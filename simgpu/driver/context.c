@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: making and deleting them, and the thread's stack of them. */
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "simgpu/driver/driver.h"
-
-_Thread_local struct sim_thread sim_thread;
+#include "simgpu/driver/registry.h"
 
 static unsigned long long last_context_id;
 
 static bool is_context(const void *context)
 {
     return sim_object_is(context, SIM_CONTEXT);
-}
-
-/* The current context, NULL if there is none or it has been destroyed. */
-struct sim_context *sim_current(void)
-{
-    struct sim_context *context = sim_thread.depth > 0 ? sim_thread.contexts[sim_thread.depth - 1]
-                                                       : NULL;
-    return context != NULL && is_context(context) ? context : NULL;
 }
 
 struct sim_context *sim_context_new(CUdevice device, unsigned flags, bool primary)
@@ -37,11 +25,52 @@ struct sim_context *sim_context_new(CUdevice device, unsigned flags, bool primar
     return context;
 }
 
+struct owned {
+    const struct sim_context *context;
+    void *object;
+    enum sim_kind kind;
+};
+
+static bool find_owned(struct sim_range *range, void *data)
+{
+    struct owned *owned = data;
+    if (range->context != owned->context) {
+        return true;
+    }
+    owned->object = (void *)range->start;
+    owned->kind = range->kind;
+    return false;
+}
+
+/* Delete the objects that it owns. Work lock held for writing. */
+static void release_objects(struct sim_context *context)
+{
+    for (;;) {
+        struct owned owned = {.context = context};
+        pthread_mutex_lock(&sim_registry.lock);
+        sim_tree_walk(&sim_registry.objects, find_owned, &owned);
+        pthread_mutex_unlock(&sim_registry.lock);
+        switch (owned.kind) {
+        case SIM_NOTHING: return;
+        case SIM_STREAM:
+            sim_capture_drop(owned.object);
+            sim_object_delete(owned.object, owned.kind);
+            break;
+        case SIM_IMAGE: sim_image_free(owned.object); break;
+        case SIM_ARRAY:
+            free(((struct sim_array *)owned.object)->data);
+            sim_object_delete(owned.object, owned.kind);
+            break;
+        default: sim_object_delete(owned.object, owned.kind); break;
+        }
+    }
+}
+
 void sim_context_delete(struct sim_context *context)
 {
     sim_print_flush();
     sim_work_stop();
-    sim_objects_release(context);
+    release_objects(context);
     sim_heap_release(context);
     sim_fault_forget(context);
     free((void *)(uintptr_t)context->map.regions);

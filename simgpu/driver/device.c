@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "simgpu/driver/driver.h"
@@ -59,24 +58,6 @@ CUresult sim_cuDriverGetVersion(int *driverVersion)
     }
     *driverVersion = SIM_VERSION;
     return CUDA_SUCCESS;
-}
-
-int sim_device_count(void)
-{
-    static atomic_int counted; /* + 1, 0 = not yet */
-    int count = atomic_load_explicit(&counted, memory_order_relaxed) - 1;
-    if (count < 0) {
-        const char *text = getenv("SIMGPU_DEVICES");
-        long asked = text != NULL && text[0] != '\0' ? strtol(text, NULL, 10) : 1;
-        count = asked < 0 ? 0 : asked > SIM_MAX_DEVICES ? SIM_MAX_DEVICES : (int)asked;
-        atomic_store_explicit(&counted, count + 1, memory_order_relaxed);
-    }
-    return count;
-}
-
-bool sim_device_valid(CUdevice device)
-{
-    return device >= 0 && device < sim_device_count();
 }
 
 /* Every query of a device: refuse a NULL result or an unknown device. */

@@ -6,8 +6,8 @@
  * the call returns, or recorded when the stream is being captured. Calls made before cuInit, in a
  * child forked after it, or without a current context fail as the driver's documentation says.
  *
- * Locks, in the order in which they are taken: work (work.c: readers do work, writers free what work
- * may use), launch (work.c), library (library.c), primary (primary.c), registry (registry.h). No user
+ * Locks, in the order in which they are taken: work (work_lock.c: readers do work, writers free what work
+ * may use), launch (call.c), library (library_shared.c), primary (primary.c), registry (registry.h). No user
  * code is called with one held.
  */
 #ifndef SIMGPU_DRIVER_DRIVER_H
@@ -33,6 +33,7 @@
 #define SIM_ASSUMED_REGISTERS 32 /* per thread: ptxas knows; with 32 they never limit occupancy */
 #define SIM_MAX_DEVICES 8
 #define SIM_CONTEXT_DEPTH 16
+#define SIM_PER_THREAD_STREAM_ID 2 /* the legacy stream has 1 */
 #define SIM_PRIORITY_LEAST 0
 #define SIM_PRIORITY_GREATEST (-5)
 
@@ -136,7 +137,7 @@ struct sim_image {
     size_t global_count;
 };
 
-struct sim_managed; /* library.c */
+struct sim_managed; /* library_shared.c */
 
 /* CUlibrary and CUkernel. */
 struct sim_library_kernel {
@@ -230,8 +231,6 @@ bool sim_object_is(const void *object, unsigned kinds);
 bool sim_object_element(const void *address, enum sim_kind kind, size_t element_bytes);
 bool sim_object_delete(void *object, unsigned kinds);
 void sim_object_own(const void *object, struct sim_context *context);
-/* Delete what the context owns. Work lock held for writing. */
-void sim_objects_release(struct sim_context *context);
 
 /* heap.c: memory. `low`: below 4 GiB. `pool` may be NULL. Frees wait for work that runs. */
 CUresult sim_heap_allocate(enum sim_kind kind, size_t bytes, unsigned flags, bool low,
@@ -259,7 +258,7 @@ const struct sim_map *sim_map_of(struct sim_context *context);
 bool sim_range_accessible(const struct sim_range *range, CUdevice device, unsigned peers);
 void sim_map_changed(void); /* peer access or a pool's access is another now */
 
-/* context.c, settings.c, primary.c; sim_fault* in work.c */
+/* context.c, settings.c, primary.c; sim_current in current.c, sim_fault* in fault.c */
 struct sim_context *sim_context_new(CUdevice device, unsigned flags, bool primary);
 void sim_context_delete(struct sim_context *context);
 struct sim_context *sim_current(void);
@@ -273,15 +272,16 @@ void sim_fault_forget(struct sim_context *context);
 void sim_limits_default(struct sim_context *context);
 size_t sim_stack_bytes(const struct sim_context *context);
 
-/* device.c */
+/* device.c; device_count.c */
 CUresult sim_call_allowed(void);
 bool sim_device_valid(CUdevice device);
 int sim_device_count(void);
 
-/* stream.c, event.c, capture.c */
+/* current.c, event.c, capture_streams.c */
 CUresult sim_stream_of(CUstream handle, struct sim_stream **stream);
 /* CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED while this thread captures in a mode that forbids the call. */
 CUresult sim_capture_safe(void);
+CUresult sim_capture_begin(struct sim_stream *stream, struct sim_graph *graph);
 CUresult sim_capture_join(struct sim_stream *stream, struct sim_graph *graph);
 void sim_capture_drop(struct sim_stream *stream);
 void sim_capture_end(struct sim_graph *graph);
@@ -290,16 +290,17 @@ void sim_event_record(struct sim_event *event, struct sim_graph *capture);
 /* work.c: do the work now, or record it when the stream is being captured. A blocking call reports
  * what went wrong before it and prints what kernels have printed. */
 CUresult sim_submit(CUstream handle, const struct sim_node *node, bool blocking);
-CUresult sim_synchronize(struct sim_context *context);
+CUresult sim_synchronize(struct sim_context *context); /* fault.c */
+/* work_lock.c */
 void sim_work_begin(void);
 void sim_work_end(void);
 void sim_work_stop(void); /* wait for all work, and keep new work waiting */
 void sim_work_resume(void);
 
-/* graph.c */
+/* graph_node.c */
 CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node);
 
-/* launch.c: run a checked call in `context`. Work lock held for reading. */
+/* call.c: run a checked call in `context`. Work lock held for reading. */
 CUresult sim_call_run(const struct sim_call *call, struct sim_context *context);
 
 /* watch.c: the tool that CUDA_INJECTION64_PATH names, once. */
@@ -324,12 +325,12 @@ void sim_image_free(struct sim_image *image);
 /* module.c: the function a CUfunction names, or a CUkernel cast to one in `context`; NULL if neither. */
 struct sim_function *sim_function_of(CUfunction handle, struct sim_context *context);
 
-/* pool.c: Registry locked. */
+/* pool_memory.c: Registry locked. */
 bool sim_mempool_take(struct sim_mempool *pool, size_t bytes);
 void sim_mempool_give(struct sim_mempool *pool, size_t bytes);
 bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device);
 CUdevice sim_mempool_device(const struct sim_mempool *pool);
-/* pool_share.c: may the pool be shared? Then its memory comes from there. NULL: there is none. */
+/* May the pool be shared? Then its memory comes from there. NULL: there is none. */
 bool sim_mempool_is_shareable(const struct sim_mempool *pool);
 void *sim_mempool_obtain(struct sim_mempool *pool, size_t bytes, size_t *mapped_bytes,
                          size_t *offset);

@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes of graphs: what they do, and giving an executable graph others. */
+/* Nodes of graphs: adding them, what they do, and giving an executable graph others. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "simgpu/driver/driver.h"
+
+CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node)
+{
+    if (graph->count == graph->capacity) {
+        size_t capacity = graph->capacity != 0 ? graph->capacity * 2 : 16;
+        struct sim_node *grown = realloc(graph->nodes, capacity * sizeof *grown);
+        if (grown == NULL) {
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        graph->nodes = grown;
+        graph->capacity = capacity;
+    }
+    struct sim_node kept = *node;
+    if (node->kind == SIM_NODE_CALL) {
+        size_t bytes = sizeof *kept.call + node->call->param_bytes;
+        kept.call = malloc(bytes);
+        if (kept.call == NULL) {
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        memcpy(kept.call, node->call, bytes);
+    }
+    graph->nodes[graph->count++] = kept;
+    return CUDA_SUCCESS;
+}
 
 static const struct sim_node *node_of(CUgraphNode handle)
 {

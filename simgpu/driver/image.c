@@ -269,6 +269,34 @@ CUresult sim_image_enter(struct sim_image *image, struct sim_context *context)
     return CUDA_SUCCESS;
 }
 
+struct sim_function *sim_image_function(const struct sim_image *image, const char *name)
+{
+    for (unsigned i = 0; i < image->function_count; i++) {
+        if (strcmp(image->functions[i].info->name, name) == 0) {
+            return &image->functions[i];
+        }
+    }
+    return NULL;
+}
+
+CUresult sim_image_global(const struct sim_image *image, const char *name, bool managed_only,
+                          CUdeviceptr *dptr, size_t *bytes)
+{
+    for (size_t i = 0; i < image->global_count; i++) {
+        const struct sim_global *global = &image->globals[i];
+        if (strcmp(global->name, name) == 0 && (global->is_managed || !managed_only)) {
+            if (dptr != NULL) {
+                *dptr = (CUdeviceptr)global->data;
+            }
+            if (bytes != NULL) {
+                *bytes = global->bytes;
+            }
+            return CUDA_SUCCESS;
+        }
+    }
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 /* Work lock held for writing, or nobody knows the image yet. */
 void sim_image_free(struct sim_image *image)
 {

@@ -1,63 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries: PTX that every context may use, and the kernels in it. */
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "simgpu/driver/library.h"
 
-static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER; /* lists of images */
-
-/* A managed variable's storage, its name behind it. */
-struct sim_managed {
-    void *data;
-    size_t bytes;
-    char *name;
-};
-
 /* ---- images of a library ---- */
-
-static CUresult share_one(struct sim_managed *managed, struct sim_global *global)
-{
-    if (managed->data == NULL) {
-        size_t rounded = (global->bytes + 511) & ~(size_t)511;
-        managed->bytes = global->bytes;
-        managed->name = strdup(global->name);
-        managed->data = managed->name != NULL ? aligned_alloc(512, rounded) : NULL;
-        if (managed->data == NULL) {
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        }
-        memcpy(managed->data, global->data, global->bytes);
-        struct sim_range range = {.start = (uintptr_t)managed->data,
-                                  .bytes = managed->bytes,
-                                  .kind = SIM_MEM_GLOBAL | SIM_MEM_MANAGED,
-                                  .name = managed->name};
-        if (!sim_heap_adopt(&range)) {
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        }
-    }
-    global->data = managed->data;
-    return CUDA_SUCCESS;
-}
-
-/* Every image has the same variables in the same order: they are made of the same text. */
-CUresult sim_library_share(struct sim_library *library, struct sim_image *image)
-{
-    if (library->managed == NULL && image->global_count != 0) {
-        library->managed = calloc(image->global_count, sizeof *library->managed);
-        library->managed_count = image->global_count;
-        if (library->managed == NULL) {
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        }
-    }
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; result == CUDA_SUCCESS && i < image->global_count; i++) {
-        if (image->globals[i].is_managed && image->globals[i].bytes != 0) {
-            result = share_one(&library->managed[i], &image->globals[i]);
-        }
-    }
-    return result;
-}
 
 /* Attributes that were set for the device before. */
 static void take_over(struct sim_library *library, struct sim_image *image)
@@ -89,7 +36,7 @@ CUresult sim_library_image(struct sim_library *library, struct sim_context *cont
                            struct sim_image **out)
 {
     CUresult result = CUDA_SUCCESS;
-    pthread_mutex_lock(&library_lock);
+    sim_library_lock();
     struct sim_image *image = find(library, context);
     if (image == NULL) {
         result = sim_image_new(library->ptx, library->ptx_bytes, library, NULL, &image);
@@ -102,22 +49,9 @@ CUresult sim_library_image(struct sim_library *library, struct sim_context *cont
         result = sim_image_enter(image, context);
         take_over(library, image);
     }
-    pthread_mutex_unlock(&library_lock);
+    sim_library_unlock();
     *out = result == CUDA_SUCCESS ? image : NULL;
     return result;
-}
-
-void sim_library_forget(struct sim_image *image)
-{
-    pthread_mutex_lock(&library_lock);
-    struct sim_image **at = &image->library->images;
-    while (*at != NULL && *at != image) {
-        at = &(*at)->next;
-    }
-    if (*at == image) {
-        *at = image->next;
-    }
-    pthread_mutex_unlock(&library_lock);
 }
 
 CUresult sim_library_set(struct sim_library_kernel *kernel, CUdevice device,
@@ -126,7 +60,7 @@ CUresult sim_library_set(struct sim_library_kernel *kernel, CUdevice device,
 {
     struct sim_image *any;
     CUresult result = sim_library_image(kernel->library, NULL, &any);
-    pthread_mutex_lock(&library_lock);
+    sim_library_lock();
     /* An image that no context uses yet only says whether the value is right. */
     struct sim_function scratch = result == CUDA_SUCCESS ? any->functions[kernel->index]
                                                          : (struct sim_function){0};
@@ -140,7 +74,7 @@ CUresult sim_library_set(struct sim_library_kernel *kernel, CUdevice device,
     if (result == CUDA_SUCCESS && attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
         kernel->max_dynamic_bytes[device] = value;
     }
-    pthread_mutex_unlock(&library_lock);
+    sim_library_unlock();
     return result;
 }
 
@@ -152,14 +86,7 @@ static void library_free(struct sim_library *library)
     while (library->images != NULL) {
         sim_image_free(library->images);
     }
-    for (size_t i = 0; library->managed != NULL && i < library->managed_count; i++) {
-        if (library->managed[i].data != NULL) {
-            sim_heap_disown((uintptr_t)library->managed[i].data);
-        }
-        free(library->managed[i].data);
-        free(library->managed[i].name);
-    }
-    free(library->managed);
+    sim_library_unshare(library);
     free(library->ptx);
     if (library->kernels != NULL) {
         sim_object_delete(library->kernels, SIM_KERNEL);

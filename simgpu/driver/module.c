@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules: loading them into the current context, and finding what is in them. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "simgpu/driver/library.h"
 
@@ -18,34 +17,6 @@ struct sim_function *sim_function_of(CUfunction handle, struct sim_context *cont
         }
     }
     return NULL;
-}
-
-struct sim_function *sim_image_function(const struct sim_image *image, const char *name)
-{
-    for (unsigned i = 0; i < image->function_count; i++) {
-        if (strcmp(image->functions[i].info->name, name) == 0) {
-            return &image->functions[i];
-        }
-    }
-    return NULL;
-}
-
-CUresult sim_image_global(const struct sim_image *image, const char *name, bool managed_only,
-                          CUdeviceptr *dptr, size_t *bytes)
-{
-    for (size_t i = 0; i < image->global_count; i++) {
-        const struct sim_global *global = &image->globals[i];
-        if (strcmp(global->name, name) == 0 && (global->is_managed || !managed_only)) {
-            if (dptr != NULL) {
-                *dptr = (CUdeviceptr)global->data;
-            }
-            if (bytes != NULL) {
-                *bytes = global->bytes;
-            }
-            return CUDA_SUCCESS;
-        }
-    }
-    return CUDA_ERROR_NOT_FOUND;
 }
 
 static CUresult load(CUmodule *module, const void *image, size_t image_bytes,

@@ -1,63 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory pools: what was allocated from each, and which devices may touch it. Nothing is kept back. */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "simgpu/driver/pool.h"
 
 static struct sim_mempool *default_pools[SIM_MAX_DEVICES];
 static struct sim_mempool *current_pools[SIM_MAX_DEVICES]; /* NULL = the default one */
-
-bool sim_mempool_take(struct sim_mempool *pool, size_t bytes)
-{
-    if (pool->most != 0 && bytes > pool->most - pool->used) {
-        return false;
-    }
-    pool->used += bytes;
-    pool->used_high = pool->used > pool->used_high ? pool->used : pool->used_high;
-    return true;
-}
-
-/* A destroyed pool goes with its last allocation. */
-void sim_mempool_give(struct sim_mempool *pool, size_t bytes)
-{
-    pool->used -= bytes;
-    if (pool->is_destroyed && pool->used == 0) {
-        sim_mempool_free(pool);
-    }
-}
-
-void sim_mempool_free(struct sim_mempool *pool)
-{
-    if (pool->is_shareable) {
-        close(pool->file);
-    }
-    free(pool);
-}
-
-bool sim_mempool_reaches(const struct sim_mempool *pool, CUdevice device)
-{
-    return (atomic_load(&pool->access) >> device & 1) != 0;
-}
-
-struct sim_mempool *sim_mempool_of(CUmemoryPool handle)
-{
-    return sim_object_is(handle, SIM_POOL) ? (struct sim_mempool *)handle : NULL;
-}
-
-struct sim_mempool *sim_mempool_new(CUdevice device, size_t most)
-{
-    struct sim_mempool *pool = sim_object_new(SIM_POOL, sizeof *pool, NULL);
-    if (pool != NULL) {
-        pool->device = device;
-        pool->access = 1u << device;
-        pool->most = most;
-        pool->reuse[0] = pool->reuse[1] = pool->reuse[2] = 1;
-    }
-    return pool;
-}
 
 CUresult sim_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
@@ -341,11 +290,6 @@ static CUresult allocate_on(CUstream handle, size_t bytes, CUmemoryPool pool, CU
         *dptr = (CUdeviceptr)start;
     }
     return result;
-}
-
-CUdevice sim_mempool_device(const struct sim_mempool *pool)
-{
-    return pool->device;
 }
 
 CUresult sim_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)

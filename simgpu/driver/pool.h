@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A memory pool, as pool.c and pool_share.c see it. */
+/* A memory pool, as the files pool*.c see it. */
 #ifndef SIMGPU_DRIVER_POOL_H
 #define SIMGPU_DRIVER_POOL_H
 
 #include "simgpu/driver/registry.h"
+
+#define SIM_POOL_PAGE ((size_t)4096)
 
 struct sim_mempool {
     CUdevice device;
@@ -24,6 +26,9 @@ struct sim_mempool *sim_mempool_new(CUdevice device, size_t most);
 /* NULL: no pool. */
 struct sim_mempool *sim_mempool_of(CUmemoryPool handle);
 void sim_mempool_free(struct sim_mempool *pool);
+
+/* A part of its file; NULL: it cannot be mapped. */
+void *sim_mempool_map(const struct sim_mempool *pool, size_t bytes, size_t offset);
 
 /* Give a new pool its file. False: none can be had. */
 bool sim_mempool_make_shareable(struct sim_mempool *pool);

@@ -12,7 +12,6 @@
 
 #include "simgpu/driver/pool.h"
 
-#define PAGE ((size_t)4096)
 #define MAGIC UINT64_C(0x6c6f6f705f6d6973) /* sim_pool */
 
 /* The first page of the file. */
@@ -47,33 +46,9 @@ bool sim_mempool_make_shareable(struct sim_mempool *pool)
         return false;
     }
     pool->file = file;
-    pool->next_offset = PAGE;
+    pool->next_offset = SIM_POOL_PAGE;
     pool->is_shareable = true;
     return true;
-}
-
-bool sim_mempool_is_shareable(const struct sim_mempool *pool)
-{
-    return pool->is_shareable;
-}
-
-static void *map(const struct sim_mempool *pool, size_t bytes, size_t offset)
-{
-    void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->file, (off_t)offset);
-    return start != MAP_FAILED ? start : NULL;
-}
-
-void *sim_mempool_obtain(struct sim_mempool *pool, size_t bytes, size_t *mapped_bytes,
-                         size_t *offset)
-{
-    size_t rounded = (bytes + PAGE - 1) & ~(PAGE - 1);
-    pthread_mutex_lock(&sim_registry.lock);
-    *offset = pool->next_offset;
-    bool fits = ftruncate(pool->file, (off_t)(*offset + rounded)) == 0;
-    pool->next_offset += fits ? rounded : 0;
-    pthread_mutex_unlock(&sim_registry.lock);
-    *mapped_bytes = rounded;
-    return fits ? map(pool, rounded, *offset) : NULL;
 }
 
 CUresult sim_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
@@ -141,8 +116,8 @@ static bool is_inside(const struct sim_mempool *pool, const struct exported *dat
 {
     struct stat status;
     return data->magic == MAGIC && fstat(pool->file, &status) == 0 &&
-           data->file == (uint64_t)status.st_ino && data->offset >= PAGE &&
-           data->offset % PAGE == 0 && data->bytes != 0 &&
+           data->file == (uint64_t)status.st_ino && data->offset >= SIM_POOL_PAGE &&
+           data->offset % SIM_POOL_PAGE == 0 && data->bytes != 0 &&
            data->offset <= (uint64_t)status.st_size &&
            data->bytes <= (uint64_t)status.st_size - data->offset;
 }
@@ -164,11 +139,12 @@ CUresult sim_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
                               .device = found->device,
                               .context = sim_current(),
                               .pool = found,
-                              .mapped_bytes = (data.bytes + PAGE - 1) & ~(PAGE - 1)};
+                              .mapped_bytes = (data.bytes + SIM_POOL_PAGE - 1) &
+                                              ~(SIM_POOL_PAGE - 1)};
     if (range.context == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    void *start = map(found, range.mapped_bytes, data.offset);
+    void *start = sim_mempool_map(found, range.mapped_bytes, data.offset);
     if (start == NULL) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -2,30 +2,7 @@
 /* Streams: what is queued on one is done, or recorded, before the call returns. */
 #include "simgpu/driver/driver.h"
 
-#define LEGACY_ID 1
-#define PER_THREAD_ID 2
-
-static unsigned long long last_stream_id = PER_THREAD_ID;
-
-/* 0: the legacy or the thread's default stream, by the entry point; 1 and 2: one of them by name. */
-CUresult sim_stream_of(CUstream handle, struct sim_stream **stream)
-{
-    struct sim_context *current = sim_current();
-    bool own = handle == CU_STREAM_PER_THREAD || (handle == NULL && sim_thread.per_thread);
-    if (handle != NULL && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
-        *stream = (struct sim_stream *)handle;
-        return sim_object_is(handle, SIM_STREAM) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-    }
-    if (current == NULL) {
-        return CUDA_ERROR_INVALID_CONTEXT;
-    }
-    *stream = own ? &sim_thread.default_stream : &current->legacy;
-    if (own) {
-        (*stream)->context = current;
-        (*stream)->id = PER_THREAD_ID;
-    }
-    return CUDA_SUCCESS;
-}
+static unsigned long long last_stream_id = SIM_PER_THREAD_STREAM_ID;
 
 CUresult sim_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {

@@ -1,78 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Doing work at once or recording it, waiting for it, and what becomes of a context it went wrong in. */
-#include <pthread.h>
+/* Doing work at once or recording it. */
 #include <string.h>
 
 #include "simgpu/driver/driver.h"
-
-/* Writers first: a program that keeps all its threads copying must still be able to free. */
-static pthread_rwlock_t work_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-static atomic_int faults_seen; /* contexts whose error has been reported */
-
-void sim_work_begin(void)
-{
-    pthread_rwlock_rdlock(&work_lock);
-}
-
-void sim_work_end(void)
-{
-    pthread_rwlock_unlock(&work_lock);
-}
-
-void sim_work_stop(void)
-{
-    pthread_rwlock_wrlock(&work_lock);
-}
-
-void sim_work_resume(void)
-{
-    pthread_rwlock_unlock(&work_lock);
-}
-
-/* ---- faults ---- */
-
-bool sim_faults_seen(void)
-{
-    return atomic_load_explicit(&faults_seen, memory_order_relaxed) != 0;
-}
-
-bool sim_faulted(struct sim_context *context)
-{
-    return atomic_load(&context->fault) != CUDA_SUCCESS;
-}
-
-CUresult sim_fault(struct sim_context *context, bool synchronizing)
-{
-    int fault = atomic_load(&context->fault);
-    if (fault == CUDA_SUCCESS) {
-        return CUDA_SUCCESS;
-    }
-    if (synchronizing && !atomic_exchange(&context->fault_seen, true)) {
-        atomic_fetch_add(&faults_seen, 1);
-    }
-    return atomic_load(&context->fault_seen) ? (CUresult)fault : CUDA_SUCCESS;
-}
-
-void sim_fault_set(struct sim_context *context, CUresult error)
-{
-    int none = CUDA_SUCCESS;
-    atomic_compare_exchange_strong(&context->fault, &none, (int)error);
-}
-
-void sim_fault_forget(struct sim_context *context)
-{
-    if (atomic_load(&context->fault_seen)) {
-        atomic_fetch_sub(&faults_seen, 1);
-    }
-}
-
-CUresult sim_synchronize(struct sim_context *context)
-{
-    sim_print_flush();
-    return sim_fault(context, true);
-}
-
-/* ---- nodes ---- */
 
 /* Memory may have been freed since a graph was recorded. */
 static bool side_known(const char *start, size_t pitch, size_t slice, const struct sim_copy *copy)
