@@ -24,6 +24,10 @@ uint64_t sim_call_argument(const struct sim_warp *warp, const struct sim_call *c
 void sim_call_result(struct sim_warp *warp, const struct sim_call *call, uint32_t mask,
                      uint64_t value);
 
+/* From the running frame to that of a function that it calls. */
+void sim_call_copy_arguments(struct sim_warp *warp, const struct sim_call *call,
+                             struct sim_frame *callee, uint32_t mask);
+
 /* print.c */
 const struct sim_op *sim_builtin_vprintf(struct sim_warp *warp, const struct sim_op *op,
                                          uint32_t mask, const struct sim_call *call);

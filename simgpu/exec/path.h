@@ -23,7 +23,7 @@ struct sim_frame {
     _Alignas(64) uint8_t data[];
 };
 
-struct sim_call; /* call.c */
+struct sim_call; /* call.h */
 
 struct sim_join {
     struct sim_join *parent;
@@ -124,7 +124,7 @@ bool sim_gather_retry(struct sim_warp *warp);
 const struct sim_op *sim_run_warp_sync(struct sim_warp *warp, const struct sim_op *op,
                                        uint32_t mask);
 
-/* control.c, call.c */
+/* control.c, call.c, call_values.c */
 const struct sim_op *sim_run_return(struct sim_warp *warp, const struct sim_op *op, uint32_t mask);
 void sim_call_copy_results(struct sim_warp *warp, const struct sim_join *join, uint32_t lanes);
 enum sim_decode_result sim_decode_call(struct sim_decoder *decoder,
