@@ -21,7 +21,7 @@ enum gmt_need {
 
 struct gmt_rule {
     const char *id, *slug, *title, *category; /* docs/rules/ID-SLUG.md is its page */
-    unsigned needs; /* of enum gmt_need */
+    unsigned needs;                           /* of enum gmt_need */
     enum gmt_touches touches;
     /*
      * PASS, NOT_APPLICABLE, or COULD_NOT_CHECK as given by gmt_could_not. Findings that were

@@ -16,8 +16,8 @@ static void load(struct gmt_evidence_set *set)
     char message[512] = "";
 
     cr_assert_eq(gmt_evidence_load(set, GMT_SOURCE_DIR "/tests/data/prediction",
-                                   GMT_SOURCE_DIR "/kernels/models/nvidia-h200.raw.json.gz", message,
-                                   sizeof(message)),
+                                   GMT_SOURCE_DIR "/kernels/models/nvidia-h200.raw.json.gz",
+                                   message, sizeof(message)),
                  0, "%s", message);
 }
 
