@@ -185,10 +185,10 @@ for page in "$GMT_SOURCE"/docs/rules/GM*.md; do
 done
 expect 0 --list-rules --format json
 mv out rules.json
-jq -r '.[] | "\(.id)-\(.slug).md:Needs: \(if .needs == [] then "nothing beside the calls" else .needs | join(", ") end)."' rules.json >needs
+jq -r '.[] | "\(.id)-\(.slug).md:Needs: \(if .needs == [] then "nothing beside the calls" else .needs | join(", ") end)."' rules.json >rows
 while IFS=: read -r page needs; do
     grep -qxF "$needs" "$GMT_SOURCE/docs/rules/$page" || fail "$page: not '$needs'"
-done <needs
+done <rows
 expect 0 --help
 expect 0 --version
 # The model of a known GPU is found beside the program, and is nobody's calibration.
