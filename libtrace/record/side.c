@@ -84,8 +84,9 @@ int gmt_spool_side_data(enum gmt_rec_type type, const void *fixed, size_t fixed_
 
 uint32_t gmt_spool_thread_id(void)
 {
-    uint32_t id;
-    if (__builtin_expect(gmt_thread_number(&id), 0)) {
+    uint32_t id = gmt_thread_number_known();
+    if (__builtin_expect(id == 0, 0)) {
+        id = gmt_thread_number_take();
         char name[32] = "";
         (void)prctl(PR_GET_NAME, (unsigned long)name, 0, 0, 0);
         struct gmt_thread thread = {.id = id, .tid = (uint32_t)syscall(SYS_gettid)};

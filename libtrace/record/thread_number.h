@@ -3,12 +3,26 @@
 #ifndef GMT_RECORD_THREAD_NUMBER_H
 #define GMT_RECORD_THREAD_NUMBER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* This thread's, of the spool that the present epoch (epoch.h) is of. True: it was given just now, and nothing
- * tells of the thread yet. */
-bool gmt_thread_number(uint32_t *number);
+#include "libtrace/record/epoch.h"
+
+struct gmt_thread_number {
+    uint32_t number; /* 0: none yet */
+    uint32_t epoch;  /* of the spool that it belongs to (epoch.h) */
+};
+/* This thread's. Initial-exec: the library is preloaded, never loaded late by dlopen. */
+extern _Thread_local __attribute__((
+    tls_model("initial-exec"), visibility("hidden"))) struct gmt_thread_number gmt_thread_number;
+
+/* This thread's number in the present spool; 0: it has none yet. */
+static inline uint32_t gmt_thread_number_known(void)
+{
+    return gmt_thread_number.epoch == gmt_epoch() ? gmt_thread_number.number : 0;
+}
+
+/* Gives this thread the next number, and returns it. */
+uint32_t gmt_thread_number_take(void);
 
 /* The next thread is the first of another spool. */
 void gmt_thread_numbers_reset(void);
