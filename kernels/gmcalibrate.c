@@ -108,8 +108,9 @@ static unsigned parse_count(const char *argument, const char *option, unsigned l
 
     errno = 0;
     unsigned long count = strtoul(argument, &end, 10);
-    if (errno != 0 || end == argument || *end != '\0' || argument[0] == '-' || count > most)
+    if (errno != 0 || end == argument || *end != '\0' || argument[0] == '-' || count > most) {
         argp_error(state, "--%s wants a number up to %lu, not '%s'", option, most, argument);
+    }
     return (unsigned)count;
 }
 
@@ -125,8 +126,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case OPTION_RAW: options->raw = argument; return 0;
     case OPTION_LIST: options->list = true; return 0;
     case OPTION_FAMILY:
-        if (!gmt_family_known(argument) && !gmt_part_known(argument))
+        if (!gmt_family_known(argument) && !gmt_part_known(argument)) {
             argp_error(state, "no family '%s' (see --list)", argument);
+        }
         options->family = argument;
         return 0;
     case OPTION_VARIANT: options->variants.wanted = argument; return 0;
@@ -146,15 +148,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_PROCESS: options->process = argument; return 0;
     case ARGP_KEY_ARG:
-        if ((options->check == NULL && !options->show) || options->model != NULL)
+        if ((options->check == NULL && !options->show) || options->model != NULL) {
             return ARGP_ERR_UNKNOWN;
+        }
         options->model = argument;
         return 0;
     case ARGP_KEY_END:
-        if ((options->variants.wanted != NULL) != options->once)
+        if ((options->variants.wanted != NULL) != options->once) {
             argp_error(state, "--variant and --once go together");
-        if (options->fit != NULL && options->output == NULL)
+        }
+        if (options->fit != NULL && options->output == NULL) {
             argp_error(state, "--fit wants --output");
+        }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -162,10 +167,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static void print_number(double value, const char *format, int width)
 {
-    if (value == GMT_UNDEFINED)
+    if (value == GMT_UNDEFINED) {
         printf(" %*s", width, "-");
-    else
+    } else {
         printf(format, value);
+    }
 }
 
 static void list_variants(void)
@@ -188,8 +194,9 @@ static int write_document(const json_t *document, const char *path)
 {
     int rc = gmt_json_write(document, path);
 
-    if (rc != 0)
+    if (rc != 0) {
         gmt_fail(EXIT_FAILED, path, strerror(-rc));
+    }
     return rc == 0 ? 0 : EXIT_FAILED;
 }
 
@@ -206,10 +213,12 @@ static int finish(struct gmt_bench *bench, const struct outputs *outputs)
     json_t *model = gmt_model_from_raw(bench->raw, message, sizeof(message));
     int status = outputs->raw[0] != '\0' ? write_document(bench->raw, outputs->raw) : 0;
 
-    if (model == NULL)
+    if (model == NULL) {
         return gmt_fail(EXIT_FAILED, "cannot fit a model", message);
-    if (write_document(model, outputs->model) != 0)
+    }
+    if (write_document(model, outputs->model) != 0) {
         status = EXIT_FAILED;
+    }
     if (status == 0) {
         gmt_model_summary(model, stderr);
         gmt_say(stderr, "gmcalibrate: %s written after %.1f s\n", outputs->model,
@@ -225,25 +234,30 @@ static int choose_outputs(const struct options *options, const json_t *raw, stru
     const char *wanted = options->output;
 
     *outputs = (struct outputs){.is_cache = false};
-    if (wanted == NULL && options->family != NULL)
+    if (wanted == NULL && options->family != NULL) {
         wanted = "-";
+    }
     outputs->is_cache = wanted == NULL;
-    if (options->raw != NULL)
+    if (options->raw != NULL) {
         snprintf(outputs->raw, sizeof(outputs->raw), "%s", options->raw);
+    }
     if (wanted != NULL) {
         snprintf(outputs->model, sizeof(outputs->model), "%s", wanted);
         return 0;
     }
     int rc = gmt_cached_path(raw, outputs->model, sizeof(outputs->model));
-    if (rc == -ENOENT)
+    if (rc == -ENOENT) {
         return gmt_fail(EXIT_FAILED, "neither XDG_CACHE_HOME nor HOME is set: use --output FILE",
                         NULL);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return gmt_fail(EXIT_FAILED, "no name for the cached model", strerror(-rc));
+    }
     int stem = (int)(strlen(outputs->model) - strlen(".json"));
     if (options->raw == NULL && snprintf(outputs->raw, sizeof(outputs->raw), "%.*s.raw.json", stem,
-                                         outputs->model) >= (int)sizeof(outputs->raw))
+                                         outputs->model) >= (int)sizeof(outputs->raw)) {
         return gmt_fail(EXIT_FAILED, outputs->model, strerror(ENAMETOOLONG));
+    }
     return 0;
 }
 
@@ -277,12 +291,14 @@ static bool answered_by_cache(const struct options *options, const struct output
                            NULL);
         return true;
     }
-    if (!options->show && (!outputs->is_cache || options->force || !current))
+    if (!options->show && (!outputs->is_cache || options->force || !current)) {
         return false;
+    }
     *status = gmt_offline_show(outputs->model);
-    if (!options->show)
+    if (!options->show) {
         fprintf(stderr, "gmcalibrate: nothing was measured: this model is up to date (--force "
                         "measures again)\n");
+    }
     return true;
 }
 
@@ -299,19 +315,23 @@ static int run_device(const struct options *options)
     int status = EXIT_FAILED;
     int rc;
 
-    if (options->once && gmt_once_check(&bench, &options->variants) != 0)
+    if (options->once && gmt_once_check(&bench, &options->variants) != 0) {
         return gmt_fail(EXIT_USAGE, bench.error, "no such variant (see --list)");
+    }
     rc = gmt_device_find(options->device, &bench.device, line, sizeof(line));
-    if (rc != 0)
+    if (rc != 0) {
         return gmt_fail(rc == -EINVAL ? EXIT_USAGE : EXIT_NO_GPU, line, NULL);
+    }
     bench.raw = gmt_device_raw(bench.device, GMT_VERSION, options->command);
     if (!options->once) {
         status = choose_outputs(options, bench.raw, &outputs);
-        if (status != 0 || answered_by_cache(options, &outputs, &status))
+        if (status != 0 || answered_by_cache(options, &outputs, &status)) {
             goto out;
+        }
         status = prepare_outputs(&outputs);
-        if (status != 0)
+        if (status != 0) {
             goto out;
+        }
     }
     status = EXIT_FAILED;
     if (gmt_bench_open(&bench, bench.device) != 0) {
@@ -348,9 +368,10 @@ static void join_command(struct options *options, int argc, char **argv)
 {
     size_t used = (size_t)snprintf(options->command, sizeof(options->command), "gmcalibrate");
 
-    for (int i = 1; i < argc && used < sizeof(options->command); i++)
+    for (int i = 1; i < argc && used < sizeof(options->command); i++) {
         used += (size_t)snprintf(options->command + used, sizeof(options->command) - used, " %s",
                                  argv[i]);
+    }
 }
 
 int main(int argc, char **argv)
@@ -371,17 +392,21 @@ int main(int argc, char **argv)
     argp_err_exit_status = EXIT_USAGE;
     join_command(&options, argc, argv);
     argp_parse(&argp, argc, argv, 0, NULL, &options);
-    if (options.process != NULL)
+    if (options.process != NULL) {
         return serve(&options);
+    }
     if (options.list) {
         list_variants();
         return 0;
     }
-    if (options.check != NULL)
+    if (options.check != NULL) {
         return gmt_offline_check(options.check, options.model);
-    if (options.fit != NULL)
+    }
+    if (options.fit != NULL) {
         return gmt_offline_fit(options.fit, options.output);
-    if (options.show && options.model != NULL)
+    }
+    if (options.show && options.model != NULL) {
         return gmt_offline_show(options.model);
+    }
     return run_device(&options);
 }

@@ -25,8 +25,9 @@ static json_t *load(const char *path)
     json_error_t error;
     json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 
-    if (document == NULL)
+    if (document == NULL) {
         gmt_fail(1, path, error.text);
+    }
     return document;
 }
 
@@ -37,11 +38,13 @@ static json_t *refit(const char *path, json_t **raw)
     json_t *model;
 
     *raw = load(path);
-    if (*raw == NULL)
+    if (*raw == NULL) {
         return NULL;
+    }
     model = gmt_model_from_raw(*raw, message, sizeof(message));
-    if (model == NULL)
+    if (model == NULL) {
         gmt_fail(1, path, message);
+    }
     return model;
 }
 
@@ -52,8 +55,9 @@ int gmt_cached_path(const json_t *document, char *path, size_t bytes)
     const char *driver = json_string_value(json_object_get(device, "driver_version"));
     const char *tool = json_string_value(json_object_get(document, "tool_version"));
 
-    if (uuid == NULL || driver == NULL || tool == NULL)
+    if (uuid == NULL || driver == NULL || tool == NULL) {
         return -EINVAL;
+    }
     return gmt_model_cache_path(uuid, driver, tool, path, bytes);
 }
 
@@ -82,8 +86,9 @@ int gmt_offline_check(const char *raw_path, const char *path)
     json_t *refitted = refit(raw_path, &raw);
     int status = 1;
 
-    if (refitted == NULL)
+    if (refitted == NULL) {
         goto out;
+    }
     if (path == NULL) {
         if (gmt_cached_path(raw, cached, sizeof(cached)) != 0) {
             gmt_fail(1, "no model named, and none can be looked up", NULL);
@@ -92,8 +97,9 @@ int gmt_offline_check(const char *raw_path, const char *path)
         path = cached;
     }
     model = load(path);
-    if (model == NULL)
+    if (model == NULL) {
         goto out;
+    }
     size_t differences = gmt_model_compare(refitted, model, CHECK_TOLERANCE, stdout);
     if (differences == 0) {
         gmt_say(stdout, "%s agrees with %s\n", path, raw_path);
@@ -114,8 +120,9 @@ int gmt_offline_fit(const char *raw_path, const char *output)
     json_t *model = refit(raw_path, &raw);
     int rc = model != NULL ? gmt_json_write(model, output) : -EINVAL;
 
-    if (model != NULL && rc != 0)
+    if (model != NULL && rc != 0) {
         gmt_fail(1, output, strerror(-rc));
+    }
     json_decref(model);
     json_decref(raw);
     return rc == 0 ? 0 : 1;
@@ -126,8 +133,9 @@ int gmt_offline_show(const char *path)
     json_t *model = load(path);
     int status = 1;
 
-    if (model == NULL)
+    if (model == NULL) {
         return status;
+    }
     if (is_model(model)) {
         gmt_say(stdout, "%s, measured %s\n", path,
                 json_string_value(json_object_get(model, "created")) != NULL

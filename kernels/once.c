@@ -31,8 +31,9 @@ static bool matches(const char *item, size_t family_length, const struct gmt_var
 static bool is_wanted(const struct gmt_once *once, const struct gmt_variant *variant)
 {
     for (const char *item = once->wanted; *item != '\0';) {
-        if (matches(item, strcspn(item, ":"), variant))
+        if (matches(item, strcspn(item, ":"), variant)) {
             return true;
+        }
         item += strcspn(item, ",");
         item += *item == ',';
     }
@@ -43,11 +44,13 @@ static bool item_is_known(const char *item)
 {
     size_t family = strcspn(item, ":,");
 
-    if (item[family] != ':')
+    if (item[family] != ':') {
         return false;
+    }
     for (size_t i = 0; i < gmt_variant_count; i++) {
-        if (matches(item, family, &gmt_variants[i]))
+        if (matches(item, family, &gmt_variants[i])) {
             return true;
+        }
     }
     return false;
 }
@@ -62,15 +65,17 @@ int gmt_once_check(struct gmt_bench *bench, const struct gmt_once *once)
             return -EINVAL;
         }
         item += length;
-        if (*item == '\0')
+        if (*item == '\0') {
             return 0;
+        }
     }
 }
 
 static int mark(struct gmt_bench *bench, const struct gmt_once *once)
 {
-    if (once->rounds == 0)
+    if (once->rounds == 0) {
         return 0;
+    }
     return gmt_bench_check(bench, gmt_launch_mark(bench->stream), "gmt_mark");
 }
 
@@ -94,15 +99,17 @@ static int choose(struct gmt_bench *bench, const struct gmt_once *once,
         const struct gmt_variant *variant = &gmt_variants[i];
         struct gmt_variant_work work = {.bytes_asked = 0};
 
-        if (strcmp(variant->family, family->name) != 0 || !is_wanted(once, variant))
+        if (strcmp(variant->family, family->name) != 0 || !is_wanted(once, variant)) {
             continue;
+        }
         int rc = family->work(bench, variant, &work);
-        if (rc == -ENOTSUP)
+        if (rc == -ENOTSUP) {
             printf("%s:%s: not on this device\n", variant->family, variant->name);
-        else if (rc != 0)
+        } else if (rc != 0) {
             return rc;
-        else
+        } else {
             chosen[(*count)++] = variant;
+        }
     }
     return 0;
 }
@@ -116,13 +123,16 @@ static int run_rounds(struct gmt_bench *bench, const struct gmt_once *once,
 
     for (unsigned round = 0; rc == 0 && round < once->rounds; round++) {
         for (size_t i = 0; rc == 0 && i < count; i++) {
-            if (round == 0)
+            if (round == 0) {
                 rc = mark(bench, once);
-            if (rc == 0)
+            }
+            if (rc == 0) {
                 rc = family->launch(bench, chosen[i]);
+            }
         }
-        if (rc == 0)
+        if (rc == 0) {
             rc = gmt_bench_check(bench, cudaStreamSynchronize(bench->stream), family->name);
+        }
         nanosleep(&pause, NULL);
     }
     return rc;
@@ -134,14 +144,18 @@ static int run_launches(struct gmt_bench *bench, const struct gmt_once *once,
     struct gmt_variant_work work = {.bytes_asked = 0};
     int rc = mark(bench, once);
 
-    for (unsigned launch = 0; rc == 0 && launch < once->launches; launch++)
+    for (unsigned launch = 0; rc == 0 && launch < once->launches; launch++) {
         rc = family->launch(bench, variant);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_bench_check(bench, cudaStreamSynchronize(bench->stream), variant->name);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = family->work(bench, variant, &work);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         print_line(once, variant, &work);
+    }
     return rc;
 }
 
@@ -151,14 +165,18 @@ static int run_family(struct gmt_bench *bench, const struct gmt_once *once,
     size_t count = 0;
     int rc = choose(bench, once, family, chosen, &count);
 
-    if (rc != 0 || count == 0)
+    if (rc != 0 || count == 0) {
         return rc;
-    if (family->prepare != NULL)
+    }
+    if (family->prepare != NULL) {
         rc = family->prepare(bench);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = run_rounds(bench, once, family, chosen, count);
-    for (size_t i = 0; rc == 0 && i < count; i++)
+    }
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = run_launches(bench, once, family, chosen[i]);
+    }
     return rc;
 }
 
@@ -168,8 +186,9 @@ int gmt_once_run(struct gmt_bench *bench, const struct gmt_once *once)
     const struct gmt_variant **chosen = calloc(gmt_variant_count, sizeof(*chosen));
     int rc = chosen != NULL ? 0 : -ENOMEM;
 
-    for (size_t i = 0; rc == 0 && i < gmt_family_count; i++)
+    for (size_t i = 0; rc == 0 && i < gmt_family_count; i++) {
         rc = run_family(bench, once, gmt_families[i], chosen);
+    }
     free(chosen);
     return rc;
 }

@@ -27,8 +27,9 @@ static bool is_wide_sign(const char *text)
                                         "\xef\xbc\xa0"};
 
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-        if (strncmp(text, signs[i], 3) == 0)
+        if (strncmp(text, signs[i], 3) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -41,8 +42,9 @@ static bool runs(const char *text)
 
 void gmt_csv_text(FILE *out, const char *text)
 {
-    if (text == NULL)
+    if (text == NULL) {
         return;
+    }
     char *clean = gmt_clean_copy(text);
     /* A spreadsheet would run it; what it takes for a text begins with an apostrophe. */
     bool formula = runs(text);
@@ -51,17 +53,21 @@ void gmt_csv_text(FILE *out, const char *text)
     bool quoted = clean != NULL && (clean[0] == '\0' || strpbrk(clean, "\",;") != NULL ||
                                     clean[0] == ' ' || clean[strlen(clean) - 1] == ' ');
 
-    if (quoted)
+    if (quoted) {
         fputc('"', out);
-    if (formula)
+    }
+    if (formula) {
         fputc('\'', out);
+    }
     for (const char *at = clean; at != NULL && *at != '\0'; at++) {
-        if (*at == '"')
+        if (*at == '"') {
             fputc('"', out);
+        }
         fputc(*at, out);
     }
-    if (quoted)
+    if (quoted) {
         fputc('"', out);
+    }
     free(clean);
 }
 
@@ -72,12 +78,14 @@ void gmt_csv_integer(FILE *out, int64_t value)
 
 void gmt_csv_number(FILE *out, double value)
 {
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         return;
-    if (value == floor(value) && fabs(value) < 9e15)
+    }
+    if (value == floor(value) && fabs(value) < 9e15) {
         fprintf(out, "%.0f", value);
-    else
+    } else {
         fprintf(out, "%.9g", value);
+    }
 }
 
 static const char *const columns[] = {"rank",
@@ -147,14 +155,17 @@ static int write_csv(const struct gmt_report *r, const struct gmt_writer_options
                      FILE *out)
 {
     (void)options;
-    for (size_t i = 0; i < COLUMNS; i++)
+    for (size_t i = 0; i < COLUMNS; i++) {
         fprintf(out, "%s%s", i > 0 ? GMT_CSV_NEXT : "", columns[i]);
+    }
     fputs(GMT_CSV_END, out);
-    for (size_t i = 0; i < r->finding_count; i++)
+    for (size_t i = 0; i < r->finding_count; i++) {
         row(out, &r->findings[i], i + 1);
+    }
     /* Notes rank behind all findings. */
-    for (size_t i = 0; i < r->note_count; i++)
+    for (size_t i = 0; i < r->note_count; i++) {
         row(out, &r->notes[i], r->finding_count + i + 1);
+    }
     return ferror(out) ? -EIO : 0;
 }
 

@@ -18,29 +18,33 @@ static void place(FILE *out, const struct gmt_where *w, bool cell)
 {
     bool placed = w->kernel == NULL || strcmp(w->kernel, w->label) != 0;
 
-    if (w->kernel != NULL)
+    if (w->kernel != NULL) {
         gmt_markdown_span(out, w->kernel, cell);
-    if (w->kernel != NULL && placed)
+    }
+    if (w->kernel != NULL && placed) {
         fputs(" launched at ", out);
-    if (placed)
+    }
+    if (placed) {
         gmt_markdown_span(out, w->label, cell);
+    }
 }
 
 static void saving(FILE *out, const struct gmt_report *r, const struct gmt_finding *f)
 {
     char text[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
-    if (isfinite(f->saving.best_ns))
+    if (isfinite(f->saving.best_ns)) {
         fprintf(out, "%s (%s)", gmt_format_ns(text, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
-    else if (f->saved_peak_bytes > 0)
+    } else if (f->saved_peak_bytes > 0) {
         fprintf(out, "%s less at the peak", gmt_format_bytes(text, f->saved_peak_bytes));
-    else if (f->excess_bytes > 0)
+    } else if (f->excess_bytes > 0) {
         fprintf(out, "%s moved for nothing", gmt_format_bytes(text, f->excess_bytes));
-    else if (isfinite(f->at_most_ns))
+    } else if (isfinite(f->at_most_ns)) {
         fprintf(out, "at most %s", gmt_format_ns(text, f->at_most_ns));
-    else
+    } else {
         fputs(r->simulated ? GMT_SIMULATED_TIME : "not priced", out);
+    }
 }
 
 static void head(FILE *out, const struct gmt_report *r)
@@ -50,17 +54,19 @@ static void head(FILE *out, const struct gmt_report *r)
     char line[GMT_OWN_TIME_BYTES];
 
     fprintf(out, "### gmtrace: %zu finding%s", r->finding_count, r->finding_count == 1 ? "" : "s");
-    if (r->combined.best_ns > 0)
+    if (r->combined.best_ns > 0) {
         fprintf(out, ", together about %s (%s of the run)",
                 gmt_format_ns(wall, r->combined.best_ns),
                 gmt_format_percent(share, 100 * r->combined.share));
+    }
     fputs("\n\n", out);
     gmt_markdown_span(out, r->command != NULL ? r->command : r->trace_path, false);
     fputs(" on ", out);
     gmt_markdown_plain(out, r->device_name != NULL ? r->device_name : "no GPU");
     fputs("\n\n", out);
-    if (r->simulated)
+    if (r->simulated) {
         fputs("*" GMT_SIMULATED_BADGE "*\n\n", out);
+    }
     fputs("| wall time | GPU busy | copies | kernels | peak device memory |\n"
           "|---:|---:|---:|---:|---:|\n",
           out);
@@ -68,8 +74,9 @@ static void head(FILE *out, const struct gmt_report *r)
             gmt_format_percent(busy, 100 * r->gpu_busy_ns / r->wall_ns),
             gmt_format_ns(copies, r->copy_ns), gmt_format_ns(kernels, r->kernel_ns),
             gmt_format_bytes(peak, r->peak_device_bytes));
-    if (gmt_own_time_line(line, r) != NULL)
+    if (gmt_own_time_line(line, r) != NULL) {
         fprintf(out, "%s.\n\n", line);
+    }
 }
 
 static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint *j)
@@ -80,10 +87,11 @@ static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint 
     gmt_markdown_span(out, j->kernel, false);
     fprintf(out, ": together about %s (%s to %s): ", gmt_format_ns(best, j->saving.best_ns),
             gmt_format_ns(low, j->saving.low_ns), gmt_format_ns(high, j->saving.high_ns));
-    for (size_t i = 0; i < j->part_count; i++)
+    for (size_t i = 0; i < j->part_count; i++) {
         fprintf(out, "%s%zu (%s) %s", i > 0 ? ", " : "", j->parts[i].finding + 1,
                 r->findings[j->parts[i].finding].rule,
                 gmt_format_percent(best, 100 * j->parts[i].share));
+    }
     fputs("\n", out);
 }
 
@@ -100,12 +108,15 @@ static void table(FILE *out, const struct gmt_report *r, size_t shown)
         saving(out, r, f);
         fputs(" |\n", out);
     }
-    if (shown < r->finding_count)
+    if (shown < r->finding_count) {
         fprintf(out, "\n… and %zu smaller ones.\n", r->finding_count - shown);
-    if (r->finding_count > 1)
+    }
+    if (r->finding_count > 1) {
         fputs("\nSavings overlap; do not add them.\n", out);
-    for (size_t i = 0; i < r->joint_count && (shown == r->finding_count || i < shown); i++)
+    }
+    for (size_t i = 0; i < r->joint_count && (shown == r->finding_count || i < shown); i++) {
         joint(out, r, &r->joints[i]);
+    }
     fputc('\n', out);
 }
 
@@ -116,16 +127,17 @@ static void evidence(FILE *out, const struct gmt_finding *f)
         const struct gmt_evidence *e = &f->evidence[i];
         char text[GMT_FORMAT_BYTES];
 
-        if (strcmp(e->unit, "ns") == 0)
+        if (strcmp(e->unit, "ns") == 0) {
             gmt_format_ns(text, e->value);
-        else if (strcmp(e->unit, "bytes") == 0)
+        } else if (strcmp(e->unit, "bytes") == 0) {
             gmt_format_bytes(text, e->value);
-        else if (strcmp(e->unit, "percent") == 0)
+        } else if (strcmp(e->unit, "percent") == 0) {
             gmt_format_percent(text, e->value);
-        else if (e->value == floor(e->value))
+        } else if (e->value == floor(e->value)) {
             gmt_format_count(text, e->value);
-        else
+        } else {
             gmt_format_decimal(text, e->value, 2);
+        }
         fputs("| ", out);
         gmt_markdown_plain(out, e->name);
         fprintf(out, " | %s |\n", text);
@@ -168,23 +180,27 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     }
     fputs(f->line_count > 0 ? "\n" : "", out);
     fputs("**Saving** ", out);
-    if (isfinite(f->saving.best_ns))
+    if (isfinite(f->saving.best_ns)) {
         fprintf(out, "%s to %s, %s: ", gmt_format_ns(low, f->saving.low_ns),
                 gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence));
+    }
     gmt_markdown_plain(out, f->method);
     fputs("\n\n", out);
-    if (f->saved_peak_bytes > 0)
+    if (f->saved_peak_bytes > 0) {
         fprintf(out, "**Memory** the peak of %s is %s lower\n\n", f->saved_peak_of,
                 gmt_format_bytes(low, f->saved_peak_bytes));
-    if (f->evidence_count > 0)
+    }
+    if (f->evidence_count > 0) {
         evidence(out, f);
+    }
     if (f->fix != NULL) {
         fprintf(out, "**Fix** (%s effort) ", gmt_effort_name(f->effort));
         gmt_markdown_plain(out, f->fix);
         fputs("\n\n", out);
     }
-    if (f->sketch != NULL)
+    if (f->sketch != NULL) {
         gmt_markdown_fence(out, "cuda", f->sketch);
+    }
     fputs("</details>\n\n", out);
 }
 
@@ -213,8 +229,9 @@ static void notes(FILE *out, const struct gmt_report *r)
 {
     size_t shown = r->note_count < MOST_SHOWN ? r->note_count : MOST_SHOWN;
 
-    if (shown == 0)
+    if (shown == 0) {
         return;
+    }
     fprintf(out, "<details><summary>%zu note%s: seen, but not worth a change</summary>\n",
             r->note_count, r->note_count == 1 ? "" : "s");
     for (size_t i = 0, end; i < shown; i = end) {
@@ -233,15 +250,17 @@ static void notes(FILE *out, const struct gmt_report *r)
             fprintf(out, "%s%s\n", size[0] != '\0' ? "; " : "", size);
         }
     }
-    if (shown < r->note_count)
+    if (shown < r->note_count) {
         fprintf(out, "\n… and %zu more.\n", r->note_count - shown);
+    }
     fputs("\n</details>\n\n", out);
 }
 
 static void gaps(FILE *out, const struct gmt_report *r)
 {
-    if (r->gap_count == 0)
+    if (r->gap_count == 0) {
         return;
+    }
     fputs("<details><summary>Could not check</summary>\n\n", out);
     for (size_t i = 0; i < r->gap_count; i++) {
         fputs("- ", out);
@@ -265,10 +284,12 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     /* A line that says "one more" would take the place of one more. */
     shown = shown + 1 < r->finding_count ? shown : r->finding_count;
     head(out, r);
-    if (shown > 0)
+    if (shown > 0) {
         table(out, r, shown);
-    for (size_t i = 0; i < shown; i++)
+    }
+    for (size_t i = 0; i < shown; i++) {
         details(out, r, &r->findings[i], i + 1);
+    }
     notes(out, r);
     memory(out, r);
     gaps(out, r);

@@ -36,10 +36,12 @@ static json_t *uri(const char *scheme, const char *path)
 
     if (out != NULL) {
         fputs(scheme, out);
-        for (const unsigned char *at = (const unsigned char *)clean; *at != '\0'; at++)
+        for (const unsigned char *at = (const unsigned char *)clean; *at != '\0'; at++) {
             fprintf(out, isalnum(*at) || strchr("-._~/+", *at) != NULL ? "%c" : "%%%02X", *at);
-        if (fclose(out) == 0)
+        }
+        if (fclose(out) == 0) {
             json = json_string(text);
+        }
     }
     free(text);
     free(clean);
@@ -50,8 +52,9 @@ static json_t *artifact(const struct gmt_writer_options *options, const char *fi
 {
     const char *relative = gmt_source_relative(options->source_root, file);
 
-    if (relative != NULL)
+    if (relative != NULL) {
         return json_pack("{so, ss}", "uri", uri("", relative), "uriBaseId", "%SRCROOT%");
+    }
     return json_pack("{so}", "uri", uri(file[0] == '/' ? "file://" : "", file));
 }
 
@@ -90,13 +93,16 @@ static struct place place_of(const struct gmt_writer_options *options, const str
 {
     const struct gmt_where *w = &f->where;
 
-    if (f->line_count > 0 && f->lines[0].file != NULL)
+    if (f->line_count > 0 && f->lines[0].file != NULL) {
         return (struct place){f->lines[0].file, f->lines[0].line};
-    if (w->file != NULL)
+    }
+    if (w->file != NULL) {
         return (struct place){w->file, w->line};
+    }
     for (size_t i = 0; i < w->stack_depth; i++) {
-        if (in_repository(options, w->stack[i].file))
+        if (in_repository(options, w->stack[i].file)) {
             return (struct place){w->stack[i].file, w->stack[i].line};
+        }
     }
     return (struct place){0};
 }
@@ -113,11 +119,13 @@ static json_t *fallback(const struct gmt_report *r, const struct gmt_writer_opti
     for (size_t i = 0; i < r->finding_count; i++) {
         struct place place = place_of(options, &r->findings[i]);
 
-        if (in_repository(options, place.file))
+        if (in_repository(options, place.file)) {
             return physical(options, place.file, 1);
+        }
     }
-    if (program == NULL || program[0] == '\0')
+    if (program == NULL || program[0] == '\0') {
         program = "program";
+    }
     return json_pack("{s{so, ss}, s{si}}", "artifactLocation", "uri", uri("", program), "uriBaseId",
                      "%SRCROOT%", "region", "startLine", 1);
 }
@@ -147,20 +155,23 @@ static json_t *related(const struct gmt_writer_options *options, const struct gm
     json_t *array = json_array();
     bool by_line = f->line_count > 0 && f->lines[0].file != NULL;
 
-    if (by_line && f->where.file != NULL)
+    if (by_line && f->where.file != NULL) {
         relate(array, options, f->where.file, f->where.line, "launched here");
+    }
     for (size_t i = 0; by_line && i < f->lines[0].chain.call_count; i++) {
         const struct gmt_inline_call *call = &f->lines[0].chain.calls[i];
 
-        if (call->file != NULL)
+        if (call->file != NULL) {
             relate(array, options, call->file, call->line, "inlined here");
+        }
     }
     for (size_t i = by_line ? 1 : 0; i < f->line_count; i++) {
         const struct gmt_finding_line *line = &f->lines[i];
         char text[64];
 
-        if (line->file == NULL)
+        if (line->file == NULL) {
             continue;
+        }
         snprintf(text, sizeof(text), "%.0f %% of the excess", 100 * line->share);
         relate(array, options, line->file, line->line, text);
     }
@@ -175,15 +186,18 @@ static json_t *stack(const struct gmt_writer_options *options, const struct gmt_
         const struct gmt_report_frame *f = &w->stack[i];
         json_t *place = json_object(), *frame;
 
-        if (f->file != NULL)
+        if (f->file != NULL) {
             json_object_set_new(place, "physicalLocation", physical(options, f->file, f->line));
-        if (f->function != NULL)
+        }
+        if (f->function != NULL) {
             json_object_set_new(place, "logicalLocations",
                                 json_pack("[{so, ss}]", "fullyQualifiedName",
                                           gmt_json_text(f->function), "kind", "function"));
+        }
         frame = json_pack("{so}", "location", place);
-        if (f->module != NULL)
+        if (f->module != NULL) {
             json_object_set_new(frame, "module", gmt_json_text(f->module));
+        }
         json_array_append_new(frames, frame);
     }
     return json_pack("[{so}]", "frames", frames);
@@ -202,10 +216,11 @@ static json_t *properties(const struct gmt_finding *f)
     json_object_set_new(json, "excess_bytes", gmt_json_number(f->excess_bytes));
     json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
     json_object_set_new(json, "method", gmt_json_text(f->method));
-    for (size_t i = 0; i < f->evidence_count; i++)
+    for (size_t i = 0; i < f->evidence_count; i++) {
         json_object_set_new(evidence, f->evidence[i].name,
                             json_pack("{so, ss}", "value", gmt_json_number(f->evidence[i].value),
                                       "unit", f->evidence[i].unit));
+    }
     json_object_set_new(json, "evidence", evidence);
     return json;
 }
@@ -218,16 +233,20 @@ static json_t *said(const struct gmt_finding *f)
     FILE *out = open_memstream(&text, &bytes);
     json_t *json = NULL;
 
-    if (out == NULL)
+    if (out == NULL) {
         return NULL;
+    }
     fprintf(out, "%s.", f->headline);
-    if (isfinite(f->saving.best_ns))
+    if (isfinite(f->saving.best_ns)) {
         fprintf(out, " Saves about %s (%s of the run).", gmt_format_ns(time, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
-    if (f->fix != NULL)
+    }
+    if (f->fix != NULL) {
         fprintf(out, " %s", f->fix);
-    if (fclose(out) == 0)
+    }
+    if (fclose(out) == 0) {
         json = message(text);
+    }
     free(text);
     return json;
 }
@@ -242,14 +261,17 @@ static json_t *result(const struct gmt_report *r, const struct gmt_writer_option
     json_t *places = related(options, f);
 
     for (size_t i = 0; i < r->rule_count; i++) {
-        if (strcmp(r->rules[i].id, f->rule) == 0)
+        if (strcmp(r->rules[i].id, f->rule) == 0) {
             json_object_set_new(json, "ruleIndex", json_integer((json_int_t)i));
+        }
     }
-    if (json_array_size(places) > 0)
+    if (json_array_size(places) > 0) {
         json_object_set(json, "relatedLocations", places);
+    }
     json_decref(places);
-    if (f->where.stack_depth > 0)
+    if (f->where.stack_depth > 0) {
         json_object_set_new(json, "stacks", stack(options, &f->where));
+    }
     return json;
 }
 
@@ -296,8 +318,9 @@ static json_t *run(const struct gmt_report *r, const struct gmt_writer_options *
     json_t *results = json_array();
     size_t n = r->finding_count < MOST_RESULTS ? r->finding_count : MOST_RESULTS;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         json_array_append_new(results, result(r, options, &r->findings[i]));
+    }
     return json_pack("{s{s{ss, so, so}}, s{s{so}}, s[{sb, so}], so, s{so, so, so, so, so, sI}}",
                      "tool", "driver", "name", "gmtrace", "version", gmt_json_text(r->tool_version),
                      "rules", rules(r), "originalUriBaseIds", "%SRCROOT%", "description",
@@ -317,11 +340,13 @@ static int write_sarif(const struct gmt_report *r, const struct gmt_writer_optio
         "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
         "version", "2.1.0", "runs", run(r, options));
 
-    if (root == NULL)
+    if (root == NULL) {
         return -ENOMEM;
+    }
     int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 ? 0 : -EIO;
-    if (rc == 0 && fputc('\n', out) == EOF)
+    if (rc == 0 && fputc('\n', out) == EOF) {
         rc = -EIO;
+    }
     json_decref(root);
     return rc;
 }

@@ -21,8 +21,9 @@ enum { WRITERS = sizeof(writers) / sizeof(writers[0]) };
 const struct gmt_writer *gmt_writer_find(const char *name)
 {
     for (size_t i = 0; i < WRITERS; i++) {
-        if (strcmp(writers[i]->name, name) == 0)
+        if (strcmp(writers[i]->name, name) == 0) {
             return writers[i];
+        }
     }
     return NULL;
 }
@@ -30,8 +31,9 @@ const struct gmt_writer *gmt_writer_find(const char *name)
 const struct gmt_writer *gmt_writer_find_extension(const char *extension)
 {
     for (size_t i = 0; i < WRITERS; i++) {
-        if (strcmp(writers[i]->extension, extension) == 0)
+        if (strcmp(writers[i]->extension, extension) == 0) {
             return writers[i];
+        }
     }
     return NULL;
 }
@@ -52,8 +54,9 @@ int gmt_writer_write(const struct gmt_writer *writer, const struct gmt_report *r
     errno = 0;
     int rc = writer->write(report, options, out);
     for (size_t i = 0; rc == -EIO && i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        if (errno == reasons[i])
+        if (errno == reasons[i]) {
             rc = -errno;
+        }
     }
     return rc == 0 && gmt_memory_short() ? -ENOMEM : rc;
 }

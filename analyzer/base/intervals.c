@@ -27,11 +27,13 @@ size_t gmt_intervals_merge(struct gmt_interval *intervals, size_t n)
 
     sort_intervals(intervals, n);
     for (size_t i = 0; i < n; i++) {
-        if (intervals[i].end_ns <= intervals[i].begin_ns)
+        if (intervals[i].end_ns <= intervals[i].begin_ns) {
             continue;
+        }
         if (kept > 0 && intervals[i].begin_ns <= intervals[kept - 1].end_ns) {
-            if (intervals[i].end_ns > intervals[kept - 1].end_ns)
+            if (intervals[i].end_ns > intervals[kept - 1].end_ns) {
                 intervals[kept - 1].end_ns = intervals[i].end_ns;
+            }
         } else {
             intervals[kept++] = intervals[i];
         }
@@ -43,8 +45,9 @@ double gmt_intervals_length(const struct gmt_interval *intervals, size_t n)
 {
     double length = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         length += (double)(intervals[i].end_ns - intervals[i].begin_ns);
+    }
     return length;
 }
 
@@ -58,10 +61,11 @@ double gmt_intervals_overlap(const struct gmt_interval *intervals, size_t n,
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (intervals[middle].end_ns <= with.begin_ns)
+        if (intervals[middle].end_ns <= with.begin_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     for (; low < n && intervals[low].begin_ns < with.end_ns; low++) {
         int64_t begin = intervals[low].begin_ns > with.begin_ns ? intervals[low].begin_ns
@@ -90,8 +94,9 @@ static int compare_shares(const void *a, const void *b)
     const char *p = x->where.kernel, *q = y->where.kernel;
     int order = p != NULL && q != NULL ? strcmp(p, q) : (p != NULL) - (q != NULL);
 
-    if (order == 0 && x->touches != y->touches)
+    if (order == 0 && x->touches != y->touches) {
         order = x->touches < y->touches ? -1 : 1;
+    }
     return order != 0 ? order : (x > y) - (x < y);
 }
 
@@ -171,10 +176,13 @@ static int64_t next_edge(const struct share *share)
 static void sift(const struct share *shares, size_t *heap, size_t n, size_t at)
 {
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && next_edge(&shares[heap[child + 1]]) < next_edge(&shares[heap[child]]))
+        if (child + 1 < n &&
+            next_edge(&shares[heap[child + 1]]) < next_edge(&shares[heap[child]])) {
             child++;
-        if (next_edge(&shares[heap[at]]) <= next_edge(&shares[heap[child]]))
+        }
+        if (next_edge(&shares[heap[at]]) <= next_edge(&shares[heap[child]])) {
             return;
+        }
         size_t above = heap[at];
 
         heap[at] = heap[child];
@@ -187,8 +195,9 @@ static size_t toggle(size_t *open, size_t n, size_t share)
 {
     size_t at = n;
 
-    while (at > 0 && open[at - 1] >= share)
+    while (at > 0 && open[at - 1] >= share) {
         at--;
+    }
     if (at < n && open[at] == share) {
         memmove(&open[at], &open[at + 1], (n - at - 1) * sizeof(*open));
         return n - 1;
@@ -205,18 +214,21 @@ static void sweep(struct share *shares, size_t *heap, size_t n, size_t *open,
     size_t open_count = 0;
     int64_t last = 0;
 
-    for (size_t i = n; i-- > 0;)
+    for (size_t i = n; i-- > 0;) {
         sift(shares, heap, n, i);
+    }
     while (n > 0) {
         struct share *share = &shares[heap[0]];
         int64_t at = next_edge(share);
 
-        if (open_count > 0 && at > last)
+        if (open_count > 0 && at > last) {
             add_segment(shares, open, open_count, (double)(at - last), combined);
+        }
         last = at;
         open_count = toggle(open, open_count, heap[0]);
-        if (++share->edge == 2 * share->finding->claim_count)
+        if (++share->edge == 2 * share->finding->claim_count) {
             heap[0] = heap[--n];
+        }
         sift(shares, heap, n, 0);
     }
 }
@@ -231,18 +243,21 @@ int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wa
     int rc = -ENOMEM;
 
     *combined = (struct gmt_saving){0};
-    if (shares == NULL || heap == NULL || open == NULL)
+    if (shares == NULL || heap == NULL || open == NULL) {
         goto out;
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         shares[i].finding = &findings[i];
+    }
     qsort(shares, n, sizeof(*shares), compare_shares);
     number_groups(shares, n);
     for (size_t i = 0; i < n; i++) {
         const struct gmt_finding *finding = shares[i].finding;
         double claimed = gmt_intervals_length(finding->claims, finding->claim_count);
 
-        if (isnan(finding->saving.best_ns) || claimed <= 0)
+        if (isnan(finding->saving.best_ns) || claimed <= 0) {
             continue;
+        }
         shares[i].stretch = stretch_of(finding, claimed);
         claimed *= shares[i].stretch;
         shares[i].low = share_of(finding->saving.low_ns, claimed);

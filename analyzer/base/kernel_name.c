@@ -11,11 +11,13 @@
 static size_t name_length(const char *name)
 {
     for (size_t i = 0; name[i] != '\0'; i++) {
-        if (name[i] == '<' && i > 0)
+        if (name[i] == '<' && i > 0) {
             return i;
+        }
         /* "(anonymous namespace)::kernel" goes on. */
-        if (name[i] == '(' && strncmp(name + i, "(anonymous", 10) != 0)
+        if (name[i] == '(' && strncmp(name + i, "(anonymous", 10) != 0) {
             return i;
+        }
     }
     return strlen(name);
 }
@@ -25,8 +27,9 @@ const char *gmt_short_kernel_name(struct gmt_arena *arena, const char *mangled)
     char *name = gmt_name_demangle(mangled);
     const char *start = name != NULL ? name : mangled;
 
-    if (strncmp(start, "void ", 5) == 0)
+    if (strncmp(start, "void ", 5) == 0) {
         start += 5;
+    }
     const char *copy = gmt_arena_text(arena, "%.*s", (int)name_length(start), start);
     free(name);
     return copy;
@@ -38,13 +41,15 @@ static const char *parameters_of(const char *signature, const char **end)
     size_t length = strlen(signature);
     int depth = 0;
 
-    if (length == 0 || signature[length - 1] != ')')
+    if (length == 0 || signature[length - 1] != ')') {
         return NULL;
+    }
     *end = signature + length - 1;
     for (const char *at = *end; at >= signature; at--) {
         depth += (*at == ')') - (*at == '(');
-        if (depth == 0)
+        if (depth == 0) {
             return at + 1;
+        }
     }
     return NULL;
 }
@@ -75,10 +80,12 @@ bool gmt_parameter_is_const(const char *signature, int index)
             depth += *at == '<' || *at == '(' || *at == '[';
             depth -= *at == '>' || *at == ')' || *at == ']';
         }
-        if (!closes && (*at != ',' || depth != 0))
+        if (!closes && (*at != ',' || depth != 0)) {
             continue;
-        if (at_index++ == index)
+        }
+        if (at_index++ == index) {
             return is_pointer_to_const(start, at);
+        }
         start = at + 1;
     }
     return false;
@@ -94,19 +101,22 @@ static bool is_plain(const char *start, const char *end)
     bool pointer = ends_with(start, end, "*");
 
     end -= pointer;
-    if (pointer && ends_with(start, end, " const"))
+    if (pointer && ends_with(start, end, " const")) {
         end -= strlen(" const");
+    }
     size_t length = (size_t)(end - start);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         /* Arrays of words as wide as a pointer may hold pointers. */
         bool wide = strstr(numbers[i], "long") != NULL;
 
-        if (length == strlen(numbers[i]) && memcmp(start, numbers[i], length) == 0)
+        if (length == strlen(numbers[i]) && memcmp(start, numbers[i], length) == 0) {
             return !pointer || !wide;
+        }
     }
     for (size_t i = 0; pointer && i < sizeof(others) / sizeof(others[0]); i++) {
-        if (length == strlen(others[i]) && memcmp(start, others[i], length) == 0)
+        if (length == strlen(others[i]) && memcmp(start, others[i], length) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -115,18 +125,23 @@ bool gmt_parameters_are_plain(const char *signature)
 {
     const char *end = NULL, *start = signature != NULL ? parameters_of(signature, &end) : NULL;
 
-    if (start == NULL)
+    if (start == NULL) {
         return false;
-    if (start == end)
+    }
+    if (start == end) {
         return true;
+    }
     for (const char *at = start; at <= end; at++) {
-        if (at != end && *at != ',')
+        if (at != end && *at != ',') {
             continue;
-        if (!is_plain(start, at))
+        }
+        if (!is_plain(start, at)) {
             return false;
+        }
         start = at + 1;
-        while (start < end && *start == ' ')
+        while (start < end && *start == ' ') {
             start++;
+        }
     }
     return true;
 }

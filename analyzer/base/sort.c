@@ -13,8 +13,9 @@ static int compare_pairs(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
 
-    if (x[0] != y[0])
+    if (x[0] != y[0]) {
         return x[0] < y[0] ? -1 : 1;
+    }
     return 0;
 }
 
@@ -45,8 +46,9 @@ static void sort_digit(int64_t (*const from)[2], int64_t (*to)[2], size_t n, int
     size_t start[DIGITS] = {0};
     size_t sum = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         start[digit_of(from[i], least, shift)]++;
+    }
     for (size_t d = 0; d < DIGITS; d++) {
         size_t count = start[d];
 
@@ -66,8 +68,9 @@ void gmt_sort_pairs(int64_t (*pairs)[2], size_t n)
     int64_t least;
     uint64_t range;
 
-    if (n < 2 || !find_range(pairs, n, &least, &range))
+    if (n < 2 || !find_range(pairs, n, &least, &range)) {
         return;
+    }
     int64_t(*spare)[2] = n > FEW ? malloc(n * sizeof(*spare)) : NULL;
     if (spare == NULL) {
         qsort(pairs, n, sizeof(*pairs), compare_pairs);
@@ -81,7 +84,8 @@ void gmt_sort_pairs(int64_t (*pairs)[2], size_t n)
         from = to;
         to = last;
     }
-    if (from != pairs)
+    if (from != pairs) {
         memcpy(pairs, from, n * sizeof(*pairs));
+    }
     free(spare);
 }

@@ -47,15 +47,17 @@ static int read_baseline(const struct gmt_options *options, struct gmt_given *gi
             gmt_noise_fill(&given->runs[i]);
         }
         gmt_session_close(&session);
-        if (status != GMT_EXIT_OK)
+        if (status != GMT_EXIT_OK) {
             return status;
+        }
         given->run_count++;
     }
     if (given->run_count > 0) {
         struct gmt_summary *runs[GMT_OPTIONS_MAX_LIST];
 
-        for (size_t i = 0; i < given->run_count; i++)
+        for (size_t i = 0; i < given->run_count; i++) {
             runs[i] = &given->runs[i];
+        }
         gmt_summaries_time_alike(runs, given->run_count);
         gmt_summaries_join(&given->baseline, given->runs, given->run_count);
     }
@@ -78,8 +80,9 @@ static bool wants_page(const struct gmt_options *options)
 {
     bool wanted = options->writer->wants_page;
 
-    for (size_t i = 0; i < options->output_count; i++)
+    for (size_t i = 0; i < options->output_count; i++) {
         wanted |= options->outputs[i].writer->wants_page;
+    }
     return wanted;
 }
 
@@ -108,10 +111,12 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
     }
     errno = 0;
     int result = gmt_writer_write(options->writer, report, &style, stdout);
-    if (result == 0 && fflush(stdout) != 0)
+    if (result == 0 && fflush(stdout) != 0) {
         result = -errno;
-    if (result != 0)
+    }
+    if (result != 0) {
         complain("standard output", gmt_command_reason(result));
+    }
     free(found);
     return result != 0 ? result : rc;
 }
@@ -123,8 +128,9 @@ static bool severity_gate_failed(const struct gmt_options *options, const struct
                                                [GMT_FAIL_ANY] = GMT_SEVERITY_LOW};
 
     for (size_t i = 0; options->fail_on != GMT_FAIL_NEVER && i < report->finding_count; i++) {
-        if (report->findings[i].severity >= limits[options->fail_on])
+        if (report->findings[i].severity >= limits[options->fail_on]) {
             return true;
+        }
     }
     return false;
 }
@@ -145,13 +151,15 @@ static int check_gates(const struct gmt_options *options, const struct gmt_given
         memcpy(summary.noise, baseline.noise, sizeof(summary.noise));
         gmt_summaries_time_alike((struct gmt_summary *[]){&baseline, &summary}, 2);
         gmt_compare(&comparison, &baseline, &summary, report->arena);
-        if (comparison.warning != NULL)
+        if (comparison.warning != NULL) {
             complain(path, comparison.warning);
+        }
         gmt_gates_baseline(&gates, &comparison, options->max_regression);
     }
     gmt_gates_print(&gates, path, stderr);
-    if (gmt_gates_failed(&gates) || severity_gate_failed(options, report))
+    if (gmt_gates_failed(&gates) || severity_gate_failed(options, report)) {
         return GMT_EXIT_GATE;
+    }
     return options->strict && gmt_gates_unknown(&gates) ? GMT_EXIT_INCOMPLETE : GMT_EXIT_OK;
 }
 
@@ -175,8 +183,9 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
     struct gmt_payload page = {0};
     int status = gmt_session_open(&session, options, path), rc = 0;
 
-    if (status != GMT_EXIT_OK)
+    if (status != GMT_EXIT_OK) {
         goto out;
+    }
     if (together == NULL && wants_page(options)) {
         rc = gmt_page_fill(&page, &session.timeline, &session.model, &session.report,
                            options->reproduce);
@@ -188,16 +197,19 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
         status = GMT_EXIT_UNREADABLE;
         goto out;
     }
-    if (together != NULL)
+    if (together != NULL) {
         keep(together, &session.report);
-    else
+    } else {
         rc = write_outputs(options, &session.report);
+    }
     /* Told last: what a log ends with is what its reader looks at. */
     status = check_gates(options, given, &session.report, path);
-    if (status == GMT_EXIT_OK && options->strict && session.report.incomplete)
+    if (status == GMT_EXIT_OK && options->strict && session.report.incomplete) {
         status = GMT_EXIT_INCOMPLETE;
-    if (rc != 0)
+    }
+    if (rc != 0) {
         status = GMT_EXIT_UNREADABLE;
+    }
 out:
     gmt_payload_free(&page);
     gmt_session_close(&session);
@@ -230,10 +242,12 @@ static int analyze_traces(const struct gmt_options *options)
     struct gmt_together several = {0}, *together = options->trace_count > 1 ? &several : NULL;
     int status = read_given(options, &given);
 
-    for (size_t i = 0; status != GMT_EXIT_USAGE && i < options->trace_count; i++)
+    for (size_t i = 0; status != GMT_EXIT_USAGE && i < options->trace_count; i++) {
         status = worse(status, analyze_trace(options, &given, options->traces[i], together));
-    if (several.count > 0)
+    }
+    if (several.count > 0) {
         status = worse(status, write_together(options, &several));
+    }
     gmt_arena_free(&several.arena);
     gmt_arena_free(&given.arena);
     return status;
@@ -245,12 +259,13 @@ int gmt_command_analyze(int argc, char **argv)
     int status;
 
     gmt_options_parse(&options, GMT_COMMAND_ANALYZE, argc, argv);
-    if (options.list_rules)
+    if (options.list_rules) {
         status = gmt_rule_list(strcmp(options.writer->name, "json") == 0);
-    else if (options.explain != NULL)
+    } else if (options.explain != NULL) {
         status = gmt_rule_explain(options.explain);
-    else
+    } else {
         status = analyze_traces(&options);
+    }
     gmt_options_free(&options);
     return status;
 }

@@ -21,10 +21,12 @@ static bool file_names_gpu(const char *path, const char *uuid)
     char line[512];
     bool found = false;
 
-    if (file == NULL)
+    if (file == NULL) {
         return false;
-    while (!found && fgets(line, sizeof(line), file) != NULL)
+    }
+    while (!found && fgets(line, sizeof(line), file) != NULL) {
         found = strncmp(line, "GPU UUID", 8) == 0 && strstr(line, uuid) != NULL;
+    }
     fclose(file);
     return found;
 }
@@ -35,11 +37,13 @@ bool gmt_calibrate_possible(const char *device_uuid)
     const struct dirent *entry;
     bool found = false;
 
-    if (directory == NULL)
+    if (directory == NULL) {
         return false;
+    }
     /* The file says "GPU-<uuid>"; traces hold it with or without that prefix. */
-    if (strncasecmp(device_uuid, "GPU-", 4) == 0)
+    if (strncasecmp(device_uuid, "GPU-", 4) == 0) {
         device_uuid += 4;
+    }
     while (!found && (entry = readdir(directory)) != NULL) {
         char path[512];
 
@@ -60,20 +64,23 @@ int gmt_calibrate_run(const char *device_uuid, char *message, size_t bytes)
     pid_t child;
     int status = 0;
 
-    if (device_uuid != NULL)
+    if (device_uuid != NULL) {
         snprintf(device, sizeof(device), "--device=%s%s",
                  strncasecmp(device_uuid, "GPU-", 4) == 0 ? "" : "GPU-", device_uuid);
+    }
     if (gmt_path_program(name, path, sizeof(path)) == NULL) {
         snprintf(message, bytes, "gmcalibrate was found neither beside gmanalyze nor in PATH");
         return -ENOENT;
     }
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    if (posix_spawn_file_actions_init(&actions) != 0) {
         return -ENOMEM;
+    }
     /* Results go to stdout and nothing else does. */
     int rc = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     gmt_memory_limit_lift();
-    if (rc == 0)
+    if (rc == 0) {
         rc = posix_spawn(&child, path, &actions, NULL, arguments, environ);
+    }
     gmt_memory_limit(gmt_guard_memory_bytes());
     posix_spawn_file_actions_destroy(&actions);
     if (rc != 0) {

@@ -17,8 +17,9 @@ const struct gmt_command gmt_commands[GMT_COMMANDS] = {
 const struct gmt_command *gmt_command_find(const char *name)
 {
     for (size_t i = 0; i < GMT_COMMANDS; i++) {
-        if (strcmp(gmt_commands[i].name, name) == 0)
+        if (strcmp(gmt_commands[i].name, name) == 0) {
             return &gmt_commands[i];
+        }
     }
     return NULL;
 }
@@ -27,8 +28,9 @@ const char *gmt_command_nearest(const char *name)
 {
     const char *names[GMT_COMMANDS];
 
-    for (size_t i = 0; i < GMT_COMMANDS; i++)
+    for (size_t i = 0; i < GMT_COMMANDS; i++) {
         names[i] = gmt_commands[i].name;
+    }
     return name[0] != '-' && access(name, F_OK) != 0 ? gmt_nearest(name, names, GMT_COMMANDS)
                                                      : NULL;
 }
@@ -39,11 +41,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     const struct gmt_command **command = state->input;
 
-    if (key != ARGP_KEY_ARG)
+    if (key != ARGP_KEY_ARG) {
         return ARGP_ERR_UNKNOWN;
+    }
     *command = gmt_command_find(argument);
-    if (*command == NULL)
+    if (*command == NULL) {
         gmt_command_wrong(state, "no command '%s'", argument);
+    }
     return 0;
 }
 
@@ -54,8 +58,9 @@ int gmt_command_help(int argc, char **argv)
     char *line[] = {name, option, NULL};
 
     gmt_command_parse(GMT_COMMAND_HELP, parse_option, NULL, argc, argv, &command);
-    if (command != NULL)
+    if (command != NULL) {
         return command->run(2, line);
+    }
     for (size_t i = 0; i < GMT_COMMANDS; i++) {
         /* The first needs no name. */
         const char *word = i == GMT_COMMAND_ANALYZE ? "" : gmt_commands[i].name;

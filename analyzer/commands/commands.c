@@ -51,8 +51,9 @@ static void fill(struct argp_option *table, unsigned command)
     size_t n = 0;
 
     for (size_t i = 0; i < ROWS; i++) {
-        if ((rows[i].commands & command) == 0)
+        if ((rows[i].commands & command) == 0) {
             continue;
+        }
         snprintf(help[i], sizeof(help[i]), "%s%s", rows[i].help, rows[i].standard);
         table[n++] = (struct argp_option){
             .name = rows[i].flag, .key = rows[i].key, .arg = rows[i].metavar, .doc = help[i]};
@@ -66,8 +67,9 @@ static argp_parser_t command_parser;
 /* What every command has, then its own. */
 static error_t parse_common(int key, char *argument, struct argp_state *state)
 {
-    if (key != 'h')
+    if (key != 'h') {
         return command_parser(key, argument, state);
+    }
     argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
     return 0;
 }
@@ -114,8 +116,9 @@ static int index_of(const char *words, const char *word)
 
     for (const char *at = words; at != NULL; at = strchr(at, '|'), index++) {
         at += *at == '|';
-        if (strcspn(at, "|") == length && strncmp(at, word, length) == 0)
+        if (strcspn(at, "|") == length && strncmp(at, word, length) == 0) {
             return index;
+        }
     }
     return -1;
 }
@@ -124,11 +127,13 @@ int gmt_command_choice(struct argp_state *state, int key, const char *word)
 {
     const struct option_row *row = rows;
 
-    while (row->key != key)
+    while (row->key != key) {
         row++;
+    }
     int index = index_of(row->metavar, word);
-    if (index < 0)
+    if (index < 0) {
         gmt_command_wrong(state, "--%s: '%s' is none of %s", row->flag, word, row->metavar);
+    }
     return index;
 }
 
@@ -136,16 +141,18 @@ bool gmt_command_offers(const char *word)
 {
     for (size_t i = 0; i < ROWS; i++) {
         if (rows[i].metavar != NULL && strchr(rows[i].metavar, '|') != NULL &&
-            index_of(rows[i].metavar, word) >= 0)
+            index_of(rows[i].metavar, word) >= 0) {
             return true;
+        }
     }
     return false;
 }
 
 void gmt_command_take(struct argp_state *state, const char **trace, char *argument)
 {
-    if (*trace != NULL)
+    if (*trace != NULL) {
         gmt_command_wrong(state, "one trace at a time: '%s'", argument);
+    }
     *trace = argument;
 }
 
@@ -167,8 +174,9 @@ const char *gmt_command_reason(int error)
 
 bool gmt_command_memory_short(const char *subject)
 {
-    if (!gmt_memory_short())
+    if (!gmt_memory_short()) {
         return false;
+    }
     gmt_say(stderr, "gmanalyze: %s: %s\n", subject, gmt_guard_memory_reason());
     return true;
 }

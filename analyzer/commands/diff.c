@@ -29,10 +29,12 @@ static int compare(const struct gmt_options *options, struct gmt_arena *arena)
     struct gmt_several several = {.comparison = &comparison, .reproduce = options->reproduce};
     int status = summarize(&a, options, options->traces[0], arena);
 
-    if (status == GMT_EXIT_OK)
+    if (status == GMT_EXIT_OK) {
         status = summarize(&b, options, options->traces[1], arena);
-    if (status != GMT_EXIT_OK)
+    }
+    if (status != GMT_EXIT_OK) {
         return status;
+    }
     gmt_summaries_time_alike((struct gmt_summary *[]){&a, &b}, 2);
     gmt_compare(&comparison, &a, &b, arena);
     return gmt_several_output(options, &several) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;

@@ -20,14 +20,18 @@ struct export_options {
 
 static void check_line(const struct export_options *options, struct argp_state *state)
 {
-    if (options->trace == NULL)
+    if (options->trace == NULL) {
         argp_error(state, "no trace given");
-    if (options->to == TO_NOTHING)
+    }
+    if (options->to == TO_NOTHING) {
         argp_error(state, "--to says what to write: perfetto or csv");
-    if (options->to == TO_CSV && options->output == NULL)
+    }
+    if (options->to == TO_CSV && options->output == NULL) {
         argp_error(state, "csv wants a folder: -o DIR");
-    if (options->to == TO_PERFETTO && options->output == NULL && isatty(STDOUT_FILENO))
+    }
+    if (options->to == TO_PERFETTO && options->output == NULL && isatty(STDOUT_FILENO)) {
         argp_error(state, "nobody reads that on a terminal: -o FILE");
+    }
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -54,8 +58,9 @@ int gmt_command_export(int argc, char **argv)
 
     gmt_command_parse(GMT_COMMAND_EXPORT, parse_option, doc, argc, argv, &options);
     int status = gmt_command_open(options.trace, &db);
-    if (status == GMT_EXIT_OK && targets[options.to](db, options.trace, options.output) != 0)
+    if (status == GMT_EXIT_OK && targets[options.to](db, options.trace, options.output) != 0) {
         status = GMT_EXIT_UNREADABLE;
+    }
     sqlite3_close(db);
     return status;
 }

@@ -29,12 +29,14 @@ int gmt_csv_rows(sqlite3_stmt *statement, FILE *out, long *rows)
             gmt_csv_text(out, (const char *)sqlite3_column_text(statement, i));
         }
         /* A lone empty field would be an empty line, which readers pass over. */
-        if (columns == 1 && sqlite3_column_type(statement, 0) == SQLITE_NULL)
+        if (columns == 1 && sqlite3_column_type(statement, 0) == SQLITE_NULL) {
             fputs("\"\"", out);
+        }
         fputs(GMT_CSV_END, out);
     }
-    if (rc != SQLITE_DONE)
+    if (rc != SQLITE_DONE) {
         return -EIO;
+    }
     return ferror(out) ? -EIO : 0;
 }
 
@@ -73,15 +75,19 @@ static int export_view(sqlite3 *db, const char *name, const char *folder)
         sqlite3_free(sql);
         return 0;
     }
-    if (rc == 0 && (size_t)snprintf(path, sizeof(path), "%s/%s.csv", folder, name) >= sizeof(path))
+    if (rc == 0 &&
+        (size_t)snprintf(path, sizeof(path), "%s/%s.csv", folder, name) >= sizeof(path)) {
         rc = -ENAMETOOLONG;
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_file_write(path, write_view, &view);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         gmt_say(stderr, "gmanalyze: wrote %s, %ld row%s\n", path, view.rows,
                 view.rows == 1 ? "" : "s");
-    else
+    } else {
         gmt_say(stderr, "gmanalyze: %s/%s.csv: %s\n", folder, name, reason(db, rc));
+    }
     sqlite3_finalize(view.statement);
     sqlite3_free(sql);
     return rc;
@@ -101,8 +107,9 @@ int gmt_export_csv(sqlite3 *db, const char *trace, const char *output)
         gmt_say(stderr, "gmanalyze: %s: %s\n", trace, gmt_guard_reason(db));
         return -EIO;
     }
-    while (rc == 0 && sqlite3_step(names) == SQLITE_ROW)
+    while (rc == 0 && sqlite3_step(names) == SQLITE_ROW) {
         rc = export_view(db, (const char *)sqlite3_column_text(names, 0), output);
+    }
     /* That the views came to an end is not known otherwise. */
     if (sqlite3_finalize(names) != SQLITE_OK && rc == 0) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", trace, gmt_guard_reason(db));

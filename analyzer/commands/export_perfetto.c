@@ -148,8 +148,9 @@ static void note_damage(struct perfetto *p)
 
     p->damaged = true;
     if (sql != NULL && sqlite3_prepare_v2(p->db, sql, -1, &row, NULL) == SQLITE_OK &&
-        sqlite3_step(row) == SQLITE_ROW)
+        sqlite3_step(row) == SQLITE_ROW) {
         gmt_guard_note_column(p->db, "", column_text(row, 0), "against its column's type");
+    }
     sqlite3_finalize(row);
     sqlite3_free(sql);
 }
@@ -159,8 +160,9 @@ static int64_t integer_of(struct perfetto *p, sqlite3_stmt *row, int column)
 {
     int64_t value = 0;
 
-    if (!gmt_value_integer(row, column, &value) && !p->damaged)
+    if (!gmt_value_integer(row, column, &value) && !p->damaged) {
         note_damage(p);
+    }
     return value;
 }
 
@@ -173,13 +175,16 @@ static int for_rows(struct perfetto *p, const char *sql,
 
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(statement);
-        if (rc == SQLITE_ROW)
+        if (rc == SQLITE_ROW) {
             each(p, statement, state);
-        if (p->damaged)
+        }
+        if (p->damaged) {
             rc = SQLITE_CORRUPT;
+        }
     }
-    if (rc != SQLITE_DONE)
+    if (rc != SQLITE_DONE) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", p->trace, gmt_guard_reason(p->db));
+    }
     p->complained |= rc != SQLITE_DONE;
     sqlite3_finalize(statement);
     return rc == SQLITE_DONE ? 0 : -EIO;
@@ -193,16 +198,18 @@ static void argument_key(struct perfetto *p, const char *key)
 /* "key": text, or nothing where it is not known. */
 static void argument_text(struct perfetto *p, const char *key, const char *text)
 {
-    if (text == NULL)
+    if (text == NULL) {
         return;
+    }
     argument_key(p, key);
     gmt_events_text(&p->events, text);
 }
 
 static void argument_integer(struct perfetto *p, const char *key, sqlite3_stmt *row, int column)
 {
-    if (sqlite3_column_type(row, column) == SQLITE_NULL)
+    if (sqlite3_column_type(row, column) == SQLITE_NULL) {
         return;
+    }
     argument_key(p, key);
     fprintf(p->events.out, "%" PRId64, integer_of(p, row, column));
 }
@@ -216,8 +223,9 @@ struct track {
 
 static bool track_changes(struct track *track, int64_t group, int64_t key)
 {
-    if (track->begun && track->group == group && track->key == key)
+    if (track->begun && track->group == group && track->key == key) {
         return false;
+    }
     *track = (struct track){.group = group, .key = key, .begun = true};
     return true;
 }
@@ -250,8 +258,9 @@ static void open_slice(struct perfetto *p, const struct slice *slice)
     int64_t length_ns;
 
     /* A call cannot end before it begins, except in a damaged trace. */
-    if (__builtin_sub_overflow(slice->end_ns, slice->begin_ns, &length_ns) || length_ns < 0)
+    if (__builtin_sub_overflow(slice->end_ns, slice->begin_ns, &length_ns) || length_ns < 0) {
         length_ns = 0;
+    }
     gmt_events_open(&p->events, 'X', slice->pid, slice->tid, slice->begin_ns);
     gmt_events_time(&p->events, "dur", length_ns);
     fputs(",\"name\":", p->events.out);
@@ -297,25 +306,28 @@ static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
     argument_text(p, "what", column_text(row, 6));
     argument_integer(p, "bytes", row, 7);
     argument_text(p, "where", column_text(row, 11));
-    if (integer_of(p, row, 10) != 0)
+    if (integer_of(p, row, 10) != 0) {
         argument_integer(p, "error", row, 10);
+    }
     close_slice(p);
-    if (integer_of(p, row, 9) != 0)
+    if (integer_of(p, row, 9) != 0) {
         flow(p, 's', &slice, integer_of(p, row, 5));
+    }
 }
 
 static void stream_name(struct perfetto *p, char *name, size_t bytes, sqlite3_stmt *row)
 {
     int64_t stream = integer_of(p, row, 1), handle = integer_of(p, row, 11);
 
-    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL) {
         snprintf(name, bytes, "stream not known");
-    else if (handle == 0 && sqlite3_column_type(row, 11) != SQLITE_NULL)
+    } else if (handle == 0 && sqlite3_column_type(row, 11) != SQLITE_NULL) {
         snprintf(name, bytes, "default stream");
-    else if (handle == 2)
+    } else if (handle == 2) {
         snprintf(name, bytes, "default stream of thread %" PRId64, integer_of(p, row, 12));
-    else
+    } else {
         snprintf(name, bytes, "stream %" PRId64, stream);
+    }
 }
 
 static void name_device(struct perfetto *p, int pid, int64_t device, const char *model)
@@ -343,8 +355,9 @@ static void put_device_work(struct perfetto *p, sqlite3_stmt *row, void *state)
                           .name = column_text(row, 4),
                           .category = column_text(row, 5)};
 
-    if (!track->begun || track->group != device)
+    if (!track->begun || track->group != device) {
         name_device(p, slice.pid, device, column_text(row, 10));
+    }
     (void)track_changes(track, device, stream);
     stream_name(p, name, sizeof(name), row);
     slice.tid = lane_tid(p, track, slice.pid, stream != 0 ? stream : NO_STREAM_TID, slice.begin_ns,
@@ -354,8 +367,9 @@ static void put_device_work(struct perfetto *p, sqlite3_stmt *row, void *state)
     argument_text(p, "what", column_text(row, 7));
     argument_integer(p, "bytes", row, 8);
     close_slice(p);
-    if (sqlite3_column_type(row, 9) != SQLITE_NULL)
+    if (sqlite3_column_type(row, 9) != SQLITE_NULL) {
         flow(p, 'f', &slice, integer_of(p, row, 9));
+    }
 }
 
 struct memory {
@@ -368,10 +382,12 @@ static void put_memory(struct perfetto *p, sqlite3_stmt *row, void *state)
     struct memory *memory = state;
     int64_t device = integer_of(p, row, 0);
 
-    if (!memory->begun || memory->device != device)
+    if (!memory->begun || memory->device != device) {
         *memory = (struct memory){.device = device, .begun = true};
-    if (__builtin_add_overflow(memory->bytes, integer_of(p, row, 2), &memory->bytes))
+    }
+    if (__builtin_add_overflow(memory->bytes, integer_of(p, row, 2), &memory->bytes)) {
         memory->bytes = 0;
+    }
     gmt_events_open(&p->events, 'C', pid_of(device), 0, integer_of(p, row, 1));
     fprintf(p->events.out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRId64 "}",
             device < 0 ? "page-locked host memory" : "device memory", memory->bytes);
@@ -406,8 +422,9 @@ static int name_rows(struct perfetto *p)
 {
     int rc = gmt_export_names(p->db, has_ranges(p));
 
-    if (rc != 0)
+    if (rc != 0) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", p->trace, gmt_guard_reason(p->db));
+    }
     p->complained |= rc != 0;
     return rc;
 }
@@ -431,22 +448,27 @@ static int write_events(void *context, FILE *out)
 
     p->events.out = out;
     int rc = for_rows(p, origin_sql, take_origin, NULL);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"gmtrace " GMT_VERSION
           "\",\"trace\":",
           out);
     gmt_events_text(&p->events, p->trace);
     fputs("},\"traceEvents\":[", out);
     rc = for_rows(p, "SELECT command, pid FROM process", put_process, NULL);
-    if (rc == 0)
+    if (rc == 0) {
         rc = name_rows(p);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = put_calls(p);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = for_rows(p, device_sql, put_device_work, &streams);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = for_rows(p, memory_sql, put_memory, &memory);
+    }
     fputs("\n]}\n", out);
     return rc == 0 && ferror(out) ? -EIO : rc;
 }
@@ -456,13 +478,15 @@ int gmt_export_perfetto(sqlite3 *db, const char *trace, const char *output)
     struct perfetto p = {.db = db, .trace = trace};
     int rc = output != NULL ? gmt_file_write(output, write_events, &p) : write_events(&p, stdout);
 
-    if (rc == 0 && output == NULL && fflush(stdout) != 0)
+    if (rc == 0 && output == NULL && fflush(stdout) != 0) {
         rc = -errno;
-    if (rc == 0)
+    }
+    if (rc == 0) {
         gmt_say(stderr, "gmanalyze: wrote %s, %" PRId64 " events\n",
                 output != NULL ? output : "standard output", p.count);
-    else if (!p.complained)
+    } else if (!p.complained) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", output != NULL ? output : "standard output",
                 gmt_command_reason(rc));
+    }
     return rc;
 }

@@ -30,8 +30,9 @@ static long count_of(struct argp_state *state, const char *option, const char *t
     char *end = NULL;
     long value = strtol(text, &end, 10);
 
-    if (end == text || *end != '\0' || value < 0)
+    if (end == text || *end != '\0' || value < 0) {
         gmt_command_wrong(state, "--%s: '%s' is no count", option, text);
+    }
     return value;
 }
 
@@ -40,8 +41,9 @@ static void set_kernel(struct lines_options *options, const char *pattern, struc
     char why[256];
     int rc = options->has_kernel ? 0 : regcomp(&options->kernel, pattern, REG_EXTENDED | REG_NOSUB);
 
-    if (options->has_kernel)
+    if (options->has_kernel) {
         argp_error(state, "--kernel: given twice; join the expressions with |");
+    }
     if (rc != 0) {
         regerror(rc, &options->kernel, why, sizeof(why));
         gmt_command_wrong(state, "--kernel: '%s': %s", pattern, why);
@@ -61,8 +63,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_lines_format: options->format = gmt_command_choice(state, key, argument); return 0;
     case ARGP_KEY_ARG: gmt_command_take(state, &options->trace, argument); return 0;
     case ARGP_KEY_END:
-        if (options->trace == NULL)
+        if (options->trace == NULL) {
             argp_error(state, "no trace given");
+        }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -77,24 +80,26 @@ static size_t select_kernels(const struct lines_options *options, struct gmt_ker
     for (size_t i = 0; i < count; i++) {
         const char *name = kernels[i].kernel != NULL ? kernels[i].kernel : "";
 
-        if (!options->has_kernel || regexec(&options->kernel, name, 0, NULL, 0) == 0)
+        if (!options->has_kernel || regexec(&options->kernel, name, 0, NULL, 0) == 0) {
             kernels[kept++] = kernels[i];
+        }
     }
     return kept;
 }
 
 static int nothing(const struct lines_options *options, size_t counted)
 {
-    if (counted > 0)
+    if (counted > 0) {
         gmt_say(stderr,
                 "gmanalyze: lines: --kernel matches none of the %zu kernels of %s whose "
                 "instructions were counted\n",
                 counted, options->trace);
-    else
+    } else {
         gmt_say(stderr,
                 "gmanalyze: lines: no instruction was counted in %s (gmanalyze says why); gmtrace "
                 "--collect deep and --device sim count every one\n",
                 options->trace);
+    }
     return GMT_EXIT_INCOMPLETE;
 }
 
@@ -113,13 +118,16 @@ static int load(const struct lines_options *options, struct gmt_lines_view *view
     int rc = gmt_kernel_lines_load(view->db, view->arena, &view->kernels, counted);
     const char *why = "out of memory";
 
-    if (rc == 0)
+    if (rc == 0) {
         return GMT_EXIT_OK;
+    }
     *counted = 0;
-    if (rc != -ENOMEM) /* before the next statement */
+    if (rc != -ENOMEM) { /* before the next statement */
         why = gmt_arena_copy(view->arena, gmt_guard_reason(view->db));
-    if (!gmt_guard_noted(view->db) && !has_instructions(view->db))
+    }
+    if (!gmt_guard_noted(view->db) && !has_instructions(view->db)) {
         return GMT_EXIT_OK;
+    }
     gmt_say(stderr, "gmanalyze: lines: %s: %s\n", options->trace,
             why != NULL ? why : "out of memory");
     return GMT_EXIT_UNREADABLE;
@@ -135,18 +143,22 @@ static int run(const struct lines_options *options, sqlite3 *db, struct gmt_aren
     size_t counted = 0;
     int status = load(options, &view, &counted);
 
-    if (gmt_command_memory_short("lines"))
+    if (gmt_command_memory_short("lines")) {
         return GMT_EXIT_UNREADABLE;
-    if (status != GMT_EXIT_OK)
+    }
+    if (status != GMT_EXIT_OK) {
         return status;
+    }
     view.kernel_count = select_kernels(options, view.kernels, counted);
-    if (view.kernel_count == 0)
+    if (view.kernel_count == 0) {
         return nothing(options, counted);
+    }
     view.shown = options->top > 0 && (size_t)options->top < view.kernel_count ? (size_t)options->top
                                                                               : view.kernel_count;
     writers[options->format](&view);
-    if (gmt_command_memory_short("lines"))
+    if (gmt_command_memory_short("lines")) {
         return GMT_EXIT_UNREADABLE;
+    }
     return fflush(stdout) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
@@ -163,10 +175,12 @@ int gmt_command_lines(int argc, char **argv)
 
     gmt_command_parse(GMT_COMMAND_LINES, parse_option, doc, argc, argv, &options);
     int status = gmt_command_open(options.trace, &db);
-    if (status == GMT_EXIT_OK)
+    if (status == GMT_EXIT_OK) {
         status = run(&options, db, &arena);
-    if (options.has_kernel)
+    }
+    if (options.has_kernel) {
         regfree(&options.kernel);
+    }
     gmt_arena_free(&arena);
     sqlite3_close(db);
     return status;

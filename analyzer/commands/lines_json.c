@@ -12,10 +12,11 @@ static json_t *of_chains(const struct gmt_source_line *line)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < line->chain_count; i++)
+    for (size_t i = 0; i < line->chain_count; i++) {
         json_array_append_new(array, json_pack("{so, so}", "function",
                                                gmt_json_text(line->chains[i].function),
                                                "inlined_at", gmt_json_chain(&line->chains[i])));
+    }
     return array;
 }
 
@@ -49,8 +50,9 @@ static json_t *of_kernel(const struct gmt_kernel_lines *kernel)
 {
     json_t *json = json_object(), *lines = json_array();
 
-    for (size_t i = 0; i < kernel->line_count; i++)
+    for (size_t i = 0; i < kernel->line_count; i++) {
         json_array_append_new(lines, of_line(&kernel->lines[i]));
+    }
     json_object_set_new(json, "kernel", gmt_json_text(kernel->kernel));
     json_object_set_new(json, "launches", gmt_json_integer((uint64_t)kernel->launches));
     json_object_set_new(json, "simulated", json_boolean(kernel->simulated));
@@ -63,8 +65,9 @@ void gmt_lines_json(const struct gmt_lines_view *view)
 {
     json_t *kernels = json_array(), *root = json_object();
 
-    for (size_t i = 0; i < view->shown; i++)
+    for (size_t i = 0; i < view->shown; i++) {
         json_array_append_new(kernels, of_kernel(&view->kernels[i]));
+    }
     json_object_set_new(root, "trace", gmt_json_text(view->trace));
     json_object_set_new(root, "kernels", kernels);
     /* With a part missing it would look whole. */

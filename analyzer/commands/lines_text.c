@@ -46,8 +46,9 @@ static const char *word_of(const char *kind)
     };
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(words[i].kind, kind) == 0)
+        if (strcmp(words[i].kind, kind) == 0) {
             return words[i].word;
+        }
     }
     return kind;
 }
@@ -76,8 +77,9 @@ static char *expand(struct gmt_arena *arena, const char *text)
         at += fill;
         column += fill;
     }
-    if (wide != NULL)
+    if (wide != NULL) {
         *at = '\0';
+    }
     return wide;
 }
 
@@ -91,8 +93,9 @@ static void source_cells(const struct listing *listing, int64_t number, bool rep
         return;
     }
     fprintf(out, "%*" PRId64 " |", NUMBER, number);
-    if (repeated || (size_t)number > count)
+    if (repeated || (size_t)number > count) {
         return;
+    }
     const char *text = expand(listing->view->arena, listing->text.lines[number - 1]);
     if (text != NULL && text[0] != '\0') {
         fputc(' ', out);
@@ -109,8 +112,9 @@ static void counts(struct listing *listing, const struct gmt_source_line *line)
     gmt_text_style(out, style_of(share));
     gmt_text_cell(out, gmt_format_count(text, line->executed), EXECUTED, true);
     text[0] = '\0';
-    if (gmt_source_line_ratio(line, &actual, &ideal))
+    if (gmt_source_line_ratio(line, &actual, &ideal)) {
         (void)snprintf(text, sizeof(text), "%.1f / %.1f", actual, ideal);
+    }
     gmt_text_cell(out, text, RATIO, true);
     gmt_text_cell(out, line->excess_bytes > 0 ? gmt_format_bytes(bytes, line->excess_bytes) : "",
                   EXCESS, true);
@@ -134,8 +138,10 @@ static void plain_line(struct listing *listing, int64_t number)
 /* Lines from `from` up to, not including, `to`. */
 static void context(struct listing *listing, int64_t from, int64_t to)
 {
-    for (int64_t number = from; number < to && (size_t)number <= listing->text.line_count; number++)
+    for (int64_t number = from; number < to && (size_t)number <= listing->text.line_count;
+         number++) {
         plain_line(listing, number);
+    }
 }
 
 /* Opcodes are read in the cubin: without it there are none, only places, behind a blank. */
@@ -144,8 +150,9 @@ static bool has_opcodes(const struct gmt_kernel_lines *kernel)
     for (size_t i = 0; i < kernel->line_count; i++) {
         const char *opcodes = kernel->lines[i].opcodes;
 
-        if (opcodes != NULL && opcodes[0] != ' ')
+        if (opcodes != NULL && opcodes[0] != ' ') {
             return true;
+        }
     }
     return false;
 }
@@ -172,10 +179,12 @@ static void file_head(struct listing *listing, const char *file)
     gmt_text_style(&listing->out, GMT_STYLE_CYAN);
     gmt_print_clean(out, file != NULL ? file : without_lines(listing->kernel), 0);
     gmt_text_style(&listing->out, GMT_STYLE_PLAIN);
-    if (file != NULL && listing->text.missing != NULL)
+    if (file != NULL && listing->text.missing != NULL) {
         say_missing(out, listing);
-    if (listing->text.from_disk)
+    }
+    if (listing->text.from_disk) {
         fputs("  (source of this machine: it may have changed since)", out);
+    }
     fputc('\n', out);
 }
 
@@ -201,8 +210,9 @@ static void callers(struct listing *listing, const struct gmt_source_line *line)
     double actual, ideal;
     size_t shown = line->chain_count < FEW ? line->chain_count : FEW;
 
-    if (!gmt_source_line_ratio(line, &actual, &ideal))
+    if (!gmt_source_line_ratio(line, &actual, &ideal)) {
         return;
+    }
     gmt_text_style(&listing->out, shown > 0 ? GMT_STYLE_CYAN : GMT_STYLE_PLAIN);
     for (size_t i = 0; i < shown; i++) {
         fprintf(listing->out.out, "%*s | ", column, "");
@@ -210,9 +220,10 @@ static void callers(struct listing *listing, const struct gmt_source_line *line)
                         gmt_chain_words(listing->view->arena, &line->chains[i], true), 0);
         fputc('\n', listing->out.out);
     }
-    if (line->all_chains > shown)
+    if (line->all_chains > shown) {
         fprintf(listing->out.out, "%*s | and in %zu other ways: --format json\n", column, "",
                 line->all_chains - shown);
+    }
     gmt_text_style(&listing->out, GMT_STYLE_PLAIN);
 }
 
@@ -222,14 +233,16 @@ static bool is_beside_access(const struct gmt_kernel_lines *kernel, size_t at)
     const struct gmt_source_line *line = &kernel->lines[at];
     double actual, ideal;
 
-    if (line->file == NULL || gmt_source_line_ratio(line, &actual, &ideal))
+    if (line->file == NULL || gmt_source_line_ratio(line, &actual, &ideal)) {
         return false;
+    }
     for (size_t i = at > 16 ? at - 16 : 0; i < kernel->line_count && i < at + 16; i++) {
         const struct gmt_source_line *other = &kernel->lines[i];
 
         if (i != at && other->file != NULL && strcmp(other->file, line->file) == 0 &&
-            other->line == line->line && gmt_source_line_ratio(other, &actual, &ideal))
+            other->line == line->line && gmt_source_line_ratio(other, &actual, &ideal)) {
             return true;
+        }
     }
     return false;
 }
@@ -247,15 +260,18 @@ static size_t file_rows(struct listing *listing, size_t at)
         bool same = line->file == file ||
                     (line->file != NULL && file != NULL && strcmp(line->file, file) == 0);
 
-        if (!same)
+        if (!same) {
             break;
-        if (is_beside_access(kernel, at))
+        }
+        if (is_beside_access(kernel, at)) {
             continue;
+        }
         if (file == NULL) {
             counts(listing, line);
             fputs("  ", listing->out.out);
-            if (line->ptx_line > 0)
+            if (line->ptx_line > 0) {
                 fprintf(listing->out.out, "PTX line %" PRId64 ": ", line->ptx_line);
+            }
             gmt_print_clean(listing->out.out, line->opcodes != NULL ? line->opcodes : "", 0);
             fputc('\n', listing->out.out);
             continue;
@@ -277,8 +293,9 @@ static size_t file_rows(struct listing *listing, size_t at)
         callers(listing, line);
         next = line->line + 1;
     }
-    if (file != NULL)
+    if (file != NULL) {
         context(listing, next, next + around);
+    }
     return at;
 }
 
@@ -313,8 +330,9 @@ static size_t columns_left(void)
     const size_t taken = EXECUTED + RATIO + EXCESS + SHARE + KIND + NUMBER + 3;
     struct winsize window;
 
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) {
         return 0;
+    }
     return window.ws_col > taken + LEAST_SOURCE ? window.ws_col - taken : LEAST_SOURCE;
 }
 
@@ -327,12 +345,14 @@ void gmt_lines_text(const struct gmt_lines_view *view)
     };
 
     for (size_t i = 0; i < view->shown; i++) {
-        if (i > 0)
+        if (i > 0) {
             putchar('\n');
+        }
         listing.kernel = &view->kernels[i];
         kernel_listing(&listing);
     }
-    if (view->shown < view->kernel_count)
+    if (view->shown < view->kernel_count) {
         printf("\n%zu more kernel%s; --top 0 shows all\n", view->kernel_count - view->shown,
                view->kernel_count - view->shown == 1 ? "" : "s");
+    }
 }

@@ -24,8 +24,9 @@ void *__wrap_realloc(void *memory, size_t bytes);
 
 static void *noted(void *memory, size_t bytes)
 {
-    if (memory == NULL && bytes > 0)
+    if (memory == NULL && bytes > 0) {
         gmt_memory_note_short();
+    }
     return memory;
 }
 
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
                                  : gmt_commands[GMT_COMMAND_ANALYZE].run(argc, argv);
     /* With 2 and 3 a command has printed its error. Another may have gone on after memory ran short. */
     bool is_reported = status == GMT_EXIT_USAGE || status == GMT_EXIT_UNREADABLE;
-    if (!is_reported && gmt_command_memory_short("not all of it could be done"))
+    if (!is_reported && gmt_command_memory_short("not all of it could be done")) {
         status = GMT_EXIT_UNREADABLE;
+    }
     return status;
 }

@@ -13,8 +13,9 @@
 
 static void add_name(const char **list, size_t *count, const char *name, struct argp_state *state)
 {
-    if (*count == GMT_OPTIONS_MAX_LIST)
+    if (*count == GMT_OPTIONS_MAX_LIST) {
         gmt_command_wrong(state, "more than %d of one kind: '%s'", GMT_OPTIONS_MAX_LIST, name);
+    }
     list[(*count)++] = name;
 }
 
@@ -29,8 +30,9 @@ static void wrong_rule(const char *name, struct argp_state *state)
 
 static void add_rule(const char **list, size_t *count, const char *name, struct argp_state *state)
 {
-    if (gmt_rule_find(name) == NULL)
+    if (gmt_rule_find(name) == NULL) {
         wrong_rule(name, state);
+    }
     add_name(list, count, name, state);
 }
 
@@ -42,14 +44,17 @@ static void add_output(struct gmt_options *options, const char *path, struct arg
     const char *dot = strrchr(path, '.');
     const struct gmt_writer *writer = dot != NULL ? gmt_writer_find_extension(dot + 1) : NULL;
 
-    if (length > ending && strcmp(path + length - ending, sarif) == 0)
+    if (length > ending && strcmp(path + length - ending, sarif) == 0) {
         writer = &gmt_writer_sarif;
+    }
 
-    if (writer == NULL)
+    if (writer == NULL) {
         gmt_command_wrong(
             state, "'%s': the name must end in .html, .json, .sarif, .md, .csv or .txt", path);
-    if (options->output_count == GMT_OPTIONS_MAX_LIST)
+    }
+    if (options->output_count == GMT_OPTIONS_MAX_LIST) {
         argp_error(state, "too many outputs");
+    }
     options->outputs[options->output_count++] = (struct gmt_output){path, writer};
 }
 
@@ -69,10 +74,12 @@ static void set_top(struct gmt_options *options, const char *text, struct argp_s
 
     options->top = (size_t)strtoul(text, &end, 10);
     options->top_given = true;
-    if (end == text || *end != '\0' || text[0] == '-')
+    if (end == text || *end != '\0' || text[0] == '-') {
         gmt_command_wrong(state, "--top: '%s' is not a number", text);
-    if (options->top > TOP_MOST)
+    }
+    if (options->top > TOP_MOST) {
         gmt_command_wrong(state, "--top: '%s' is too much; 0 shows all", text);
+    }
 }
 
 /* "5%" or "5" */
@@ -82,8 +89,9 @@ static void set_regression(struct gmt_options *options, const char *text, struct
     double percent = strtod(text, &end);
 
     end += end != text && *end == '%';
-    if (end == text || *end != '\0' || !(percent >= 0) || isinf(percent))
+    if (end == text || *end != '\0' || !(percent >= 0) || isinf(percent)) {
         gmt_command_wrong(state, "--max-regression: '%s' is no percentage", text);
+    }
     options->max_regression = percent / 100;
 }
 
@@ -92,8 +100,9 @@ static void set_kernel(struct gmt_options *options, const char *pattern, struct 
     char why[256];
     int rc;
 
-    if (options->kernel != NULL)
+    if (options->kernel != NULL) {
         argp_error(state, "--kernel: given twice; join the expressions with |");
+    }
     rc = regcomp(&options->kernel_pattern, pattern, REG_EXTENDED | REG_NOSUB);
     if (rc != 0) {
         regerror(rc, &options->kernel_pattern, why, sizeof(why));
@@ -104,29 +113,36 @@ static void set_kernel(struct gmt_options *options, const char *pattern, struct 
 
 static void set_explain(struct gmt_options *options, const char *name, struct argp_state *state)
 {
-    if (gmt_rule_find(name) == NULL)
+    if (gmt_rule_find(name) == NULL) {
         wrong_rule(name, state);
+    }
     options->explain = name;
 }
 
 /* What no single option can tell. */
 static void check_line(const struct gmt_options *options, struct argp_state *state)
 {
-    if (options->list_rules || options->explain != NULL)
+    if (options->list_rules || options->explain != NULL) {
         return;
-    if (options->trace_count == 0)
+    }
+    if (options->trace_count == 0) {
         argp_error(state, "no trace given");
-    if (options->command == GMT_COMMAND_DIFF && options->trace_count != 2)
+    }
+    if (options->command == GMT_COMMAND_DIFF && options->trace_count != 2) {
         argp_error(state, "name two traces");
-    if (options->trace_count == 1)
+    }
+    if (options->trace_count == 1) {
         return;
+    }
     for (size_t i = 0; i < options->output_count; i++) {
-        if (gmt_several_writer_find(options->outputs[i].writer->name) == NULL)
+        if (gmt_several_writer_find(options->outputs[i].writer->name) == NULL) {
             gmt_command_wrong(state, "%s: several traces can be written as " GMT_SEVERAL_FORMATS,
                               options->outputs[i].path);
+        }
     }
-    if (gmt_several_writer_find(options->writer->name) == NULL)
+    if (gmt_several_writer_find(options->writer->name) == NULL) {
         argp_error(state, "--format: several traces can be written as " GMT_SEVERAL_FORMATS);
+    }
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -185,8 +201,9 @@ static void quote(FILE *out, const char *word)
         return;
     }
     fputc('\'', out);
-    for (; *word != '\0'; word++)
+    for (; *word != '\0'; word++) {
         fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, out);
+    }
     fputc('\'', out);
 }
 
@@ -213,18 +230,21 @@ static void quote_option(FILE *out, const char *word)
     bool flag = word[0] == '-' && word[1] != '\0';
     size_t length = flag && word[1] == '-' ? strcspn(word, "=") : 0;
 
-    if (flag && word[1] != '-')
+    if (flag && word[1] != '-') {
         length = 2;
+    }
     length = length < strlen(word) ? length : strlen(word);
     fprintf(out, "%.*s", (int)length, word);
-    if (word[length] == '\0')
+    if (word[length] == '\0') {
         return;
+    }
     const char *value = word + length + (word[length] == '=');
     fputs(word[length] == '=' ? "=" : "", out);
-    if (is_public_value(value))
+    if (is_public_value(value)) {
         quote(out, value);
-    else
+    } else {
         fputs("...", out);
+    }
 }
 
 static char *quoted(const char *program, int argc, char **argv, enum gmt_redact redact)
@@ -233,17 +253,19 @@ static char *quoted(const char *program, int argc, char **argv, enum gmt_redact 
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
 
-    if (out == NULL)
+    if (out == NULL) {
         return NULL;
+    }
     fputs(program, out);
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
-        if (redact == GMT_REDACT_NAMES)
+        if (redact == GMT_REDACT_NAMES) {
             quote_option(out, argv[i]);
-        else if (redact == GMT_REDACT_PATHS)
+        } else if (redact == GMT_REDACT_PATHS) {
             quote_base(out, argv[i]);
-        else
+        } else {
             quote(out, argv[i]);
+        }
     }
     return fclose(out) == 0 ? text : NULL;
 }
@@ -269,6 +291,7 @@ void gmt_options_parse(struct gmt_options *options, enum gmt_command_index comma
 void gmt_options_free(struct gmt_options *options)
 {
     free(options->reproduce);
-    if (options->kernel != NULL)
+    if (options->kernel != NULL) {
         regfree(&options->kernel_pattern);
+    }
 }

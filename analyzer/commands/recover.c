@@ -27,8 +27,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'o': options->output = argument; return 0;
     case ARGP_KEY_ARG: gmt_command_take(state, &options->spool, argument); return 0;
     case ARGP_KEY_END:
-        if (options->spool == NULL)
+        if (options->spool == NULL) {
             argp_error(state, "no spool given");
+        }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -44,8 +45,9 @@ static bool ends_in(const char *text, size_t length, const char *end)
 static int name_files(const struct recover_options *options, char *spool, char *output)
 {
     size_t length = strlen(options->spool);
-    while (length > 1 && options->spool[length - 1] == '/')
+    while (length > 1 && options->spool[length - 1] == '/') {
         length--;
+    }
     length -= ends_in(options->spool, length, ".spool") ? strlen(".spool") : 0;
     int used = snprintf(spool, PATH_MAX, "%.*s.spool", (int)length, options->spool);
     length -= ends_in(options->spool, length, ".db") ? strlen(".db") : 0;

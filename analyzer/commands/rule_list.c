@@ -27,8 +27,9 @@ static json_t *needs_of(const struct gmt_rule *rule)
     json_t *array = json_array();
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-        if ((rule->needs & needs[i].need) != 0)
+        if ((rule->needs & needs[i].need) != 0) {
             json_array_append_new(array, json_string(needs[i].name));
+        }
     }
     return array;
 }
@@ -53,11 +54,13 @@ static int list_json(void)
 
 int gmt_rule_list(bool json)
 {
-    if (json)
+    if (json) {
         return list_json();
-    for (size_t i = 0; i < gmt_rule_count; i++)
+    }
+    for (size_t i = 0; i < gmt_rule_count; i++) {
         printf("%-6s %-26s %-15s %s\n", gmt_rules[i]->id, gmt_rules[i]->slug,
                gmt_rules[i]->category, gmt_rules[i]->title);
+    }
     return GMT_EXIT_OK;
 }
 

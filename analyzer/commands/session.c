@@ -30,8 +30,9 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
     int rc;
 
     if (timeline->simulated) {
-        if (now)
+        if (now) {
             gmt_say(stderr, "gmanalyze: not calibrated: the software device has no times\n");
+        }
         return 0;
     }
     if (!now) {
@@ -42,18 +43,21 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
         }
         if (options->calibrate == GMT_CALIBRATE_NEVER || options->model_file != NULL ||
             model->provenance == GMT_MODEL_CALIBRATED || !isatty(STDERR_FILENO) ||
-            !gmt_calibrate_possible(timeline->device.uuid))
+            !gmt_calibrate_possible(timeline->device.uuid)) {
             return 0;
+        }
         gmt_model_free(model);
     }
     gmt_say(stderr, "gmanalyze: calibrating this GPU (about 10 s, kept for later)\n");
     /* A trace of another machine: what is here may be a board of the same name. */
     const char *uuid = gmt_calibrate_possible(timeline->device.uuid) ? timeline->device.uuid : NULL;
     rc = gmt_calibrate_run(uuid, message, sizeof(message));
-    if (rc != 0)
+    if (rc != 0) {
         gmt_say(stderr, "gmanalyze: not calibrated: %s\n", message);
-    if (rc != 0 && now)
+    }
+    if (rc != 0 && now) {
         return rc;
+    }
     return gmt_model_find(model, timeline, options->model_file, rc == 0, message, sizeof(message));
 }
 
@@ -74,12 +78,14 @@ static const char *number_of(struct gmt_session *session, const struct gmt_optio
                              const char *path)
 {
     for (size_t i = 0; i < options->trace_count && options->trace_count > 1; i++) {
-        if (options->traces[i] == path)
+        if (options->traces[i] == path) {
             return gmt_arena_text(&session->arena, "trace %zu", i + 1);
+        }
     }
     for (size_t i = 0; i < options->baseline_count; i++) {
-        if (options->baselines[i] == path)
+        if (options->baselines[i] == path) {
             return gmt_arena_text(&session->arena, "baseline %zu", i + 1);
+        }
     }
     return "trace";
 }
@@ -94,10 +100,12 @@ static void redact_beside(struct gmt_session *session, const struct gmt_options 
                                      ? number_of(session, options, path)
                                      : gmt_redact_path(path);
     /* Files of models are named after the board. */
-    if (model->origin != NULL && strcmp(model->origin, GMT_MODEL_OF_TRACE) != 0)
+    if (model->origin != NULL && strcmp(model->origin, GMT_MODEL_OF_TRACE) != 0) {
         model->origin = "a file";
-    if (model->json != NULL)
+    }
+    if (model->json != NULL) {
         model->json = gmt_redact_model(&session->arena, model->json);
+    }
     gmt_redact_model_names(&session->arena, &model->device_name, &model->created);
 }
 
@@ -149,10 +157,12 @@ int gmt_session_open(struct gmt_session *session, const struct gmt_options *opti
         complain(path, message);
         return GMT_EXIT_UNREADABLE;
     }
-    if (find_model_redacted(options, session) != 0)
+    if (find_model_redacted(options, session) != 0) {
         return GMT_EXIT_UNREADABLE;
-    if (options->redact != GMT_REDACT_NOTHING)
+    }
+    if (options->redact != GMT_REDACT_NOTHING) {
         redact_beside(session, options, path);
+    }
     int rc = gmt_analyze(&session->timeline, &session->model, &filter, &session->report);
     if (rc != 0) {
         complain(path, rc != -ENOMEM && gmt_guard_noted(session->db) ? gmt_guard_reason(session->db)

@@ -24,8 +24,9 @@ int gmt_several_output(const struct gmt_options *options, const struct gmt_sever
 
     int rc = 0;
 
-    if (gmt_command_memory_short("the traces together"))
+    if (gmt_command_memory_short("the traces together")) {
         return -ENOMEM;
+    }
     /* Files first: whoever reads standard output may stop reading, which ends the process. */
     for (size_t i = 0; i < options->output_count; i++) {
         const struct gmt_output *output = &options->outputs[i];
@@ -42,11 +43,14 @@ int gmt_several_output(const struct gmt_options *options, const struct gmt_sever
     }
     errno = 0;
     int result = writer->write(several, &style, stdout);
-    if (result == 0 && gmt_memory_short())
+    if (result == 0 && gmt_memory_short()) {
         result = -ENOMEM;
-    if (result == 0 && fflush(stdout) != 0)
+    }
+    if (result == 0 && fflush(stdout) != 0) {
         result = -errno;
-    if (result != 0)
+    }
+    if (result != 0) {
         complain("standard output", result);
+    }
     return result != 0 ? result : rc;
 }

@@ -30,16 +30,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case GMT_KEY_sql_format: options->format = gmt_command_choice(state, key, argument); return 0;
     case ARGP_KEY_ARG:
-        if (options->trace == NULL)
+        if (options->trace == NULL) {
             options->trace = argument;
-        else if (options->query == NULL)
+        } else if (options->query == NULL) {
             options->query = argument;
-        else
+        } else {
             gmt_command_wrong(state, "one query at a time, in quotes: '%s'", argument);
+        }
         return 0;
     case ARGP_KEY_END:
-        if (options->trace == NULL)
+        if (options->trace == NULL) {
             argp_error(state, "no trace given");
+        }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -51,9 +53,10 @@ static bool blank(sqlite3 *db, const char *text)
     sqlite3_stmt *statement = NULL;
     bool empty = true;
 
-    while (empty && *text != '\0')
+    while (empty && *text != '\0') {
         empty = sqlite3_prepare_v2(db, text, -1, &statement, &text) == SQLITE_OK &&
                 statement == NULL;
+    }
     sqlite3_finalize(statement);
     return empty;
 }
@@ -68,8 +71,9 @@ static int refuse(const char *message)
 /* With too little memory it is not the query that is wrong. */
 static int fail(sqlite3 *db)
 {
-    if (!gmt_memory_short() && sqlite3_errcode(db) != SQLITE_NOMEM)
+    if (!gmt_memory_short() && sqlite3_errcode(db) != SQLITE_NOMEM) {
         return refuse(gmt_guard_reason(db));
+    }
     (void)refuse(gmt_guard_memory_reason());
     return GMT_EXIT_UNREADABLE;
 }
@@ -81,18 +85,21 @@ static int run_query(sqlite3 *db, const struct sql_options *options)
     const char *rest = NULL;
     int status = GMT_EXIT_OK, format = options->format;
 
-    if (sqlite3_prepare_v2(db, options->query, -1, &statement, &rest) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, options->query, -1, &statement, &rest) != SQLITE_OK) {
         return sqlite3_errcode(db) == SQLITE_AUTH ? refuse(only_read) : fail(db);
-    if (format == FORMAT_UNKNOWN)
+    }
+    if (format == FORMAT_UNKNOWN) {
         format = isatty(STDOUT_FILENO) ? FORMAT_TABLE : FORMAT_TSV;
-    if (statement == NULL)
+    }
+    if (statement == NULL) {
         status = refuse("the query is empty");
-    else if (!blank(db, rest))
+    } else if (!blank(db, rest)) {
         status = refuse("one statement at a time");
-    else if (sqlite3_column_count(statement) == 0)
+    } else if (sqlite3_column_count(statement) == 0) {
         status = refuse(only_read);
-    else if (writers[format](statement, stdout) != 0)
+    } else if (writers[format](statement, stdout) != 0) {
         status = fail(db);
+    }
     sqlite3_finalize(statement);
     return status;
 }
@@ -101,8 +108,9 @@ static void list_views(sqlite3 *db)
 {
     sqlite3_stmt *names = NULL;
 
-    if (sqlite3_prepare_v2(db, GMT_VIEWS_SQL, -1, &names, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(db, GMT_VIEWS_SQL, -1, &names, NULL) != SQLITE_OK) {
         return;
+    }
     while (sqlite3_step(names) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(names, 0);
         char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
@@ -110,8 +118,9 @@ static void list_views(sqlite3 *db)
         size_t column = gmt_print_clean(stdout, name, 0);
 
         /* A view over tables that came after the trace cannot be asked. */
-        if (sql == NULL || sqlite3_prepare_v2(db, sql, -1, &view, NULL) != SQLITE_OK)
+        if (sql == NULL || sqlite3_prepare_v2(db, sql, -1, &view, NULL) != SQLITE_OK) {
             printf("  (not in this trace)");
+        }
         for (int i = 0; i < sqlite3_column_count(view); i++) {
             const char *field = sqlite3_column_name(view, i);
 
@@ -140,15 +149,18 @@ int gmt_command_sql(int argc, char **argv)
 
     gmt_command_parse(GMT_COMMAND_SQL, parse_option, doc, argc, argv, &options);
     int status = gmt_command_open(options.trace, &db);
-    if (status != GMT_EXIT_OK)
+    if (status != GMT_EXIT_OK) {
         return status;
+    }
     gmt_guard_seal(db);
-    if (options.query != NULL)
+    if (options.query != NULL) {
         status = run_query(db, &options);
-    else
+    } else {
         list_views(db);
-    if (fflush(stdout) != 0 && status == GMT_EXIT_OK)
+    }
+    if (fflush(stdout) != 0 && status == GMT_EXIT_OK) {
         status = GMT_EXIT_UNREADABLE;
+    }
     sqlite3_close(db);
     return status;
 }

@@ -71,12 +71,14 @@ static void put_cell(FILE *out, const struct table *table, size_t column, const 
     size_t blanks = table->widths[column] > length ? table->widths[column] - length : 0;
 
     fputs(column > 0 ? "  " : "", out);
-    if (table->numbers[column])
+    if (table->numbers[column]) {
         fprintf(out, "%*s", (int)blanks, "");
+    }
     gmt_print_clean(out, text, 0);
     /* Nothing behind the last column. */
-    if (!table->numbers[column] && column + 1 < table->columns)
+    if (!table->numbers[column] && column + 1 < table->columns) {
         fprintf(out, "%*s", (int)blanks, "");
+    }
 }
 
 static void widen(struct table *table, size_t column, const char *text)
@@ -84,8 +86,9 @@ static void widen(struct table *table, size_t column, const char *text)
     size_t length = gmt_clean_length(text);
 
     length = length < WIDEST ? length : WIDEST;
-    if (table->widths[column] < length)
+    if (table->widths[column] < length) {
         table->widths[column] = length;
+    }
 }
 
 /* Reads up to ROWS_AHEAD rows; the result of the last step. */
@@ -117,18 +120,21 @@ static int read_ahead(struct table *table, sqlite3_stmt *statement)
 
 static void put_table(struct table *table, sqlite3_stmt *statement, FILE *out)
 {
-    for (size_t i = 0; i < table->columns; i++)
+    for (size_t i = 0; i < table->columns; i++) {
         put_cell(out, table, i, sqlite3_column_name(statement, (int)i));
+    }
     fputc('\n', out);
     for (size_t i = 0; i < table->columns; i++) {
         fputs(i > 0 ? "  " : "", out);
-        for (size_t n = 0; n < table->widths[i]; n++)
+        for (size_t n = 0; n < table->widths[i]; n++) {
             fputs("─", out);
+        }
     }
     fputc('\n', out);
     for (size_t row = 0; row < table->rows; row++) {
-        for (size_t i = 0; i < table->columns; i++)
+        for (size_t i = 0; i < table->columns; i++) {
             put_cell(out, table, i, table->cells[row * table->columns + i]);
+        }
         fputc('\n', out);
     }
 }
@@ -142,20 +148,24 @@ int gmt_rows_table(sqlite3_stmt *statement, FILE *out)
                           .cells = calloc(ROWS_AHEAD * columns + 1, sizeof(*table.cells))};
     int rc = SQLITE_NOMEM;
 
-    if (table.widths == NULL || table.numbers == NULL || table.cells == NULL)
+    if (table.widths == NULL || table.numbers == NULL || table.cells == NULL) {
         goto out;
+    }
     rc = read_ahead(&table, statement);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
         goto out;
+    }
     put_table(&table, statement, out);
     while (rc == SQLITE_ROW && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        for (size_t i = 0; i < columns; i++)
+        for (size_t i = 0; i < columns; i++) {
             put_cell(out, &table, i, cell_text(statement, i));
+        }
         fputc('\n', out);
     }
 out:
-    for (size_t i = 0; table.cells != NULL && i < ROWS_AHEAD * columns; i++)
+    for (size_t i = 0; table.cells != NULL && i < ROWS_AHEAD * columns; i++) {
         free(table.cells[i]);
+    }
     free(table.cells);
     free(table.numbers);
     free(table.widths);
@@ -185,8 +195,9 @@ static void add_value(json_t *object, const char *name, json_t *value)
 
     if (unique != NULL) {
         strcpy(unique, clean);
-        for (int n = 2; json_object_get(object, unique) != NULL; n++)
+        for (int n = 2; json_object_get(object, unique) != NULL; n++) {
             snprintf(unique, bytes, "%s_%d", clean, n);
+        }
         json_object_set(object, unique, value);
     }
     json_decref(value);
@@ -203,8 +214,9 @@ int gmt_rows_json(sqlite3_stmt *statement, FILE *out)
     while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
         json_t *object = json_object();
 
-        for (int i = 0; i < columns; i++)
+        for (int i = 0; i < columns; i++) {
             add_value(object, sqlite3_column_name(statement, i), json_value(statement, i));
+        }
         fputs(first ? "\n" : ",\n", out);
         json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(17));
         json_decref(object);

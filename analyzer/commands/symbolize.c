@@ -33,12 +33,13 @@ static void take_dir(struct argp_state *state, struct symbolize_options *options
 {
     char *path = realpath(argument, NULL);
 
-    if (path == NULL)
+    if (path == NULL) {
         gmt_command_wrong(state, "--debug-dir %s: %s", argument, strerror(errno));
-    else if (options->dir_count == MOST_DIRS)
+    } else if (options->dir_count == MOST_DIRS) {
         argp_error(state, "at most %d folders", MOST_DIRS);
-    else
+    } else {
         options->dirs[options->dir_count++] = path;
+    }
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -50,8 +51,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_strict: options->strict = true; return 0;
     case ARGP_KEY_ARG: gmt_command_take(state, &options->trace, argument); return 0;
     case ARGP_KEY_END:
-        if (options->trace == NULL)
+        if (options->trace == NULL) {
             argp_error(state, "no trace given");
+        }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -80,8 +82,9 @@ static int print_rest(sqlite3 *db)
             "ON f.module_id = m.id WHERE f.file_id IS NULL AND f.runtime = 0 AND "
             "m.symbols IS NOT NULL AND m.symbols <> 'lines' GROUP BY m.id "
             "ORDER BY 4 DESC, 1",
-            -1, &rows, NULL) != SQLITE_OK)
+            -1, &rows, NULL) != SQLITE_OK) {
         return -1;
+    }
     while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
         const char *state = (const char *)sqlite3_column_text(rows, 1);
         const char *build_id = (const char *)sqlite3_column_text(rows, 2);
@@ -89,10 +92,11 @@ static int print_rest(sqlite3 *db)
         char *path = name != NULL ? gmt_clean_copy(name) : NULL;
 
         for (size_t i = 0; i < sizeof(wordings) / sizeof(wordings[0]); i++) {
-            if (strcmp(wordings[i].state, state) == 0)
+            if (strcmp(wordings[i].state, state) == 0) {
                 gmt_say(stdout, "%s %s (%lld frames%s%s)\n", path != NULL ? path : "?",
                         wordings[i].text, (long long)sqlite3_column_int64(rows, 3),
                         build_id != NULL ? ", build id " : "", build_id != NULL ? build_id : "");
+            }
         }
         free(path);
         count++;
@@ -114,8 +118,9 @@ static int symbolize(sqlite3 *db, const struct symbolize_options *options, int64
         (rc = gmt_database_exec(db, "BEGIN IMMEDIATE")) == 0 &&
         (rc = gmt_database_integer(db, count_named, 0, &before)) == 0 &&
         (rc = gmt_symbolize_again(db, &dirs)) == 0 &&
-        (rc = gmt_database_integer(db, count_named, 0, &after)) == 0)
+        (rc = gmt_database_integer(db, count_named, 0, &after)) == 0) {
         rc = gmt_database_exec(db, "COMMIT");
+    }
     *more = after - before;
     return rc;
 }
@@ -125,8 +130,9 @@ static int open_for_writing(const char *trace, sqlite3 **db)
     struct stat info;
     int rc = gmt_database_open(trace, db);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     return stat(trace, &info) == 0 ? gmt_guard_writing(*db, info.st_size) : -errno;
 }
 
@@ -166,9 +172,11 @@ int gmt_command_symbolize(int argc, char **argv)
         }
         gmt_database_close(db);
     }
-    for (size_t i = 0; i < options.dir_count; i++)
+    for (size_t i = 0; i < options.dir_count; i++) {
         free((char *)(uintptr_t)options.dirs[i]);
-    if (status == GMT_EXIT_OK && rest > 0 && options.strict)
+    }
+    if (status == GMT_EXIT_OK && rest > 0 && options.strict) {
         status = GMT_EXIT_INCOMPLETE;
+    }
     return fflush(stdout) == 0 ? status : GMT_EXIT_UNREADABLE;
 }

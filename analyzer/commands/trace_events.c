@@ -18,8 +18,9 @@ void gmt_events_text(struct gmt_events *events, const char *text)
     fputc('"', events->out);
     for (const char *at = clean; *at != '\0'; at++) {
         /* Control characters are gone already. */
-        if (*at == '"' || *at == '\\')
+        if (*at == '"' || *at == '\\') {
             fputc('\\', events->out);
+        }
         fputc(*at, events->out);
     }
     fputc('"', events->out);
@@ -39,8 +40,9 @@ void gmt_events_open(struct gmt_events *events, char phase, int pid, int64_t tid
     int64_t since_ns;
 
     /* Clocks of a damaged trace may be anything. */
-    if (__builtin_sub_overflow(at_ns, events->origin_ns, &since_ns))
+    if (__builtin_sub_overflow(at_ns, events->origin_ns, &since_ns)) {
         since_ns = at_ns < 0 ? INT64_MIN : INT64_MAX;
+    }
     fprintf(events->out, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%" PRId64, events->begun ? "," : "",
             phase, pid, tid);
     gmt_events_time(events, "ts", since_ns);
@@ -79,8 +81,9 @@ void gmt_events_place(struct gmt_events *events, const char *what, int pid, int6
 /* Whether the lane takes the event; closes what has ended. */
 static bool fits(struct gmt_lane *lane, bool nest, int64_t begin_ns, int64_t end_ns)
 {
-    while (lane->open > 0 && lane->ends_ns[lane->open - 1] <= begin_ns)
+    while (lane->open > 0 && lane->ends_ns[lane->open - 1] <= begin_ns) {
         lane->open--;
+    }
     return lane->open == 0 ||
            (nest && lane->open < GMT_LANE_DEPTH && end_ns <= lane->ends_ns[lane->open - 1]);
 }
@@ -89,14 +92,16 @@ int gmt_lanes_take(struct gmt_lanes *lanes, int64_t begin_ns, int64_t end_ns)
 {
     int at = 0;
 
-    while (at < lanes->count && !fits(&lanes->lane[at], lanes->nest, begin_ns, end_ns))
+    while (at < lanes->count && !fits(&lanes->lane[at], lanes->nest, begin_ns, end_ns)) {
         at++;
+    }
     if (at == GMT_LANES) {
         at = GMT_LANES - 1;
         lanes->lane[at].open = 0;
     }
-    if (at == lanes->count)
+    if (at == lanes->count) {
         lanes->count++;
+    }
     struct gmt_lane *lane = &lanes->lane[at];
     lane->ends_ns[lane->open++] = end_ns;
     return at;

@@ -39,8 +39,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_strict: options->strict = true; return 0;
     case ARGP_KEY_ARG: gmt_command_take(state, &options->trace, argument); return 0;
     case ARGP_KEY_END:
-        if (options->trace == NULL)
+        if (options->trace == NULL) {
             argp_error(state, "no trace given");
+        }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -48,8 +49,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static void add_fault(struct outcome *outcome, const char *text)
 {
-    if (outcome->faults < EXAMPLES)
+    if (outcome->faults < EXAMPLES) {
         outcome->examples[outcome->faults] = gmt_clean_copy(text != NULL ? text : "?");
+    }
     outcome->faults++;
 }
 
@@ -67,8 +69,9 @@ static void run_check(sqlite3 *db, const struct gmt_check *check, struct outcome
     }
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(statement);
-        if (rc == SQLITE_ROW)
+        if (rc == SQLITE_ROW) {
             add_fault(outcome, (const char *)sqlite3_column_text(statement, 0));
+        }
     }
     outcome->state = outcome->faults > 0 ? check->state : GMT_CHECK_OK;
     if (rc != SQLITE_DONE) {
@@ -88,12 +91,15 @@ static const char *state_name(enum gmt_check_state state)
 static void print_outcome(const struct outcome *outcome)
 {
     printf("%-8s %-17s %s", state_name(outcome->state), outcome->name, outcome->what);
-    if (outcome->state == GMT_CHECK_SKIPPED)
+    if (outcome->state == GMT_CHECK_SKIPPED) {
         printf(" (not in traces of that version)");
-    for (long i = 0; i < outcome->faults && i < EXAMPLES; i++)
+    }
+    for (long i = 0; i < outcome->faults && i < EXAMPLES; i++) {
         printf("%s%s", i == 0 ? ": not so: " : ", ", outcome->examples[i]);
-    if (outcome->faults > EXAMPLES)
+    }
+    if (outcome->faults > EXAMPLES) {
         printf(" and %ld more", outcome->faults - EXAMPLES);
+    }
     putchar('\n');
 }
 
@@ -101,8 +107,9 @@ static json_t *json_of(const struct outcome *outcome)
 {
     json_t *examples = json_array();
 
-    for (long i = 0; i < outcome->faults && i < EXAMPLES; i++)
+    for (long i = 0; i < outcome->faults && i < EXAMPLES; i++) {
         json_array_append_new(examples, gmt_json_text(outcome->examples[i]));
+    }
     return json_pack("{ss, ss, ss, sI, so}", "name", outcome->name, "state",
                      state_name(outcome->state), "what", outcome->what, "faults",
                      (json_int_t)outcome->faults, "examples", examples);
@@ -114,8 +121,9 @@ static void print_json(const char *trace, const struct outcome *outcomes, size_t
     static const char *const results[] = {"ok", "ok", "incomplete", "damaged"};
     json_t *checks = json_array(), *root;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         json_array_append_new(checks, json_of(&outcomes[i]));
+    }
     root = json_pack("{ss, si, so, ss, so}", "format", "gmtrace-validation", "version", 1, "trace",
                      gmt_json_text(trace), "result", results[worst], "checks", checks);
     /* With a part missing it would look whole. */
@@ -145,8 +153,9 @@ static bool open_trace(const char *trace, sqlite3 **db, struct outcome *outcome)
 
 static int status_of(enum gmt_check_state worst, bool strict)
 {
-    if (worst == GMT_CHECK_FAILED)
+    if (worst == GMT_CHECK_FAILED) {
         return GMT_EXIT_UNREADABLE;
+    }
     return worst == GMT_CHECK_WARNING && strict ? GMT_EXIT_INCOMPLETE : GMT_EXIT_OK;
 }
 
@@ -162,22 +171,27 @@ int gmt_command_validate(int argc, char **argv)
 
     gmt_command_parse(GMT_COMMAND_VALIDATE, parse_option, doc, argc, argv, &options);
     struct outcome *outcomes = calloc(gmt_check_count + 1, sizeof(*outcomes));
-    if (outcomes == NULL)
+    if (outcomes == NULL) {
         return GMT_EXIT_UNREADABLE;
+    }
     if (open_trace(options.trace, &db, &outcomes[0])) {
-        for (size_t i = 0; i < gmt_check_count; i++)
+        for (size_t i = 0; i < gmt_check_count; i++) {
             run_check(db, &gmt_checks[i], &outcomes[n++]);
+        }
     }
     for (size_t i = 0; i < n; i++) {
         worst = outcomes[i].state > worst ? outcomes[i].state : worst;
-        if (!options.json)
+        if (!options.json) {
             print_outcome(&outcomes[i]);
+        }
     }
-    if (options.json)
+    if (options.json) {
         print_json(options.trace, outcomes, n, worst);
+    }
     for (size_t i = 0; i < n; i++) {
-        for (int example = 0; example < EXAMPLES; example++)
+        for (int example = 0; example < EXAMPLES; example++) {
             free(outcomes[i].examples[example]);
+        }
     }
     free(outcomes);
     sqlite3_close(db);

@@ -23,16 +23,18 @@ static const char *types_of(const char *declared)
                                            {"BLOB", "('blob', 'null')"}};
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (strcmp(types[i][0], declared) == 0)
+        if (strcmp(types[i][0], declared) == 0) {
             return types[i][1];
+        }
     }
     return NULL;
 }
 
 static void add_union(sqlite3_str *sql)
 {
-    if (sqlite3_str_length(sql) > 0)
+    if (sqlite3_str_length(sql) > 0) {
         sqlite3_str_appendf(sql, " UNION ALL ");
+    }
 }
 
 /* "table.column is text" of the first such column of a row. */
@@ -42,13 +44,15 @@ static void add_types(sqlite3_str *sql, sqlite3 *db, sqlite3 *model, const char 
     sqlite3_str *where = sqlite3_str_new(db);
 
     if (sqlite3_prepare_v2(model, "SELECT name, type FROM pragma_table_info(?1)", -1, &columns,
-                           NULL) == SQLITE_OK)
+                           NULL) == SQLITE_OK) {
         sqlite3_bind_text(columns, 1, table, -1, SQLITE_STATIC);
+    }
     while (columns != NULL && sqlite3_step(columns) == SQLITE_ROW) {
         const char *name = column_text(columns, 0), *types = types_of(column_text(columns, 1));
 
-        if (types == NULL || !gmt_trace_has_column(db, table, name))
+        if (types == NULL || !gmt_trace_has_column(db, table, name)) {
             continue;
+        }
         if (sqlite3_str_length(where) == 0) {
             add_union(sql);
             sqlite3_str_appendf(sql, "SELECT '%w.' || CASE ", table);
@@ -61,8 +65,9 @@ static void add_types(sqlite3_str *sql, sqlite3 *db, sqlite3 *model, const char 
     sqlite3_finalize(columns);
     bool any = sqlite3_str_length(where) > 0;
     char *condition = sqlite3_str_finish(where);
-    if (any && condition != NULL)
+    if (any && condition != NULL) {
         sqlite3_str_appendf(sql, "END FROM main.\"%w\" WHERE%s", table, condition);
+    }
     sqlite3_free(condition);
 }
 
@@ -93,16 +98,18 @@ char *gmt_check_sql(const struct gmt_check *check, sqlite3 *db)
     sqlite3_stmt *tables = NULL;
     sqlite3_str *sql = sqlite3_str_new(db);
 
-    if (check->sql != NULL)
+    if (check->sql != NULL) {
         sqlite3_str_appendf(sql, "%s", check->sql);
-    else if (gmt_own_schema(&model) == 0)
+    } else if (gmt_own_schema(&model) == 0) {
         (void)sqlite3_prepare_v2(model, "SELECT name, sql FROM sqlite_master WHERE type = 'table'",
                                  -1, &tables, NULL);
+    }
     while (tables != NULL && sqlite3_step(tables) == SQLITE_ROW) {
-        if (check->made_of == GMT_CHECK_TYPES)
+        if (check->made_of == GMT_CHECK_TYPES) {
             add_types(sql, db, model, column_text(tables, 0));
-        else
+        } else {
             add_constraints(sql, db, column_text(tables, 0), column_text(tables, 1));
+        }
     }
     sqlite3_finalize(tables);
     sqlite3_close(model);

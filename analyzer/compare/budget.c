@@ -55,15 +55,19 @@ static int read_limit(struct reading *r, struct gmt_assertion *a, const char *na
                       const json_t *value)
 {
     for (int i = 0; i < GMT_LIMITS; i++) {
-        if (strcmp(name, limits[i].name) != 0)
+        if (strcmp(name, limits[i].name) != 0) {
             continue;
-        if (!json_is_number(value))
+        }
+        if (!json_is_number(value)) {
             return wrong(r, "%s: %s must be a number", a->key, name);
-        if (a->figure >= 0 && !limits[i].of_figures)
+        }
+        if (a->figure >= 0 && !limits[i].of_figures) {
             return wrong(r, "%s: %s is asked of rules; a figure has maxNumericValue", a->key, name);
+        }
         a->limits[i] = json_number_value(value);
-        if (!(a->limits[i] >= 0 && a->limits[i] <= LIMIT_MOST))
+        if (!(a->limits[i] >= 0 && a->limits[i] <= LIMIT_MOST)) {
             return wrong(r, "%s: %s must be between 0 and %g", a->key, name, LIMIT_MOST);
+        }
         return 0;
     }
     /* A limit that is misspelt must not pass as one that holds. */
@@ -99,22 +103,27 @@ static int read_assertion(struct reading *r, struct gmt_assertion *a, const char
 
     *a = (struct gmt_assertion){.key = gmt_arena_copy(r->arena, key), .limits = {NAN, NAN, NAN}};
     int rc = find_key(r, a);
-    if (rc == 0)
+    if (rc == 0) {
         rc = read_level(r, a, level);
+    }
     if (rc == 0 && json_is_array(value) &&
-        (json_array_size(value) > 2 || (asked != NULL && !json_is_object(asked))))
+        (json_array_size(value) > 2 || (asked != NULL && !json_is_object(asked)))) {
         rc = wrong(r, "%s: must be a level, or a level and an object of limits", key);
+    }
     size_t before = 0;
     json_object_foreach(asked, name, limit)
     {
-        if (rc == 0)
+        if (rc == 0) {
             rc = read_limit(r, a, name, limit);
+        }
         before++;
     }
-    if (rc != 0 || before > 0 || a->level == GMT_LEVEL_OFF)
+    if (rc != 0 || before > 0 || a->level == GMT_LEVEL_OFF) {
         return rc;
-    if (a->figure >= 0)
+    }
+    if (a->figure >= 0) {
         return wrong(r, "%s: a figure needs a limit: [\"error\", {\"maxNumericValue\": N}]", key);
+    }
     /* As there: without a limit, a rule has to pass. */
     a->limits[GMT_LIMIT_SCORE] = 1;
     return 0;
@@ -139,24 +148,29 @@ int gmt_budget_read(struct gmt_budget *budget, const char *path, struct gmt_aren
     *budget = (struct gmt_budget){0};
     errno = 0;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL && error.line <= 0)
+    if (root == NULL && error.line <= 0) {
         return wrong(&r, "%s", errno != 0 ? strerror(errno) : error.text);
-    if (root == NULL)
+    }
+    if (root == NULL) {
         return wrong(&r, "line %d: %s", error.line, error.text);
+    }
     json_t *assertions = assertions_of(root);
-    if (!json_is_object(assertions))
+    if (!json_is_object(assertions)) {
         rc = wrong(&r, "no object \"assertions\"");
+    }
     json_object_foreach(assertions, key, value)
     {
         struct gmt_assertion *slot = rc != 0 ? NULL
                                              : GMT_PUSH(arena, budget->assertions, budget->count);
 
-        if (slot != NULL)
+        if (slot != NULL) {
             rc = read_assertion(&r, slot, key, value);
+        }
     }
     json_decref(root);
-    if (rc == 0 && arena->failed)
+    if (rc == 0 && arena->failed) {
         rc = wrong(&r, "%s", strerror(ENOMEM));
+    }
     return rc;
 }
 
@@ -168,8 +182,9 @@ static void sum_rule(const struct gmt_summary *summary, const char *rule, double
     for (size_t i = 0; i < summary->finding_count; i++) {
         const struct gmt_finding *finding = &summary->findings[i];
 
-        if (finding->severity == GMT_SEVERITY_NOTE || strcmp(finding->rule, rule) != 0)
+        if (finding->severity == GMT_SEVERITY_NOTE || strcmp(finding->rule, rule) != 0) {
             continue;
+        }
         (*n)++;
         *ns += finding->saving.best_ns;
     }
@@ -182,8 +197,9 @@ static double value_of(const struct gmt_assertion *a, const struct gmt_summary *
     double n, ns;
 
     *why = "not measured";
-    if (a->figure >= 0)
+    if (a->figure >= 0) {
         return summary->values[a->figure];
+    }
     const struct gmt_rule_result *result = gmt_summary_rule(summary, a->rule);
     if (result == NULL || result->outcome == GMT_OUTCOME_COULD_NOT_CHECK) {
         *why = result == NULL ? "the rule did not run" : result->why;
@@ -224,10 +240,11 @@ static const char *places(struct gmt_arena *arena, const struct gmt_summary *sum
     for (size_t i = 0; i < summary->finding_count; i++) {
         const struct gmt_finding *finding = &summary->findings[i];
 
-        if (finding->severity != GMT_SEVERITY_NOTE && strcmp(finding->rule, rule) == 0)
+        if (finding->severity != GMT_SEVERITY_NOTE && strcmp(finding->rule, rule) == 0) {
             text = text == NULL
                        ? gmt_arena_text(arena, "%s: %s", finding->slug, finding->where.label)
                        : gmt_arena_text(arena, "%s, %s", text, finding->where.label);
+        }
     }
     return text;
 }
@@ -263,8 +280,9 @@ void gmt_budget_check(const struct gmt_budget *budget, const struct gmt_summary 
         const struct gmt_assertion *a = &budget->assertions[i];
 
         for (int limit = 0; limit < GMT_LIMITS && a->level != GMT_LEVEL_OFF; limit++) {
-            if (!isnan(a->limits[limit]))
+            if (!isnan(a->limits[limit])) {
                 check_limit(a, summary, (enum gmt_limit)limit, gates);
+            }
         }
     }
 }

@@ -41,8 +41,9 @@ void gmt_noise_fill(struct gmt_summary *summary)
     double copies = summary->values[GMT_FIGURE_copy_ns];
     double pageable = summary->values[GMT_FIGURE_pageable_ns];
 
-    if (summary->simulated)
+    if (summary->simulated) {
         return;
+    }
     noise[GMT_FIGURE_wall_ns] = GMT_NOISE_WALL;
     noise[GMT_FIGURE_gpu_busy_ns] = GMT_NOISE_BUSY;
     noise[GMT_FIGURE_pageable_ns] = GMT_NOISE_PAGEABLE;
@@ -63,16 +64,18 @@ static int compare_doubles(const void *a, const void *b)
 
 double gmt_median(double *values, size_t n)
 {
-    if (n == 0)
+    if (n == 0) {
         return NAN;
+    }
     qsort(values, n, sizeof(*values), compare_doubles);
     return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
 double gmt_median_deviation(double *values, size_t n, double middle)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         values[i] = fabs(values[i] - middle);
+    }
     return gmt_median(values, n);
 }
 
@@ -80,8 +83,9 @@ void gmt_summaries_time_alike(struct gmt_summary *const *summaries, size_t n)
 {
     bool all_known = true;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         all_known = all_known && !isnan(summaries[i]->own_ns);
+    }
     for (size_t i = 0; i < n && !all_known; i++) {
         summaries[i]->values[GMT_FIGURE_wall_ns] = summaries[i]->recorded_ns;
         summaries[i]->own_ns = NAN;
@@ -93,21 +97,25 @@ void gmt_summaries_join(struct gmt_summary *joined, const struct gmt_summary *ru
     double *values = malloc(n * sizeof(*values));
 
     *joined = runs[0];
-    for (size_t i = 0; values != NULL && i < n; i++)
+    for (size_t i = 0; values != NULL && i < n; i++) {
         values[i] = runs[i].recorded_ns;
-    if (values != NULL && n > 0)
+    }
+    if (values != NULL && n > 0) {
         joined->recorded_ns = gmt_median(values, n);
+    }
     for (int figure = 0; values != NULL && n > 1 && figure < GMT_FIGURES; figure++) {
         size_t known = 0;
 
         for (size_t i = 0; i < n; i++) {
-            if (!isnan(runs[i].values[figure]))
+            if (!isnan(runs[i].values[figure])) {
                 values[known++] = runs[i].values[figure];
+            }
         }
         double middle = gmt_median(values, known);
         joined->values[figure] = middle;
-        if (known < GMT_NOISE_RUNS || !(middle > 0))
+        if (known < GMT_NOISE_RUNS || !(middle > 0)) {
             continue;
+        }
         /* Of the difference between one more run and the middle of these. */
         joined->noise[figure] = 3 * sqrt(1 + 1.0 / (double)known) * 1.4826 *
                                 gmt_median_deviation(values, known, middle) / middle;
@@ -126,13 +134,16 @@ static enum gmt_change change_of(const struct gmt_figure_change *c, int figure)
 {
     bool is_time = gmt_figure_rows[figure].kind == GMT_KIND_NS;
 
-    if (isnan(c->share) || isnan(c->noise))
+    if (isnan(c->share) || isnan(c->noise)) {
         return c->a == c->b ? GMT_CHANGE_SAME : GMT_CHANGE_UNCLEAR;
-    if (fabs(c->share) <= c->noise || (is_time && fabs(c->share) <= GMT_SAME_SHARE))
+    }
+    if (fabs(c->share) <= c->noise || (is_time && fabs(c->share) <= GMT_SAME_SHARE)) {
         return fabs(c->share) <= GMT_SAME_SHARE || c->noise <= GMT_NOISE_SMALL ? GMT_CHANGE_SAME
                                                                                : GMT_CHANGE_UNCLEAR;
-    if (is_speed(figure))
+    }
+    if (is_speed(figure)) {
         return c->share < 0 ? GMT_CHANGE_FASTER : GMT_CHANGE_SLOWER;
+    }
     return c->share < 0 ? GMT_CHANGE_LESS : GMT_CHANGE_MORE;
 }
 
@@ -140,8 +151,9 @@ static void compare_figure(struct gmt_figure_change *c, double a, double b, doub
                            int figure)
 {
     *c = (struct gmt_figure_change){.a = a, .b = b, .share = b / a - 1, .noise = noise};
-    if (a == 0)
+    if (a == 0) {
         c->share = b > 0 ? INFINITY : b == 0 ? 0 : NAN;
+    }
     c->change = change_of(c, figure);
 }
 
@@ -152,12 +164,15 @@ static bool differ(const char *a, const char *b)
 
 static const char *warning_of(const struct gmt_summary *a, const struct gmt_summary *b)
 {
-    if (a->simulated != b->simulated)
+    if (a->simulated != b->simulated) {
         return "one trace is of the software device: its counts are comparable, its times are none";
-    if (differ(a->device_name, b->device_name))
+    }
+    if (differ(a->device_name, b->device_name)) {
         return "the traces are of different GPUs: their times differ for that reason alone";
-    if (differ(a->driver_version, b->driver_version))
+    }
+    if (differ(a->driver_version, b->driver_version)) {
         return "the traces were recorded with different drivers";
+    }
     return NULL;
 }
 
@@ -165,8 +180,9 @@ void gmt_compare(struct gmt_comparison *comparison, const struct gmt_summary *a,
                  const struct gmt_summary *b, struct gmt_arena *arena)
 {
     *comparison = (struct gmt_comparison){.a = a, .b = b, .warning = warning_of(a, b)};
-    for (int i = 0; i < GMT_FIGURES; i++)
+    for (int i = 0; i < GMT_FIGURES; i++) {
         compare_figure(&comparison->figures[i], a->values[i], b->values[i],
                        fmax(a->noise[i], b->noise[i]), i);
+    }
     gmt_compare_findings(comparison, arena);
 }

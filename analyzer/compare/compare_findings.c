@@ -24,10 +24,12 @@ static bool by_fingerprint(const struct gmt_finding *a, const struct gmt_finding
 /* A kernel that was renamed has another fingerprint; a function that was, another still. */
 static bool by_place(const struct gmt_finding *a, const struct gmt_finding *b)
 {
-    if (strcmp(a->rule, b->rule) != 0)
+    if (strcmp(a->rule, b->rule) != 0) {
         return false;
-    if (a->where.kernel != NULL || b->where.kernel != NULL)
+    }
+    if (a->where.kernel != NULL || b->where.kernel != NULL) {
         return same_text(a->where.kernel, b->where.kernel);
+    }
     return a->where.file != NULL && same_text(a->where.file, b->where.file) &&
            (a->where.line == b->where.line || same_text(a->where.function, b->where.function));
 }
@@ -75,8 +77,9 @@ static void judge(struct gmt_finding_change *change, double noise)
         double share = b->excess_bytes / a->excess_bytes - 1;
 
         change->why = "by the bytes moved for nothing, which are exact";
-        if (fabs(share) > GMT_SAME_EXCESS)
+        if (fabs(share) > GMT_SAME_EXCESS) {
             change->fate = share < 0 ? GMT_FATE_BETTER : GMT_FATE_WORSE;
+        }
         return;
     }
     double by = b->saving.best_ns - a->saving.best_ns;
@@ -104,11 +107,13 @@ static void add(struct pairing *p, const struct gmt_finding *a, const struct gmt
     const struct gmt_finding *one = a != NULL ? a : b;
 
     /* Notes that stay notes, come or go are nobody's concern. */
-    if ((a == NULL || is_note(a)) && (b == NULL || is_note(b)))
+    if ((a == NULL || is_note(a)) && (b == NULL || is_note(b))) {
         return;
+    }
     struct gmt_finding_change *change = GMT_PUSH(p->arena, c->findings, c->finding_count);
-    if (change == NULL)
+    if (change == NULL) {
         return;
+    }
     *change = (struct gmt_finding_change){.a = a, .b = b};
     if (a != NULL && b != NULL) {
         judge(change, c->figures[GMT_FIGURE_saving_ns].noise);
@@ -138,8 +143,9 @@ static int compare_changes(const void *a, const void *b)
         [GMT_FATE_FIXED] = 3, [GMT_FATE_SAME] = 4,  [GMT_FATE_UNCHECKED] = 5};
     const struct gmt_finding_change *x = a, *y = b;
 
-    if (x->fate != y->fate)
+    if (x->fate != y->fate) {
         return order[x->fate] - order[y->fate];
+    }
     return (rank_of(x) < rank_of(y)) - (rank_of(x) > rank_of(y));
 }
 
@@ -153,17 +159,21 @@ void gmt_compare_findings(struct gmt_comparison *comparison, struct gmt_arena *a
         .taken = gmt_arena_alloc(arena, (b->finding_count + 1) * sizeof(*p.taken)),
     };
 
-    if (p.of_a == NULL || p.taken == NULL)
+    if (p.of_a == NULL || p.taken == NULL) {
         return;
+    }
     pair(&p, by_fingerprint);
     pair(&p, by_place);
-    for (size_t i = 0; i < a->finding_count; i++)
+    for (size_t i = 0; i < a->finding_count; i++) {
         add(&p, &a->findings[i], p.of_a[i]);
-    for (size_t j = 0; j < b->finding_count; j++) {
-        if (!p.taken[j])
-            add(&p, NULL, &b->findings[j]);
     }
-    if (comparison->finding_count > 1)
+    for (size_t j = 0; j < b->finding_count; j++) {
+        if (!p.taken[j]) {
+            add(&p, NULL, &b->findings[j]);
+        }
+    }
+    if (comparison->finding_count > 1) {
         qsort(comparison->findings, comparison->finding_count, sizeof(*comparison->findings),
               compare_changes);
+    }
 }

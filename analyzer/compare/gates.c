@@ -10,8 +10,9 @@ void gmt_gates_add(struct gmt_gates *gates, const struct gmt_gate *gate)
 {
     struct gmt_gate *slot = GMT_PUSH(gates->arena, gates->gates, gates->count);
 
-    if (slot != NULL)
+    if (slot != NULL) {
         *slot = *gate;
+    }
 }
 
 static void check_figure(struct gmt_gates *gates, const struct gmt_figure_change *change,
@@ -27,8 +28,9 @@ static void check_figure(struct gmt_gates *gates, const struct gmt_figure_change
     gate.limit = gmt_arena_text(arena, "<= %s", most);
     if (!known) {
         /* Unknown in both is no news: a trace of the software device has no times. */
-        if (isnan(change->a) && isnan(change->b))
+        if (isnan(change->a) && isnan(change->b)) {
             return;
+        }
         gate.holds = GMT_HOLDS_UNKNOWN;
         gate.note = isnan(change->a) ? "not known of the baseline" : "not known of this trace";
     } else if (change->b > change->a * (1 + share)) {
@@ -49,8 +51,9 @@ static void check_findings(struct gmt_gates *gates, const struct gmt_comparison 
     for (size_t i = 0; i < comparison->finding_count; i++) {
         const struct gmt_finding *found = comparison->findings[i].b;
 
-        if (comparison->findings[i].fate != GMT_FATE_NEW || found->severity < GMT_SEVERITY_MEDIUM)
+        if (comparison->findings[i].fate != GMT_FATE_NEW || found->severity < GMT_SEVERITY_MEDIUM) {
             continue;
+        }
         gmt_gates_add(gates,
                       &(struct gmt_gate){.level = GMT_LEVEL_ERROR,
                                          .holds = GMT_HOLDS_NO,
@@ -71,19 +74,22 @@ void gmt_gates_baseline(struct gmt_gates *gates, const struct gmt_comparison *co
         for (int i = 0; i < GMT_FIGURES; i++) {
             const struct gmt_figure_row *row = &gmt_figure_rows[i];
 
-            if (row->gated && (row->kind == GMT_KIND_NS) == (times == 1))
+            if (row->gated && (row->kind == GMT_KIND_NS) == (times == 1)) {
                 check_figure(gates, &comparison->figures[i], row, share);
+            }
         }
-        if (times == 0)
+        if (times == 0) {
             check_findings(gates, comparison);
+        }
     }
 }
 
 static bool any(const struct gmt_gates *gates, enum gmt_holds holds)
 {
     for (size_t i = 0; i < gates->count; i++) {
-        if (gates->gates[i].level == GMT_LEVEL_ERROR && gates->gates[i].holds == holds)
+        if (gates->gates[i].level == GMT_LEVEL_ERROR && gates->gates[i].holds == holds) {
             return true;
+        }
     }
     return false;
 }
@@ -100,8 +106,9 @@ bool gmt_gates_unknown(const struct gmt_gates *gates)
 
 static const char *outcome(const struct gmt_gate *gate)
 {
-    if (gate->holds == GMT_HOLDS_UNKNOWN)
+    if (gate->holds == GMT_HOLDS_UNKNOWN) {
         return "unknown";
+    }
     return gate->level == GMT_LEVEL_WARN ? "warning" : "FAILED";
 }
 
@@ -114,8 +121,9 @@ static const char *cell(const struct gmt_gate *gate, int column)
 
 static void fill_up(FILE *out, size_t n)
 {
-    for (; n > 0; n--)
+    for (; n > 0; n--) {
         fputc(' ', out);
+    }
 }
 
 /* The notes begin in one column; a line without one ends with its last cell. */
@@ -144,8 +152,9 @@ void gmt_gates_print(const struct gmt_gates *gates, const char *trace, FILE *out
         const struct gmt_gate *gate = &gates->gates[i];
 
         checked += gate->level != GMT_LEVEL_OFF;
-        if (gate->level == GMT_LEVEL_OFF || gate->holds == GMT_HOLDS_YES)
+        if (gate->level == GMT_LEVEL_OFF || gate->holds == GMT_HOLDS_YES) {
             continue;
+        }
         told++;
         failed += gate->level == GMT_LEVEL_ERROR && gate->holds == GMT_HOLDS_NO;
         for (int c = 0; c < COLUMNS; c++) {
@@ -154,15 +163,17 @@ void gmt_gates_print(const struct gmt_gates *gates, const char *trace, FILE *out
             widths[c] = length > widths[c] ? length : widths[c];
         }
     }
-    if (told == 0)
+    if (told == 0) {
         return;
+    }
     fputs("gmanalyze: ", out);
     gmt_print_clean(out, trace, 0);
     fprintf(out, ": %zu of %zu gates failed\n", failed, checked);
     for (size_t i = 0; i < gates->count; i++) {
         const struct gmt_gate *gate = &gates->gates[i];
 
-        if (gate->level != GMT_LEVEL_OFF && gate->holds != GMT_HOLDS_YES)
+        if (gate->level != GMT_LEVEL_OFF && gate->holds != GMT_HOLDS_YES) {
             print_row(gate, widths, out);
+        }
     }
 }

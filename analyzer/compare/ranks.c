@@ -17,10 +17,12 @@ static double score_of(double value, double middle, double deviation)
 {
     double by = fabs(value - middle);
 
-    if (isnan(value))
+    if (isnan(value)) {
         return NAN;
-    if (by <= GMT_ODD_SHARE * fabs(middle))
+    }
+    if (by <= GMT_ODD_SHARE * fabs(middle)) {
         return 0;
+    }
     /* More than half of the traces agree exactly: whoever does not is odd. */
     return deviation > 0 ? GMT_NORMAL * by / deviation : INFINITY;
 }
@@ -40,8 +42,9 @@ static void fill_figure(struct gmt_ranks *ranks, int index, double *values, stru
     *figure = (struct gmt_rank_figure){.min = NAN, .median = NAN, .max = NAN, .odd = ranks->count};
     figure->scores = gmt_arena_alloc(arena, ranks->count * sizeof(*figure->scores));
     for (size_t i = 0; i < ranks->count; i++) {
-        if (!isnan(ranks->traces[i].values[index]))
+        if (!isnan(ranks->traces[i].values[index])) {
             values[figure->known++] = ranks->traces[i].values[index];
+        }
     }
     if (figure->known == 0 || figure->scores == NULL) {
         figure->known = 0;
@@ -66,8 +69,9 @@ static struct gmt_rank_finding *
 find_or_add(struct gmt_ranks *ranks, const struct gmt_finding *finding, struct gmt_arena *arena)
 {
     for (size_t i = 0; i < ranks->finding_count; i++) {
-        if (strcmp(ranks->findings[i].largest->fingerprint, finding->fingerprint) == 0)
+        if (strcmp(ranks->findings[i].largest->fingerprint, finding->fingerprint) == 0) {
             return &ranks->findings[i];
+        }
     }
     struct gmt_rank_finding *added = GMT_PUSH(arena, ranks->findings, ranks->finding_count);
     if (added != NULL) {
@@ -84,15 +88,18 @@ static void merge_findings(struct gmt_ranks *ranks, struct gmt_arena *arena)
             const struct gmt_finding *finding = &ranks->traces[i].findings[f];
             struct gmt_rank_finding *merged;
 
-            if (finding->severity == GMT_SEVERITY_NOTE)
+            if (finding->severity == GMT_SEVERITY_NOTE) {
                 continue;
+            }
             merged = find_or_add(ranks, finding, arena);
-            if (merged == NULL || merged->traces == NULL)
+            if (merged == NULL || merged->traces == NULL) {
                 continue;
+            }
             /* A fingerprint is unique within its trace. */
             merged->traces[merged->count++] = i;
-            if (finding->saving.best_ns > merged->largest->saving.best_ns)
+            if (finding->saving.best_ns > merged->largest->saving.best_ns) {
                 merged->largest = finding;
+            }
         }
     }
 }
@@ -100,8 +107,9 @@ static void merge_findings(struct gmt_ranks *ranks, struct gmt_arena *arena)
 static double saving_in(const struct gmt_summary *trace, const char *fingerprint)
 {
     for (size_t f = 0; f < trace->finding_count; f++) {
-        if (strcmp(trace->findings[f].fingerprint, fingerprint) == 0)
+        if (strcmp(trace->findings[f].fingerprint, fingerprint) == 0) {
             return trace->findings[f].saving.best_ns;
+        }
     }
     return NAN;
 }
@@ -113,8 +121,9 @@ static void price(const struct gmt_ranks *ranks, struct gmt_rank_finding *merged
     for (size_t i = 0; i < merged->count; i++) {
         double ns = saving_in(&ranks->traces[merged->traces[i]], merged->largest->fingerprint);
 
-        if (!isnan(ns))
+        if (!isnan(ns)) {
             values[n++] = ns;
+        }
     }
     merged->median_ns = gmt_median(values, n);
     merged->min_ns = n > 0 ? values[0] : NAN;
@@ -131,8 +140,9 @@ static int compare_merged(const void *a, const void *b)
     const struct gmt_rank_finding *x = a, *y = b;
     double p = weight(x), q = weight(y);
 
-    if (p < q || p > q)
+    if (p < q || p > q) {
         return p < q ? 1 : -1;
+    }
     return strcmp(x->largest->fingerprint, y->largest->fingerprint);
 }
 
@@ -143,9 +153,10 @@ static size_t oddest(const struct gmt_ranks *ranks)
     for (size_t i = 0; i < ranks->count; i++) {
         size_t n = 0;
 
-        for (int f = 0; f < GMT_FIGURES; f++)
+        for (int f = 0; f < GMT_FIGURES; f++) {
             n += gmt_figure_rows[f].gated && ranks->figures[f].known > 0 &&
                  gmt_rank_is_odd(&ranks->figures[f], i);
+        }
         if (n > most) {
             most = n;
             odd = i;
@@ -160,14 +171,18 @@ void gmt_ranks_fill(struct gmt_ranks *ranks, const struct gmt_summary *traces, s
     double *values = gmt_arena_alloc(arena, (n + 1) * sizeof(*values));
 
     *ranks = (struct gmt_ranks){.traces = traces, .count = n};
-    if (values == NULL)
+    if (values == NULL) {
         return;
-    for (int i = 0; i < GMT_FIGURES; i++)
+    }
+    for (int i = 0; i < GMT_FIGURES; i++) {
         fill_figure(ranks, i, values, arena);
+    }
     merge_findings(ranks, arena);
-    for (size_t i = 0; i < ranks->finding_count; i++)
+    for (size_t i = 0; i < ranks->finding_count; i++) {
         price(ranks, &ranks->findings[i], values);
-    if (ranks->finding_count > 1)
+    }
+    if (ranks->finding_count > 1) {
         qsort(ranks->findings, ranks->finding_count, sizeof(*ranks->findings), compare_merged);
+    }
     ranks->odd = oddest(ranks);
 }

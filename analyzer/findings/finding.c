@@ -35,8 +35,9 @@ struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis)
 {
     struct gmt_finding *finding = gmt_arena_alloc(analysis->report->arena, sizeof(*finding));
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return NULL;
+    }
     finding->rule = analysis->rule->id;
     finding->slug = analysis->rule->slug;
     finding->title = analysis->rule->title;
@@ -52,8 +53,9 @@ struct gmt_finding *gmt_finding_new(struct gmt_analysis *analysis)
 void gmt_finding_evidence(struct gmt_finding *finding, const char *name, const char *unit,
                           double value)
 {
-    if (finding == NULL || finding->evidence_count == GMT_EVIDENCE_MAX)
+    if (finding == NULL || finding->evidence_count == GMT_EVIDENCE_MAX) {
         return;
+    }
     finding->evidence[finding->evidence_count++] = (struct gmt_evidence){name, unit, value};
 }
 
@@ -73,12 +75,14 @@ static void add_evidence(struct gmt_finding *finding, const char *name, const ch
 void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
                        struct gmt_interval interval)
 {
-    if (finding == NULL || interval.end_ns <= interval.begin_ns)
+    if (finding == NULL || interval.end_ns <= interval.begin_ns) {
         return;
+    }
     struct gmt_interval *claim = GMT_PUSH(analysis->report->arena, finding->claims,
                                           finding->claim_count);
-    if (claim != NULL)
+    if (claim != NULL) {
         *claim = interval;
+    }
 }
 
 /* What tells launches of one kernel apart. */
@@ -87,9 +91,10 @@ static const char *class_shape(struct gmt_analysis *analysis, const struct gmt_t
     const int64_t *g = class->grid, *b = class->block;
     char shared[64] = "", size[GMT_FORMAT_BYTES];
 
-    if (class->dynamic_shared_bytes > 0)
+    if (class->dynamic_shared_bytes > 0) {
         snprintf(shared, sizeof(shared), " with %s of shared memory",
                  gmt_format_bytes(size, (double)class->dynamic_shared_bytes));
+    }
     return gmt_text(analysis, "%dx%dx%d blocks of %dx%dx%d threads%s", (int)g[0], (int)g[1],
                     (int)g[2], (int)b[0], (int)b[1], (int)b[2], shared);
 }
@@ -99,32 +104,38 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    if (finding != NULL && finding->part == NULL)
+    if (finding != NULL && finding->part == NULL) {
         finding->part = class_shape(analysis, class);
-    if (class->in_graphs > 0)
+    }
+    if (class->in_graphs > 0) {
         add_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
-    for (int64_t i = 0; i < class->in_graphs; i++)
+    }
+    for (int64_t i = 0; i < class->in_graphs; i++) {
         gmt_finding_claim(
             analysis, finding,
             (struct gmt_interval){class->nodes[i].device_start_ns, class->nodes[i].device_end_ns});
+    }
     for (int64_t i = 0; i < class->alone; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[class->of_class[i]];
 
-        if (launch->device_end_ns != GMT_NO_TIME)
+        if (launch->device_end_ns != GMT_NO_TIME) {
             gmt_finding_claim(
                 analysis, finding,
                 (struct gmt_interval){launch->device_start_ns, launch->device_end_ns});
-        else if (class->by_cycles && launch->measured) /* it was waited for, so its time is there */
+        } else if (class->by_cycles &&
+                   launch->measured) { /* it was waited for, so its time is there */
             gmt_finding_claim(
                 analysis, finding,
                 (struct gmt_interval){launch->call.begin_ns, gmt_cycle_times_end(class, launch)});
+        }
     }
 }
 
 void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns)
 {
-    if (finding == NULL || !isfinite(best_ns))
+    if (finding == NULL || !isfinite(best_ns)) {
         return;
+    }
     double most = isfinite(finding->cost_ns) ? finding->cost_ns : INFINITY;
     best_ns = fmin(most, fmax(0, best_ns));
     finding->saving.best_ns = best_ns;
@@ -136,8 +147,9 @@ const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_c
 {
     char time[GMT_FORMAT_BYTES];
 
-    if (isnan(class->total_ns))
+    if (isnan(class->total_ns)) {
         return "";
+    }
     return gmt_text(analysis, "; kernel time %s%s", gmt_format_ns(time, class->total_ns),
                     class->by_cycles ? " by its cycles" : "");
 }
@@ -163,8 +175,9 @@ void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *f
 
 void gmt_finding_note_small(struct gmt_finding *finding, const char *why)
 {
-    if (finding == NULL || finding->note_why != NULL || why == NULL)
+    if (finding == NULL || finding->note_why != NULL || why == NULL) {
         return;
+    }
     finding->small = true;
     finding->note_why = why;
 }
@@ -179,20 +192,23 @@ static const char *base_name(const char *path)
 /* FNV-1a, 64 bits, with a separator so that "a" + "bc" differs from "ab" + "c". */
 static uint64_t mix(uint64_t hash, const char *text)
 {
-    for (; text != NULL && *text != '\0'; text++)
+    for (; text != NULL && *text != '\0'; text++) {
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
     return (hash ^ 0x1f) * UINT64_C(0x100000001b3);
 }
 
 static bool taken(const struct gmt_report *report, const char *fingerprint)
 {
     for (size_t i = 0; i < report->finding_count; i++) {
-        if (strcmp(report->findings[i].fingerprint, fingerprint) == 0)
+        if (strcmp(report->findings[i].fingerprint, fingerprint) == 0) {
             return true;
+        }
     }
     for (size_t i = 0; i < report->note_count; i++) {
-        if (strcmp(report->notes[i].fingerprint, fingerprint) == 0)
+        if (strcmp(report->notes[i].fingerprint, fingerprint) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -240,10 +256,12 @@ static double kernel_ns(const struct gmt_report *report, const char *kernel)
 /* The upper end of its price; without one no more than the time of what it is about. */
 static double most_of(const struct gmt_analysis *analysis, const struct gmt_finding *finding)
 {
-    if (isfinite(finding->saving.high_ns))
+    if (isfinite(finding->saving.high_ns)) {
         return finding->saving.high_ns;
-    if (isfinite(finding->cost_ns))
+    }
+    if (isfinite(finding->cost_ns)) {
         return finding->cost_ns;
+    }
     return finding->where.kernel != NULL ? kernel_ns(analysis->report, finding->where.kernel) : NAN;
 }
 
@@ -257,8 +275,9 @@ static double moved_bytes(const struct gmt_timeline *tl)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < tl->copy_count; i++)
+    for (size_t i = 0; i < tl->copy_count; i++) {
         sum += (double)tl->copies[i].bytes;
+    }
     for (size_t i = 0; i < tl->class_count; i++) {
         const double *c = tl->classes[i].counter, n = (double)tl->classes[i].launches;
 
@@ -289,11 +308,13 @@ static enum gmt_severity severity_unpriced(const struct gmt_analysis *analysis,
 static enum gmt_severity severity_of(const struct gmt_analysis *analysis,
                                      const struct gmt_finding *finding)
 {
-    if (isnan(finding->saving.share))
+    if (isnan(finding->saving.share)) {
         return severity_unpriced(analysis, finding);
+    }
     /* A guess stops nobody. */
-    if (finding->saving.share >= GMT_SHARE_HIGH && !finding->guess)
+    if (finding->saving.share >= GMT_SHARE_HIGH && !finding->guess) {
         return GMT_SEVERITY_HIGH;
+    }
     return finding->saving.share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
 }
 
@@ -303,11 +324,13 @@ static const char *unpriced_method(struct gmt_analysis *analysis, const struct g
     char time[GMT_FORMAT_BYTES];
 
     if (analysis->timeline->simulated || !isnan(finding->saving.best_ns) ||
-        finding->method == NULL || isfinite(finding->saved_peak_bytes))
+        finding->method == NULL || isfinite(finding->saved_peak_bytes)) {
         return finding->method;
-    if (isfinite(finding->at_most_ns))
+    }
+    if (isfinite(finding->at_most_ns)) {
         return gmt_text(analysis, "%s; at most the %s that it is about", finding->method,
                         gmt_format_ns(time, finding->at_most_ns));
+    }
     return gmt_text(analysis,
                     "%s; what it could save at most is not known either: ranked by what "
                     "is moved for nothing",
@@ -335,16 +358,20 @@ static const char *below_floor(const struct gmt_analysis *analysis,
     bool priced = !isnan(finding->saving.best_ns);
     double ns = priced ? finding->saving.best_ns : finding->at_most_ns;
 
-    if (finding->note_why != NULL)
+    if (finding->note_why != NULL) {
         return finding->note_why;
-    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE)
+    }
+    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE) {
         return NULL;
-    if (ns < GMT_FLOOR_NOISE_NS)
+    }
+    if (ns < GMT_FLOOR_NOISE_NS) {
         return priced ? "the saving is smaller than the noise of a run"
                       : "all that it could save is smaller than the noise of a run";
+    }
     if (noticed_share(analysis, finding, ns) >= GMT_FLOOR_SHARE ||
-        (ns >= GMT_FLOOR_NS && share_of_wall(analysis, ns) >= GMT_FLOOR_SHARE_OF_MS))
+        (ns >= GMT_FLOOR_NS && share_of_wall(analysis, ns) >= GMT_FLOOR_SHARE_OF_MS)) {
         return NULL;
+    }
     return priced ? "the saving is too small to matter"
                   : "all that it could save is too small to matter";
 }
@@ -356,38 +383,46 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
                                    : GMT_PUSH(analysis->report->arena, analysis->pending,
                                               analysis->pending_count);
 
-    if (slot != NULL)
+    if (slot != NULL) {
         *slot = *finding;
+    }
 }
 
 void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
     struct gmt_report *report = analysis->report;
 
-    if (isfinite(finding->saving.best_ns))
+    if (isfinite(finding->saving.best_ns)) {
         finding->saving.share = share_of_wall(analysis, finding->saving.best_ns);
+    }
     /* What calls waited for kernels is then taken from the model, or left out. */
-    if (finding->confidence == GMT_CONFIDENCE_MEASURED && gmt_waits_are_unknown(analysis->timeline))
+    if (finding->confidence == GMT_CONFIDENCE_MEASURED &&
+        gmt_waits_are_unknown(analysis->timeline)) {
         finding->confidence = gmt_confidence_of_model(analysis->model);
+    }
     finding->at_most_ns = most_of(analysis, finding);
     finding->note_why = below_floor(analysis, finding);
-    if (finding->note_why != NULL)
+    if (finding->note_why != NULL) {
         finding->severity = GMT_SEVERITY_NOTE;
-    else if (finding->severity == GMT_SEVERITY_NOTE)
+    } else if (finding->severity == GMT_SEVERITY_NOTE) {
         finding->severity = severity_of(analysis, finding);
-    if (finding->note_why == NULL)
+    }
+    if (finding->note_why == NULL) {
         finding->method = unpriced_method(analysis, finding);
+    }
     give_fingerprint(report, finding);
     bool note = finding->note_why != NULL;
     struct gmt_finding *slot = note ? GMT_PUSH(report->arena, report->notes, report->note_count)
                                     : GMT_PUSH(report->arena, report->findings,
                                                report->finding_count);
-    if (slot != NULL)
+    if (slot != NULL) {
         *slot = *finding;
-    if (note)
+    }
+    if (note) {
         analysis->result->notes++;
-    else
+    } else {
         analysis->result->findings++;
+    }
 }
 
 enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model)

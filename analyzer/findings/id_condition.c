@@ -34,10 +34,12 @@ static struct pattern longest(const int64_t *ids, size_t n)
         int64_t distance = ids[period] - ids[0];
         size_t count = period;
 
-        while (count < n && ids[count] - ids[count - period] == distance)
+        while (count < n && ids[count] - ids[count - period] == distance) {
             count++;
-        if (count >= TURNS * period && count > best.count)
+        }
+        if (count >= TURNS * period && count > best.count) {
             best = (struct pattern){count, period, distance};
+        }
     }
     return best;
 }
@@ -48,12 +50,14 @@ static const char *pattern_text(struct gmt_analysis *analysis, const char *colum
     const char *text = gmt_text(analysis, "%s BETWEEN %" PRId64 " AND %" PRId64, column, ids[0],
                                 ids[pattern->count - 1]);
 
-    if (pattern->distance == (int64_t)pattern->period)
+    if (pattern->distance == (int64_t)pattern->period) {
         return text;
+    }
     text = gmt_text(analysis, "(%s AND (%s - %" PRId64 ") %% %" PRId64 " IN (0", text, column,
                     ids[0], pattern->distance);
-    for (size_t i = 1; i < pattern->period; i++)
+    for (size_t i = 1; i < pattern->period; i++) {
         text = gmt_text(analysis, "%s, %" PRId64, text, ids[i] - ids[0]);
+    }
     return gmt_text(analysis, "%s))", text);
 }
 
@@ -75,12 +79,15 @@ static const char *say(struct gmt_analysis *analysis, const char *column, const 
         text = text == NULL ? one : gmt_text(analysis, "%s OR %s", text, one);
         i += pattern.count;
     }
-    if (terms > TERMS)
+    if (terms > TERMS) {
         return NULL;
-    for (size_t i = 0; i < singles; i++)
+    }
+    for (size_t i = 0; i < singles; i++) {
         list = gmt_text(analysis, "%s%s%" PRId64, list, i > 0 ? ", " : "", single[i]);
-    if (singles == 0)
+    }
+    if (singles == 0) {
         return text == NULL ? "0" : gmt_text(analysis, "(%s)", text);
+    }
     list = gmt_text(analysis, "%s IN (%s)", column, list);
     return text == NULL ? list : gmt_text(analysis, "(%s OR %s)", text, list);
 }
@@ -98,8 +105,9 @@ const char *gmt_id_condition(struct gmt_analysis *analysis, const char *column, 
     }
     qsort(ids, n, sizeof(*ids), compare_ids);
     for (size_t i = 0; i < n; i++) {
-        if (i == 0 || ids[i] != ids[unique - 1])
+        if (i == 0 || ids[i] != ids[unique - 1]) {
             ids[unique++] = ids[i];
+        }
     }
     const char *text = say(analysis, column, ids, unique, single);
     free(single);

@@ -43,8 +43,9 @@ static const struct {
 static const char *share_of(unsigned excess)
 {
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if ((parts[i].excess & excess) != 0)
+        if ((parts[i].excess & excess) != 0) {
             return parts[i].of;
+        }
     }
     return NULL;
 }
@@ -59,8 +60,9 @@ static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int6
     const char *chain = gmt_has_chains(analysis->timeline->db) ? "chain_id" : "NULL";
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if ((parts[i].excess & excess) == 0)
+        if ((parts[i].excess & excess) == 0) {
             continue;
+        }
         const char *one = gmt_text(
             analysis,
             "SELECT file, line, caller_file, caller_line, %s AS chain_id, ptx_line, "
@@ -95,8 +97,9 @@ static const char *quotation(struct gmt_analysis *analysis, const char *file, in
 {
     struct gmt_arena *arena = analysis->report->arena;
 
-    if (file == NULL || line < 1)
+    if (file == NULL || line < 1) {
         return NULL;
+    }
     struct gmt_source_text source = gmt_source_text_load(analysis->timeline->db, arena, file,
                                                          false);
     return (uint64_t)line <= source.line_count ? gmt_source_trimmed(arena, source.lines[line - 1])
@@ -125,8 +128,10 @@ static struct gmt_finding_line *line_of(struct gmt_finding *finding, struct gmt_
         struct gmt_finding_line *line = &finding->lines[i];
 
         if (line->line == gmt_query_count(query, 1) && same_text(line->file, file) &&
-            line->caller_line == gmt_query_count(query, 3) && same_text(line->caller_file, caller))
+            line->caller_line == gmt_query_count(query, 3) &&
+            same_text(line->caller_file, caller)) {
             return line;
+        }
     }
     return NULL;
 }
@@ -139,10 +144,12 @@ static void add_chains(struct gmt_analysis *analysis, struct gmt_finding *findin
     struct gmt_query query;
     bool inlined = false;
 
-    for (size_t i = 0; i < finding->line_count; i++)
+    for (size_t i = 0; i < finding->line_count; i++) {
         inlined |= finding->lines[i].file != NULL;
-    if (!inlined || gmt_chain_table_load(analysis->timeline->db, arena, &table) != 0)
+    }
+    if (!inlined || gmt_chain_table_load(analysis->timeline->db, arena, &table) != 0) {
         return;
+    }
     const char *sql = gmt_text(analysis,
                                "SELECT file, line, caller_file, caller_line, chain_id FROM (%s) "
                                "WHERE bytes > 0 AND file IS NOT NULL GROUP BY 1, 2, 3, 4, 5 "
@@ -152,12 +159,14 @@ static void add_chains(struct gmt_analysis *analysis, struct gmt_finding *findin
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_finding_line *line = line_of(finding, &query, arena);
 
-        if (line != NULL && line->chain_count++ == 0)
+        if (line != NULL && line->chain_count++ == 0) {
             line->chain = gmt_chain_of(&table, arena, gmt_query_int(&query, 4), line->caller_file,
                                        line->caller_line);
+        }
     }
-    if (sql != NULL)
+    if (sql != NULL) {
         gmt_query_close(&query, rc);
+    }
 }
 
 void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *finding,
@@ -168,13 +177,15 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
     struct gmt_query query;
     double total = 0;
 
-    if (finding == NULL || !tl->has_instructions)
+    if (finding == NULL || !tl->has_instructions) {
         return;
+    }
     const char *all = union_of(analysis, excess, class->id);
     const char *kernel = gmt_text(
         analysis, "SELECT kernel_id FROM kernel_class WHERE id = %" PRId64, class->id);
-    if (all == NULL || kernel == NULL)
+    if (all == NULL || kernel == NULL) {
         return;
+    }
     (void)gmt_query_int64(tl->db, kernel, &finding->kernel_id);
     /* One source line is often several instructions: unrolled, or inlined more than once. */
     const char *sql = gmt_text(
@@ -186,18 +197,21 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
         "CASE WHEN file IS NULL THEN ptx_line END, CASE WHEN file IS NULL THEN opcode END "
         "ORDER BY 7 DESC, file, line, caller_file, caller_line",
         all);
-    if (sql == NULL)
+    if (sql == NULL) {
         return;
+    }
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
         double bytes = gmt_query_real(&query, 6);
 
         total += bytes;
-        if (finding->line_count == LINES)
+        if (finding->line_count == LINES) {
             continue;
+        }
         struct gmt_finding_line *line = GMT_PUSH(arena, finding->lines, finding->line_count);
-        if (line == NULL)
+        if (line == NULL) {
             break;
+        }
         read_line(&query, 0, arena, line);
         line->excess_bytes = bytes;
         line->per_request = gmt_query_real(&query, 7);
@@ -207,8 +221,9 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
     finding->lines_of = share_of(excess);
     for (size_t i = 0; i < finding->line_count; i++) {
         finding->lines[i].share = finding->lines[i].excess_bytes / total;
-        if (finding->lines_of != NULL)
+        if (finding->lines_of != NULL) {
             finding->lines[i].excess_bytes = NAN;
+        }
         quote(analysis, &finding->lines[i]);
     }
     add_chains(analysis, finding, all);
@@ -218,8 +233,9 @@ void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)
 {
     struct gmt_query query;
 
-    if (!tl->has_instructions)
+    if (!tl->has_instructions) {
         return;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT kernel, first_opcode, first_file, first_line, first_caller_file, "
@@ -231,8 +247,9 @@ void gmt_races_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_race_row *row = GMT_PUSH(report->arena, report->races, report->race_count);
 
-        if (row == NULL)
+        if (row == NULL) {
             break;
+        }
         row->kernel = gmt_query_text(&query, 0, report->arena);
         read_line(&query, 1, report->arena, &row->first);
         read_line(&query, 7, report->arena, &row->second);

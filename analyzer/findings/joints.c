@@ -24,8 +24,9 @@ static double kernel_time(const struct gmt_report *report, const char *kernel)
     for (size_t i = 0; i < report->kernel_count; i++) {
         const struct gmt_kernel_row *row = &report->kernels[i];
 
-        if (strcmp(row->name, kernel) == 0 && isfinite(row->device_ns))
+        if (strcmp(row->name, kernel) == 0 && isfinite(row->device_ns)) {
             sum_ns = (isnan(sum_ns) ? 0 : sum_ns) + row->device_ns;
+        }
     }
     return sum_ns;
 }
@@ -42,23 +43,28 @@ static int add_joint(struct gmt_report *report, size_t first, struct gmt_finding
                                           ? GMT_PUSH(report->arena, joint.parts, joint.part_count)
                                           : NULL;
 
-        if (part == NULL)
+        if (part == NULL) {
             continue;
+        }
         *part = (struct gmt_joint_part){i, finding->saving.best_ns};
         sum_ns += finding->saving.best_ns;
         alike[joint.part_count - 1] = *finding;
     }
-    if (joint.part_count < 2)
+    if (joint.part_count < 2) {
         return 0;
+    }
     int rc = gmt_findings_combine(alike, joint.part_count, report->wall_ns, &joint.saving);
-    if (rc != 0 || !(joint.saving.best_ns > 0))
+    if (rc != 0 || !(joint.saving.best_ns > 0)) {
         return rc;
-    for (size_t i = 0; i < joint.part_count; i++)
+    }
+    for (size_t i = 0; i < joint.part_count; i++) {
         joint.parts[i].share /= sum_ns;
+    }
     joint.cost_ns = kernel_time(report, joint.kernel);
     struct gmt_joint *slot = GMT_PUSH(report->arena, report->joints, report->joint_count);
-    if (slot != NULL)
+    if (slot != NULL) {
         *slot = joint;
+    }
     return 0;
 }
 
@@ -66,8 +72,9 @@ static int compare_joints(const void *a, const void *b)
 {
     const struct gmt_joint *x = a, *y = b;
 
-    if (x->saving.best_ns < y->saving.best_ns || x->saving.best_ns > y->saving.best_ns)
+    if (x->saving.best_ns < y->saving.best_ns || x->saving.best_ns > y->saving.best_ns) {
         return x->saving.best_ns < y->saving.best_ns ? 1 : -1;
+    }
     return strcmp(x->kernel, y->kernel);
 }
 
@@ -80,13 +87,16 @@ int gmt_joints_fill(struct gmt_report *report)
         const char *kernel = report->findings[i].where.kernel;
         bool seen = kernel == NULL || !is_about(&report->findings[i], kernel);
 
-        for (size_t k = 0; k < i && !seen; k++)
+        for (size_t k = 0; k < i && !seen; k++) {
             seen = is_about(&report->findings[k], kernel);
-        if (!seen)
+        }
+        if (!seen) {
             rc = add_joint(report, i, alike);
+        }
     }
     free(alike);
-    if (rc == 0 && report->joint_count > 1)
+    if (rc == 0 && report->joint_count > 1) {
         qsort(report->joints, report->joint_count, sizeof(*report->joints), compare_joints);
+    }
     return rc;
 }

@@ -33,15 +33,18 @@ static bool sort_names(struct wanted *wanted, const struct gmt_timeline *tl,
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->name == NULL)
+        if (class->name == NULL) {
             continue;
+        }
         struct name *name = GMT_PUSH(arena, names, wanted->name_count);
-        if (name == NULL)
+        if (name == NULL) {
             return false;
+        }
         *name = (struct name){class->name, class->signature};
     }
-    if (names != NULL)
+    if (names != NULL) {
         qsort(names, wanted->name_count, sizeof(*names), compare_names);
+    }
     wanted->names = names;
     return true;
 }
@@ -64,8 +67,9 @@ static size_t keep_findings(const struct wanted *wanted, struct gmt_finding *fin
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (matches(wanted, findings[i].where.kernel))
+        if (matches(wanted, findings[i].where.kernel)) {
             findings[kept++] = findings[i];
+        }
     }
     return kept;
 }
@@ -74,8 +78,9 @@ static size_t count_of(const struct gmt_finding *findings, size_t n, const char 
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         count += strcmp(findings[i].rule, rule) == 0;
+    }
     return count;
 }
 
@@ -87,8 +92,9 @@ static void count_again(struct gmt_report *report)
 
         rule->findings = count_of(report->findings, report->finding_count, rule->id);
         rule->notes = count_of(report->notes, report->note_count, rule->id);
-        if (rule->outcome == GMT_OUTCOME_FAIL && rule->findings == 0)
+        if (rule->outcome == GMT_OUTCOME_FAIL && rule->findings == 0) {
             rule->outcome = GMT_OUTCOME_PASS;
+        }
     }
 }
 
@@ -98,20 +104,23 @@ void gmt_report_keep_kernels(const struct gmt_timeline *timeline, struct gmt_rep
     struct wanted wanted = {.kernels = kernels};
     size_t kept = 0;
 
-    if (!sort_names(&wanted, timeline, report->arena))
+    if (!sort_names(&wanted, timeline, report->arena)) {
         return; /* the arena says so: there will be no report */
+    }
     report->finding_count = keep_findings(&wanted, report->findings, report->finding_count);
     report->note_count = keep_findings(&wanted, report->notes, report->note_count);
     count_again(report);
     for (size_t i = 0; i < report->kernel_count; i++) {
-        if (matches(&wanted, report->kernels[i].name))
+        if (matches(&wanted, report->kernels[i].name)) {
             report->kernels[kept++] = report->kernels[i];
+        }
     }
     report->kernel_count = kept;
     kept = 0;
     for (size_t i = 0; i < report->race_count; i++) {
-        if (matches(&wanted, report->races[i].kernel))
+        if (matches(&wanted, report->races[i].kernel)) {
             report->races[kept++] = report->races[i];
+        }
     }
     report->race_count = kept;
 }
@@ -133,22 +142,26 @@ static void name_longest(const struct gmt_timeline *timeline, char *message, siz
     const char *last = NULL;
 
     for (size_t i = 0; order != NULL && i < timeline->class_count; i++) {
-        if (timeline->classes[i].name != NULL)
+        if (timeline->classes[i].name != NULL) {
             order[n++] = i;
+        }
     }
-    if (n > 1)
+    if (n > 1) {
         qsort_r(order, n, sizeof(*order), by_time, (void *)(uintptr_t)timeline);
+    }
     for (size_t i = 0; i < n && shown < 4 && used < bytes; i++) {
         const char *name = timeline->classes[order[i]].name;
 
-        if (last != NULL && strcmp(last, name) == 0)
+        if (last != NULL && strcmp(last, name) == 0) {
             continue; /* another shape of it */
+        }
         used += (size_t)snprintf(message + used, bytes - used, "%s%.80s",
                                  shown++ == 0 ? "; the longest are: " : ", ", name);
         last = name;
     }
-    if (n == 0 && used < bytes)
+    if (n == 0 && used < bytes) {
         (void)snprintf(message + used, bytes - used, ": the trace has none");
+    }
     free(order);
 }
 
@@ -158,8 +171,9 @@ int gmt_kernels_match(const struct gmt_timeline *timeline, const regex_t *kernel
     for (size_t i = 0; i < timeline->class_count; i++) {
         const char *name = timeline->classes[i].signature;
 
-        if (name != NULL && regexec(kernels, name, 0, NULL, 0) == 0)
+        if (name != NULL && regexec(kernels, name, 0, NULL, 0) == 0) {
             return 0;
+        }
     }
     name_longest(timeline, message, bytes);
     return -ENOENT;

@@ -22,16 +22,19 @@ static bool has_lines(const struct gmt_finding *f)
 /* Two modules can have kernels of one name. Of one kernel that was loaded twice the lines are the same. */
 static bool same_kernel(const struct gmt_finding *a, const struct gmt_finding *b)
 {
-    if (!equal(a->where.kernel, b->where.kernel))
+    if (!equal(a->where.kernel, b->where.kernel)) {
         return false;
-    if (a->kernel_id == b->kernel_id || !has_lines(a) || !has_lines(b))
+    }
+    if (a->kernel_id == b->kernel_id || !has_lines(a) || !has_lines(b)) {
         return true;
+    }
     for (size_t i = 0; i < a->line_count * b->line_count; i++) {
         const struct gmt_finding_line *x = &a->lines[i / b->line_count],
                                       *y = &b->lines[i % b->line_count];
 
-        if (x->file != NULL && equal(x->file, y->file) && x->line == y->line)
+        if (x->file != NULL && equal(x->file, y->file) && x->line == y->line) {
             return true;
+        }
     }
     return false;
 }
@@ -42,13 +45,16 @@ static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
     const struct gmt_where *x = &a->where, *y = &b->where;
 
     /* What is only a note must not lend its saving to a finding. */
-    if (!equal(a->note_why, b->note_why))
+    if (!equal(a->note_why, b->note_why)) {
         return false;
+    }
     /* Nor a guess to what is known. */
-    if (a->guess != b->guess)
+    if (a->guess != b->guess) {
         return false;
-    if (x->kernel != NULL || y->kernel != NULL)
+    }
+    if (x->kernel != NULL || y->kernel != NULL) {
         return same_kernel(a, b);
+    }
     /* Without a line, the function is as close as the place is known. */
     bool by_function = x->file == NULL && y->file == NULL && x->function != NULL;
     return equal(x->function, y->function) && equal(x->api, y->api) &&
@@ -57,10 +63,12 @@ static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
 
 static double weight(const struct gmt_finding *f)
 {
-    if (isfinite(f->saving.best_ns))
+    if (isfinite(f->saving.best_ns)) {
         return f->saving.best_ns;
-    if (isfinite(f->excess_bytes))
+    }
+    if (isfinite(f->excess_bytes)) {
         return f->excess_bytes * 1e-12;
+    }
     return isfinite(f->saved_peak_bytes) ? f->saved_peak_bytes * 1e-12 : 0;
 }
 
@@ -69,15 +77,17 @@ static int compare_weights(const void *a, const void *b)
     const struct gmt_finding *x = a, *y = b;
     double p = weight(x), q = weight(y);
 
-    if (p < q || p > q)
+    if (p < q || p > q) {
         return p < q ? 1 : -1;
+    }
     return strcmp(x->headline != NULL ? x->headline : "", y->headline != NULL ? y->headline : "");
 }
 
 static void add(double *sum, double value)
 {
-    if (isfinite(value))
+    if (isfinite(value)) {
         *sum = isfinite(*sum) ? *sum + value : value;
+    }
 }
 
 /* Times and counts add up; bytes, ratios and counters per launch stay those of the largest. */
@@ -89,10 +99,12 @@ static void add_evidence(struct gmt_finding *to, const struct gmt_finding *from)
         struct gmt_evidence *e = &to->evidence[i];
         bool adds = strcmp(e->unit, "ns") == 0;
 
-        for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++)
+        for (size_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
             adds |= strcmp(e->name, counts[k]) == 0;
-        if (adds && strcmp(e->name, from->evidence[i].name) == 0)
+        }
+        if (adds && strcmp(e->name, from->evidence[i].name) == 0) {
             add(&e->value, from->evidence[i].value);
+        }
     }
 }
 
@@ -101,11 +113,12 @@ static void add_part(struct gmt_analysis *analysis, struct gmt_finding *to,
 {
     struct gmt_finding_part *part = GMT_PUSH(analysis->report->arena, to->parts, to->part_count);
 
-    if (part != NULL)
+    if (part != NULL) {
         *part = (struct gmt_finding_part){.label = from->part != NULL ? from->part : from->headline,
                                           .headline = from->headline,
                                           .cost_ns = from->cost_ns,
                                           .best_ns = from->saving.best_ns};
+    }
 }
 
 /* group: sorted, heaviest first. */
@@ -126,24 +139,28 @@ static struct gmt_finding merged(struct gmt_analysis *analysis, const struct gmt
         add(&all.excess_bytes, f->excess_bytes);
         /* Of one peak: that they add up is not certain, the largest is. */
         all.saved_peak_bytes = fmax(all.saved_peak_bytes, f->saved_peak_bytes);
-        if (all.saved_peak_of == NULL)
+        if (all.saved_peak_of == NULL) {
             all.saved_peak_of = f->saved_peak_of;
+        }
         add(&all.saving.low_ns, f->saving.low_ns);
         add(&all.saving.best_ns, f->saving.best_ns);
         add(&all.saving.high_ns, f->saving.high_ns);
         all.severity = f->severity > all.severity ? f->severity : all.severity;
         add_evidence(&all, f);
         add_part(analysis, &all, f);
-        if (i < STATEMENTS && f->sql != NULL && all.sql != NULL)
+        if (i < STATEMENTS && f->sql != NULL && all.sql != NULL) {
             all.sql = gmt_text(analysis, "%s;\n%s", all.sql, f->sql);
-        for (size_t k = 0; k < f->claim_count; k++)
+        }
+        for (size_t k = 0; k < f->claim_count; k++) {
             gmt_finding_claim(analysis, &all, f->claims[k]);
+        }
     }
-    if (isfinite(all.cost_ns))
+    if (isfinite(all.cost_ns)) {
         all.headline = gmt_text(analysis, "%zu %s, %s together; the largest: %s", n, what,
                                 gmt_format_ns(time, all.cost_ns), group[0].headline);
-    else
+    } else {
         all.headline = gmt_text(analysis, "%zu %s; the largest: %s", n, what, group[0].headline);
+    }
     return all;
 }
 
@@ -156,11 +173,13 @@ void gmt_findings_settle(struct gmt_analysis *analysis)
     for (size_t i = 0; i < n && group != NULL && taken != NULL; i++) {
         size_t members = 0;
 
-        if (taken[i])
+        if (taken[i]) {
             continue;
+        }
         for (size_t k = i; k < n; k++) {
-            if (taken[k] || !same_place(&analysis->pending[i], &analysis->pending[k]))
+            if (taken[k] || !same_place(&analysis->pending[i], &analysis->pending[k])) {
                 continue;
+            }
             taken[k] = true;
             group[members++] = analysis->pending[k];
         }
@@ -170,8 +189,9 @@ void gmt_findings_settle(struct gmt_analysis *analysis)
         }
         gmt_finding_file(analysis, &group[0]);
     }
-    if (group == NULL || taken == NULL)
+    if (group == NULL || taken == NULL) {
         analysis->report->arena->failed = true;
+    }
     free(group);
     free(taken);
     analysis->pending = NULL;

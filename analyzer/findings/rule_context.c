@@ -10,12 +10,14 @@ const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *anal
 {
     struct gmt_launch_rows *rows = analysis->launch_rows;
 
-    if (rows != NULL)
+    if (rows != NULL) {
         return rows;
+    }
     rows = calloc(1, sizeof(*rows));
     if (rows == NULL || gmt_launch_rows_load(rows, analysis->timeline) != 0) {
-        if (rows != NULL)
+        if (rows != NULL) {
             gmt_launch_rows_free(rows);
+        }
         free(rows);
         return NULL;
     }

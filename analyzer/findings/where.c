@@ -20,8 +20,9 @@ static const char *base_name(const char *path)
 /* Is that the function's name, without namespaces, arguments and a return type? */
 static bool is_called(const char *function, const char *name, size_t length)
 {
-    if (function == NULL || length == 0)
+    if (function == NULL || length == 0) {
         return false;
+    }
     size_t head = strcspn(function, "<(");
 
     return head >= length && strncmp(function + head - length, name, length) == 0 &&
@@ -34,8 +35,9 @@ bool gmt_where_is_stub(const char *wrapper, const char *function)
 {
     const char *name = wrapper != NULL ? strstr(wrapper, wrapper_mark) : NULL;
 
-    if (name == NULL)
+    if (name == NULL) {
         return false;
+    }
     name += sizeof(wrapper_mark) - 1;
     return is_called(function, name, strcspn(name, "<("));
 }
@@ -43,11 +45,13 @@ bool gmt_where_is_stub(const char *wrapper, const char *function)
 static void mark_stubs(struct gmt_report_frame *frames, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (frames[i].function == NULL || strstr(frames[i].function, wrapper_mark) == NULL)
+        if (frames[i].function == NULL || strstr(frames[i].function, wrapper_mark) == NULL) {
             continue;
+        }
         frames[i].runtime = true;
-        if (i + 1 < n && gmt_where_is_stub(frames[i].function, frames[i + 1].function))
+        if (i + 1 < n && gmt_where_is_stub(frames[i].function, frames[i + 1].function)) {
             frames[i + 1].runtime = true;
+        }
     }
 }
 
@@ -72,13 +76,15 @@ static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
                                   "FROM v_stack WHERE stack_id = ?1 ORDER BY position");
 
     *frames = NULL;
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, stack_id);
+    }
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_report_frame *frame = GMT_PUSH(arena, *frames, n);
 
-        if (frame == NULL)
+        if (frame == NULL) {
             break;
+        }
         frame->function = gmt_query_text(&query, 0, arena);
         frame->file = gmt_query_text(&query, 1, arena);
         frame->module = gmt_query_text(&query, 2, arena);
@@ -102,13 +108,15 @@ static bool read_caller(struct gmt_analysis *analysis, uint64_t caller, struct g
                             "SELECT path, ?1 - load_bias FROM module "
                             "WHERE start_address <= ?1 AND end_address > ?1 LIMIT 1");
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, (int64_t)caller);
+    }
     if (rc == 0 && gmt_query_next(&query)) {
         where->module = gmt_query_text(&query, 0, arena);
-        if (where->module != NULL)
+        if (where->module != NULL) {
             where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, base_name(where->module),
                                           (uint64_t)gmt_query_int(&query, 1));
+        }
     }
     gmt_query_close(&query, rc);
     return where->module != NULL;
@@ -128,8 +136,9 @@ static bool is_system_module(const char *path)
     static const char *const names[] = {"libc.so", "libpthread.so", "ld-linux", "libdl.so"};
 
     for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (gmt_starts_with(base_name(path), names[i]))
+        if (gmt_starts_with(base_name(path), names[i])) {
             return true;
+        }
     }
     return false;
 }
@@ -175,17 +184,20 @@ static const char *runtime_name(struct gmt_arena *arena, const char *function)
     const char *name = function;
 
     for (size_t i = 0; i < length; i++) {
-        if (function[i] == ' ')
+        if (function[i] == ' ') {
             name = function + i + 1;
+        }
     }
     length -= (size_t)(name - function);
-    if (length < 5 || !gmt_starts_with(name, "cuda") || name[4] < 'A' || name[4] > 'Z')
+    if (length < 5 || !gmt_starts_with(name, "cuda") || name[4] < 'A' || name[4] > 'Z') {
         return NULL;
+    }
     for (size_t i = 0; i < 2; i++) {
         const char *suffix = i == 0 ? "_ptsz" : "_ptds";
 
-        if (length > 5 && strncmp(name + length - 5, suffix, 5) == 0)
+        if (length > 5 && strncmp(name + length - 5, suffix, 5) == 0) {
             length -= 5;
+        }
     }
     return gmt_arena_text(arena, "%.*s", (int)length, name);
 }
@@ -208,15 +220,17 @@ static const char *called_api(struct gmt_analysis *analysis, const struct gmt_tl
                                : NULL;
 
         /* Without a name it may still be a runtime, linked into a stripped program. */
-        if (is_user_frame(frame) && (found || frame->function != NULL))
+        if (is_user_frame(frame) && (found || frame->function != NULL)) {
             break;
+        }
         if (seen != NULL) {
             name = seen;
             found = true;
         }
     }
-    if (api->name != NULL && name != NULL)
+    if (api->name != NULL && name != NULL) {
         return gmt_arena_text(arena, "%s (%s)", name, api->name);
+    }
     return gmt_arena_copy(arena, api->name);
 }
 
@@ -227,8 +241,9 @@ static bool is_library_file(const char *path)
                                         "<frozen "};
 
     for (size_t i = 0; path != NULL && i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strstr(path, marks[i]) != NULL)
+        if (strstr(path, marks[i]) != NULL) {
             return true;
+        }
     }
     return false;
 }
@@ -244,14 +259,17 @@ static const struct gmt_report_frame *users_frame(const struct gmt_report_frame 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_report_frame *frame = &frames[i];
 
-        if (!is_user_frame(frame) || gmt_frame_is_nameless(frame))
+        if (!is_user_frame(frame) || gmt_frame_is_nameless(frame)) {
             continue;
+        }
         if (frame->file != NULL && !is_library_file(frame->file) &&
-            !is_library_file(frame->module) && (first == NULL || gmt_frame_is_made(frame)))
+            !is_library_file(frame->module) && (first == NULL || gmt_frame_is_made(frame))) {
             return frame;
+        }
         first = first != NULL ? first : frame;
-        if (made == NULL && gmt_frame_is_made(frame))
+        if (made == NULL && gmt_frame_is_made(frame)) {
             made = frame;
+        }
     }
     return made != NULL ? made : first;
 }
@@ -263,15 +281,17 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
     struct gmt_report_frame *frames = NULL;
 
     *where = (struct gmt_where){.label = ""};
-    if (call->stack_id > 0)
+    if (call->stack_id > 0) {
         where->stack_depth = read_stack(analysis, call->stack_id, &frames);
+    }
     where->stack = frames;
     where->api = called_api(analysis, &analysis->timeline->apis[call->api], frames,
                             where->stack_depth);
     const struct gmt_report_frame *user = users_frame(frames, where->stack_depth);
     where->note = gmt_where_note(analysis->report->arena, frames, where->stack_depth, user);
-    if (user != NULL && use_frame(analysis, user, where))
+    if (user != NULL && use_frame(analysis, user, where)) {
         return true;
+    }
     /* A stack that ends inside the runtime says that the return address is the runtime's, too. */
     return where->stack_depth == 0 && read_caller(analysis, call->caller, where);
 }
@@ -280,8 +300,9 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
 {
     struct gmt_where where;
 
-    if (!place(analysis, call, &where))
+    if (!place(analysis, call, &where)) {
         where.label = where.api != NULL ? where.api : "unknown place";
+    }
     return where;
 }
 
@@ -307,10 +328,12 @@ struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis, const struct 
     struct gmt_where where = {.label = ""};
 
     const struct gmt_tl_launch *launch = gmt_class_launch(tl, class);
-    if (launch->call.id == 0 || !place(analysis, &launch->call, &where))
+    if (launch->call.id == 0 || !place(analysis, &launch->call, &where)) {
         where.label = name;
+    }
     where.kernel = name;
-    if (class->in_graphs > 0)
+    if (class->in_graphs > 0) {
         where.graph = launched_by(analysis, class);
+    }
     return where;
 }

@@ -47,8 +47,9 @@ bool gmt_frame_is_nameless(const struct gmt_report_frame *frame)
 static const char *note_of_module(struct gmt_arena *arena, const struct gmt_report_frame *frame)
 {
     for (size_t i = 0; frame->symbols != NULL && i < sizeof(wordings) / sizeof(wordings[0]); i++) {
-        if (strcmp(wordings[i].state, frame->symbols) == 0)
+        if (strcmp(wordings[i].state, frame->symbols) == 0) {
             return gmt_arena_text(arena, "%s %s", base_name(frame->module), wordings[i].text);
+        }
     }
     return NULL;
 }
@@ -65,15 +66,18 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
         made = made || gmt_frame_is_made(frame);
         nameless = nameless || ((user == NULL || frame < user) && gmt_frame_is_nameless(frame));
     }
-    if (interpreted && !made)
+    if (interpreted && !made) {
         return "Python's functions have no names here: run it with Python 3.12 or newer and "
                "PYTHONPERFSUPPORT=1, which gmtrace --python on sets";
-    if (nameless)
+    }
+    if (nameless) {
         return "the code that calls was made at run time and has no name: let what made it write "
                "/tmp/perf-PID.map (Python: PYTHONPERFSUPPORT=1, Node: --perf-basic-prof, .NET: "
                "DOTNET_PerfMapEnabled=1)";
-    if (user == NULL || user->module == NULL || has_line(user))
+    }
+    if (user == NULL || user->module == NULL || has_line(user)) {
         return NULL;
+    }
     return note_of_module(arena, user);
 }
 
@@ -82,14 +86,17 @@ const char *gmt_where_library(const struct gmt_where *where, const char **functi
     const struct gmt_report_frame *frame = where->stack, *end = frame + where->stack_depth;
 
     *function = NULL;
-    while (frame < end && frame->runtime)
+    while (frame < end && frame->runtime) {
         frame++;
+    }
     if (frame == end || frame->module == NULL || has_line(frame) ||
-        strstr(base_name(frame->module), ".so") == NULL)
+        strstr(base_name(frame->module), ".so") == NULL) {
         return NULL;
+    }
     const char *module = frame->module;
 
-    for (; frame < end && frame->module != NULL && strcmp(frame->module, module) == 0; frame++)
+    for (; frame < end && frame->module != NULL && strcmp(frame->module, module) == 0; frame++) {
         *function = frame->function != NULL ? frame->function : *function;
+    }
     return base_name(module);
 }

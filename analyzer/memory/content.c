@@ -27,16 +27,18 @@ static struct gmt_content_arrival *arrival_slot(const struct gmt_content_scan *s
     size_t at = (size_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
     for (at %= scan->arrival_slots;
-         scan->arrivals[at].address != 0 && scan->arrivals[at].address != address;)
+         scan->arrivals[at].address != 0 && scan->arrivals[at].address != address;) {
         at = (at + 1) % scan->arrival_slots;
+    }
     return &scan->arrivals[at];
 }
 
 static void hand_over(const struct gmt_content_scan *scan, struct gmt_content_pending *work,
                       int64_t stream)
 {
-    if (gmt_content_is_pending(scan, work) && work->stream != stream)
+    if (gmt_content_is_pending(scan, work) && work->stream != stream) {
         stream = -1;
+    }
     *work = (struct gmt_content_pending){scan->serial, stream};
 }
 
@@ -47,21 +49,24 @@ static void check_source(struct gmt_content_scan *scan, size_t i)
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     const struct gmt_content_memory *memory = gmt_content_memory_find(scan, copy->src_allocation);
 
-    if (copy->blocking || copy->host_class != GMT_CLASS_PINNED)
+    if (copy->blocking || copy->host_class != GMT_CLASS_PINNED) {
         return;
+    }
     if (gmt_content_is_pending(scan, &scan->anything) ||
-        (memory != NULL && gmt_content_is_pending(scan, &memory->writes)))
+        (memory != NULL && gmt_content_is_pending(scan, &memory->writes))) {
         scan->contents[i].print.whole = -1;
+    }
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
 static void waited(struct gmt_content_scan *scan, int64_t stream)
 {
-    if (stream < 0)
+    if (stream < 0) {
         scan->wait_all = scan->serial;
-    else if (stream < GMT_CONTENT_STREAMS)
+    } else if (stream < GMT_CONTENT_STREAMS) {
         scan->wait[stream] = scan->serial;
+    }
 }
 
 /* `bytes` < 0: of unknown extent. */
@@ -70,14 +75,16 @@ static void written(struct gmt_content_scan *scan, struct gmt_content_memory *me
 {
     int64_t offset = memory != NULL ? gmt_content_offset_in(memory, address) : -1;
 
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     memory->filled = true;
     hand_over(scan, &memory->writes, stream);
-    if (offset >= 0 && bytes >= 0 && bytes <= GMT_CONTENT_MOST_BYTES)
+    if (offset >= 0 && bytes >= 0 && bytes <= GMT_CONTENT_MOST_BYTES) {
         gmt_places_forget(&memory->places, offset, bytes);
-    else
+    } else {
         memory->places.count = 0;
+    }
 }
 
 /* What is known from copy `i`. Earlier writes of another stream, unless they were waited for, may come later. */
@@ -93,8 +100,9 @@ static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *m
                               .doubt = racing ? GMT_DOUBT_STREAM : GMT_DOUBT_NONE,
                               .serial = scan->serial};
 
-    if (!gmt_places_remember(&memory->places, &place))
+    if (!gmt_places_remember(&memory->places, &place)) {
         scan->failed = true;
+    }
     gmt_content_note_print(scan, i);
 }
 
@@ -124,8 +132,9 @@ static void check_trip(struct gmt_content_scan *scan, size_t i, int32_t down)
 
     content->source = down;
     content->trip = gmt_print_compare(&scan->contents[down].print, &content->print);
-    if (content->trip != GMT_CONTENT_SAME)
+    if (content->trip != GMT_CONTENT_SAME) {
         return;
+    }
     if (memory == NULL || memory->foreign || gmt_content_offset_in(memory, from->src) < 0) {
         content->trip_doubt = GMT_DOUBT_UNSEEN;
         return;
@@ -136,10 +145,11 @@ static void check_trip(struct gmt_content_scan *scan, size_t i, int32_t down)
                                                     &content->print) == GMT_CONTENT_SAME;
     bool freed = memory->free_ns <= scan->timeline->copies[i].call.begin_ns;
     content->parked = there && freed && is_parked(scan, i, memory, place);
-    if (!there || freed)
+    if (!there || freed) {
         content->trip = GMT_CONTENT_OTHER;
-    else
+    } else {
         content->trip_doubt = gmt_content_doubt_of(scan, memory, place);
+    }
 }
 
 static void upload(struct gmt_content_scan *scan, size_t i)
@@ -150,11 +160,13 @@ static void upload(struct gmt_content_scan *scan, size_t i)
 
     check_source(scan, i);
     const struct gmt_content_arrival *arrival = arrival_slot(scan, copy->src);
-    if (copy->linear && copy->src != 0 && arrival->address != 0 && arrival->bytes == copy->bytes)
+    if (copy->linear && copy->src != 0 && arrival->address != 0 && arrival->bytes == copy->bytes) {
         check_trip(scan, i, arrival->copy);
+    }
     gmt_content_note_host(scan, i, copy->src);
-    if (to == NULL || to->foreign)
+    if (to == NULL || to->foreign) {
         return;
+    }
     int64_t offset = gmt_content_offset_in(to, copy->dst);
     if (!copy->linear || offset < 0) {
         written(scan, to, copy->dst, -1, copy->call.stream);
@@ -166,15 +178,18 @@ static void upload(struct gmt_content_scan *scan, size_t i)
         content->place = gmt_print_compare(&scan->contents[place->copy].print, &content->print);
         content->place_doubt = gmt_content_doubt_of(scan, to, place);
     }
-    if (content->place != GMT_CONTENT_SAME)
+    if (content->place != GMT_CONTENT_SAME) {
         gmt_content_find_twin(scan, i);
-    if (content->parked)
+    }
+    if (content->parked) {
         to->parked_from = scan->timeline->copies[content->source].src_allocation;
-    else
+    } else {
         to->filled = true;
+    }
     remember(scan, to, copy->dst, i);
-    if (!copy->blocking)
+    if (!copy->blocking) {
         hand_over(scan, &to->writes, copy->call.stream);
+    }
 }
 
 /* Does a copy to the host bring the bytes that its source is known to hold, from earlier copies? */
@@ -186,14 +201,16 @@ static void check_source_place(struct gmt_content_scan *scan, size_t i,
     const struct gmt_place *place = gmt_places_find(
         &from->places, gmt_content_offset_in(from, copy->src), copy->bytes);
 
-    if (place == NULL || copy->bytes <= 0)
+    if (place == NULL || copy->bytes <= 0) {
         return;
+    }
     content->before = place->copy;
     content->there = gmt_print_compare(&scan->contents[place->copy].print, &content->print);
     content->place_doubt = gmt_content_doubt_of(scan, from, place);
     if (content->place_doubt == GMT_DOUBT_NONE && gmt_content_is_pending(scan, &from->writes) &&
-        from->writes.stream != copy->call.stream)
+        from->writes.stream != copy->call.stream) {
         content->place_doubt = GMT_DOUBT_STREAM;
+    }
     from->unseen |= content->place_doubt == GMT_DOUBT_NONE && content->there == GMT_CONTENT_OTHER;
     content->host = gmt_content_host_holds(scan, i);
 }
@@ -204,8 +221,9 @@ static void download(struct gmt_content_scan *scan, size_t i)
     struct gmt_content_memory *from = gmt_content_memory_find(scan, copy->src_allocation);
     struct gmt_content_memory *host = gmt_content_memory_find(scan, copy->dst_allocation);
 
-    if (!copy->blocking && host != NULL)
+    if (!copy->blocking && host != NULL) {
         hand_over(scan, &host->writes, copy->call.stream);
+    }
     if (copy->dst != 0) {
         struct gmt_content_arrival *arrival = arrival_slot(scan, copy->dst);
 
@@ -213,30 +231,35 @@ static void download(struct gmt_content_scan *scan, size_t i)
                                                 (int32_t)i};
     }
     if (from != NULL && !from->foreign && copy->linear &&
-        gmt_content_offset_in(from, copy->src) >= 0)
+        gmt_content_offset_in(from, copy->src) >= 0) {
         check_source_place(scan, i, from);
+    }
     gmt_content_note_host(scan, i, copy->dst);
     /* It tells what the place holds, whoever wrote it. */
     if (from != NULL && !from->foreign && copy->linear && scan->contents[i].print.whole >= 0 &&
-        gmt_content_offset_in(from, copy->src) >= 0)
+        gmt_content_offset_in(from, copy->src) >= 0) {
         remember(scan, from, copy->src, i);
+    }
 }
 
 static void copied(struct gmt_content_scan *scan, size_t i)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
 
-    if (copy->direction == GMT_COPY_H2D)
+    if (copy->direction == GMT_COPY_H2D) {
         upload(scan, i);
-    else if (copy->direction == GMT_COPY_D2H)
+    } else if (copy->direction == GMT_COPY_D2H) {
         download(scan, i);
-    else
+    } else {
         written(scan, gmt_content_memory_find(scan, copy->dst_allocation), copy->dst,
                 copy->linear ? copy->bytes : -1, copy->call.stream);
-    if (copy->direction == GMT_COPY_H2H || copy->direction == GMT_COPY_UNKNOWN)
+    }
+    if (copy->direction == GMT_COPY_H2H || copy->direction == GMT_COPY_UNKNOWN) {
         scan->host.count = 0;
-    if (copy->blocking)
+    }
+    if (copy->blocking) {
         waited(scan, copy->call.stream);
+    }
 }
 
 /* Nothing tells how far behind its pointer a kernel goes, but it does not go before it. */
@@ -246,16 +269,19 @@ static void launched_with(struct gmt_content_scan *scan, const struct gmt_tl_lau
     struct gmt_content_memory *memory = gmt_content_memory_find(scan, argument->allocation);
     enum gmt_write write = gmt_writers_ask(&scan->writers, launch->class_index, argument);
 
-    if (memory == NULL || write == GMT_WRITE_NO)
+    if (memory == NULL || write == GMT_WRITE_NO) {
         return;
+    }
     memory->filled = true;
     hand_over(scan, &memory->writes, launch->call.stream);
     size_t from = gmt_places_behind(&memory->places, argument->offset);
-    if (write == GMT_WRITE_YES)
+    if (write == GMT_WRITE_YES) {
         memory->places.count = from;
-    for (size_t i = from; i < memory->places.count; i++)
+    }
+    for (size_t i = from; i < memory->places.count; i++) {
         memory->places.rows[i].doubt = launch->class_index >= 0 ? launch->class_index + 1
                                                                 : GMT_DOUBT_ARGUMENTS;
+    }
 }
 
 static void launched(struct gmt_content_scan *scan, const struct gmt_tl_launch *launch)
@@ -264,8 +290,9 @@ static void launched(struct gmt_content_scan *scan, const struct gmt_tl_launch *
     const struct gmt_pointer_argument *arguments = gmt_writers_arguments(
         &scan->writers, launch->argument_set, &count);
 
-    for (size_t i = 0; launch->argument_set > 0 && i < count; i++)
+    for (size_t i = 0; launch->argument_set > 0 && i < count; i++) {
         launched_with(scan, launch, &arguments[i]);
+    }
     if (!launch->arguments_complete || launch->class_index < 0 ||
         scan->writers.classes[launch->class_index].open_ended) {
         scan->unknown = scan->serial;
@@ -279,8 +306,9 @@ static void filled(struct gmt_content_scan *scan, const struct gmt_content_event
     struct gmt_content_memory *memory = gmt_content_memory_find(scan, event->allocation);
 
     written(scan, memory, event->address, event->bytes, event->stream);
-    if (memory == NULL || memory->host)
+    if (memory == NULL || memory->host) {
         scan->host.count = 0;
+    }
 }
 
 static void on_event(void *data, const struct gmt_content_event *event)
@@ -331,30 +359,36 @@ static int begin(struct gmt_content_scan *scan)
     scan->arrivals = calloc(scan->arrival_slots, sizeof(*scan->arrivals));
     scan->prints = calloc(scan->arrival_slots, sizeof(*scan->prints));
     if (rc == 0 && scan->memories != NULL) {
-        for (size_t i = 0; i < tl->allocation_count; i++)
+        for (size_t i = 0; i < tl->allocation_count; i++) {
             scan->memories[scan->memory_count++] = memory_of(&tl->allocations[i]);
-        for (size_t i = 0; i < host_count; i++)
+        }
+        for (size_t i = 0; i < host_count; i++) {
             scan->memories[scan->memory_count++] = (struct gmt_content_memory){
                 .id = host[i].id,
                 .address = host[i].address,
                 .free_ns = host[i].free_ns != GMT_NO_TIME ? host[i].free_ns : INT64_MAX,
                 .host = true};
+        }
         gmt_content_memories_sort(scan);
     }
     free(host);
-    for (size_t i = 0; scan->contents != NULL && i < tl->copy_count; i++)
+    for (size_t i = 0; scan->contents != NULL && i < tl->copy_count; i++) {
         scan->contents[i] = (struct gmt_copy_content){
             .print = {.whole = -1}, .before = -1, .source = -1, .twin = -1};
-    if (rc == 0 && scan->contents != NULL)
+    }
+    if (rc == 0 && scan->contents != NULL) {
         rc = gmt_content_prints(tl, scan->contents);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_writers_load(&scan->writers, tl);
+    }
     for (size_t i = 0; rc == 0 && i < scan->writers.argument_count; i++) {
         struct gmt_content_memory *memory = gmt_content_memory_find(
             scan, scan->writers.arguments[i].allocation);
 
-        if (memory != NULL)
+        if (memory != NULL) {
             memory->handed = true;
+        }
     }
     return scan->memories == NULL || scan->arrivals == NULL || scan->prints == NULL ||
                    scan->contents == NULL
@@ -373,8 +407,9 @@ static void doubt_unseen(struct gmt_content_scan *scan)
                                                           scan, tl->copies[i].src_allocation)
                                                     : NULL;
 
-        if (from != NULL && from->unseen && scan->contents[i].place_doubt == GMT_DOUBT_NONE)
+        if (from != NULL && from->unseen && scan->contents[i].place_doubt == GMT_DOUBT_NONE) {
             scan->contents[i].place_doubt = GMT_DOUBT_INDIRECT;
+        }
     }
 }
 
@@ -384,13 +419,16 @@ struct gmt_copy_content *gmt_contents_find(const struct gmt_timeline *timeline)
 
     scan.contents = calloc(timeline->copy_count + 1, sizeof(*scan.contents));
     int rc = begin(&scan);
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_content_events(timeline, on_event, &scan);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         doubt_unseen(&scan);
+    }
     free(scan.host.rows);
-    for (size_t i = 0; i < scan.memory_count; i++)
+    for (size_t i = 0; i < scan.memory_count; i++) {
         free(scan.memories[i].places.rows);
+    }
     gmt_writers_free(&scan.writers);
     free(scan.memories);
     free(scan.arrivals);

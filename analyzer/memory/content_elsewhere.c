@@ -12,13 +12,16 @@ void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t add
     bool known = copy->linear && address != 0 && address <= GMT_CONTENT_MOST_BYTES &&
                  copy->bytes > 0 && copy->bytes <= GMT_CONTENT_MOST_BYTES;
 
-    if (!known && copy->direction != GMT_COPY_H2D)
+    if (!known && copy->direction != GMT_COPY_H2D) {
         scan->host.count = 0;
-    if (!known)
+    }
+    if (!known) {
         return;
+    }
     place.offset = (int64_t)address;
-    if (!gmt_places_remember(&scan->host, &place))
+    if (!gmt_places_remember(&scan->host, &place)) {
         scan->failed = true;
+    }
 }
 
 /* Whether, by the last copy, the host has the bytes of copy `i` there, in memory that was not given
@@ -30,11 +33,13 @@ static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t add
     const struct gmt_content_memory *memory = gmt_content_memory_find(scan, allocation);
 
     if (address == 0 || address > GMT_CONTENT_MOST_BYTES ||
-        (memory != NULL && (memory->handed || memory->free_ns <= copy->call.begin_ns)))
+        (memory != NULL && (memory->handed || memory->free_ns <= copy->call.begin_ns))) {
         return false;
+    }
     const struct gmt_place *place = gmt_places_find(&scan->host, (int64_t)address, copy->bytes);
-    if (place == NULL)
+    if (place == NULL) {
         return false;
+    }
     const struct gmt_tl_copy *last = &scan->timeline->copies[place->copy];
     int64_t known = last->direction == GMT_COPY_H2D ? last->src_allocation : last->dst_allocation;
     return known == allocation && gmt_print_compare(&scan->contents[place->copy].print,
@@ -47,8 +52,9 @@ enum gmt_host_holds gmt_content_host_holds(const struct gmt_content_scan *scan, 
     const struct gmt_tl_copy *before = &scan->timeline->copies[scan->contents[i].before];
     bool up = before->direction == GMT_COPY_H2D;
 
-    if (host_has(scan, i, copy->dst, copy->dst_allocation))
+    if (host_has(scan, i, copy->dst, copy->dst_allocation)) {
         return GMT_HOST_THERE;
+    }
     return host_has(scan, i, up ? before->src : before->dst,
                     up ? before->src_allocation : before->dst_allocation)
                ? GMT_HOST_ELSEWHERE
@@ -62,15 +68,17 @@ static int32_t *print_slot(const struct gmt_content_scan *scan, const struct gmt
     size_t at = (size_t)((print->high ^ print->low) % scan->arrival_slots);
 
     while (scan->prints[at] != 0 && gmt_print_compare(&scan->contents[scan->prints[at] - 1].print,
-                                                      print) != GMT_CONTENT_SAME)
+                                                      print) != GMT_CONTENT_SAME) {
         at = (at + 1) % scan->arrival_slots;
+    }
     return &scan->prints[at];
 }
 
 void gmt_content_note_print(struct gmt_content_scan *scan, size_t i)
 {
-    if (scan->contents[i].print.whole >= 0)
+    if (scan->contents[i].print.whole >= 0) {
         *print_slot(scan, &scan->contents[i].print) = (int32_t)i + 1;
+    }
 }
 
 void gmt_content_find_twin(struct gmt_content_scan *scan, size_t i)
@@ -79,8 +87,9 @@ void gmt_content_find_twin(struct gmt_content_scan *scan, size_t i)
     struct gmt_copy_content *content = &scan->contents[i];
     int32_t found = content->print.whole >= 0 ? *print_slot(scan, &content->print) - 1 : -1;
 
-    if (found < 0 || !copy->linear || copy->bytes <= 0)
+    if (found < 0 || !copy->linear || copy->bytes <= 0) {
         return;
+    }
     const struct gmt_tl_copy *other = &scan->timeline->copies[found];
     bool up = other->direction == GMT_COPY_H2D;
     const struct gmt_content_memory *memory = gmt_content_memory_find(
@@ -88,16 +97,20 @@ void gmt_content_find_twin(struct gmt_content_scan *scan, size_t i)
     int64_t offset = memory != NULL ? gmt_content_offset_in(memory, up ? other->dst : other->src)
                                     : -1;
     if (offset < 0 || other->bytes != copy->bytes || memory->foreign ||
-        memory->free_ns <= copy->call.begin_ns)
+        memory->free_ns <= copy->call.begin_ns) {
         return;
+    }
     /* Equal samples of two buffers of the host prove less than those of one. */
     if (content->print.whole != 1 &&
-        (!up || other->src != copy->src || other->src_allocation != copy->src_allocation))
+        (!up || other->src != copy->src || other->src_allocation != copy->src_allocation)) {
         return;
+    }
     const struct gmt_place *place = gmt_places_find(&memory->places, offset, copy->bytes);
     bool racing = gmt_content_is_pending(scan, &memory->writes) &&
                   memory->writes.stream != copy->call.stream;
     if (place != NULL && !racing && gmt_content_doubt_of(scan, memory, place) == GMT_DOUBT_NONE &&
-        gmt_print_compare(&scan->contents[place->copy].print, &content->print) == GMT_CONTENT_SAME)
+        gmt_print_compare(&scan->contents[place->copy].print, &content->print) ==
+            GMT_CONTENT_SAME) {
         content->twin = found;
+    }
 }

@@ -98,22 +98,26 @@ int gmt_content_events(const struct gmt_timeline *tl,
         struct cursor *first = cursors;
         struct gmt_content_event event = {0};
 
-        for (int i = 1; i < CURSORS; i++)
+        for (int i = 1; i < CURSORS; i++) {
             first = cursors[i].at_ns < first->at_ns ? &cursors[i] : first;
-        if (copy_ns == INT64_MAX && launch_ns == INT64_MAX)
+        }
+        if (copy_ns == INT64_MAX && launch_ns == INT64_MAX) {
             break;
-        if (cut_ns < copy_ns && cut_ns < launch_ns && cut_ns <= first->at_ns)
+        }
+        if (cut_ns < copy_ns && cut_ns < launch_ns && cut_ns <= first->at_ns) {
             event = (struct gmt_content_event){.kind = GMT_EVENT_UNSEEN, .index = cut++};
-        else if (first->at_ns < copy_ns && first->at_ns < launch_ns)
+        } else if (first->at_ns < copy_ns && first->at_ns < launch_ns) {
             event = event_of(first);
-        else if (copy_ns <= launch_ns)
+        } else if (copy_ns <= launch_ns) {
             event = (struct gmt_content_event){.kind = GMT_EVENT_COPY, .index = copy++};
-        else
+        } else {
             event = (struct gmt_content_event){.kind = GMT_EVENT_LAUNCH, .index = launch++};
+        }
         on_event(data, &event);
     }
-    for (int i = 0; i < CURSORS; i++)
+    for (int i = 0; i < CURSORS; i++) {
         rc = gmt_query_close(&cursors[i].query, rc != 0 ? rc : cursors[i].rc);
+    }
     return rc;
 }
 
@@ -136,12 +140,14 @@ static bool parse_hash(const char *text, struct gmt_print *print)
     char half[17] = "";
     char *end;
 
-    if (text == NULL || strlen(text) != 32)
+    if (text == NULL || strlen(text) != 32) {
         return false;
+    }
     memcpy(half, text, 16);
     print->high = strtoull(half, &end, 16);
-    if (*end != '\0')
+    if (*end != '\0') {
         return false;
+    }
     print->low = strtoull(text + 16, &end, 16);
     return *end == '\0';
 }
@@ -166,13 +172,16 @@ int gmt_content_prints(const struct gmt_timeline *tl, struct gmt_copy_content *c
         tl->db, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'fingerprint'",
         &tables);
 
-    if (rc != 0 || tables == 0)
+    if (rc != 0 || tables == 0) {
         return rc;
+    }
     struct numbered *order = calloc(tl->copy_count + 1, sizeof(*order));
-    if (order == NULL)
+    if (order == NULL) {
         return -ENOMEM;
-    for (size_t i = 0; i < tl->copy_count; i++)
+    }
+    for (size_t i = 0; i < tl->copy_count; i++) {
         order[i] = (struct numbered){tl->copies[i].call.id, i};
+    }
     qsort(order, tl->copy_count, sizeof(*order), compare_numbered);
     rc = gmt_query_open(&query, tl->db,
                         "SELECT transfer_id, hash, bytes_hashed, whole, skipped FROM fingerprint "
@@ -180,10 +189,12 @@ int gmt_content_prints(const struct gmt_timeline *tl, struct gmt_copy_content *c
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t id = gmt_query_int(&query, 0);
 
-        while (at < tl->copy_count && order[at].id < id)
+        while (at < tl->copy_count && order[at].id < id) {
             at++;
-        if (at < tl->copy_count && order[at].id == id)
+        }
+        if (at < tl->copy_count && order[at].id == id) {
             read_print(&query, &contents[order[at].index].print);
+        }
     }
     free(order);
     return gmt_query_close(&query, rc);
@@ -198,12 +209,14 @@ int gmt_content_host_memory(const struct gmt_timeline *tl, struct gmt_host_memor
 
     *count = 0;
     *rows = rc == 0 && n >= 0 ? calloc((size_t)n + 1, sizeof(**rows)) : NULL;
-    if (*rows == NULL)
+    if (*rows == NULL) {
         return rc != 0 ? rc : -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db, "SELECT id, address, free_begin_ns FROM host_allocation");
-    while (rc == 0 && *count < (size_t)n && gmt_query_next(&query))
+    while (rc == 0 && *count < (size_t)n && gmt_query_next(&query)) {
         (*rows)[(*count)++] = (struct gmt_host_memory){gmt_query_int(&query, 0),
                                                        (uint64_t)gmt_query_int(&query, 1),
                                                        gmt_query_time(&query, 2)};
+    }
     return gmt_query_close(&query, rc);
 }

@@ -14,10 +14,11 @@ size_t gmt_places_behind(const struct gmt_places *places, int64_t offset)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (places->rows[middle].offset + places->rows[middle].bytes <= offset)
+        if (places->rows[middle].offset + places->rows[middle].bytes <= offset) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -36,11 +37,13 @@ void gmt_places_forget(struct gmt_places *places, int64_t offset, int64_t bytes)
 {
     size_t from = gmt_places_behind(places, offset), to = from;
 
-    while (to < places->count && places->rows[to].offset < offset + bytes)
+    while (to < places->count && places->rows[to].offset < offset + bytes) {
         to++;
-    if (to > from)
+    }
+    if (to > from) {
         memmove(places->rows + from, places->rows + to,
                 (places->count - to) * sizeof(*places->rows));
+    }
     places->count -= to - from;
 }
 
@@ -48,11 +51,13 @@ static bool has_room(struct gmt_places *places)
 {
     size_t capacity = places->capacity != 0 ? 2 * places->capacity : 4;
 
-    if (places->count < places->capacity)
+    if (places->count < places->capacity) {
         return true;
+    }
     struct gmt_place *rows = realloc(places->rows, capacity * sizeof(*rows));
-    if (rows == NULL)
+    if (rows == NULL) {
         return false;
+    }
     places->rows = rows;
     places->capacity = capacity;
     return true;
@@ -62,10 +67,12 @@ bool gmt_places_remember(struct gmt_places *places, const struct gmt_place *plac
 {
     gmt_places_forget(places, place->offset, place->bytes);
     /* Pieces of a pool: what is not looked up soon is not worth the search. */
-    if (places->count == GMT_CONTENT_PLACES)
+    if (places->count == GMT_CONTENT_PLACES) {
         places->count = 0;
-    if (!has_room(places))
+    }
+    if (!has_room(places)) {
         return false;
+    }
     size_t at = gmt_places_behind(places, place->offset);
     memmove(places->rows + at + 1, places->rows + at, (places->count - at) * sizeof(*places->rows));
     places->rows[at] = *place;

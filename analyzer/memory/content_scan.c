@@ -27,8 +27,10 @@ struct gmt_content_memory *gmt_content_memory_find(const struct gmt_content_scan
 
 enum gmt_content_known gmt_print_compare(const struct gmt_print *a, const struct gmt_print *b)
 {
-    if (a->whole < 0 || b->whole < 0 || a->whole != b->whole || a->bytes_hashed != b->bytes_hashed)
+    if (a->whole < 0 || b->whole < 0 || a->whole != b->whole ||
+        a->bytes_hashed != b->bytes_hashed) {
         return GMT_CONTENT_UNKNOWN;
+    }
     return a->high == b->high && a->low == b->low ? GMT_CONTENT_SAME : GMT_CONTENT_OTHER;
 }
 
@@ -43,11 +45,14 @@ bool gmt_content_is_pending(const struct gmt_content_scan *scan,
 int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
                              const struct gmt_content_memory *memory, const struct gmt_place *place)
 {
-    if (scan->shared)
+    if (scan->shared) {
         return GMT_DOUBT_SHARED;
-    if (place->serial < scan->unknown)
+    }
+    if (place->serial < scan->unknown) {
         return scan->unknown_doubt;
-    if (place->doubt == GMT_DOUBT_NONE && !memory->handed && scan->timeline->launch_count > 0)
+    }
+    if (place->doubt == GMT_DOUBT_NONE && !memory->handed && scan->timeline->launch_count > 0) {
         return GMT_DOUBT_INDIRECT;
+    }
     return place->doubt;
 }

@@ -50,8 +50,9 @@ static size_t collect(const struct gmt_timeline *tl, int64_t (*order)[2])
         }
     }
     gmt_sort_pairs(order, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         order[i][0] = step_at(tl, order[i][1]).stream;
+    }
     gmt_sort_pairs(order, n);
     return n;
 }
@@ -61,18 +62,21 @@ int gmt_handovers(const struct gmt_timeline *tl, double *of_copy)
     int64_t(*order)[2] = calloc(tl->copy_count + tl->launch_count + 1, sizeof(*order));
     struct step a = {.stream = -1}, b;
 
-    if (order == NULL)
+    if (order == NULL) {
         return -ENOMEM;
-    for (size_t i = 0; i < tl->copy_count; i++)
+    }
+    for (size_t i = 0; i < tl->copy_count; i++) {
         of_copy[i] = 0;
+    }
     size_t n = collect(tl, order);
     for (size_t i = 0; i < n; i++, a = b) {
         b = step_at(tl, order[i][1]);
         double still_ns = i > 0 ? (double)(b.start_ns - a.end_ns) : 0;
 
         if (a.stream != b.stream || a.kernel == b.kernel || b.submitted_ns > a.end_ns ||
-            still_ns <= 0 || still_ns > GMT_HANDOVER_MOST_NS)
+            still_ns <= 0 || still_ns > GMT_HANDOVER_MOST_NS) {
             continue;
+        }
         of_copy[a.kernel ? b.index : a.index] += still_ns;
     }
     free(order);

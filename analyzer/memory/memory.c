@@ -20,8 +20,9 @@ static uint8_t kind_of(const char *name)
     size_t kind = 0;
 
     while (kind < GMT_MEMORY_UNKNOWN &&
-           (name == NULL || strcmp(gmt_memory_kind_names[kind], name) != 0))
+           (name == NULL || strcmp(gmt_memory_kind_names[kind], name) != 0)) {
         kind++;
+    }
     return (uint8_t)kind;
 }
 
@@ -55,14 +56,17 @@ static int load_table(struct gmt_memory *memory, const char *sql, bool host, siz
         row->id = gmt_query_id(&query, 0);
         row->kind = kind_of(gmt_query_text_here(&query, 1));
         row->host = host;
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 4; i++) {
             *times[i] = gmt_query_time(&query, 2 + i);
-        for (int i = 0; i < 4; i += 2) { /* both or none */
-            if (*times[i] == GMT_NO_TIME || *times[i + 1] == GMT_NO_TIME)
-                *times[i] = *times[i + 1] = GMT_NO_TIME;
         }
-        for (int i = 0; i < (int)(sizeof(fields) / sizeof(fields[0])); i++)
+        for (int i = 0; i < 4; i += 2) { /* both or none */
+            if (*times[i] == GMT_NO_TIME || *times[i + 1] == GMT_NO_TIME) {
+                *times[i] = *times[i + 1] = GMT_NO_TIME;
+            }
+        }
+        for (int i = 0; i < (int)(sizeof(fields) / sizeof(fields[0])); i++) {
             *fields[i] = gmt_query_known(&query, 6 + i);
+        }
         row->device_id = tl->device_count < 2 ? 0 : gmt_query_known_id(&query, 17);
         row->first_use_ns = row->last_use_ns = GMT_NO_TIME;
         row->copied_begin = INT64_MAX;
@@ -86,8 +90,9 @@ static int compare_begins(const void *a, const void *b)
 {
     const struct gmt_memory_row *x = a, *y = b;
 
-    if (x->lives_ns != y->lives_ns)
+    if (x->lives_ns != y->lives_ns) {
         return x->lives_ns < y->lives_ns ? -1 : 1;
+    }
     return compare_ids(a, b);
 }
 
@@ -101,26 +106,32 @@ int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeli
                          "SELECT (SELECT count(*) FROM allocation) + "
                          "(SELECT count(*) FROM host_allocation)",
                          &n);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     memory->rows = calloc((size_t)n + 1, sizeof(*memory->rows));
-    if (memory->rows == NULL)
+    if (memory->rows == NULL) {
         return -ENOMEM;
+    }
     rc = load_table(memory, "SELECT " GMT_MEMORY_COLUMNS("stream_id") " FROM allocation", false,
                     (size_t)n);
     size_t device = memory->count;
-    if (rc == 0)
+    if (rc == 0) {
         rc = load_table(memory, "SELECT " GMT_MEMORY_COLUMNS("NULL") " FROM host_allocation", true,
                         (size_t)n);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     memory->host_count = memory->count - device;
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_ids);
     rc = gmt_memory_find_uses(memory);
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_memory_find_indirect(memory);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_memory_find_segments(memory);
+    }
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_begins);
     return rc;
 }
@@ -169,8 +180,9 @@ static int compare_changes(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
 
-    if (x->at_ns != y->at_ns)
+    if (x->at_ns != y->at_ns) {
         return x->at_ns < y->at_ns ? -1 : 1;
+    }
     /* Frees first: what was given back can be had again at the same moment. */
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
@@ -183,26 +195,31 @@ int gmt_memory_peak(const struct gmt_memory *memory, const struct gmt_interval *
     int64_t now = 0;
 
     *peak = (struct gmt_memory_peak){0, GMT_NO_TIME, GMT_NO_TIME};
-    if (changes == NULL)
+    if (changes == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
 
-        if (row->host != host || row->bytes <= 0 || lives[i].end_ns <= lives[i].begin_ns)
+        if (row->host != host || row->bytes <= 0 || lives[i].end_ns <= lives[i].begin_ns) {
             continue;
+        }
         /* Within what can be added up, however damaged the trace is. */
         int64_t bytes = row->bytes < INT64_C(1) << 43 ? row->bytes : INT64_C(1) << 43;
         changes[n++] = (struct change){lives[i].begin_ns, bytes};
-        if (lives[i].end_ns != INT64_MAX)
+        if (lives[i].end_ns != INT64_MAX) {
             changes[n++] = (struct change){lives[i].end_ns, -bytes};
+        }
     }
     qsort(changes, n, sizeof(*changes), compare_changes);
     for (size_t i = 0; i < n; i++) {
         now = gmt_add_clamped(now, changes[i].bytes);
-        if (now < peak->bytes && peak->until_ns == INT64_MAX)
+        if (now < peak->bytes && peak->until_ns == INT64_MAX) {
             peak->until_ns = changes[i].at_ns;
-        if (now > peak->bytes)
+        }
+        if (now > peak->bytes) {
             *peak = (struct gmt_memory_peak){now, changes[i].at_ns, INT64_MAX};
+        }
     }
     free(changes);
     return 0;

@@ -32,8 +32,9 @@ static int64_t *find_tables(const struct gmt_memory *memory, size_t *count)
     for (size_t i = 0; tables != NULL && !tl->simulated && i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
-        if (gmt_memory_may_be_table(copy) && in_kernels(memory, copy->dst_allocation))
+        if (gmt_memory_may_be_table(copy) && in_kernels(memory, copy->dst_allocation)) {
             tables[(*count)++] = copy->call.begin_ns;
+        }
     }
     return tables;
 }
@@ -45,10 +46,11 @@ static bool any_within(const int64_t *tables, size_t count, int64_t begin_ns, in
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tables[middle] < begin_ns)
+        if (tables[middle] < begin_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < count && tables[low] < end_ns;
 }
@@ -57,16 +59,19 @@ static bool any_within(const int64_t *tables, size_t count, int64_t begin_ns, in
  * the program may be out to fill memory, or another tells what it is for. */
 static bool all_plain(const struct gmt_timeline *tl)
 {
-    if (tl->launch_count == 0)
+    if (tl->launch_count == 0) {
         return false;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
-        if (tl->launches[i].class_index < 0)
+        if (tl->launches[i].class_index < 0) {
             return false;
+        }
     }
     for (size_t i = 0; i < tl->class_count; i++) {
         if (!gmt_parameters_are_plain(tl->classes[i].signature) ||
-            gmt_class_is_open_ended(tl, (int32_t)i))
+            gmt_class_is_open_ended(tl, (int32_t)i)) {
             return false;
+        }
     }
     return true;
 }
@@ -94,8 +99,9 @@ int gmt_memory_find_indirect(struct gmt_memory *memory)
     size_t count;
     int64_t *tables = find_tables(memory, &count);
 
-    if (tables == NULL)
+    if (tables == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < memory->count; i++) {
         struct gmt_memory_row *row = &memory->rows[i];
 

@@ -49,11 +49,13 @@ static int compare_sites(const void *a, const void *b)
 /* Rows are in the order of their ids, and so are the offsets: `at` goes on from call to call. */
 static bool mark(struct gmt_memory *memory, const struct offsets *seen, size_t *at)
 {
-    while (*at < memory->count && memory->rows[*at].id < seen->id)
+    while (*at < memory->count && memory->rows[*at].id < seen->id) {
         (*at)++;
+    }
     if (*at == memory->count || memory->rows[*at].id != seen->id ||
-        !is_segment(&memory->rows[*at], seen))
+        !is_segment(&memory->rows[*at], seen)) {
         return false;
+    }
     memory->rows[*at].segment = true;
     return true;
 }
@@ -64,11 +66,13 @@ static int mark_sites(struct gmt_memory *memory, size_t marked)
     uint64_t *sites = calloc(marked + 1, sizeof(*sites));
     size_t n = 0;
 
-    if (sites == NULL)
+    if (sites == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < memory->count && n < marked; i++) {
-        if (memory->rows[i].segment)
+        if (memory->rows[i].segment) {
             sites[n++] = memory->rows[i].site;
+        }
     }
     qsort(sites, n, sizeof(*sites), compare_sites);
     for (size_t i = 0; i < memory->count; i++) {
@@ -93,15 +97,17 @@ static int compare_pieces(const void *a, const void *b)
     const struct gmt_memory_row *x = ((const struct piece *)a)->row;
     const struct gmt_memory_row *y = ((const struct piece *)b)->row;
 
-    if (x->address != y->address)
+    if (x->address != y->address) {
         return x->address < y->address ? -1 : 1;
+    }
     return (x->lives_ns > y->lives_ns) - (x->lives_ns < y->lives_ns);
 }
 
 static size_t range_of(struct piece *pieces, size_t i)
 {
-    while (pieces[i].range != i)
+    while (pieces[i].range != i) {
         i = pieces[i].range = pieces[pieces[i].range].range;
+    }
     return i;
 }
 
@@ -118,10 +124,11 @@ static size_t next_piece(const struct piece *pieces, size_t n, size_t i)
         const struct gmt_memory_row *other = pieces[middle].row;
 
         if (other->address < end ||
-            (other->address == end && other->lives_ns < gmt_memory_freed_ns(row)))
+            (other->address == end && other->lives_ns < gmt_memory_freed_ns(row))) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     const struct gmt_memory_row *found = pieces[low - 1].row;
     return low - 1 > i && found->address == end && gmt_memory_freed_ns(found) > row->lives_ns
@@ -136,8 +143,9 @@ static size_t mark_used_ranges(struct piece *pieces, size_t n)
     for (size_t i = 0; i < n; i++) {
         size_t next = next_piece(pieces, n, i);
 
-        if (next < n)
+        if (next < n) {
             pieces[range_of(pieces, next)].range = range_of(pieces, i);
+        }
     }
     bool *used = calloc(2 * n + 1, sizeof(*used)), *several = used + n;
     for (size_t i = 0; used != NULL && i < n; i++) {
@@ -169,18 +177,21 @@ static int mark_ranges(struct gmt_memory *memory, size_t *marked)
     struct piece *pieces = calloc(memory->count + 1, sizeof(*pieces));
     size_t n = 0;
 
-    if (pieces == NULL)
+    if (pieces == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < memory->count; i++) {
         struct gmt_memory_row *row = &memory->rows[i];
 
         if (row->kind == GMT_MEMORY_MAPPED && !row->host && row->bytes > 0 &&
-            row->address <= INT64_MAX - row->bytes)
+            row->address <= INT64_MAX - row->bytes) {
             pieces[n++].row = row;
+        }
     }
     qsort(pieces, n, sizeof(*pieces), compare_pieces);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         pieces[i].range = i;
+    }
     *marked += mark_used_ranges(pieces, n);
     free(pieces);
     return 0;
@@ -208,16 +219,18 @@ int gmt_memory_find_segments(struct gmt_memory *memory)
     }
     marked += mark(memory, &seen, &at);
     rc = gmt_query_close(&query, rc);
-    if (rc == 0)
+    if (rc == 0) {
         rc = mark_ranges(memory, &marked);
+    }
     return rc == 0 && marked > 0 ? mark_sites(memory, marked) : rc;
 }
 
 bool gmt_memory_is_segment(const struct gmt_memory *memory, int64_t id)
 {
     for (size_t i = 0; memory->segment_count > 0 && i < memory->count; i++) {
-        if (memory->rows[i].segment && memory->rows[i].id == id)
+        if (memory->rows[i].segment && memory->rows[i].id == id) {
             return true;
+        }
     }
     return false;
 }

@@ -27,25 +27,29 @@ struct gmt_memory_row *gmt_memory_find(const struct gmt_memory *memory, int64_t 
 {
     size_t low = 0, high = memory->count;
 
-    if (high == 0 || id <= 0)
+    if (high == 0 || id <= 0) {
         return NULL;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (memory->rows[middle].id < id)
+        if (memory->rows[middle].id < id) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < memory->count && memory->rows[low].id == id ? &memory->rows[low] : NULL;
 }
 
 static void add_use(struct gmt_memory_row *row, struct use use)
 {
-    if (row == NULL || use.first_ns == GMT_NO_TIME)
+    if (row == NULL || use.first_ns == GMT_NO_TIME) {
         return;
-    if (row->first_use_ns == GMT_NO_TIME || use.first_ns < row->first_use_ns)
+    }
+    if (row->first_use_ns == GMT_NO_TIME || use.first_ns < row->first_use_ns) {
         row->first_use_ns = use.first_ns;
+    }
     if (row->last_use_ns == GMT_NO_TIME || use.last_ns > row->last_use_ns) {
         row->last_use_ns = use.last_ns;
         row->open_end = use.open;
@@ -56,8 +60,9 @@ static void add_use(struct gmt_memory_row *row, struct use use)
 /* Copies of one dimension tell which bytes they touch; others may touch all. */
 static void add_copied(struct gmt_memory_row *row, uint64_t address, int64_t bytes, bool linear)
 {
-    if (row == NULL || row->bytes <= 0)
+    if (row == NULL || row->bytes <= 0) {
         return;
+    }
     int64_t begin = 0, end = row->bytes;
     uint64_t offset = address - (uint64_t)row->address;
 
@@ -84,10 +89,12 @@ static void add_copies(struct gmt_memory *memory)
         use.open &= !copy->blocking;
         add_use(dst, use);
         add_use(src, use);
-        if (src != NULL)
+        if (src != NULL) {
             src->copied_from = true;
-        if (dst != NULL)
+        }
+        if (dst != NULL) {
             dst->sent |= copy->direction != GMT_COPY_D2D;
+        }
         add_copied(dst, copy->dst, copy->bytes, copy->linear);
         add_copied(src, copy->src, copy->bytes, copy->linear);
     }
@@ -124,8 +131,9 @@ static int add_footprints(struct gmt_memory *memory)
                              "SELECT count(*) FROM sqlite_master WHERE name = 'kernel_footprint'",
                              &tables);
 
-    if (rc != 0 || tables == 0)
+    if (rc != 0 || tables == 0) {
         return rc;
+    }
     return add_rows(memory, "SELECT f.allocation_id, l.begin_ns, l.end_ns, l.device_start_ns, "
                             "l.device_end_ns, 1 FROM kernel_footprint f JOIN launch l "
                             "ON l.seq = f.launch_seq WHERE f.allocation_id IS NOT NULL");
@@ -155,17 +163,20 @@ static int add_captured(struct gmt_memory *memory)
                              "SELECT count(*) FROM api WHERE name LIKE 'cuStreamBeginCapture%'",
                              &captures);
 
-    if (rc != 0 || captures == 0)
+    if (rc != 0 || captures == 0) {
         return rc;
-    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
+    }
+    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {
         rc = add_rows(memory, sources[i]);
+    }
     return rc;
 }
 
 static void widen(struct use *all, struct use use)
 {
-    if (all->first_ns == GMT_NO_TIME || use.first_ns < all->first_ns)
+    if (all->first_ns == GMT_NO_TIME || use.first_ns < all->first_ns) {
         all->first_ns = use.first_ns;
+    }
     if (all->last_ns == GMT_NO_TIME || use.last_ns > all->last_ns) {
         all->last_ns = use.last_ns;
         all->open = use.open;
@@ -190,23 +201,27 @@ static int add_launches(struct gmt_memory *memory)
     int rc = gmt_ids_load(&sets, tl->db, "SELECT DISTINCT set_id FROM launch_argument ORDER BY 1");
     struct use *uses = calloc(sets.n + 1, sizeof(*uses));
 
-    if (rc == 0 && uses == NULL)
+    if (rc == 0 && uses == NULL) {
         rc = -ENOMEM;
-    for (size_t i = 0; rc == 0 && i < sets.n; i++)
+    }
+    for (size_t i = 0; rc == 0 && i < sets.n; i++) {
         uses[i] = (struct use){GMT_NO_TIME, GMT_NO_TIME, false, true};
+    }
     for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
         int64_t set = gmt_ids_index(&sets, tl->launches[i].argument_set);
 
-        if (set >= 0)
+        if (set >= 0) {
             widen(&uses[set], use_of_launch(&tl->launches[i]));
+        }
     }
     if (rc == 0) {
         rc = gmt_query_open(&query, tl->db, "SELECT set_id, allocation_id FROM launch_argument");
         while (rc == 0 && gmt_query_next(&query)) {
             int64_t set = gmt_ids_index(&sets, gmt_query_id(&query, 0));
 
-            if (set >= 0)
+            if (set >= 0) {
                 add_use(gmt_memory_find(memory, gmt_query_id(&query, 1)), uses[set]);
+            }
         }
         rc = gmt_query_close(&query, rc);
     }
@@ -227,17 +242,20 @@ static int load_doubts(struct gmt_memory *memory)
     const struct gmt_timeline *tl = memory->timeline;
     size_t n = 0;
 
-    for (size_t i = 0; i < tl->launch_count; i++)
+    for (size_t i = 0; i < tl->launch_count; i++) {
         n += !tl->launches[i].arguments_complete;
+    }
     memory->doubts = calloc(n + 1, sizeof(*memory->doubts));
-    if (memory->doubts == NULL)
+    if (memory->doubts == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
         struct use use = use_of_launch(&tl->launches[i]);
 
-        if (!tl->launches[i].arguments_complete)
+        if (!tl->launches[i].arguments_complete) {
             memory->doubts[memory->doubt_count++] = (struct gmt_interval){use.first_ns,
                                                                           use.last_ns};
+        }
     }
     qsort(memory->doubts, memory->doubt_count, sizeof(*memory->doubts), compare_intervals);
     return 0;
@@ -250,19 +268,23 @@ static int load_syncs(struct gmt_memory *memory)
     bool wanted = false;
     int64_t n = 0;
 
-    for (size_t i = 0; i < memory->count; i++)
+    for (size_t i = 0; i < memory->count; i++) {
         wanted |= memory->rows[i].open_end;
+    }
     int rc = wanted ? gmt_query_int64(memory->timeline->db, "SELECT count(*) FROM sync", &n) : 0;
-    if (rc != 0 || n <= 0)
+    if (rc != 0 || n <= 0) {
         return rc;
+    }
     memory->syncs = calloc((size_t)n, sizeof(*memory->syncs));
-    if (memory->syncs == NULL)
+    if (memory->syncs == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, memory->timeline->db,
                         "SELECT begin_ns, end_ns FROM sync WHERE result = 0");
-    while (rc == 0 && memory->sync_count < (size_t)n && gmt_query_next(&query))
+    while (rc == 0 && memory->sync_count < (size_t)n && gmt_query_next(&query)) {
         memory->syncs[memory->sync_count++] = (struct gmt_interval){gmt_query_time(&query, 0),
                                                                     gmt_query_time(&query, 1)};
+    }
     qsort(memory->syncs, memory->sync_count, sizeof(*memory->syncs), compare_intervals);
     return gmt_query_close(&query, rc);
 }
@@ -298,8 +320,9 @@ static int find_failure(struct gmt_memory *memory)
         &failed);
 
     memory->failed = failed != 0;
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     return gmt_query_int64(memory->timeline->db,
                            "SELECT max(c.begin_ns) FROM api a JOIN api_call c ON c.api_id = a.id "
                            "WHERE a.family = 'alloc' AND a.name NOT LIKE '%Free%' AND c.result = 2",
@@ -314,8 +337,9 @@ int gmt_memory_find_uses(struct gmt_memory *memory)
     int rc = 0;
 
     add_copies(memory);
-    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
         rc = steps[i](memory);
+    }
     return rc;
 }
 
@@ -327,10 +351,11 @@ static size_t first_from(const struct gmt_interval *intervals, size_t n, int64_t
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (intervals[middle].begin_ns < at_ns)
+        if (intervals[middle].begin_ns < at_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -345,8 +370,9 @@ bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval in
 static int64_t closed_end(const struct gmt_memory *memory, const struct gmt_memory_row *row)
 {
     /* The software device has done the work when the call returns. */
-    if (!row->open_end || memory->timeline->simulated)
+    if (!row->open_end || memory->timeline->simulated) {
         return row->last_use_ns;
+    }
     size_t at = first_from(memory->syncs, memory->sync_count, row->last_use_ns);
 
     return at < memory->sync_count ? memory->syncs[at].end_ns : INT64_MAX;
@@ -359,18 +385,21 @@ struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
                         need = {life.begin_ns, life.begin_ns};
 
     if (row->kind == GMT_MEMORY_MANAGED || row->kind == GMT_MEMORY_UNKNOWN ||
-        gmt_memory_is_foreign(row) || row->segment || row->indirect || memory->shared)
+        gmt_memory_is_foreign(row) || row->segment || row->indirect || memory->shared) {
         return life;
-    if (row->first_use_ns != GMT_NO_TIME)
+    }
+    if (row->first_use_ns != GMT_NO_TIME) {
         need = (struct gmt_interval){row->first_use_ns, closed_end(memory, row)};
+    }
     size_t first = first_from(memory->doubts, memory->doubt_count, life.begin_ns);
     size_t end = first_from(memory->doubts, memory->doubt_count, life.end_ns);
     if (first < end) {
         int64_t begin_ns = memory->doubts[first].begin_ns;
         int64_t end_ns = memory->doubts[end - 1].end_ns;
 
-        if (row->first_use_ns == GMT_NO_TIME || begin_ns < need.begin_ns)
+        if (row->first_use_ns == GMT_NO_TIME || begin_ns < need.begin_ns) {
             need.begin_ns = begin_ns;
+        }
         need.end_ns = end_ns > need.end_ns ? end_ns : need.end_ns;
     }
     need.begin_ns = need.begin_ns < life.begin_ns ? life.begin_ns : need.begin_ns;

@@ -20,8 +20,9 @@ static int compare_visits(const void *a, const void *b)
 {
     const struct visit *x = a, *y = b;
 
-    if (x->address != y->address)
+    if (x->address != y->address) {
         return x->address < y->address ? -1 : 1;
+    }
     return (x->copy > y->copy) - (x->copy < y->copy);
 }
 
@@ -35,8 +36,9 @@ static size_t collect(const struct gmt_timeline *tl, struct visit *visits)
                            : copy->direction == GMT_COPY_H2D ? copy->src
                                                              : 0;
 
-        if (address != 0 && copy->bytes > 0 && copy->linear)
+        if (address != 0 && copy->bytes > 0 && copy->linear) {
             visits[n++] = (struct visit){address, i};
+        }
     }
     qsort(visits, n, sizeof(*visits), compare_visits);
     return n;
@@ -50,8 +52,9 @@ static void pair(struct gmt_trips *trips, const struct gmt_timeline *tl, const s
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[visits[i].copy];
 
-        if (i > 0 && visits[i].address != visits[i - 1].address)
+        if (i > 0 && visits[i].address != visits[i - 1].address) {
             down = NONE;
+        }
         if (copy->direction == GMT_COPY_D2H) {
             down = visits[i].copy;
         } else if (down != NONE && tl->copies[down].bytes == copy->bytes) {
@@ -90,15 +93,17 @@ static struct extra *load(const struct gmt_timeline *tl, const char *sql, size_t
     struct gmt_query query;
 
     *n = 0;
-    if (extras == NULL)
+    if (extras == NULL) {
         return NULL;
+    }
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && *n < tl->copy_count && gmt_query_next(&query)) {
         const char *text = gmt_query_text_here(&query, 1);
         unsigned long long high = 0, low = 0;
 
-        if (text == NULL || sscanf(text, "%16llx%16llx", &high, &low) < 1)
+        if (text == NULL || sscanf(text, "%16llx%16llx", &high, &low) < 1) {
             continue;
+        }
         extras[(*n)++] = (struct extra){
             gmt_query_int(&query, 0), {high, low}, gmt_query_int(&query, 2)};
     }
@@ -116,8 +121,9 @@ static int join_devices(struct gmt_trips *trips, const struct gmt_timeline *tl)
     size_t n = 0;
     int rc = gmt_query_int64(tl->db, "SELECT count(DISTINCT device_id) FROM context", &devices);
 
-    if (rc != 0 || devices < 2)
+    if (rc != 0 || devices < 2) {
         return rc;
+    }
     struct extra *extras = load(
         tl,
         "SELECT t.id, printf('%x', coalesce(sc.device_id, dc.device_id, tc.device_id)), 0 "
@@ -128,8 +134,9 @@ static int join_devices(struct gmt_trips *trips, const struct gmt_timeline *tl)
         "WHERE t.direction IN ('h2d', 'd2h') AND t.result = 0 "
         "AND coalesce(sc.device_id, dc.device_id, tc.device_id) IS NOT NULL ORDER BY t.id",
         &n);
-    if (extras == NULL)
+    if (extras == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < trips->count; i++) {
         const struct extra *down = find(extras, n, &tl->copies[trips->trips[i].down]);
         const struct extra *up = find(extras, n, &tl->copies[trips->trips[i].up]);
@@ -148,20 +155,23 @@ static int join_contents(struct gmt_trips *trips, const struct gmt_timeline *tl)
     int rc = gmt_query_int64(
         tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'fingerprint'", &tables);
 
-    if (rc != 0 || tables == 0)
+    if (rc != 0 || tables == 0) {
         return rc;
+    }
     struct extra *extras = load(tl,
                                 "SELECT transfer_id, hash, bytes_hashed FROM fingerprint "
                                 "WHERE hash IS NOT NULL ORDER BY transfer_id",
                                 &n);
-    if (extras == NULL)
+    if (extras == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < trips->count; i++) {
         const struct extra *down = find(extras, n, &tl->copies[trips->trips[i].down]);
         const struct extra *up = find(extras, n, &tl->copies[trips->trips[i].up]);
 
-        if (down == NULL || up == NULL || down->bytes != up->bytes)
+        if (down == NULL || up == NULL || down->bytes != up->bytes) {
             continue;
+        }
         trips->trips[i].content = down->value[0] == up->value[0] && down->value[1] == up->value[1]
                                       ? GMT_TRIP_SAME
                                       : GMT_TRIP_CHANGED;
@@ -174,8 +184,9 @@ static const struct gmt_timeline *sort_timeline; /* of the compare function belo
 
 static int compare_calls(const struct gmt_tl_call *a, const struct gmt_tl_call *b)
 {
-    if (a->site != b->site)
+    if (a->site != b->site) {
         return a->site < b->site ? -1 : 1;
+    }
     return (a->api > b->api) - (a->api < b->api);
 }
 
@@ -206,8 +217,9 @@ int gmt_trips_find(struct gmt_trips *trips, const struct gmt_timeline *tl)
         sort_timeline = tl;
         qsort(trips->trips, trips->count, sizeof(*trips->trips), compare_trips);
         rc = trips->count > 0 ? join_devices(trips, tl) : 0;
-        if (rc == 0 && trips->count > 0)
+        if (rc == 0 && trips->count > 0) {
             rc = join_contents(trips, tl);
+        }
     }
     free(visits);
     return rc;
@@ -223,8 +235,9 @@ size_t gmt_trips_alike(const struct gmt_trips *trips, const struct gmt_timeline 
 {
     size_t end = i + 1;
 
-    while (end < trips->count && compare_lines(tl, &trips->trips[i], &trips->trips[end]) == 0)
+    while (end < trips->count && compare_lines(tl, &trips->trips[i], &trips->trips[end]) == 0) {
         end++;
+    }
     return end - i;
 }
 
@@ -233,8 +246,9 @@ double gmt_trip_host_ns(const struct gmt_timeline *tl, const struct gmt_trip *tr
     const struct gmt_tl_copy *down = &tl->copies[trip->down], *up = &tl->copies[trip->up];
     int64_t from = down->call.end_ns;
 
-    if (!down->blocking && down->device_end_ns != GMT_NO_TIME && down->device_end_ns > from)
+    if (!down->blocking && down->device_end_ns != GMT_NO_TIME && down->device_end_ns > from) {
         from = down->device_end_ns;
+    }
     return fmax(0, (double)(up->call.begin_ns - from));
 }
 
@@ -253,10 +267,11 @@ size_t gmt_first_launch_after(const struct gmt_timeline *tl, int64_t at_ns)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->launches[middle].call.begin_ns < at_ns)
+        if (tl->launches[middle].call.begin_ns < at_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }

@@ -83,10 +83,12 @@ static void settle(struct walk *walk, struct target *target, enum gmt_fate fate)
 
 static bool covers(const struct gmt_tl_copy *upload, uint64_t dst, int64_t bytes, bool linear)
 {
-    if (dst == 0 || upload->dst == 0)
+    if (dst == 0 || upload->dst == 0) {
         return false;
-    if (!linear || !upload->linear)
+    }
+    if (!linear || !upload->linear) {
         return dst == upload->dst && bytes == upload->bytes && linear == upload->linear;
+    }
     return dst <= upload->dst && dst + (uint64_t)bytes >= upload->dst + (uint64_t)upload->bytes;
 }
 
@@ -102,10 +104,11 @@ static void overwrite(struct walk *walk, struct target *target, uint64_t dst, in
             link = &walk->next[i];
             continue;
         }
-        if (walk->epoch_of[i] == walk->epoch)
+        if (walk->epoch_of[i] == walk->epoch) {
             walk->fates->of_copy[i] = GMT_FATE_OVERWRITTEN;
-        else
+        } else {
             walk->fates->doubtful++;
+        }
         *link = walk->next[i];
     }
 }
@@ -124,14 +127,17 @@ static void on_copy(struct walk *walk, size_t index)
     struct target *from = find(walk, copy->src_allocation);
     struct target *to = find(walk, copy->dst_allocation);
 
-    if (from != NULL)
+    if (from != NULL) {
         settle(walk, from, GMT_FATE_SEEN);
-    if (to == NULL)
+    }
+    if (to == NULL) {
         return;
+    }
     overwrite(walk, to, copy->dst, copy->bytes, copy->linear);
     if (copy->direction != GMT_COPY_H2D || copy->bytes <= 0 || to->unseen ||
-        may_be_polled(to, copy))
+        may_be_polled(to, copy)) {
         return;
+    }
     walk->epoch_of[index] = walk->epoch;
     walk->next[index] = to->pending;
     to->pending = index;
@@ -151,14 +157,16 @@ static void on_launch(struct walk *walk, size_t index)
 
     walk->epoch += !launch->arguments_complete ||
                    gmt_class_is_open_ended(walk->tl, launch->class_index);
-    if (launch->argument_set == 0)
+    if (launch->argument_set == 0) {
         return;
+    }
     for (size_t k = rows->first[index];
          k < rows->argument_count && rows->arguments[k].set == launch->argument_set; k++) {
         struct target *target = find(walk, rows->arguments[k].allocation);
 
-        if (target == NULL)
+        if (target == NULL) {
             continue;
+        }
         settle(walk, target, GMT_FATE_SEEN);
         target->handed = true;
         if (launch->device_end_ns != GMT_NO_TIME && launch->device_end_ns > target->busy_until_ns) {
@@ -174,8 +182,9 @@ static int load_targets(struct walk *walk)
 
     walk->targets = calloc(tl->allocation_count + 1, sizeof(*walk->targets));
     walk->releases = calloc(tl->allocation_count + 1, sizeof(*walk->releases));
-    if (walk->targets == NULL || walk->releases == NULL)
+    if (walk->targets == NULL || walk->releases == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < tl->allocation_count; i++) {
         const struct gmt_tl_allocation *allocation = &tl->allocations[i];
 
@@ -185,9 +194,10 @@ static int load_targets(struct walk *walk)
             .busy_until_ns = GMT_NO_TIME,
             .unseen = gmt_sharing_is_foreign(allocation->kind) || allocation->kind == 'm' ||
                       allocation->kind == 'y'};
-        if (allocation->free_begin_ns != GMT_NO_TIME)
+        if (allocation->free_begin_ns != GMT_NO_TIME) {
             walk->releases[walk->release_count++] = (struct release){allocation->free_begin_ns,
                                                                      allocation->call.id};
+        }
     }
     qsort(walk->targets, walk->target_count, sizeof(*walk->targets), compare_targets);
     qsort(walk->releases, walk->release_count, sizeof(*walk->releases), compare_releases);
@@ -200,21 +210,24 @@ static int load_memsets(struct walk *walk)
     int64_t count = 0;
     int rc = gmt_query_int64(walk->tl->db, "SELECT count(*) FROM memset", &count);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     walk->memsets = calloc((size_t)count + 1, sizeof(*walk->memsets));
-    if (walk->memsets == NULL)
+    if (walk->memsets == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, walk->tl->db,
                         "SELECT begin_ns, dst_allocation_id, bytes, dst, coalesce(height, 1) <= 1 "
                         "FROM memset WHERE result = 0 AND capturing = 0 ORDER BY begin_ns, id");
-    while (rc == 0 && walk->memset_count < (size_t)count && gmt_query_next(&query))
+    while (rc == 0 && walk->memset_count < (size_t)count && gmt_query_next(&query)) {
         walk->memsets[walk->memset_count++] = (struct memset_row){
             .begin_ns = gmt_query_time(&query, 0),
             .allocation = gmt_query_id(&query, 1),
             .bytes = gmt_query_bytes(&query, 2),
             .dst = (uint64_t)gmt_query_int(&query, 3),
             .linear = gmt_query_int(&query, 4) != 0};
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -237,11 +250,13 @@ static void go(struct walk *walk)
         enum kind kind = KIND_COPY;
 
         for (enum kind k = KIND_COPY; k < KINDS; k++) {
-            if (time[k] < time[kind])
+            if (time[k] < time[kind]) {
                 kind = k;
+            }
         }
-        if (time[kind] == never)
+        if (time[kind] == never) {
             return;
+        }
         size_t i = at[kind]++;
         struct target *target = NULL;
         if (kind == KIND_COPY) {
@@ -251,8 +266,9 @@ static void go(struct walk *walk)
         } else if (kind == KIND_MEMSET) {
             const struct memset_row *row = &walk->memsets[i];
 
-            if ((target = find(walk, row->allocation)) != NULL)
+            if ((target = find(walk, row->allocation)) != NULL) {
                 overwrite(walk, target, row->dst, row->bytes, row->linear);
+            }
         } else if ((target = find(walk, walk->releases[i].allocation)) != NULL) {
             settle(walk, target, GMT_FATE_FREED);
         }
@@ -268,9 +284,10 @@ static void finish(struct walk *walk)
     const struct gmt_timeline *tl = walk->tl;
     bool ended = tl->complete && tl->end_reason != NULL && strcmp(tl->end_reason, "exit") == 0;
 
-    for (size_t i = 0; i < walk->target_count; i++)
+    for (size_t i = 0; i < walk->target_count; i++) {
         settle(walk, &walk->targets[i],
                ended && !walk->targets[i].handed ? GMT_FATE_LEFT : GMT_FATE_SEEN);
+    }
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct target *target = walk->fates->of_copy[i] != GMT_FATE_SEEN
                                           ? find(walk, tl->copies[i].dst_allocation)
@@ -292,11 +309,13 @@ int gmt_upload_fates_find(struct gmt_upload_fates *fates, const struct gmt_timel
     walk.next = calloc(tl->copy_count + 1, sizeof(*walk.next));
     walk.epoch_of = calloc(tl->copy_count + 1, sizeof(*walk.epoch_of));
     if (fates->of_copy == NULL || fates->reachable == NULL || walk.next == NULL ||
-        walk.epoch_of == NULL)
+        walk.epoch_of == NULL) {
         goto out;
+    }
     rc = load_targets(&walk);
-    if (rc == 0)
+    if (rc == 0) {
         rc = load_memsets(&walk);
+    }
     if (rc == 0) {
         go(&walk);
         finish(&walk);

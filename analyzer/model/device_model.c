@@ -32,17 +32,20 @@ static void read_occupancy(struct gmt_model *model, const json_t *root)
                          "bandwidth_bytes_per_s", "spread", &wide);
     joined->points = gmt_arena_alloc(&model->arena,
                                      (narrow->n + wide.n + 1) * sizeof(*joined->points));
-    if (joined->points == NULL)
+    if (joined->points == NULL) {
         return;
-    for (size_t i = 0; i < narrow->n; i++)
+    }
+    for (size_t i = 0; i < narrow->n; i++) {
         joined->points[joined->n++] = narrow->points[i];
+    }
     for (size_t i = 0; i < wide.n; i++) {
         struct gmt_model_point point = wide.points[i];
         const struct gmt_model_point *last = joined->n > 0 ? &joined->points[joined->n - 1] : NULL;
 
         point.x *= WIDE_LOADS;
-        if (last == NULL || (point.x > last->x && point.y > last->y))
+        if (last == NULL || (point.x > last->x && point.y > last->y)) {
             joined->points[joined->n++] = point;
+        }
     }
 }
 
@@ -59,8 +62,9 @@ static void read_family(struct gmt_model *model, const json_t *rows,
 
     family->variants = gmt_arena_alloc(&model->arena,
                                        (json_array_size(rows) + 1) * sizeof(*family->variants));
-    if (family->variants == NULL)
+    if (family->variants == NULL) {
         return;
+    }
     json_array_foreach(rows, i, row)
     {
         struct gmt_model_variant *variant = &family->variants[family->n];
@@ -74,8 +78,9 @@ static void read_family(struct gmt_model *model, const json_t *rows,
         variant->spread_ns = gmt_model_number(model, row, "spread_ns");
         variant->bytes_asked = gmt_model_number(model, row, "bytes_asked");
         variant->sectors = gmt_model_number(model, row, "load_sectors");
-        if (isnan(variant->sectors))
+        if (isnan(variant->sectors)) {
             variant->sectors = gmt_model_number(model, row, "sectors");
+        }
         variant->wavefronts = gmt_model_number(model, row, "wavefronts");
         variant->load_requests = gmt_model_number(model, row, "load_requests");
         variant->store_requests = gmt_model_number(model, row, "store_requests");
@@ -83,8 +88,9 @@ static void read_family(struct gmt_model *model, const json_t *rows,
         variant->shared_requests = gmt_model_number(model, row, "shared_load_requests");
         variant->occupancy = gmt_model_number(model, row, "occupancy");
         variant->relative_time = gmt_model_number(model, row, "relative_time");
-        if (variant->name != NULL && variant->median_ns > 0)
+        if (variant->name != NULL && variant->median_ns > 0) {
             family->n++;
+        }
     }
 }
 
@@ -121,8 +127,9 @@ static bool is_absurd(const char *key, const json_t *value, char *message, size_
     if (json_is_number(value)) {
         double number = json_number_value(value);
 
-        if (number >= 0 && number <= NUMBER_MOST)
+        if (number >= 0 && number <= NUMBER_MOST) {
             return false;
+        }
         snprintf(message, bytes, "\"%.64s\" is %g: no such time, rate or size", key, number);
         return true;
     }
@@ -133,13 +140,15 @@ static bool is_absurd(const char *key, const json_t *value, char *message, size_
     }
     json_array_foreach(value, i, part)
     {
-        if (is_absurd(key, part, message, bytes))
+        if (is_absurd(key, part, message, bytes)) {
             return true;
+        }
     }
     json_object_foreach((json_t *)(uintptr_t)value, name, part)
     {
-        if (is_absurd(name, part, message, bytes))
+        if (is_absurd(name, part, message, bytes)) {
             return true;
+        }
     }
     return false;
 }
@@ -198,8 +207,9 @@ int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, con
         model->json = gmt_arena_text(&model->arena, "%.*s", (int)bytes, json);
         read_everything(model, root);
         rc = model->arena.failed ? -ENOMEM : model->wrong[0] != '\0' ? -EINVAL : 0;
-        if (rc == -EINVAL)
+        if (rc == -EINVAL) {
             snprintf(message, message_bytes, "%s", model->wrong);
+        }
         model->provenance = GMT_MODEL_MODELLED;
     }
     json_decref(root);
@@ -216,8 +226,9 @@ const struct gmt_model_variant *gmt_family_variant(const struct gmt_model_family
                                                    const char *name)
 {
     for (size_t i = 0; i < family->n; i++) {
-        if (strcmp(family->variants[i].name, name) == 0)
+        if (strcmp(family->variants[i].name, name) == 0) {
             return &family->variants[i];
+        }
     }
     return NULL;
 }
@@ -226,10 +237,12 @@ enum gmt_provenance gmt_model_judge(const struct gmt_model *model, const char *d
                                     const char *device_uuid)
 {
     if (model->device_uuid != NULL && device_uuid != NULL &&
-        strcmp(model->device_uuid, device_uuid) == 0)
+        strcmp(model->device_uuid, device_uuid) == 0) {
         return GMT_MODEL_CALIBRATED;
+    }
     if (model->device_name != NULL && device_name != NULL &&
-        strcmp(model->device_name, device_name) == 0)
+        strcmp(model->device_name, device_name) == 0) {
         return GMT_MODEL_OTHER_BOARD;
+    }
     return GMT_MODEL_MODELLED;
 }

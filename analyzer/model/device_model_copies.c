@@ -35,10 +35,12 @@ static int compare_shapes(const void *a, const void *b)
 {
     const struct gmt_model_shape *x = a, *y = b;
 
-    if (x->width_bytes < y->width_bytes || x->width_bytes > y->width_bytes)
+    if (x->width_bytes < y->width_bytes || x->width_bytes > y->width_bytes) {
         return x->width_bytes < y->width_bytes ? -1 : 1;
-    if (x->rows < y->rows || x->rows > y->rows)
+    }
+    if (x->rows < y->rows || x->rows > y->rows) {
         return x->rows < y->rows ? -1 : 1;
+    }
     return (x->pitch_bytes > y->pitch_bytes) - (x->pitch_bytes < y->pitch_bytes);
 }
 
@@ -51,8 +53,9 @@ static void read_shapes(struct gmt_model *model, const json_t *points,
     shapes->n = 0;
     shapes->shapes = gmt_arena_alloc(&model->arena,
                                      (json_array_size(points) + 1) * sizeof(*shapes->shapes));
-    if (shapes->shapes == NULL)
+    if (shapes->shapes == NULL) {
         return;
+    }
     json_array_foreach(points, i, point)
     {
         struct gmt_model_shape shape = {gmt_model_number(model, point, "width"),
@@ -61,11 +64,13 @@ static void read_shapes(struct gmt_model *model, const json_t *points,
                                         gmt_model_number(model, point, "median_ns") /
                                             gmt_model_number(model, point, "flat_ns")};
 
-        if (shape.width_bytes > 0 && shape.rows > 0 && isfinite(shape.factor) && shape.factor > 0)
+        if (shape.width_bytes > 0 && shape.rows > 0 && isfinite(shape.factor) && shape.factor > 0) {
             shapes->shapes[shapes->n++] = shape;
+        }
     }
-    if (shapes->n > 1)
+    if (shapes->n > 1) {
         qsort(shapes->shapes, shapes->n, sizeof(*shapes->shapes), compare_shapes);
+    }
 }
 
 /* The time of a batch is that of all its copies. */
@@ -75,8 +80,9 @@ static void read_batched(struct gmt_model *model, const json_t *entry, const jso
     double copies = gmt_model_number(model, entry, "copies");
 
     gmt_model_read_curve(model, points, "bytes", "batch_ns", "batch_spread_ns", curve);
-    if (!(copies > 0))
+    if (!(copies > 0)) {
         curve->n = 0;
+    }
     for (size_t i = 0; i < curve->n; i++) {
         curve->points[i].y /= copies;
         curve->points[i].spread /= copies;
@@ -90,8 +96,9 @@ static void read_batch(struct gmt_model *model, const json_t *entry)
     const char *host = gmt_model_text(model, entry, "class");
     const char *mode = gmt_model_text(model, entry, "mode");
 
-    if (direction == NULL || host == NULL || mode == NULL)
+    if (direction == NULL || host == NULL || mode == NULL) {
         return;
+    }
     size_t d = strcmp(direction, "d2h") == 0, h = strcmp(host, "pinned") == 0,
            m = strcmp(mode, "async") == 0;
     const json_t *points = gmt_model_list(model, entry, "points");
@@ -109,8 +116,9 @@ static void read_batch(struct gmt_model *model, const json_t *entry)
                    gmt_model_number(model, entry, "row_bytes");
     double flat_ns = gmt_curve_at(&model->copy[d][h][m], bytes);
     double factor = gmt_model_number(model, entry, "copy_2d_ns") / flat_ns;
-    if (isfinite(factor) && factor > 0)
+    if (isfinite(factor) && factor > 0) {
         model->copy_2d_factor[d][h][m] = factor;
+    }
 }
 
 void gmt_model_read_copies(struct gmt_model *model, const json_t *root)
@@ -136,11 +144,12 @@ void gmt_model_read_copies(struct gmt_model *model, const json_t *root)
         {transfers, "device_read", "device_ns", "device_spread_ns", &model->device_read}};
 
     read_transfers(model, transfers);
-    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
+    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++) {
         gmt_model_read_curve(
             model,
             gmt_model_list(model, gmt_model_part(model, curves[i].in, curves[i].name), "points"),
             "bytes", curves[i].time, curves[i].spread, curves[i].curve);
+    }
     json_t *batches = gmt_model_part(model, root, "batches");
     json_object_foreach(batches, name, batch)
     {
@@ -163,10 +172,12 @@ static double factor_of_width(const struct gmt_model_shape *shapes, size_t begin
     const struct gmt_model_shape *below = &shapes[begin], *above = &shapes[begin];
 
     for (size_t i = begin; i < end; i++) {
-        if (shapes[i].rows <= rows && shapes[i].rows > below->rows)
+        if (shapes[i].rows <= rows && shapes[i].rows > below->rows) {
             below = &shapes[i];
-        if (above->rows < rows && shapes[i].rows > above->rows)
+        }
+        if (above->rows < rows && shapes[i].rows > above->rows) {
             above = &shapes[i];
+        }
     }
     return between(below->rows, below->factor, above->rows, above->factor, rows);
 }
@@ -181,8 +192,9 @@ double gmt_shapes_factor(const struct gmt_model_shapes *shapes, double width_byt
         for (end = begin + 1; end < shapes->n && shapes->shapes[end].width_bytes <= width; end++)
             ;
         double factor = factor_of_width(shapes->shapes, begin, end, rows);
-        if (width >= width_bytes)
+        if (width >= width_bytes) {
             return isnan(below) ? factor : between(below_width, below, width, factor, width_bytes);
+        }
         below_width = width;
         below = factor;
     }

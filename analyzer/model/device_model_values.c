@@ -8,8 +8,9 @@
 __attribute__((cold)) static void note_wrong(struct gmt_model *model, const char *key,
                                              const char *wanted)
 {
-    if (model->wrong[0] == '\0')
+    if (model->wrong[0] == '\0') {
         snprintf(model->wrong, sizeof(model->wrong), "\"%.64s\" is no %s", key, wanted);
+    }
 }
 
 /* NULL for what is absent, null or of another type. */
@@ -18,10 +19,12 @@ static const json_t *member(struct gmt_model *model, const json_t *object, const
 {
     const json_t *value = json_object_get(object, key);
 
-    if (value == NULL || json_is_null(value))
+    if (value == NULL || json_is_null(value)) {
         return NULL;
-    if (is(value))
+    }
+    if (is(value)) {
         return value;
+    }
     note_wrong(model, key, wanted);
     return NULL;
 }
@@ -53,8 +56,9 @@ static bool is_list_of_parts(const json_t *value)
 
     json_array_foreach(value, i, entry)
     {
-        if (!json_is_object(entry))
+        if (!json_is_object(entry)) {
             return false;
+        }
     }
     return json_is_array(value);
 }
@@ -102,8 +106,9 @@ void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const ch
     curve->n = 0;
     curve->points = gmt_arena_alloc(&model->arena,
                                     (json_array_size(array) + 1) * sizeof(*curve->points));
-    if (curve->points == NULL)
+    if (curve->points == NULL) {
         return;
+    }
     json_array_foreach(array, i, entry)
     {
         struct gmt_model_point point = {gmt_model_number(model, entry, x_key),
@@ -111,9 +116,11 @@ void gmt_model_read_curve(struct gmt_model *model, const json_t *array, const ch
                                         gmt_model_number(model, entry, spread_key)};
 
         /* Logarithms need positive values; a point that lacks one was not measured. */
-        if (point.x > 0 && point.y > 0)
+        if (point.x > 0 && point.y > 0) {
             curve->points[curve->n++] = point;
+        }
     }
-    if (curve->n > 1)
+    if (curve->n > 1) {
         qsort(curve->points, curve->n, sizeof(*curve->points), compare_points);
+    }
 }

@@ -39,22 +39,27 @@ int gmt_model_read(struct gmt_model *model, const char *path, char *message, siz
             text = grown;
         }
         size_t n = fread(text + used, 1, capacity - used, file);
-        if (n == 0)
+        if (n == 0) {
             break;
+        }
         used += n;
     }
-    if (ferror(file))
+    if (ferror(file)) {
         rc = errno != 0 ? -errno : -EIO;
+    }
 out:
     /* Also of what the C library could not make: the report would be one without prices. */
-    if (rc == -ENOMEM)
+    if (rc == -ENOMEM) {
         gmt_memory_note_short();
-    if (rc != 0)
+    }
+    if (rc != 0) {
         snprintf(message, message_bytes, "%s", strerror(-rc));
-    else
+    } else {
         rc = gmt_model_parse(model, text, used, path, message, message_bytes);
-    if (file != NULL)
+    }
+    if (file != NULL) {
         fclose(file);
+    }
     free(text);
     return rc;
 }
@@ -66,8 +71,9 @@ static void keep_better(struct gmt_model *best, struct gmt_model *candidate,
     candidate->provenance = gmt_model_judge(candidate, timeline->device.name,
                                             timeline->device.uuid);
     /* Copies depend on the host as much as on the GPU, and that one is nobody's. */
-    if (shipped && candidate->provenance == GMT_MODEL_OTHER_BOARD)
+    if (shipped && candidate->provenance == GMT_MODEL_OTHER_BOARD) {
         candidate->provenance = GMT_MODEL_SHIPPED;
+    }
     if (candidate->provenance > best->provenance) {
         struct gmt_model old = *best;
 
@@ -87,16 +93,18 @@ static void try_trace(struct gmt_model *best, const struct gmt_timeline *timelin
         struct gmt_model candidate;
         const char *json = gmt_query_text_here(&query, 0);
 
-        if (json == NULL)
+        if (json == NULL) {
             continue;
+        }
         if (gmt_model_parse(&candidate, json, strlen(json), GMT_MODEL_OF_TRACE, message,
                             sizeof(message)) == 0) {
             keep_better(best, &candidate, timeline, false);
             continue;
         }
         /* One of another version is passed over, a damaged one is damage of the trace. */
-        if (candidate.wrong[0] != '\0')
+        if (candidate.wrong[0] != '\0') {
             gmt_guard_note_value(query.statement, 0, message);
+        }
         gmt_model_free(&candidate);
     }
     gmt_query_close(&query, rc);
@@ -116,8 +124,9 @@ static void try_directory(struct gmt_model *best, const struct gmt_timeline *tim
     struct dirent **entries = NULL;
     /* Sorted, so that the choice does not depend on the file system. */
     int n = directory != NULL ? scandir(directory, &entries, is_json, alphasort) : -1;
-    if (n < 0 && directory != NULL && errno == ENOMEM)
+    if (n < 0 && directory != NULL && errno == ENOMEM) {
         gmt_memory_note_short();
+    }
 
     for (int i = 0; i < n; i++) {
         char path[4096], message[256];
@@ -125,10 +134,11 @@ static void try_directory(struct gmt_model *best, const struct gmt_timeline *tim
 
         snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
         /* An unusable file is somebody else's business here: the next one may do. */
-        if (gmt_model_read(&candidate, path, message, sizeof(message)) == 0)
+        if (gmt_model_read(&candidate, path, message, sizeof(message)) == 0) {
             keep_better(best, &candidate, timeline, shipped);
-        else
+        } else {
             gmt_model_free(&candidate);
+        }
         free(entries[i]);
     }
     free(entries);
@@ -143,18 +153,23 @@ int gmt_model_find(struct gmt_model *model, const struct gmt_timeline *timeline,
     if (file != NULL) {
         int rc = gmt_model_read(model, file, message, message_bytes);
 
-        if (rc == 0)
+        if (rc == 0) {
             model->provenance = gmt_model_judge(model, timeline->device.name,
                                                 timeline->device.uuid);
+        }
         return rc;
     }
-    if (!fresh)
+    if (!fresh) {
         try_trace(model, timeline);
-    if (model->provenance < GMT_MODEL_CALIBRATED)
+    }
+    if (model->provenance < GMT_MODEL_CALIBRATED) {
         try_directory(model, timeline, gmt_path_cache(path, sizeof(path)), false);
-    if (fresh && model->provenance < GMT_MODEL_CALIBRATED)
+    }
+    if (fresh && model->provenance < GMT_MODEL_CALIBRATED) {
         try_trace(model, timeline);
-    if (model->provenance < GMT_MODEL_OTHER_BOARD)
+    }
+    if (model->provenance < GMT_MODEL_OTHER_BOARD) {
         try_directory(model, timeline, gmt_path_shipped(path, sizeof(path)), true);
+    }
     return 0;
 }

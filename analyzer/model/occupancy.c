@@ -88,10 +88,12 @@ static const char *ask(const struct gmt_timeline *timeline, const struct gmt_tl_
     const struct gmt_tl_device *d = &timeline->device;
 
     if (d->compute_major <= 0 || d->max_threads_per_sm <= 0 || d->registers_per_sm <= 0 ||
-        d->shared_bytes_per_sm <= 0 || d->sm_count <= 0)
+        d->shared_bytes_per_sm <= 0 || d->sm_count <= 0) {
         return "the trace does not hold the limits of the device";
-    if (threads_of(class) <= 0 || class->registers <= 0)
+    }
+    if (threads_of(class) <= 0 || class->registers <= 0) {
         return "the trace does not hold the block size or the registers of the kernel";
+    }
     *q = (struct question){
         .device = {.computeMajor = as_int(d->compute_major),
                    .computeMinor = as_int(d->compute_minor),
@@ -128,12 +130,14 @@ static int64_t answer(const struct question *q, cudaOccResult *result)
 {
     cudaOccResult own;
 
-    if (result == NULL)
+    if (result == NULL) {
         result = &own;
+    }
     if (cudaOccMaxActiveBlocksPerMultiprocessor(result, &q->device, &q->kernel, &q->state,
                                                 as_int(q->block),
-                                                (size_t)q->dynamic_bytes) != CUDA_OCC_SUCCESS)
+                                                (size_t)q->dynamic_bytes) != CUDA_OCC_SUCCESS) {
         return -1;
+    }
     return result->activeBlocksPerMultiprocessor;
 }
 
@@ -145,8 +149,9 @@ static void deduce(struct question *q, int64_t driver)
 {
     struct question tried = *q;
 
-    if (driver <= 0 || driver >= answer(q, NULL))
+    if (driver <= 0 || driver >= answer(q, NULL)) {
         return;
+    }
     for (int percent = CARVEOUT_MOST; percent >= 0; percent--) {
         tried.state.carveoutConfig = percent;
         if (answer(&tried, NULL) == driver) {
@@ -170,10 +175,12 @@ static const char *prepare(const struct gmt_timeline *timeline, const struct gmt
 {
     const char *unknown = ask(timeline, class, q);
 
-    if (unknown != NULL)
+    if (unknown != NULL) {
         return unknown;
-    if (answer(q, NULL) < 0)
+    }
+    if (answer(q, NULL) < 0) {
         return "the cuda_occupancy.h that gmanalyze was built with does not know such a device";
+    }
     deduce(q, class->max_blocks_per_sm);
     return NULL;
 }
@@ -201,8 +208,9 @@ static int64_t best_block(const struct question *q, int *grid)
 
     *grid = 0;
     if (cudaOccMaxPotentialOccupancyBlockSize(grid, &block, &q->device, &q->kernel, &q->state, NULL,
-                                              (size_t)q->dynamic_bytes) != CUDA_OCC_SUCCESS)
+                                              (size_t)q->dynamic_bytes) != CUDA_OCC_SUCCESS) {
         return 0;
+    }
     return block;
 }
 
@@ -224,20 +232,24 @@ static double without_limiter(const struct question *q, const struct gmt_occupan
                                 : o->occupancy;
     }
     for (int i = 0; i < GMT_OCCUPANCY_LIMITER_COUNT; i++) {
-        if (i != (int)o->limiter && o->limit[i] < next)
+        if (i != (int)o->limiter && o->limit[i] < next) {
             next = o->limit[i];
+        }
     }
     return next == INT64_MAX ? 1.0 : fmax(o->occupancy, occupancy_of(q, next));
 }
 
 static void change(struct question *q, const struct gmt_occupancy_whatif *whatif)
 {
-    if (whatif->block_threads > 0)
+    if (whatif->block_threads > 0) {
         q->block = whatif->block_threads;
-    if (whatif->registers > 0)
+    }
+    if (whatif->registers > 0) {
         q->kernel.numRegs = as_registers(whatif->registers);
-    if (whatif->shared_bytes != 0)
+    }
+    if (whatif->shared_bytes != 0) {
         set_shared(q, whatif->shared_bytes > 0 ? whatif->shared_bytes : 0);
+    }
 }
 
 struct gmt_occupancy gmt_occupancy_of(const struct gmt_timeline *timeline,
@@ -250,15 +262,18 @@ struct gmt_occupancy gmt_occupancy_of(const struct gmt_timeline *timeline,
     struct gmt_occupancy o = {
         .unknown = prepare(timeline, class, &q), .occupancy = NAN, .without_limiter = NAN};
 
-    if (o.unknown != NULL)
+    if (o.unknown != NULL) {
         return o;
-    if (whatif == NULL)
+    }
+    if (whatif == NULL) {
         whatif = &as_launched;
+    }
     change(&q, whatif);
     o.blocks = answer(&q, &result);
     bool changed = whatif->block_threads > 0 || whatif->registers > 0 || whatif->shared_bytes != 0;
-    if (!changed && class->max_blocks_per_sm > 0)
+    if (!changed && class->max_blocks_per_sm > 0) {
         o.blocks = class->max_blocks_per_sm;
+    }
     o.warps = o.blocks * warps_of(&q);
     o.occupancy = occupancy_of(&q, o.blocks);
     o.carveout_percent = q.state.carveoutConfig;
@@ -269,8 +284,9 @@ struct gmt_occupancy gmt_occupancy_of(const struct gmt_timeline *timeline,
     o.limit[GMT_OCCUPANCY_BLOCKS] = result.blockLimitBlocks;
     o.limit[GMT_OCCUPANCY_BARRIERS] = limit_or_none(result.blockLimitBarriers);
     for (int i = 1; i < GMT_OCCUPANCY_LIMITER_COUNT; i++) {
-        if (o.limit[i] < o.limit[o.limiter])
+        if (o.limit[i] < o.limit[o.limiter]) {
             o.limiter = (enum gmt_occupancy_limiter)i;
+        }
     }
     o.limited = o.occupancy < 1;
     o.without_limiter = without_limiter(&q, &o);
@@ -284,8 +300,9 @@ int64_t gmt_occupancy_best_block(const struct gmt_timeline *timeline,
     int blocks = 0;
     int64_t best = prepare(timeline, class, &q) == NULL ? best_block(&q, &blocks) : 0;
 
-    if (grid != NULL)
+    if (grid != NULL) {
         *grid = blocks;
+    }
     return best;
 }
 
@@ -332,10 +349,11 @@ static int64_t largest_with(struct question *q, const struct axis *axis, int64_t
         int64_t middle = low + (high - low) / 2;
 
         axis->set(q, from + middle * axis->step);
-        if (answer(q, NULL) >= blocks)
+        if (answer(q, NULL) >= blocks) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return from + low * axis->step;
 }
@@ -345,8 +363,9 @@ static int64_t largest_for(const struct gmt_timeline *timeline, const struct gmt
 {
     struct question q;
 
-    if (prepare(timeline, class, &q) != NULL)
+    if (prepare(timeline, class, &q) != NULL) {
         return -1;
+    }
     struct axis axis = axis_of(&q, which);
     int64_t found = largest_with(&q, &axis, axis.first, blocks);
     return found >= axis.first ? found : -1;
@@ -371,19 +390,23 @@ size_t gmt_occupancy_curve(const struct gmt_timeline *timeline, const struct gmt
     struct question q;
     size_t n = 0;
 
-    if (prepare(timeline, class, &q) != NULL)
+    if (prepare(timeline, class, &q) != NULL) {
         return 0;
+    }
     struct axis axis = axis_of(&q, which);
     for (int64_t value = axis.first; value <= axis.last && n < most; value += axis.step) {
         axis.set(&q, value);
         int64_t blocks = answer(&q, NULL);
 
-        if (blocks <= 0 && which != GMT_OCCUPANCY_BLOCK_AXIS)
+        if (blocks <= 0 && which != GMT_OCCUPANCY_BLOCK_AXIS) {
             break;
-        if (which != GMT_OCCUPANCY_BLOCK_AXIS)
+        }
+        if (which != GMT_OCCUPANCY_BLOCK_AXIS) {
             value = largest_with(&q, &axis, value, blocks);
-        if (blocks > 0)
+        }
+        if (blocks > 0) {
             points[n++] = (struct gmt_occupancy_point){value, blocks, occupancy_of(&q, blocks)};
+        }
     }
     return n;
 }

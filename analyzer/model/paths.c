@@ -17,12 +17,14 @@ static const char *own_directory(char *path, size_t bytes)
 {
     ssize_t n = readlink("/proc/self/exe", path, bytes - 1);
 
-    if (n <= 0 || (size_t)n >= bytes - 1)
+    if (n <= 0 || (size_t)n >= bytes - 1) {
         return NULL;
+    }
     path[n] = '\0';
     char *slash = strrchr(path, '/');
-    if (slash == NULL)
+    if (slash == NULL) {
         return NULL;
+    }
     *slash = '\0';
     return path;
 }
@@ -33,10 +35,12 @@ const char *gmt_path_cache(char *path, size_t bytes)
     const char *home = getenv("HOME");
 
     /* Relative values are to be ignored (XDG Base Directory Specification). */
-    if (cache != NULL && cache[0] == '/')
+    if (cache != NULL && cache[0] == '/') {
         return fitted(path, snprintf(path, bytes, "%s/gmtrace/models", cache), bytes);
-    if (home != NULL && home[0] == '/')
+    }
+    if (home != NULL && home[0] == '/') {
         return fitted(path, snprintf(path, bytes, "%s/.cache/gmtrace/models", home), bytes);
+    }
     return NULL;
 }
 
@@ -44,8 +48,9 @@ const char *gmt_path_shipped(char *path, size_t bytes)
 {
     char directory[4096];
 
-    if (own_directory(directory, sizeof(directory)) == NULL)
+    if (own_directory(directory, sizeof(directory)) == NULL) {
         return NULL;
+    }
     return fitted(path, snprintf(path, bytes, "%s/../share/gmtrace/models", directory), bytes);
 }
 
@@ -59,8 +64,9 @@ const char *gmt_path_program(const char *name, char *path, size_t bytes)
         for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
             int length = snprintf(path, bytes, "%s/%s%s", directory, beside[i], name);
 
-            if (fitted(path, length, bytes) != NULL && access(path, X_OK) == 0)
+            if (fitted(path, length, bytes) != NULL && access(path, X_OK) == 0) {
                 return path;
+            }
         }
     }
     while (search != NULL && *search != '\0') {
@@ -68,8 +74,9 @@ const char *gmt_path_program(const char *name, char *path, size_t bytes)
         int length = snprintf(path, bytes, "%.*s/%s", (int)n, search, name);
 
         /* An empty entry means the current directory: nothing is started from there. */
-        if (n > 0 && fitted(path, length, bytes) != NULL && access(path, X_OK) == 0)
+        if (n > 0 && fitted(path, length, bytes) != NULL && access(path, X_OK) == 0) {
             return path;
+        }
         search += n;
         search += *search == ':';
     }

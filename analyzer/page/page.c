@@ -28,8 +28,9 @@ static int load_names(struct gmt_page *page)
     page->api_names = json_array();
     page->api_index = malloc((tl->api_count + 1) * sizeof(*page->api_index));
     page->class_row = malloc((tl->class_count + 1) * sizeof(*page->class_row));
-    if (page->api_names == NULL || page->api_index == NULL || page->class_row == NULL)
+    if (page->api_names == NULL || page->api_index == NULL || page->class_row == NULL) {
         return -ENOMEM;
+    }
     memset(page->api_index, -1, (tl->api_count + 1) * sizeof(*page->api_index));
     memset(page->class_row, -1, (tl->class_count + 1) * sizeof(*page->class_row));
     for (size_t i = 0; i < page->report->kernel_count; i++) {
@@ -37,8 +38,9 @@ static int load_names(struct gmt_page *page)
         const struct gmt_tl_class *class = bsearch(&key, tl->classes, tl->class_count, sizeof(key),
                                                    compare_class_ids);
 
-        if (class != NULL)
+        if (class != NULL) {
             page->class_row[class - tl->classes] = (int32_t)i;
+        }
     }
     return 0;
 }
@@ -47,8 +49,9 @@ static json_t *list(const char *const *names, size_t n)
 {
     json_t *array = json_array();
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         json_array_append_new(array, json_string(names[i]));
+    }
     return array;
 }
 
@@ -56,8 +59,9 @@ static json_t *list_of(const char *(*name)(unsigned), unsigned n)
 {
     json_t *array = json_array();
 
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
         json_array_append_new(array, json_string(name(i)));
+    }
     return array;
 }
 
@@ -81,8 +85,9 @@ static int compare_lengths(const void *a, const void *b)
     const struct gmt_interval *x = a, *y = b;
     int64_t p = x->end_ns - x->begin_ns, q = y->end_ns - y->begin_ns;
 
-    if (p != q)
+    if (p != q) {
         return p < q ? 1 : -1;
+    }
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
@@ -99,13 +104,15 @@ static void add_claims(const struct gmt_page *page, json_t *claims,
             json_decref(array);
             return;
         }
-        if (f->claim_count > 0)
+        if (f->claim_count > 0) {
             memcpy(sorted, f->claims, f->claim_count * sizeof(*sorted));
+        }
         qsort(sorted, f->claim_count, sizeof(*sorted), compare_lengths);
-        for (size_t k = 0; k < f->claim_count && k < most; k++)
+        for (size_t k = 0; k < f->claim_count && k < most; k++) {
             json_array_append_new(
                 array, json_pack("[II]", (json_int_t)gmt_page_time(page, sorted[k].begin_ns),
                                  (json_int_t)gmt_page_time(page, sorted[k].end_ns)));
+        }
         json_object_set_new(claims, f->fingerprint, array);
         free(sorted);
     }
@@ -117,10 +124,12 @@ static json_t *claims_of(const struct gmt_page *page)
     json_t *claims = json_object();
     size_t most = GMT_PAGE_ALL_CLAIMS / (r->finding_count + r->note_count + 1);
 
-    if (most > GMT_PAGE_MAX_CLAIMS)
+    if (most > GMT_PAGE_MAX_CLAIMS) {
         most = GMT_PAGE_MAX_CLAIMS;
-    if (most < GMT_PAGE_LEAST_CLAIMS)
+    }
+    if (most < GMT_PAGE_LEAST_CLAIMS) {
         most = GMT_PAGE_LEAST_CLAIMS;
+    }
     add_claims(page, claims, r->findings, r->finding_count, most);
     add_claims(page, claims, r->notes, r->note_count, most);
     return claims;
@@ -138,8 +147,9 @@ static json_t *own_of(const struct gmt_page *page)
     for (size_t i = 0; i < tl->own_count; i++) {
         struct gmt_interval one = tl->own[i];
 
-        while (i + 1 < tl->own_count && tl->own[i + 1].begin_ns - one.end_ns < apart_ns)
+        while (i + 1 < tl->own_count && tl->own[i + 1].begin_ns - one.end_ns < apart_ns) {
             one.end_ns = tl->own[++i].end_ns;
+        }
         json_array_append_new(own, json_pack("[II]", (json_int_t)gmt_page_time(page, one.begin_ns),
                                              (json_int_t)gmt_page_time(page, one.end_ns)));
     }
@@ -153,8 +163,9 @@ static json_t *realtime_of(const struct gmt_page *page)
     int rc = gmt_query_open(&query, page->timeline->db,
                             "SELECT realtime_ns FROM process ORDER BY id LIMIT 1");
 
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         time = gmt_query_known(&query, 0);
+    }
     gmt_query_close(&query, rc);
     return time != GMT_UNKNOWN ? json_integer((json_int_t)time) : json_null();
 }
@@ -175,11 +186,13 @@ static int merge_calls(struct gmt_page *page)
     int rc = gmt_page_merge_calls(page->calls, &page->call_count, GMT_PAGE_MAX_CALLS, &below_ns);
     json_t *detail = json_null();
 
-    if (rc == 0 && below_ns > 0)
+    if (rc == 0 && below_ns > 0) {
         detail = json_pack("{sI, sI, sI}", "events", (json_int_t)events, "rows",
                            (json_int_t)page->call_count, "merged_below_ns", (json_int_t)below_ns);
-    if (json_object_set_new(page->payload->head, "detail", detail) != 0 && rc == 0)
+    }
+    if (json_object_set_new(page->payload->head, "detail", detail) != 0 && rc == 0) {
         rc = -ENOMEM;
+    }
     return rc;
 }
 
@@ -201,8 +214,9 @@ static int write_head(struct gmt_page *page, const struct gmt_model *model, cons
     int rc = 0;
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-        if (json_object_set_new(page->payload->head, fields[i].key, fields[i].value) != 0)
+        if (json_object_set_new(page->payload->head, fields[i].key, fields[i].value) != 0) {
             rc = -ENOMEM;
+        }
     }
     return rc;
 }
@@ -214,10 +228,12 @@ static int fill(struct gmt_page *page)
                                                       gmt_page_load_calls, merge_calls};
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
         rc = steps[i](page);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     gmt_page_write_calls(page);
     gmt_page_write_allocations(page);
     gmt_page_write_lines(page);
@@ -234,10 +250,12 @@ int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeli
 
     *payload = (struct gmt_payload){.head = json_object()};
     int rc = payload->head != NULL ? fill(&page) : -ENOMEM;
-    if (rc == 0)
+    if (rc == 0) {
         rc = write_head(&page, model, reproduce);
-    if (rc == 0 && payload->failed)
+    }
+    if (rc == 0 && payload->failed) {
         rc = -ENOMEM;
+    }
     gmt_page_free_places(&page);
     json_decref(page.api_names);
     free(page.api_index);

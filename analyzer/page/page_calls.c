@@ -32,12 +32,14 @@ static const struct source {
 /* Room for n calls more. */
 static int reserve(struct gmt_page *page, size_t n)
 {
-    if (page->call_capacity - page->call_count >= n)
+    if (page->call_capacity - page->call_count >= n) {
         return 0;
+    }
     size_t capacity = page->call_capacity + page->call_capacity / 4 + n;
     struct gmt_page_call *grown = realloc(page->calls, capacity * sizeof(*grown));
-    if (grown == NULL)
+    if (grown == NULL) {
         return -ENOMEM;
+    }
     page->calls = grown;
     page->call_capacity = capacity;
     return 0;
@@ -113,8 +115,9 @@ static void add_launches(struct gmt_page *page)
         struct gmt_page_call *call = push_timeline(page, GMT_PAGE_LAUNCH, &launch->call);
 
         set_device(call, launch->device_start_ns, launch->device_end_ns);
-        if (launch->class_index >= 0)
+        if (launch->class_index >= 0) {
             call->kernel = page->class_row[launch->class_index];
+        }
     }
 }
 
@@ -127,8 +130,9 @@ static void add_nodes(struct gmt_page *page)
         const struct gmt_tl_node *node = &tl->nodes[i];
         const struct gmt_tl_launch *launch = gmt_timeline_launch(tl, node->launch_id);
 
-        if (launch == NULL)
+        if (launch == NULL) {
             continue;
+        }
         struct gmt_page_call *call = push_timeline(page, GMT_PAGE_NODE, &launch->call);
 
         call->begin_ns = node->device_start_ns;
@@ -155,8 +159,9 @@ static void add_allocations(struct gmt_page *page)
         };
 
         for (size_t k = 0; k < 2; k++) {
-            if (ends[k].begin_ns == GMT_UNKNOWN)
+            if (ends[k].begin_ns == GMT_UNKNOWN) {
                 continue;
+            }
             struct gmt_page_call *call = push(page, ends[k].kind, ends[k].begin_ns, ends[k].end_ns);
             call->stack = gmt_page_stack(page, ends[k].stack_id, ends[k].caller);
             call->api = gmt_page_api(page, ends[k].api_id);
@@ -176,8 +181,9 @@ static int add_source(struct gmt_page *page, const struct source *source)
 
     while (rc == 0 && gmt_query_next(&query)) {
         rc = reserve(page, 1);
-        if (rc != 0)
+        if (rc != 0) {
             break;
+        }
         struct gmt_page_call *call = push(page, source->kind, gmt_query_time(&query, 1),
                                           gmt_query_time(&query, 2));
 
@@ -196,8 +202,9 @@ static int compare(const void *a, const void *b)
 {
     const struct gmt_page_call *x = a, *y = b;
 
-    if (x->begin_ns != y->begin_ns)
+    if (x->begin_ns != y->begin_ns) {
         return x->begin_ns < y->begin_ns ? -1 : 1;
+    }
     return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -207,14 +214,16 @@ int gmt_page_load_calls(struct gmt_page *page)
     int rc = reserve(page, tl->copy_count + tl->launch_count + tl->node_count +
                                2 * page->memory.count + 1);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     add_copies(page);
     add_launches(page);
     add_nodes(page);
     add_allocations(page);
-    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
+    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {
         rc = add_source(page, &sources[i]);
+    }
     qsort(page->calls, page->call_count, sizeof(*page->calls), compare);
     return rc;
 }

@@ -43,10 +43,12 @@ static const char *classes_of(struct gmt_page *page, struct gmt_arena *arena, in
                             "SELECT group_concat(id) FROM (SELECT id FROM kernel_class "
                             "WHERE kernel_id = ?1 ORDER BY id)");
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, kernel_id);
-    if (rc == 0 && gmt_query_next(&query))
+    }
+    if (rc == 0 && gmt_query_next(&query)) {
         classes = gmt_query_text(&query, 0, arena);
+    }
     (void)gmt_query_close(&query, rc);
     return classes;
 }
@@ -93,21 +95,24 @@ static void write_sources(struct gmt_page *page)
         const char *text = (const char *)sqlite3_column_text(query.statement, 1);
 
         bytes += (size_t)sqlite3_column_bytes(query.statement, 1);
-        if (bytes > MAX_SOURCE_BYTES)
+        if (bytes > MAX_SOURCE_BYTES) {
             break;
+        }
         json_t *value = gmt_json_code(text);
         const char *name = gmt_query_text_here(&query, 0);
         json_t *key = gmt_json_text(name);
 
-        if (json_is_string(key))
+        if (json_is_string(key)) {
             json_object_set_new(sources, json_string_value(key), value);
-        else
+        } else {
             json_decref(value);
+        }
         json_decref(key);
     }
     (void)gmt_query_close(&query, rc); /* a trace of an earlier version has no such table */
-    if (json_object_set_new(page->payload->head, "sources", sources) != 0)
+    if (json_object_set_new(page->payload->head, "sources", sources) != 0) {
         page->payload->failed = true;
+    }
 }
 
 void gmt_page_write_lines(struct gmt_page *page)
@@ -134,12 +139,14 @@ void gmt_page_write_lines(struct gmt_page *page)
         for (size_t i = 0; i < count; i++) {
             const char *classes = classes_of(page, &arena, kernels[i].kernel_id);
 
-            for (size_t k = 0; k < kernels[i].line_count; k++)
+            for (size_t k = 0; k < kernels[i].line_count; k++) {
                 write_line(page, table, &kernels[i], classes, &kernels[i].lines[k]);
+            }
         }
         write_sources(page);
     }
-    if (arena.failed)
+    if (arena.failed) {
         page->payload->failed = true;
+    }
     gmt_arena_free(&arena);
 }

@@ -52,12 +52,14 @@ static struct open_row *find(struct lanes *lanes, const struct lane *lane)
     const unsigned char *bytes = (const unsigned char *)lane;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    for (size_t i = 0; i < sizeof(*lane); i++)
+    for (size_t i = 0; i < sizeof(*lane); i++) {
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    }
     size_t at = (hash ^ hash >> 32) & (lanes->slot_count - 1);
     /* lane_of leaves nothing of a lane undefined. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
-    while (lanes->slots[at].row != 0 && memcmp(&lanes->slots[at].lane, lane, sizeof(*lane)) != 0)
+    while (lanes->slots[at].row != 0 && memcmp(&lanes->slots[at].lane, lane, sizeof(*lane)) != 0) {
         at = (at + 1) & (lanes->slot_count - 1);
+    }
     return &lanes->slots[at];
 }
 
@@ -67,11 +69,13 @@ static int grow(struct lanes *lanes)
                            .used = lanes->used};
 
     larger.slots = calloc(larger.slot_count, sizeof(*larger.slots));
-    if (larger.slots == NULL)
+    if (larger.slots == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < lanes->slot_count; i++) {
-        if (lanes->slots[i].row != 0)
+        if (lanes->slots[i].row != 0) {
             *find(&larger, &lanes->slots[i].lane) = lanes->slots[i];
+        }
     }
     free(lanes->slots);
     *lanes = larger;
@@ -81,10 +85,11 @@ static int grow(struct lanes *lanes)
 /* Of what is not known, the sum is that of the rest. */
 static void add(int64_t *sum, int64_t value)
 {
-    if (*sum == GMT_UNKNOWN)
+    if (*sum == GMT_UNKNOWN) {
         *sum = value;
-    else if (value != GMT_UNKNOWN && __builtin_add_overflow(*sum, value, sum))
+    } else if (value != GMT_UNKNOWN && __builtin_add_overflow(*sum, value, sum)) {
         *sum = INT64_MAX;
+    }
 }
 
 static void absorb(struct gmt_page_call *into, const struct gmt_page_call *from)
@@ -94,14 +99,18 @@ static void absorb(struct gmt_page_call *into, const struct gmt_page_call *from)
     add(&into->bytes, from->bytes);
     into->count += from->count;
     if (from->device_start_ns != GMT_UNKNOWN &&
-        (into->device_start_ns == GMT_UNKNOWN || from->device_start_ns < into->device_start_ns))
+        (into->device_start_ns == GMT_UNKNOWN || from->device_start_ns < into->device_start_ns)) {
         into->device_start_ns = from->device_start_ns;
-    if (into->stack != from->stack)
+    }
+    if (into->stack != from->stack) {
         into->stack = GMT_UNKNOWN;
-    if (into->api != from->api)
+    }
+    if (into->api != from->api) {
         into->api = -1;
-    if (into->kernel != from->kernel)
+    }
+    if (into->kernel != from->kernel) {
         into->kernel = -1;
+    }
 }
 
 /* One pass; rows stay in the order of their begin. */
@@ -114,10 +123,12 @@ static int merge(struct gmt_page_call *calls, size_t *count, int64_t below_ns, e
     for (size_t i = 0; i < *count; i++) {
         struct lane lane = lane_of(&calls[i], sharing);
 
-        if (2 * lanes.used >= lanes.slot_count)
+        if (2 * lanes.used >= lanes.slot_count) {
             rc = grow(&lanes);
-        if (rc != 0)
+        }
+        if (rc != 0) {
             break;
+        }
         struct open_row *open = find(&lanes, &lane);
         if (open->row != 0) {
             struct gmt_page_call *into = &calls[open->row - 1];
@@ -134,8 +145,9 @@ static int merge(struct gmt_page_call *calls, size_t *count, int64_t below_ns, e
         *open = (struct open_row){.lane = lane, .row = kept};
     }
     free(lanes.slots);
-    if (rc == 0)
+    if (rc == 0) {
         *count = kept;
+    }
     return rc;
 }
 
@@ -143,11 +155,13 @@ int gmt_page_merge_calls(struct gmt_page_call *calls, size_t *count, size_t limi
                          int64_t *below_ns)
 {
     *below_ns = 0;
-    if (*count <= limit)
+    if (*count <= limit) {
         return 0;
+    }
     int64_t span = gmt_page_difference(calls[*count - 1].begin_ns, calls[0].begin_ns);
-    if (span == GMT_UNKNOWN || span < 0)
+    if (span == GMT_UNKNOWN || span < 0) {
         span = INT64_MAX / 4;
+    }
     /* Wider until it suffices; what is shared is given up before rows get long. */
     const int64_t narrow = span / 1000000 + 1, fine = span / 100000 + 1;
     int64_t width = narrow;
@@ -156,8 +170,9 @@ int gmt_page_merge_calls(struct gmt_page_call *calls, size_t *count, size_t limi
     for (;;) {
         rc = merge(calls, count, width, sharing);
         *below_ns = width > *below_ns ? width : *below_ns;
-        if (rc != 0 || *count <= limit || width > span)
+        if (rc != 0 || *count <= limit || width > span) {
             break;
+        }
         if (sharing != SHARE_LANES && width == fine) {
             sharing++;
             width = narrow;

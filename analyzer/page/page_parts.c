@@ -13,8 +13,9 @@ int64_t gmt_page_difference(int64_t a, int64_t b)
 {
     int64_t difference;
 
-    if (a == GMT_UNKNOWN || b == GMT_UNKNOWN || __builtin_sub_overflow(a, b, &difference))
+    if (a == GMT_UNKNOWN || b == GMT_UNKNOWN || __builtin_sub_overflow(a, b, &difference)) {
         return GMT_UNKNOWN;
+    }
     return difference;
 }
 
@@ -29,10 +30,12 @@ int64_t gmt_page_time(const struct gmt_page *page, int64_t at_ns)
 {
     int64_t time;
 
-    if (__builtin_sub_overflow(at_ns, page->timeline->start_ns, &time))
+    if (__builtin_sub_overflow(at_ns, page->timeline->start_ns, &time)) {
         time = at_ns < 0 ? INT64_MIN : INT64_MAX;
-    if (time > GMT_PAGE_LATEST)
+    }
+    if (time > GMT_PAGE_LATEST) {
         return GMT_PAGE_LATEST;
+    }
     return time < -GMT_PAGE_LATEST ? -GMT_PAGE_LATEST : time;
 }
 
@@ -41,17 +44,19 @@ static json_t *api_name(const struct gmt_tl_api *api)
 {
     char name[256];
 
-    if (api->name != NULL && api->runtime_name != NULL)
+    if (api->name != NULL && api->runtime_name != NULL) {
         snprintf(name, sizeof(name), "%s (%s)", api->runtime_name, api->name);
-    else
+    } else {
         snprintf(name, sizeof(name), "%s", api->name != NULL ? api->name : "unknown call");
+    }
     return gmt_json_text(name);
 }
 
 int32_t gmt_page_api(struct gmt_page *page, int64_t api_id)
 {
-    if (api_id < 0 || (size_t)api_id >= page->timeline->api_count)
+    if (api_id < 0 || (size_t)api_id >= page->timeline->api_count) {
         return -1;
+    }
     if (page->api_index[api_id] < 0) {
         page->api_index[api_id] = (int32_t)json_array_size(page->api_names);
         json_array_append_new(page->api_names, api_name(&page->timeline->apis[api_id]));

@@ -12,8 +12,9 @@ int32_t gmt_page_thread(struct gmt_page *page, int64_t thread_id)
 {
     int64_t index = gmt_ids_index(&page->threads, thread_id);
 
-    if (index != GMT_UNKNOWN)
+    if (index != GMT_UNKNOWN) {
         return (int32_t)index;
+    }
     page->lost_thread = true;
     return (int32_t)page->threads.n;
 }
@@ -33,11 +34,13 @@ static int load_contexts(struct gmt_page *page)
                           "SELECT id FROM context ORDER BY id");
 
     page->context_device = calloc(page->contexts.n + 1, sizeof(*page->context_device));
-    if (rc != 0 || page->context_device == NULL)
+    if (rc != 0 || page->context_device == NULL) {
         return rc != 0 ? rc : -ENOMEM;
+    }
     rc = gmt_query_open(&query, page->timeline->db, "SELECT device_id FROM context ORDER BY id");
-    while (rc == 0 && n < page->contexts.n && gmt_query_next(&query))
+    while (rc == 0 && n < page->contexts.n && gmt_query_next(&query)) {
         page->context_device[n++] = gmt_ids_index(&page->devices, gmt_query_known(&query, 0));
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -55,8 +58,9 @@ int gmt_page_load_places(struct gmt_page *page)
     };
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++)
+    for (size_t i = 0; rc == 0 && i < sizeof(tables) / sizeof(tables[0]); i++) {
         rc = gmt_ids_load(tables[i].ids, page->timeline->db, tables[i].sql);
+    }
     return rc == 0 ? load_contexts(page) : rc;
 }
 
@@ -98,13 +102,14 @@ static json_t *stream_of(struct gmt_page *page, struct gmt_query *query)
     int64_t device = gmt_ids_index(&page->devices, gmt_query_known(query, 2));
     char label[64];
 
-    if (handle == LEGACY || handle == LEGACY_HANDLE)
+    if (handle == LEGACY || handle == LEGACY_HANDLE) {
         snprintf(label, sizeof(label), "default stream");
-    else if (handle == PER_THREAD)
+    } else if (handle == PER_THREAD) {
         snprintf(label, sizeof(label), "default stream of thread %" PRId64,
                  gmt_query_int(query, 3));
-    else
+    } else {
         snprintf(label, sizeof(label), "stream %" PRId64, number);
+    }
     return json_pack("{ss, sI, so}", "label", label, "device",
                      (json_int_t)(device != GMT_UNKNOWN ? device : 0), "priority",
                      number_of(query, 1));
@@ -115,8 +120,9 @@ static json_t *device_of(struct gmt_page *page, struct gmt_query *query)
     (void)page;
     json_t *name = text_of(query, 0);
 
-    if (json_is_null(name))
+    if (json_is_null(name)) {
         name = json_string("unknown device");
+    }
     return json_pack("{so, so, so, so, so, so, so}", "name", name, "uuid", text_of(query, 1),
                      "compute_capability", text_of(query, 2), "driver_version", text_of(query, 3),
                      "sm_count", number_of(query, 4), "memory_bytes", number_of(query, 5),
@@ -130,10 +136,12 @@ static int write_list(struct gmt_page *page, const char *key, const char *sql,
     json_t *array = json_array();
     int rc = gmt_query_open(&query, page->timeline->db, sql);
 
-    while (rc == 0 && gmt_query_next(&query))
+    while (rc == 0 && gmt_query_next(&query)) {
         json_array_append_new(array, of(page, &query));
-    if (json_object_set_new(page->payload->head, key, array) != 0 && rc == 0)
+    }
+    if (json_object_set_new(page->payload->head, key, array) != 0 && rc == 0) {
         rc = -ENOMEM;
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -142,21 +150,24 @@ int gmt_page_write_places(struct gmt_page *page)
     json_t *head = page->payload->head;
     int rc = write_list(page, "threads", "SELECT tid, name FROM thread ORDER BY id", thread_of);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = write_list(page, "streams",
                         "SELECT s.handle, s.priority, c.device_id, t.tid, "
                         "sum(s.handle NOT IN (0, 1, 2)) OVER (ORDER BY s.id) "
                         "FROM stream s LEFT JOIN context c ON c.id = s.context_id "
                         "LEFT JOIN thread t ON t.id = s.thread_id ORDER BY s.id",
                         stream_of);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = write_list(page, "devices",
                         "SELECT name, uuid, compute_major || '.' || compute_minor, "
                         "driver_version, sm_count, memory_bytes, l2_bytes FROM device ORDER BY id",
                         device_of);
-    if (rc == 0 && page->lost_thread)
+    }
+    if (rc == 0 && page->lost_thread) {
         json_array_append_new(json_object_get(head, "threads"),
                               json_pack("{si, ss}", "tid", 0, "name", "unknown thread"));
+    }
     return rc;
 }
 
@@ -178,12 +189,14 @@ static int write_frames(struct gmt_page *page)
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t row[COLUMNS];
 
-        for (int i = 0; i < COLUMNS; i++)
+        for (int i = 0; i < COLUMNS; i++) {
             row[i] = heads[i].encoding == GMT_ENCODE_STRING
                          ? gmt_payload_string(payload, gmt_query_text_here(&query, i))
                          : gmt_query_known(&query, i);
-        if (row[3] <= 0)
+        }
+        if (row[3] <= 0) {
             row[3] = GMT_UNKNOWN; /* no line 0 */
+        }
         gmt_payload_row(payload, table, row);
     }
     rc = gmt_query_close(&query, rc);
@@ -204,8 +217,9 @@ int gmt_page_write_stacks(struct gmt_page *page)
         int64_t frame = gmt_ids_index(&page->frames, gmt_query_known(&query, 1));
         int64_t row[] = {gmt_ids_index(&page->stacks, gmt_query_int(&query, 0)), frame};
 
-        if (frame != GMT_UNKNOWN)
+        if (frame != GMT_UNKNOWN) {
             gmt_payload_row(page->payload, table, row);
+        }
     }
     gmt_page_write_callers(page, table);
     rc = gmt_query_close(&query, rc);

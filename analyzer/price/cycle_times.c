@@ -32,8 +32,9 @@ static double clock_of_trace(const struct gmt_timeline *tl)
         const struct gmt_tl_class *class = &tl->classes[i];
         double cycles = cycles_of(class);
 
-        if (class->timed > 0 && class->median_ns >= GMT_CYCLES_MIN_NS && isfinite(cycles))
+        if (class->timed > 0 && class->median_ns >= GMT_CYCLES_MIN_NS && isfinite(cycles)) {
             clocks[n++] = cycles / (class->median_ns - GMT_CYCLES_EDGE_NS);
+        }
     }
     if (n >= GMT_CYCLES_MIN_CLASSES) {
         qsort(clocks, n, sizeof(*clocks), compare);
@@ -54,18 +55,21 @@ void gmt_cycle_times(struct gmt_timeline *tl, const struct gmt_model *model)
 {
     double clock = clock_of_trace(tl);
 
-    if (isnan(clock))
+    if (isnan(clock)) {
         clock = clock_of_model(tl, model);
+    }
     for (size_t i = 0; !tl->simulated && isfinite(clock) && i < tl->class_count; i++) {
         struct gmt_tl_class *class = &tl->classes[i];
         double cycles = cycles_of(class);
 
-        if (class->launches == 0 || class->timed > 0 || isnan(cycles))
+        if (class->launches == 0 || class->timed > 0 || isnan(cycles)) {
             continue;
+        }
         double ns = cycles / clock + GMT_CYCLES_EDGE_NS;
         /* No kernel took longer than the run: such counters, or such a clock, are damaged. */
-        if (!(ns * (double)class->launches <= gmt_timeline_recorded_ns(tl)))
+        if (!(ns * (double)class->launches <= gmt_timeline_recorded_ns(tl))) {
             continue;
+        }
         class->median_ns = ns;
         class->total_ns = class->median_ns * (double)class->launches;
         class->by_cycles = true;

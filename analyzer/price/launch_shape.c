@@ -40,8 +40,9 @@ static bool registers_alone(const struct gmt_shape *shape)
     const struct gmt_occupancy *o = &shape->occupancy;
 
     for (int i = 0; i < GMT_OCCUPANCY_LIMITER_COUNT; i++) {
-        if ((i == GMT_OCCUPANCY_REGISTERS) != (o->limit[i] <= o->blocks))
+        if ((i == GMT_OCCUPANCY_REGISTERS) != (o->limit[i] <= o->blocks)) {
             return false;
+        }
     }
     return shape->waves > 1;
 }
@@ -111,11 +112,13 @@ struct gmt_position gmt_shape_position(const struct gmt_model *model, const stru
 
 const char *gmt_shape_enough_warps(const struct gmt_position *p)
 {
-    if (p->there < GMT_OCCUPANCY_MIN_GAIN * p->rate)
+    if (p->there < GMT_OCCUPANCY_MIN_GAIN * p->rate) {
         return p->rate >= GMT_AT_ROOF * p->at_most
                    ? "device memory is at its roof already: more warps would not help"
                    : "the calibrated bandwidth is hardly higher with more warps";
-    if (p->rate < GMT_MEMORY_BOUND_SHARE * p->here)
+    }
+    if (p->rate < GMT_MEMORY_BOUND_SHARE * p->here) {
         return "it does not wait for memory: more warps would not help";
+    }
     return NULL;
 }

@@ -27,8 +27,9 @@ static void load_arrays(const struct gmt_timeline *tl, const struct gmt_tl_class
     int64_t set = gmt_class_launch(tl, class)->argument_set;
 
     *arrays = (struct arrays){.n = 0};
-    if (set == 0 || tl->db == NULL)
+    if (set == 0 || tl->db == NULL) {
         return;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT coalesce(lead(p.at) OVER (PARTITION BY p.id ORDER BY p.at), p.bytes) - p.at FROM "
@@ -37,8 +38,9 @@ static void load_arrays(const struct gmt_timeline *tl, const struct gmt_tl_class
         "LEFT JOIN allocation d ON d.id = a.allocation_id "
         "LEFT JOIN host_allocation h ON h.id = a.allocation_id WHERE a.set_id = ?1) p "
         "WHERE p.bytes IS NOT NULL");
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, set);
+    }
     while (rc == 0 && arrays->n < ARRAYS && gmt_query_next(&query)) {
         double bytes = gmt_query_real(&query, 0);
 
@@ -80,8 +82,9 @@ static double most_ratio(const struct side *side)
 static double array_of_size(const struct arrays *arrays, double bytes, double others)
 {
     for (size_t i = 0; i < arrays->n; i++) {
-        if (alike(bytes, arrays->bytes[i], GMT_ARRAY_MATCH))
+        if (alike(bytes, arrays->bytes[i], GMT_ARRAY_MATCH)) {
             return arrays->bytes[i];
+        }
     }
     double rest = arrays->total - others;
     return arrays->n > 0 && alike(bytes, rest, GMT_ARRAY_MATCH) ? rest : 0;
@@ -92,8 +95,9 @@ static bool once(const struct side *side, const struct arrays *arrays, double sh
 {
     double touched = side->access.sectors * GMT_SECTOR_BYTES / shared;
 
-    if (isfinite(side->distinct))
+    if (isfinite(side->distinct)) {
         return side->distinct >= touched * (1 - GMT_ARRAY_MATCH);
+    }
     return array_of_size(arrays, touched, side->others) > 0;
 }
 
@@ -105,8 +109,9 @@ static double struct_of_array(const struct side *side, const struct arrays *arra
         double whole = side->width * round(bytes / side->width);
 
         if (bytes >= GMT_SECTOR_BYTES * (1 - GMT_ARRAY_MATCH) && bytes <= GMT_STRUCT_MOST_BYTES &&
-            alike(bytes, whole, GMT_STRUCT_MATCH))
+            alike(bytes, whole, GMT_STRUCT_MATCH)) {
             return whole;
+        }
     }
     return NAN;
 }
@@ -119,8 +124,9 @@ static double struct_of_fields(const struct side *side, const struct arrays *arr
 {
     double ratio = gmt_access_ratio(&side->access), words = side->access.bytes / side->width;
 
-    if (isnan(side->width) || !(fields >= 1) || fields >= most_ratio(side))
+    if (isnan(side->width) || !(fields >= 1) || fields >= most_ratio(side)) {
         return NAN;
+    }
     if (ratio >= most_ratio(side) * (1 - GMT_ARRAY_MATCH)) {
         bool again = side->distinct * fields <
                      side->access.sectors * GMT_SECTOR_BYTES * (1 - GMT_ARRAY_MATCH);
@@ -128,8 +134,9 @@ static double struct_of_fields(const struct side *side, const struct arrays *arr
         return again ? NAN : struct_of_array(side, arrays, words / fields);
     }
     /* A mean of several patterns is no size of a struct. */
-    if (!alike(ratio, round(ratio), GMT_STRUCT_MATCH) || fields >= round(ratio))
+    if (!alike(ratio, round(ratio), GMT_STRUCT_MATCH) || fields >= round(ratio)) {
         return NAN;
+    }
     return once(side, arrays, fields) ? round(ratio) * side->width : NAN;
 }
 
@@ -153,11 +160,13 @@ static double struct_of_words(const struct gmt_tl_class *class, const struct sid
     bool once = isfinite(seen) ? seen <= asked * GMT_ONCE_SLACK
                                : array_of_size(arrays, asked, side->others) > 0;
 
-    if (isnan(side->width) || !once || each < ratio * (1 - GMT_ARRAY_MATCH))
+    if (isnan(side->width) || !once || each < ratio * (1 - GMT_ARRAY_MATCH)) {
         return NAN;
+    }
     /* Sectors say no more than that a struct fills one: the loads tell whether it is just one. */
-    if (ratio >= most * (1 - GMT_ARRAY_MATCH))
+    if (ratio >= most * (1 - GMT_ARRAY_MATCH)) {
         return alike(each, most, GMT_ARRAY_MATCH) ? GMT_SECTOR_BYTES : NAN;
+    }
     return round(ratio) * side->width;
 }
 
@@ -170,19 +179,23 @@ static bool is_transposed(const struct gmt_timeline *tl, const struct gmt_tl_cla
     double mixed = round(gmt_access_per_thread(class, &side->access));
     const double ordered[] = {WARP_LANES * 4.0 / GMT_SECTOR_BYTES, 1};
 
-    if (class->block[1] < 2 || class->block[0] < 2 || class->grid[1] < 2)
+    if (class->block[1] < 2 || class->block[0] < 2 || class->grid[1] < 2) {
         return false;
+    }
     double lone = gmt_pattern_lone_share(tl, class, loads, lanes);
 
-    if (isfinite(lone))
+    if (isfinite(lone)) {
         return lone >= 1 - GMT_ARRAY_MATCH;
-    if (alike(per_request, lanes, GMT_ARRAY_MATCH))
+    }
+    if (alike(per_request, lanes, GMT_ARRAY_MATCH)) {
         return true;
+    }
     for (int n = 1; n < mixed && mixed <= MIXED_MOST; n++) {
         for (size_t i = 0; i < sizeof(ordered) / sizeof(ordered[0]); i++) {
             if (alike(per_request, (n * lanes + (mixed - n) * ordered[i]) / mixed,
-                      GMT_STRUCT_MATCH))
+                      GMT_STRUCT_MATCH)) {
                 return true;
+            }
         }
     }
     return false;
@@ -204,8 +217,9 @@ static void judge_far_apart(const struct gmt_timeline *tl, const struct gmt_tl_c
 
     load_arrays(tl, class, &arrays);
     for (size_t i = 0; i < 2; i++) {
-        if (!wastes[i])
+        if (!wastes[i]) {
             continue;
+        }
         double one = struct_of_field(class, &sides[i], &arrays, &pattern->fields);
         double all = struct_of_words(class, &sides[i], &arrays);
 
@@ -214,8 +228,9 @@ static void judge_far_apart(const struct gmt_timeline *tl, const struct gmt_tl_c
         /* Stores pass L1 one by one: where loads go by whole structs, stores alike do, too. */
         if (i == 1 && isnan(all) && isnan(sides[i].distinct) && pattern->loads &&
             alike(gmt_access_ratio(&sides[0].access), gmt_access_ratio(&sides[1].access),
-                  GMT_ARRAY_MATCH))
+                  GMT_ARRAY_MATCH)) {
             all = words;
+        }
         fields &= isfinite(one);
         whole &= isfinite(all);
         transposed &= is_transposed(tl, class, &sides[i], i == 0);
@@ -298,11 +313,13 @@ double gmt_access_width(const struct gmt_tl_class *class, const struct gmt_acces
     double bytes = access->bytes / access->requests / WARP_LANES;
 
     /* Half as many bytes: half as many lanes, or words half as wide? Only lanes tell. */
-    if (bytes < 3.9 && !(lanes >= GMT_FULL_WARP_LANES))
+    if (bytes < 3.9 && !(lanes >= GMT_FULL_WARP_LANES)) {
         return NAN;
+    }
     for (int width = 1; width <= 16; width *= 2) {
-        if (alike(bytes, width, GMT_STRUCT_MATCH))
+        if (alike(bytes, width, GMT_STRUCT_MATCH)) {
             return width;
+        }
     }
     return NAN;
 }
@@ -316,8 +333,9 @@ double gmt_access_stride(const struct gmt_tl_class *class, const struct gmt_acce
     double stride = per_request / width, most = GMT_SECTOR_BYTES / width;
 
     *at_least = stride >= most * (1 - GMT_STRUCT_MATCH);
-    if (isnan(stride))
+    if (isnan(stride)) {
         return NAN;
+    }
     if (!*at_least) {
         /* The mean of several requests need not be the stride of any; lines show that it is. */
         bool same = isfinite(lines) ? alike(lines / access->requests,

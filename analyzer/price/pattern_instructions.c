@@ -12,8 +12,9 @@ double gmt_pattern_lone_share(const struct gmt_timeline *tl, const struct gmt_tl
     struct gmt_query query;
     double lone = 0, all = 0;
 
-    if (!tl->has_instructions || tl->db == NULL)
+    if (!tl->has_instructions || tl->db == NULL) {
         return NAN;
+    }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT sectors / requests, sectors - ideal_sectors FROM v_instruction "
                             "WHERE class_id = ?1 AND kind = ?2 AND requests > 0 AND "
@@ -27,8 +28,9 @@ double gmt_pattern_lone_share(const struct gmt_timeline *tl, const struct gmt_tl
         double excess = gmt_query_real(&query, 1);
 
         all += excess;
-        if (fabs(gmt_query_real(&query, 0) / sectors - 1) <= GMT_ARRAY_MATCH)
+        if (fabs(gmt_query_real(&query, 0) / sectors - 1) <= GMT_ARRAY_MATCH) {
             lone += excess;
+        }
     }
     gmt_query_close(&query, rc);
     return all > 0 ? lone / all : NAN;
@@ -40,8 +42,9 @@ bool gmt_pattern_has_narrow_words(const struct gmt_timeline *tl, const struct gm
     struct gmt_query query;
     double narrow = NAN;
 
-    if (!tl->has_instructions || tl->db == NULL)
+    if (!tl->has_instructions || tl->db == NULL) {
         return true;
+    }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT max(width < 4) FROM v_instruction WHERE class_id = ?1 AND "
                             "kind = ?2 AND width IS NOT NULL");
@@ -50,8 +53,9 @@ bool gmt_pattern_has_narrow_words(const struct gmt_timeline *tl, const struct gm
         sqlite3_bind_text(query.statement, 2, loads ? "global_load" : "global_store", -1,
                           SQLITE_STATIC);
     }
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         narrow = gmt_query_real(&query, 0);
+    }
     gmt_query_close(&query, rc);
     return !(narrow < 1);
 }

@@ -36,8 +36,9 @@ static double packed_sectors(const struct gmt_tl_class *class, double row_bytes,
         /* Rows may be long: each cycle is counted once. */
         sectors += (double)cycles * (double)sectors_of(start, bytes, GMT_SECTOR_BYTES) +
                    (double)sectors_of(start, bytes, whole % GMT_SECTOR_BYTES);
-        if (rest > 0)
+        if (rest > 0) {
             sectors += (double)sectors_of((start + whole * bytes) % GMT_SECTOR_BYTES, rest, 1);
+        }
     }
     /* A warp covers several rows where the block is narrower than it. */
     double segments = (double)PHASES * (double)(whole + (rest > 0));
@@ -72,17 +73,20 @@ bool gmt_pattern_rows(const struct gmt_tl_class *class, const struct gmt_access 
 
     /* No device has larger blocks; each width within one is tried. */
     if (threads < 1 || threads > BLOCK_THREADS_MOST || class->grid[1] < 2 || class->grid[2] > 1 ||
-        class->block[2] > 1 || !(arrays >= 1) || !(access->requests > 0))
+        class->block[2] > 1 || !(arrays >= 1) || !(access->requests > 0)) {
         return false;
+    }
     /* The smallest word with which the grid's threads could ask for so much. */
     double word = exp2(ceil(log2(access->bytes / (arrays * blocks * threads))));
     if (!(word >= 1) || word > 16 ||
-        !factor(class, access->bytes / (arrays * word), &width, &height))
+        !factor(class, access->bytes / (arrays * word), &width, &height)) {
         return false;
+    }
     double row = width * word, expected = packed_sectors(class, row, word);
     double measured = access->sectors / access->requests;
-    if (fmod(row, GMT_SECTOR_BYTES) == 0 || fabs(measured / expected - 1) > GMT_ROWS_MATCH)
+    if (fmod(row, GMT_SECTOR_BYTES) == 0 || fabs(measured / expected - 1) > GMT_ROWS_MATCH) {
         return false;
+    }
     pattern->row_bytes = row;
     pattern->rows = height;
     pattern->width_bytes = word;

@@ -11,8 +11,9 @@ static const struct gmt_model_curve no_curve;
 const struct gmt_model_curve *gmt_price_curve(const struct gmt_model *model,
                                               const struct gmt_tl_copy *copy, bool pinned)
 {
-    if (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H)
+    if (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H) {
         return &no_curve;
+    }
     size_t host = pinned ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
     const struct gmt_model_curve *of_mode = model->copy[copy->direction][host];
     const struct gmt_model_curve *curve = &of_mode[copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC];
@@ -30,8 +31,9 @@ const struct gmt_model_curve *gmt_price_registered_curve(const struct gmt_model 
         const struct gmt_model_curve *curve =
             &model->copy[copy->direction][GMT_HOST_REGISTERED][mode];
 
-        if (curve->n > 0)
+        if (curve->n > 0) {
             return curve;
+        }
     }
     return gmt_price_curve(model, copy, true);
 }
@@ -47,8 +49,9 @@ const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
             &model->back_to_back[copy->direction][host]
                                 [copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC];
 
-        if (curve->n > 0)
+        if (curve->n > 0) {
             return curve;
+        }
     }
     return gmt_price_curve(model, copy, pinned);
 }
@@ -85,12 +88,14 @@ double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *cop
     double flat_ns = gmt_curve_at(gmt_price_curve(model, copy, pinned), width_bytes * rows);
     size_t host, mode;
 
-    if (!place_of(copy, &host, &mode))
+    if (!place_of(copy, &host, &mode)) {
         return flat_ns;
+    }
     double factor = gmt_shapes_factor(&model->copy_2d[copy->direction][host][mode], width_bytes,
                                       rows);
-    if (isnan(factor))
+    if (isnan(factor)) {
         factor = model->copy_2d_factor[copy->direction][host][mode];
+    }
     return isfinite(factor) ? factor * flat_ns : flat_ns;
 }
 
@@ -100,8 +105,9 @@ double gmt_price_untraced_ns(const struct gmt_model *model, const struct gmt_tim
     double most = calls * (timeline->has_device_times ? GMT_TRACED_CALL_NS : GMT_TRACED_LIGHT_NS) +
                   GMT_TRACED_HASHED_SHARE * hashed_ns;
 
-    if (model->provenance < GMT_MODEL_OTHER_BOARD || !isfinite(modelled_ns) || isnan(measured_ns))
+    if (model->provenance < GMT_MODEL_OTHER_BOARD || !isfinite(modelled_ns) || isnan(measured_ns)) {
         return measured_ns;
+    }
     return fmin(measured_ns, fmax(modelled_ns, measured_ns - most));
 }
 
@@ -136,8 +142,9 @@ double gmt_price_after(double t_ns, double before_ns, double after_ns)
 {
     const double p = GMT_OVERLAP_EXPONENT;
 
-    if (before_ns > t_ns)
+    if (before_ns > t_ns) {
         return t_ns * after_ns / before_ns;
+    }
     double hidden_ns = pow(pow(t_ns, p) - pow(before_ns, p) + pow(after_ns, p), 1 / p);
     double bound = t_ns > 0 ? before_ns / t_ns : 0;
     return bound * (t_ns - before_ns + after_ns) + (1 - bound) * hidden_ns;

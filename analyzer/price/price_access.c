@@ -11,8 +11,9 @@ enum { WARP_LANES = 32 };
 /* Work beyond L1 shrinks to what is asked for, and not at all where L1 already saw to that. */
 static void shrink(double *value, double part, double ideal)
 {
-    if (isfinite(part) && part > ideal)
+    if (isfinite(part) && part > ideal) {
         *value -= part - ideal;
+    }
 }
 
 /* Bytes that must come from device memory at least: no more than all that the kernel was given. */
@@ -52,11 +53,13 @@ static struct gmt_repair repair_of(const struct gmt_model *model,
     double store_excess = stores ? gmt_known(store->sectors) - gmt_known(store->ideal) : 0;
     double sectors = gmt_known(load->sectors) + gmt_known(store->sectors);
 
-    if (loads)
+    if (loads) {
         gmt_price_scattered_ns(model, class, &repair.before.lone_dram_ns,
                                &repair.before.lone_l2_ns);
-    if (stores)
+    }
+    if (stores) {
         repair.before.partial_ns = gmt_price_partial_ns(model, class);
+    }
     repair.most = repair.before;
     repair.requests = gmt_known(load->requests) + gmt_known(store->requests);
     repair.after.l1_sectors -= load_excess + store_excess;
@@ -93,8 +96,9 @@ static const struct gmt_model_variant *reference_of(const struct gmt_model *mode
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct gmt_model_variant *v = gmt_family_variant(&model->stride_wide, names[i]);
 
-        if (v != NULL && best != NULL && width > sqrt(width_of(v) * width_of(best)))
+        if (v != NULL && best != NULL && width > sqrt(width_of(v) * width_of(best))) {
             best = v;
+        }
     }
     /* Wide words are faster than narrow ones: these tell nothing of them. */
     return best != NULL && width > GMT_WIDTH_MATCH * width_of(best) ? NULL : best;
@@ -123,8 +127,9 @@ static double ratio_of(const struct gmt_model_variant *variant,
     double loaded = variant->bytes_asked - variant->store_sectors * GMT_SECTOR_BYTES;
 
     /* A model without counts of loads and stores: all variants have words of one width. */
-    if (isnan(loaded) || isnan(variant->load_requests))
+    if (isnan(loaded) || isnan(variant->load_requests)) {
         return variant->sectors_per_request / reference->sectors_per_request;
+    }
     return variant->sectors_per_request * variant->load_requests * GMT_SECTOR_BYTES / loaded;
 }
 
@@ -135,18 +140,20 @@ struct neighbour {
 
 static void consider(struct neighbour *neighbour, double ratio, double ns, bool nearer)
 {
-    if (nearer || isnan(neighbour->ratio))
+    if (nearer || isnan(neighbour->ratio)) {
         *neighbour = (struct neighbour){ratio, ns};
-    else if (ratio == neighbour->ratio)
+    } else if (ratio == neighbour->ratio) {
         neighbour->ns = fmin(neighbour->ns, ns);
+    }
 }
 
 /* Between two ratios of the family, times grow as a power of the ratio. */
 static bool interpolate(const struct neighbour *below, const struct neighbour *above, double ratio,
                         struct family_time *time)
 {
-    if (isnan(below->ratio) || isnan(above->ratio))
+    if (isnan(below->ratio) || isnan(above->ratio)) {
         return false;
+    }
     double at = log(ratio / below->ratio) / log(above->ratio / below->ratio);
 
     time->fastest_ns = time->slowest_ns = below->ns * pow(above->ns / below->ns, at);
@@ -162,15 +169,18 @@ static void add_times(const struct gmt_model_family *family,
         double its = ratio_of(v, reference), ns = v->median_ns / v->bytes_asked;
 
         if (v->reference == NULL || strcmp(v->reference, reference->name) != 0 || !(ns > 0) ||
-            !(its > 0))
+            !(its > 0)) {
             continue;
+        }
         time->spread = fmax(time->spread, gmt_known(v->spread_ns) / v->median_ns);
-        if (its <= ratio)
+        if (its <= ratio) {
             consider(below, its, ns, its > below->ratio);
-        else
+        } else {
             consider(above, its, ns, its < above->ratio);
-        if (fmax(its / ratio, ratio / its) > GMT_FAMILY_MATCH)
+        }
+        if (fmax(its / ratio, ratio / its) > GMT_FAMILY_MATCH) {
             continue;
+        }
         time->fastest_ns = fmin(time->fastest_ns, ns);
         time->slowest_ns = fmax(time->slowest_ns, ns);
     }
@@ -186,8 +196,9 @@ static bool family_times(const struct gmt_model *model, const struct gmt_model_v
     struct neighbour below = {NAN, NAN}, above = {NAN, NAN};
 
     *time = (struct family_time){INFINITY, 0, 0};
-    if (reference == NULL || !(reference->sectors_per_request > 0))
+    if (reference == NULL || !(reference->sectors_per_request > 0)) {
         return false;
+    }
     add_times(&model->stride, reference, ratio, time, &below, &above);
     add_times(&model->stride_wide, reference, ratio, time, &below, &above);
     return time->slowest_ns > 0 || interpolate(&below, &above, ratio, time);
@@ -223,24 +234,27 @@ static struct gmt_gain by_family(const struct gmt_model *model, const struct gmt
     struct family_time family;
     double t_ns = class->median_ns;
 
-    if (!is_streaming(class) || !family_times(model, reference, gmt_access_ratio(loads), &family))
+    if (!is_streaming(class) || !family_times(model, reference, gmt_access_ratio(loads), &family)) {
         return gain;
+    }
     double good_ns = asked * 1e9 / good_rate(model, class, reference);
     double fastest = family.fastest_ns * asked, slowest = family.slowest_ns * asked;
     if (is_scattered(model, class, slowest)) {
         gain = gmt_price_gather_family(model, timeline, class);
         /* Without that family: the resource model, if it has a rate for them. */
-        if (isfinite(gain.best_ns) || isfinite(model->dram_scattered_sectors_per_s))
+        if (isfinite(gain.best_ns) || isfinite(model->dram_scattered_sectors_per_s)) {
             return gain;
+        }
     }
     double like_ns = fmin(t_ns, slowest * (1 + GMT_FAMILY_LIKE)); /* of it that is the family's */
     double after_ns = good_ns * fmax(1, like_ns / slowest);
-    if (t_ns > like_ns)
+    if (t_ns > like_ns) {
         after_ns = pow(pow(t_ns, GMT_OVERLAP_EXPONENT) - pow(like_ns, GMT_OVERLAP_EXPONENT) +
                            pow(after_ns, GMT_OVERLAP_EXPONENT),
                        1 / GMT_OVERLAP_EXPONENT);
-    else if (t_ns < fastest)
+    } else if (t_ns < fastest) {
         after_ns = t_ns * good_ns / fastest;
+    }
     double doubt_ns = t_ns * (GMT_MODEL_UNCERTAINTY + family.spread);
     gain.best_ns = fmax(0, t_ns - after_ns);
     gain.low_ns = fmax(0, gain.best_ns - doubt_ns);
@@ -253,20 +267,23 @@ struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt
 {
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
 
-    if (model->provenance == GMT_MODEL_NONE || isnan(class->median_ns))
+    if (model->provenance == GMT_MODEL_NONE || isnan(class->median_ns)) {
         return (struct gmt_gain){NAN, NAN, NAN, false};
+    }
     if (loads && !stores) {
         struct gmt_gain gain = by_family(model, timeline, class, &load,
                                          gmt_known(load.bytes) + gmt_known(store.bytes));
 
-        if (isfinite(gain.best_ns))
+        if (isfinite(gain.best_ns)) {
             return gain;
+        }
     }
     if (stores && !loads) {
         struct gmt_gain gain = gmt_price_store_family(model, class);
 
-        if (isfinite(gain.best_ns))
+        if (isfinite(gain.best_ns)) {
             return gain;
+        }
     }
     struct gmt_repair repair = repair_of(model, timeline, class, &load, &store, loads, stores);
     return gmt_price_repair(model, timeline, class, &repair);

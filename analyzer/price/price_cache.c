@@ -18,8 +18,9 @@ struct gmt_gain gmt_price_tile(const struct gmt_model *model, const struct gmt_t
     double sectors = fmax(load.sectors, SECTORS_PER_PASS * load.requests);
     double others = gmt_known(work.l1_sectors) - gmt_known(load.sectors);
 
-    if (!(load.requests > 0) || !(edge > 1))
+    if (!(load.requests > 0) || !(edge > 1)) {
         return (struct gmt_gain){NAN, NAN, NAN, false};
+    }
     repair.share = 1 - 1 / edge;
     repair.requests = load.requests;
     repair.before.l1_sectors = repair.most.l1_sectors = others + sectors;
@@ -30,13 +31,15 @@ struct gmt_gain gmt_price_tile(const struct gmt_model *model, const struct gmt_t
                                      load.requests * (1 + 1 / edge);
     double instructions = c[GMT_M_instructions];
     double addresses = GMT_ADDRESS_INSTRUCTIONS * load.requests * (1 - 1 / edge);
-    if (isfinite(instructions) && addresses < instructions)
+    if (isfinite(instructions) && addresses < instructions) {
         repair.after.issue_ns *= 1 - addresses / instructions;
+    }
     /* L2 serves what the tile does not: no more than now, no less than every byte once. */
     double once = fmin(load.sectors, class->footprint_bytes / GMT_SECTOR_BYTES);
     double left = fmax(load.sectors / edge, once);
-    if (isfinite(c[GMT_M_l2_read_sectors]))
+    if (isfinite(c[GMT_M_l2_read_sectors])) {
         repair.after.l2_sectors -= fmax(0, c[GMT_M_l2_read_sectors] - left);
+    }
     return gmt_price_repair(model, timeline, class, &repair);
 }
 
@@ -46,8 +49,9 @@ struct gmt_cached gmt_cached_loads(const struct gmt_tl_class *class)
     double l1 = c[GMT_M_l1_load_hit_sectors] / c[GMT_M_l1_load_sectors];
     double dram = c[GMT_M_dram_read_bytes] / GMT_SECTOR_BYTES / c[GMT_M_global_load_sectors];
 
-    if (!isfinite(l1))
+    if (!isfinite(l1)) {
         l1 = 1 - c[GMT_M_l2_read_sectors] / c[GMT_M_global_load_sectors];
+    }
     l1 = fmin(1, fmax(0, l1));
     return (struct gmt_cached){l1, fmax(0, 1 - l1 - fmin(1, dram))};
 }
@@ -75,8 +79,9 @@ static double sector_cost(const struct gmt_model_family *family, const char *nam
                                                ? gmt_family_variant(family, bad->reference)
                                                : NULL;
 
-    if (good == NULL || bad == NULL || !(bad->sectors > good->sectors))
+    if (good == NULL || bad == NULL || !(bad->sectors > good->sectors)) {
         return NAN;
+    }
     return fmax(0, bad->median_ns - good->median_ns) / (bad->sectors - good->sectors);
 }
 
@@ -92,8 +97,9 @@ struct gmt_gain gmt_price_gather_family(const struct gmt_model *model,
     double dram = sector_cost(&model->gather, "gather_all");
     double beyond = 1 - cached.l1 - cached.l2;
 
-    if (!isfinite(l1 + l2 + dram + cached.l1 + cached.l2))
+    if (!isfinite(l1 + l2 + dram + cached.l1 + cached.l2)) {
         return (struct gmt_gain){NAN, NAN, NAN, false};
+    }
     double excess_ns = (load.sectors - load.ideal) *
                        (cached.l1 * l1 / busy + cached.l2 * l2 + fmax(0, beyond) * dram);
     struct gmt_gain gain = {.from_family = true};

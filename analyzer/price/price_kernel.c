@@ -15,8 +15,9 @@ static double offset_cost(const struct gmt_model *model)
     const struct gmt_model_variant *good = gmt_family_variant(&model->offset, "offset_0");
     const struct gmt_model_variant *bad = gmt_family_variant(&model->offset, "offset_1");
 
-    if (good == NULL || bad == NULL)
+    if (good == NULL || bad == NULL) {
         return NAN;
+    }
     double excess = bad->sectors_per_request / good->sectors_per_request - 1;
     return excess > 0 ? fmax(0, bad->median_ns / good->median_ns - 1) / excess : NAN;
 }
@@ -59,12 +60,14 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
     double load_excess = misaligned_excess(&load), store_excess = misaligned_excess(&store);
     struct gmt_gain gain = {.from_family = true};
 
-    if (isnan(t_ns) || !(sectors > 0))
+    if (isnan(t_ns) || !(sectors > 0)) {
         return no_gain;
-    if (isnan(cost))
+    }
+    if (isnan(cost)) {
         return misaligned_by_resources(model, timeline, class,
                                        gmt_known(load.requests) + gmt_known(store.requests),
                                        sectors, load_excess + store_excess);
+    }
     /* Shares of the time after the repair. */
     double loads = load.ideal > 0 ? cost * load_excess / load.ideal : 0;
     double store_cost = gmt_price_store_offset_cost(model);
@@ -130,14 +133,17 @@ static struct gmt_gain without_local(const struct gmt_model *model, const struct
     repair.most.l2_sectors += (weight - 1) * writes;
     repair.after.l2_sectors = gmt_known(c[GMT_M_l2_read_sectors]) * global +
                               weight * fmax(0, writes - stores);
-    if (isnan(c[GMT_M_l2_read_sectors]) && isnan(c[GMT_M_l2_write_sectors]))
+    if (isnan(c[GMT_M_l2_read_sectors]) && isnan(c[GMT_M_l2_write_sectors])) {
         repair.after.l2_sectors = NAN;
+    }
     repair.after.dram_bytes = fmin(
         work.dram_bytes, fmin(local->global_sectors * GMT_SECTOR_BYTES, class->footprint_bytes));
-    if (isnan(work.l2_sectors))
+    if (isnan(work.l2_sectors)) {
         repair.most.l2_sectors = local->global_sectors + local->sectors;
-    if (isnan(work.dram_bytes))
+    }
+    if (isnan(work.dram_bytes)) {
         repair.most.dram_bytes = (local->global_sectors + local->sectors) * GMT_SECTOR_BYTES;
+    }
     return gmt_price_repair(model, tl, class, &repair);
 }
 
@@ -148,8 +154,9 @@ struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_
     double measured = model->l2_sectors_per_s / model->write_sectors_per_s;
     double weight = isfinite(measured) ? fmax(1, measured) : 1;
 
-    if (!(local.sectors > 0) || !(local.requests > 0))
+    if (!(local.sectors > 0) || !(local.requests > 0)) {
         return no_gain;
+    }
     /*
      * A spilled word costs its store and its load. An array takes along what was done to find its
      * words, as those in registers are named by the instruction: from the accesses alone to all that
@@ -172,8 +179,9 @@ struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_
 static struct gmt_shared_access shared_of(double wavefronts, double requests, double bytes,
                                           double ideal)
 {
-    if (isfinite(ideal))
+    if (isfinite(ideal)) {
         return (struct gmt_shared_access){wavefronts, ideal};
+    }
     /*
      * The width is not known. Where requests ask for half of a pass at most, it may be a word of 16
      * bytes that many lanes share: such a load takes two passes, and no conflict is to blame.
@@ -213,8 +221,9 @@ struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,
     double global = gmt_known(reads.requests) + gmt_known(writes.requests);
     double bytes = (gmt_known(reads.ideal) + gmt_known(writes.ideal)) * GMT_SECTOR_BYTES;
 
-    if (!(excess > 0) || !(work.shared_wavefronts > 0))
+    if (!(excess > 0) || !(work.shared_wavefronts > 0)) {
         return no_gain;
+    }
     /* Shared and global accesses go through the same pipe, one pass at least each. */
     repair.share = excess / (work.shared_wavefronts + global);
     repair.requests = work.shared_wavefronts + global;

@@ -15,8 +15,9 @@ static struct gmt_gain gain_between(double t_ns, double low_after, double best_a
     struct gmt_gain gain = {.from_family = false};
     double doubt_ns = GMT_MODEL_UNCERTAINTY * t_ns;
 
-    if (isnan(t_ns) || isnan(best_after))
+    if (isnan(t_ns) || isnan(best_after)) {
         return no_gain;
+    }
     gain.best_ns = fmax(0, t_ns - best_after);
     gain.low_ns = fmax(0, fmin(gain.best_ns, t_ns - low_after) - doubt_ns);
     gain.high_ns = fmin(t_ns, fmax(gain.best_ns, t_ns - high_after) + doubt_ns);
@@ -55,18 +56,21 @@ struct gmt_gain gmt_price_whole_warps(const struct gmt_model *model, const struc
                        fmax(1, model->dram_bytes_per_s / gmt_price_stream_rate(model, class));
     double issue_ns = gmt_known(gmt_work_of_class(tl, class).issue_ns);
 
-    if (isnan(stream_ns) || stream_ns > t_ns)
+    if (isnan(stream_ns) || stream_ns > t_ns) {
         stream_ns = roof.device_ns;
+    }
     stream_ns = fmin(t_ns, stream_ns);
     double best_ns = gmt_price_overlap(stream_ns, in_use * rest_of(t_ns, stream_ns));
     double high_ns = fmax(fmin(t_ns, roof.device_ns), in_use * t_ns);
     /* All are resident at once: fewer warps leave the others what they do themselves, and no more. */
-    if (shape->waves < 1)
+    if (shape->waves < 1) {
         best_ns = issue_ns > 0 ? gmt_price_after(t_ns, fmin(t_ns, roof.inside_ns),
                                                  in_use * fmin(t_ns, roof.inside_ns))
                                : (t_ns + high_ns) / 2;
-    if (shape->blocks * gmt_price_block_start_ns(model) >= GMT_AT_ROOF * t_ns)
+    }
+    if (shape->blocks * gmt_price_block_start_ns(model) >= GMT_AT_ROOF * t_ns) {
         best_ns = high_ns;
+    }
     double low_ns = gmt_price_overlap(rest_of(t_ns, issue_ns), in_use * issue_ns);
     return gain_between(t_ns, fmax(low_ns, best_ns), best_ns, fmin(high_ns, best_ns));
 }
@@ -110,8 +114,9 @@ struct gmt_items gmt_price_items(const struct gmt_tl_class *class, const struct 
     double instructions = class->counter[GMT_M_instructions] / (shape->blocks * shape->warps);
     struct gmt_items items = {1, 1, INFINITY, false};
 
-    if (isfinite(instructions))
+    if (isfinite(instructions)) {
         items.most = fmax(1, instructions / GMT_ITEM_INSTRUCTIONS);
+    }
     if (stores > GMT_ELEMENTWISE_REQUESTS) {
         items.certain = stores / GMT_ELEMENTWISE_REQUESTS;
         items.likely = stores;
@@ -144,8 +149,9 @@ bool gmt_price_shares_tiles(const struct gmt_tl_class *class)
 {
     const double *c = class->counter;
 
-    if (isnan(c[GMT_M_shared_load_requests]) || isnan(c[GMT_M_barrier_stall_cycles]))
+    if (isnan(c[GMT_M_shared_load_requests]) || isnan(c[GMT_M_barrier_stall_cycles])) {
         return class->static_shared_bytes + class->dynamic_shared_bytes > 0;
+    }
     return c[GMT_M_shared_load_requests] > 0 && c[GMT_M_barrier_stall_cycles] > 0;
 }
 
@@ -191,8 +197,9 @@ static struct after in_smaller_blocks(const struct gmt_model *model, const struc
         return after;
     }
     after.best_ns = gmt_price_after(t_ns, inside_ns, inside_ns * left);
-    if (!gmt_price_shares_tiles(class))
+    if (!gmt_price_shares_tiles(class)) {
         after.low_ns = pow(pow(t_ns, p) - pow(inside_ns, p) + pow(inside_ns * left, p), 1 / p);
+    }
     return after;
 }
 
@@ -215,8 +222,9 @@ static struct gmt_grid same_threads(const struct gmt_timeline *tl, const struct 
     double sms = (double)tl->device.sm_count;
     double warps = fmax(1, floor(shape->blocks * shape->warps / sms));
 
-    if (gmt_price_shares_tiles(class))
+    if (gmt_price_shares_tiles(class)) {
         warps = fmax(warps, ceil(shape->warps / 2));
+    }
     double threads = fmin(shape->threads, WARP_LANES * warps);
     return (struct gmt_grid){.blocks = ceil(shape->blocks * shape->threads / threads),
                              .threads = threads};
@@ -237,13 +245,15 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct 
     double high_ns = fmax(least_ns, fills ? 0 : fmin(small.high_ns, t_ns / items.most));
 
     /* Words that take many instructions each may be steps of one item, and not to be parted. */
-    if (!items.plain)
+    if (!items.plain) {
         likely_ns = (t_ns + likely_ns) / 2;
+    }
     double best_ns = fmin(small.best_ns, likely_ns);
     struct gmt_gain gain = gain_between(t_ns, small.low_ns, best_ns, fmin(best_ns, high_ns));
     *grid = same_threads(tl, class, shape);
-    if (more > shape->blocks && likely_ns < small.best_ns)
+    if (more > shape->blocks && likely_ns < small.best_ns) {
         *grid = (struct gmt_grid){.blocks = more, .threads = shape->threads, .split = true};
+    }
     grid->guess = !(gain.low_ns > 0) &&
                   (!items.plain || shape->blocks * items.likely < shape->wave);
     return gain;
@@ -279,8 +289,9 @@ struct gmt_gain gmt_price_no_tail(const struct gmt_model *model, const struct gm
                      class->counter[GMT_M_sm_cycles_active_max];
 
     *tail = (struct gmt_tail){.idle_ns = 0, .guess = isinf(items.most)};
-    if (!(part > 0))
+    if (!(part > 0)) {
         return no_gain;
+    }
     double idle_ns = isnan(balance) ? loss_ns : fmin(most_ns, t_ns * fmax(0, 1 - balance));
     tail->idle_ns = idle_ns;
     double stays = waits * (1 - movable(shape, items.likely));
@@ -304,8 +315,9 @@ struct gmt_gain gmt_price_parallel(const struct gmt_model *model, const struct g
     bool known = items.likely > 1;
     double roof_ns = gmt_price_roof(model, tl, class, 1).device_ns;
 
-    if (!(held > 0))
+    if (!(held > 0)) {
         return no_gain;
+    }
     double after = fmin(held, threads * (known ? items.likely : items.most));
     double spread_ns = t_ns * fmin(1, threads / after);
     double most_ns = fmin(t_ns, GMT_KERNEL_LEAST_NS + fmax(roof_ns, spread_ns));

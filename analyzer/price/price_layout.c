@@ -63,8 +63,9 @@ struct gmt_gain gmt_price_whole_structs(const struct gmt_model *model,
     double padding = pattern->kind == GMT_PATTERN_PIECES && pattern->struct_bytes == 12 ? 16.0 / 12
                                                                                         : 1;
 
-    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns))
+    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns)) {
         return no_gain;
+    }
     after.dram_bytes *= padding;
     after.l2_sectors = (before.l2_sectors - stores) * padding;
     after.l1_ns = padding *
@@ -73,8 +74,9 @@ struct gmt_gain gmt_price_whole_structs(const struct gmt_model *model,
     double beyond_ns = time_beyond(model, &before), later_ns = time_beyond(model, &after);
     double before_ns = gmt_price_overlap(beyond_ns, before.l1_ns);
     double after_ns = gmt_price_overlap(later_ns, after.l1_ns);
-    if (!(before_ns > 0))
+    if (!(before_ns > 0)) {
         return no_gain;
+    }
     double best_ns = fmax(beyond_ns, before.l1_ns) - fmax(later_ns, after.l1_ns);
     double share = fmax(0, 1 - after_ns / before_ns);
     best_ns = fmin(t_ns, fmax(0, best_ns));
@@ -99,8 +101,9 @@ struct gmt_gain gmt_price_narrow(const struct gmt_model *model, const struct gmt
     double rest_ns = pow(power(t_ns) - power(roof_ns), 1 / GMT_OVERLAP_EXPONENT);
     double requests_ns = fmin(rest_ns, stream_ns / narrower);
 
-    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || !(bytes > 0) || isnan(requests_ns))
+    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || !(bytes > 0) || isnan(requests_ns)) {
         return no_gain;
+    }
     double other_ns = rest_ns - requests_ns;
     double after_ns = gmt_price_overlap(requests_ns * narrower + other_ns, roof_ns);
     double best_ns = fmax(0, t_ns - fmax(after_ns, fmin(t_ns, stream_ns)));
@@ -121,8 +124,9 @@ static double partial_writes(const struct gmt_model *model)
         const struct gmt_model_variant *v = &model->store.variants[i];
 
         /* A sector per lane, or per two lanes. */
-        if (v->store_sectors >= 16 * v->store_requests)
+        if (v->store_sectors >= 16 * v->store_requests) {
             best = fmax(best, v->store_sectors * 1e9 / v->median_ns);
+        }
     }
     return isfinite(best) ? best : model->l2_sectors_per_s / GMT_PARTIAL_WRITE_FACTOR;
 }
@@ -148,8 +152,9 @@ struct gmt_gain gmt_price_columns(const struct gmt_model *model,
     double parts_ns = parts * 1e9 / partial_writes(model);
     double inside_ns = gmt_price_overlap(before.l1_ns, parts_ns);
     double before_ns = gmt_price_overlap(time_beyond(model, &before), inside_ns);
-    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || !(inside_ns > 0))
+    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || !(inside_ns > 0)) {
         return no_gain;
+    }
     double left_ns = fmax(0, t_ns - before_ns);
     double roof_ns = fmin(t_ns, after.dram_bytes * 1e9 / roof(model));
     double curve_ns = after.dram_bytes * 1e9 / gmt_price_stream_rate(model, class);
@@ -172,8 +177,9 @@ struct gmt_gain gmt_price_rows(const struct gmt_model *model, const struct gmt_t
     double dram_ns = fmin(t_ns, levels.dram_bytes * 1e9 / roof(model));
     double longer_ns = dram_ns * (whole * GMT_DRAM_BYTES / pattern->row_bytes - 1);
 
-    if (isnan(gain.best_ns) || isnan(longer_ns))
+    if (isnan(gain.best_ns) || isnan(longer_ns)) {
         return gain;
+    }
     gain.best_ns = fmax(0, gain.best_ns - longer_ns);
     gain.low_ns = 0;
     return gain;

@@ -36,8 +36,9 @@ struct gmt_gain gmt_price_without_copy(const struct gmt_model *model,
 {
     double mapped_ns = gmt_price_mapped_once(model, direction, bytes);
 
-    if (isnan(mapped_ns) || isnan(t_ns) || isnan(copy_ns))
+    if (isnan(mapped_ns) || isnan(t_ns) || isnan(copy_ns)) {
         return unknown;
+    }
     double now_ns = t_ns + copy_ns, doubt_ns = GMT_MODEL_UNCERTAINTY * (copy_ns + mapped_ns);
     return (struct gmt_gain){.low_ns = fmax(0, now_ns - t_ns - mapped_ns - doubt_ns),
                              .best_ns = fmax(0, now_ns - gmt_price_overlap(t_ns, mapped_ns)),
@@ -52,8 +53,9 @@ struct gmt_gain gmt_price_with_copy(const struct gmt_model *model, double t_ns, 
     double copy_ns = gmt_price_pinned_copy(model, GMT_MAPPED_READ, bytes);
     bool measured = isfinite(traffic_bytes);
 
-    if (isnan(once_ns) || isnan(copy_ns) || isnan(t_ns) || !(bytes > 0))
+    if (isnan(once_ns) || isnan(copy_ns) || isnan(t_ns) || !(bytes > 0)) {
         return unknown;
+    }
     double moved = measured ? traffic_bytes : bytes * t_ns / once_ns;
     double bus_ns = fmin(t_ns, once_ns * moved / bytes);
     double device_ns = gmt_known(moved * 1e9 / model->dram_bytes_per_s);

@@ -48,8 +48,9 @@ double gmt_price_l1_ns(const struct gmt_model *model, double requests, double se
     double strided_ns = STRIDED * 1e9 / model->l1_strided_sectors_per_s;
     double each = sectors / requests;
 
-    if (isnan(strided_ns) || !(requests > 0))
+    if (isnan(strided_ns) || !(requests > 0)) {
         return sectors * 1e9 / model->l1_sectors_per_s;
+    }
     return requests * (coalesced_ns +
                        (strided_ns - coalesced_ns) * (each - COALESCED) / (STRIDED - COALESCED));
 }
@@ -143,16 +144,19 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
     double at_most_ns = memory_at_most(model, timeline, class, repair, busy);
     /* A model without a rate for any of the work has no price for it. */
     if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) ||
-        (!repair->unrated && !(at_most_ns > 0)))
+        (!repair->unrated && !(at_most_ns > 0))) {
         return (struct gmt_gain){NAN, NAN, NAN, false};
-    if (loads_per_thread(class) > GMT_SEVERAL_LOADS)
+    }
+    if (loads_per_thread(class) > GMT_SEVERAL_LOADS) {
         stream_ns = fmax(
             after.dram_ns,
             loaded_time(model, class, bytes, fmin(loads_per_thread(class), GMT_LOADS_IN_FLIGHT)));
+    }
     double explained_ns = together(&before, fmax(before.dram_ns, stream_ns));
     double unexplained_ns = fmax(0, t_ns - explained_ns), waiting_ns = unexplained_ns;
-    if (!repair->unrated)
+    if (!repair->unrated) {
         waiting_ns = fmin(unexplained_ns, fmax(0, at_most_ns - explained_ns));
+    }
     double left = 1 - repair->share, rest_ns = unexplained_ns - waiting_ns;
     return gain_of(t_ns, together(&after, slow_ns) + unexplained_ns,
                    together(&after, stream_ns) + waiting_ns * left + rest_ns,
@@ -183,8 +187,9 @@ struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
     /* Those who rewrite a kernel for more warps often need fewer instructions, too. */
     memory.issue_ns = 0;
     double least_ns = fmin(t_ns, together(&memory, memory.dram_ns));
-    if (isnan(t_ns) || !(occupancy > 0) || !(more >= 1))
+    if (isnan(t_ns) || !(occupancy > 0) || !(more >= 1)) {
         return (struct gmt_gain){NAN, NAN, NAN, false};
+    }
     if (isnan(here) || isnan(there)) {
         double roof_ns = fmin(t_ns, together(&times, times.dram_ns));
         double scaled_ns = fmin(t_ns, gmt_price_overlap(t_ns / more, roof_ns));
@@ -219,9 +224,10 @@ struct gmt_roof gmt_price_roof(const struct gmt_model *model, const struct gmt_t
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     struct gmt_work work = gmt_work_of_class(timeline, class);
 
-    if (isnan(work.dram_bytes))
+    if (isnan(work.dram_bytes)) {
         work.dram_bytes = fmin(gmt_known(load.bytes) + gmt_known(store.bytes),
                                class->footprint_bytes);
+    }
     /* It was counted on those that are busy as launched. */
     work.issue_ns *= gmt_price_busy_share(timeline, class) / busy;
     struct times times = times_of(model, class, busy, &work);

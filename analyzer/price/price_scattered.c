@@ -18,8 +18,9 @@ static double sectors_per_line(const struct gmt_tl_class *class, const struct gm
                     gmt_known(c[GMT_M_shared_store_wavefronts]);
     double lines = c[GMT_M_global_store_lines];
 
-    if (isnan(lines) && !(gmt_access_ratio(load) >= GMT_STRIDED_RATIO))
+    if (isnan(lines) && !(gmt_access_ratio(load) >= GMT_STRIDED_RATIO)) {
         lines = c[GMT_M_lsu_wavefronts] - shared - gmt_known(load->requests) - store->requests;
+    }
     return lines > 0 ? fmin(GMT_LINE_SECTORS, fmax(1, store->sectors / lines)) : NAN;
 }
 
@@ -28,8 +29,9 @@ static double partial_rate(const struct gmt_model *model, double per_line)
 {
     double low = model->partial_lines_per_s, high = model->partial_pairs_per_s;
 
-    if (isnan(per_line))
+    if (isnan(per_line)) {
         return model->partial_sectors_per_s;
+    }
     if (per_line > 2) {
         low = model->partial_pairs_per_s;
         high = model->partial_sectors_per_s;
@@ -48,8 +50,9 @@ double gmt_price_partial_ns(const struct gmt_model *model, const struct gmt_tl_c
 {
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
 
-    if (!(gmt_access_ratio(&store) >= GMT_STRIDED_RATIO))
+    if (!(gmt_access_ratio(&store) >= GMT_STRIDED_RATIO)) {
         return NAN;
+    }
     double rate = partial_rate(model, sectors_per_line(class, &load, &store));
     return at_most(class->median_ns, store.sectors * 1e9 / rate);
 }
@@ -69,12 +72,14 @@ void gmt_price_scattered_ns(const struct gmt_model *model, const struct gmt_tl_c
     double dram = model->dram_scattered_sectors_per_s, l2 = model->l2_scattered_sectors_per_s;
 
     *dram_ns = *l2_ns = NAN;
-    if (!(gmt_access_ratio(&load) >= GMT_STRIDED_RATIO) || isnan(class->median_ns))
+    if (!(gmt_access_ratio(&load) >= GMT_STRIDED_RATIO) || isnan(class->median_ns)) {
         return;
+    }
     /* In places that follow each other, single sectors are faster: no more than was measured. */
-    if (are_lone(c))
+    if (are_lone(c)) {
         *dram_ns = at_most(class->median_ns,
                            c[GMT_M_dram_read_bytes] / GMT_DRAM_BYTES * 1e9 / dram);
+    }
     *l2_ns = at_most(class->median_ns, c[GMT_M_l2_read_sectors] * 1e9 / l2);
 }
 

@@ -78,19 +78,22 @@ struct gmt_gain gmt_price_fill(const struct gmt_model *model, const struct gmt_t
     struct gmt_access load = gmt_access_of_loads(class);
     struct gmt_work after = gmt_work_of_class(timeline, class);
 
-    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || !(speedup > 1) || !(warps > 1))
+    if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || !(speedup > 1) || !(warps > 1)) {
         return no_gain;
+    }
     /* Single lanes touch a sector for every word, and execute every instruction for it. */
-    if (load.sectors > load.bytes / GMT_SECTOR_BYTES)
+    if (load.sectors > load.bytes / GMT_SECTOR_BYTES) {
         after.l1_sectors -= load.sectors - load.bytes / GMT_SECTOR_BYTES;
+    }
     if (load.requests > load.bytes / GMT_WAVEFRONT_BYTES) {
         after.issue_ns *= load.bytes / GMT_WAVEFRONT_BYTES / load.requests;
         after.l1_requests -= load.requests - load.bytes / GMT_WAVEFRONT_BYTES;
     }
     struct gmt_shared_access stores = gmt_shared_stores(class);
     double full = class->counter[GMT_M_shared_store_bytes] / GMT_WAVEFRONT_BYTES;
-    if (stores.wavefronts > full)
+    if (stores.wavefronts > full) {
         after.shared_wavefronts -= stores.wavefronts - full;
+    }
     double roof_ns = fmin(t_ns, gmt_price_floor_ns(model, timeline, class, &after, false));
     double one_load_ns = fmin(t_ns, gmt_price_floor_ns(model, timeline, class, &after, true));
     /* A tile has several words for each thread: several loads in flight. */
@@ -129,13 +132,16 @@ bool gmt_is_staged_unread(const struct gmt_tl_class *class, const struct gmt_rer
     const double *c = class->counter;
     double loads = c[GMT_M_global_load_bytes];
 
-    if (!(reread->staged_bytes > 0) || !(loads > 0))
+    if (!(reread->staged_bytes > 0) || !(loads > 0)) {
         return false;
+    }
     /* Others that read shared memory: bulk copies, and atomics where they are counted. */
-    if (c[GMT_M_tma_instructions] > 0 || c[GMT_M_shared_atomic_requests] > 0)
+    if (c[GMT_M_tma_instructions] > 0 || c[GMT_M_shared_atomic_requests] > 0) {
         return false;
-    if (loads < 2 * gmt_bytes_to_read(class))
+    }
+    if (loads < 2 * gmt_bytes_to_read(class)) {
         return false;
+    }
     return gmt_known(c[GMT_M_shared_load_bytes]) <= GMT_STAGED_READ_SHARE * reread->staged_bytes &&
            reread->bytes >= GMT_STAGED_REREAD * reread->staged_bytes &&
            reread->staged_bytes >= GMT_STAGED_MIN_SHARE * loads;
@@ -151,8 +157,9 @@ struct gmt_gain gmt_price_unread(const struct gmt_model *model, const struct gmt
     double requests = gmt_known(load.requests) + gmt_known(store.requests) +
                       gmt_known(class->counter[GMT_M_shared_store_requests]);
 
-    if (!(reread.requests > 0) || !(requests > 0))
+    if (!(reread.requests > 0) || !(requests > 0)) {
         return no_gain;
+    }
     /* Several loads are in flight: half of a latency that is shorter by a third is hidden. */
     repair.share = reread.requests / requests * (1 - GMT_SHARED_LATENCY_SHARE) / 2;
     repair.requests = requests;
@@ -165,8 +172,9 @@ struct gmt_gain gmt_price_unread(const struct gmt_model *model, const struct gmt
     repair.after.l1_requests -= reread.requests;
     /* Only the fill still has to come from L2. */
     double from_l2 = class->counter[GMT_M_l2_read_sectors] - reread.staged_bytes / GMT_SECTOR_BYTES;
-    if (from_l2 > 0)
+    if (from_l2 > 0) {
         repair.after.l2_sectors -= from_l2;
+    }
     repair.after.shared_wavefronts = gmt_known(work.shared_wavefronts) + reread.requests;
     return gmt_price_repair(model, timeline, class, &repair);
 }
@@ -178,10 +186,12 @@ static double slowest_of(double n)
     double sum = 0;
 
     /* As many warps as no block has: the sum's limit, Euler's constant above the logarithm. */
-    if (n > SUMMED_MOST)
+    if (n > SUMMED_MOST) {
         return log(n) + 0.5772156649;
-    for (int i = 1; i <= (int)n; i++)
+    }
+    for (int i = 1; i <= (int)n; i++) {
         sum += 1.0 / i;
+    }
     return sum;
 }
 
@@ -195,8 +205,9 @@ struct gmt_gain gmt_price_smaller_blocks(const struct gmt_model *model,
     struct gmt_work work = gmt_work_of_class(timeline, class);
 
     if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || isnan(share) || !(parts > 1) ||
-        !(warps > parts))
+        !(warps > parts)) {
         return no_gain;
+    }
     double roof_ns = fmin(t_ns, gmt_price_floor_ns(model, timeline, class, &work, false));
     double left = (slowest_of(warps / parts) - 1) / (slowest_of(warps) - 1);
     double left_ns = t_ns * (1 - share) + t_ns * share * left;

@@ -23,8 +23,9 @@ double gmt_price_store_offset_cost(const struct gmt_model *model)
         const struct gmt_model_variant *v = &model->store.variants[i];
         double excess = store_ratio(v) - 1;
 
-        if (v->reference == NULL || strcmp(v->reference, good->name) != 0 || !(excess > 0))
+        if (v->reference == NULL || strcmp(v->reference, good->name) != 0 || !(excess > 0)) {
             continue;
+        }
         sum += fmax(0, v->median_ns / good->median_ns - 1) / excess;
         n++;
     }
@@ -44,8 +45,9 @@ static bool family_times(const struct gmt_model_family *family, double ratio,
         double its = store_ratio(v), bytes = v->store_requests * GMT_ARRAY_MIN_BYTES;
 
         if (v->reference == NULL || strcmp(v->reference, "store_1") != 0 ||
-            !(fmax(its / ratio, ratio / its) <= GMT_FAMILY_MATCH))
+            !(fmax(its / ratio, ratio / its) <= GMT_FAMILY_MATCH)) {
             continue;
+        }
         time->fastest_ns = fmin(time->fastest_ns, v->median_ns / bytes);
         time->slowest_ns = fmax(time->slowest_ns, v->median_ns / bytes);
         time->spread = fmax(time->spread, gmt_known(v->spread_ns) / v->median_ns);
@@ -72,8 +74,9 @@ struct gmt_gain gmt_price_store_family(const struct gmt_model *model,
 
     if (isnan(t_ns) || !is_streaming(class) || !(store.bytes > 0) ||
         !family_times(&model->store, gmt_access_ratio(&store), &bad) ||
-        !family_times(&model->store, 1, &good))
+        !family_times(&model->store, 1, &good)) {
         return no_gain;
+    }
     double good_ns = good.fastest_ns * store.bytes;
     double like_ns = fmin(fmax(t_ns, bad.fastest_ns * store.bytes), bad.slowest_ns * store.bytes);
     double doubt_ns = t_ns * (GMT_MODEL_UNCERTAINTY + bad.spread);
@@ -108,8 +111,9 @@ struct gmt_gain gmt_price_constants(const struct gmt_model *model,
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
 
     if (model->provenance == GMT_MODEL_NONE || isnan(t_ns) || isnan(word_cost(model)) ||
-        !(constants.words > constants.requests))
+        !(constants.words > constants.requests)) {
         return no_gain;
+    }
     double before_ns = constants.words * word_cost(model) / busy;
     double after_ns = constants.requests * word_cost(model) / busy;
     double doubt_ns = GMT_MODEL_UNCERTAINTY * t_ns;

@@ -11,8 +11,9 @@ enum { SCHEDULERS = 4 };
 
 static double sum_known(double a, double b)
 {
-    if (isnan(a))
+    if (isnan(a)) {
         return b;
+    }
     return isnan(b) ? a : a + b;
 }
 
@@ -23,8 +24,9 @@ static double issue_time(const struct gmt_timeline *timeline, const struct gmt_t
     double slots = SCHEDULERS * (double)timeline->device.sm_count * c[GMT_M_sm_cycles_active];
 
     /* fmin would take the other one for what was not measured. */
-    if (!(slots > 0) || isnan(c[GMT_M_instructions]))
+    if (!(slots > 0) || isnan(c[GMT_M_instructions])) {
         return NAN;
+    }
     return class->median_ns * fmin(1.0, c[GMT_M_instructions] / slots);
 }
 
@@ -58,8 +60,9 @@ static struct gmt_access access_of(double bytes, double sectors, double requests
     }
 
     /* A request of one word still needs a sector. */
-    if (requests > access.ideal)
+    if (requests > access.ideal) {
         access.ideal = requests;
+    }
     return access;
 }
 

@@ -31,8 +31,9 @@ static const char *const suffixes[] = {"",   "A", "B", "C",  "D", "G", "GB", "HX
 static bool is_one_of(const char *text, size_t length, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strlen(list[i]) == length && strncmp(list[i], text, length) == 0)
+        if (strlen(list[i]) == length && strncmp(list[i], text, length) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -41,14 +42,17 @@ static bool is_model(const char *text, size_t length)
 {
     size_t before = 0, behind = 0;
 
-    while (before < length && !isdigit((unsigned char)text[before]))
+    while (before < length && !isdigit((unsigned char)text[before])) {
         before++;
-    while (before + behind < length && !isdigit((unsigned char)text[length - 1 - behind]))
+    }
+    while (before + behind < length && !isdigit((unsigned char)text[length - 1 - behind])) {
         behind++;
+    }
     size_t digits = length - before - behind;
     for (size_t i = 0; i < digits; i++) {
-        if (!isdigit((unsigned char)text[before + i]))
+        if (!isdigit((unsigned char)text[before + i])) {
             return false;
+        }
     }
     return digits > 0 && digits <= 4 && is_one_of(text, before, prefixes, COUNT(prefixes)) &&
            is_one_of(text + length - behind, behind, suffixes, COUNT(suffixes));
@@ -58,16 +62,19 @@ char *gmt_public_device(const char *text)
 {
     static const char separators[] = " -./()";
 
-    if (strcmp(text, "gmtrace software device") == 0)
+    if (strcmp(text, "gmtrace software device") == 0) {
         return strdup(text);
-    if (strlen(text) >= 64 || !is_one_of(text, strcspn(text, separators), makers, COUNT(makers)))
+    }
+    if (strlen(text) >= 64 || !is_one_of(text, strcspn(text, separators), makers, COUNT(makers))) {
         return NULL;
+    }
     for (const char *at = text; *at != '\0';) {
         size_t length = strcspn(at, separators);
 
         if (length > 0 && !is_one_of(at, length, makers, COUNT(makers)) &&
-            !is_one_of(at, length, words, COUNT(words)) && !is_model(at, length))
+            !is_one_of(at, length, words, COUNT(words)) && !is_model(at, length)) {
             return NULL;
+        }
         at += length;
         at += strspn(at, separators);
     }

@@ -58,15 +58,18 @@ static const struct {
 /* Below the folder of headers. */
 static bool is_toolkit_header(const char *header)
 {
-    if (strstr(header, "/..") != NULL)
+    if (strstr(header, "/..") != NULL) {
         return false;
+    }
     for (size_t i = 0; i < COUNT(toolkit_folders); i++) {
-        if (gmt_starts_with(header, toolkit_folders[i]))
+        if (gmt_starts_with(header, toolkit_folders[i])) {
             return true;
+        }
     }
     for (size_t i = 0; i < COUNT(toolkit_headers); i++) {
-        if (strcmp(header, toolkit_headers[i]) == 0)
+        if (strcmp(header, toolkit_headers[i]) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -80,8 +83,9 @@ const char *gmt_public_toolkit_part(const char *path)
     for (size_t i = 0; i < COUNT(targets); i++) {
         const char *part = strstr(path, targets[i]);
 
-        if (part != NULL && is_toolkit_header(part + strlen(targets[i])))
+        if (part != NULL && is_toolkit_header(part + strlen(targets[i]))) {
             return part;
+        }
     }
     return NULL;
 }
@@ -94,12 +98,15 @@ static const char *below_toolkit(const char *path)
     for (size_t i = 0; i < COUNT(places); i++) {
         const char *rest = path + strlen(places[i]);
 
-        if (!gmt_starts_with(path, places[i]))
+        if (!gmt_starts_with(path, places[i])) {
             continue;
-        if (*rest == '-')
+        }
+        if (*rest == '-') {
             rest += 1 + strspn(rest + 1, "0123456789.");
-        if (*rest == '/')
+        }
+        if (*rest == '/') {
             return rest;
+        }
     }
     return NULL;
 }
@@ -109,8 +116,9 @@ static char *toolkit_file(const char *path)
     const char *part = gmt_public_toolkit_part(path), *below = below_toolkit(path);
 
     if (below != NULL && (below == part || (gmt_starts_with(below, "/include/") &&
-                                            is_toolkit_header(below + strlen("/include/")))))
+                                            is_toolkit_header(below + strlen("/include/"))))) {
         return strdup(path);
+    }
     return part != NULL ? strdup(part) : NULL;
 }
 
@@ -122,8 +130,9 @@ static const char *const machines[] = {"x86_64-linux-gnu/", "aarch64-linux-gnu/"
 static const char *behind_machine(const char *path)
 {
     for (size_t i = 0; i < COUNT(machines); i++) {
-        if (gmt_starts_with(path, machines[i]))
+        if (gmt_starts_with(path, machines[i])) {
             return path + strlen(machines[i]);
+        }
     }
     return NULL;
 }
@@ -138,8 +147,9 @@ static const char *behind_version(const char *path)
 static bool is_header_of(const char *folder, const char *name)
 {
     for (size_t i = 0; i < COUNT(headers); i++) {
-        if (strcmp(headers[i].folder, folder) == 0 && strcmp(headers[i].name, name) == 0)
+        if (strcmp(headers[i].folder, folder) == 0 && strcmp(headers[i].name, name) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -166,7 +176,8 @@ static bool is_system_header(const char *path)
 
 char *gmt_public_file(const char *text)
 {
-    if (is_system_header(text) || strcmp(text, "cuda_runtime.h") == 0)
+    if (is_system_header(text) || strcmp(text, "cuda_runtime.h") == 0) {
         return strdup(text);
+    }
     return toolkit_file(text);
 }

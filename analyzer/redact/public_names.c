@@ -130,8 +130,9 @@ static bool has(struct set *set, const char *text)
 {
     if (set->sorted == NULL) {
         set->sorted = malloc(set->count * sizeof(*set->sorted));
-        if (set->sorted == NULL)
+        if (set->sorted == NULL) {
             return false;
+        }
         memcpy(set->sorted, set->list, set->count * sizeof(*set->sorted));
         qsort(set->sorted, set->count, sizeof(*set->sorted), compare);
     }
@@ -156,13 +157,15 @@ static size_t read_checks(const char **values)
         while ((at = strchr(at, '\'')) != NULL && end != NULL && at < end) {
             size_t length = strcspn(++at, "'");
 
-            if (values != NULL && (values[count] = strndup(at, length)) == NULL)
+            if (values != NULL && (values[count] = strndup(at, length)) == NULL) {
                 return count;
+            }
             count++;
             at += length + 1;
         }
-        if (end == NULL || at == NULL)
+        if (end == NULL || at == NULL) {
             break;
+        }
         at = end;
     }
     return count;
@@ -176,8 +179,9 @@ static bool in_schema(const char *text)
     if (values.list == NULL) {
         const char **list = calloc(read_checks(NULL), sizeof(*list));
 
-        if (list == NULL)
+        if (list == NULL) {
             return false;
+        }
         values.count = read_checks(list);
         values.list = list;
     }
@@ -191,11 +195,13 @@ char *gmt_public_word(const char *text)
 
 static bool is_number(const char *text, size_t length)
 {
-    if (length == 0 || length > 40)
+    if (length == 0 || length > 40) {
         return false;
+    }
     for (size_t i = 0; i < length; i++) {
-        if (strchr("0123456789.:+-TZ?", text[i]) == NULL)
+        if (strchr("0123456789.:+-TZ?", text[i]) == NULL) {
             return false;
+        }
     }
     return true;
 }
@@ -207,8 +213,9 @@ static bool is_like(const char *pattern, const char *text, char *shown)
         if (*pattern == '#') {
             size_t length = strspn(text, "0123456789.?");
 
-            if (length == 0)
+            if (length == 0) {
                 return false;
+            }
             memcpy(shown, text, length);
             shown += length;
             text += length;
@@ -217,14 +224,16 @@ static bool is_like(const char *pattern, const char *text, char *shown)
             const char *rest = pattern + 1, *end = text + strlen(text);
             size_t length = strlen(rest);
 
-            if ((size_t)(end - text) < length || strcmp(end - length, rest) != 0)
+            if ((size_t)(end - text) < length || strcmp(end - length, rest) != 0) {
                 return false;
+            }
             memcpy(shown, "…", strlen("…"));
             shown += strlen("…");
             text = end - length;
         } else {
-            if (*text != *pattern)
+            if (*text != *pattern) {
                 return false;
+            }
             *shown++ = *text++;
         }
     }
@@ -235,11 +244,13 @@ static bool is_like(const char *pattern, const char *text, char *shown)
 static bool one_sentence(const char *text, char *shown)
 {
     for (size_t i = 0; i < COUNT(sentences); i++) {
-        if (is_like(sentences[i], text, shown))
+        if (is_like(sentences[i], text, shown)) {
             return true;
+        }
     }
-    if (!has(&word_set, text) && !has(&function_set, text))
+    if (!has(&word_set, text) && !has(&function_set, text)) {
         return false;
+    }
     strcpy(shown, text);
     return true;
 }
@@ -253,8 +264,9 @@ static bool all_sentences(char *text, char *shown)
             *next = '\0';
             next += 2;
         }
-        if (!one_sentence(text, shown))
+        if (!one_sentence(text, shown)) {
             return false;
+        }
         shown += strlen(shown);
         if (next != NULL) {
             memcpy(shown, ", ", 3);
@@ -272,8 +284,9 @@ char *gmt_public_sentence(const char *text)
                  (one_sentence(text, shown) || all_sentences(copy, shown));
 
     free(copy);
-    if (known)
+    if (known) {
         return shown;
+    }
     free(shown);
     return NULL;
 }
@@ -294,11 +307,13 @@ char *gmt_public_function(const char *text)
     /* "cudaError cudaMalloc<float>(float**, unsigned long)": types may be the user's. */
     size_t end = strcspn(text, "<("), begin = end;
 
-    while (begin > 0 && strchr(" *&", text[begin - 1]) == NULL)
+    while (begin > 0 && strchr(" *&", text[begin - 1]) == NULL) {
         begin--;
+    }
     char *name = copy_of(text + begin, end - begin);
-    if (name == NULL || has(&function_set, name) || is_static_runtime(name))
+    if (name == NULL || has(&function_set, name) || is_static_runtime(name)) {
         return name;
+    }
     /* The variants for a default stream of each thread. */
     char *shorter = copy_of(name, strlen(name));
     char *mark = shorter != NULL ? strrchr(shorter, '_') : NULL;
@@ -308,8 +323,9 @@ char *gmt_public_function(const char *text)
         known = has(&function_set, shorter);
     }
     free(shorter);
-    if (known)
+    if (known) {
         return name;
+    }
     free(name);
     return NULL;
 }
@@ -319,17 +335,20 @@ char *gmt_public_module(const char *text)
     const char *slash = strrchr(text, '/'), *base = slash != NULL ? slash + 1 : text;
     const char *end = strstr(base, ".so");
 
-    if (strcmp(base, "[vdso]") == 0)
+    if (strcmp(base, "[vdso]") == 0) {
         return strdup(base);
-    if (end == NULL || end[3 + strspn(end + 3, "0123456789.")] != '\0')
+    }
+    if (end == NULL || end[3 + strspn(end + 3, "0123456789.")] != '\0') {
         return NULL;
+    }
     for (size_t i = 0; i < COUNT(libraries); i++) {
         size_t length = strlen(libraries[i]);
         bool same = gmt_starts_with(base, libraries[i]);
 
         if (same && base + length + strspn(base + length, "0123456789.") >= end &&
-            base + length <= end)
+            base + length <= end) {
             return strdup(base);
+        }
     }
     return NULL;
 }
@@ -344,8 +363,9 @@ char *gmt_public_opcode(const char *text)
     for (const char *at = text + length; known && *at != '\0'; at += length) {
         length = 1 + strcspn(at + 1, ".");
         known = length <= 16;
-        for (size_t i = 1; known && i < length; i++)
+        for (size_t i = 1; known && i < length; i++) {
             known = isalnum((unsigned char)at[i]) || strchr("_:", at[i]) != NULL;
+        }
     }
     return known ? strdup(text) : NULL;
 }
@@ -372,15 +392,17 @@ char *gmt_public_attributes(const char *text)
 
         if (name != NULL && key < length && has(&word_set, name) &&
             is_number(text + key + 1, length - key - 1)) {
-            if (to > shown)
+            if (to > shown) {
                 *to++ = ';';
+            }
             memcpy(to, text, length);
             to += length;
         }
         free(name);
         text += length + (text[length] == ';');
     }
-    if (shown != NULL)
+    if (shown != NULL) {
         *to = '\0';
+    }
     return shown;
 }

@@ -82,12 +82,13 @@ static int note_uses(sqlite3 *db)
     for (size_t i = 0; rc == 0 && i < sizeof(string_uses) / sizeof(string_uses[0]); i++) {
         const struct string_use *use = &string_uses[i];
 
-        if (gmt_trace_has_column(db, use->table, use->column))
+        if (gmt_trace_has_column(db, use->table, use->column)) {
             rc = runf(db,
                       sqlite3_mprintf("INSERT INTO temp.gmt_use SELECT DISTINCT %s, %s FROM "
                                       "main.\"%w\" WHERE typeof(%s) = 'integer' "
                                       "ON CONFLICT (id) DO UPDATE SET uses = uses | %s",
                                       use->column, use->use, use->table, use->column, use->use));
+        }
     }
     return rc;
 }
@@ -115,8 +116,9 @@ static int note_stubs(sqlite3 *db)
                  ? 0
                  : -EIO;
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = run(db, "CREATE TEMP TABLE gmt_stub (id INTEGER PRIMARY KEY)");
+    }
     return rc == 0 && gmt_trace_has_column(db, "stack_frame", "frame_id") ? run(db, stubs) : rc;
 }
 
@@ -127,9 +129,10 @@ static int note_names(sqlite3 *db)
                      "INSERT OR IGNORE INTO temp.gmt_kernel SELECT name, id FROM main.kernel;"
                      "CREATE TEMP TABLE gmt_variable (id INTEGER PRIMARY KEY, name TEXT UNIQUE)");
 
-    if (rc == 0 && gmt_trace_has_column(db, "kernel_footprint", "name"))
+    if (rc == 0 && gmt_trace_has_column(db, "kernel_footprint", "name")) {
         rc = run(db, "INSERT INTO temp.gmt_variable (name) SELECT DISTINCT name "
                      "FROM main.kernel_footprint WHERE name IS NOT NULL");
+    }
     return rc == 0 ? note_stubs(db) : rc;
 }
 
@@ -138,10 +141,13 @@ static int note_names(sqlite3 *db)
 static const char *shown_as(const struct gmt_redaction *redaction, const char *table,
                             enum gmt_redact what)
 {
-    if (strcmp(table, "string") == 0 && redaction != NULL && strcmp(redaction->column, "text") == 0)
+    if (strcmp(table, "string") == 0 && redaction != NULL &&
+        strcmp(redaction->column, "text") == 0) {
         return what == GMT_REDACT_NAMES ? string_without_names : string_without_paths;
-    if (redaction == NULL)
+    }
+    if (redaction == NULL) {
         return "NULL";
+    }
     return what == GMT_REDACT_NAMES ? redaction->names : redaction->paths;
 }
 
@@ -184,8 +190,9 @@ static int open_columns(struct gmt_query *query, sqlite3 *schema, const char *ta
 {
     int rc = gmt_query_open(query, schema, "SELECT name, type FROM pragma_table_info(?1)");
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_text(query->statement, 1, table, -1, SQLITE_STATIC);
+    }
     return rc;
 }
 
@@ -212,16 +219,17 @@ static void append_column(sqlite3_str *columns, const struct column *column, boo
 
     sqlite3_str_appendall(columns, sqlite3_str_length(columns) > 0 ? ", " : "");
     /* v_frame asks for one that frame has not always had. */
-    if (!present)
+    if (!present) {
         sqlite3_str_appendall(columns, "NULL");
-    else if (redaction != NULL && redaction->is_word && !checked)
+    } else if (redaction != NULL && redaction->is_word && !checked) {
         sqlite3_str_appendf(columns, "gmt_word(\"%w\")", column->name);
-    else if (redaction == NULL && !column->text)
+    } else if (redaction == NULL && !column->text) {
         sqlite3_str_appendf(columns, "\"%w\"", column->name);
-    else if (shown_as(redaction, column->table, what) == NULL)
+    } else if (shown_as(redaction, column->table, what) == NULL) {
         sqlite3_str_appendf(columns, "\"%w\"", column->name);
-    else
+    } else {
         sqlite3_str_appendall(columns, shown_as(redaction, column->table, what));
+    }
     sqlite3_str_appendf(columns, " AS \"%w\"", column->name);
 }
 
@@ -244,14 +252,16 @@ static int cover_table(sqlite3 *db, sqlite3 *schema, const char *table, bool che
     char *list = sqlite3_str_finish(columns);
     bool strings = strcmp(table, "string") == 0;
     /* One that adds what an older trace lacks may be there. */
-    if (rc == 0)
+    if (rc == 0) {
         rc = runf(db, sqlite3_mprintf("DROP VIEW IF EXISTS temp.\"%w\"", table));
-    if (rc == 0 && !gmt_trace_has_column(db, table, NULL))
+    }
+    if (rc == 0 && !gmt_trace_has_column(db, table, NULL)) {
         rc = runf(db, sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS SELECT %s WHERE 0", table, list));
-    else if (rc == 0)
+    } else if (rc == 0) {
         rc = runf(db, sqlite3_mprintf("CREATE TEMP VIEW \"%w\" AS SELECT %s FROM main.\"%w\"%s",
                                       table, list, table,
                                       strings ? " LEFT JOIN temp.gmt_use USING (id)" : ""));
+    }
     sqlite3_free(list);
     return rc;
 }
@@ -269,10 +279,11 @@ static int check_table(sqlite3 *db, sqlite3 *schema, const char *table, bool *co
     while (rc == 0 && gmt_query_next(&query)) {
         struct column column = column_of(table, &query);
 
-        if (!gmt_trace_has_column(db, table, column.name))
+        if (!gmt_trace_has_column(db, table, column.name)) {
             *complete = false;
-        else if (column.redaction != NULL)
+        } else if (column.redaction != NULL) {
             rc = check_words(db, table, column.name, message, bytes);
+        }
     }
     return gmt_query_close(&query, rc);
 }
@@ -289,10 +300,12 @@ static int cover_tables(sqlite3 *db, sqlite3 *schema, enum gmt_redact what, char
         bool needed, complete = false;
 
         rc = needs_view(schema, table, &needed);
-        if (rc == 0 && !needed)
+        if (rc == 0 && !needed) {
             rc = check_table(db, schema, table, &complete, message, bytes);
-        if (rc == 0 && !complete)
+        }
+        if (rc == 0 && !complete) {
             rc = cover_table(db, schema, table, !needed, what);
+        }
     }
     return gmt_query_close(&query, rc);
 }
@@ -318,29 +331,39 @@ int gmt_redact_trace(sqlite3 *db, enum gmt_redact what, char *message, size_t by
 {
     sqlite3 *schema = NULL;
 
-    if (what == GMT_REDACT_NOTHING)
+    if (what == GMT_REDACT_NOTHING) {
         return 0;
+    }
     message[0] = '\0';
     int rc = gmt_own_schema(&schema);
-    if (rc == 0)
+    if (rc == 0) {
         rc = run(db, "PRAGMA temp_store = MEMORY");
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_redact_functions_add(db);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = note_uses(db);
-    if (rc == 0 && what == GMT_REDACT_NAMES)
+    }
+    if (rc == 0 && what == GMT_REDACT_NAMES) {
         rc = note_names(db);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = cover_tables(db, schema, what, message, bytes);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = cover_views(db, schema);
-    if (rc == -E2BIG)
+    }
+    if (rc == -E2BIG) {
         snprintf(message, bytes, "cannot be redacted: it names more than %d users and hosts",
                  GMT_PRIVATE_WORDS);
-    if (rc == -ENOMEM)
+    }
+    if (rc == -ENOMEM) {
         snprintf(message, bytes, "cannot be redacted: %s", gmt_guard_memory_reason());
-    if (rc != 0 && message[0] == '\0')
+    }
+    if (rc != 0 && message[0] == '\0') {
         snprintf(message, bytes, "cannot be redacted: %s", gmt_guard_reason(db));
+    }
     sqlite3_close(schema);
     return rc;
 }
@@ -354,8 +377,9 @@ char *gmt_redact_true_uuid(sqlite3 *db, struct gmt_arena *arena)
                             "SELECT uuid FROM main.device ORDER BY id NOT IN (SELECT device_id "
                             "FROM main.context WHERE device_id IS NOT NULL), id LIMIT 1");
 
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         uuid = gmt_query_text(&query, 0, arena);
+    }
     gmt_query_close(&query, rc);
     return uuid;
 }

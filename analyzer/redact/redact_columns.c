@@ -20,8 +20,9 @@ static const struct gmt_redaction redactions[] = {
 const struct gmt_redaction *gmt_redaction_of(const char *table, const char *column)
 {
     for (size_t i = 0; i < sizeof(redactions) / sizeof(redactions[0]); i++) {
-        if (strcmp(redactions[i].table, table) == 0 && strcmp(redactions[i].column, column) == 0)
+        if (strcmp(redactions[i].table, table) == 0 && strcmp(redactions[i].column, column) == 0) {
             return &redactions[i];
+        }
     }
     return NULL;
 }

@@ -71,8 +71,9 @@ static void add_words(sqlite3 *db, const char *sql, struct gmt_private_words *wo
         /* Of whatever type and length: each word that is found hides more. */
         const char *text = (const char *)sqlite3_column_text(query.statement, 0);
 
-        if (text != NULL)
+        if (text != NULL) {
             add(words, text);
+        }
     }
     (void)gmt_query_close(&query, rc); /* an older trace lacks a column */
 }
@@ -86,8 +87,9 @@ static void find_words(sqlite3 *db, struct gmt_private_words *words)
         "SELECT path FROM module", "SELECT text FROM string WHERE text LIKE '%/%'"};
 
     add_words(db, "SELECT hostname FROM process", words, gmt_private_host);
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         add_words(db, paths[i], words, gmt_private_users);
+    }
 }
 
 int gmt_redact_functions_add(sqlite3 *db)
@@ -95,11 +97,13 @@ int gmt_redact_functions_add(sqlite3 *db)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         struct call *data = calloc(1, sizeof(*data));
 
-        if (data == NULL)
+        if (data == NULL) {
             return -ENOMEM;
+        }
         data->function = &functions[i];
-        if (functions[i].shown != NULL)
+        if (functions[i].shown != NULL) {
             find_words(db, &data->words);
+        }
         if (data->words.error != 0) {
             int error = data->words.error;
             free_call(data);
@@ -107,8 +111,9 @@ int gmt_redact_functions_add(sqlite3 *db)
         }
         /* It frees the data on failure, too. */
         if (sqlite3_create_function_v2(db, functions[i].name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                       data, call, NULL, NULL, free_call) != SQLITE_OK)
+                                       data, call, NULL, NULL, free_call) != SQLITE_OK) {
             return -EIO;
+        }
     }
     return 0;
 }

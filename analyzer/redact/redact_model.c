@@ -20,8 +20,9 @@ char *gmt_redact_model(struct gmt_arena *arena, const char *json)
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         json_t *median = json_object_get(json_object_get(from, rates[i]), "median");
 
-        if (json_is_number(median))
+        if (json_is_number(median)) {
             (void)json_object_set_new(shown, rates[i], json_pack("{sO}", "median", median));
+        }
     }
     shown = json_pack("{so}", "rates", shown);
     char *text = json_dumps(shown, JSON_COMPACT);
@@ -42,8 +43,10 @@ static const char *known(struct gmt_arena *arena, char *text, const char *otherw
 
 void gmt_redact_model_names(struct gmt_arena *arena, const char **device, const char **created)
 {
-    if (*device != NULL)
+    if (*device != NULL) {
         *device = known(arena, gmt_public_device(*device), "a GPU");
-    if (*created != NULL)
+    }
+    if (*created != NULL) {
         *created = known(arena, gmt_public_number(*created), NULL);
+    }
 }

@@ -20,17 +20,20 @@ static const char hidden[] = "…";
 
 static void add_word(struct gmt_private_words *words, const char *text, size_t length)
 {
-    if (length < SHORTEST_WORD)
+    if (length < SHORTEST_WORD) {
         return;
+    }
     for (size_t i = 0; i < words->count; i++) {
-        if (strlen(words->words[i]) == length && strncmp(words->words[i], text, length) == 0)
+        if (strlen(words->words[i]) == length && strncmp(words->words[i], text, length) == 0) {
             return;
+        }
     }
     char *word = words->count < GMT_PRIVATE_WORDS ? strndup(text, length) : NULL;
-    if (word != NULL)
+    if (word != NULL) {
         words->words[words->count++] = word;
-    else
+    } else {
         words->error = words->count < GMT_PRIVATE_WORDS ? -ENOMEM : -E2BIG;
+    }
 }
 
 static const char *const homes[] = {"/home/", "/Users/"};
@@ -48,16 +51,18 @@ void gmt_private_users(struct gmt_private_words *words, const char *text)
 
 void gmt_private_host(struct gmt_private_words *words, const char *name)
 {
-    if (strcmp(name, "localhost") == 0)
+    if (strcmp(name, "localhost") == 0) {
         return;
+    }
     add_word(words, name, strlen(name));
     add_word(words, name, strcspn(name, "."));
 }
 
 void gmt_private_free(struct gmt_private_words *words)
 {
-    for (size_t i = 0; i < words->count; i++)
+    for (size_t i = 0; i < words->count; i++) {
         free(words->words[i]);
+    }
     words->count = 0;
 }
 
@@ -71,13 +76,15 @@ static size_t private_at(const struct gmt_private_words *words, const char *text
 {
     size_t longest = 0;
 
-    if (words == NULL || (at > text && in_word(at[-1])))
+    if (words == NULL || (at > text && in_word(at[-1]))) {
         return 0;
+    }
     for (size_t i = 0; i < words->count; i++) {
         size_t length = strlen(words->words[i]);
 
-        if (length > longest && strncmp(at, words->words[i], length) == 0 && !in_word(at[length]))
+        if (length > longest && strncmp(at, words->words[i], length) == 0 && !in_word(at[length])) {
             longest = length;
+        }
     }
     return longest;
 }
@@ -98,8 +105,9 @@ static char *without_words(const struct gmt_private_words *words, const char *te
         to += sizeof(hidden) - 1;
         at += length;
     }
-    if (copy != NULL)
+    if (copy != NULL) {
         *to = '\0';
+    }
     return copy;
 }
 
@@ -110,8 +118,9 @@ const char *gmt_package_mark(const char *path)
     static const char *const marks[] = {"/site-packages/", "/dist-packages/", "/lib/python3"};
 
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strstr(path, marks[i]) != NULL)
+        if (strstr(path, marks[i]) != NULL) {
             return i < 2 ? marks[i] : "/lib/python3/";
+        }
     }
     return strstr(path, "<frozen ") != NULL ? "<frozen " : "";
 }
@@ -129,8 +138,10 @@ static bool is_home(const char *path)
     for (size_t i = 0; i < HOMES; i++) {
         const char *home = strstr(path, homes[i]);
 
-        if (home != NULL && home[strlen(homes[i]) + strcspn(home + strlen(homes[i]), "/")] == '\0')
+        if (home != NULL &&
+            home[strlen(homes[i]) + strcspn(home + strlen(homes[i]), "/")] == '\0') {
             return true;
+        }
     }
     return false;
 }
@@ -143,12 +154,14 @@ static const char *shown(const char *path)
     bool home = strstr(path, "/home/") != NULL || strstr(path, "/Users/") != NULL;
 
     for (size_t i = 0; i < sizeof(system) / sizeof(system[0]); i++) {
-        if (gmt_starts_with(path, system[i]) && !home)
+        if (gmt_starts_with(path, system[i]) && !home) {
             return path;
+        }
     }
     /* A toolkit in a folder of the user's is known by what follows. */
-    if (toolkit != NULL)
+    if (toolkit != NULL) {
         return toolkit;
+    }
     return is_home(path) ? hidden : gmt_redact_path(path);
 }
 
@@ -158,8 +171,9 @@ char *gmt_shown_path(const struct gmt_private_words *words, const char *path)
     char *text = NULL, *result;
 
     /* What is shown whole has its mark in it. */
-    if (asprintf(&text, "%s%s", strstr(rest, mark) == NULL ? mark : "", rest) < 0)
+    if (asprintf(&text, "%s%s", strstr(rest, mark) == NULL ? mark : "", rest) < 0) {
         return NULL;
+    }
     result = without_words(words, text);
     free(text);
     return result;
@@ -181,12 +195,15 @@ static bool path_begins(const char *text, const char *at)
 {
     const char *word = at;
 
-    if (*at != '/' || !in_path(at[strspn(at, "/")]))
+    if (*at != '/' || !in_path(at[strspn(at, "/")])) {
         return false;
-    while (word > text && in_path(word[-1]) && word[-1] != '=' && word[-1] != '/')
+    }
+    while (word > text && in_path(word[-1]) && word[-1] != '=' && word[-1] != '/') {
         word--;
-    if (word > text && word[-1] == '/')
+    }
+    if (word > text && word[-1] == '/') {
         return false;
+    }
     return word == at || !(isalnum((unsigned char)*word) || *word == '_');
 }
 
@@ -196,13 +213,16 @@ static size_t path_length(const char *text, const char *at)
 {
     const char *end = at;
 
-    while (in_path(*end))
+    while (in_path(*end)) {
         end++;
+    }
     for (const char *next = end; *next != '\0' && !path_begins(text, next); next++) {
-        if (*next != '/' || !in_path(next[-1]))
+        if (*next != '/' || !in_path(next[-1])) {
             continue;
-        while (in_path(*next))
+        }
+        while (in_path(*next)) {
             next++;
+        }
         end = next--;
     }
     return (size_t)(end - at);
@@ -228,8 +248,9 @@ char *gmt_shown_text(const struct gmt_private_words *words, const char *text)
         to += bytes;
         at += length;
     }
-    if (copy == NULL)
+    if (copy == NULL) {
         return NULL;
+    }
     *to = '\0';
     char *result = without_words(words, copy);
     free(copy);
@@ -244,23 +265,27 @@ char *gmt_shown_settings(const struct gmt_private_words *words, const char *text
         size_t length = strcspn(text, ";"), value = strcspn(text, "=;"), from = value;
 
         for (size_t i = value; i < length; i++) {
-            if (text[i] == '/')
+            if (text[i] == '/') {
                 from = i;
+            }
         }
         memcpy(to, text, value);
         to += value;
-        if (value < length)
+        if (value < length) {
             *to++ = '=';
+        }
         if (from + 1 < length) {
             memcpy(to, text + from + 1, length - from - 1);
             to += length - from - 1;
         }
         text += length;
-        if (*text == ';')
+        if (*text == ';') {
             *to++ = *text++;
+        }
     }
-    if (copy == NULL)
+    if (copy == NULL) {
         return NULL;
+    }
     *to = '\0';
     char *result = without_words(words, copy);
     free(copy);

@@ -26,8 +26,9 @@
 static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (strcasecmp(rule->id, names[i]) == 0 || strcasecmp(rule->slug, names[i]) == 0)
+        if (strcasecmp(rule->id, names[i]) == 0 || strcasecmp(rule->slug, names[i]) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -38,24 +39,32 @@ static const char *missing(const struct gmt_analysis *analysis, unsigned needs)
     const struct gmt_timeline *tl = analysis->timeline;
 
     /* Nothing is priced there, so no model is missed. */
-    if (tl->simulated && (needs & (GMT_NEED_HARDWARE | GMT_NEED_TIMES)) != 0)
+    if (tl->simulated && (needs & (GMT_NEED_HARDWARE | GMT_NEED_TIMES)) != 0) {
         return "no hardware (software device)";
-    if (tl->simulated)
+    }
+    if (tl->simulated) {
         needs &= ~(unsigned)GMT_NEED_MODEL;
-    if ((needs & GMT_NEED_ALL_USES) != 0 && tl->unseen->uses != NULL)
+    }
+    if ((needs & GMT_NEED_ALL_USES) != 0 && tl->unseen->uses != NULL) {
         return tl->unseen->uses;
-    if ((needs & GMT_NEED_ALL_CALLS) != 0 && tl->unseen->calls != NULL)
+    }
+    if ((needs & GMT_NEED_ALL_CALLS) != 0 && tl->unseen->calls != NULL) {
         return tl->unseen->calls;
-    if ((needs & GMT_NEED_PATCHED) != 0 && !tl->has_patched)
+    }
+    if ((needs & GMT_NEED_PATCHED) != 0 && !tl->has_patched) {
         return tl->simulated ? "no launch was counted"
                              : "no exact memory counters (software-patched group) in this trace";
-    if ((needs & GMT_NEED_HARDWARE) != 0 && !tl->has_hardware)
+    }
+    if ((needs & GMT_NEED_HARDWARE) != 0 && !tl->has_hardware) {
         return "no hardware counters in this trace";
-    if ((needs & GMT_NEED_TIMES) != 0 && !tl->has_device_times)
+    }
+    if ((needs & GMT_NEED_TIMES) != 0 && !tl->has_device_times) {
         return "no device timestamps in this trace";
-    if ((needs & GMT_NEED_MODEL) != 0 && analysis->model->provenance == GMT_MODEL_NONE)
+    }
+    if ((needs & GMT_NEED_MODEL) != 0 && analysis->model->provenance == GMT_MODEL_NONE) {
         return "no device model to price with: run gmcalibrate on a machine with such a GPU, or "
                "give --model";
+    }
     return NULL;
 }
 
@@ -64,15 +73,19 @@ static const char *not_used(const struct gmt_timeline *tl, unsigned needs)
 {
     bool limited = tl->unseen->limited;
 
-    if ((needs & GMT_NEED_ALLOCATIONS) != 0 && tl->allocation_count == 0)
+    if ((needs & GMT_NEED_ALLOCATIONS) != 0 && tl->allocation_count == 0) {
         return "the program allocates no device memory";
-    if (limited && (needs & GMT_NEED_ALL_USES) != 0)
+    }
+    if (limited && (needs & GMT_NEED_ALL_USES) != 0) {
         return NULL; /* outside it may */
-    if ((needs & GMT_NEED_COPIES) != 0 && tl->copy_count == 0)
+    }
+    if ((needs & GMT_NEED_COPIES) != 0 && tl->copy_count == 0) {
         return limited ? "nothing is copied inside of the range" : "the program copies nothing";
-    if ((needs & GMT_NEED_LAUNCHES) != 0 && tl->launch_count == 0)
+    }
+    if ((needs & GMT_NEED_LAUNCHES) != 0 && tl->launch_count == 0) {
         return limited ? "no kernel is launched inside of the range"
                        : "the program launches no kernel";
+    }
     return NULL;
 }
 
@@ -81,8 +94,9 @@ static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
     struct gmt_report *report = analysis->report;
     struct gmt_rule_result *result = GMT_PUSH(report->arena, report->rules, report->rule_count);
 
-    if (result == NULL)
+    if (result == NULL) {
         return;
+    }
     *result = (struct gmt_rule_result){.id = rule->id,
                                        .slug = rule->slug,
                                        .title = rule->title,
@@ -104,15 +118,17 @@ static void run_rule(struct gmt_analysis *analysis, const struct gmt_rule *rule)
     }
     result->outcome = rule->run(analysis);
     gmt_findings_settle(analysis);
-    if (result->findings > 0)
+    if (result->findings > 0) {
         result->outcome = GMT_OUTCOME_FAIL;
+    }
 }
 
 static int compare_double_down(double a, double b)
 {
     /* What is unknown goes last. */
-    if (isnan(a) || isnan(b))
+    if (isnan(a) || isnan(b)) {
         return isnan(a) - isnan(b);
+    }
     return (a < b) - (a > b);
 }
 
@@ -137,18 +153,24 @@ static int compare_findings(const void *a, const void *b)
     const struct gmt_finding *x = a, *y = b;
     int order = is_about_results(y) - is_about_results(x);
 
-    if (order == 0)
+    if (order == 0) {
         order = isnan(x->saving.best_ns) - isnan(y->saving.best_ns);
-    if (order == 0)
+    }
+    if (order == 0) {
         order = is_guess(x) - is_guess(y);
-    if (order == 0)
+    }
+    if (order == 0) {
         order = compare_double_down(x->saving.best_ns, y->saving.best_ns);
-    if (order == 0 && isnan(x->saving.best_ns))
+    }
+    if (order == 0 && isnan(x->saving.best_ns)) {
         order = compare_double_down(x->at_most_ns, y->at_most_ns);
-    if (order == 0)
+    }
+    if (order == 0) {
         order = compare_double_down(x->excess_bytes, y->excess_bytes);
-    if (order == 0)
+    }
+    if (order == 0) {
         order = compare_double_down(x->saved_peak_bytes, y->saved_peak_bytes);
+    }
     return order != 0 ? order : strcasecmp(x->fingerprint, y->fingerprint);
 }
 
@@ -161,16 +183,18 @@ static int group_notes(struct gmt_finding *notes, size_t n)
 
     for (size_t i = 0; i < n && grouped != NULL && taken != NULL; i++) {
         for (size_t k = i; k < n && !taken[i]; k++) {
-            if (k != i && (taken[k] || strcmp(notes[k].note_why, notes[i].note_why) != 0))
+            if (k != i && (taken[k] || strcmp(notes[k].note_why, notes[i].note_why) != 0)) {
                 continue;
+            }
             grouped[count++] = notes[k];
             taken[k] = k != i;
         }
         taken[i] = true;
     }
     int rc = grouped != NULL && taken != NULL ? 0 : -ENOMEM;
-    if (rc == 0 && n > 0)
+    if (rc == 0 && n > 0) {
         memcpy(notes, grouped, n * sizeof(*notes));
+    }
     free(grouped);
     free(taken);
     return rc;
@@ -178,8 +202,9 @@ static int group_notes(struct gmt_finding *notes, size_t n)
 
 static void merge_claims(struct gmt_finding *findings, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         findings[i].claim_count = gmt_intervals_merge(findings[i].claims, findings[i].claim_count);
+    }
 }
 
 int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
@@ -190,70 +215,87 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     struct gmt_memory memory;
     struct gmt_unseen unseen;
 
-    if (timeline->simulated)
+    if (timeline->simulated) {
         model = &no_model;
+    }
     struct gmt_analysis analysis = {
         .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
     int rc = gmt_memory_load(&memory, timeline);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_unseen_load(&unseen, timeline, report);
-    else
+    } else {
         unseen = (struct gmt_unseen){0};
+    }
     timeline->unseen = &unseen;
     report->uses_unseen = unseen.uses;
     gmt_cycle_times(timeline, model);
     gmt_untimed_waits(timeline, model);
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_own_time_load(timeline);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_runs_find(timeline, &runs);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_verdict_fill(timeline, report);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_memory_report(&analysis);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         goto out;
+    }
     gmt_progress_begin("checking rules", (double)gmt_rule_count);
     for (size_t i = 0; i < gmt_rule_count; i++, gmt_progress_add(1)) {
         const struct gmt_rule *rule = gmt_rules[i];
 
         if ((filter->only_count > 0 && !named(rule, filter->only, filter->only_count)) ||
-            named(rule, filter->skip, filter->skip_count))
+            named(rule, filter->skip, filter->skip_count)) {
             continue;
+        }
         run_rule(&analysis, rule);
     }
     gmt_progress_end();
     gmt_races_fill(timeline, report);
-    if (filter->kernels != NULL)
+    if (filter->kernels != NULL) {
         gmt_report_keep_kernels(timeline, report, filter->kernels);
-    if (report->finding_count > 1)
+    }
+    if (report->finding_count > 1) {
         qsort(report->findings, report->finding_count, sizeof(*report->findings), compare_findings);
-    if (report->note_count > 1)
+    }
+    if (report->note_count > 1) {
         qsort(report->notes, report->note_count, sizeof(*report->notes), compare_findings);
+    }
     rc = group_notes(report->notes, report->note_count);
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_report_name_ranges(timeline, report);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         goto out;
+    }
     merge_claims(report->findings, report->finding_count);
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);
-    if (rc == 0 && !timeline->simulated)
+    if (rc == 0 && !timeline->simulated) {
         rc = gmt_joints_fill(report);
-    if (timeline->simulated)
+    }
+    if (timeline->simulated) {
         report->combined = (struct gmt_saving){NAN, NAN, NAN, NAN};
+    }
     report->model_provenance = model->provenance;
     report->model_origin = model->origin;
     report->model_device = model->device_name;
     report->model_created = model->created;
     report->model_noisy = model->noisy;
     gmt_gaps_fill(timeline, model, report);
-    if (rc == 0 && report->arena->failed)
+    if (rc == 0 && report->arena->failed) {
         rc = -ENOMEM;
+    }
 out:
-    if (analysis.launch_rows != NULL)
+    if (analysis.launch_rows != NULL) {
         gmt_launch_rows_free(analysis.launch_rows);
+    }
     free(analysis.launch_rows);
     gmt_runs_free(&runs);
     gmt_memory_free(&memory);

@@ -7,8 +7,9 @@
 const char *gmt_rule_page(const char *id)
 {
     for (const struct gmt_rule_page_text *page = gmt_rule_page_texts; page->id != NULL; page++) {
-        if (strcmp(page->id, id) == 0)
+        if (strcmp(page->id, id) == 0) {
             return page->text;
+        }
     }
     return "";
 }

@@ -74,8 +74,9 @@ const struct gmt_rule *gmt_rule_find(const char *id_or_slug)
 {
     for (size_t i = 0; i < gmt_rule_count; i++) {
         if (strcasecmp(gmt_rules[i]->id, id_or_slug) == 0 ||
-            strcasecmp(gmt_rules[i]->slug, id_or_slug) == 0)
+            strcasecmp(gmt_rules[i]->slug, id_or_slug) == 0) {
             return gmt_rules[i];
+        }
     }
     return NULL;
 }
@@ -84,7 +85,8 @@ const char *gmt_rule_nearest(const char *slug)
 {
     const char *slugs[sizeof(gmt_rules) / sizeof(gmt_rules[0])];
 
-    for (size_t i = 0; i < gmt_rule_count; i++)
+    for (size_t i = 0; i < gmt_rule_count; i++) {
         slugs[i] = gmt_rules[i]->slug;
+    }
     return gmt_nearest(slug, slugs, gmt_rule_count);
 }

@@ -25,8 +25,9 @@ static void fill_examples(struct gmt_query *query, struct gmt_report *report)
         struct gmt_coverage_example *example = GMT_PUSH(report->arena, coverage->examples,
                                                         coverage->example_count);
 
-        if (example == NULL)
+        if (example == NULL) {
             return;
+        }
         *example = (struct gmt_coverage_example){
             .what = or_unknown(gmt_query_text(query, 0, report->arena)),
             .side = or_unknown(gmt_query_text(query, 1, report->arena)),
@@ -43,8 +44,9 @@ static void fill_lines(struct gmt_query *query, struct gmt_report *report)
         struct gmt_coverage_line *line = GMT_PUSH(report->arena, coverage->lines,
                                                   coverage->line_count);
 
-        if (line == NULL)
+        if (line == NULL) {
             return;
+        }
         *line = (struct gmt_coverage_line){
             .kind = or_unknown(gmt_query_text(query, 0, report->arena)),
             .what = or_unknown(gmt_query_text(query, 1, report->arena)),
@@ -71,18 +73,21 @@ void gmt_coverage_fill(const struct gmt_timeline *tl, struct gmt_report *report)
                           "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
                           "('coverage', 'coverage_example')",
                           &tables);
-    if (tables != 2)
+    if (tables != 2) {
         return;
+    }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT kind, what, class, requests, expected, seen, extra, detail "
                             "FROM coverage ORDER BY kind, rowid");
-    if (rc == 0)
+    if (rc == 0) {
         fill_lines(&query, report);
+    }
     gmt_query_close(&query, rc);
     rc = gmt_query_open(&query, tl->db,
                         "SELECT what, side, id, detail FROM coverage_example ORDER BY rowid");
-    if (rc == 0)
+    if (rc == 0) {
         fill_examples(&query, report);
+    }
     gmt_query_close(&query, rc);
 }
 
@@ -96,19 +101,22 @@ static void add_uncounted(struct gmt_report *report)
         const struct gmt_coverage_line *line = &report->coverage.lines[i];
 
         if (strcmp(line->kind, "entry point") == 0 && gmt_coverage_matters(line) &&
-            isnan(line->expected) && count++ < NAMES)
+            isnan(line->expected) && count++ < NAMES) {
             names = gmt_arena_text(report->arena, "%s%s%s (%s)", names, count > 1 ? ", " : "",
                                    line->what, or_unknown(line->class));
+        }
     }
-    if (count > NAMES)
+    if (count > NAMES) {
         names = gmt_arena_text(report->arena, "%s and %zu more", names, count - NAMES);
-    if (count > 0)
+    }
+    if (count > 0) {
         gmt_gap_add(report, "driver API",
                     gmt_arena_text(report->arena,
                                    "whether the program called %s: such calls are neither recorded "
                                    "nor counted",
                                    names),
                     NULL);
+    }
 }
 
 /* What losses do not tell: they count calls and device rows that have no partner. */
@@ -118,8 +126,9 @@ static void add_graphs(struct gmt_report *report)
         const struct gmt_coverage_line *line = &report->coverage.lines[i];
 
         if (strcmp(line->kind, "records") != 0 || strstr(line->what, " in graphs") == NULL ||
-            (line->seen == line->expected && line->extra == 0))
+            (line->seen == line->expected && line->extra == 0)) {
             continue;
+        }
         report->incomplete = true;
         gmt_gap_add(report, "graphs",
                     gmt_arena_text(report->arena,

@@ -43,10 +43,12 @@ static void fill_device(const struct gmt_timeline *tl, struct gmt_report *report
                             "WHERE device_id IS NOT NULL), id LIMIT 1");
     bool row = rc == 0 && gmt_query_next(&query);
 
-    for (int i = 0; i < (int)(sizeof(numbers) / sizeof(numbers[0])); i++)
+    for (int i = 0; i < (int)(sizeof(numbers) / sizeof(numbers[0])); i++) {
         *numbers[i] = row ? gmt_query_real(&query, i) : NAN;
-    if (row)
+    }
+    if (row) {
         report->device_attributes = gmt_query_text(&query, 7, report->arena);
+    }
     gmt_query_close(&query, rc);
 }
 
@@ -67,8 +69,9 @@ static void fill_capabilities(const struct gmt_timeline *tl, struct gmt_report *
         struct gmt_capability_row *row = GMT_PUSH(arena, report->capabilities,
                                                   report->capability_count);
 
-        if (row == NULL)
+        if (row == NULL) {
             break;
+        }
         *row = (struct gmt_capability_row){.name = or_unknown(gmt_query_text(&query, 0, arena)),
                                            .state = or_unknown(gmt_query_text(&query, 1, arena)),
                                            .detail = gmt_query_text(&query, 2, arena),
@@ -88,8 +91,9 @@ static void fill_losses(const struct gmt_timeline *tl, struct gmt_report *report
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_loss_row *row = GMT_PUSH(arena, report->losses, report->loss_count);
 
-        if (row == NULL)
+        if (row == NULL) {
             break;
+        }
         *row = (struct gmt_loss_row){.kind = or_unknown(gmt_query_text(&query, 0, arena)),
                                      .detail = or_unknown(gmt_query_text(&query, 1, arena)),
                                      .count = gmt_clamp(gmt_query_int(&query, 2), 0, INT64_MAX)};

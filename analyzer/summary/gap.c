@@ -6,6 +6,7 @@ void gmt_gap_add(struct gmt_report *report, const char *what, const char *why, c
 {
     struct gmt_gap *gap = GMT_PUSH(report->arena, report->gaps, report->gap_count);
 
-    if (gap != NULL)
+    if (gap != NULL) {
         *gap = (struct gmt_gap){what != NULL ? what : "?", why != NULL ? why : "?", remedy};
+    }
 }

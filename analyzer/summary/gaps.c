@@ -28,10 +28,11 @@ static void add_capabilities(const struct gmt_timeline *tl, struct gmt_report *r
 
         /* Switched off by the user is no gap in what was asked for. */
         report->incomplete |= !off;
-        if (detail != NULL && detail[0] != '\0')
+        if (detail != NULL && detail[0] != '\0') {
             detail = gmt_arena_text(arena, "%s: %s", state, detail);
-        else
+        } else {
             detail = state;
+        }
         gmt_gap_add(report, gmt_query_text(&query, 0, arena), detail,
                     remedy != NULL && remedy[0] != '\0' ? remedy : NULL);
     }
@@ -48,17 +49,20 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->alone == 0 || class->measured > 0)
+        if (class->alone == 0 || class->measured > 0) {
             continue;
+        }
         classes++;
         time_ns += isnan(class->total_ns) ? 0 : class->total_ns;
-        if (longest == NULL || class->total_ns > longest->total_ns)
+        if (longest == NULL || class->total_ns > longest->total_ns) {
             longest = class;
+        }
     }
     const char *why = gmt_gaps_reason_unmeasured(tl, report);
     /* Where counters were off or refused there is no reason of a class: the row of that capability says it. */
-    if (classes == 0 || !(tl->has_patched || tl->has_hardware || why != NULL))
+    if (classes == 0 || !(tl->has_patched || tl->has_hardware || why != NULL)) {
         return;
+    }
     report->incomplete = true;
     const char *name = longest->name != NULL ? longest->name : "unnamed";
     gmt_gap_add(report, "kernels",
@@ -87,8 +91,9 @@ static bool has_counters(const struct gmt_tl_class *class)
 {
     bool any = false;
 
-    for (size_t i = 0; i < GMT_METRICS && !any; i++)
+    for (size_t i = 0; i < GMT_METRICS && !any; i++) {
         any = isfinite(class->counter[i]);
+    }
     return any;
 }
 
@@ -117,7 +122,7 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
                            classes, classes == 1 ? "" : "es", gmt_format_ns(text, time_ns)),
             "run the captured code twice before it is captured: those launches are measured");
     }
-    if (tl->unknown_nodes > 0)
+    if (tl->unknown_nodes > 0) {
         gmt_gap_add(report, "graphs",
                     gmt_arena_text(report->arena,
                                    "%zu kernel%s of graphs (%s of device time) could not be told "
@@ -125,6 +130,7 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
                                    tl->unknown_nodes, tl->unknown_nodes == 1 ? "" : "s",
                                    gmt_format_ns(text, tl->unknown_nodes_ns)),
                     NULL);
+    }
 }
 
 /* Work of the software device that no counter has. */
@@ -132,11 +138,13 @@ static void add_unsimulated(const struct gmt_timeline *tl, struct gmt_report *re
 {
     size_t mixed = 0, graphs = 0;
 
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         mixed += tl->classes[i].counter[GMT_M_mixed_space_requests] > 0;
-    for (size_t i = 0; i < tl->launch_count; i++)
+    }
+    for (size_t i = 0; i < tl->launch_count; i++) {
         graphs += tl->launches[i].class_index < 0;
-    if (mixed > 0)
+    }
+    if (mixed > 0) {
         gmt_gap_add(report, "counters",
                     gmt_arena_text(report->arena,
                                    "%zu kernel class%s with single instructions that touch global "
@@ -144,12 +152,14 @@ static void add_unsimulated(const struct gmt_timeline *tl, struct gmt_report *re
                                    "instruction, kind generic)",
                                    mixed, mixed == 1 ? "" : "es"),
                     NULL);
-    if (graphs > 0 && tl->has_patched)
+    }
+    if (graphs > 0 && tl->has_patched) {
         gmt_gap_add(report, "graphs",
                     gmt_arena_text(report->arena,
                                    "%zu launch%s of graphs: the kernels in them are not counted",
                                    graphs, graphs == 1 ? "" : "es"),
                     NULL);
+    }
 }
 
 /* Copies that launches of graphs repeat: they are in v_graph_launch, and no rule about copies sees them. */
@@ -175,12 +185,14 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
         "SELECT count(*) FROM sqlite_master WHERE name IN ('graph', 'graph_node') "
         "AND type = 'table'",
         &tables);
-    if (tables != 2)
+    if (tables != 2) {
         return;
+    }
     (void)gmt_query_int64(tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'graph_switch'",
                           &tables);
-    if (tables == 1)
+    if (tables == 1) {
         (void)gmt_query_int64(tl->db, "SELECT count(*) FROM graph_switch", &switches);
+    }
     int rc = gmt_query_open(&query, tl->db, switches > 0 ? by_launch : sql);
     if (rc == 0 && gmt_query_next(&query) && gmt_query_count(&query, 1) > 0) {
         int64_t launches = gmt_query_count(&query, 0);
@@ -204,8 +216,9 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
     size_t classes = 0;
     const char *name = NULL;
 
-    if (tl->simulated)
+    if (tl->simulated) {
         return; /* it counts them */
+    }
     for (size_t i = 0; i < tl->class_count; i++) {
         const double *c = tl->classes[i].counter;
 
@@ -214,7 +227,7 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
             name = tl->classes[i].name;
         }
     }
-    if (classes > 0)
+    if (classes > 0) {
         gmt_gap_add(report, "async copies",
                     gmt_arena_text(
                         report->arena,
@@ -223,6 +236,7 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
                         classes, classes == 1 ? "" : "es", classes == 1 ? "s" : "",
                         name != NULL ? name : "unnamed"),
                     NULL);
+    }
 }
 
 /* Times in which the program, or a library of its own, used CUPTI itself. */
@@ -241,8 +255,9 @@ static void add_device_gaps(const struct gmt_timeline *tl, struct gmt_report *re
     (void)gmt_query_int64(
         tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'device_gap' AND type = 'table'",
         &tables);
-    if (tables != 1)
+    if (tables != 1) {
         return;
+    }
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t times = gmt_query_count(&query, 2);
@@ -274,8 +289,9 @@ static void add_rules(struct gmt_report *report)
     for (size_t i = 0; i < report->rule_count; i++) {
         const struct gmt_rule_result *rule = &report->rules[i];
 
-        if (rule->outcome != GMT_OUTCOME_COULD_NOT_CHECK)
+        if (rule->outcome != GMT_OUTCOME_COULD_NOT_CHECK) {
             continue;
+        }
         report->incomplete = true;
         gmt_gap_add(report, gmt_arena_text(report->arena, "%s %s", rule->id, rule->slug), rule->why,
                     NULL);
@@ -290,14 +306,15 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
         gmt_gap_add(report, "recording",
                     "the trace was never finished; its last rows may be missing", NULL);
     }
-    if (tl->end_reason != NULL && strcmp(tl->end_reason, "killed") == 0)
+    if (tl->end_reason != NULL && strcmp(tl->end_reason, "killed") == 0) {
         gmt_gap_add(report, "recording",
                     "the program was killed; calls still open then are missing", NULL);
+    }
     add_capabilities(tl, report);
     gmt_gaps_add_losses(tl, report);
     add_device_gaps(tl, report);
     gmt_coverage_add_gaps(report);
-    if (tl->device_count > 1)
+    if (tl->device_count > 1) {
         gmt_gap_add(
             report, "devices",
             gmt_arena_text(report->arena,
@@ -305,21 +322,25 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
                            "the first",
                            tl->device_count),
             NULL);
+    }
     add_unmeasured(tl, report);
     add_uncounted(tl, report);
     add_graph_kernels(tl, report);
     add_graph_copies(tl, report);
-    if (tl->simulated)
+    if (tl->simulated) {
         add_unsimulated(tl, report);
+    }
     add_rules(report);
-    if (model->provenance == GMT_MODEL_MODELLED)
+    if (model->provenance == GMT_MODEL_MODELLED) {
         gmt_gap_add(
             report, "prices",
             gmt_arena_text(report->arena,
                            "no device model of such a GPU: savings are modelled with that of %s",
                            model->device_name != NULL ? model->device_name : "another GPU"),
             "gmanalyze --calibrate now on the machine with the GPU");
-    if (model->provenance != GMT_MODEL_NONE && model->noisy)
+    }
+    if (model->provenance != GMT_MODEL_NONE && model->noisy) {
         gmt_gap_add(report, "prices", "the device was busy or throttled while it was calibrated",
                     "gmanalyze --calibrate now on an idle GPU");
+    }
 }

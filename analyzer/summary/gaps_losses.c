@@ -23,11 +23,13 @@ struct line {
 
 static void add_name(struct gmt_arena *arena, struct line *line, const char *name)
 {
-    if (name[0] == '\0' || (line->last != NULL && strcmp(line->last, name) == 0))
+    if (name[0] == '\0' || (line->last != NULL && strcmp(line->last, name) == 0)) {
         return;
+    }
     line->last = name;
-    if (++line->kinds > NAMES)
+    if (++line->kinds > NAMES) {
         return;
+    }
     line->names = line->named++ == 0 ? name : gmt_arena_text(arena, "%s, %s", line->names, name);
 }
 
@@ -39,14 +41,16 @@ static void finish(struct gmt_report *report, const struct line *line)
     char count[GMT_FORMAT_BYTES];
     const char *names = "";
 
-    if (line->kind == NULL)
+    if (line->kind == NULL) {
         return;
+    }
     gmt_format_count(count, (double)line->count);
-    if (line->named > 0)
+    if (line->named > 0) {
         names = gmt_arena_text(arena, ": %s%s", line->names,
                                line->kinds > line->named ? gmt_arena_text(arena, " and %zu more",
                                                                           line->kinds - line->named)
                                                          : "");
+    }
     gmt_gap_add(report, wording != NULL ? wording->what : line->kind,
                 gmt_arena_text(arena, "%s %s%s%s%s", count, gmt_loss_phrase(wording, line->count),
                                line->reason[0] != '\0' ? ", " : "", line->reason, names),
@@ -72,8 +76,9 @@ void gmt_gaps_add_losses(const struct gmt_timeline *tl, struct gmt_report *repor
         const char *reason = gmt_query_text(&query, 1, arena);
         const char *name = gmt_query_text(&query, 2, arena);
 
-        if (kind == NULL || reason == NULL || name == NULL)
+        if (kind == NULL || reason == NULL || name == NULL) {
             break;
+        }
         report->incomplete = true;
         if (line.kind == NULL || strcmp(line.kind, kind) != 0 || strcmp(line.reason, reason) != 0) {
             finish(report, &line);
@@ -92,8 +97,9 @@ const char *gmt_gaps_remedy_unmeasured(const char *reasons)
     for (size_t i = 0; reasons != NULL && i < GMT_UNMEASURED_COUNT; i++) {
         const struct gmt_unmeasured_text *text = &gmt_unmeasured_texts[i];
 
-        if (text->remedy != NULL && strstr(reasons, text->reason) != NULL)
+        if (text->remedy != NULL && strstr(reasons, text->reason) != NULL) {
             return text->remedy;
+        }
     }
     return NULL;
 }

@@ -29,8 +29,9 @@ static int compare_sites(const void *a, const void *b)
 {
     const struct site_sum *x = a, *y = b;
 
-    if (x->site != y->site)
+    if (x->site != y->site) {
         return x->site < y->site ? -1 : 1;
+    }
     return (x->largest > y->largest) - (x->largest < y->largest);
 }
 
@@ -38,8 +39,9 @@ static int compare_bytes(const void *a, const void *b)
 {
     const struct site_sum *x = a, *y = b;
 
-    if (x->bytes < y->bytes || x->bytes > y->bytes)
+    if (x->bytes < y->bytes || x->bytes > y->bytes) {
         return x->bytes < y->bytes ? 1 : -1;
+    }
     return (x->largest > y->largest) - (x->largest < y->largest);
 }
 
@@ -48,10 +50,12 @@ static bool is_meant(const struct gmt_memory *memory, const struct gmt_memory_ro
                      const struct moment *moment)
 {
     if (row->host != moment->host || row->bytes <= 0 || row->lives_ns > moment->at_ns ||
-        gmt_memory_freed_ns(row) <= moment->at_ns)
+        gmt_memory_freed_ns(row) <= moment->at_ns) {
         return false;
-    if (moment->host || moment->device_id == INT64_MIN || memory->timeline->device_count < 2)
+    }
+    if (moment->host || moment->device_id == INT64_MIN || memory->timeline->device_count < 2) {
         return true;
+    }
     return row->device_id < 0 || row->device_id == moment->device_id;
 }
 
@@ -71,8 +75,9 @@ static struct site_sum *live_rows(const struct gmt_memory *memory, const struct 
     for (size_t i = 0; sums != NULL && i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
 
-        if (!is_meant(memory, row, moment))
+        if (!is_meant(memory, row, moment)) {
             continue;
+        }
         struct gmt_interval need = gmt_memory_needed(memory, row);
         /* Where there was no memory left, what waits for its first use is needed, too. */
         bool idle = !uses_are_missing(memory->timeline) &&
@@ -101,8 +106,9 @@ static size_t merge_sites(const struct gmt_memory *memory, struct site_sum *sums
             sums[sites++] = sums[i];
             continue;
         }
-        if (memory->rows[sums[i].largest].bytes > memory->rows[to->largest].bytes)
+        if (memory->rows[sums[i].largest].bytes > memory->rows[to->largest].bytes) {
             to->largest = sums[i].largest;
+        }
         to->bytes += sums[i].bytes;
         to->allocations += sums[i].allocations;
         to->idle_bytes += sums[i].idle_bytes;
@@ -120,8 +126,9 @@ static int find_holders(struct gmt_analysis *analysis, const struct moment *mome
     size_t n = 0;
     struct site_sum *sums = live_rows(memory, moment, &n);
 
-    if (sums == NULL)
+    if (sums == NULL) {
         return -ENOMEM;
+    }
     n = merge_sites(memory, sums, n);
     *held = 0;
     for (size_t i = 0; i < n; i++) {
@@ -130,8 +137,9 @@ static int find_holders(struct gmt_analysis *analysis, const struct moment *mome
                                                : NULL;
 
         *held += sums[i].bytes;
-        if (holder == NULL)
+        if (holder == NULL) {
             continue;
+        }
         struct gmt_tl_call call = gmt_memory_call(memory, &memory->rows[sums[i].largest]);
         *holder = (struct gmt_memory_holder){.where = gmt_where_of_call(analysis, &call),
                                              .bytes = sums[i].bytes,
@@ -158,18 +166,23 @@ static int fill_peak(struct gmt_analysis *analysis)
     size_t device_count = memory->count - memory->host_count;
     double held;
 
-    if (lives == NULL)
+    if (lives == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_memory_peak(memory, lives, false, &peak);
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_memory_peak(memory, lives, true, &pinned);
-    for (size_t i = 0; i < memory->count; i++)
+    }
+    for (size_t i = 0; i < memory->count; i++) {
         lives[i] = gmt_memory_needed(memory, &memory->rows[i]);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_memory_peak(memory, lives, false, &needed);
+    }
     free(lives);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     report->allocation_count = (double)device_count;
     report->peak_device_bytes = device_count > 0 ? (double)peak.bytes : NAN;
     report->peak_needed_bytes = device_count > 0 && !uses_are_missing(analysis->timeline)
@@ -177,8 +190,9 @@ static int fill_peak(struct gmt_analysis *analysis)
                                     : NAN;
     report->peak_pinned_bytes = memory->host_count > 0 ? (double)pinned.bytes : NAN;
     report->peak_at_ns = since_start(analysis->timeline, peak.at_ns);
-    if (peak.at_ns == GMT_NO_TIME)
+    if (peak.at_ns == GMT_NO_TIME) {
         return 0;
+    }
     return find_holders(analysis, &(struct moment){peak.at_ns, peak.until_ns, INT64_MIN, false},
                         &report->peak_holders, &report->peak_holder_count, &held);
 }
@@ -199,8 +213,9 @@ static struct gmt_tl_call read_call(const struct gmt_timeline *tl, struct gmt_qu
                                .stack_id = gmt_query_id(query, 3),
                                .api = gmt_query_id(query, 4)};
 
-    if (call.api < 0 || (size_t)call.api >= tl->api_count)
+    if (call.api < 0 || (size_t)call.api >= tl->api_count) {
         call.api = 0;
+    }
     call.site = gmt_timeline_site(tl, call.stack_id, call.caller);
     return call;
 }
@@ -226,10 +241,12 @@ static int read_failures(const struct gmt_timeline *tl, struct failure *failures
         now.moment = (struct moment){now.call.begin_ns, now.call.begin_ns,
                                      gmt_query_known(&query, 6), gmt_query_int(&query, 7) != 0};
         while (i < *count &&
-               (failures[i].call.site != now.call.site || failures[i].call.api != now.call.api))
+               (failures[i].call.site != now.call.site || failures[i].call.api != now.call.api)) {
             i++;
-        if (i == MOST_FAILURES)
+        }
+        if (i == MOST_FAILURES) {
             continue;
+        }
         now.count = i < *count ? failures[i].count + 1 : 1;
         failures[i] = now;
         *count += i == *count;
@@ -248,8 +265,9 @@ static int fill_failures(struct gmt_analysis *analysis)
         struct gmt_memory_failure *to = GMT_PUSH(report->arena, report->failures,
                                                  report->failure_count);
 
-        if (to == NULL)
+        if (to == NULL) {
             return -ENOMEM;
+        }
         *to = (struct gmt_memory_failure){
             .where = gmt_where_of_call(analysis, &failures[i].call),
             .failures = failures[i].count,

@@ -57,19 +57,22 @@ static size_t first_at(struct claims *claims, int64_t end_ns)
 {
     size_t low = 0, high = claims->count;
 
-    if (claims->at < high && end_at(claims, claims->at) < end_ns)
+    if (claims->at < high && end_at(claims, claims->at) < end_ns) {
         low = claims->at + 1;
+    }
     for (size_t steps = 0; steps < 4 && low > 0 && low < high; steps++, low++) {
-        if (end_at(claims, low) >= end_ns)
+        if (end_at(claims, low) >= end_ns) {
             return low;
+        }
     }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (end_at(claims, middle) < end_ns)
+        if (end_at(claims, middle) < end_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -77,12 +80,14 @@ static size_t first_at(struct claims *claims, int64_t end_ns)
 static void resolve(struct claims *claims, const struct gmt_named_ranges *all,
                     const struct gmt_tl_call *call, int64_t begin_ns, int64_t end_ns)
 {
-    if (end_ns == GMT_NO_TIME)
+    if (end_ns == GMT_NO_TIME) {
         return;
+    }
     size_t i = claims->at = first_at(claims, end_ns);
 
-    for (; i < claims->count && end_at(claims, i) == end_ns; i++)
+    for (; i < claims->count && end_at(claims, i) == end_ns; i++) {
         claims->items[claims->order[i]].group = gmt_named_ranges_at(all, call->thread, begin_ns);
+    }
 }
 
 static void resolve_all(struct claims *claims, const struct gmt_named_ranges *all,
@@ -99,15 +104,17 @@ static void resolve_all(struct claims *claims, const struct gmt_named_ranges *al
 
         resolve(claims, all, &launch->call, launch->call.begin_ns, launch->call.end_ns);
         resolve(claims, all, &launch->call, launch->call.begin_ns, launch->device_end_ns);
-        if (launch->measured && launch->class_index >= 0)
+        if (launch->measured && launch->class_index >= 0) {
             resolve(claims, all, &launch->call, launch->call.begin_ns,
                     gmt_cycle_times_end(&tl->classes[launch->class_index], launch));
+        }
     }
     for (size_t i = 0; i < tl->node_count; i++) {
         const struct gmt_tl_launch *launch = gmt_timeline_launch(tl, tl->nodes[i].launch_id);
 
-        if (launch != NULL)
+        if (launch != NULL) {
             resolve(claims, all, &launch->call, launch->call.begin_ns, tl->nodes[i].device_end_ns);
+        }
     }
     for (size_t i = 0; i < tl->allocation_count; i++) {
         const struct gmt_tl_allocation *one = &tl->allocations[i];
@@ -121,8 +128,9 @@ static size_t count_claims(const struct gmt_finding *findings, size_t count)
 {
     size_t claims = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         claims += findings[i].claim_count;
+    }
     return claims;
 }
 
@@ -132,12 +140,14 @@ static int find_groups(struct claims *claims, const struct gmt_named_ranges *all
     size_t most = count_claims(report->findings, report->finding_count) +
                   count_claims(report->notes, report->note_count);
 
-    if (most > UINT32_MAX)
+    if (most > UINT32_MAX) {
         return 0;
+    }
     claims->items = malloc((most + 1) * sizeof(*claims->items));
     claims->order = malloc((most + 1) * sizeof(*claims->order));
-    if (claims->items == NULL || claims->order == NULL)
+    if (claims->items == NULL || claims->order == NULL) {
         return -ENOMEM;
+    }
     add_claims(claims, all, report->findings, report->finding_count);
     add_claims(claims, all, report->notes, report->note_count);
     qsort_r(claims->order, claims->count, sizeof(*claims->order), by_end, claims->items);
@@ -161,8 +171,9 @@ static int32_t most_of(const struct claim *claims, size_t count, double *cost_ns
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (claims[i].group >= 0)
+        if (claims[i].group >= 0) {
             cost_ns[claims[i].group] = 0;
+        }
     }
     return most_ns > total_ns / 2 ? best : -1;
 }
@@ -175,14 +186,17 @@ static const struct claim *name_findings(const struct claim *claims, struct gmt_
     for (size_t i = 0; i < count; claims += findings[i++].claim_count) {
         int32_t group = most_of(claims, findings[i].claim_count, cost_ns);
 
-        if (group < 0)
+        if (group < 0) {
             continue;
+        }
         findings[i].range = rows[group].label;
-        if (findings[i].note_why != NULL)
+        if (findings[i].note_why != NULL) {
             continue;
+        }
         rows[group].findings++;
-        if (isfinite(findings[i].saving.best_ns))
+        if (isfinite(findings[i].saving.best_ns)) {
             rows[group].best_ns += findings[i].saving.best_ns;
+        }
     }
     return claims;
 }
@@ -191,10 +205,12 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct gmt_range_row *x = a, *y = b;
 
-    if (x->best_ns < y->best_ns || x->best_ns > y->best_ns)
+    if (x->best_ns < y->best_ns || x->best_ns > y->best_ns) {
         return x->best_ns < y->best_ns ? 1 : -1;
-    if (x->findings != y->findings)
+    }
+    if (x->findings != y->findings) {
         return x->findings < y->findings ? 1 : -1;
+    }
     return (x->host_ns < y->host_ns) - (x->host_ns > y->host_ns);
 }
 
@@ -208,8 +224,9 @@ static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *t
     struct claims claims = {0};
     int rc = cost_ns != NULL && rows != NULL ? find_groups(&claims, all, tl, report) : -ENOMEM;
 
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     for (size_t i = 0; i < all->group_count; i++) {
         const struct gmt_range_group *group = &all->groups[i];
 
@@ -220,10 +237,11 @@ static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *t
             .count = group->count,
             .host_ns = tl->simulated ? NAN : group->host_ns};
     }
-    if (claims.items != NULL)
+    if (claims.items != NULL) {
         name_findings(
             name_findings(claims.items, rows, report->findings, report->finding_count, cost_ns),
             rows, report->notes, report->note_count, cost_ns);
+    }
     qsort(rows, all->group_count, sizeof(*rows), compare_rows);
     report->ranges = rows;
     report->range_count = all->group_count;
@@ -239,8 +257,9 @@ int gmt_report_name_ranges(const struct gmt_timeline *timeline, struct gmt_repor
     struct gmt_named_ranges all;
     int rc = gmt_named_ranges_load(&all, timeline);
 
-    if (rc == 0 && all.count > 0)
+    if (rc == 0 && all.count > 0) {
         rc = fill(&all, timeline, report);
+    }
     gmt_named_ranges_free(&all);
     return rc;
 }

@@ -24,8 +24,9 @@ static struct gmt_report_step *steps_of(struct gmt_arena *arena,
     size_t n = gmt_occupancy_curve(timeline, class, axis, points, GMT_OCCUPANCY_POINTS);
     struct gmt_report_step *steps = gmt_arena_alloc(arena, (n + 1) * sizeof(*steps));
 
-    for (size_t i = 0; i < n && steps != NULL; i++)
+    for (size_t i = 0; i < n && steps != NULL; i++) {
         steps[i] = (struct gmt_report_step){points[i].value, points[i].blocks};
+    }
     *count = steps != NULL ? n : 0;
     return steps;
 }
@@ -36,8 +37,9 @@ static int64_t wanted_blocks(const struct gmt_occupancy *o, int64_t most_warps)
     int64_t block_warps = o->warps / o->blocks, wanted = most_warps / block_warps;
 
     for (int i = 0; i < GMT_OCCUPANCY_LIMITER_COUNT; i++) {
-        if (i != (int)o->limiter && o->limit[i] < wanted)
+        if (i != (int)o->limiter && o->limit[i] < wanted) {
             wanted = o->limit[i];
+        }
     }
     return wanted > o->blocks ? wanted : o->blocks + 1;
 }
@@ -51,11 +53,13 @@ static const char *remedy(struct gmt_arena *arena, const struct gmt_timeline *ti
 
     switch (o->limiter) {
     case GMT_OCCUPANCY_SHARED:
-        if (o->carveout_percent >= 0)
+        if (o->carveout_percent >= 0) {
             return "a larger carve-out would lift it";
+        }
         value = gmt_occupancy_shared_for(timeline, class, wanted);
-        if (value <= 0)
+        if (value <= 0) {
             break;
+        }
         return gmt_arena_text(arena, "%s per block instead of %s: %" PRId64 " blocks",
                               gmt_format_bytes(bytes, (double)value),
                               gmt_format_bytes(now, (double)(class->static_shared_bytes +
@@ -63,16 +67,18 @@ static const char *remedy(struct gmt_arena *arena, const struct gmt_timeline *ti
                               wanted);
     case GMT_OCCUPANCY_REGISTERS:
         value = gmt_occupancy_registers_for(timeline, class, wanted);
-        if (value <= 0)
+        if (value <= 0) {
             break;
+        }
         return gmt_arena_text(
             arena, "%" PRId64 " registers per thread instead of %" PRId64 ": %" PRId64 " blocks",
             value, class->registers, wanted);
     case GMT_OCCUPANCY_BARRIERS: return "fewer named barriers would lift it";
     default:
-        if (report->best_block > 0 && o->without_limiter > o->occupancy)
+        if (report->best_block > 0 && o->without_limiter > o->occupancy) {
             return gmt_arena_text(arena, "blocks of %" PRId64 " threads: %s", report->best_block,
                                   gmt_format_percent(now, 100 * o->without_limiter));
+        }
         break;
     }
     return "no other size would lift it";
@@ -98,12 +104,14 @@ const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
     int64_t *limits = gmt_arena_alloc(arena, sizeof(int64_t) * GMT_OCCUPANCY_LIMITER_COUNT);
     struct gmt_occupancy o = gmt_occupancy_of(timeline, class, NULL);
 
-    if (report == NULL || limits == NULL)
+    if (report == NULL || limits == NULL) {
         return NULL;
+    }
     *report = (struct gmt_report_occupancy){
         .unknown = o.unknown, .theoretical = NAN, .without_limiter = NAN};
-    if (o.unknown != NULL)
+    if (o.unknown != NULL) {
         return report;
+    }
     memcpy(limits, o.limit, sizeof(o.limit));
     report->blocks = o.blocks;
     report->warps = o.warps;
@@ -125,7 +133,8 @@ const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
                                  &report->register_count);
     report->shared_bytes = steps_of(arena, timeline, class, GMT_OCCUPANCY_SHARED_AXIS,
                                     &report->shared_count);
-    if (o.limited && o.blocks > 0)
+    if (o.limited && o.blocks > 0) {
         report->lift = sentence(arena, timeline, class, &o, report);
+    }
     return report;
 }

@@ -23,8 +23,9 @@ static size_t bucket_of(double bytes)
 {
     size_t i = 0;
 
-    while (i + 1 < BUCKETS && bytes > buckets[i])
+    while (i + 1 < BUCKETS && bytes > buckets[i]) {
         i++;
+    }
     return i;
 }
 
@@ -39,8 +40,9 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
 {
     struct copy_sums *sums = calloc(1, sizeof(*sums));
 
-    if (sums == NULL)
+    if (sums == NULL) {
         return -ENOMEM;
+    }
     report->copy_ns = tl->simulated ? NAN : 0;
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
@@ -61,22 +63,25 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
             for (size_t b = 0; b < BUCKETS; b++) {
                 struct gmt_transfer_row *row = &sums->row[d][c][b], *slot;
 
-                if (row->count == 0)
+                if (row->count == 0) {
                     continue;
+                }
                 add_row(&total, row);
                 row->direction = total.direction;
                 row->host_class = total.host_class;
                 row->bucket_bytes = buckets[b];
                 slot = GMT_PUSH(report->arena, report->copy_rows, report->copy_row_count);
-                if (slot != NULL)
+                if (slot != NULL) {
                     *slot = *row;
+                }
             }
             struct gmt_transfer_row *slot = total.count > 0
                                                 ? GMT_PUSH(report->arena, report->copy_totals,
                                                            report->copy_total_count)
                                                 : NULL;
-            if (slot != NULL)
+            if (slot != NULL) {
                 *slot = total;
+            }
         }
     }
     free(sums);
@@ -88,10 +93,12 @@ static int compare_kernels(const void *a, const void *b)
     const struct gmt_kernel_row *x = a, *y = b;
     double p = isnan(x->device_ns) ? -1 : x->device_ns, q = isnan(y->device_ns) ? -1 : y->device_ns;
 
-    if (p < q || p > q)
+    if (p < q || p > q) {
         return p < q ? 1 : -1;
-    if (x->launches != y->launches)
+    }
+    if (x->launches != y->launches) {
         return x->launches < y->launches ? 1 : -1;
+    }
     return strcmp(x->name, y->name);
 }
 
@@ -120,8 +127,9 @@ static void fill_counters(struct gmt_arena *arena, const struct gmt_tl_class *cl
                                                  ? NULL
                                                  : GMT_PUSH(arena, counters, row->counter_count);
 
-        if (counter != NULL)
+        if (counter != NULL) {
             *counter = (struct gmt_report_counter){names[i], class->counter[i]};
+        }
     }
     row->counters = counters;
 }
@@ -170,20 +178,24 @@ static void fill_kernels(const struct gmt_timeline *tl, struct gmt_report *repor
         const struct gmt_tl_class *class = &tl->classes[i];
         struct gmt_kernel_row *row;
 
-        if (class->launches == 0)
+        if (class->launches == 0) {
             continue;
+        }
         report->kernel_classes++;
         report->measured_classes += class->measured > 0;
         report->measured_launches += (uint64_t) class->measured;
-        if (!isnan(class->total_ns))
+        if (!isnan(class->total_ns)) {
             report->kernel_ns = isnan(report->kernel_ns) ? class->total_ns
                                                          : report->kernel_ns + class->total_ns;
+        }
         row = GMT_PUSH(report->arena, report->kernels, report->kernel_count);
-        if (row != NULL)
+        if (row != NULL) {
             fill_kernel(report->arena, tl, class, row);
+        }
     }
-    if (report->kernel_count > 1)
+    if (report->kernel_count > 1) {
         qsort(report->kernels, report->kernel_count, sizeof(*report->kernels), compare_kernels);
+    }
 }
 
 int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
@@ -198,9 +210,10 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     report->device_name = device->name;
     report->device_uuid = device->uuid;
     report->driver_version = device->driver_version;
-    if (device->compute_major > 0)
+    if (device->compute_major > 0) {
         report->compute_capability = gmt_arena_text(
             report->arena, "%d.%d", (int)device->compute_major, (int)device->compute_minor);
+    }
     report->simulated = tl->simulated;
     gmt_details_fill(tl, report);
     report->wall_ns = gmt_timeline_wall_ns(tl);

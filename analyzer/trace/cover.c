@@ -9,14 +9,16 @@
 
 static void push(struct gmt_cover *cover, int64_t start, int64_t end)
 {
-    if (start != GMT_NO_TIME && end != GMT_NO_TIME && end > start)
+    if (start != GMT_NO_TIME && end != GMT_NO_TIME && end > start) {
         cover->parts[cover->n++] = (struct gmt_interval){start, end};
+    }
 }
 
 static unsigned kinds_of(const struct gmt_tl_copy *copy)
 {
-    if (copy->host_class != GMT_CLASS_PINNED)
+    if (copy->host_class != GMT_CLASS_PINNED) {
         return GMT_COVER_COPIES;
+    }
     return copy->direction == GMT_COPY_H2D   ? GMT_COVER_COPIES | GMT_COVER_UPLOADS
            : copy->direction == GMT_COPY_D2H ? GMT_COVER_COPIES | GMT_COVER_READBACKS
                                              : GMT_COVER_COPIES;
@@ -27,21 +29,26 @@ int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsig
     size_t capacity = tl->launch_count + tl->copy_count + 1;
 
     *cover = (struct gmt_cover){.parts = calloc(capacity, sizeof(*cover->parts))};
-    if (cover->parts == NULL)
+    if (cover->parts == NULL) {
         return -ENOMEM;
-    for (size_t i = 0; (kinds & GMT_COVER_KERNELS) != 0 && i < tl->launch_count; i++)
+    }
+    for (size_t i = 0; (kinds & GMT_COVER_KERNELS) != 0 && i < tl->launch_count; i++) {
         push(cover, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
+    }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if ((kinds & kinds_of(&tl->copies[i])) != 0)
+        if ((kinds & kinds_of(&tl->copies[i])) != 0) {
             push(cover, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
+        }
     }
     cover->n = gmt_intervals_merge(cover->parts, cover->n);
     cover->before = calloc(cover->n + 1, sizeof(*cover->before));
-    if (cover->before == NULL)
+    if (cover->before == NULL) {
         return -ENOMEM;
-    for (size_t i = 0; i < cover->n; i++)
+    }
+    for (size_t i = 0; i < cover->n; i++) {
         cover->before[i + 1] = cover->before[i] +
                                (double)(cover->parts[i].end_ns - cover->parts[i].begin_ns);
+    }
     return 0;
 }
 
@@ -60,13 +67,15 @@ static double length_before(const struct gmt_cover *cover, int64_t at_ns)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (cover->parts[middle].begin_ns <= at_ns)
+        if (cover->parts[middle].begin_ns <= at_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    if (low == 0)
+    if (low == 0) {
         return 0;
+    }
     const struct gmt_interval *part = &cover->parts[low - 1];
     int64_t end = part->end_ns < at_ns ? part->end_ns : at_ns;
     return cover->before[low - 1] + (double)(end - part->begin_ns);

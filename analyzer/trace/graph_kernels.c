@@ -35,8 +35,9 @@ static int compare_keys(const void *a, const void *b)
     const struct key *x = a, *y = b;
     int order = (x->name > y->name) - (x->name < y->name);
 
-    for (size_t i = 0; order == 0 && i < KEY_SIZES; i++)
+    for (size_t i = 0; order == 0 && i < KEY_SIZES; i++) {
         order = (x->size[i] > y->size[i]) - (x->size[i] < y->size[i]);
+    }
     return order;
 }
 
@@ -44,8 +45,9 @@ static struct key read_key(struct gmt_query *query, int column)
 {
     struct key key = {.name = gmt_query_int(query, column)};
 
-    for (int i = 0; i < KEY_SIZES; i++)
+    for (int i = 0; i < KEY_SIZES; i++) {
         key.size[i] = gmt_query_int(query, column + 1 + i);
+    }
     return key;
 }
 
@@ -73,12 +75,15 @@ static int32_t only_one(const struct gmt_timeline *tl, const struct candidate *f
         const struct gmt_tl_class *class = &tl->classes[at->class_index];
         int more = rank_of(class) - rank_of(&tl->classes[best]);
 
-        if (more == 0 && !is_same(class, &tl->classes[best]))
+        if (more == 0 && !is_same(class, &tl->classes[best])) {
             certain = false;
-        if (more > 0)
+        }
+        if (more > 0) {
             certain = true;
-        if (more > 0 || (more == 0 && class->id < tl->classes[best].id))
+        }
+        if (more > 0 || (more == 0 && class->id < tl->classes[best].id)) {
             best = at->class_index;
+        }
     }
     return certain ? best : -1;
 }
@@ -88,8 +93,9 @@ static void settle_candidates(const struct gmt_timeline *tl, struct candidates *
     struct candidate *rows = candidates->rows;
     size_t kept = 0;
 
-    if (candidates->n > 1)
+    if (candidates->n > 1) {
         qsort(rows, candidates->n, sizeof(*rows), compare_keys);
+    }
     for (size_t i = 0, end; i < candidates->n; i = end) {
         for (end = i + 1; end < candidates->n && compare_keys(&rows[i], &rows[end]) == 0; end++)
             ;
@@ -105,8 +111,9 @@ static int load_candidates(const struct gmt_timeline *tl, struct candidates *can
     struct gmt_query query;
 
     candidates->rows = calloc(tl->class_count + 1, sizeof(*candidates->rows));
-    if (candidates->rows == NULL)
+    if (candidates->rows == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT c.id, s.id, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, "
@@ -115,12 +122,14 @@ static int load_candidates(const struct gmt_timeline *tl, struct candidates *can
     while (rc == 0 && candidates->n < tl->class_count && gmt_query_next(&query)) {
         int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
 
-        if (class >= 0)
+        if (class >= 0) {
             candidates->rows[candidates->n++] = (struct candidate){read_key(&query, 1), class};
+        }
     }
     rc = gmt_query_close(&query, rc);
-    if (rc == 0)
+    if (rc == 0) {
         settle_candidates(tl, candidates);
+    }
     return rc;
 }
 
@@ -137,8 +146,9 @@ static int load_captured(struct gmt_timeline *tl)
     while (rc == 0 && gmt_query_next(&query)) {
         int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
 
-        if (class < 0)
+        if (class < 0) {
             continue;
+        }
         struct gmt_tl_launch *captured = &tl->classes[class].captured;
         struct gmt_tl_call *call = &captured->call;
         captured->class_index = class;
@@ -152,8 +162,9 @@ static int load_captured(struct gmt_timeline *tl)
         call->thread = gmt_query_id(&query, 7);
         call->stream = gmt_query_id(&query, 8);
         call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
-        if (!gmt_index_within(call->api, tl->api_count))
+        if (!gmt_index_within(call->api, tl->api_count)) {
             call->api = 0;
+        }
         captured->argument_set = gmt_query_id(&query, 9);
         captured->arguments_complete = gmt_query_int(&query, 10) != 0;
     }
@@ -178,8 +189,9 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
     struct gmt_query query;
 
     tl->nodes = calloc((size_t)rows + 1, sizeof(*tl->nodes));
-    if (tl->nodes == NULL)
+    if (tl->nodes == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT start_ns, end_ns, call_id, kernel_name_id, grid_x, grid_y, "
                             "grid_z, block_x, block_y, block_z, graph " GMT_NODES_WHERE);
@@ -224,20 +236,23 @@ static int mark_beside(struct gmt_timeline *tl)
         order[i][0] = tl->nodes[i].device_start_ns;
         order[i][1] = (int64_t)i;
     }
-    if (order != NULL)
+    if (order != NULL) {
         gmt_sort_pairs(order, tl->node_count);
+    }
     for (size_t i = 0; order != NULL && beside != NULL && i < tl->node_count; i++) {
         size_t index = (size_t)order[i][1];
 
-        if (tl->nodes[index].device_start_ns < until)
+        if (tl->nodes[index].device_start_ns < until) {
             beside[index] = beside[owner] = true;
+        }
         if (tl->nodes[index].device_end_ns > until) {
             until = tl->nodes[index].device_end_ns;
             owner = index;
         }
     }
-    for (size_t i = 0; beside != NULL && i < tl->node_count; i++)
+    for (size_t i = 0; beside != NULL && i < tl->node_count; i++) {
         tl->classes[tl->nodes[i].class_index].beside += beside[i];
+    }
     int rc = order != NULL && beside != NULL ? 0 : -ENOMEM;
     free(order);
     free(beside);
@@ -249,30 +264,39 @@ int gmt_graph_kernels_load(struct gmt_timeline *tl)
     struct candidates candidates = {0};
     int64_t rows = 0;
 
-    if (!gmt_trace_has_column(tl->db, "device_op", "kernel_name_id"))
+    if (!gmt_trace_has_column(tl->db, "device_op", "kernel_name_id")) {
         return 0;
+    }
     int rc = gmt_query_int64(tl->db, "SELECT count(*) " GMT_NODES_WHERE, &rows);
-    if (rc != 0 || rows == 0)
+    if (rc != 0 || rows == 0) {
         return rc;
-    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))
+    }
+    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows)) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
-        if (tl->launches[i].class_index >= 0)
+        if (tl->launches[i].class_index >= 0) {
             tl->classes[tl->launches[i].class_index].alone++;
+        }
     }
     rc = load_captured(tl);
-    if (rc == 0)
+    if (rc == 0) {
         rc = load_candidates(tl, &candidates);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = load_nodes(tl, &candidates, rows);
+    }
     free(candidates.rows);
-    if (tl->node_count > 1)
+    if (tl->node_count > 1) {
         qsort(tl->nodes, tl->node_count, sizeof(*tl->nodes), compare_nodes);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = mark_beside(tl);
+    }
     for (size_t i = 0, at = 0; rc == 0 && i < tl->class_count; i++) {
-        if (tl->classes[i].in_graphs > 0)
+        if (tl->classes[i].in_graphs > 0) {
             tl->classes[i].nodes = &tl->nodes[at];
+        }
         at += (size_t)tl->classes[i].in_graphs;
     }
     return rc;
@@ -288,7 +312,8 @@ const struct gmt_tl_launch *gmt_class_launch(const struct gmt_timeline *tl,
 {
     static const struct gmt_tl_launch none = {.class_index = -1};
 
-    if (gmt_class_is_of_graphs(class))
+    if (gmt_class_is_of_graphs(class)) {
         return &class->captured;
+    }
     return class->alone > 0 ? &tl->launches[class->first_launch] : &none;
 }

@@ -33,19 +33,22 @@ int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id)
 {
     size_t low = 0, high = ids->n;
 
-    if (ids->n == 0 || id < ids->ids[0] || id > ids->ids[ids->n - 1])
+    if (ids->n == 0 || id < ids->ids[0] || id > ids->ids[ids->n - 1]) {
         return INT64_MIN;
+    }
     /* Ids mostly follow each other without gaps. */
     uint64_t guess = (uint64_t)id - (uint64_t)ids->ids[0];
-    if (guess < ids->n && ids->ids[guess] == id)
+    if (guess < ids->n && ids->ids[guess] == id) {
         return (int64_t)guess;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (ids->ids[middle] < id)
+        if (ids->ids[middle] < id) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < ids->n && ids->ids[low] == id ? (int64_t)low : INT64_MIN;
 }

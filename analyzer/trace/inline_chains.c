@@ -22,8 +22,9 @@ static int read_level(struct gmt_query *query, struct gmt_arena *arena,
 
     if (row == NULL || row->id != id) {
         row = GMT_PUSH(arena, table->rows, table->count);
-        if (row == NULL)
+        if (row == NULL) {
             return -ENOMEM;
+        }
         row->id = id;
     }
     if (level == 0) {
@@ -31,8 +32,9 @@ static int read_level(struct gmt_query *query, struct gmt_arena *arena,
         return 0;
     }
     struct gmt_inline_call *call = GMT_PUSH(arena, row->chain.calls, row->chain.call_count);
-    if (call == NULL)
+    if (call == NULL) {
         return -ENOMEM;
+    }
     *call = (struct gmt_inline_call){.function = gmt_query_text(query, 2, arena),
                                      .file = gmt_query_text(query, 3, arena),
                                      .line = gmt_query_count(query, 4),
@@ -46,13 +48,15 @@ int gmt_chain_table_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_chain_
     int full = 0;
 
     *table = (struct gmt_chain_table){0};
-    if (!gmt_has_chains(db))
+    if (!gmt_has_chains(db)) {
         return 0;
+    }
     int rc = gmt_query_open(&query, db,
                             "SELECT chain_id, level, function, file, line FROM v_inline_level "
                             "WHERE level >= 0 ORDER BY chain_id, level");
-    while (rc == 0 && full == 0 && gmt_query_next(&query))
+    while (rc == 0 && full == 0 && gmt_query_next(&query)) {
         full = read_level(&query, arena, table);
+    }
     rc = gmt_query_close(&query, rc);
     return full != 0 ? full : rc;
 }
@@ -73,11 +77,13 @@ struct gmt_inline_chain gmt_chain_of(const struct gmt_chain_table *table, struct
                                                        : NULL;
     struct gmt_inline_chain chain = {0};
 
-    if (row != NULL && (row->chain.call_count > 0 || file == NULL))
+    if (row != NULL && (row->chain.call_count > 0 || file == NULL)) {
         return row->chain;
+    }
     struct gmt_inline_call *call = file != NULL ? GMT_PUSH(arena, chain.calls, chain.call_count)
                                                 : NULL;
-    if (call != NULL)
+    if (call != NULL) {
         *call = (struct gmt_inline_call){.file = file, .line = line, .level = 1};
+    }
     return chain;
 }

@@ -20,11 +20,13 @@ static void order_by_stream(struct gmt_launch_rows *rows, int64_t (*keys)[2])
 {
     const struct gmt_timeline *tl = rows->timeline;
 
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
         set_pair(keys[i], tl->launches[i].call.stream, i);
+    }
     gmt_sort_pairs(keys, rows->n);
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
         rows->order[i] = (size_t)keys[i][1];
+    }
 }
 
 /* A sweep over starts: whoever starts before the latest end so far overlaps with its owner. */
@@ -34,17 +36,20 @@ static void find_overlaps(struct gmt_launch_rows *rows, int64_t (*keys)[2])
     int64_t until = INT64_MIN;
     size_t owner = 0;
 
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; i < rows->n; i++) {
         set_pair(keys[i], tl->launches[i].device_start_ns, i);
+    }
     gmt_sort_pairs(keys, rows->n);
     for (size_t i = 0; i < rows->n; i++) {
         size_t index = (size_t)keys[i][1];
         const struct gmt_tl_launch *launch = &tl->launches[index];
 
-        if (isnan(gmt_launch_time(launch)))
+        if (isnan(gmt_launch_time(launch))) {
             continue;
-        if (launch->device_start_ns < until)
+        }
+        if (launch->device_start_ns < until) {
             rows->overlapped[index] = rows->overlapped[owner] = true;
+        }
         if (launch->device_end_ns > until) {
             until = launch->device_end_ns;
             owner = index;
@@ -58,22 +63,26 @@ static int load_arguments(struct gmt_launch_rows *rows)
     int64_t count = 0, known = 0;
     int rc = gmt_query_int64(rows->timeline->db, "SELECT count(*) FROM launch_argument", &count);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_query_int64(rows->timeline->db,
                              "SELECT count(*) FROM launch WHERE arguments = 'complete'", &known);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     rows->arguments_known = known > 0;
     rows->arguments = calloc((size_t)count + 1, sizeof(*rows->arguments));
-    if (rows->arguments == NULL)
+    if (rows->arguments == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, rows->timeline->db,
                         "SELECT set_id, allocation_id, allocation_offset, "
                         "coalesce(parameter, -1) FROM launch_argument ORDER BY 1, 2, 3, 4");
-    while (rc == 0 && rows->argument_count < (size_t)count && gmt_query_next(&query))
+    while (rc == 0 && rows->argument_count < (size_t)count && gmt_query_next(&query)) {
         rows->arguments[rows->argument_count++] = (struct gmt_argument){
             gmt_query_int(&query, 0), gmt_query_int(&query, 1), gmt_query_int(&query, 2),
             gmt_query_int(&query, 3)};
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -85,10 +94,11 @@ static size_t first_of(const struct gmt_launch_rows *rows, int64_t set)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (rows->arguments[middle].set < set)
+        if (rows->arguments[middle].set < set) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -96,8 +106,9 @@ static size_t first_of(const struct gmt_launch_rows *rows, int64_t set)
 double gmt_launch_time(const struct gmt_tl_launch *launch)
 {
     if (launch->class_index < 0 || launch->measured || launch->device_start_ns == GMT_NO_TIME ||
-        launch->device_end_ns == GMT_NO_TIME)
+        launch->device_end_ns == GMT_NO_TIME) {
         return NAN;
+    }
     return (double)(launch->device_end_ns - launch->device_start_ns);
 }
 
@@ -109,10 +120,11 @@ static bool copy_between(const struct gmt_timeline *tl, int64_t from, int64_t to
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->copies[middle].call.begin_ns < from)
+        if (tl->copies[middle].call.begin_ns < from) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < tl->copy_count && tl->copies[low].call.begin_ns < to;
 }
@@ -124,18 +136,21 @@ static bool find_follows(const struct gmt_launch_rows *rows, size_t i)
 
     if (a->call.stream != b->call.stream || a->class_index < 0 || b->class_index < 0 ||
         copy_between(rows->timeline, a->call.begin_ns, b->call.begin_ns) ||
-        gmt_unseen_between(rows->timeline->unseen, a->call.begin_ns, b->call.begin_ns))
+        gmt_unseen_between(rows->timeline->unseen, a->call.begin_ns, b->call.begin_ns)) {
         return false;
-    if (rows->timeline->simulated)
+    }
+    if (rows->timeline->simulated) {
         return true;
+    }
     return !isnan(gmt_launch_time(a)) && !isnan(gmt_launch_time(b)) &&
            a->device_end_ns <= b->device_start_ns;
 }
 
 static void find_all_follows(struct gmt_launch_rows *rows)
 {
-    for (size_t i = 1; i < rows->n; i++)
+    for (size_t i = 1; i < rows->n; i++) {
         rows->follows[i] = find_follows(rows, i);
+    }
 }
 
 int gmt_launch_rows_load(struct gmt_launch_rows *rows, const struct gmt_timeline *tl)
@@ -149,14 +164,16 @@ int gmt_launch_rows_load(struct gmt_launch_rows *rows, const struct gmt_timeline
     rows->follows = calloc(rows->n + 1, sizeof(*rows->follows));
     rows->first = calloc(rows->n + 1, sizeof(*rows->first));
     if (keys == NULL || rows->order == NULL || rows->overlapped == NULL || rows->follows == NULL ||
-        rows->first == NULL)
+        rows->first == NULL) {
         goto out;
+    }
     order_by_stream(rows, keys);
     find_overlaps(rows, keys);
     find_all_follows(rows);
     rc = load_arguments(rows);
-    for (size_t i = 0; rc == 0 && i < rows->n; i++)
+    for (size_t i = 0; rc == 0 && i < rows->n; i++) {
         rows->first[i] = first_of(rows, tl->launches[i].argument_set);
+    }
 out:
     free(keys);
     return rc;
@@ -179,8 +196,9 @@ bool gmt_launch_rows_follows(const struct gmt_launch_rows *rows, size_t i)
 
 bool gmt_launch_rows_back_to_back(const struct gmt_launch_rows *rows, size_t i)
 {
-    if (!gmt_launch_rows_follows(rows, i))
+    if (!gmt_launch_rows_follows(rows, i)) {
         return false;
+    }
     const struct gmt_tl_launch *a = gmt_launch_rows_at(rows, i - 1),
                                *b = gmt_launch_rows_at(rows, i);
 
@@ -204,8 +222,9 @@ static bool share(const struct gmt_launch_rows *rows, const struct gmt_tl_launch
          i++) {
         for (size_t k = start; is_of(rows, k, b->argument_set); k++) {
             if (all[i].allocation == all[k].allocation && all[i].offset == all[k].offset &&
-                (!moved || all[i].parameter != all[k].parameter))
+                (!moved || all[i].parameter != all[k].parameter)) {
                 return true;
+            }
         }
     }
     return false;

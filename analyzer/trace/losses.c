@@ -69,11 +69,13 @@ struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_aren
                        "ORDER BY m.count DESC, m.kind, m.detail LIMIT 1",
                        kinds));
 
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         loss = (struct gmt_loss){gmt_query_text(&query, 0, arena), gmt_query_text(&query, 1, arena),
                                  gmt_query_count(&query, 2)};
-    if (loss.detail == NULL)
+    }
+    if (loss.detail == NULL) {
         loss = (struct gmt_loss){.kind = NULL};
+    }
     (void)gmt_query_close(&query, rc);
     return loss;
 }
@@ -81,16 +83,18 @@ struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_aren
 const struct gmt_loss_wording *gmt_loss_wording(const char *kind)
 {
     for (size_t i = 0; i < sizeof(wordings) / sizeof(wordings[0]); i++) {
-        if (strcmp(wordings[i].kind, kind) == 0)
+        if (strcmp(wordings[i].kind, kind) == 0) {
             return &wordings[i];
+        }
     }
     return NULL;
 }
 
 const char *gmt_loss_phrase(const struct gmt_loss_wording *wording, int64_t count)
 {
-    if (wording == NULL)
+    if (wording == NULL) {
         return count == 1 ? "time" : "times";
+    }
     return count == 1 ? wording->one : wording->many;
 }
 

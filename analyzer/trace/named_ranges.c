@@ -34,8 +34,9 @@ static int by_id(const void *a, const void *b)
 {
     const struct name *x = a, *y = b;
 
-    if (x->id != y->id)
+    if (x->id != y->id) {
         return x->id < y->id ? -1 : 1;
+    }
     return (x->domain_id > y->domain_id) - (x->domain_id < y->domain_id);
 }
 
@@ -44,8 +45,9 @@ static int by_pattern(const void *a, const void *b)
     const struct name *x = a, *y = b;
     int order = strcmp(x->pattern, y->pattern);
 
-    if (order == 0)
+    if (order == 0) {
         order = compare_texts(x->domain, y->domain);
+    }
     return order != 0 ? order : strcmp(x->text, y->text);
 }
 
@@ -58,11 +60,13 @@ static const char *pattern_of(struct gmt_arena *arena, const char *text)
         bool digit = isdigit((unsigned char)*at) != 0;
 
         *to++ = digit ? '#' : *at++;
-        while (digit && isdigit((unsigned char)*at))
+        while (digit && isdigit((unsigned char)*at)) {
             at++;
+        }
     }
-    if (pattern != NULL)
+    if (pattern != NULL) {
         *to = '\0';
+    }
     return pattern != NULL ? pattern : text;
 }
 
@@ -104,24 +108,29 @@ static int make_groups(struct gmt_named_ranges *all, struct names *names)
     struct name *items = names->items;
 
     all->groups = calloc(names->count + 1, sizeof(*all->groups));
-    if (all->groups == NULL)
+    if (all->groups == NULL) {
         return -ENOMEM;
-    if (names->count > 1)
+    }
+    if (names->count > 1) {
         qsort(items, names->count, sizeof(*items), by_pattern);
+    }
     for (size_t i = 0, end; i < names->count; i = end) {
         for (end = i + 1; end < names->count && strcmp(items[end].pattern, items[i].pattern) == 0 &&
-                          compare_texts(items[end].domain, items[i].domain) == 0;)
+                          compare_texts(items[end].domain, items[i].domain) == 0;) {
             end++;
+        }
         bool together = end - i > GMT_RANGE_NAMES_APART;
         for (size_t k = i; k < end; k++) {
-            if (k == i || !together)
+            if (k == i || !together) {
                 all->groups[all->group_count++] = (struct gmt_range_group){
                     .name = together ? items[k].pattern : items[k].text, .domain = items[k].domain};
+            }
             items[k].group = (int32_t)all->group_count - 1;
         }
     }
-    if (names->count > 1)
+    if (names->count > 1) {
         qsort(items, names->count, sizeof(*items), by_id);
+    }
     return 0;
 }
 
@@ -133,8 +142,9 @@ static void find_parents(struct gmt_named_range *ranges, size_t count)
     for (size_t i = 0; i < count; i++) {
         int32_t parent = i > 0 && ranges[i - 1].thread == ranges[i].thread ? (int32_t)i - 1 : -1;
 
-        while (parent >= 0 && ranges[parent].end_ns <= ranges[i].begin_ns)
+        while (parent >= 0 && ranges[parent].end_ns <= ranges[i].begin_ns) {
             parent = ranges[parent].parent;
+        }
         ranges[i].parent = parent;
     }
 }
@@ -145,8 +155,9 @@ static int load_ranges(struct gmt_named_ranges *all, const struct gmt_timeline *
     struct gmt_query query;
 
     all->ranges = calloc((size_t)rows + 1, sizeof(*all->ranges));
-    if (all->ranges == NULL)
+    if (all->ranges == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT CASE kind WHEN 'push' THEN coalesce(thread_id, -1) ELSE -1 END, begin_ns, end_ns, "
@@ -160,10 +171,12 @@ static int load_ranges(struct gmt_named_ranges *all, const struct gmt_timeline *
         *range = (struct gmt_named_range){.thread = gmt_query_int(&query, 0),
                                           .begin_ns = gmt_query_instant(&query, 1),
                                           .end_ns = gmt_query_time(&query, 2)};
-        if (name == NULL)
+        if (name == NULL) {
             continue;
-        if (range->end_ns == GMT_NO_TIME || range->end_ns < range->begin_ns)
+        }
+        if (range->end_ns == GMT_NO_TIME || range->end_ns < range->begin_ns) {
             range->end_ns = tl->end_ns > range->begin_ns ? tl->end_ns : range->begin_ns;
+        }
         range->group = name->group;
         all->groups[name->group].count++;
         all->groups[name->group].host_ns += (double)(range->end_ns - range->begin_ns);
@@ -182,10 +195,11 @@ static size_t after(const struct gmt_named_ranges *all, int64_t thread, int64_t 
         size_t middle = low + (high - low) / 2;
         const struct gmt_named_range *range = &all->ranges[middle];
 
-        if (range->thread < thread || (range->thread == thread && range->begin_ns <= at_ns))
+        if (range->thread < thread || (range->thread == thread && range->begin_ns <= at_ns)) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -198,10 +212,12 @@ int32_t gmt_named_ranges_at(const struct gmt_named_ranges *all, int64_t thread, 
         size_t next = after(all, where[i], begin_ns);
         int32_t at = next > 0 && all->ranges[next - 1].thread == where[i] ? (int32_t)next - 1 : -1;
 
-        while (at >= 0 && all->ranges[at].end_ns < begin_ns)
+        while (at >= 0 && all->ranges[at].end_ns < begin_ns) {
             at = all->ranges[at].parent;
-        if (at >= 0)
+        }
+        if (at >= 0) {
             return all->ranges[at].group;
+        }
     }
     return -1;
 }
@@ -215,15 +231,19 @@ int gmt_named_ranges_load(struct gmt_named_ranges *all, const struct gmt_timelin
         &tables);
 
     *all = (struct gmt_named_ranges){0};
-    if (rc == 0 && tables > 0)
+    if (rc == 0 && tables > 0) {
         rc = gmt_query_int64(tl->db, "SELECT count(*) FROM range", &rows);
-    if (rc != 0 || rows <= 0 || rows > INT32_MAX)
+    }
+    if (rc != 0 || rows <= 0 || rows > INT32_MAX) {
         return rc;
+    }
     rc = load_names(all, tl->db, &names);
-    if (rc == 0)
+    if (rc == 0) {
         rc = make_groups(all, &names);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = load_ranges(all, tl, &names, rows);
+    }
     free(names.items);
     return rc == 0 && all->strings.failed ? -ENOMEM : rc;
 }

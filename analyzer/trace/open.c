@@ -56,8 +56,9 @@ static int finish(const char *path, sqlite3 **db, char *message, size_t bytes)
         return rc;
     }
     rc = gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, db, message, bytes);
-    if (rc == 0)
+    if (rc == 0) {
         gmt_say(stderr, "gmanalyze: %s: made anew: %s\n", path, gmt_recovered_count(*db).text);
+    }
     return rc;
 }
 
@@ -67,9 +68,10 @@ static void point_at_spool(const char *path, char *message, size_t bytes)
     enum gmt_recording_state state = GMT_RECORDING_NONE;
     size_t used = strlen(message);
 
-    if (gmt_recording_state(path, &state) == 0 && state == GMT_RECORDING_LEFTOVER)
+    if (gmt_recording_state(path, &state) == 0 && state == GMT_RECORDING_LEFTOVER) {
         snprintf(message + used, bytes - used,
                  "; for a trace of what was recorded: gmanalyze recover -o NEW.db %s.spool", path);
+    }
 }
 
 static int open_or_finish(const char *path, sqlite3 **db, char *message, size_t bytes)
@@ -85,12 +87,15 @@ static int open_or_finish(const char *path, sqlite3 **db, char *message, size_t 
         gmt_recording_wait(path, GMT_OPEN_WAIT_NS);
         rc = gmt_trace_open(path, 0, db, message, bytes);
     }
-    if (is_taken && rc != 0)
+    if (is_taken && rc != 0) {
         point_at_spool(path, message, bytes);
-    if (rc != -EAGAIN)
+    }
+    if (rc != -EAGAIN) {
         return rc;
-    if (gmt_recording_state(path, &state) == 0 && state == GMT_RECORDING_LEFTOVER)
+    }
+    if (gmt_recording_state(path, &state) == 0 && state == GMT_RECORDING_LEFTOVER) {
         return finish(path, db, message, bytes);
+    }
     /* There is no spool to finish it from: what is there is right. */
     return gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, db, message, bytes);
 }
@@ -100,12 +105,14 @@ static int check_values(const char *path, sqlite3 *db, char *message, size_t byt
     sqlite3 *model = NULL;
     int rc = gmt_own_schema(&model);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_own_schema_values(db, model);
+    }
     sqlite3_close(model);
-    if (rc != 0)
+    if (rc != 0) {
         snprintf(message, bytes, "%s: %s", path,
                  rc == -ENOMEM ? gmt_guard_memory_reason() : gmt_guard_reason(db));
+    }
     return rc;
 }
 
@@ -115,8 +122,9 @@ int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes)
     gmt_memory_limit_lift();
     int rc = open_or_finish(path, db, message, bytes);
     gmt_memory_limit(gmt_guard_memory_bytes());
-    if (rc == 0)
+    if (rc == 0) {
         gmt_time_limit(*db);
+    }
     if (rc == 0 && (rc = check_values(path, *db, message, bytes)) != 0) {
         sqlite3_close(*db);
         *db = NULL;

@@ -34,14 +34,16 @@ static const struct gmt_tl_launch *launch_in(const struct gmt_timeline *tl,
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->launches[middle].call.begin_ns < interval.begin_ns)
+        if (tl->launches[middle].call.begin_ns < interval.begin_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     for (; low < tl->launch_count && tl->launches[low].call.begin_ns <= interval.end_ns; low++) {
-        if (tl->launches[low].measured)
+        if (tl->launches[low].measured) {
             return &tl->launches[low];
+        }
     }
     return NULL;
 }
@@ -55,10 +57,12 @@ static double kernel_ns(const struct gmt_timeline *tl, const struct gmt_tl_launc
 {
     double ns = NAN;
 
-    if (launch != NULL && launch->class_index >= 0)
+    if (launch != NULL && launch->class_index >= 0) {
         ns = tl->classes[launch->class_index].median_ns;
-    if (isnan(ns) && launch != NULL && launch->by_hardware)
+    }
+    if (isnan(ns) && launch != NULL && launch->by_hardware) {
         ns = interval_ns;
+    }
     return isnan(ns) ? 0 : fmin(ns, interval_ns);
 }
 
@@ -103,15 +107,17 @@ static double lost_ns(const struct gmt_timeline *tl, const struct held *held, in
         size_t middle = low + (high - low) / 2;
 
         if (tl->busy[middle].begin_ns < wait_ns) {
-            if (tl->busy[middle].end_ns > last_ns)
+            if (tl->busy[middle].end_ns > last_ns) {
                 last_ns = tl->busy[middle].end_ns;
+            }
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    if (last_ns < wait_ns)
+    if (last_ns < wait_ns) {
         slack_ns = (double)(wait_ns - last_ns);
+    }
     return fmin(held->host_ns, slack_ns + fmax(0, held->idle_ns - held->kernels_ns));
 }
 
@@ -147,13 +153,16 @@ static int load_rows(struct gmt_timeline *tl)
     int64_t rows = 0;
     int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM own_time", &rows);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
-    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))
+    }
+    if (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows)) {
         return -ENOMEM;
+    }
     tl->own = calloc((size_t)rows + 1, sizeof(*tl->own));
-    if (tl->own == NULL)
+    if (tl->own == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db, "SELECT begin_ns, end_ns FROM own_time WHERE beside = 0");
     while (rc == 0 && rows > 0 && gmt_query_next(&query)) {
         struct gmt_interval own = {gmt_query_instant(&query, 0), gmt_query_instant(&query, 1)};
@@ -161,8 +170,9 @@ static int load_rows(struct gmt_timeline *tl)
         rows--;
         own.begin_ns = own.begin_ns > tl->start_ns ? own.begin_ns : tl->start_ns;
         own.end_ns = own.end_ns < tl->end_ns ? own.end_ns : tl->end_ns;
-        if (own.end_ns > own.begin_ns)
+        if (own.end_ns > own.begin_ns) {
             tl->own[tl->own_count++] = own;
+        }
     }
     tl->own_count = gmt_intervals_merge(tl->own, tl->own_count);
     return gmt_query_close(&query, rc);
@@ -177,8 +187,9 @@ static int load_hashing(const struct gmt_timeline *tl, double *ns)
         "fingerprint f JOIN transfer t ON t.id = f.transfer_id WHERE hash_ns "
         "IS NOT NULL GROUP BY t.thread_id)");
 
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         *ns = fmax(0, (double)gmt_query_int(&query, 0));
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -191,8 +202,9 @@ double gmt_measured_kernels_ns(const struct gmt_timeline *tl)
 
         int64_t untimed = class->measured - class->repeated;
 
-        if (untimed > 0 && isfinite(class->median_ns))
+        if (untimed > 0 && isfinite(class->median_ns)) {
             ns += (double)untimed * class->median_ns;
+        }
     }
     return ns;
 }
@@ -203,18 +215,22 @@ int gmt_own_time_load(struct gmt_timeline *tl)
     int rc = 0;
 
     if (tl->simulated || !gmt_trace_has_column(tl->db, "own_time", "work") ||
-        !gmt_trace_has_column(tl->db, "fingerprint", "hash_ns"))
+        !gmt_trace_has_column(tl->db, "fingerprint", "hash_ns")) {
         return 0;
+    }
     rc = load_rows(tl);
-    if (rc == 0)
+    if (rc == 0) {
         rc = load_hashing(tl, &hashing_ns);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = sum_lost(tl, &lost);
+    }
     /* What the device did was the program's. */
-    if (rc == 0)
+    if (rc == 0) {
         tl->own_ns = fmin(lost + hashing_ns, gmt_timeline_recorded_ns(tl) -
                                                  gmt_intervals_length(tl->busy, tl->busy_count) -
                                                  gmt_measured_kernels_ns(tl));
+    }
     tl->own_ns = fmax(0, tl->own_ns);
     return rc;
 }

@@ -16,8 +16,9 @@
 __attribute__((cold, noinline)) static void note_damage(struct gmt_query *query, int column,
                                                         const char *what)
 {
-    if (!query->damaged)
+    if (!query->damaged) {
         gmt_guard_note_value(query->statement, column, what);
+    }
     query->damaged = true;
 }
 
@@ -41,8 +42,9 @@ int gmt_query_open(struct gmt_query *query, sqlite3 *db, const char *sql)
     query->code = sqlite3_prepare_v2(db, sql, -1, &query->statement, NULL);
     if (query->code != SQLITE_OK) {
         /* ERROR: a trace of an earlier version lacks tables. */
-        if (query->code != SQLITE_ERROR)
+        if (query->code != SQLITE_ERROR) {
             gmt_guard_note_failure(db);
+        }
         return -EIO;
     }
     note_declared(query);
@@ -69,8 +71,9 @@ static bool is_as_declared(struct gmt_query *query)
         int type = sqlite3_column_type(query->statement, column);
 
         if (type == SQLITE_INTEGER || type == SQLITE_NULL ||
-            (type == SQLITE_FLOAT && (query->reals >> column & 1) != 0))
+            (type == SQLITE_FLOAT && (query->reals >> column & 1) != 0)) {
             continue;
+        }
         note_damage(query, column,
                     (query->reals >> column & 1) != 0 ? "is no number" : "is no integer");
         return false;
@@ -80,8 +83,9 @@ static bool is_as_declared(struct gmt_query *query)
 
 bool gmt_query_next(struct gmt_query *query)
 {
-    if (query->damaged)
+    if (query->damaged) {
         return false;
+    }
     query->code = sqlite3_step(query->statement);
     gmt_progress_row();
     return query->code == SQLITE_ROW && is_as_declared(query);
@@ -93,12 +97,14 @@ int gmt_query_close(struct gmt_query *query, int rc)
     bool good = query->code == SQLITE_DONE || query->code == SQLITE_ROW || query->code == SQLITE_OK;
 
     /* Where it was not prepared, gmt_query_open has done that. */
-    if (!good && query->statement != NULL)
+    if (!good && query->statement != NULL) {
         gmt_guard_note_failure(sqlite3_db_handle(query->statement));
+    }
     sqlite3_finalize(query->statement);
     query->statement = NULL;
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     return good && !query->damaged ? 0 : -EIO;
 }
 
@@ -106,8 +112,9 @@ static int64_t integer_or(struct gmt_query *query, int column, int64_t otherwise
 {
     int64_t value = otherwise;
 
-    if (!gmt_value_integer(query->statement, column, &value))
+    if (!gmt_value_integer(query->statement, column, &value)) {
         query->damaged = true;
+    }
     return value;
 }
 
@@ -123,11 +130,13 @@ int64_t gmt_query_known(struct gmt_query *query, int column)
 
 static int32_t id_or(struct gmt_query *query, int column, int32_t otherwise)
 {
-    if (sqlite3_column_type(query->statement, column) == SQLITE_NULL)
+    if (sqlite3_column_type(query->statement, column) == SQLITE_NULL) {
         return otherwise;
+    }
     int64_t id = integer_or(query, column, 0);
-    if (id >= 0 && id <= INT32_MAX)
+    if (id >= 0 && id <= INT32_MAX) {
         return (int32_t)id;
+    }
     note_damage(query, column, "is no number that a recorder gives out");
     return otherwise;
 }
@@ -154,8 +163,9 @@ int64_t gmt_query_instant(struct gmt_query *query, int column)
 {
     int64_t time = gmt_query_time(query, column);
 
-    if (time != GMT_NO_TIME)
+    if (time != GMT_NO_TIME) {
         return time;
+    }
     note_damage(query, column, "is missing");
     return 0;
 }
@@ -174,11 +184,13 @@ double gmt_query_real(struct gmt_query *query, int column)
 {
     int type = sqlite3_column_type(query->statement, column);
 
-    if (type == SQLITE_NULL)
+    if (type == SQLITE_NULL) {
         return NAN;
+    }
     double value = sqlite3_column_double(query->statement, column);
-    if ((type == SQLITE_INTEGER || type == SQLITE_FLOAT) && isfinite(value))
+    if ((type == SQLITE_INTEGER || type == SQLITE_FLOAT) && isfinite(value)) {
         return value;
+    }
     note_damage(query, column, type == SQLITE_FLOAT ? "is infinite" : "is no number");
     return NAN;
 }
@@ -187,8 +199,9 @@ const char *gmt_query_text_here(struct gmt_query *query, int column)
 {
     const char *text;
 
-    if (!gmt_value_text(query->statement, column, &text))
+    if (!gmt_value_text(query->statement, column, &text)) {
         query->damaged = true;
+    }
     return text;
 }
 
@@ -202,7 +215,9 @@ int gmt_query_int64(sqlite3 *db, const char *sql, int64_t *value)
     struct gmt_query query;
     int rc = gmt_query_open(&query, db, sql);
 
-    if (rc == 0 && gmt_query_next(&query) && sqlite3_column_type(query.statement, 0) != SQLITE_NULL)
+    if (rc == 0 && gmt_query_next(&query) &&
+        sqlite3_column_type(query.statement, 0) != SQLITE_NULL) {
         *value = gmt_query_int(&query, 0);
+    }
     return gmt_query_close(&query, rc);
 }

@@ -38,8 +38,9 @@ static int add(struct spans *spans, struct span span)
         size_t room = spans->room > 0 ? 2 * spans->room : 64;
         struct span *grown = realloc(spans->items, room * sizeof(*grown));
 
-        if (grown == NULL)
+        if (grown == NULL) {
             return -ENOMEM;
+        }
         spans->items = grown;
         spans->room = room;
     }
@@ -55,10 +56,11 @@ static bool has(const struct spans *spans, int64_t thread, int64_t at_ns)
         size_t middle = low + (high - low) / 2;
         const struct span *span = &spans->items[middle];
 
-        if (span->thread < thread || (span->thread == thread && span->begin_ns <= at_ns))
+        if (span->thread < thread || (span->thread == thread && span->begin_ns <= at_ns)) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low > 0 && spans->items[low - 1].thread == thread &&
            at_ns <= spans->items[low - 1].end_ns;
@@ -86,8 +88,9 @@ static int load(sqlite3 *db, const char *name, struct spans *spans)
         "JOIN main.string n ON n.id = r.name_id LEFT JOIN main.string d ON d.id = r.domain_id "
         "WHERE n.text = ?1 OR n.text || '@' || d.text = ?1 ORDER BY 1, 2");
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_text(query.statement, 1, name, -1, SQLITE_STATIC);
+    }
     while (rc == 0 && gmt_query_next(&query)) {
         struct span span = {gmt_query_int(&query, 0), gmt_query_int(&query, 1),
                             gmt_query_int(&query, 2)};
@@ -115,9 +118,10 @@ static void explain(sqlite3 *db, const char *name, char *message, size_t bytes)
         before = ", ";
     }
     (void)gmt_query_close(&query, rc);
-    if (used < bytes && before[0] == ';')
+    if (used < bytes && before[0] == ';') {
         (void)snprintf(message + used, bytes - used,
                        ": the trace has none (NVTX_INJECTION64_PATH, see gmtrace(1))");
+    }
 }
 
 #define IN_RANGE "gmt_in_range(thread_id, begin_ns)"
@@ -147,8 +151,9 @@ static char *whole_table(sqlite3 *db, const char *table)
     int rc = gmt_query_open(&query, db,
                             "SELECT sql FROM sqlite_temp_master WHERE type = 'view' AND name = ?1");
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_text(query.statement, 1, table, -1, SQLITE_STATIC);
+    }
     if (rc == 0 && gmt_query_next(&query)) {
         const char *made = gmt_query_text_here(&query, 0);
         const char *select = made != NULL ? strstr(made, as) : NULL;
@@ -199,22 +204,26 @@ int gmt_range_limit(sqlite3 *db, const char *name, char *message, size_t bytes)
                                              "WHERE type = 'table' AND name = 'range'",
                                              &tables);
 
-    if (rc == 0 && tables > 0)
+    if (rc == 0 && tables > 0) {
         rc = load(db, name, spans);
+    }
     if (rc == 0 && spans->count == 0) {
         explain(db, name, message, bytes);
         rc = -ENOENT;
     }
     if (rc != 0) {
-        if (spans != NULL)
+        if (spans != NULL) {
             free_spans(spans);
+        }
         return rc;
     }
     /* It takes the spans, and frees them on failure, too. */
     if (sqlite3_create_function_v2(db, "gmt_in_range", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, spans,
-                                   in_range, NULL, NULL, free_spans) != SQLITE_OK)
+                                   in_range, NULL, NULL, free_spans) != SQLITE_OK) {
         return -EIO;
-    for (size_t i = 0; rc == 0 && i < sizeof(limited) / sizeof(limited[0]); i++)
+    }
+    for (size_t i = 0; rc == 0 && i < sizeof(limited) / sizeof(limited[0]); i++) {
         rc = limit_table(db, &limited[i]);
+    }
     return rc;
 }

@@ -20,18 +20,24 @@ struct candidate {
 
 static int compare_kinds(const struct candidate *x, const struct candidate *y)
 {
-    if (x->site != y->site)
+    if (x->site != y->site) {
         return x->site < y->site ? -1 : 1;
-    if (x->api != y->api)
+    }
+    if (x->api != y->api) {
         return x->api < y->api ? -1 : 1;
-    if (x->thread != y->thread)
+    }
+    if (x->thread != y->thread) {
         return x->thread < y->thread ? -1 : 1;
-    if (x->stream != y->stream)
+    }
+    if (x->stream != y->stream) {
         return x->stream < y->stream ? -1 : 1;
-    if (x->direction != y->direction)
+    }
+    if (x->direction != y->direction) {
         return x->direction < y->direction ? -1 : 1;
-    if (x->host_class != y->host_class)
+    }
+    if (x->host_class != y->host_class) {
         return x->host_class < y->host_class ? -1 : 1;
+    }
     return (x->launches_before > y->launches_before) - (x->launches_before < y->launches_before);
 }
 
@@ -65,10 +71,12 @@ static void describe(const struct gmt_timeline *tl, const struct candidate *memb
 
         run->bytes += (double)copy->bytes;
         run->cost_ns += gmt_copy_cost_ns(tl, copy);
-        if ((double)copy->bytes > run->largest_bytes)
+        if ((double)copy->bytes > run->largest_bytes) {
             run->largest_bytes = (double)copy->bytes;
-        if (i == 0)
+        }
+        if (i == 0) {
             continue;
+        }
         const struct gmt_tl_copy *before = &tl->copies[members[i - 1].index];
         run->equal_sizes &= copy->bytes == before->bytes;
         run->one_place &= device_address(copy) != 0 &&
@@ -99,8 +107,9 @@ static size_t same_pattern(const struct gmt_timeline *tl, const struct candidate
         const struct gmt_tl_copy *a = &tl->copies[members[i - 1].index];
         const struct gmt_tl_copy *b = &tl->copies[members[i].index];
 
-        if (a->dst == 0 || a->src == 0 || b->dst == 0 || b->src == 0)
+        if (a->dst == 0 || a->src == 0 || b->dst == 0 || b->src == 0) {
             return n;
+        }
         int64_t d = (int64_t)(b->dst - a->dst), s = (int64_t)(b->src - a->src);
         if (i == 1) {
             dst = d;
@@ -123,27 +132,32 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
 
     *runs = (struct gmt_runs){0};
     for (size_t i = 0; i < tl->launch_count; i++) {
-        if (tl->launches[i].call.thread > max_thread)
+        if (tl->launches[i].call.thread > max_thread) {
             max_thread = tl->launches[i].call.thread;
+        }
     }
     launches = calloc((size_t)max_thread + 1, sizeof(*launches));
     runs->runs = calloc(tl->copy_count / GMT_RUN_MIN_COPIES + 1, sizeof(*runs->runs));
-    if (all == NULL || launches == NULL || runs->runs == NULL)
+    if (all == NULL || launches == NULL || runs->runs == NULL) {
         goto out;
+    }
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
         for (; next < tl->launch_count && tl->launches[next].call.begin_ns <= copy->call.begin_ns;
              next++) {
-            if (tl->launches[next].call.thread >= 0)
+            if (tl->launches[next].call.thread >= 0) {
                 launches[tl->launches[next].call.thread]++;
+            }
         }
         while (unseen != NULL && cuts < unseen->cut_count &&
-               unseen->cuts[cuts] <= copy->call.begin_ns)
+               unseen->cuts[cuts] <= copy->call.begin_ns) {
             cuts++;
+        }
         if (!copy->linear || copy->bytes <= 0 ||
-            (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H))
+            (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H)) {
             continue;
+        }
         int32_t thread = copy->call.thread;
         all[n++] = (struct candidate){
             .site = copy->call.site,
@@ -160,10 +174,12 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
         for (end = begin + 1; end < n && compare_kinds(&all[begin], &all[end]) == 0; end++)
             ;
         end = begin + same_pattern(tl, all + begin, end - begin);
-        if (end - begin < GMT_RUN_MIN_COPIES)
+        if (end - begin < GMT_RUN_MIN_COPIES) {
             continue;
-        for (size_t i = begin; i < end; i++)
+        }
+        for (size_t i = begin; i < end; i++) {
             tl->copies[all[i].index].run = (int32_t)runs->count;
+        }
         describe(tl, all + begin, end - begin, &runs->runs[runs->count++]);
     }
     rc = 0;

@@ -22,8 +22,10 @@ int gmt_sharing_begin(const struct gmt_timeline *tl, int64_t *begin_ns)
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t at_ns = gmt_query_time(&query, 1);
 
-        if (shares(tl, gmt_query_int(&query, 0)) && (*begin_ns == GMT_NO_TIME || at_ns < *begin_ns))
+        if (shares(tl, gmt_query_int(&query, 0)) &&
+            (*begin_ns == GMT_NO_TIME || at_ns < *begin_ns)) {
             *begin_ns = at_ns;
+        }
     }
     return gmt_query_close(&query, rc);
 }

@@ -43,8 +43,9 @@ static void read_line(struct gmt_query *query, struct gmt_arena *arena, double l
     line->kind = gmt_query_text(query, 7, arena);
     line->opcodes = gmt_query_text(query, 8, arena);
     line->instructions = gmt_query_real(query, 9);
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         *counts[i] = gmt_query_real(query, 10 + (int)i) / launches;
+    }
 }
 
 static int read_row(struct gmt_query *query, struct gmt_arena *arena,
@@ -57,8 +58,9 @@ static int read_row(struct gmt_query *query, struct gmt_arena *arena,
         const char *source = gmt_query_text(query, 3, arena);
 
         kernel = GMT_PUSH(arena, *kernels, *count);
-        if (kernel == NULL)
+        if (kernel == NULL) {
             return -ENOMEM;
+        }
         int64_t launches = gmt_query_count(query, 2);
         double excess = gmt_query_real(query, 19);
 
@@ -72,8 +74,9 @@ static int read_row(struct gmt_query *query, struct gmt_arena *arena,
     }
     struct gmt_source_line *line = GMT_PUSH(arena, kernel->lines, kernel->line_count);
 
-    if (line == NULL)
+    if (line == NULL) {
         return -ENOMEM;
+    }
     read_line(query, arena, (double)kernel->launches, line);
     return line->kind != NULL ? 0 : -ENOMEM;
 }
@@ -98,10 +101,12 @@ static int compare_keys(const void *a, const void *b)
 {
     const struct line_key *x = a, *y = b;
 
-    if (x->kernel_id != y->kernel_id)
+    if (x->kernel_id != y->kernel_id) {
         return x->kernel_id < y->kernel_id ? -1 : 1;
-    if (x->number != y->number)
+    }
+    if (x->number != y->number) {
         return x->number < y->number ? -1 : 1;
+    }
     int order = strcmp(x->file, y->file);
     return order != 0 ? order : strcmp(x->kind, y->kind);
 }
@@ -118,16 +123,18 @@ static struct line_key *keys_of(struct gmt_arena *arena, const struct gmt_kernel
             struct gmt_source_line *line = &kernels[i].lines[k];
             struct line_key *key = line->file != NULL ? GMT_PUSH(arena, keys, *key_count) : NULL;
 
-            if (key != NULL)
+            if (key != NULL) {
                 *key = (struct line_key){.kernel_id = kernels[i].kernel_id,
                                          .number = line->line,
                                          .file = line->file,
                                          .kind = line->kind,
                                          .line = line};
+            }
         }
     }
-    if (*key_count > 0)
+    if (*key_count > 0) {
         qsort(keys, *key_count, sizeof(*keys), compare_keys);
+    }
     return keys;
 }
 
@@ -142,12 +149,14 @@ static void add_chain(struct gmt_query *query, struct gmt_arena *arena, struct l
                                ? bsearch(&wanted, keys, key_count, sizeof(*keys), compare_keys)
                                : NULL;
 
-    if (key == NULL || key->line->all_chains++ >= GMT_LINE_CHAINS)
+    if (key == NULL || key->line->all_chains++ >= GMT_LINE_CHAINS) {
         return;
+    }
     struct gmt_inline_chain *chain = GMT_PUSH(arena, key->line->chains, key->line->chain_count);
-    if (chain != NULL)
+    if (chain != NULL) {
         *chain = gmt_chain_of(table, arena, gmt_query_int(query, 4),
                               gmt_query_text(query, 5, arena), gmt_query_int(query, 6));
+    }
 }
 
 /* Which calls the lines were inlined at, the ones with the most excess first. */
@@ -160,13 +169,15 @@ static int add_chains(sqlite3 *db, struct gmt_arena *arena, const struct gmt_ker
     struct gmt_query query;
     int rc = gmt_chain_table_load(db, arena, &table);
 
-    if (rc != 0 || key_count == 0)
+    if (rc != 0 || key_count == 0) {
         return rc;
+    }
     rc = gmt_query_open(&query, db,
                         gmt_has_chains(db) ? CHAINS_SQL("v_counted_instruction", "i.chain_id")
                                            : CHAINS_SQL("instruction", "NULL"));
-    while (rc == 0 && gmt_query_next(&query))
+    while (rc == 0 && gmt_query_next(&query)) {
         add_chain(&query, arena, keys, key_count, &table);
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -178,11 +189,13 @@ int gmt_kernel_lines_load(sqlite3 *db, struct gmt_arena *arena, struct gmt_kerne
 
     *kernels = NULL;
     *count = 0;
-    while (rc == 0 && full == 0 && gmt_query_next(&query))
+    while (rc == 0 && full == 0 && gmt_query_next(&query)) {
         full = read_row(&query, arena, kernels, count);
+    }
     rc = gmt_query_close(&query, rc);
-    if (rc != 0 || full != 0)
+    if (rc != 0 || full != 0) {
         return full != 0 ? full : rc;
+    }
     return add_chains(db, arena, *kernels, *count);
 }
 
@@ -192,8 +205,9 @@ bool gmt_source_line_ratio(const struct gmt_source_line *line, double *actual, d
     double passes = shared ? line->wavefronts : line->sectors;
     double least = shared ? line->ideal_wavefronts : line->ideal_sectors;
 
-    if (!isfinite(passes) || !(line->requests > 0))
+    if (!isfinite(passes) || !(line->requests > 0)) {
         return false;
+    }
     *actual = passes / line->requests;
     *ideal = least / line->requests;
     return true;
@@ -208,12 +222,14 @@ static void split(struct gmt_arena *arena, char *text, struct gmt_source_text *s
         bool last = *end == '\0';
         const char **line = GMT_PUSH(arena, source->lines, source->line_count);
 
-        if (line == NULL)
+        if (line == NULL) {
             return;
+        }
         *line = text;
         *end = '\0';
-        if (last)
+        if (last) {
             return;
+        }
         text = end + 1;
     }
 }
@@ -227,19 +243,22 @@ static char *read_disk(struct gmt_arena *arena, const char *file)
     FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *text = NULL;
 
-    if (in != NULL && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size < LIMIT)
+    if (in != NULL && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size < LIMIT) {
         text = gmt_arena_alloc(arena, (size_t)info.st_size + 1);
+    }
     if (text != NULL) {
         size_t length = fread(text, 1, (size_t)info.st_size, in);
 
         text[length] = '\0';
-        if (ferror(in) || memchr(text, '\0', length) != NULL)
+        if (ferror(in) || memchr(text, '\0', length) != NULL) {
             text = NULL;
+        }
     }
-    if (in != NULL)
+    if (in != NULL) {
         (void)fclose(in);
-    else if (fd >= 0)
+    } else if (fd >= 0) {
         (void)close(fd);
+    }
     return text;
 }
 
@@ -250,8 +269,9 @@ const char *gmt_source_trimmed(struct gmt_arena *arena, const char *line)
     /* "http://" in a string is no comment, but a quotation may end there all the same. */
     size_t length = comment != NULL && comment > begin ? (size_t)(comment - begin) : strlen(begin);
 
-    while (length > 0 && strchr(" \t\r", begin[length - 1]) != NULL)
+    while (length > 0 && strchr(" \t\r", begin[length - 1]) != NULL) {
         length--;
+    }
     return length > 0 ? gmt_arena_text(arena, "%.*s", (int)length, begin) : NULL;
 }
 
@@ -266,8 +286,9 @@ struct gmt_source_text gmt_source_text_load(sqlite3 *db, struct gmt_arena *arena
                             "SELECT f.state, f.text FROM source_file f JOIN string s "
                             "ON s.id = f.file_id WHERE s.text = ?1");
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_text(query.statement, 1, file, -1, SQLITE_STATIC);
+    }
     if (rc == 0 && gmt_query_next(&query)) {
         source.missing = gmt_query_text(&query, 0, arena);
         text = gmt_query_text(&query, 1, arena);

@@ -17,8 +17,9 @@ enum { CHUNK_BYTES = 16 };
 
 double gmt_tensor_map_inner_bytes(const struct gmt_tensor_map_row *map)
 {
-    if (map->interleaved || map->element_bits <= 0 || map->box[0] <= 0)
+    if (map->interleaved || map->element_bits <= 0 || map->box[0] <= 0) {
         return NAN;
+    }
     return (double)map->box[0] * (double)map->element_bits / 8;
 }
 
@@ -46,8 +47,9 @@ static double run_bytes(const struct gmt_tensor_map_row *map, int *dims)
     for (*dims = 1; *dims < most; ++*dims) {
         int dim = *dims;
 
-        if ((double)map->stride[dim] != run || map->step[dim] != 1 || map->box[dim] <= 0)
+        if ((double)map->stride[dim] != run || map->step[dim] != 1 || map->box[dim] <= 0) {
             break;
+        }
         run *= extent(map, dim);
     }
     return run;
@@ -57,8 +59,9 @@ static double run_bytes(const struct gmt_tensor_map_row *map, int *dims)
 static double middle_share(const struct gmt_tensor_map_row *map, int first_dim)
 {
     for (int dim = first_dim; dim < map->rank; dim++) {
-        if (map->stride[dim] / CHUNK_BYTES % 2 != 0 && map->dim[dim] > 1 && !are_even(map, dim))
+        if (map->stride[dim] / CHUNK_BYTES % 2 != 0 && map->dim[dim] > 1 && !are_even(map, dim)) {
             return 0.5;
+        }
     }
     return map->address / CHUNK_BYTES % 2 != 0 ? 1 : 0;
 }
@@ -67,8 +70,9 @@ double gmt_tensor_map_sector_ratio(const struct gmt_tensor_map_row *map)
 {
     int dims = 1;
 
-    if (map->rank < 1 || map->rank > GMT_TENSOR_DIMS)
+    if (map->rank < 1 || map->rank > GMT_TENSOR_DIMS) {
         return NAN;
+    }
     double run = run_bytes(map, &dims), middle = middle_share(map, dims);
     double sectors = (1 - middle) * ceil(run / GMT_SECTOR_BYTES) +
                      middle * ceil((run + CHUNK_BYTES) / GMT_SECTOR_BYTES);
@@ -141,10 +145,12 @@ static int compare_calls(const void *a, const void *b)
 {
     const struct gmt_tensor_map_call *x = a, *y = b;
 
-    if (x->call.site != y->call.site)
+    if (x->call.site != y->call.site) {
         return x->call.site < y->call.site ? -1 : 1;
-    if (x->map != y->map)
+    }
+    if (x->map != y->map) {
         return x->map < y->map ? -1 : 1;
+    }
     return (x->call.id > y->call.id) - (x->call.id < y->call.id);
 }
 
@@ -163,8 +169,9 @@ static int load_calls(struct gmt_tensor_maps *maps, const struct gmt_timeline *t
                                               ? NULL
                                               : GMT_PUSH(arena, maps->calls, maps->call_count);
 
-        if (map == SIZE_MAX)
+        if (map == SIZE_MAX) {
             continue;
+        }
         if (row == NULL) {
             rc = -ENOMEM;
             break;
@@ -180,8 +187,9 @@ static int load_calls(struct gmt_tensor_maps *maps, const struct gmt_timeline *t
         row->call.site = gmt_timeline_site(tl, row->call.stack_id, row->call.caller);
     }
     rc = gmt_query_close(&query, rc);
-    if (rc == 0 && maps->call_count > 1)
+    if (rc == 0 && maps->call_count > 1) {
         qsort(maps->calls, maps->call_count, sizeof(*maps->calls), compare_calls);
+    }
     return rc;
 }
 
@@ -198,8 +206,9 @@ static int load_uses(struct gmt_tensor_maps *maps, const struct gmt_timeline *tl
         int32_t class_index = gmt_timeline_class(tl, gmt_query_id(&query, 0));
         size_t map = find(maps, gmt_query_id(&query, 1));
 
-        if (class_index < 0 || map == SIZE_MAX)
+        if (class_index < 0 || map == SIZE_MAX) {
             continue;
+        }
         struct gmt_tensor_map_use *use = GMT_PUSH(arena, maps->uses, maps->use_count);
         if (use == NULL) {
             rc = -ENOMEM;
@@ -216,9 +225,11 @@ int gmt_tensor_maps_load(struct gmt_tensor_maps *maps, const struct gmt_timeline
 {
     memset(maps, 0, sizeof(*maps));
     int rc = load_maps(maps, timeline->db, arena);
-    if (rc == 0 && maps->count > 0)
+    if (rc == 0 && maps->count > 0) {
         rc = load_calls(maps, timeline, arena);
-    if (rc == 0 && maps->count > 0)
+    }
+    if (rc == 0 && maps->count > 0) {
         rc = load_uses(maps, timeline, arena);
+    }
     return rc;
 }

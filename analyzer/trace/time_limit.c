@@ -27,10 +27,12 @@ static void time_is_over(int number)
     sqlite3 *db = watched;
 
     (void)number;
-    if (db != NULL)
+    if (db != NULL) {
         sqlite3_interrupt(db);
-    if (db == NULL && !is_whole)
+    }
+    if (db == NULL && !is_whole) {
         return;
+    }
     left_s = left_s - 1;
     if (left_s < 0) {
         ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
@@ -41,8 +43,9 @@ static void time_is_over(int number)
 
 static void forget(void *db)
 {
-    if (watched == db)
+    if (watched == db) {
         watched = NULL;
+    }
 }
 
 static void no_value(sqlite3_context *context, int n, sqlite3_value **values)
@@ -56,8 +59,9 @@ static void remember(const char *path, const char *reason)
 {
     FILE *words = fmemopen(last_words, sizeof(last_words), "w");
 
-    if (words == NULL)
+    if (words == NULL) {
         return;
+    }
     gmt_say(words, "gmanalyze: %s: %s\n", path, reason);
     fclose(words);
 }
@@ -70,8 +74,9 @@ static void set_timer(int64_t ns)
 
     timer.it_value.tv_sec = (time_t)(ns / 1000000000);
     timer.it_value.tv_usec = (suseconds_t)(ns % 1000000000 / 1000);
-    if (sigaction(SIGPROF, &action, NULL) == 0)
+    if (sigaction(SIGPROF, &action, NULL) == 0) {
         (void)setitimer(ITIMER_PROF, &timer, NULL);
+    }
 }
 
 void gmt_time_limit(sqlite3 *db)
@@ -81,8 +86,9 @@ void gmt_time_limit(sqlite3 *db)
 
     /* A function that nobody calls: its destructor is how a connection says that it closes. */
     if (sqlite3_create_function_v2(db, "gmt_watched", 0, SQLITE_UTF8, db, no_value, NULL, NULL,
-                                   forget) != SQLITE_OK)
+                                   forget) != SQLITE_OK) {
         return;
+    }
     watched = db;
     left_ns = left_ns > 0 ? left_ns : 0;
     left_s = GRACE_S + (sig_atomic_t)(left_ns / 1000000000);

@@ -32,11 +32,13 @@ static int load_process(struct gmt_timeline *tl)
         tl->end_ns = gmt_query_time(&query, 6);
     }
     rc = gmt_query_close(&query, rc);
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     rc = gmt_query_open(&query, tl->db, "SELECT value = '1' FROM meta WHERE key = 'complete'");
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         tl->complete = gmt_query_int(&query, 0) != 0;
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -48,11 +50,13 @@ static int load_kind(struct gmt_timeline *tl)
         tl->db, "SELECT count(*) FROM capability WHERE name = 'software_device' AND state = 'ok'",
         &simulated);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_query_int64(
             tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'instruction'", &tables);
-    if (rc == 0 && tables > 0)
+    }
+    if (rc == 0 && tables > 0) {
         rc = gmt_query_int64(tl->db, "SELECT EXISTS (SELECT 1 FROM instruction)", &rows);
+    }
     tl->simulated = simulated > 0;
     tl->has_instructions = rows > 0;
     return rc;
@@ -73,8 +77,9 @@ static int load_device(struct gmt_timeline *tl)
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_tl_device *device = &tl->device;
 
-        if (tl->device_count++ > 0)
+        if (tl->device_count++ > 0) {
             continue;
+        }
         device->name = gmt_query_text(&query, 0, &tl->strings);
         device->uuid = gmt_query_text(&query, 1, &tl->strings);
         device->driver_version = gmt_query_text(&query, 2, &tl->strings);
@@ -99,22 +104,26 @@ static int load_apis(struct gmt_timeline *tl)
     int64_t max = 0;
     int rc = gmt_query_int64(tl->db, "SELECT max(id) FROM api", &max);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     /* Ids are 16 bits wide in a spool; anything beyond is not ours. */
-    if (max < 0 || max > UINT16_MAX)
+    if (max < 0 || max > UINT16_MAX) {
         return -EIO;
+    }
     tl->api_count = (size_t)max + 1;
     tl->apis = calloc(tl->api_count, sizeof(*tl->apis));
-    if (tl->apis == NULL)
+    if (tl->apis == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db, "SELECT id, name, runtime_name FROM api WHERE id >= 0");
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t id = gmt_query_id(&query, 0);
 
         /* The largest came from a statement of its own. */
-        if (!gmt_index_within(id, tl->api_count))
+        if (!gmt_index_within(id, tl->api_count)) {
             continue;
+        }
         struct gmt_tl_api *api = &tl->apis[id];
         api->name = gmt_query_text(&query, 1, &tl->strings);
         api->runtime_name = gmt_query_text(&query, 2, &tl->strings);
@@ -164,19 +173,22 @@ static int load_stack_sites(struct gmt_timeline *tl)
     int64_t n = 0;
     int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM stack", &n);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     tl->stack_sites = calloc((size_t)n + 1, sizeof(*tl->stack_sites));
-    if (tl->stack_sites == NULL)
+    if (tl->stack_sites == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db,
                         "SELECT s.stack_id, s.frame_id, s.position = 0 AND f.function_id IS NULL, "
                         "f.module_id IS NULL AND f.function_id IS NOT NULL "
                         "FROM stack_frame s JOIN frame f ON f.id = s.frame_id WHERE f.runtime = 0 "
                         "ORDER BY s.stack_id, s.position");
     while (rc == 0 && gmt_query_next(&query)) {
-        if (tl->stack_site_count < (size_t)n || gmt_query_id(&query, 0) == search.stack)
+        if (tl->stack_site_count < (size_t)n || gmt_query_id(&query, 0) == search.stack) {
             add_site_frame(tl, &search, &query);
+        }
     }
     return gmt_query_close(&query, rc);
 }
@@ -186,20 +198,24 @@ struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struc
     struct gmt_interval host = {copy->call.begin_ns, copy->call.end_ns};
     bool timed = copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME;
 
-    if (tl->simulated || copy->unpriced)
+    if (tl->simulated || copy->unpriced) {
         return (struct gmt_interval){host.begin_ns, host.begin_ns};
+    }
     if (!copy->blocking) {
-        if (timed && copy->device_end_ns - copy->device_start_ns > host.end_ns - host.begin_ns)
+        if (timed && copy->device_end_ns - copy->device_start_ns > host.end_ns - host.begin_ns) {
             return (struct gmt_interval){copy->device_start_ns, copy->device_end_ns};
+        }
         return host;
     }
     host.begin_ns += copy->wait_ns;
     /* What the device saw is part of the call, whatever was still running before. */
     if (timed && copy->device_start_ns < host.begin_ns &&
-        copy->device_start_ns > copy->call.begin_ns)
+        copy->device_start_ns > copy->call.begin_ns) {
         host.begin_ns = copy->device_start_ns;
-    if (host.begin_ns > host.end_ns)
+    }
+    if (host.begin_ns > host.end_ns) {
         host.begin_ns = host.end_ns;
+    }
     return host;
 }
 
@@ -207,8 +223,9 @@ double gmt_copy_cost_ns(const struct gmt_timeline *tl, const struct gmt_tl_copy 
 {
     struct gmt_interval interval = gmt_copy_interval(tl, copy);
 
-    if (tl->simulated)
+    if (tl->simulated) {
         return NAN;
+    }
     return (double)(interval.end_ns - interval.begin_ns);
 }
 
@@ -251,13 +268,16 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
 
     *tl = (struct gmt_timeline){.db = db, .own_ns = NAN};
     gmt_progress_begin_rows("reading", rows_of(db));
-    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
         rc = steps[i](tl);
+    }
     gmt_progress_end();
-    if (rc == 0 && tl->strings.failed)
+    if (rc == 0 && tl->strings.failed) {
         rc = -ENOMEM;
-    if (rc != 0)
+    }
+    if (rc != 0) {
         snprintf(message, bytes, "%s", reason_of(db, rc));
+    }
     return rc;
 }
 

@@ -14,16 +14,18 @@ static int compare_calls(const void *a, const void *b)
 {
     const struct gmt_tl_call *x = a, *y = b;
 
-    if (x->begin_ns != y->begin_ns)
+    if (x->begin_ns != y->begin_ns) {
         return x->begin_ns < y->begin_ns ? -1 : 1;
+    }
     return (x->id > y->id) - (x->id < y->id);
 }
 
 static bool is_sorted(const char *rows, size_t n, size_t bytes)
 {
     for (size_t i = 1; i < n; i++) {
-        if (compare_calls(rows + (i - 1) * bytes, rows + i * bytes) > 0)
+        if (compare_calls(rows + (i - 1) * bytes, rows + i * bytes) > 0) {
             return false;
+        }
     }
     return true;
 }
@@ -37,8 +39,9 @@ static void sort_calls(void *rows, size_t n, size_t bytes)
     int64_t(*order)[2];
     char *at = rows, *from;
 
-    if (is_sorted(rows, n, bytes))
+    if (is_sorted(rows, n, bytes)) {
         return;
+    }
     order = calloc(n, sizeof(*order));
     from = malloc(n * bytes);
     if (order == NULL || from == NULL) {
@@ -50,10 +53,12 @@ static void sort_calls(void *rows, size_t n, size_t bytes)
             order[i][1] = (int64_t)i;
         }
         gmt_sort_pairs(order, n);
-        for (size_t i = 0; i < n; i++, at += bytes)
+        for (size_t i = 0; i < n; i++, at += bytes) {
             memcpy(at, from + (size_t)order[i][1] * bytes, bytes);
-        if (!is_sorted(rows, n, bytes)) /* ids of one moment were not in order */
+        }
+        if (!is_sorted(rows, n, bytes)) { /* ids of one moment were not in order */
             qsort(rows, n, bytes, compare_calls);
+        }
     }
     free(order);
     free(from);
@@ -73,18 +78,22 @@ static int derive_kernel_times(struct gmt_timeline *tl)
     size_t *first = calloc(tl->class_count + 1, sizeof(*first));
     int rc = -ENOMEM;
 
-    if (times == NULL || first == NULL)
+    if (times == NULL || first == NULL) {
         goto out;
-    for (size_t c = 0; c < tl->class_count; c++)
+    }
+    for (size_t c = 0; c < tl->class_count; c++) {
         tl->classes[c].alone = 0;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
 
-        if (launch->class_index < 0)
+        if (launch->class_index < 0) {
             continue;
+        }
         struct gmt_tl_class *class = &tl->classes[launch->class_index];
-        if (class->alone++ == 0)
+        if (class->alone++ == 0) {
             class->first_launch = i;
+        }
         class->measured += launch->measured || launch->repeated;
         class->repeated += launch->repeated;
         class->timed += !launch->measured && launch->device_end_ns != GMT_NO_TIME;
@@ -95,19 +104,22 @@ static int derive_kernel_times(struct gmt_timeline *tl)
 
         class->launches = class->alone + class->in_graphs;
         /* Nothing is said of what did not run: in a range of the run, say. */
-        for (size_t m = 0; class->launches == 0 && m < GMT_METRICS; m++)
+        for (size_t m = 0; class->launches == 0 && m < GMT_METRICS; m++) {
             class->counter[m] = NAN;
+        }
         first[c] = at;
-        for (int64_t i = 0; i < class->in_graphs; i++)
+        for (int64_t i = 0; i < class->in_graphs; i++) {
             times[at++] = class->nodes[i].device_end_ns - class->nodes[i].device_start_ns;
+        }
         at += (size_t) class->timed;
         class->timed = class->in_graphs;
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
 
-        if (launch->class_index < 0 || launch->measured || launch->device_end_ns == GMT_NO_TIME)
+        if (launch->class_index < 0 || launch->measured || launch->device_end_ns == GMT_NO_TIME) {
             continue;
+        }
         struct gmt_tl_class *class = &tl->classes[launch->class_index];
         times[first[launch->class_index] + (size_t) class->timed++] = launch->device_end_ns -
                                                                       launch->device_start_ns;
@@ -116,8 +128,9 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         struct gmt_tl_class *class = &tl->classes[c];
         size_t n = (size_t) class->timed;
 
-        if (n == 0)
+        if (n == 0) {
             continue;
+        }
         int64_t *mine = times + first[c];
         qsort(mine, n, sizeof(*mine), compare_int64);
         size_t below = (n - 1) / 2, above = n / 2; /* the same for an odd n */
@@ -137,8 +150,9 @@ static int derive_class_order(struct gmt_timeline *tl)
     size_t at = 0;
 
     tl->by_class = calloc(tl->launch_count + 1, sizeof(*tl->by_class));
-    if (tl->by_class == NULL || tl->launch_count > UINT32_MAX)
+    if (tl->by_class == NULL || tl->launch_count > UINT32_MAX) {
         return -ENOMEM;
+    }
     for (size_t c = 0; c < tl->class_count; c++) {
         tl->classes[c].of_class = tl->by_class + at;
         at += (size_t)tl->classes[c].alone;
@@ -149,8 +163,9 @@ static int derive_class_order(struct gmt_timeline *tl)
                                          ? &tl->classes[tl->launches[i].class_index]
                                          : NULL;
 
-        if (class != NULL)
+        if (class != NULL) {
             class->of_class[class->alone++] = (uint32_t)i;
+        }
     }
     return 0;
 }
@@ -158,11 +173,13 @@ static int derive_class_order(struct gmt_timeline *tl)
 /* Only launches of graphs are looked up by their id. */
 static int derive_launch_ids(struct gmt_timeline *tl)
 {
-    if (tl->node_count == 0)
+    if (tl->node_count == 0) {
         return 0;
+    }
     tl->launch_ids = calloc(tl->launch_count + 1, sizeof(*tl->launch_ids));
-    if (tl->launch_ids == NULL)
+    if (tl->launch_ids == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
         tl->launch_ids[i][0] = tl->launches[i].call.id;
         tl->launch_ids[i][1] = (int64_t)i;
@@ -176,15 +193,18 @@ static int derive_pending(struct gmt_timeline *tl)
     int64_t busy_until = INT64_MIN;
 
     tl->pending = calloc(tl->launch_count + 1, sizeof(*tl->pending));
-    if (tl->pending == NULL)
+    if (tl->pending == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
 
-        if (launch->device_end_ns == GMT_NO_TIME)
+        if (launch->device_end_ns == GMT_NO_TIME) {
             continue;
-        if (launch->device_end_ns > busy_until)
+        }
+        if (launch->device_end_ns > busy_until) {
             busy_until = launch->device_end_ns;
+        }
         tl->pending[tl->pending_count++] = (struct gmt_tl_pending){launch->call.begin_ns,
                                                                    busy_until};
     }
@@ -199,8 +219,9 @@ static void derive_waits(struct gmt_timeline *tl)
     for (size_t i = 0; i < tl->copy_count; i++) {
         struct gmt_tl_copy *copy = &tl->copies[i];
 
-        while (next < tl->pending_count && tl->pending[next].begin_ns <= copy->call.begin_ns)
+        while (next < tl->pending_count && tl->pending[next].begin_ns <= copy->call.begin_ns) {
             next++;
+        }
         int64_t busy_until = next > 0 ? tl->pending[next - 1].busy_until_ns : INT64_MIN;
         copy->wait_ns = busy_until > copy->call.begin_ns ? busy_until - copy->call.begin_ns : 0;
     }
@@ -208,8 +229,9 @@ static void derive_waits(struct gmt_timeline *tl)
 
 static void push_busy(struct gmt_timeline *tl, size_t capacity, int64_t start, int64_t end)
 {
-    if (tl->busy_count < capacity && start != GMT_NO_TIME && end != GMT_NO_TIME && end > start)
+    if (tl->busy_count < capacity && start != GMT_NO_TIME && end != GMT_NO_TIME && end > start) {
         tl->busy[tl->busy_count++] = (struct gmt_interval){start, end};
+    }
 }
 
 static int derive_busy(struct gmt_timeline *tl)
@@ -218,24 +240,30 @@ static int derive_busy(struct gmt_timeline *tl)
     int64_t ops = 0, memsets = 0;
     int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM device_op", &ops);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_query_int64(tl->db, "SELECT count(*) FROM memset", &memsets);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     size_t capacity = ops > 0 ? (size_t)ops : tl->copy_count + tl->launch_count + (size_t)memsets;
     tl->busy = calloc(capacity + 1, sizeof(*tl->busy));
-    if (tl->busy == NULL)
+    if (tl->busy == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db,
                         ops > 0 ? "SELECT start_ns, end_ns FROM device_op"
                                 : "SELECT device_start_ns, device_end_ns FROM memset");
-    while (rc == 0 && gmt_query_next(&query))
+    while (rc == 0 && gmt_query_next(&query)) {
         push_busy(tl, capacity, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
+    }
     rc = gmt_query_close(&query, rc);
-    for (size_t i = 0; ops == 0 && i < tl->copy_count; i++)
+    for (size_t i = 0; ops == 0 && i < tl->copy_count; i++) {
         push_busy(tl, capacity, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
-    for (size_t i = 0; ops == 0 && i < tl->launch_count; i++)
+    }
+    for (size_t i = 0; ops == 0 && i < tl->launch_count; i++) {
         push_busy(tl, capacity, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
+    }
     tl->has_device_times = tl->busy_count > 0;
     tl->busy_count = gmt_intervals_merge(tl->busy, tl->busy_count);
     return rc;
@@ -251,11 +279,13 @@ static void derive_after_launch(struct gmt_timeline *tl)
         struct gmt_tl_copy *copy = &tl->copies[i];
 
         for (; next < tl->launch_count && tl->launches[next].call.begin_ns <= copy->call.begin_ns;
-             next++)
+             next++) {
             launched = true;
+        }
         copy->after_launch = launched;
-        if (copy->blocking)
+        if (copy->blocking) {
             launched = false;
+        }
     }
 }
 
@@ -264,23 +294,30 @@ static void derive_span(struct gmt_timeline *tl)
     int64_t begin = INT64_MAX, end = INT64_MIN;
 
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (tl->copies[i].call.end_ns > end)
+        if (tl->copies[i].call.end_ns > end) {
             end = tl->copies[i].call.end_ns;
+        }
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
-        if (tl->launches[i].call.end_ns > end)
+        if (tl->launches[i].call.end_ns > end) {
             end = tl->launches[i].call.end_ns;
+        }
     }
-    if (tl->busy_count > 0 && tl->busy[tl->busy_count - 1].end_ns > end)
+    if (tl->busy_count > 0 && tl->busy[tl->busy_count - 1].end_ns > end) {
         end = tl->busy[tl->busy_count - 1].end_ns;
-    if (tl->copy_count > 0)
+    }
+    if (tl->copy_count > 0) {
         begin = tl->copies[0].call.begin_ns;
-    if (tl->launch_count > 0 && tl->launches[0].call.begin_ns < begin)
+    }
+    if (tl->launch_count > 0 && tl->launches[0].call.begin_ns < begin) {
         begin = tl->launches[0].call.begin_ns;
-    if (tl->start_ns == GMT_NO_TIME)
+    }
+    if (tl->start_ns == GMT_NO_TIME) {
         tl->start_ns = begin == INT64_MAX ? 0 : begin;
-    if (tl->end_ns == GMT_NO_TIME || tl->end_ns < tl->start_ns)
+    }
+    if (tl->end_ns == GMT_NO_TIME || tl->end_ns < tl->start_ns) {
         tl->end_ns = end > tl->start_ns ? end : tl->start_ns;
+    }
 }
 
 int gmt_timeline_derive(struct gmt_timeline *tl)
@@ -290,14 +327,18 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
     sort_calls(tl->allocations, tl->allocation_count, sizeof(*tl->allocations));
     int rc = derive_kernel_times(tl);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = derive_launch_ids(tl);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = derive_pending(tl);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = derive_busy(tl);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = derive_class_order(tl);
+    }
     derive_waits(tl);
     derive_after_launch(tl);
     derive_span(tl);

@@ -8,18 +8,21 @@ uint64_t gmt_timeline_site(const struct gmt_timeline *tl, int64_t stack_id, uint
 {
     size_t low = 0, high = tl->stack_site_count;
 
-    if (stack_id <= 0)
+    if (stack_id <= 0) {
         return caller;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->stack_sites[middle].stack_id < stack_id)
+        if (tl->stack_sites[middle].stack_id < stack_id) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    if (low < tl->stack_site_count && tl->stack_sites[low].stack_id == stack_id)
+    if (low < tl->stack_site_count && tl->stack_sites[low].stack_id == stack_id) {
         return tl->stack_sites[low].site;
+    }
     return caller;
 }
 
@@ -46,10 +49,11 @@ const struct gmt_tl_launch *gmt_timeline_launch(const struct gmt_timeline *tl, i
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->launch_ids[middle][0] < id)
+        if (tl->launch_ids[middle][0] < id) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return tl->launch_ids != NULL && low < tl->launch_count && tl->launch_ids[low][0] == id
                ? &tl->launches[tl->launch_ids[low][1]]
@@ -63,12 +67,14 @@ int64_t gmt_timeline_wait_ns(const struct gmt_timeline *tl, int64_t at_ns)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->pending[middle].begin_ns <= at_ns)
+        if (tl->pending[middle].begin_ns <= at_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    if (low == 0 || tl->pending[low - 1].busy_until_ns <= at_ns)
+    if (low == 0 || tl->pending[low - 1].busy_until_ns <= at_ns) {
         return 0;
+    }
     return tl->pending[low - 1].busy_until_ns - at_ns;
 }

@@ -14,10 +14,11 @@ static size_t first_since(const struct gmt_timeline *tl, int64_t begin_ns)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->copies[middle].call.begin_ns < begin_ns)
+        if (tl->copies[middle].call.begin_ns < begin_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }
@@ -44,10 +45,12 @@ int gmt_timeline_mark_gaps(struct gmt_timeline *tl)
     int rc = gmt_query_int64(
         tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'device_gap' AND type = 'table'",
         &tables);
-    if (rc != 0 || tables == 0)
+    if (rc != 0 || tables == 0) {
         return rc;
+    }
     rc = gmt_query_open(&query, tl->db, "SELECT begin_ns, end_ns FROM device_gap");
-    while (rc == 0 && gmt_query_next(&query))
+    while (rc == 0 && gmt_query_next(&query)) {
         mark(tl, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
+    }
     return gmt_query_close(&query, rc);
 }

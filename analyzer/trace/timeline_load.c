@@ -22,8 +22,9 @@ static void read_caller(const struct gmt_timeline *tl, struct gmt_query *query,
     call->thread = gmt_query_id(query, 6);
     call->stream = gmt_query_id(query, 7);
     call->site = gmt_timeline_site(tl, call->stack_id, call->caller);
-    if (!gmt_index_within(call->api, tl->api_count))
+    if (!gmt_index_within(call->api, tl->api_count)) {
         call->api = 0;
+    }
 }
 
 static void read_call(const struct gmt_timeline *tl, struct gmt_query *query,
@@ -39,8 +40,9 @@ static void read_times(struct gmt_query *query, int column, int64_t *start_ns, i
 {
     *start_ns = gmt_query_time(query, column);
     *end_ns = gmt_query_time(query, column + 1);
-    if (*start_ns == GMT_NO_TIME || *end_ns == GMT_NO_TIME)
+    if (*start_ns == GMT_NO_TIME || *end_ns == GMT_NO_TIME) {
         *start_ns = *end_ns = GMT_NO_TIME;
+    }
 }
 
 /* Room for all rows of a table; one to spare, so that an empty table is no special case. */
@@ -50,8 +52,9 @@ static void *rows_for(struct gmt_timeline *tl, const char *count_sql, size_t byt
     int64_t n = 0;
 
     if (gmt_query_int64(tl->db, count_sql, &n) != 0 || n < 0 ||
-        !gmt_guard_plausible_rows(tl->db, n))
+        !gmt_guard_plausible_rows(tl->db, n)) {
         return NULL;
+    }
     *capacity = (size_t)n;
     return calloc((size_t)n + 1, bytes);
 }
@@ -60,8 +63,9 @@ static uint8_t index_of_name(const char *text, const char *(*name)(unsigned), un
                              unsigned otherwise)
 {
     for (unsigned i = 0; text != NULL && i < n; i++) {
-        if (strcmp(name(i), text) == 0)
+        if (strcmp(name(i), text) == 0) {
             return (uint8_t)i;
+        }
     }
     return (uint8_t)otherwise;
 }
@@ -72,8 +76,9 @@ static int load_copies(struct gmt_timeline *tl)
     size_t capacity = 0;
 
     tl->copies = rows_for(tl, "SELECT count(*) FROM transfer", sizeof(*tl->copies), &capacity);
-    if (tl->copies == NULL)
+    if (tl->copies == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT " GMT_CALL_COLUMNS ", direction, dst_class, src_class, blocking, bytes, dst, src, "
@@ -111,8 +116,9 @@ static int load_launches(struct gmt_timeline *tl)
     size_t capacity = 0;
 
     tl->launches = rows_for(tl, "SELECT count(*) FROM launch", sizeof(*tl->launches), &capacity);
-    if (tl->launches == NULL)
+    if (tl->launches == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT " GMT_CALL_COLUMNS ", class_id, CASE WHEN measured IS NULL THEN 0 "
@@ -144,8 +150,9 @@ static char allocation_kind(const char *name)
         {"pool", 'o'}, {"mapped", 'v'}, {"array", 'y'}, {"mipmap", 'y'}, {"external", 'x'}};
 
     for (size_t i = 0; name != NULL && i < sizeof(taken) / sizeof(taken[0]); i++) {
-        if (strcmp(name, taken[i].name) == 0)
+        if (strcmp(name, taken[i].name) == 0) {
             return taken[i].kind;
+        }
     }
     return name != NULL ? name[0] : '?';
 }
@@ -157,8 +164,9 @@ static int load_allocations(struct gmt_timeline *tl)
 
     tl->allocations = rows_for(tl, "SELECT count(*) FROM allocation", sizeof(*tl->allocations),
                                &capacity);
-    if (tl->allocations == NULL)
+    if (tl->allocations == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT " GMT_CALL_COLUMNS ", kind, address, bytes, free_api_id, "
                             "free_begin_ns, free_end_ns FROM allocation");
@@ -182,8 +190,9 @@ static int load_classes(struct gmt_timeline *tl)
 
     tl->classes = rows_for(tl, "SELECT count(*) FROM kernel_class", sizeof(*tl->classes),
                            &capacity);
-    if (tl->classes == NULL)
+    if (tl->classes == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT c.id, k.name, k.registers, k.static_shared_bytes, c.dynamic_shared_bytes, "
@@ -215,8 +224,9 @@ static int load_classes(struct gmt_timeline *tl)
             .dynamic_shared_bytes = gmt_query_real(&query, 4),
             .local_bytes = gmt_query_real(&query, 5),
             .max_threads_per_block = gmt_query_real(&query, 17)};
-        for (size_t i = 0; i < GMT_METRICS; i++)
+        for (size_t i = 0; i < GMT_METRICS; i++) {
             class->counter[i] = NAN;
+        }
         class->median_ns = class->total_ns = NAN;
         class->footprint_bytes = class->mapped_bytes = class->writable_bytes = NAN;
     }
@@ -242,8 +252,9 @@ static int load_counters(struct gmt_timeline *tl)
         const char *group = gmt_query_text_here(&query, 2);
 
         for (size_t i = 0; class >= 0 && name != NULL && i < GMT_METRICS; i++) {
-            if (strcmp(names[i], name) == 0)
+            if (strcmp(names[i], name) == 0) {
                 tl->classes[class].counter[i] = gmt_query_real(&query, 3);
+            }
         }
         /* The software device counts what the software-patched group does, and more. */
         tl->has_patched |= group != NULL &&
@@ -276,8 +287,9 @@ static struct set_bytes *load_set_bytes(struct gmt_timeline *tl, size_t *count)
     *count = 0;
     struct set_bytes *sets = rows_for(tl, "SELECT count(DISTINCT set_id) FROM launch_argument",
                                       sizeof(*sets), &capacity);
-    if (sets == NULL)
+    if (sets == NULL) {
         return NULL;
+    }
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT set_id, CASE count(*) WHEN count(bytes) THEN sum(bytes) END, sum(mapped) FROM "
@@ -285,9 +297,10 @@ static struct set_bytes *load_set_bytes(struct gmt_timeline *tl, size_t *count)
         "nullif(h.bytes, 0) AS mapped FROM launch_argument a "
         "LEFT JOIN allocation d ON d.id = a.allocation_id "
         "LEFT JOIN host_allocation h ON h.id = a.allocation_id) GROUP BY set_id ORDER BY set_id");
-    while (rc == 0 && *count < capacity && gmt_query_next(&query))
+    while (rc == 0 && *count < capacity && gmt_query_next(&query)) {
         sets[(*count)++] = (struct set_bytes){gmt_query_int(&query, 0), gmt_query_real(&query, 1),
                                               gmt_query_real(&query, 2)};
+    }
     if (gmt_query_close(&query, rc) != 0) {
         free(sets);
         return NULL;
@@ -302,11 +315,13 @@ static void widen(struct gmt_tl_class *class, const struct gmt_tl_launch *launch
     struct set_bytes key = {.set = launch->argument_set};
     const struct set_bytes *found = bsearch(&key, sets, count, sizeof(key), compare_sets);
 
-    if (found == NULL)
+    if (found == NULL) {
         return;
+    }
     class->mapped_bytes = fmax(class->mapped_bytes, found->mapped);
-    if (launch->arguments_complete)
+    if (launch->arguments_complete) {
         class->footprint_bytes = fmax(class->footprint_bytes, found->bytes);
+    }
 }
 
 int gmt_timeline_load_footprints(struct gmt_timeline *tl)
@@ -314,15 +329,18 @@ int gmt_timeline_load_footprints(struct gmt_timeline *tl)
     size_t count = 0;
     struct set_bytes *sets = load_set_bytes(tl, &count);
 
-    if (sets == NULL)
+    if (sets == NULL) {
         return sqlite3_errcode(tl->db) == SQLITE_NOMEM ? -ENOMEM : -EIO;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
-        if (tl->launches[i].class_index >= 0)
+        if (tl->launches[i].class_index >= 0) {
             widen(&tl->classes[tl->launches[i].class_index], &tl->launches[i], sets, count);
+        }
     }
     for (size_t i = 0; i < tl->class_count; i++) {
-        if (tl->classes[i].in_graphs > 0)
+        if (tl->classes[i].in_graphs > 0) {
             widen(&tl->classes[i], &tl->classes[i].captured, sets, count);
+        }
     }
     free(sets);
     return 0;
@@ -339,7 +357,8 @@ int gmt_timeline_load_kernels(struct gmt_timeline *tl)
 {
     int rc = load_classes(tl);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = load_counters(tl);
+    }
     return rc == 0 ? load_launches(tl) : rc;
 }

@@ -24,23 +24,27 @@ static int measure(struct gmt_timeline *tl, struct gmt_tl_class *class)
     int64_t set = 0, last = 0;
     int rc = gmt_query_open(&query, tl->db, sql);
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, class->id);
+    }
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t id = gmt_query_id(&query, 1);
         int64_t parameter = gmt_query_int(&query, 2);
 
-        if (gmt_query_id(&query, 0) != set)
+        if (gmt_query_id(&query, 0) != set) {
             sum = (double)(last = 0);
+        }
         set = gmt_query_id(&query, 0);
         if (id == last || (parameter >= 0 && parameter < INT16_MAX &&
-                           gmt_parameter_is_const(class->signature, (int)parameter)))
+                           gmt_parameter_is_const(class->signature, (int)parameter))) {
             continue;
+        }
         last = id;
         sum += gmt_query_real(&query, 3);
         most = isnan(sum) ? NAN : fmax(most, sum);
-        if (isnan(most))
+        if (isnan(most)) {
             break;
+        }
     }
     class->writable_bytes = most > 0 ? most : NAN;
     return gmt_query_close(&query, rc);
@@ -63,8 +67,9 @@ int gmt_timeline_load_writable(struct gmt_timeline *tl)
     for (size_t i = 0; rc == 0 && i < tl->class_count; i++) {
         /* Of launches with incomplete arguments nothing is known. */
         if (isfinite(tl->classes[i].footprint_bytes) && tl->classes[i].signature != NULL &&
-            stores_in_a_loop(&tl->classes[i]))
+            stores_in_a_loop(&tl->classes[i])) {
             rc = measure(tl, &tl->classes[i]);
+        }
     }
     return rc;
 }

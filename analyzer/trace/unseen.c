@@ -40,8 +40,9 @@ static int add_cuts(struct gmt_unseen *unseen, const struct gmt_timeline *tl, co
     size_t room = unseen->cut_count;
     int rc = gmt_query_open(&query, tl->db, sql);
 
-    if (rc == 0 && name != NULL)
+    if (rc == 0 && name != NULL) {
         sqlite3_bind_text(query.statement, 1, name, -1, SQLITE_STATIC);
+    }
     while (rc == 0 && gmt_query_next(&query)) {
         if (unseen->cut_count == room) {
             int64_t *grown = realloc(unseen->cuts, (room = 2 * room + 64) * sizeof(*grown));
@@ -72,30 +73,36 @@ static int find_recorded(struct gmt_unseen *unseen, const struct gmt_timeline *t
     struct gmt_query query;
     const char *detail = NULL;
 
-    if (!gmt_range_scope(tl->db, name, sizeof(name)))
+    if (!gmt_range_scope(tl->db, name, sizeof(name))) {
         return 0;
+    }
     /* As reports show it: names may be redacted. */
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT detail FROM capability WHERE name = '" GMT_RANGE_SCOPE "'");
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         detail = gmt_query_text(&query, 0, report->arena);
+    }
     rc = gmt_query_close(&query, rc);
     unseen->limited = true;
     unseen->uses = gmt_arena_text(
         report->arena, "%s: uses outside of them are not in the trace",
         detail != NULL && detail[0] != '\0' ? detail : "only calls inside of ranges are recorded");
-    if (has(tl, "SELECT count(*) FROM main.capability WHERE name = '" GMT_RANGE_SCOPE_THREADS "'"))
+    if (has(tl,
+            "SELECT count(*) FROM main.capability WHERE name = '" GMT_RANGE_SCOPE_THREADS "'")) {
         unseen->calls = "other threads made calls that are not in the trace, while one was inside "
                         "of the range that was recorded";
-    if (rc == 0 && has(tl, "SELECT count(*) FROM main.sqlite_master WHERE name = 'range'"))
+    }
+    if (rc == 0 && has(tl, "SELECT count(*) FROM main.sqlite_master WHERE name = 'range'")) {
         rc = add_cuts(unseen, tl, recorded_cuts, name);
+    }
     return rc;
 }
 
 static int find_analysed(struct gmt_unseen *unseen, const struct gmt_timeline *tl)
 {
-    if (!gmt_range_is_limited(tl->db))
+    if (!gmt_range_is_limited(tl->db)) {
         return 0;
+    }
     unseen->limited = true;
     unseen->uses = "only calls inside of ranges are analysed: uses outside of them are not seen";
     return add_cuts(unseen, tl, analysed_cuts, NULL);
@@ -127,14 +134,16 @@ static const char *uncovered_calls(const struct gmt_timeline *tl, struct gmt_rep
     const char *why = NULL;
 
     if (!has(tl, "SELECT count(*) FROM main.sqlite_master WHERE type = 'table' AND name = "
-                 "'coverage'"))
+                 "'coverage'")) {
         return NULL;
+    }
     int rc = gmt_query_open(&query, tl->db, largest);
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         why = gmt_arena_text(
             report->arena, "the program called %s, which is not recorded: it may use the memory",
             gmt_query_int(&query, 1) != 0 ? gmt_query_text(&query, 0, report->arena)
                                           : "a function");
+    }
     (void)gmt_query_close(&query, rc);
     return why;
 }
@@ -145,21 +154,28 @@ int gmt_unseen_load(struct gmt_unseen *unseen, const struct gmt_timeline *tl,
     *unseen = (struct gmt_unseen){0};
     int rc = find_recorded(unseen, tl, report);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = find_analysed(unseen, tl);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
-    if (unseen->cut_count > 1)
+    }
+    if (unseen->cut_count > 1) {
         qsort(unseen->cuts, unseen->cut_count, sizeof(*unseen->cuts), compare_times);
+    }
     const char *calls = lost(tl, report, GMT_LOSSES_OF_CALLS);
-    if (calls == NULL && !tl->complete)
+    if (calls == NULL && !tl->complete) {
         calls = "the trace was never finished: what is missing may use the memory";
-    if (calls == NULL)
+    }
+    if (calls == NULL) {
         calls = uncovered_calls(tl, report);
-    if (calls != NULL)
+    }
+    if (calls != NULL) {
         unseen->calls = calls;
-    if (unseen->uses == NULL)
+    }
+    if (unseen->uses == NULL) {
         unseen->uses = unseen->calls != NULL ? unseen->calls : lost(tl, report, GMT_LOSSES_OF_USES);
+    }
     return 0;
 }
 
@@ -176,10 +192,11 @@ bool gmt_unseen_between(const struct gmt_unseen *unseen, int64_t from_ns, int64_
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (unseen->cuts[middle] < from_ns)
+        if (unseen->cuts[middle] < from_ns) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return unseen != NULL && low < unseen->cut_count && unseen->cuts[low] < to_ns;
 }

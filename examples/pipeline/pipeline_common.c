@@ -38,8 +38,9 @@ static int parse_number(const char *text, int low, int high, int *number)
     char *end = NULL;
     errno = 0;
     const long value = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < low || value > high)
+    if (errno != 0 || end == text || *end != '\0' || value < low || value > high) {
         return -1;
+    }
     *number = (int)value;
     return 0;
 }
@@ -49,8 +50,9 @@ int pipeline_parse(int argc, char **argv, const char *name, struct pipeline_opti
     *options = (struct pipeline_options){.size = 4096, .frames = 32};
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--help") == 0)
+        if (strcmp(argv[i], "--help") == 0) {
             return usage(stdout, name) < 0;
+        }
         if (strcmp(argv[i], "--check") == 0) {
             options->check = 1;
         } else if (strcmp(argv[i], "--time") == 0) {
@@ -90,10 +92,12 @@ void pipeline_fill_frame(float *frame, int size, uint32_t seed)
 
 void pipeline_stamp_frame(float *frame, int size, int number)
 {
-    for (int y = 0; y < 8; y++)
-        for (int x = 0; x < size; x++)
+    for (int y = 0; y < 8; y++) {
+        for (int x = 0; x < size; x++) {
             frame[(size_t)y * (size_t)size + (size_t)x] = (float)((x * 7 + number * 131 + y * 17) &
                                                                   PIPELINE_MAX_PIXEL);
+        }
+    }
 }
 
 void pipeline_fill_tiles(struct pipeline_tile *tiles, int number)
@@ -109,10 +113,12 @@ void pipeline_fill_atlas(float *atlas, int size, int number)
 {
     const int width = pipeline_atlas_width(size);
     const int height = pipeline_overlay_height(size);
-    for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
             atlas[(size_t)y * (size_t)width + (size_t)x] = (float)((x * 11 + y * 23 + number * 61) &
                                                                    PIPELINE_MAX_PIXEL);
+        }
+    }
 }
 
 uint64_t pipeline_checksum(uint64_t sum, const float *frame, int size, int number, int all)
@@ -120,8 +126,9 @@ uint64_t pipeline_checksum(uint64_t sum, const float *frame, int size, int numbe
     const size_t pixels = (size_t)size * (size_t)size;
     const size_t step = all ? 1 : 251;
     uint64_t part = 0;
-    for (size_t i = all ? 0 : (size_t)(number % 251); i < pixels; i += step)
+    for (size_t i = all ? 0 : (size_t)(number % 251); i < pixels; i += step) {
         part += ((uint64_t)frame[i] + 1) * (2 * (uint64_t)i + 1);
+    }
     return (sum ^ part) * 0x9e3779b97f4a7c15u + (uint64_t)number;
 }
 
@@ -134,8 +141,9 @@ static void reference_median(const float *in, float *out, int size)
                 const int row = pipeline_clamp(y + k - PIPELINE_TAPS / 2, size - 1);
                 const float value = in[(size_t)row * (size_t)size + (size_t)x];
                 int at = k;
-                for (; at > 0 && v[at - 1] > value; at--)
+                for (; at > 0 && v[at - 1] > value; at--) {
                     v[at] = v[at - 1];
+                }
                 v[at] = value;
             }
             out[(size_t)y * (size_t)size + (size_t)x] = v[PIPELINE_TAPS / 2];
@@ -148,11 +156,13 @@ static void reference_blur(const float *in, float *out, int size)
 {
     for (int y = 0; y < size; y++) {
         const float *rows[5];
-        for (int k = 0; k < 5; k++)
+        for (int k = 0; k < 5; k++) {
             rows[k] = in + (size_t)pipeline_clamp(y + k - 2, size - 1) * (size_t)size;
-        for (int x = 0; x < size; x++)
+        }
+        for (int x = 0; x < size; x++) {
             out[(size_t)x * (size_t)size + (size_t)y] = pipeline_blur5(
                 rows[0][x], rows[1][x], rows[2][x], rows[3][x], rows[4][x]);
+        }
     }
 }
 
@@ -176,9 +186,10 @@ static void reference_frame(float *a, float *b, float *trail, const float *atlas
             const size_t i = (size_t)y * (size_t)size + (size_t)x;
             trail[i] = pipeline_trail(b[i], trail[i]);
             a[i] = pipeline_join(b[i], trail[i]);
-            if (x < width && y < height)
+            if (x < width && y < height) {
                 a[i] = pipeline_overlay(
                     a[i], atlas[(size_t)y * (size_t)pipeline_atlas_width(size) + (size_t)x]);
+            }
         }
     }
 }
@@ -191,8 +202,9 @@ int pipeline_reference(const struct pipeline_options *options, uint64_t *sum)
                                 (size_t)pipeline_overlay_height(size);
     struct pipeline_tile tiles[PIPELINE_TILES];
     float *memory = calloc(5 * pixels + atlas_pixels, sizeof(float));
-    if (memory == NULL)
+    if (memory == NULL) {
         return -1;
+    }
     float *frames[2] = {memory, memory + pixels};
     float *a = memory + 2 * pixels;
     float *b = memory + 3 * pixels;
@@ -200,8 +212,9 @@ int pipeline_reference(const struct pipeline_options *options, uint64_t *sum)
     float *atlas = memory + 5 * pixels;
 
     *sum = 0;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         pipeline_fill_frame(frames[i], size, (uint32_t)i);
+    }
     for (int f = 0; f < options->frames; f++) {
         pipeline_stamp_frame(frames[f % 2], size, f);
         pipeline_fill_tiles(tiles, f);
@@ -217,8 +230,9 @@ int pipeline_report(const struct pipeline_options *options, const char *name, ui
 {
     printf("frames %d size %d checksum 0x%016llx\n", options->frames, options->size,
            (unsigned long long)sum);
-    if (!options->check)
+    if (!options->check) {
         return 0;
+    }
 
     uint64_t expected = 0;
     if (pipeline_reference(options, &expected) != 0) {

@@ -25,10 +25,12 @@ static int pipeline_need_device(const char *program)
 {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
         return pipeline_failed(program, "no usable CUDA device", error);
-    if (count == 0)
+    }
+    if (count == 0) {
         return pipeline_failed(program, "no usable CUDA device", cudaErrorNoDevice);
+    }
     return 0;
 }
 

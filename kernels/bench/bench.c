@@ -14,8 +14,9 @@
 
 int gmt_bench_check(struct gmt_bench *bench, cudaError_t status, const char *what)
 {
-    if (status == cudaSuccess)
+    if (status == cudaSuccess) {
         return 0;
+    }
     /* The call as it stands in the source, without its arguments. */
     snprintf(bench->error, sizeof(bench->error), "%.*s: %s", (int)strcspn(what, "("), what,
              cudaGetErrorString(status));

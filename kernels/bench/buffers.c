@@ -20,8 +20,9 @@
 static void release(struct gmt_bench *bench)
 {
     cudaFreeHost(bench->pinned);
-    if (bench->is_registered)
+    if (bench->is_registered) {
         cudaHostUnregister(bench->registered);
+    }
     free(bench->registered);
     free(bench->pageable);
     cudaFree(bench->far_from);
@@ -37,12 +38,15 @@ static bool take(struct gmt_bench *bench)
 {
     if (cudaMallocHost((void **)&bench->pinned, bench->host_bytes) != cudaSuccess ||
         cudaMalloc((void **)&bench->far_from, bench->host_bytes) != cudaSuccess ||
-        cudaMalloc((void **)&bench->far_to, bench->host_bytes) != cudaSuccess)
+        cudaMalloc((void **)&bench->far_to, bench->host_bytes) != cudaSuccess) {
         return false;
-    if (posix_memalign((void **)&bench->pageable, PAGE_BYTES, bench->host_bytes) != 0)
+    }
+    if (posix_memalign((void **)&bench->pageable, PAGE_BYTES, bench->host_bytes) != 0) {
         bench->pageable = NULL;
-    if (posix_memalign((void **)&bench->registered, PAGE_BYTES, bench->host_bytes) != 0)
+    }
+    if (posix_memalign((void **)&bench->registered, PAGE_BYTES, bench->host_bytes) != 0) {
         bench->registered = NULL;
+    }
     return bench->pageable != NULL && bench->registered != NULL;
 }
 
@@ -63,15 +67,17 @@ int gmt_bench_host_buffers(struct gmt_bench *bench)
     long free_pages = sysconf(_SC_AVPHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     int rc;
 
-    if (bench->pinned != NULL)
+    if (bench->pinned != NULL) {
         return 0;
+    }
     GMT_TRY(bench, cudaMemGetInfo(&free_bytes, &total_bytes));
     bench->host_bytes = wanted;
     while (bench->host_bytes > LEAST &&
            (bench->host_bytes > free_bytes / SHARE_OF_DEVICE ||
             (free_pages > 0 &&
-             bench->host_bytes > (size_t)free_pages * (size_t)page_bytes / SHARE_OF_HOST)))
+             bench->host_bytes > (size_t)free_pages * (size_t)page_bytes / SHARE_OF_HOST))) {
         bench->host_bytes /= 2;
+    }
     while (!take(bench)) {
         release(bench);
         bench->host_bytes /= 2;
@@ -87,16 +93,18 @@ int gmt_bench_host_buffers(struct gmt_bench *bench)
     try_register(bench);
     GMT_TRY(bench, cudaMemset(bench->far_from, 1, bench->host_bytes));
     GMT_TRY(bench, cudaMemset(bench->far_to, 1, bench->host_bytes));
-    if (bench->host_bytes < wanted)
+    if (bench->host_bytes < wanted) {
         gmt_bench_note(bench, "little free memory: the largest copies were left out");
+    }
 out:
     return rc;
 }
 
 void gmt_bench_release_buffers(struct gmt_bench *bench)
 {
-    if (bench->pinned != NULL)
+    if (bench->pinned != NULL) {
         release(bench);
+    }
     cudaFreeHost(bench->mapped);
     cudaFree(bench->mapped_copy);
     bench->mapped = bench->mapped_copy = NULL;

@@ -23,8 +23,9 @@ static size_t power_of_two_from(size_t bytes)
 {
     size_t power = 1;
 
-    while (power < bytes)
+    while (power < bytes) {
         power *= 2;
+    }
     return power;
 }
 
@@ -34,10 +35,12 @@ static int allocate_arena(struct gmt_bench *bench)
     size_t free_bytes, total_bytes;
     int rc;
 
-    if (wanted < WORKING_SET_USUAL)
+    if (wanted < WORKING_SET_USUAL) {
         wanted = WORKING_SET_USUAL;
-    if (wanted > WORKING_SET_MOST)
+    }
+    if (wanted > WORKING_SET_MOST) {
         wanted = WORKING_SET_MOST;
+    }
     bench->working_set_bytes = wanted;
     GMT_TRY(bench, cudaMemGetInfo(&free_bytes, &total_bytes));
     for (;;) {
@@ -51,14 +54,17 @@ static int allocate_arena(struct gmt_bench *bench)
                 break;
             }
         }
-        if (bench->working_set_bytes == WORKING_SET_LEAST)
+        if (bench->working_set_bytes == WORKING_SET_LEAST) {
             return rc;
+        }
         bench->working_set_bytes /= 2;
     }
-    if (bench->working_set_bytes < wanted)
+    if (bench->working_set_bytes < wanted) {
         gmt_bench_note(bench, "little free device memory: working sets are smaller than planned");
-    if (bench->working_set_bytes < 4 * (size_t)bench->properties.l2CacheSize)
+    }
+    if (bench->working_set_bytes < 4 * (size_t)bench->properties.l2CacheSize) {
         gmt_bench_note(bench, "working sets are below four times L2: device memory looks faster");
+    }
 out:
     return rc;
 }
@@ -70,12 +76,14 @@ static void set_extent(struct gmt_bench *bench)
 
     bench->pass_count = bench->quick ? PASSES_QUICK : PASSES_FULL;
     bench->budget_ns = bench->quick ? BUDGET_QUICK_NS : BUDGET_FULL_NS;
-    if (bench->process_count == GMT_PROCESSES_USUAL)
+    if (bench->process_count == GMT_PROCESSES_USUAL) {
         bench->process_count = usual;
-    else if (bench->process_count > usual)
+    } else if (bench->process_count > usual) {
         bench->budget_ns = bench->budget_ns / usual * bench->process_count;
-    if (bench->process_count == 0)
+    }
+    if (bench->process_count == 0) {
         bench->pass_count *= usual;
+    }
 }
 
 int gmt_bench_open(struct gmt_bench *bench, int device)
@@ -101,10 +109,13 @@ void gmt_bench_close(struct gmt_bench *bench)
 {
     gmt_bench_release_buffers(bench);
     cudaFree(bench->arena);
-    if (bench->stop != NULL)
+    if (bench->stop != NULL) {
         cudaEventDestroy(bench->stop);
-    if (bench->start != NULL)
+    }
+    if (bench->start != NULL) {
         cudaEventDestroy(bench->start);
-    if (bench->stream != NULL)
+    }
+    if (bench->stream != NULL) {
         cudaStreamDestroy(bench->stream);
+    }
 }

@@ -38,10 +38,12 @@ json_t *gmt_variant_work_json(const struct gmt_variant_work *work)
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].always || rows[i].value > 0)
+        if (rows[i].always || rows[i].value > 0) {
             json_object_set_new(object, rows[i].key, json_integer(llround(rows[i].value)));
+        }
     }
-    if (work->occupancy > 0)
+    if (work->occupancy > 0) {
         json_object_set_new(object, "occupancy", json_real(work->occupancy));
+    }
     return object;
 }

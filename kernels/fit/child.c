@@ -37,10 +37,12 @@ static int add_file_actions(posix_spawn_file_actions_t *actions, int pipe_end)
     /* The pipe first: it may be one of 0 to 2 where the parent was started without these. */
     int rc = posix_spawn_file_actions_adddup2(actions, pipe_end, GMT_CHILD_FD);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
+    }
     return rc;
 }
 
@@ -50,20 +52,23 @@ static int start(const struct gmt_child *child, pid_t *pid, int *reading)
     posix_spawn_file_actions_t actions;
     int ends[2];
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0) {
         return -errno;
+    }
     int rc = posix_spawn_file_actions_init(&actions);
     if (rc == 0) {
         rc = add_file_actions(&actions, ends[1]);
-        if (rc == 0)
+        if (rc == 0) {
             rc = posix_spawn(pid, child->program, &actions, NULL, child->arguments, environ);
+        }
         posix_spawn_file_actions_destroy(&actions);
     }
     close(ends[1]);
-    if (rc != 0)
+    if (rc != 0) {
         close(ends[0]);
-    else
+    } else {
         *reading = ends[0];
+    }
     return -rc;
 }
 
@@ -75,13 +80,16 @@ static void take_line(struct talk *talk, const char *line, size_t length)
     const char *what = json_string_value(json_object_get(message, "what"));
     json_t *result = json_object_get(message, "result");
 
-    if (result != NULL && talk->result == NULL)
+    if (result != NULL && talk->result == NULL) {
         talk->result = json_incref(result);
-    if (error != NULL)
+    }
+    if (error != NULL) {
         snprintf(talk->error, sizeof(talk->error), "%s", error);
-    if (what != NULL && talk->child->heard != NULL)
+    }
+    if (what != NULL && talk->child->heard != NULL) {
         talk->child->heard(talk->child->context,
                            json_number_value(json_object_get(message, "units")), what);
+    }
     json_decref(message);
 }
 
@@ -92,8 +100,9 @@ static void take_lines(struct talk *talk)
     for (;;) {
         char *end = memchr(talk->text + from, '\n', talk->bytes - from);
 
-        if (end == NULL)
+        if (end == NULL) {
             break;
+        }
         take_line(talk, talk->text + from, (size_t)(end - talk->text) - from);
         from = (size_t)(end - talk->text) + 1;
     }
@@ -108,18 +117,21 @@ static bool hear(struct talk *talk, int reading)
         size_t room = 2 * talk->room + READ_BYTES;
         char *text = room <= LINE_MOST ? realloc(talk->text, room) : NULL;
 
-        if (text == NULL)
+        if (text == NULL) {
             return false;
+        }
         talk->text = text;
         talk->room = room;
     }
     ssize_t got = read(reading, talk->text + talk->bytes, READ_BYTES);
-    if (got <= 0)
+    if (got <= 0) {
         return got < 0 && errno == EINTR;
+    }
     bool has_end = memchr(talk->text + talk->bytes, '\n', (size_t)got) != NULL;
     talk->bytes += (size_t)got;
-    if (has_end)
+    if (has_end) {
         take_lines(talk);
+    }
     return true;
 }
 
@@ -134,8 +146,9 @@ static bool listen_to(struct talk *talk, int reading)
             silent_s++;
         } else if (rc > 0) {
             silent_s = 0;
-            if (!hear(talk, reading))
+            if (!hear(talk, reading)) {
                 return true;
+            }
         }
     }
     return false;
@@ -150,8 +163,9 @@ static bool has_ended(pid_t pid, unsigned patience_s, int *status)
     for (unsigned naps = 0; naps <= patience_s * NAPS_PER_S; naps++) {
         pid_t rc = waitpid(pid, status, WNOHANG);
 
-        if (rc == pid || (rc < 0 && errno != EINTR))
+        if (rc == pid || (rc < 0 && errno != EINTR)) {
             return true;
+        }
         nanosleep(&nap, NULL);
     }
     return false;
@@ -160,14 +174,15 @@ static bool has_ended(pid_t pid, unsigned patience_s, int *status)
 static void say_why(const struct talk *talk, bool was_silent, int status, char *message,
                     size_t bytes)
 {
-    if (was_silent)
+    if (was_silent) {
         snprintf(message, bytes, "said nothing for %u s and was ended", talk->child->patience_s);
-    else if (talk->error[0] != '\0')
+    } else if (talk->error[0] != '\0') {
         snprintf(message, bytes, "failed: %s", talk->error);
-    else if (WIFSIGNALED(status))
+    } else if (WIFSIGNALED(status)) {
         snprintf(message, bytes, "was ended by signal %d", WTERMSIG(status));
-    else
+    } else {
         snprintf(message, bytes, "ended with status %d and no result", WEXITSTATUS(status));
+    }
 }
 
 int gmt_child_run(const struct gmt_child *child, json_t **result, char *message, size_t bytes)
@@ -189,8 +204,9 @@ int gmt_child_run(const struct gmt_child *child, json_t **result, char *message,
         was_silent = true;
         has_ended(pid, KILLED_PATIENCE_S, &status);
     }
-    if (talk.result == NULL)
+    if (talk.result == NULL) {
         say_why(&talk, was_silent, status, message, bytes);
+    }
     *result = talk.result;
     free(talk.text);
     return *result != NULL ? 0 : was_silent ? -ETIME : -ECHILD;
@@ -198,11 +214,13 @@ int gmt_child_run(const struct gmt_child *child, json_t **result, char *message,
 
 int gmt_child_begin(pid_t parent)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
         return -errno;
+    }
     /* After that: who looks from outside sees by the flag that it has begun. */
-    if (fcntl(GMT_CHILD_FD, F_SETFD, FD_CLOEXEC) != 0)
+    if (fcntl(GMT_CHILD_FD, F_SETFD, FD_CLOEXEC) != 0) {
         return -EBADF;
+    }
     return getppid() == parent ? 0 : -ESRCH;
 }
 
@@ -211,13 +229,15 @@ static void send_message(json_t *message)
     char *text = json_dumps(message, JSON_COMPACT | JSON_REAL_PRECISION(6));
     size_t left = text != NULL ? strlen(text) : 0;
 
-    if (text != NULL)
+    if (text != NULL) {
         text[left++] = '\n'; /* in the place of its end */
+    }
     for (const char *at = text; left > 0;) {
         ssize_t done = write(GMT_CHILD_FD, at, left);
 
-        if (done < 0 && errno != EINTR)
+        if (done < 0 && errno != EINTR) {
             break; /* nobody listens any more */
+        }
         if (done > 0) {
             at += done;
             left -= (size_t)done;

@@ -28,9 +28,10 @@ static void report(struct comparison *comparison, const char *path, const json_t
     char *right = model != NULL ? json_dumps(model, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 
     comparison->differences++;
-    if (comparison->out != NULL)
+    if (comparison->out != NULL) {
         gmt_say(comparison->out, "%s: refitted %.60s, model %.60s\n", path,
                 left != NULL ? left : "absent", right != NULL ? right : "absent");
+    }
     free(left);
     free(right);
 }
@@ -47,15 +48,17 @@ static void compare_objects(struct comparison *comparison, const char *path, jso
 
     json_object_foreach(refitted, key, value)
     {
-        if (path[0] == '\0' && is_about_the_run(key))
+        if (path[0] == '\0' && is_about_the_run(key)) {
             continue;
+        }
         snprintf(below, sizeof(below), "%s%s%s", path, path[0] != '\0' ? "." : "", key);
         compare(comparison, below, value, json_object_get(model, key));
     }
     json_object_foreach(model, key, value)
     {
-        if (json_object_get(refitted, key) != NULL || (path[0] == '\0' && is_about_the_run(key)))
+        if (json_object_get(refitted, key) != NULL || (path[0] == '\0' && is_about_the_run(key))) {
             continue;
+        }
         snprintf(below, sizeof(below), "%s%s%s", path, path[0] != '\0' ? "." : "", key);
         report(comparison, below, NULL, value);
     }
@@ -78,8 +81,9 @@ static void compare(struct comparison *comparison, const char *path, const json_
         double a = json_number_value(refitted);
         double b = json_number_value(model);
 
-        if (fabs(a - b) > comparison->tolerance * fmax(fabs(a), fabs(b)))
+        if (fabs(a - b) > comparison->tolerance * fmax(fabs(a), fabs(b))) {
             report(comparison, path, refitted, model);
+        }
     } else if (!json_equal(refitted, model)) {
         report(comparison, path, refitted, model);
     }
@@ -119,10 +123,12 @@ static void print_knees(const json_t *curve, FILE *out)
         double size = json_number_value(json_object_get(piece, "from_bytes"));
         size_t unit = 0;
 
-        for (; size >= 1024 && unit < 3; unit++)
+        for (; size >= 1024 && unit < 3; unit++) {
             size /= 1024;
-        if (i > 0)
+        }
+        if (i > 0) {
             fprintf(out, "%s%.3g %s", i == 1 ? "  knees at " : ", ", size, units[unit]);
+        }
     }
     fputc('\n', out);
 }
@@ -138,13 +144,14 @@ static void print_costs(const json_t *costs, FILE *out)
         const json_t *points = json_object_get(cost, "points");
         const json_t *last = json_array_get(points, json_array_size(points) - 1);
 
-        if (last != NULL)
+        if (last != NULL) {
             gmt_say(out, "  %-23s %10.1f us for %.0f MiB\n", name,
                     json_number_value(json_object_get(last, "median_ns")) / 1e3,
                     json_number_value(json_object_get(last, "bytes")) / 1048576);
-        else if (points == NULL)
+        } else if (points == NULL) {
             gmt_say(out, "  %-23s %10.1f us\n", name,
                     json_number_value(json_object_get(cost, "median")) / 1e3);
+        }
     }
 }
 
@@ -184,13 +191,15 @@ void gmt_model_summary(const json_t *model, FILE *out)
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         double median = number_at(model, "rates", rates[i].key, "median");
 
-        if (median > 0)
+        if (median > 0) {
             fprintf(out, "  %-32s %9.1f\n", rates[i].label, median / 1e9);
+        }
     }
     json_array_foreach(json_object_get(model, "notes"), note, value) gmt_say(
         out, "  note: %s\n", json_string_value(value) != NULL ? json_string_value(value) : "?");
-    if (json_is_true(json_object_get(model, "noisy")))
+    if (json_is_true(json_object_get(model, "noisy"))) {
         fprintf(out, "  noisy: timings of one kernel spread widely, or kernels waited for others: "
                      "the GPU was "
                      "busy, shared or throttled; calibrate again when it is idle\n");
+    }
 }

@@ -21,18 +21,21 @@ static double percentile(const double *sorted, size_t n, double fraction)
     double rank = fraction * (double)(n - 1);
     size_t below = (size_t)rank;
 
-    if (below + 1 >= n)
+    if (below + 1 >= n) {
         return sorted[n - 1];
+    }
     return sorted[below] + (rank - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
 int gmt_stat_of(double *samples, size_t n, struct gmt_stat *stat)
 {
-    if (n == 0)
+    if (n == 0) {
         return -EINVAL;
+    }
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(samples[i]) || samples[i] < 0)
+        if (!isfinite(samples[i]) || samples[i] < 0) {
             return -EINVAL;
+        }
     }
     qsort(samples, n, sizeof(samples[0]), compare_doubles);
     stat->median = percentile(samples, n, 0.5);
@@ -48,8 +51,9 @@ static size_t of_pass(const double *samples, const double *pass_of, size_t n, do
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (pass_of[i] <= pass && pass_of[i] >= pass)
+        if (pass_of[i] <= pass && pass_of[i] >= pass) {
             buffer[count++] = samples[i];
+        }
     }
     return count;
 }
@@ -57,8 +61,9 @@ static size_t of_pass(const double *samples, const double *pass_of, size_t n, do
 static bool is_first_of(const double *pass_of, size_t i)
 {
     for (size_t j = 0; j < i; j++) {
-        if (pass_of[j] <= pass_of[i] && pass_of[j] >= pass_of[i])
+        if (pass_of[j] <= pass_of[i] && pass_of[j] >= pass_of[i]) {
             return false;
+        }
     }
     return true;
 }
@@ -71,11 +76,13 @@ static int medians_of(const double *samples, const double *pass_of, size_t n, do
     for (size_t i = 0; i < n; i++) {
         struct gmt_stat one;
 
-        if (!is_first_of(pass_of, i))
+        if (!is_first_of(pass_of, i)) {
             continue;
+        }
         int rc = gmt_stat_of(buffer, of_pass(samples, pass_of, n, pass_of[i], buffer), &one);
-        if (rc != 0)
+        if (rc != 0) {
             return rc;
+        }
         medians[(*count)++] = one.median;
     }
     qsort(medians, *count, sizeof(*medians), compare_doubles);
@@ -86,8 +93,9 @@ static double mean_of(const double *values, size_t n)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         sum += values[i];
+    }
     return sum / (double)n;
 }
 
@@ -98,15 +106,18 @@ int gmt_stat_passes(const double *samples, const double *pass_of, size_t n, stru
     size_t count;
     int rc = -ENOMEM;
 
-    if (buffer == NULL || medians == NULL)
+    if (buffer == NULL || medians == NULL) {
         goto out;
+    }
     rc = medians_of(samples, pass_of, n, buffer, medians, &count);
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     memcpy(buffer, samples, n * sizeof(*buffer));
     rc = gmt_stat_of(buffer, n, &all);
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     stat->median = mean_of(medians, (count + 2) / 3);
     stat->spread = fmax(percentile(medians, count, 0.9), percentile(buffer, n, 0.9)) -
                    fmin(stat->median, percentile(buffer, n, 0.1));
@@ -122,10 +133,12 @@ int gmt_stat_rate(double *samples_ns, size_t n, double work, struct gmt_stat *ra
     struct gmt_stat time;
     int rc = gmt_stat_of(samples_ns, n, &time);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
-    if (!(samples_ns[0] > 0) || !(work > 0))
+    }
+    if (!(samples_ns[0] > 0) || !(work > 0)) {
         return -EINVAL;
+    }
     /* The reciprocal turns the order round, so percentiles of the rate are those of the time. */
     rate->median = work * 1e9 / time.median;
     rate->spread = work * 1e9 / percentile(samples_ns, n, 0.1) -
@@ -139,14 +152,16 @@ int gmt_fit_hockney(const struct gmt_curve_point *points, size_t n, struct gmt_c
     double sw = 0, swx = 0, swxx = 0, swt = 0, swxt = 0;
     double smallest = INFINITY, largest = -INFINITY;
 
-    if (n < 2)
+    if (n < 2) {
         return -EINVAL;
+    }
     for (size_t i = 0; i < n; i++) {
         double x = points[i].bytes;
         double t = points[i].time_ns;
 
-        if (!isfinite(t) || !isfinite(x) || t <= 0 || x < 0)
+        if (!isfinite(t) || !isfinite(x) || t <= 0 || x < 0) {
             return -EINVAL;
+        }
         smallest = fmin(smallest, x);
         largest = fmax(largest, x);
         sw += 1 / (t * t);
@@ -155,12 +170,14 @@ int gmt_fit_hockney(const struct gmt_curve_point *points, size_t n, struct gmt_c
         swt += 1 / t;
         swxt += x / t;
     }
-    if (!(largest > smallest))
+    if (!(largest > smallest)) {
         return -ERANGE;
+    }
 
     double determinant = sw * swxx - swx * swx;
-    if (!(determinant > 0))
+    if (!(determinant > 0)) {
         return -ERANGE;
+    }
     double latency = (swt * swxx - swxt * swx) / determinant;
     double per_byte = (sw * swxt - swx * swt) / determinant;
     if (latency < 0) {
@@ -168,8 +185,9 @@ int gmt_fit_hockney(const struct gmt_curve_point *points, size_t n, struct gmt_c
         per_byte = swxt / swxx;
     }
     /* Rounding alone can leave a tiny slope of either sign where times are all the same. */
-    if (!(per_byte * (largest - smallest) > 1e-3 * latency) || !isfinite(1 / per_byte))
+    if (!(per_byte * (largest - smallest) > 1e-3 * latency) || !isfinite(1 / per_byte)) {
         return -ERANGE;
+    }
 
     double worst = 0;
     for (size_t i = 0; i < n; i++) {

@@ -67,8 +67,9 @@ static void fill(const struct table *table, const struct gmt_curve_point *points
                     table->best[at] = squares;
                     table->cut[at] = i;
                 }
-                if (k == 0)
+                if (k == 0) {
                     break;
+                }
             }
         }
     }
@@ -103,8 +104,9 @@ static double half_bandwidth(const struct gmt_pieces *pieces)
         double to = k + 1 < pieces->n ? pieces->pieces[k + 1].from_bytes : INFINITY;
         double bytes = rest > 0 ? fmax(from, half * piece->latency_ns / rest) : INFINITY;
 
-        if (bytes < to)
+        if (bytes < to) {
             return bytes;
+        }
     }
     return NAN;
 }
@@ -118,10 +120,12 @@ int gmt_fit_pieces(const struct gmt_curve_point *points, size_t n, struct gmt_pi
     int rc = gmt_fit_hockney(points, n, &whole);
     size_t count = 1;
 
-    if (rc == 0 && (table.best == NULL || table.cut == NULL))
+    if (rc == 0 && (table.best == NULL || table.cut == NULL)) {
         rc = -ENOMEM;
-    if (rc != 0)
+    }
+    if (rc != 0) {
         goto out;
+    }
     *pieces = (struct gmt_pieces){.n = 1, .curve = whole};
     if (n < POINTS_LEAST) {
         pieces->pieces[0] = (struct gmt_piece){points[0].bytes, points[n - 1].bytes,
@@ -135,8 +139,9 @@ int gmt_fit_pieces(const struct gmt_curve_point *points, size_t n, struct gmt_pi
     for (size_t more = 2; more <= GMT_PIECES_MOST; more++) {
         double worth = pow(WORTH_A_PIECE, (double)(more - count));
 
-        if (pieces->curve.max_relative_error <= GOOD_ENOUGH)
+        if (pieces->curve.max_relative_error <= GOOD_ENOUGH) {
             break;
+        }
         if (table.best[(more - 1) * table.columns + n] <
             worth * table.best[(count - 1) * table.columns + n]) {
             count = more;
@@ -144,8 +149,9 @@ int gmt_fit_pieces(const struct gmt_curve_point *points, size_t n, struct gmt_pi
         }
     }
     /* A last piece that is flat says nothing of the bandwidth: the line through all does. */
-    if (!(pieces->pieces[pieces->n - 1].ns_per_byte > 0))
+    if (!(pieces->pieces[pieces->n - 1].ns_per_byte > 0)) {
         read_pieces(&table, points, n, 1, pieces);
+    }
     pieces->curve.latency_ns = pieces->pieces[0].latency_ns;
     pieces->curve.bandwidth_bytes_per_s = 1e9 / pieces->pieces[pieces->n - 1].ns_per_byte;
     pieces->curve.half_bandwidth_bytes = half_bandwidth(pieces);

@@ -28,8 +28,9 @@ static bool is_numbers(const json_t *array)
 
     json_array_foreach((json_t *)array, i, value)
     {
-        if (!json_is_number(value))
+        if (!json_is_number(value)) {
             return false;
+        }
     }
     return true;
 }
@@ -43,16 +44,18 @@ static bool is_sound_object(const json_t *object)
     const char *key;
     json_t *value;
 
-    if (passes != NULL && (!json_is_array(passes) || !is_numbers(passes)))
+    if (passes != NULL && (!json_is_array(passes) || !is_numbers(passes))) {
         return false;
+    }
     json_object_foreach((json_t *)object, key, value)
     {
         bool is_series = passes != NULL && json_is_array(value) &&
                          !json_is_object(json_array_get(value, 0));
 
         if (is_series ? !is_numbers(value) || json_array_size(value) > json_array_size(passes)
-                      : !is_sound(value))
+                      : !is_sound(value)) {
             return false;
+        }
     }
     return true;
 }
@@ -62,12 +65,14 @@ static bool is_sound(const json_t *node)
     size_t i;
     json_t *item;
 
-    if (json_is_object(node))
+    if (json_is_object(node)) {
         return is_sound_object(node);
+    }
     json_array_foreach((json_t *)node, i, item)
     {
-        if (!json_is_object(item) || !is_sound_object(item))
+        if (!json_is_object(item) || !is_sound_object(item)) {
             return false;
+        }
     }
     return true;
 }
@@ -77,8 +82,9 @@ static bool is_same(const json_t *a, const json_t *b)
     for (size_t i = 0; i < COUNT_OF(identities); i++) {
         const json_t *x = json_object_get(a, identities[i]), *y = json_object_get(b, identities[i]);
 
-        if ((x != NULL || y != NULL) && !json_equal(x, y))
+        if ((x != NULL || y != NULL) && !json_equal(x, y)) {
             return false;
+        }
     }
     return true;
 }
@@ -90,8 +96,9 @@ static json_t *counterpart(json_t *list, const json_t *item)
 
     json_array_foreach(list, i, candidate)
     {
-        if (is_same(candidate, item))
+        if (is_same(candidate, item)) {
             return candidate;
+        }
     }
     json_array_append_new(list, json_object());
     return json_array_get(list, json_array_size(list) - 1);
@@ -127,16 +134,17 @@ static void merge_object(json_t *all, const json_t *one, const struct origin *or
 
     json_object_foreach((json_t *)one, key, value)
     {
-        if (strcmp(key, GMT_RAW_PASS) == 0)
+        if (strcmp(key, GMT_RAW_PASS) == 0) {
             append_passes(all, value, origin);
-        else if (json_is_array(value) && json_is_object(json_array_get(value, 0)))
+        } else if (json_is_array(value) && json_is_object(json_array_get(value, 0))) {
             merge_list(gmt_raw_array(all, key), value, origin);
-        else if (json_is_array(value))
+        } else if (json_is_array(value)) {
             json_array_extend(gmt_raw_array(all, key), value);
-        else if (json_is_object(value))
+        } else if (json_is_object(value)) {
             merge_object(gmt_raw_object(all, key), value, origin);
-        else if (json_object_get(all, key) == NULL)
+        } else if (json_object_get(all, key) == NULL) {
             json_object_set(all, key, value);
+        }
     }
 }
 
@@ -164,25 +172,29 @@ int gmt_raw_merge(json_t *all, const json_t *one, unsigned process)
     size_t i;
     json_t *note;
 
-    if (!json_is_object(one) || json_array_size(passes) == 0 || !is_sound(passes))
+    if (!json_is_object(one) || json_array_size(passes) == 0 || !is_sound(passes)) {
         return -EINVAL;
-    for (i = 0; i < COUNT_OF(parts); i++) {
-        const json_t *part = json_object_get(one, parts[i]);
-
-        if (part != NULL && (!json_is_object(part) || !is_sound(part)))
-            return -EINVAL;
     }
     for (i = 0; i < COUNT_OF(parts); i++) {
         const json_t *part = json_object_get(one, parts[i]);
 
-        if (part != NULL)
+        if (part != NULL && (!json_is_object(part) || !is_sound(part))) {
+            return -EINVAL;
+        }
+    }
+    for (i = 0; i < COUNT_OF(parts); i++) {
+        const json_t *part = json_object_get(one, parts[i]);
+
+        if (part != NULL) {
             merge_object(gmt_raw_object(all, parts[i]), part, &origin);
+        }
     }
     merge_passes(all, passes, process);
     json_array_foreach(json_object_get(one, "notes"), i, note)
     {
-        if (json_is_string(note))
+        if (json_is_string(note)) {
             gmt_raw_note(all, json_string_value(note));
+        }
     }
     return 0;
 }

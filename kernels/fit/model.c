@@ -29,8 +29,9 @@ json_t *gmt_model_from_raw(const json_t *raw, char *message, size_t message_byte
     json_t *model = json_object();
     gmt_json_put(model, "format", json_string(GMT_MODEL_FORMAT));
     gmt_json_put(model, "version", json_integer(GMT_MODEL_VERSION));
-    for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
+    for (size_t i = 0; i < sizeof(copied) / sizeof(copied[0]); i++) {
         json_object_set(model, copied[i], json_object_get(raw, copied[i]));
+    }
 
     const json_t *raw_families = json_object_get(raw, "families");
     json_t *transfers = gmt_fit_point_sets(json_object_get(raw, "transfers"), true);
@@ -49,8 +50,9 @@ json_t *gmt_model_from_raw(const json_t *raw, char *message, size_t message_byte
     gmt_json_put(model, "rates", gmt_fit_rates(raw_families));
     gmt_json_put(model, "latencies", gmt_fit_latencies(raw_families));
     json_t *access_costs = gmt_fit_access_costs(raw_families);
-    if (json_object_size(access_costs) > 0) /* raw timings of earlier versions have none */
+    if (json_object_size(access_costs) > 0) { /* raw timings of earlier versions have none */
         json_object_set(model, "access_costs", access_costs);
+    }
     json_decref(access_costs);
     gmt_json_put(model, "occupancy_curve",
                  gmt_fit_occupancy(raw_families, GMT_KERNEL_occupancy_stream));
@@ -60,8 +62,9 @@ json_t *gmt_model_from_raw(const json_t *raw, char *message, size_t message_byte
                  gmt_fit_occupancy(raw_families, GMT_KERNEL_occupancy_latency));
     gmt_json_put(model, "families", families);
     if (!complete) {
-        if (message[0] == '\0')
+        if (message[0] == '\0') {
             snprintf(message, message_bytes, "a series of samples is empty or not numbers");
+        }
         json_decref(model);
         return NULL;
     }

@@ -32,8 +32,9 @@ static const json_t *row_of(const json_t *rows, const char *variant)
     {
         const char *name = json_string_value(json_object_get(row, "variant"));
 
-        if (name != NULL && strcmp(name, variant) == 0)
+        if (name != NULL && strcmp(name, variant) == 0) {
             return row;
+        }
     }
     return NULL;
 }
@@ -53,11 +54,13 @@ static int difference(const json_t *bad, const json_t *good, double work, struct
     size_t n = json_array_size(a);
     int rc = -1;
 
-    if (n == 0 || json_array_size(b) != n || !(work > 0))
+    if (n == 0 || json_array_size(b) != n || !(work > 0)) {
         return -1;
+    }
     double *samples = calloc(n, sizeof(*samples));
-    if (samples == NULL)
+    if (samples == NULL) {
         return -1;
+    }
     for (size_t i = 0; i < n; i++) {
         const json_t *x = json_array_get(a, i), *y = json_array_get(b, i);
 
@@ -91,8 +94,10 @@ json_t *gmt_fit_access_costs(const json_t *families)
         const json_t *bad = row_of(rows, cost->bad), *good = row_of(rows, cost->good);
         struct gmt_stat stat;
 
-        if (difference(bad, good, work_of(bad, cost->work) - work_of(good, cost->work), &stat) == 0)
+        if (difference(bad, good, work_of(bad, cost->work) - work_of(good, cost->work), &stat) ==
+            0) {
             gmt_json_put(costs, cost->key, cost_json(&stat));
+        }
     }
     return costs;
 }

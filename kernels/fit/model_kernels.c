@@ -26,8 +26,9 @@ static double work_of(const json_t *row, const char *key)
 
 static json_t *number_or_null(double value)
 {
-    if (value == GMT_UNDEFINED)
+    if (value == GMT_UNDEFINED) {
         return json_null();
+    }
     return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);
 }
 
@@ -47,10 +48,12 @@ static double reference_ns(const json_t *rows, const char *family, const char *r
         struct gmt_stat stat;
 
         if (variant == NULL || strcmp(variant->reference, reference) != 0 ||
-            gmt_series_stat(row, json_object_get(row, "samples_ns"), &stat) != 0)
+            gmt_series_stat(row, json_object_get(row, "samples_ns"), &stat) != 0) {
             continue;
-        if (strcmp(name, reference) == 0)
+        }
+        if (strcmp(name, reference) == 0) {
             return stat.median;
+        }
         /* Full occupancy is 8 or 12 blocks on some devices: there the fastest step stands in. */
         fastest = fmin(fastest, stat.median);
     }
@@ -59,8 +62,9 @@ static double reference_ns(const json_t *rows, const char *family, const char *r
 
 static void note_noise(struct gmt_noise *noise, const char *name, const struct gmt_stat *stat)
 {
-    if (stat->median < NOISE_FLOOR_NS || noise->n == GMT_NOISE_SERIES_MAX)
+    if (stat->median < NOISE_FLOOR_NS || noise->n == GMT_NOISE_SERIES_MAX) {
         return;
+    }
     double relative = stat->spread / stat->median;
 
     noise->relative[noise->n++] = relative;
@@ -80,11 +84,13 @@ static json_t *fit_row(const json_t *rows, const json_t *row, const char *family
     struct gmt_stat stat;
 
     /* The latter: a raw file of another version of the table. */
-    if (gmt_series_stat(row, json_object_get(row, "samples_ns"), &stat) != 0 || variant == NULL)
+    if (gmt_series_stat(row, json_object_get(row, "samples_ns"), &stat) != 0 || variant == NULL) {
         return NULL;
+    }
     /* Where passes differ it is the host. */
-    if (json_object_get(row, GMT_RAW_PASS) == NULL)
+    if (json_object_get(row, GMT_RAW_PASS) == NULL) {
         note_noise(noise, name, &stat);
+    }
 
     json_t *entry = json_object();
     gmt_json_put(entry, "variant", json_string(name));
@@ -156,8 +162,9 @@ static void put_rate(json_t *rates, const char *key, const json_t *families, con
 
         if (name != NULL && strcmp(name, variant) == 0 &&
             gmt_samples_rate(json_object_get(row, "samples_ns"), work_of(row, work_key), &rate) ==
-                0)
+                0) {
             gmt_json_put(rates, key, gmt_stat_json(&rate));
+        }
     }
 }
 
@@ -175,11 +182,13 @@ static void put_best_rate(json_t *rates, const char *key, const json_t *families
 
         if (gmt_samples_rate(json_object_get(row, "samples_ns"), work_of(row, work_key), &rate) ==
                 0 &&
-            rate.median > best.median)
+            rate.median > best.median) {
             best = rate;
+        }
     }
-    if (best.median > 0)
+    if (best.median > 0) {
         gmt_json_put(rates, key, gmt_stat_json(&best));
+    }
 }
 
 json_t *gmt_fit_rates(const json_t *families)
@@ -193,8 +202,9 @@ json_t *gmt_fit_rates(const json_t *families)
     put_rate(rates, "l1_strided_sectors_per_s", families, "rate", "l1_strided", "load_sectors");
     put_rate(rates, "write_sectors_per_s", families, "quiet", "fill16", "store_sectors");
     put_best_rate(rates, "shared_wavefronts_per_s", families, "bank", "wavefronts");
-    if (json_object_get(rates, "shared_wavefronts_per_s") == NULL)
+    if (json_object_get(rates, "shared_wavefronts_per_s") == NULL) {
         put_best_rate(rates, "shared_wavefronts_per_s", families, "rate", "wavefronts");
+    }
     put_rate(rates, "dram_scattered_sectors_per_s", families, "rate", "dram_scattered",
              "load_sectors");
     put_rate(rates, "l2_scattered_sectors_per_s", families, "rate", "l2_scattered", "load_sectors");
@@ -220,8 +230,9 @@ json_t *gmt_fit_latencies(const json_t *families)
         struct gmt_stat stat;
 
         if (name == NULL || strcmp(name, "occupancy_latency_1") != 0 || !(steps > 0) ||
-            gmt_samples_stat(json_object_get(row, "samples_ns"), &stat) != 0)
+            gmt_samples_stat(json_object_get(row, "samples_ns"), &stat) != 0) {
             continue;
+        }
         stat.median /= steps;
         stat.spread /= steps;
         gmt_json_put(latencies, "dram_load_ns", gmt_stat_json(&stat));
@@ -245,8 +256,9 @@ json_t *gmt_fit_occupancy(const json_t *families, enum gmt_kernel kernel)
 
         if (variant == NULL || variant->kernel != kernel ||
             gmt_samples_rate(json_object_get(row, "samples_ns"), work_of(row, "bytes_asked"),
-                             &rate) != 0)
+                             &rate) != 0) {
             continue;
+        }
         json_t *point = json_object();
         gmt_json_put(point, "occupancy", json_real(work_of(row, "occupancy")));
         gmt_json_put(point, "warps_per_sm", gmt_json_rounded(work_of(row, "warps_per_sm")));
@@ -264,8 +276,9 @@ void gmt_fit_noise(json_t *model, struct gmt_noise *noise)
     struct gmt_stat typical = {.median = 0};
     size_t loud = 0;
 
-    for (size_t i = 0; i < noise->n; i++)
+    for (size_t i = 0; i < noise->n; i++) {
         loud += noise->relative[i] > NOISE_SINGLE;
+    }
     gmt_stat_of(noise->relative, noise->n, &typical);
     gmt_json_put(object, "kernels", json_integer((json_int_t)noise->n));
     gmt_json_put(object, "typical_relative_spread", json_real(typical.median));

@@ -38,11 +38,13 @@ json_t *gmt_json_rounded(double value)
 static double *samples_of(const json_t *array, size_t *n)
 {
     *n = json_array_size(array);
-    if (*n == 0)
+    if (*n == 0) {
         return NULL;
+    }
     double *samples = calloc(*n, sizeof(*samples));
-    if (samples == NULL)
+    if (samples == NULL) {
         return NULL;
+    }
     for (size_t i = 0; i < *n; i++) {
         const json_t *value = json_array_get(array, i);
 
@@ -78,12 +80,13 @@ int gmt_series_stat(const json_t *object, const json_t *series, struct gmt_stat 
     double *pass_of = samples_of(json_object_get(object, GMT_RAW_PASS), &passes_n);
     int rc;
 
-    if (samples == NULL)
+    if (samples == NULL) {
         rc = -EINVAL;
-    else if (pass_of != NULL && passes_n == n)
+    } else if (pass_of != NULL && passes_n == n) {
         rc = gmt_stat_passes(samples, pass_of, n, stat);
-    else
+    } else {
         rc = gmt_stat_of(samples, n, stat);
+    }
     free(samples);
     free(pass_of);
     return rc;
@@ -117,8 +120,9 @@ static json_t *summarized(const json_t *source)
         struct gmt_stat stat;
         char name[96];
 
-        if (strcmp(key, GMT_RAW_PASS) == 0 || strcmp(key, GMT_RAW_PROCESS) == 0)
+        if (strcmp(key, GMT_RAW_PASS) == 0 || strcmp(key, GMT_RAW_PROCESS) == 0) {
             continue;
+        }
         if (!json_is_array(value) || length <= 3 || strcmp(key + length - 3, "_ns") != 0) {
             json_object_set(object, key, value);
             continue;
@@ -194,8 +198,9 @@ static void put_curve(json_t *object, const json_t *points)
 
             fit_points[i].bytes = json_number_value(json_object_get(point, "bytes"));
             fit_points[i].time_ns = json_number_value(json_object_get(point, "median_ns"));
-            if (fit_points[i].time_ns > 0)
+            if (fit_points[i].time_ns > 0) {
                 peak = fmax(peak, fit_points[i].bytes * 1e9 / fit_points[i].time_ns);
+            }
         }
         rc = gmt_fit_pieces(fit_points, n, &fit);
     }
@@ -207,8 +212,9 @@ static void put_curve(json_t *object, const json_t *points)
     gmt_json_put(object, "fit_max_relative_error",
                  rc == 0 ? json_real(fit.curve.max_relative_error) : json_null());
     gmt_json_put(object, "peak_bandwidth_bytes_per_s", rounded_or_null(peak > 0, peak));
-    if (rc == 0)
+    if (rc == 0) {
         gmt_json_put(object, "pieces", pieces_json(&fit));
+    }
     free(fit_points);
 }
 
@@ -228,8 +234,9 @@ json_t *gmt_fit_point_sets(const json_t *raw, bool with_curve)
             return NULL;
         }
         json_t *entry = json_object();
-        if (with_curve)
+        if (with_curve) {
             put_curve(entry, points);
+        }
         gmt_json_put(entry, "points", points);
         gmt_json_put(object, name, entry);
     }
@@ -247,8 +254,9 @@ json_t *gmt_fit_batches(const json_t *raw)
         json_t *entry = summarized(batch);
         const json_t *raw_points = json_object_get(batch, "points");
 
-        if (entry != NULL && raw_points != NULL)
+        if (entry != NULL && raw_points != NULL) {
             gmt_json_put(entry, "points", summarized_points(raw_points));
+        }
         if (entry == NULL || (raw_points != NULL && json_object_get(entry, "points") == NULL)) {
             json_decref(entry);
             json_decref(object);
@@ -287,8 +295,9 @@ json_t *gmt_fit_costs(const json_t *raw)
             const json_t *series = json_is_object(cost) ? json_object_get(cost, "samples_ns")
                                                         : cost;
 
-            if (gmt_series_stat(cost, series, &stat) == 0)
+            if (gmt_series_stat(cost, series, &stat) == 0) {
                 entry = gmt_stat_json(&stat);
+            }
         }
         if (entry == NULL) {
             json_decref(object);
@@ -317,15 +326,17 @@ void gmt_fit_copy_noise(json_t *model)
             double spread_ns = json_number_value(json_object_get(point, "spread_ns"));
 
             if (json_integer_value(json_object_get(point, "bytes")) >= COPY_NOISE_BYTES &&
-                median_ns > 0)
+                median_ns > 0) {
                 json_array_append_new(spreads, json_real(spread_ns / median_ns));
+            }
         }
     }
     if (gmt_samples_stat(spreads, &typical) == 0) {
         gmt_json_put(noise, "copies", json_integer((json_int_t)typical.n));
         gmt_json_put(noise, "copies_typical_relative_spread", json_real(typical.median));
-        if (typical.median > COPY_NOISE_TYPICAL)
+        if (typical.median > COPY_NOISE_TYPICAL) {
             gmt_json_put(model, "noisy", json_true());
+        }
     }
     json_decref(spreads);
 }
@@ -339,11 +350,13 @@ void gmt_fit_wait_noise(json_t *model)
     double median_ns = json_number_value(json_object_get(wait, "median"));
     double spread_ns = json_number_value(json_object_get(wait, "spread"));
 
-    if (!(median_ns > 0))
+    if (!(median_ns > 0)) {
         return;
+    }
     gmt_json_put(json_object_get(model, "noise"), "launch_wait_relative_spread",
                  json_real(spread_ns / median_ns));
     if (spread_ns > WAIT_NOISE_SPREAD * median_ns ||
-        (launch_ns > 0 && median_ns > WAIT_NOISE_LAUNCHES * launch_ns))
+        (launch_ns > 0 && median_ns > WAIT_NOISE_LAUNCHES * launch_ns)) {
         gmt_json_put(model, "noisy", json_true());
+    }
 }

@@ -7,15 +7,17 @@
 
 json_t *gmt_raw_object(json_t *parent, const char *key)
 {
-    if (json_object_get(parent, key) == NULL)
+    if (json_object_get(parent, key) == NULL) {
         json_object_set_new(parent, key, json_object());
+    }
     return json_object_get(parent, key);
 }
 
 json_t *gmt_raw_array(json_t *parent, const char *key)
 {
-    if (json_object_get(parent, key) == NULL)
+    if (json_object_get(parent, key) == NULL) {
         json_object_set_new(parent, key, json_array());
+    }
     return json_object_get(parent, key);
 }
 
@@ -26,8 +28,9 @@ json_t *gmt_raw_point(json_t *points, size_t bytes)
 
     json_array_foreach(points, i, point)
     {
-        if (json_integer_value(json_object_get(point, "bytes")) == (json_int_t)bytes)
+        if (json_integer_value(json_object_get(point, "bytes")) == (json_int_t)bytes) {
             return point;
+        }
     }
     point = json_object();
     json_object_set_new(point, "bytes", json_integer((json_int_t)bytes));
@@ -53,8 +56,9 @@ void gmt_raw_note(json_t *raw, const char *text)
 
     json_array_foreach(notes, i, note)
     {
-        if (strcmp(json_string_value(note), text) == 0)
+        if (strcmp(json_string_value(note), text) == 0) {
             return;
+        }
     }
     json_array_append_new(notes, json_string(text));
 }

@@ -58,10 +58,11 @@ static int time_copies(struct gmt_bench *bench, const struct batch *batch, size_
         void *target = batch->to_device ? device_row : host_row;
         const void *source = batch->to_device ? host_row : device_row;
 
-        if (batch->async)
+        if (batch->async) {
             GMT_TRY(bench, cudaMemcpyAsync(target, source, bytes, kind_of(batch), bench->stream));
-        else
+        } else {
             GMT_TRY(bench, cudaMemcpy(target, source, bytes, kind_of(batch)));
+        }
     }
     GMT_TRY(bench, cudaDeviceSynchronize());
     *elapsed_ns = (double)(gmt_now_ns() - began);
@@ -80,12 +81,13 @@ static int time_2d(struct gmt_bench *bench, const struct batch *batch, double *e
 
     GMT_TRY(bench, cudaDeviceSynchronize());
     uint64_t began = gmt_now_ns();
-    if (batch->async)
+    if (batch->async) {
         GMT_TRY(bench, cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, ROW_BYTES,
                                          ROWS, kind_of(batch), bench->stream));
-    else
+    } else {
         GMT_TRY(bench, cudaMemcpy2D(target, target_pitch, source, source_pitch, ROW_BYTES, ROWS,
                                     kind_of(batch)));
+    }
     GMT_TRY(bench, cudaDeviceSynchronize());
     *elapsed_ns = (double)(gmt_now_ns() - began);
 out:
@@ -104,10 +106,12 @@ static int measure_rows(struct gmt_bench *bench, const struct batch *batch, bool
     double rows_ns = 0, whole_ns = 0;
     int rc = time_copies(bench, batch, ROWS, ROW_BYTES, ROW_BYTES, ROW_PITCH, &rows_ns);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = time_2d(bench, batch, &whole_ns);
-    if (rc != 0 || !keep)
+    }
+    if (rc != 0 || !keep) {
         return rc;
+    }
     json_t *entry = gmt_raw_object(gmt_raw_object(bench->raw, "batches"), batch->rows_name);
     describe(batch, entry);
     json_object_set_new(entry, "rows", json_integer(ROWS));
@@ -159,21 +163,25 @@ static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_
     double run_ns = 0, merged_ns = 0, batch_ns = 0;
     int rc = time_copies(bench, batch, COPIES, bytes, bytes, bytes, &run_ns);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = time_copies(bench, batch, 1, COPIES * bytes, 0, 0, &merged_ns);
+    }
     int batched = rc == 0 ? time_batch(bench, batch, bytes, &batch_ns) : rc;
-    if (rc == 0 && batched != -ENOTSUP)
+    if (rc == 0 && batched != -ENOTSUP) {
         rc = batched;
-    if (rc != 0 || !keep)
+    }
+    if (rc != 0 || !keep) {
         return rc;
+    }
     json_t *entry = gmt_raw_object(gmt_raw_object(bench->raw, "batches"), batch->run_name);
     describe(batch, entry);
     json_object_set_new(entry, "copies", json_integer(COPIES));
     json_t *point = gmt_raw_point(gmt_raw_array(entry, "points"), bytes);
     gmt_raw_sample(point, "samples_ns", run_ns / COPIES);
     gmt_raw_sample(point, "merged_ns", merged_ns);
-    if (batched == 0)
+    if (batched == 0) {
         gmt_raw_sample(point, "batch_ns", batch_ns);
+    }
     gmt_raw_pass(point, bench->pass);
     return 0;
 }
@@ -184,12 +192,14 @@ static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
     struct gmt_turns turns = gmt_bench_turns(bench, ROWS * ROW_BYTES);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
         rc = measure_rows(bench, batch, turns.counts);
+    }
     for (size_t i = 0; rc == 0 && i < RUN_SIZE_COUNT; i++) {
         turns = gmt_bench_turns(bench, COPIES * run_sizes[i]);
-        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
             rc = measure_run(bench, batch, run_sizes[i], turns.counts);
+        }
     }
     gmt_progress_bar_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");
     return rc;
@@ -203,9 +213,11 @@ int gmt_bench_batches(struct gmt_bench *bench)
         gmt_bench_note(bench, "little free memory: copies in runs were not measured");
         return 0;
     }
-    for (size_t i = 0; rc == 0 && i < BATCH_COUNT; i++)
+    for (size_t i = 0; rc == 0 && i < BATCH_COUNT; i++) {
         rc = measure_batch(bench, &batches[i]);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_bench_copies_2d(bench);
+    }
     return rc;
 }

@@ -13,8 +13,9 @@ double gmt_bench_units(const struct gmt_bench *bench, const char *only)
 {
     double units = 0;
 
-    for (size_t i = 0; i < gmt_family_count; i++)
+    for (size_t i = 0; i < gmt_family_count; i++) {
         units += !gmt_families[i]->host_bound && gmt_part_wanted(only, gmt_families[i]->name);
+    }
     return units +
            gmt_process_units(bench, only) * (bench->process_count > 0 ? bench->process_count : 1);
 }
@@ -25,8 +26,9 @@ static int measure_families(struct gmt_bench *bench, const char *only, size_t fr
     int rc = 0;
 
     for (size_t i = from; rc == 0 && i < until; i++) {
-        if (!gmt_families[i]->host_bound && gmt_part_wanted(only, gmt_families[i]->name))
+        if (!gmt_families[i]->host_bound && gmt_part_wanted(only, gmt_families[i]->name)) {
             rc = gmt_bench_family(bench, gmt_families[i]);
+        }
     }
     return rc;
 }
@@ -58,14 +60,16 @@ int gmt_bench_measure(struct gmt_bench *bench, const char *only)
     size_t done = 0;
     int rc = 0, last = 0;
 
-    if (is_timed_by_host && bench->process_count == 0)
+    if (is_timed_by_host && bench->process_count == 0) {
         rc = gmt_bench_passes(bench, only);
+    }
     for (unsigned turn = 0; rc == 0 && turn < turns; turn++) {
         /* A process at either end, and as many families between any two. */
         size_t until = turns > 1 ? gmt_family_count * (turn + 1) / (turns - 1) : gmt_family_count;
 
-        if (until > gmt_family_count)
+        if (until > gmt_family_count) {
             until = gmt_family_count;
+        }
         if (is_timed_by_host && bench->process_count > 0 && goes_on(bench, turn, last)) {
             last = gmt_bench_process(bench, only, turn);
             succeeded += last == 0;
@@ -73,7 +77,8 @@ int gmt_bench_measure(struct gmt_bench *bench, const char *only)
         rc = measure_families(bench, only, done, until);
         done = until;
     }
-    if (rc == 0 && is_timed_by_host && bench->process_count > 0 && succeeded == 0)
+    if (rc == 0 && is_timed_by_host && bench->process_count > 0 && succeeded == 0) {
         rc = measure_here(bench, only);
+    }
     return rc;
 }

@@ -52,18 +52,20 @@ static int time_shape(struct gmt_bench *bench, const struct kind *kind, const st
 
     GMT_TRY(bench, cudaDeviceSynchronize());
     uint64_t began = gmt_now_ns();
-    if (kind->async)
+    if (kind->async) {
         GMT_TRY(bench, cudaMemcpy2DAsync(target, target_pitch, source, source_pitch, shape->width,
                                          shape->height, direction, bench->stream));
-    else
+    } else {
         GMT_TRY(bench, cudaMemcpy2D(target, target_pitch, source, source_pitch, shape->width,
                                     shape->height, direction));
+    }
     GMT_TRY(bench, cudaDeviceSynchronize());
     uint64_t between = gmt_now_ns();
-    if (kind->async)
+    if (kind->async) {
         GMT_TRY(bench, cudaMemcpyAsync(target, source, bytes, direction, bench->stream));
-    else
+    } else {
         GMT_TRY(bench, cudaMemcpy(target, source, bytes, direction));
+    }
     GMT_TRY(bench, cudaDeviceSynchronize());
     *whole_ns = (double)(between - began);
     *flat_ns = (double)(gmt_now_ns() - between);
@@ -82,8 +84,9 @@ static json_t *point_of(json_t *points, const struct shape *shape)
         if (json_integer_value(json_object_get(point, "width")) == (json_int_t)shape->width &&
             json_integer_value(json_object_get(point, "rows")) == (json_int_t)shape->height &&
             json_integer_value(json_object_get(point, "device_pitch_bytes")) ==
-                (json_int_t)shape->pitch)
+                (json_int_t)shape->pitch) {
             return point;
+        }
     }
     point = json_object();
     json_object_set_new(point, "width", json_integer((json_int_t)shape->width));
@@ -99,8 +102,9 @@ static int measure(struct gmt_bench *bench, const struct kind *kind, const struc
     double whole_ns = 0, flat_ns = 0;
     int rc = time_shape(bench, kind, shape, &whole_ns, &flat_ns);
 
-    if (rc != 0 || !keep)
+    if (rc != 0 || !keep) {
         return rc;
+    }
     json_t *entry = gmt_raw_object(gmt_raw_object(bench->raw, "batches"), kind->name);
     json_object_set_new(entry, "direction", json_string(kind->to_device ? "h2d" : "d2h"));
     json_object_set_new(entry, "class", json_string(kind->pinned ? "pinned" : "pageable"));
@@ -119,10 +123,12 @@ static int measure_shape(struct gmt_bench *bench, const struct kind *kind,
     int rc = 0;
 
     if (shape->width * shape->height > BYTES_MOST ||
-        shape->pitch * shape->height > bench->host_bytes)
+        shape->pitch * shape->height > bench->host_bytes) {
         return 0;
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+    }
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
         rc = measure(bench, kind, shape, turns.counts);
+    }
     return rc;
 }
 

@@ -125,8 +125,9 @@ static int launch_and_sync(struct gmt_bench *bench, bool keep)
     finished = gmt_now_ns();
     GMT_TRY(bench, cudaDeviceSynchronize());
     synced = gmt_now_ns();
-    for (unsigned i = 0; i < LAUNCHES; i++)
+    for (unsigned i = 0; i < LAUNCHES; i++) {
         GMT_TRY(bench, gmt_launch_empty(bench->stream));
+    }
     queued = gmt_now_ns();
     GMT_TRY(bench, cudaStreamSynchronize(bench->stream));
     drained = gmt_now_ns();
@@ -146,8 +147,9 @@ static int measure_calls(struct gmt_bench *bench)
     struct gmt_turns turns = gmt_bench_turns(bench, 0);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
         rc = launch_and_sync(bench, turns.counts);
+    }
     return rc;
 }
 
@@ -169,8 +171,9 @@ static int measure_size(struct gmt_bench *bench, const struct sized *cost, size_
         struct pair pair = {.began = 0};
 
         rc = cost->once(bench, bytes, &pair);
-        if (rc == 0 && turns.counts)
+        if (rc == 0 && turns.counts) {
             keep_pair(bench, cost->name, bytes, &pair);
+        }
     }
     return rc;
 }
@@ -181,8 +184,9 @@ static int measure_all(struct gmt_bench *bench, const struct sized *costs, size_
 
     for (size_t i = 0; rc == 0 && i < count; i++) {
         for (size_t j = 0; rc == 0 && j < COUNT_OF(sizes); j++) {
-            if (sizes[j] >= costs[i].least_bytes && sizes[j] <= costs[i].most_bytes)
+            if (sizes[j] >= costs[i].least_bytes && sizes[j] <= costs[i].most_bytes) {
                 rc = measure_size(bench, &costs[i], sizes[j]);
+            }
         }
         gmt_progress_bar_add(bench->progress, GMT_COST_UNITS / (double)count, "costs of calls");
     }
@@ -198,8 +202,9 @@ int gmt_bench_costs(struct gmt_bench *bench)
     void *kept = NULL;
     int rc = gmt_bench_host_buffers(bench);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     GMT_TRY(bench, cudaMemGetInfo(&free_bytes, &total_bytes));
     GMT_TRY(bench,
             cudaDeviceGetAttribute(&has_pools, cudaDevAttrMemoryPoolsSupported, bench->device));

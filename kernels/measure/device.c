@@ -33,16 +33,17 @@ static void say_none(cudaError_t status, char *message, size_t bytes)
 {
     char driver[64] = "";
 
-    if (gmt_driver_version(driver, sizeof(driver)) != 0)
+    if (gmt_driver_version(driver, sizeof(driver)) != 0) {
         snprintf(message, bytes, "no GPU to calibrate: no NVIDIA driver is loaded on this machine");
-    else if (status == cudaErrorInsufficientDriver)
+    } else if (status == cudaErrorInsufficientDriver) {
         snprintf(message, bytes,
                  "driver %s cannot be used: libcuda.so.1 is missing or older than "
                  "CUDA %d.%d",
                  driver, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    else
+    } else {
         snprintf(message, bytes, "no GPU to calibrate (driver %s): %s", driver,
                  cudaGetErrorString(status));
+    }
 }
 
 static int find_uuid(const char *name, int count, int *device, char *message, size_t bytes)
@@ -51,8 +52,9 @@ static int find_uuid(const char *name, int count, int *device, char *message, si
         struct cudaDeviceProp properties;
         char uuid[64];
 
-        if (cudaGetDeviceProperties(&properties, i) != cudaSuccess)
+        if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) {
             continue;
+        }
         format_uuid(&properties.uuid, uuid, sizeof(uuid));
         if (strcasecmp(uuid, name) == 0) {
             *device = i;
@@ -80,8 +82,9 @@ int gmt_device_find(const char *name, int *device, char *message, size_t bytes)
         say_none(status, message, bytes);
         return -ENODEV;
     }
-    if (is_uuid)
+    if (is_uuid) {
         return find_uuid(name, count, device, message, bytes);
+    }
     if (number >= count) {
         snprintf(message, bytes, "no device %ld: this machine has %d, counted from 0", number,
                  count);
@@ -98,13 +101,15 @@ static json_t *describe(int device)
     int driver_version = 0;
     json_t *object = json_object();
 
-    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess)
+    if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) {
         return object;
+    }
     cudaDriverGetVersion(&driver_version);
     format_uuid(&properties.uuid, uuid, sizeof(uuid));
     snprintf(capability, sizeof(capability), "%d.%d", properties.major, properties.minor);
-    if (gmt_driver_version(driver, sizeof(driver)) != 0)
+    if (gmt_driver_version(driver, sizeof(driver)) != 0) {
         snprintf(driver, sizeof(driver), "%d", driver_version);
+    }
     json_object_set_new(object, "name", json_string(properties.name));
     json_object_set_new(object, "uuid", json_string(uuid));
     json_object_set_new(object, "compute_capability", json_string(capability));

@@ -23,8 +23,9 @@ static int time_launch(struct gmt_bench *bench, const struct gmt_family *family,
     GMT_TRY(bench, cudaEventRecord(bench->start, bench->stream));
     for (unsigned i = 0; i < launches; i++) {
         rc = family->launch(bench, variant);
-        if (rc != 0)
+        if (rc != 0) {
             goto out;
+        }
     }
     GMT_TRY(bench, cudaEventRecord(bench->stop, bench->stream));
     GMT_TRY(bench, cudaEventSynchronize(bench->stop));
@@ -47,16 +48,20 @@ static int collect_rows(struct gmt_bench *bench, const struct gmt_family *family
         const struct gmt_variant *variant = &gmt_variants[i];
         struct gmt_variant_work work = {.bytes_asked = 0};
 
-        if (strcmp(variant->family, family->name) != 0)
+        if (strcmp(variant->family, family->name) != 0) {
             continue;
+        }
         int rc = family->work(bench, variant, &work);
-        if (rc == -ENOTSUP)
+        if (rc == -ENOTSUP) {
             continue;
-        if (rc != 0)
+        }
+        if (rc != 0) {
             return rc;
+        }
         variants[(*count)++] = variant;
-        if (are_there)
+        if (are_there) {
             continue;
+        }
         json_t *row = json_object();
         json_object_set_new(row, "variant", json_string(variant->name));
         json_object_set_new(row, "parameter", json_integer((json_int_t)variant->parameter));
@@ -77,11 +82,13 @@ static int measure_round(struct gmt_bench *bench, const struct gmt_family *famil
         double elapsed_ns = 0;
 
         rc = time_launch(bench, family, variants[i], &elapsed_ns);
-        if (rc != 0 || !keep)
+        if (rc != 0 || !keep) {
             continue;
+        }
         gmt_raw_sample(row, "samples_ns", elapsed_ns);
-        if (family->host_bound)
+        if (family->host_bound) {
             gmt_raw_pass(row, bench->pass);
+        }
     }
     return rc;
 }
@@ -96,14 +103,17 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
     size_t count = 0;
     int rc = -ENOMEM;
 
-    if (variants == NULL)
+    if (variants == NULL) {
         goto out;
+    }
     rc = family->prepare != NULL ? family->prepare(bench) : 0;
-    if (rc == 0)
+    if (rc == 0) {
         rc = collect_rows(bench, family, rows, variants, &count);
+    }
     if (family->host_bound) {
-        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
             rc = measure_round(bench, family, variants, rows, turns.counts);
+        }
         gmt_progress_bar_add(bench->progress, 1.0 / bench->pass_count, family->name);
         goto out;
     }

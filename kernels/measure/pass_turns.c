@@ -30,8 +30,9 @@ static bool is_due(const struct gmt_bench *bench, size_t bytes)
     bool due = true;
 
     for (size_t i = 0; i < COUNT_OF(long_points); i++) {
-        if (bytes >= long_points[i].bytes)
+        if (bytes >= long_points[i].bytes) {
             due = bench->pass % (FULL_EVERY * long_points[i].every) == 0;
+        }
     }
     return due;
 }
@@ -40,9 +41,11 @@ struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes)
 {
     unsigned samples = gmt_bench_samples(bench) < bench->sample_count ? SAMPLES_HURRIED : SAMPLES;
 
-    if (!is_due(bench, bytes))
+    if (!is_due(bench, bytes)) {
         return (struct gmt_turns){.samples = 0};
-    if (bytes >= HUGE_BYTES)
+    }
+    if (bytes >= HUGE_BYTES) {
         return (struct gmt_turns){.samples = 1};
+    }
     return (struct gmt_turns){.warm_up = bytes >= LARGE_BYTES ? 1 : WARM_UP, .samples = samples};
 }

@@ -35,8 +35,9 @@ static bool is_host_wanted(const char *only, const char *name)
 bool gmt_part_known(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        if (strcmp(parts[i].name, name) == 0)
+        if (strcmp(parts[i].name, name) == 0) {
             return true;
+        }
     }
     return strcmp(GMT_HOST_PARTS, name) == 0;
 }
@@ -45,11 +46,13 @@ double gmt_process_units(const struct gmt_bench *bench, const char *only)
 {
     double units = 0;
 
-    for (size_t i = 0; i < gmt_family_count; i++)
+    for (size_t i = 0; i < gmt_family_count; i++) {
         units += gmt_families[i]->host_bound && is_host_wanted(only, gmt_families[i]->name);
+    }
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        if (is_host_wanted(only, parts[i].name))
+        if (is_host_wanted(only, parts[i].name)) {
             units += parts[i].units * bench->pass_count;
+        }
     }
     return units;
 }
@@ -60,12 +63,14 @@ static int measure_parts(struct gmt_bench *bench, const char *only)
     int rc = gmt_cpus_take_quickest(bench, &cpus);
 
     for (size_t i = 0; rc == 0 && i < COUNT_OF(parts); i++) {
-        if (is_host_wanted(only, parts[i].name))
+        if (is_host_wanted(only, parts[i].name)) {
             rc = parts[i].measure(bench);
+        }
     }
     for (size_t i = 0; rc == 0 && i < gmt_family_count; i++) {
-        if (gmt_families[i]->host_bound && is_host_wanted(only, gmt_families[i]->name))
+        if (gmt_families[i]->host_bound && is_host_wanted(only, gmt_families[i]->name)) {
             rc = gmt_bench_family(bench, gmt_families[i]);
+        }
     }
     gmt_cpus_give_back(&cpus);
     return rc;
@@ -77,8 +82,9 @@ int gmt_bench_passes(struct gmt_bench *bench, const char *only)
 
     for (bench->pass = 0; rc == 0 && bench->pass < bench->pass_count; bench->pass++) {
         /* What is still to come goes before more of the same. */
-        if (bench->pass == 0 || !bench->hurried)
+        if (bench->pass == 0 || !bench->hurried) {
             rc = measure_parts(bench, only);
+        }
     }
     return rc;
 }

@@ -36,8 +36,9 @@ static int take_in(struct gmt_bench *bench, const json_t *result, unsigned proce
     json_int_t largest = json_integer_value(json_object_get(result, "largest_copy_bytes"));
     int rc = gmt_raw_merge(bench->raw, json_object_get(result, "raw"), process);
 
-    if (rc == 0 && largest > 0)
+    if (rc == 0 && largest > 0) {
         bench->host_bytes = (size_t)largest;
+    }
     return rc;
 }
 
@@ -71,8 +72,9 @@ int gmt_bench_process(struct gmt_bench *bench, const char *only, unsigned proces
     snprintf(origin, sizeof(origin), "--process=%ld,%" PRIu64, (long)getpid(), bench->began_ns);
     snprintf(device, sizeof(device), "--device=%d", bench->device);
     snprintf(processes, sizeof(processes), "--processes=%u", bench->process_count);
-    if (bench->quick)
+    if (bench->quick) {
         arguments[count++] = quick;
+    }
     if (only != NULL) {
         snprintf(family, sizeof(family), "--family=%s", only);
         arguments[count++] = family;
@@ -80,11 +82,13 @@ int gmt_bench_process(struct gmt_bench *bench, const char *only, unsigned proces
     int rc = gmt_child_run(&child, &result, message, sizeof(message));
     if (rc == 0) {
         rc = take_in(bench, result, process);
-        if (rc != 0)
+        if (rc != 0) {
             snprintf(message, sizeof(message), "sent no measurements");
+        }
     }
-    if (rc != 0)
+    if (rc != 0) {
         note_missing(bench, process, message);
+    }
     json_decref(result);
     gmt_progress_bar_add(bench->progress, share.units_left, "processes");
     return rc;
@@ -94,13 +98,15 @@ static int measure(struct gmt_bench *bench, int device, const char *only)
 {
     int rc = gmt_bench_open(bench, device);
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_bench_passes(bench, only);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         gmt_child_result(json_pack("{s:O, s:I}", "raw", bench->raw, "largest_copy_bytes",
                                    (json_int_t)bench->host_bytes));
-    else
+    } else {
         gmt_child_error(bench->error);
+    }
     gmt_bench_close(bench);
     return rc;
 }
@@ -112,8 +118,9 @@ int gmt_process_serve(const char *origin, const char *device, struct gmt_bench *
     long parent;
 
     if (sscanf(origin, "%ld,%" SCNu64, &parent, &bench->began_ns) != 2 ||
-        gmt_child_begin((pid_t)parent) != 0)
+        gmt_child_begin((pid_t)parent) != 0) {
         return 1;
+    }
     gmt_progress_bar_begin_child(&progress);
     bench->progress = &progress;
     bench->raw = json_object();

@@ -38,8 +38,9 @@ void gmt_progress_bar_begin_child(struct gmt_progress_bar *progress)
 
 static void tell(struct gmt_progress_bar *progress, uint64_t now, const char *what)
 {
-    if (now - progress->drawn_ns < REDRAW_NS)
+    if (now - progress->drawn_ns < REDRAW_NS) {
         return;
+    }
     progress->drawn_ns = now;
     gmt_child_progress(progress->done - progress->told, what);
     progress->told = progress->done;
@@ -49,14 +50,17 @@ void gmt_progress_bar_add(struct gmt_progress_bar *progress, double units, const
 {
     char bar[BAR_COLUMNS + 1];
 
-    if (progress == NULL)
+    if (progress == NULL) {
         return;
+    }
     progress->done += units;
     uint64_t now = now_ns();
-    if (progress->is_child)
+    if (progress->is_child) {
         tell(progress, now, what);
-    if (!progress->shown || now - progress->drawn_ns < REDRAW_NS || progress->done <= 0)
+    }
+    if (!progress->shown || now - progress->drawn_ns < REDRAW_NS || progress->done <= 0) {
         return;
+    }
     progress->drawn_ns = now;
 
     double share = progress->done < progress->total ? progress->done / progress->total : 1;
@@ -68,15 +72,17 @@ void gmt_progress_bar_add(struct gmt_progress_bar *progress, double units, const
     bar[BAR_COLUMNS] = '\0';
     fprintf(stderr, "\r\033[Kcalibrating [%s] %3.0f %%  ", bar, share * 100);
     /* What the first point takes is not what the next ones will. */
-    if (share >= LEAST_SHARE_FOR_TIME)
+    if (share >= LEAST_SHARE_FOR_TIME) {
         fprintf(stderr, "about %.0f s left  ", left_s);
+    }
     fputs(what, stderr);
     fflush(stderr);
 }
 
 void gmt_progress_bar_end(struct gmt_progress_bar *progress)
 {
-    if (progress->shown && progress->drawn_ns != 0)
+    if (progress->shown && progress->drawn_ns != 0) {
         fprintf(stderr, "\r\033[K");
+    }
     progress->shown = false;
 }

@@ -26,8 +26,9 @@ static int probe(struct gmt_bench *bench, double *median_ns)
 
         GMT_TRY(bench,
                 cudaMemcpy(bench->far_to, bench->pageable, PROBE_BYTES, cudaMemcpyHostToDevice));
-        if (i >= 0)
+        if (i >= 0) {
             samples[i] = (double)(gmt_now_ns() - began);
+        }
     }
     rc = gmt_stat_of(samples, PROBES, &stat);
     *median_ns = stat.median;
@@ -64,14 +65,16 @@ int gmt_cpus_take_quickest(struct gmt_bench *bench, struct gmt_cpus *cpus)
     cpus->moved = false;
     json_array_append_new(gmt_raw_array(bench->raw, "passes"), json_object());
     /* A machine of more CPUs than the set has room for is measured as it is. */
-    if (rc != 0 || sched_getaffinity(0, sizeof(cpus->allowed), &cpus->allowed) != 0)
+    if (rc != 0 || sched_getaffinity(0, sizeof(cpus->allowed), &cpus->allowed) != 0) {
         return rc;
+    }
     int step = (CPU_COUNT(&cpus->allowed) + CPUS_MOST - 1) / CPUS_MOST;
     for (size_t cpu = 0; rc == 0 && cpu < CPU_SETSIZE; cpu++) {
         double median_ns = INFINITY;
 
-        if (!CPU_ISSET(cpu, &cpus->allowed) || tried++ % step != 0 || pin(cpu) != 0)
+        if (!CPU_ISSET(cpu, &cpus->allowed) || tried++ % step != 0 || pin(cpu) != 0) {
             continue;
+        }
         cpus->moved = true;
         rc = probe(bench, &median_ns);
         slowest_ns = fmax(slowest_ns, median_ns);
@@ -80,16 +83,18 @@ int gmt_cpus_take_quickest(struct gmt_bench *bench, struct gmt_cpus *cpus)
             chosen = cpu;
         }
     }
-    if (rc == 0 && chosen < CPU_SETSIZE && pin(chosen) == 0)
+    if (rc == 0 && chosen < CPU_SETSIZE && pin(chosen) == 0) {
         note_pass(bench, chosen, quickest_ns, slowest_ns);
-    else
+    } else {
         gmt_cpus_give_back(cpus);
+    }
     return rc;
 }
 
 void gmt_cpus_give_back(struct gmt_cpus *cpus)
 {
-    if (cpus->moved)
+    if (cpus->moved) {
         sched_setaffinity(0, sizeof(cpus->allowed), &cpus->allowed);
+    }
     cpus->moved = false;
 }

@@ -69,29 +69,34 @@ static int peer_open(struct gmt_bench *bench, struct peer *peer)
 
     *peer = (struct peer){.device = -1};
     GMT_TRY(bench, cudaGetDeviceCount(&devices));
-    if (devices < 2)
+    if (devices < 2) {
         return 0;
+    }
     int other = bench->device == 0 ? 1 : 0;
     GMT_TRY(bench, cudaDeviceCanAccessPeer(&direct, bench->device, other));
     GMT_TRY(bench, cudaSetDevice(other));
     /* A device that is full or held by others is no reason to fail: there is no such curve then. */
-    if (cudaMalloc((void **)&peer->memory, bench->host_bytes) == cudaSuccess)
+    if (cudaMalloc((void **)&peer->memory, bench->host_bytes) == cudaSuccess) {
         peer->device = other;
+    }
     cudaGetLastError();
     GMT_TRY(bench, cudaSetDevice(bench->device));
-    if (direct)
+    if (direct) {
         cudaDeviceEnablePeerAccess(other, 0);
+    }
     cudaGetLastError();
-    if (!direct && peer->device >= 0)
+    if (!direct && peer->device >= 0) {
         gmt_bench_note(bench, "peer copies are staged: the devices cannot access each other");
+    }
 out:
     return rc;
 }
 
 static void peer_close(struct gmt_bench *bench, struct peer *peer)
 {
-    if (peer->device < 0)
+    if (peer->device < 0) {
         return;
+    }
     cudaSetDevice(peer->device);
     cudaFree(peer->memory);
     cudaSetDevice(bench->device);
@@ -118,20 +123,24 @@ static bool is_possible(const struct gmt_bench *bench, const struct peer *peer,
 {
     bool is_sweep = curve->action == SWEEP_READ || curve->action == SWEEP_WRITE;
 
-    if (curve->from == REGISTERED || curve->to == REGISTERED)
+    if (curve->from == REGISTERED || curve->to == REGISTERED) {
         return bench->is_registered;
-    if (curve->to == OTHER_DEVICE)
+    }
+    if (curve->to == OTHER_DEVICE) {
         return peer->device >= 0;
-    if (is_sweep && curve->to == PINNED && !bench->properties.canMapHostMemory)
+    }
+    if (is_sweep && curve->to == PINNED && !bench->properties.canMapHostMemory) {
         return false;
+    }
     return !is_sweep || bytes >= SWEEP_LEAST;
 }
 
 /* As programs name it: cudaMemcpyDefault takes another path through the driver. */
 static enum cudaMemcpyKind kind_of(const struct curve *curve)
 {
-    if (curve->from == DEVICE)
+    if (curve->from == DEVICE) {
         return curve->to == DEVICE ? cudaMemcpyDeviceToDevice : cudaMemcpyDeviceToHost;
+    }
     return cudaMemcpyHostToDevice;
 }
 
@@ -147,11 +156,13 @@ static cudaError_t start(struct gmt_bench *bench, const struct peer *peer,
     case SWEEP_WRITE: return gmt_launch_sweep(bench, target, bytes, true);
     case COPY: break;
     }
-    if (curve->to == OTHER_DEVICE)
+    if (curve->to == OTHER_DEVICE) {
         return cudaMemcpyPeerAsync(target, peer->device, source, bench->device, bytes,
                                    bench->stream);
-    if (curve->async)
+    }
+    if (curve->async) {
         return cudaMemcpyAsync(target, source, bytes, kind_of(curve), bench->stream);
+    }
     return cudaMemcpy(target, source, bytes, kind_of(curve));
 }
 
@@ -168,11 +179,13 @@ static int time_once(struct gmt_bench *bench, const struct peer *peer, const str
     GMT_TRY(bench, cudaDeviceSynchronize());
     began = gmt_now_ns();
     rc = gmt_bench_check(bench, start(bench, peer, curve, bytes), curve->name);
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     returned = gmt_now_ns();
-    if (curve->async)
+    if (curve->async) {
         GMT_TRY(bench, cudaStreamSynchronize(bench->stream));
+    }
     *elapsed_ns = (double)((curve->async ? gmt_now_ns() : returned) - began);
     *call_ns = (double)(returned - began);
 out:
@@ -188,8 +201,9 @@ static int time_on_device_clock(struct gmt_bench *bench, const struct peer *peer
     GMT_TRY(bench, gmt_launch_delay(bench->stream));
     GMT_TRY(bench, cudaEventRecord(bench->start, bench->stream));
     rc = gmt_bench_check(bench, start(bench, peer, curve, bytes), curve->name);
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     GMT_TRY(bench, cudaEventRecord(bench->stop, bench->stream));
     GMT_TRY(bench, cudaEventSynchronize(bench->stop));
     GMT_TRY(bench, cudaEventElapsedTime(&elapsed_ms, bench->start, bench->stop));
@@ -205,17 +219,21 @@ static int sample(struct gmt_bench *bench, const struct peer *peer, const struct
     double elapsed_ns = 0, call_ns = 0, device_ns = 0;
     int rc = time_once(bench, peer, curve, bytes, &call_ns, &elapsed_ns);
 
-    if (rc == 0 && curve->on_device_clock)
+    if (rc == 0 && curve->on_device_clock) {
         rc = time_on_device_clock(bench, peer, curve, bytes, &device_ns);
-    if (rc != 0 || !keep)
+    }
+    if (rc != 0 || !keep) {
         return rc;
+    }
     json_t *all = gmt_raw_object(bench->raw, "transfers");
     json_t *point = gmt_raw_point(gmt_raw_array(all, curve->name), bytes);
     gmt_raw_sample(point, "samples_ns", elapsed_ns);
-    if (curve->async)
+    if (curve->async) {
         gmt_raw_sample(point, "call_ns", call_ns);
-    if (curve->on_device_clock)
+    }
+    if (curve->on_device_clock) {
         gmt_raw_sample(point, "device_ns", device_ns);
+    }
     gmt_raw_pass(point, bench->pass);
     return 0;
 }
@@ -226,8 +244,9 @@ static int measure_point(struct gmt_bench *bench, const struct peer *peer,
     struct gmt_turns turns = gmt_bench_turns(bench, bytes);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns()))
+    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
         rc = sample(bench, peer, curve, bytes, turns.counts);
+    }
     return rc;
 }
 
@@ -237,8 +256,9 @@ static int measure_size(struct gmt_bench *bench, const struct peer *peer, size_t
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < CURVE_COUNT; i++) {
-        if (is_possible(bench, peer, &curves[i], bytes))
+        if (is_possible(bench, peer, &curves[i], bytes)) {
             rc = measure_point(bench, peer, &curves[i], bytes);
+        }
         gmt_progress_bar_add(bench->progress, units / CURVE_COUNT, "transfers");
     }
     return rc;
@@ -271,13 +291,16 @@ int gmt_bench_transfers(struct gmt_bench *bench)
     struct peer peer = {.device = -1};
     double total_ns = 0;
 
-    if (rc == 0)
+    if (rc == 0) {
         rc = peer_open(bench, &peer);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return rc;
+    }
     count = sizes_of(bench, sizes);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         total_ns += cost_ns(bench, sizes[i]);
+    }
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (gmt_bench_too_late(bench, cost_ns(bench, sizes[i]))) {
             gmt_bench_note(bench, bench->pass == 0

@@ -12,15 +12,17 @@ static bool is_over(const struct gmt_turns *turns, unsigned most, uint64_t limit
 
 bool gmt_turns_next(struct gmt_turns *turns, uint64_t now_ns)
 {
-    if (turns->done == 0 && !turns->counts)
+    if (turns->done == 0 && !turns->counts) {
         turns->began_ns = now_ns;
+    }
     if (!turns->counts && is_over(turns, turns->warm_up, GMT_TURNS_WARM_UP_NS, now_ns)) {
         turns->counts = true;
         turns->done = 0;
         turns->began_ns = now_ns;
     }
-    if (turns->counts && is_over(turns, turns->samples, GMT_TURNS_COUNTED_NS, now_ns))
+    if (turns->counts && is_over(turns, turns->samples, GMT_TURNS_COUNTED_NS, now_ns)) {
         return false;
+    }
     turns->done++;
     return true;
 }

@@ -43,8 +43,10 @@ const char *gmt_quality_name(enum gmt_quality quality)
 const struct gmt_variant *gmt_variant_find(const char *family, const char *name)
 {
     for (size_t i = 0; i < gmt_variant_count; i++) {
-        if (strcmp(gmt_variants[i].family, family) == 0 && strcmp(gmt_variants[i].name, name) == 0)
+        if (strcmp(gmt_variants[i].family, family) == 0 &&
+            strcmp(gmt_variants[i].name, name) == 0) {
             return &gmt_variants[i];
+        }
     }
     return NULL;
 }
@@ -52,8 +54,9 @@ const struct gmt_variant *gmt_variant_find(const char *family, const char *name)
 int gmt_family_known(const char *family)
 {
     for (size_t i = 0; i < gmt_variant_count; i++) {
-        if (strcmp(gmt_variants[i].family, family) == 0)
+        if (strcmp(gmt_variants[i].family, family) == 0) {
             return 1;
+        }
     }
     return 0;
 }

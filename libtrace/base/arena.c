@@ -60,10 +60,12 @@ char *gmt_arena_vtext(struct gmt_arena *arena, const char *format, va_list argum
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, again);
     va_end(again);
-    if (length >= 0)
+    if (length >= 0) {
         text = gmt_arena_alloc(arena, (size_t)length + 1);
-    if (text == NULL)
+    }
+    if (text == NULL) {
         return empty;
+    }
     vsnprintf(text, (size_t)length + 1, format, arguments);
     return text;
 }
@@ -86,10 +88,12 @@ void *gmt_arena_push(struct gmt_arena *arena, void **array, size_t *count, size_
     if (n == 0 || (n >= 4 && (n & (n - 1)) == 0)) {
         void *grown = gmt_arena_alloc(arena, element_bytes * (n == 0 ? 4 : 2 * n));
 
-        if (grown == NULL)
+        if (grown == NULL) {
             return NULL;
-        if (n > 0)
+        }
+        if (n > 0) {
             memcpy(grown, *array, n * element_bytes);
+        }
         *array = grown;
     }
     *count = n + 1;

@@ -18,8 +18,9 @@ int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), voi
     FILE *out = NULL;
     int rc = 0, fd = -1;
 
-    if (temporary == NULL)
+    if (temporary == NULL) {
         return -ENOMEM;
+    }
     memcpy(temporary, path, length);
     memcpy(temporary + length, ".XXXXXX", sizeof(".XXXXXX"));
     fd = mkostemp(temporary, O_CLOEXEC);
@@ -35,22 +36,28 @@ int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), voi
         goto out;
     }
     rc = write(context, out);
-    if (rc == 0 && gmt_memory_short())
+    if (rc == 0 && gmt_memory_short()) {
         rc = -ENOMEM;
-    if (rc == 0 && (fflush(out) != 0 || ferror(out)))
+    }
+    if (rc == 0 && (fflush(out) != 0 || ferror(out))) {
         rc = errno != 0 ? -errno : -EIO;
+    }
     /* mkostemp makes files private; what is written here is as readable as any other file. */
     mode_t mask = umask(0);
     umask(mask);
-    if (rc == 0 && fchmod(fd, 0666 & ~mask) != 0)
+    if (rc == 0 && fchmod(fd, 0666 & ~mask) != 0) {
         rc = -errno;
-    if (fclose(out) != 0 && rc == 0)
+    }
+    if (fclose(out) != 0 && rc == 0) {
         rc = -errno;
-    if (rc == 0 && rename(temporary, path) != 0)
+    }
+    if (rc == 0 && rename(temporary, path) != 0) {
         rc = -errno;
+    }
 out:
-    if (rc != 0)
+    if (rc != 0) {
         unlink(temporary);
+    }
     free(temporary);
     return rc;
 }

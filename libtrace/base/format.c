@@ -21,8 +21,9 @@ static const char *unknown(char *text)
 /* Three significant digits, as far as the integer part leaves room. */
 static int digits_for(double value)
 {
-    if (value < 9.995)
+    if (value < 9.995) {
         return 2;
+    }
     return value < 99.95 ? 1 : 0;
 }
 
@@ -30,8 +31,9 @@ static const char *scaled(char *text, double value, const char *const *units, si
 {
     size_t unit = 0;
 
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         return unknown(text);
+    }
     double magnitude = fabs(value);
     while (unit + 1 < n && magnitude >= step * 0.9995) {
         magnitude /= step;
@@ -69,12 +71,14 @@ const char *gmt_format_count(char *text, double count)
     char plain[GMT_FORMAT_BYTES];
     size_t out = 0;
 
-    if (!isfinite(count) || fabs(count) > 1e15)
+    if (!isfinite(count) || fabs(count) > 1e15) {
         return unknown(text);
+    }
     int length = snprintf(plain, sizeof(plain), "%.0f", count);
     for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0 && plain[i - 1] != '-')
+        if (i > 0 && (length - i) % 3 == 0 && plain[i - 1] != '-') {
             text[out++] = ',';
+        }
         text[out++] = plain[i];
     }
     text[out] = '\0';
@@ -83,20 +87,23 @@ const char *gmt_format_count(char *text, double count)
 
 const char *gmt_format_decimal(char *text, double value, int decimals)
 {
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         return unknown(text);
+    }
     snprintf(text, GMT_FORMAT_BYTES, "%.*f", decimals, value);
     return text;
 }
 
 const char *gmt_format_percent(char *text, double percent)
 {
-    if (!isfinite(percent))
+    if (!isfinite(percent)) {
         return unknown(text);
-    if (percent > 0 && percent < 0.095)
+    }
+    if (percent > 0 && percent < 0.095) {
         snprintf(text, GMT_FORMAT_BYTES, "<0.1 %%");
-    else
+    } else {
         snprintf(text, GMT_FORMAT_BYTES, "%.*f %%", fabs(percent) >= 99.95 ? 0 : 1, percent);
+    }
     return text;
 }
 
@@ -105,8 +112,9 @@ size_t gmt_clean_length(const char *text)
     const char *bytes;
     size_t length, count = 0;
 
-    for (; *text != '\0'; count++)
+    for (; *text != '\0'; count++) {
         text += gmt_printable_next(text, &bytes, &length);
+    }
     return count;
 }
 
@@ -138,8 +146,9 @@ static char *clean_copy(const char *text, size_t n, bool lines)
 
     most = n < SIZE_MAX / 4 && most > 4 * n ? 4 * n : 3 * most;
     char *clean = malloc(most + sizeof(ellipsis));
-    if (clean == NULL)
+    if (clean == NULL) {
         return NULL;
+    }
     while (*text != '\0' && count++ < n) {
         bool keep = lines && (*text == '\n' || *text == '\t');
 

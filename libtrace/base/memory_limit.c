@@ -36,8 +36,9 @@ static void *json_memory(size_t bytes)
 {
     void *memory = malloc(bytes);
 
-    if (memory == NULL)
+    if (memory == NULL) {
         gmt_memory_note_short();
+    }
     return memory;
 }
 
@@ -46,17 +47,20 @@ void gmt_memory_limit(int64_t bytes)
     struct rlimit limit;
 
     json_set_alloc_funcs(json_memory, free);
-    if (GMT_HAS_ASAN || (!limits.known && getrlimit(RLIMIT_DATA, &limits.before) != 0))
+    if (GMT_HAS_ASAN || (!limits.known && getrlimit(RLIMIT_DATA, &limits.before) != 0)) {
         return;
+    }
     limits.known = true;
     limit = limits.before;
-    if (limit.rlim_cur > (rlim_t)bytes)
+    if (limit.rlim_cur > (rlim_t)bytes) {
         limit.rlim_cur = (rlim_t)bytes;
+    }
     (void)setrlimit(RLIMIT_DATA, &limit);
 }
 
 void gmt_memory_limit_lift(void)
 {
-    if (limits.known)
+    if (limits.known) {
         (void)setrlimit(RLIMIT_DATA, &limits.before);
+    }
 }

@@ -16,8 +16,9 @@ static size_t sequence_length(const unsigned char *text)
     size_t length;
     uint32_t code;
 
-    if (text[0] < 0x80)
+    if (text[0] < 0x80) {
         return 1;
+    }
     if (text[0] >= 0xc2 && text[0] <= 0xdf) {
         length = 2;
         code = text[0] & 0x1fu;
@@ -31,18 +32,21 @@ static size_t sequence_length(const unsigned char *text)
         return 0;
     }
     for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
+        if ((text[i] & 0xc0) != 0x80) {
             return 0;
+        }
         code = code << 6 | (text[i] & 0x3fu);
     }
     if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff ||
-        (code >= 0xd800 && code <= 0xdfff))
+        (code >= 0xd800 && code <= 0xdfff)) {
         return 0;
+    }
     /* C1 controls, ends of lines and the marks that reorder text would let a kernel's name rewrite the
      * line. */
     if (code < 0xa0 || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||
-        code == 0x061c || code == 0x200e || code == 0x200f)
+        code == 0x061c || code == 0x200e || code == 0x200f) {
         return 0;
+    }
     return length;
 }
 

@@ -46,8 +46,9 @@ static bool is_wanted(void)
 void gmt_progress_begin(const char *what, double total)
 {
     gmt_progress_end();
-    if (!(total > 0) || !is_wanted())
+    if (!(total > 0) || !is_wanted()) {
         return;
+    }
     memset(&step, 0, sizeof(step));
     step.what = what;
     step.total = total;
@@ -65,8 +66,9 @@ static void show(double elapsed_s)
     double share = fmin(0.99, step.done / step.total);
 
     fprintf(stderr, "\r\033[Kgmanalyze: %s, %.0f %%", step.what, 100 * share);
-    if (share > 0)
+    if (share > 0) {
         fprintf(stderr, ", %.0f s left", ceil(elapsed_s * (1 - share) / share));
+    }
     fflush(stderr);
     step.is_shown = true;
 }
@@ -75,26 +77,30 @@ static void look(void)
 {
     double now = now_s(), elapsed_s = now - step.began_s;
 
-    if (elapsed_s < SHOWN_AFTER_S || now - step.shown_s < EVERY_S)
+    if (elapsed_s < SHOWN_AFTER_S || now - step.shown_s < EVERY_S) {
         return;
+    }
     step.shown_s = now;
     show(elapsed_s);
 }
 
 void gmt_progress_add(double done)
 {
-    if (step.what == NULL)
+    if (step.what == NULL) {
         return;
+    }
     step.done += done;
     look();
 }
 
 void gmt_progress_row(void)
 {
-    if (step.what == NULL || ++step.rows % ROWS_PER_LOOK != 0)
+    if (step.what == NULL || ++step.rows % ROWS_PER_LOOK != 0) {
         return;
-    if (step.by_rows)
+    }
+    if (step.by_rows) {
         step.done += ROWS_PER_LOOK;
+    }
     look();
 }
 

@@ -37,8 +37,9 @@ static bool climbs(const char *path)
 {
     for (const char *at = path; at != NULL; at = strchr(at, '/')) {
         at += *at == '/';
-        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0')) {
             return true;
+        }
     }
     return false;
 }
@@ -46,20 +47,25 @@ static bool climbs(const char *path)
 const char *gmt_source_relative(const char *root, const char *file)
 {
     if (file[0] != '/') {
-        while (strncmp(file, "./", 2) == 0)
+        while (strncmp(file, "./", 2) == 0) {
             file += 2;
+        }
         return climbs(file) || file[0] == '\0' ? NULL : file;
     }
-    if (root == NULL || climbs(file))
+    if (root == NULL || climbs(file)) {
         return NULL;
+    }
     size_t length = strlen(root);
-    while (length > 0 && root[length - 1] == '/')
+    while (length > 0 && root[length - 1] == '/') {
         length--;
-    if (strncmp(file, root, length) == 0 && file[length] == '/')
+    }
+    if (strncmp(file, root, length) == 0 && file[length] == '/') {
         return file + length + 1;
+    }
     for (const char *at = file; at != NULL; at = strchr(at + 1, '/')) {
-        if (at[1] != '\0' && exists(root, at + 1))
+        if (at[1] != '\0' && exists(root, at + 1)) {
             return at + 1;
+        }
     }
     return NULL;
 }

@@ -33,8 +33,9 @@ static void write_title(FILE *out, const char *name)
 {
     char *clean = gmt_clean_copy(name);
 
-    if (clean != NULL)
+    if (clean != NULL) {
         escape(out, clean);
+    }
     fputs(" – gmtrace", out);
     free(clean);
 }
@@ -44,8 +45,9 @@ static const char *write_up_to(FILE *out, const char *text, const char *marker)
 {
     const char *at = strstr(text, marker);
 
-    if (at == NULL)
+    if (at == NULL) {
         return NULL;
+    }
     fwrite(text, 1, (size_t)(at - text), out);
     return at + strlen(marker);
 }
@@ -60,10 +62,12 @@ int gmt_html_write(FILE *out, const char *name, const struct gmt_payload *page,
         rest = write_up_to(out, rest, GMT_TEMPLATE_PAYLOAD);
     }
     int rc = rest != NULL ? gmt_payload_write(page, report, out) : -EINVAL;
-    if (rc == 0)
+    if (rc == 0) {
         fputs(rest, out);
-    if (rc == 0 && ferror(out))
+    }
+    if (rc == 0 && ferror(out)) {
         rc = -EIO;
+    }
     return rc;
 }
 

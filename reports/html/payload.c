@@ -30,10 +30,12 @@ static void put_varint(struct gmt_payload *payload, struct gmt_bytes *bytes, uin
 {
     unsigned char *at = room_for(payload, bytes, 10);
 
-    if (at == NULL)
+    if (at == NULL) {
         return;
-    for (; raw >= 0x80; raw >>= 7)
+    }
+    for (; raw >= 0x80; raw >>= 7) {
         *at++ = (unsigned char)(raw | 0x80);
+    }
     *at++ = (unsigned char)raw;
     bytes->used = (size_t)(at - bytes->data);
 }
@@ -78,8 +80,9 @@ struct gmt_table *gmt_payload_table(struct gmt_payload *payload, const char *nam
         payload->failed = true;
         return NULL;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         columns[i].head = heads[i];
+    }
     struct gmt_table *table = &payload->tables[payload->table_count++];
     *table = (struct gmt_table){.name = name, .columns = columns, .column_count = n};
     return table;
@@ -87,10 +90,12 @@ struct gmt_table *gmt_payload_table(struct gmt_payload *payload, const char *nam
 
 void gmt_payload_row(struct gmt_payload *payload, struct gmt_table *table, const int64_t *values)
 {
-    if (table == NULL)
+    if (table == NULL) {
         return;
-    for (size_t i = 0; i < table->column_count; i++)
+    }
+    for (size_t i = 0; i < table->column_count; i++) {
         put(payload, &table->columns[i], values[i]);
+    }
     table->rows++;
 }
 
@@ -99,8 +104,9 @@ static uint64_t hash_of(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-    for (; *text != '\0'; text++)
+    for (; *text != '\0'; text++) {
         hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
     return hash ^ hash >> 32;
 }
 
@@ -109,8 +115,9 @@ static uint32_t *slot_of(const struct gmt_payload *payload, const char *text)
 {
     size_t at = hash_of(text) & (payload->slot_count - 1);
 
-    while (payload->slots[at] != 0 && strcmp(payload->strings[payload->slots[at] - 1], text) != 0)
+    while (payload->slots[at] != 0 && strcmp(payload->strings[payload->slots[at] - 1], text) != 0) {
         at = (at + 1) & (payload->slot_count - 1);
+    }
     return &payload->slots[at];
 }
 
@@ -132,17 +139,20 @@ static bool grow_pool(struct gmt_payload *payload)
     free(payload->slots);
     payload->slots = fresh;
     payload->slot_count = slots;
-    for (size_t i = 0; i < payload->string_count; i++)
+    for (size_t i = 0; i < payload->string_count; i++) {
         *slot_of(payload, payload->strings[i]) = (uint32_t)i + 1;
+    }
     return true;
 }
 
 int64_t gmt_payload_string(struct gmt_payload *payload, const char *text)
 {
-    if (text == NULL)
+    if (text == NULL) {
         return GMT_UNKNOWN;
-    if (payload->string_count >= payload->slot_count / 2 && !grow_pool(payload))
+    }
+    if (payload->string_count >= payload->slot_count / 2 && !grow_pool(payload)) {
         return GMT_UNKNOWN;
+    }
     char *clean = gmt_clean_cut(text, GMT_PAYLOAD_MAX_TEXT);
     if (clean == NULL) {
         payload->failed = true;
@@ -161,12 +171,14 @@ int64_t gmt_payload_string(struct gmt_payload *payload, const char *text)
 void gmt_payload_free(struct gmt_payload *payload)
 {
     for (size_t t = 0; t < payload->table_count; t++) {
-        for (size_t i = 0; i < payload->tables[t].column_count; i++)
+        for (size_t i = 0; i < payload->tables[t].column_count; i++) {
             free(payload->tables[t].columns[i].bytes.data);
+        }
         free(payload->tables[t].columns);
     }
-    for (size_t i = 0; i < payload->string_count; i++)
+    for (size_t i = 0; i < payload->string_count; i++) {
         free(payload->strings[i]);
+    }
     free(payload->strings);
     free(payload->slots);
     json_decref(payload->head);

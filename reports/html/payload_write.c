@@ -41,8 +41,9 @@ static void write_base64(struct sink *sink, const unsigned char *bytes, size_t n
         text[used++] = i + 1 < n ? digits[group >> 6 & 63] : '=';
         text[used++] = i + 2 < n ? digits[group & 63] : '=';
     }
-    if (fwrite(text, 1, used, sink->out) != used)
+    if (fwrite(text, 1, used, sink->out) != used) {
         sink->rc = -EIO;
+    }
 }
 
 /* Runs gzip until it has taken all of its input, and at the end given all of its output. */
@@ -58,8 +59,9 @@ static void deflate_all(struct sink *sink, int flush)
             sink->stream.next_out = sink->chunk;
             sink->stream.avail_out = GMT_CHUNK_BYTES;
         }
-        if (!full)
+        if (!full) {
             break;
+        }
     } while (sink->rc == 0 && code == Z_OK);
 }
 
@@ -84,8 +86,9 @@ static double bytes_of(const struct gmt_payload *payload)
     double bytes = 0;
 
     for (size_t t = 0; t < payload->table_count; t++) {
-        for (size_t i = 0; i < payload->tables[t].column_count; i++)
+        for (size_t i = 0; i < payload->tables[t].column_count; i++) {
             bytes += (double)payload->tables[t].columns[i].bytes.used;
+        }
     }
     return bytes;
 }
@@ -136,10 +139,11 @@ static void write_head(struct gmt_json_stream *stream, const struct gmt_payload 
     gmt_json_open_object(stream, NULL);
     gmt_json_give(stream, "format", json_string("gmtrace-page"));
     gmt_json_give(stream, "version", json_integer(1));
-    if (report != NULL)
+    if (report != NULL) {
         gmt_json_report(stream, "report", report);
-    else
+    } else {
         gmt_json_give(stream, "report", json_null());
+    }
     json_object_foreach(payload->head, key, value)
     {
         gmt_json_give(stream, key, json_incref(value));
@@ -180,8 +184,9 @@ static int collect(const char *text, size_t bytes, void *context)
         buffer->used += part;
         text += part;
         bytes -= part;
-        if (buffer->used == sizeof(buffer->bytes))
+        if (buffer->used == sizeof(buffer->bytes)) {
             empty(buffer);
+        }
     }
     return buffer->sink->rc;
 }
@@ -205,8 +210,9 @@ static int give_head(struct sink *sink, const struct gmt_payload *payload,
     struct gmt_json_stream stream = {
         .write = collect, .context = &buffer, .flags = GMT_JSON_COMPACT};
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < 4; i++) {
         start[4 + i] = (unsigned char)(length >> 8 * i);
+    }
     give(sink, start, sizeof(start));
     write_head(&stream, payload, report);
     empty(&buffer);
@@ -219,11 +225,13 @@ int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report
     size_t length;
     int rc = payload->failed ? -ENOMEM : head_bytes(payload, report, &length);
 
-    if (rc != 0)
+    if (rc != 0) {
         return rc;
+    }
     if (deflateInit2(&sink.stream, GMT_LEVEL, Z_DEFLATED, MAX_WBITS + GMT_GZIP, 9, Z_FILTERED) !=
-        Z_OK)
+        Z_OK) {
         return -ENOMEM;
+    }
     sink.stream.next_out = sink.chunk;
     sink.stream.avail_out = GMT_CHUNK_BYTES;
     gmt_progress_begin("packing the page", bytes_of(payload) + (double)length);
@@ -231,8 +239,9 @@ int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report
     for (size_t t = 0; t < payload->table_count; t++) {
         const struct gmt_table *table = &payload->tables[t];
 
-        for (size_t i = 0; i < table->column_count; i++)
+        for (size_t i = 0; i < table->column_count; i++) {
             give(&sink, table->columns[i].bytes.data, table->columns[i].bytes.used);
+        }
     }
     gmt_progress_end();
     deflate_all(&sink, Z_FINISH);

@@ -99,8 +99,9 @@ static json_t *of_device(const struct gmt_report *r)
                              gmt_json_text(r->compute_capability), "driver_version",
                              gmt_json_text(r->driver_version), "software", (int)r->simulated);
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         json_object_set_new(json, numbers[i].name, gmt_json_number(numbers[i].value));
+    }
     json_object_set_new(json, "attributes", gmt_json_settings(r->device_attributes));
     return json;
 }
@@ -158,16 +159,19 @@ void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gm
     gmt_json_give_each(s, "kernels", r->kernel_count, gmt_json_kernel, r->kernels);
     gmt_json_memory(s, "memory", r);
     gmt_json_give_each(s, "races", r->race_count, gmt_json_race, r->races);
-    if (r->range_limit != NULL)
+    if (r->range_limit != NULL) {
         gmt_json_give(s, "range_limit", gmt_json_text(r->range_limit));
-    if (r->range_count > 0)
+    }
+    if (r->range_count > 0) {
         gmt_json_give_each(s, "ranges", r->range_count, of_range, r);
+    }
     gmt_json_give_each(s, "rules", r->rule_count, of_rule, r);
     gmt_json_give_each(s, "could_not_check", r->gap_count, of_gap, r);
     gmt_json_give_each(s, "capabilities", r->capability_count, of_capability, r);
     gmt_json_give_each(s, "losses", r->loss_count, of_loss, r);
-    if (r->coverage.line_count > 0)
+    if (r->coverage.line_count > 0) {
         gmt_json_give(s, "coverage", gmt_json_coverage(&r->coverage));
+    }
     gmt_json_give(s, "device_model", of_model(r));
     gmt_json_close_object(s);
 }
@@ -180,8 +184,9 @@ static int write_json(const struct gmt_report *r, const struct gmt_writer_option
 
     (void)options;
     gmt_json_report(&stream, NULL, r);
-    if (stream.rc == 0 && fputc('\n', out) == EOF)
+    if (stream.rc == 0 && fputc('\n', out) == EOF) {
         stream.rc = -EIO;
+    }
     return stream.rc;
 }
 

@@ -37,11 +37,12 @@ static json_t *of_records(const struct gmt_coverage *coverage, const struct gmt_
     for (size_t i = 0; i < coverage->example_count; i++) {
         const struct gmt_coverage_example *example = &coverage->examples[i];
 
-        if (strcmp(example->what, line->what) == 0)
+        if (strcmp(example->what, line->what) == 0) {
             json_array_append_new(examples,
                                   json_pack("{so, sI, so}", "side", gmt_json_text(example->side),
                                             "id", (json_int_t)example->id, "detail",
                                             gmt_json_text(example->detail)));
+        }
     }
     return json_pack("{so, so, so, so, so, so}", "what", gmt_json_text(line->what), "expected",
                      gmt_json_number(line->expected), "seen", gmt_json_number(line->seen), "extra",
@@ -58,18 +59,19 @@ json_t *gmt_json_coverage(const struct gmt_coverage *coverage)
     for (size_t i = 0; i < coverage->line_count; i++) {
         const struct gmt_coverage_line *line = &coverage->lines[i];
 
-        if (is(line, "door"))
+        if (is(line, "door")) {
             json_array_append_new(doors, of_door(line));
-        else if (is(line, "runtime") && line->class != NULL && strcmp(line->class, "none") != 0)
+        } else if (is(line, "runtime") && line->class != NULL && strcmp(line->class, "none") != 0) {
             json_array_append_new(runtimes, of_runtime(line));
-        else if (is(line, "runtime"))
+        } else if (is(line, "runtime")) {
             without++;
-        else if (is(line, "entry point") && gmt_coverage_matters(line))
+        } else if (is(line, "entry point") && gmt_coverage_matters(line)) {
             json_array_append_new(entries, of_entry_point(line));
-        else if (is(line, "entry point"))
+        } else if (is(line, "entry point")) {
             asking++;
-        else if (is(line, "records"))
+        } else if (is(line, "records")) {
             json_array_append_new(records, of_records(coverage, line));
+        }
     }
     json_t *agrees = coverage->compared ? json_boolean(!coverage->differs) : json_null();
     return json_pack("{so, so, so, sI, so, sI, so}", "agrees", agrees, "doors", doors, "runtimes",

@@ -31,10 +31,12 @@ json_t *gmt_json_where(const struct gmt_where *where)
         gmt_json_text(where->function), "file", gmt_json_text(where->file), "line",
         gmt_json_line(where->line), "module", gmt_json_text(where->module), "api",
         gmt_json_text(where->api), "kernel", gmt_json_text(where->kernel), "stack", stack);
-    if (where->note != NULL)
+    if (where->note != NULL) {
         json_object_set_new(json, "note", gmt_json_text(where->note));
-    if (where->graph != NULL)
+    }
+    if (where->graph != NULL) {
         json_object_set_new(json, "graph", gmt_json_text(where->graph));
+    }
     return json;
 }
 
@@ -100,10 +102,11 @@ json_t *gmt_json_finding(const void *findings, size_t at)
     const struct gmt_finding *f = (const struct gmt_finding *)findings + at;
     json_t *evidence = json_object();
 
-    for (size_t i = 0; i < f->evidence_count; i++)
+    for (size_t i = 0; i < f->evidence_count; i++) {
         json_object_set_new(evidence, f->evidence[i].name,
                             json_pack("{so, ss}", "value", gmt_json_number(f->evidence[i].value),
                                       "unit", f->evidence[i].unit));
+    }
     json_t *json = json_pack(
         "{ss, ss, ss, ss, so, so, so, so, so, so, so}", "rule", f->rule, "slug", f->slug, "title",
         f->title, "severity", gmt_severity_name(f->severity), "fingerprint",
@@ -122,15 +125,18 @@ json_t *gmt_json_finding(const void *findings, size_t at)
         json_object_set_new(json, "lines", of_lines(f));
         json_object_set_new(json, "lines_of", json_string(gmt_lines_of(f)));
     }
-    if (f->part_count > 0)
+    if (f->part_count > 0) {
         json_object_set_new(json, "parts", of_parts(f));
+    }
     if (f->saved_peak_of != NULL) {
         json_object_set_new(json, "saved_peak_bytes", gmt_json_number(f->saved_peak_bytes));
         json_object_set_new(json, "saved_peak_of", gmt_json_text(f->saved_peak_of));
     }
-    if (f->range != NULL)
+    if (f->range != NULL) {
         json_object_set_new(json, "range", gmt_json_text(f->range));
-    if (f->note_why != NULL)
+    }
+    if (f->note_why != NULL) {
         json_object_set_new(json, "note", gmt_json_text(f->note_why));
+    }
     return json;
 }

@@ -36,8 +36,9 @@ void gmt_json_memory(struct gmt_json_stream *s, const char *key, const struct gm
     gmt_json_give(s, "peak_pinned_bytes", gmt_json_number(r->peak_pinned_bytes));
     gmt_json_give_each(s, "peak_holders", r->peak_holder_count, of_holder, r->peak_holders);
     gmt_json_open_array(s, "failures");
-    for (size_t i = 0; i < r->failure_count; i++)
+    for (size_t i = 0; i < r->failure_count; i++) {
         write_failure(s, &r->failures[i]);
+    }
     gmt_json_close_array(s);
     gmt_json_close_object(s);
 }

@@ -34,17 +34,20 @@ static json_t *of_limits(const struct gmt_report_occupancy *o)
 {
     json_t *object = json_object();
 
-    for (size_t i = 0; i < o->limit_count; i++)
+    for (size_t i = 0; i < o->limit_count; i++) {
         json_object_set_new(object, o->limit_names[i], integer_or_null(o->limits[i], INT64_MAX));
+    }
     return object;
 }
 
 json_t *gmt_json_occupancy(const struct gmt_report_occupancy *o)
 {
-    if (o == NULL)
+    if (o == NULL) {
         return json_null();
-    if (o->unknown != NULL)
+    }
+    if (o->unknown != NULL) {
         return json_pack("{ss}", "unknown", o->unknown);
+    }
     json_t *json = json_pack("{sI, sI, sI, so, so, so, so}", "blocks_per_multiprocessor",
                              (json_int_t)o->blocks, "warps_per_multiprocessor",
                              (json_int_t)o->warps, "most_warps", (json_int_t)o->most_warps,

@@ -10,8 +10,9 @@ enum { INDENT_MASK = 0x1f };
 
 static void put(struct gmt_json_stream *stream, const char *text, size_t bytes)
 {
-    if (stream->rc == 0 && stream->write(text, bytes, stream->context) != 0)
+    if (stream->rc == 0 && stream->write(text, bytes, stream->context) != 0) {
         stream->rc = -EIO;
+    }
 }
 
 static void put_text(struct gmt_json_stream *stream, const char *text)
@@ -23,11 +24,13 @@ static void break_line(struct gmt_json_stream *stream)
 {
     size_t indent = stream->flags & INDENT_MASK;
 
-    if (indent == 0)
+    if (indent == 0) {
         return;
+    }
     put(stream, "\n", 1);
-    for (size_t i = 0; i < indent * stream->depth; i++)
+    for (size_t i = 0; i < indent * stream->depth; i++) {
         put(stream, " ", 1);
+    }
 }
 
 /* jansson does not know how deep its value stands. Lines end between tokens only: in texts they are \n. */
@@ -48,19 +51,23 @@ static int put_nested(const char *text, size_t bytes, void *context)
 static void dump(struct gmt_json_stream *stream, const json_t *value)
 {
     if (json_dump_callback(value, put_nested, stream, stream->flags | JSON_ENCODE_ANY) != 0 &&
-        stream->rc == 0)
+        stream->rc == 0) {
         stream->rc = -ENOMEM;
+    }
 }
 
 static void begin(struct gmt_json_stream *stream, const char *key)
 {
-    if (stream->begun)
+    if (stream->begun) {
         put_text(stream, ",");
+    }
     stream->begun = true;
-    if (stream->depth > 0)
+    if (stream->depth > 0) {
         break_line(stream);
-    if (key == NULL)
+    }
+    if (key == NULL) {
         return;
+    }
     json_t *text = json_string(key);
     dump(stream, text);
     json_decref(text);
@@ -78,8 +85,9 @@ static void open_with(struct gmt_json_stream *stream, const char *key, const cha
 static void close_with(struct gmt_json_stream *stream, const char *bracket)
 {
     stream->depth--;
-    if (stream->begun)
+    if (stream->begun) {
         break_line(stream);
+    }
     put_text(stream, bracket);
     stream->begun = true;
 }
@@ -111,8 +119,9 @@ void gmt_json_close_array(struct gmt_json_stream *stream)
 
 void gmt_json_give(struct gmt_json_stream *stream, const char *key, json_t *value)
 {
-    if (value == NULL)
+    if (value == NULL) {
         return;
+    }
     begin(stream, key);
     dump(stream, value);
     json_decref(value);
@@ -122,7 +131,8 @@ void gmt_json_give_each(struct gmt_json_stream *stream, const char *key, size_t 
                         json_t *(*item)(const void *context, size_t i), const void *context)
 {
     gmt_json_open_array(stream, key);
-    for (size_t i = 0; stream->rc == 0 && i < n; i++)
+    for (size_t i = 0; stream->rc == 0 && i < n; i++) {
         gmt_json_give(stream, NULL, item(context, i));
+    }
     gmt_json_close_array(stream);
 }

@@ -22,8 +22,9 @@ static json_t *of_counters(const struct gmt_kernel_row *k)
 {
     json_t *object = json_object();
 
-    for (size_t i = 0; i < k->counter_count; i++)
+    for (size_t i = 0; i < k->counter_count; i++) {
         json_object_set_new(object, k->counters[i].name, gmt_json_number(k->counters[i].value));
+    }
     return object;
 }
 

@@ -28,11 +28,13 @@ json_t *gmt_json_code(const char *value)
 
 json_t *gmt_json_number(double value)
 {
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         return json_null();
+    }
     /* Counts and bytes are no measurements. */
-    if (value == floor(value) && fabs(value) < 9e15)
+    if (value == floor(value) && fabs(value) < 9e15) {
         return json_integer((json_int_t)value);
+    }
     return json_real(value);
 }
 
@@ -57,15 +59,17 @@ json_t *gmt_json_settings(const char *text)
 {
     char *clean = text != NULL ? gmt_clean_cut(text, GMT_JSON_MAX_TEXT) : NULL, *rest = NULL;
 
-    if (clean == NULL)
+    if (clean == NULL) {
         return json_null();
+    }
     json_t *object = json_object();
     for (char *part = strtok_r(clean, ";", &rest); part != NULL;
          part = strtok_r(NULL, ";", &rest)) {
         char *equals = strchr(part, '=');
 
-        if (equals == NULL || equals == part)
+        if (equals == NULL || equals == part) {
             continue;
+        }
         *equals = '\0';
         json_object_set_new(object, part, json_string(equals + 1));
     }

@@ -35,10 +35,11 @@ static void format_full(char *text, double value, enum gmt_figure_kind kind)
 {
     char number[GMT_FORMAT_BYTES];
 
-    if (value == floor(value) && fabs(value) < 1e15)
+    if (value == floor(value) && fabs(value) < 1e15) {
         gmt_format_count(number, value);
-    else
+    } else {
         snprintf(number, sizeof(number), "%.15g", value);
+    }
     snprintf(text, GMT_FORMAT_BYTES, "%.24s%s%s", number, kind == GMT_KIND_COUNT ? "" : " ",
              kind == GMT_KIND_COUNT ? "" : gmt_kind_unit(kind));
 }
@@ -48,8 +49,9 @@ void gmt_format_apart(char *text, double value, char *limit_text, double limit,
 {
     gmt_format_kind(text, value, kind);
     gmt_format_kind(limit_text, limit, kind);
-    if (!isfinite(value) || !isfinite(limit) || value == limit || strcmp(text, limit_text) != 0)
+    if (!isfinite(value) || !isfinite(limit) || value == limit || strcmp(text, limit_text) != 0) {
         return;
+    }
     format_full(text, value, kind);
     format_full(limit_text, limit, kind);
 }
@@ -61,14 +63,18 @@ const char *gmt_share_text(struct gmt_arena *arena, double share)
 {
     char text[GMT_FORMAT_BYTES];
 
-    if (isnan(share))
+    if (isnan(share)) {
         return "–";
-    if (isinf(share))
+    }
+    if (isinf(share)) {
         return "none before";
-    if (share == 0)
+    }
+    if (share == 0) {
         return "0 %";
-    if (share > GMT_TIMES_FROM)
+    }
+    if (share > GMT_TIMES_FROM) {
         return gmt_arena_text(arena, "%s times as much", gmt_format_count(text, round(share + 1)));
+    }
     return gmt_arena_text(arena, "%s%s", share >= 0 ? "+" : "-",
                           gmt_format_percent(text, fabs(100 * share)));
 }
@@ -82,8 +88,9 @@ static double copied(const struct gmt_report *r, const char *direction, const ch
         const struct gmt_transfer_row *row = &r->copy_totals[i];
 
         if ((direction == NULL || strcmp(row->direction, direction) == 0) &&
-            (host_class == NULL || strcmp(row->host_class, host_class) == 0))
+            (host_class == NULL || strcmp(row->host_class, host_class) == 0)) {
             bytes += row->bytes;
+        }
     }
     return bytes;
 }
@@ -93,8 +100,9 @@ static double copied_ns(const struct gmt_report *r, const char *host_class)
     double ns = isnan(r->copy_ns) ? NAN : 0;
 
     for (size_t i = 0; i < r->copy_total_count; i++) {
-        if (strcmp(r->copy_totals[i].host_class, host_class) == 0)
+        if (strcmp(r->copy_totals[i].host_class, host_class) == 0) {
             ns += r->copy_totals[i].time_ns;
+        }
     }
     return ns;
 }
@@ -104,8 +112,9 @@ static double found(const struct gmt_report *r, enum gmt_severity severity)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < r->finding_count; i++)
+    for (size_t i = 0; i < r->finding_count; i++) {
         n += severity == GMT_SEVERITY_NOTE || r->findings[i].severity == severity;
+    }
     return (double)n;
 }
 
@@ -120,8 +129,9 @@ static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struc
 {
     struct gmt_finding *kept = GMT_PUSH(arena, summary->findings, summary->finding_count);
 
-    if (kept == NULL)
+    if (kept == NULL) {
         return;
+    }
     /* Rules are static; the rest belongs to the report. */
     *kept = (struct gmt_finding){.rule = f->rule,
                                  .slug = f->slug,
@@ -155,13 +165,16 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
         .own_ns = report->own_ns,
     };
     gmt_figures_fill(report, summary->values);
-    for (int i = 0; i < GMT_FIGURES; i++)
+    for (int i = 0; i < GMT_FIGURES; i++) {
         summary->noise[i] = gmt_figure_rows[i].kind == GMT_KIND_NS ? NAN : 0;
-    for (size_t i = 0; i < report->finding_count; i++)
+    }
+    for (size_t i = 0; i < report->finding_count; i++) {
         keep(summary, &report->findings[i], arena);
+    }
     for (size_t i = 0; i < report->note_count; i++) {
-        if (!report->notes[i].small)
+        if (!report->notes[i].small) {
             keep(summary, &report->notes[i], arena);
+        }
     }
     for (size_t i = 0; i < report->rule_count; i++) {
         struct gmt_rule_result *rule = GMT_PUSH(arena, summary->rules, summary->rule_count);
@@ -176,8 +189,9 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
 const struct gmt_rule_result *gmt_summary_rule(const struct gmt_summary *summary, const char *id)
 {
     for (size_t i = 0; i < summary->rule_count; i++) {
-        if (strcmp(summary->rules[i].id, id) == 0)
+        if (strcmp(summary->rules[i].id, id) == 0) {
             return &summary->rules[i];
+        }
     }
     return NULL;
 }

@@ -38,8 +38,9 @@ static size_t strip(const char *name, char *to)
             to[used++] = *at;
         }
     }
-    if (ends_with(to, used, " const"))
+    if (ends_with(to, used, " const")) {
         used -= strlen(" const");
+    }
     to[used] = '\0';
     return used;
 }
@@ -48,15 +49,17 @@ const char *gmt_function_short(struct gmt_arena *arena, const char *name)
 {
     char *text = gmt_arena_alloc(arena, strlen(name) + 1);
 
-    if (text == NULL || strip(name, text) == 0)
+    if (text == NULL || strip(name, text) == 0) {
         return name;
+    }
     /* Templates are demangled with the type that they return. */
     char *space = NULL;
     for (char *at = text; *at != '\0' && strncmp(at, "operator", 8) != 0; at++) {
-        if (strncmp(at, "(anonymous namespace)", 21) == 0)
+        if (strncmp(at, "(anonymous namespace)", 21) == 0) {
             at += 20;
-        else if (*at == ' ')
+        } else if (*at == ' ') {
             space = at;
+        }
     }
     return space != NULL && space[1] != '\0' ? space + 1 : text;
 }
@@ -80,8 +83,9 @@ const char *gmt_chain_words(struct gmt_arena *arena, const struct gmt_inline_cha
         const char *place = place_of(arena, call, whole);
 
         words = i == 0 ? "inlined" : gmt_arena_text(arena, "%s,", words);
-        if (call->level > next)
+        if (call->level > next) {
             words = gmt_arena_text(arena, "%s %" PRId64 " more,", words, call->level - next);
+        }
         next = call->level + 1;
         words = call->function != NULL
                     ? gmt_arena_text(arena, "%s at %s (%s)", words,

@@ -25,8 +25,9 @@ const char *gmt_confidence_name(enum gmt_confidence confidence)
 const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confidence confidence)
 {
     if (confidence == GMT_CONFIDENCE_CALIBRATED &&
-        report->model_provenance == GMT_MODEL_OTHER_BOARD)
+        report->model_provenance == GMT_MODEL_OTHER_BOARD) {
         return "calibrated on another board";
+    }
     return gmt_confidence_name(confidence);
 }
 
@@ -76,15 +77,19 @@ const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *
 {
     char text[GMT_FORMAT_BYTES];
 
-    if (isfinite(f->saving.best_ns) && f->saving.best_ns > 0)
+    if (isfinite(f->saving.best_ns) && f->saving.best_ns > 0) {
         return gmt_arena_text(arena, "saves %s", gmt_format_ns(text, f->saving.best_ns));
-    if (f->saved_peak_bytes > 0)
+    }
+    if (f->saved_peak_bytes > 0) {
         return gmt_arena_text(arena, "%s less at the peak",
                               gmt_format_bytes(text, f->saved_peak_bytes));
-    if (isfinite(f->at_most_ns) && f->at_most_ns > 0)
+    }
+    if (isfinite(f->at_most_ns) && f->at_most_ns > 0) {
         return gmt_arena_text(arena, "at most %s", gmt_format_ns(text, f->at_most_ns));
-    if (f->excess_bytes > 0)
+    }
+    if (f->excess_bytes > 0) {
         return gmt_arena_text(arena, "%s for nothing", gmt_format_bytes(text, f->excess_bytes));
+    }
     return "";
 }
 
@@ -93,23 +98,27 @@ size_t gmt_note_group_end(const struct gmt_report *report, size_t first)
     size_t end = first + 1;
 
     while (end < report->note_count &&
-           strcmp(report->notes[end].note_why, report->notes[first].note_why) == 0)
+           strcmp(report->notes[end].note_why, report->notes[first].note_why) == 0) {
         end++;
+    }
     return end;
 }
 
 const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_line *line)
 {
-    if ((line->file == NULL || line->line <= 0) && line->ptx_line <= 0)
+    if ((line->file == NULL || line->line <= 0) && line->ptx_line <= 0) {
         return gmt_arena_text(arena, "instruction %s", line->opcode != NULL ? line->opcode : "?");
-    if (line->file == NULL || line->line <= 0)
+    }
+    if (line->file == NULL || line->line <= 0) {
         return gmt_arena_text(arena, "PTX line %" PRId64, line->ptx_line);
+    }
     struct gmt_inline_call outermost = {
         .file = line->caller_file, .line = line->caller_line, .level = 1};
     struct gmt_inline_chain known = {.calls = &outermost, .call_count = 1};
     const char *file = last_part(line->file);
-    if (line->caller_file == NULL)
+    if (line->caller_file == NULL) {
         return gmt_arena_text(arena, "%s:%" PRId64, file, line->line);
+    }
     const char *calls = gmt_chain_words(arena, line->chain.call_count > 0 ? &line->chain : &known,
                                         false);
     return line->chain_count > 1
@@ -120,8 +129,9 @@ const char *gmt_line_label(struct gmt_arena *arena, const struct gmt_finding_lin
 
 const char *gmt_line_remedy(const struct gmt_finding_line *line)
 {
-    if (line->file != NULL && line->line > 0)
+    if (line->file != NULL && line->line > 0) {
         return NULL;
+    }
     /* The opcode is read in the cubin; without one there is at most a place, behind a blank. */
     return line->opcode == NULL || line->opcode[0] == ' '
                ? "neither opcode nor line: its cubin is not in the trace, see its losses"

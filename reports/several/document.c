@@ -7,8 +7,9 @@ struct gmt_section *gmt_document_section(struct gmt_document *document, const ch
 {
     struct gmt_section *section = GMT_PUSH(document->arena, document->sections, document->count);
 
-    if (section != NULL)
+    if (section != NULL) {
         *section = (struct gmt_section){.title = title,
                                         .table = {.arena = document->arena, .columns = columns}};
+    }
     return section;
 }

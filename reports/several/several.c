@@ -14,10 +14,11 @@
 
 static void fill(struct gmt_document *document, const struct gmt_several *several, size_t top)
 {
-    if (several->comparison != NULL)
+    if (several->comparison != NULL) {
         gmt_document_comparison(document, several->comparison, top);
-    else
+    } else {
         gmt_document_ranks(document, several->ranks, top);
+    }
 }
 
 static int write_text(const struct gmt_several *several, const struct gmt_writer_options *options,
@@ -32,10 +33,12 @@ static int write_text(const struct gmt_several *several, const struct gmt_writer
     for (size_t i = 0; i < document.count; i++) {
         const struct gmt_section *section = &document.sections[i];
 
-        if (section->title != NULL)
+        if (section->title != NULL) {
             gmt_text_heading(&t, section->title);
-        if (section->table.row_count > 0)
+        }
+        if (section->table.row_count > 0) {
             gmt_grid_text(&t, &section->table);
+        }
         if (section->sentence != NULL) {
             gmt_text_wrap(&t, 2, "", section->sentence);
             fputc('\n', out);
@@ -57,10 +60,12 @@ static int write_markdown(const struct gmt_several *several,
     for (size_t i = 0; i < document.count; i++) {
         const struct gmt_section *section = &document.sections[i];
 
-        if (section->title != NULL)
+        if (section->title != NULL) {
             fprintf(out, "### %s\n\n", section->title);
-        if (section->table.row_count > 0)
+        }
+        if (section->table.row_count > 0) {
             gmt_grid_markdown(out, &section->table);
+        }
         if (section->sentence != NULL) {
             gmt_markdown_plain(out, section->sentence);
             fputs("\n\n", out);
@@ -85,8 +90,9 @@ static int write_json(const struct gmt_several *several, const struct gmt_writer
 
     (void)options;
     if (rc == 0 && (json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 ||
-                    fputc('\n', out) == EOF))
+                    fputc('\n', out) == EOF)) {
         rc = -EIO;
+    }
     json_decref(json);
     return rc;
 }
@@ -117,8 +123,9 @@ static const struct gmt_several_writer writers[] = {{"text", "txt", write_text},
 const struct gmt_several_writer *gmt_several_writer_find(const char *name)
 {
     for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
-        if (strcmp(writers[i].name, name) == 0)
+        if (strcmp(writers[i].name, name) == 0) {
             return &writers[i];
+        }
     }
     return NULL;
 }

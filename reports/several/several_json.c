@@ -18,8 +18,9 @@ static json_t *of_trace(const struct gmt_summary *trace)
 
 static json_t *of_finding(const struct gmt_finding *f)
 {
-    if (f == NULL)
+    if (f == NULL) {
         return json_null();
+    }
     return json_pack(
         "{ss, ss, so, s{so, so, so, so, so}, so, so}", "severity", gmt_severity_name(f->severity),
         "fingerprint", f->fingerprint, "headline", gmt_json_text(f->headline), "where", "label",
@@ -80,8 +81,9 @@ static json_t *of_rank_figure(const struct gmt_ranks *ranks, int i)
 
     for (size_t t = 0; t < ranks->count; t++) {
         json_array_append_new(values, gmt_json_number(ranks->traces[t].values[i]));
-        if (f->known > 0 && gmt_rank_is_odd(f, t))
+        if (f->known > 0 && gmt_rank_is_odd(f, t)) {
             json_array_append_new(odd, json_integer((json_int_t)t));
+        }
     }
     json_t *rest = json_pack("{so, so, so, so, so}", "min", gmt_json_number(f->min), "median",
                              gmt_json_number(f->median), "max", gmt_json_number(f->max), "values",
@@ -95,8 +97,9 @@ static json_t *of_rank_finding(const struct gmt_rank_finding *merged)
 {
     json_t *traces = json_array();
 
-    for (size_t i = 0; i < merged->count; i++)
+    for (size_t i = 0; i < merged->count; i++) {
         json_array_append_new(traces, json_integer((json_int_t)merged->traces[i]));
+    }
     return json_pack("{ss, ss, ss, so, so, so, so, so}", "rule", merged->largest->rule, "slug",
                      merged->largest->slug, "title", merged->largest->title, "largest",
                      of_finding(merged->largest), "traces", traces, "min_ns",
@@ -108,12 +111,15 @@ json_t *gmt_json_ranks(const struct gmt_ranks *ranks)
 {
     json_t *traces = json_array(), *figures = json_array(), *findings = json_array();
 
-    for (size_t i = 0; i < ranks->count; i++)
+    for (size_t i = 0; i < ranks->count; i++) {
         json_array_append_new(traces, of_trace(&ranks->traces[i]));
-    for (int i = 0; i < GMT_FIGURES; i++)
+    }
+    for (int i = 0; i < GMT_FIGURES; i++) {
         json_array_append_new(figures, of_rank_figure(ranks, i));
-    for (size_t i = 0; i < ranks->finding_count; i++)
+    }
+    for (size_t i = 0; i < ranks->finding_count; i++) {
         json_array_append_new(findings, of_rank_finding(&ranks->findings[i]));
+    }
     return json_pack("{ss, si, ss, ss, so, so, so, so}", "format", "gmtrace-ranks", "version", 1,
                      "schema_version", "1.0", "tool_version", GMT_VERSION, "traces", traces, "odd",
                      ranks->odd < ranks->count ? json_integer((json_int_t)ranks->odd) : json_null(),

@@ -28,11 +28,12 @@ static void add_traces(struct gmt_document *document, const struct gmt_ranks *ra
 {
     struct gmt_section *section = gmt_document_section(document, NULL, "rtltt");
 
-    if (section == NULL)
+    if (section == NULL) {
         return;
+    }
     gmt_grid_add(&section->table,
                  &(struct gmt_grid_row){.cells = {"", "trace", "rank", "host", "GPU"}});
-    for (size_t i = 0; i < ranks->count; i++)
+    for (size_t i = 0; i < ranks->count; i++) {
         gmt_grid_add(&section->table,
                      &(struct gmt_grid_row){
                          .cells = {gmt_arena_text(document->arena, "%zu", i + 1),
@@ -40,6 +41,7 @@ static void add_traces(struct gmt_document *document, const struct gmt_ranks *ra
                                    ranks->traces[i].rank != NULL ? ranks->traces[i].rank : "–",
                                    ranks->traces[i].hostname, ranks->traces[i].device_name},
                          .style = i == ranks->odd ? GMT_STYLE_YELLOW : GMT_STYLE_PLAIN});
+    }
 }
 
 static void add_figures(struct gmt_document *document, const struct gmt_ranks *ranks)
@@ -47,8 +49,9 @@ static void add_figures(struct gmt_document *document, const struct gmt_ranks *r
     struct gmt_arena *arena = document->arena;
     struct gmt_section *section = gmt_document_section(document, "Figures", "lrrrt");
 
-    if (section == NULL)
+    if (section == NULL) {
         return;
+    }
     gmt_grid_add(&section->table, &(struct gmt_grid_row){
                                       .cells = {"figure", "min", "median", "max", "odd one out"}});
     for (int i = 0; i < GMT_FIGURES; i++) {
@@ -74,10 +77,12 @@ static void add_figures(struct gmt_document *document, const struct gmt_ranks *r
 
 static const char *range(struct gmt_arena *arena, const struct gmt_rank_finding *merged)
 {
-    if (isnan(merged->median_ns))
+    if (isnan(merged->median_ns)) {
         return "–";
-    if (merged->min_ns == merged->max_ns)
+    }
+    if (merged->min_ns == merged->max_ns) {
         return value(arena, merged->median_ns, GMT_KIND_NS);
+    }
     return gmt_arena_text(arena, "%s to %s", value(arena, merged->min_ns, GMT_KIND_NS),
                           value(arena, merged->max_ns, GMT_KIND_NS));
 }
@@ -92,8 +97,9 @@ static void add_findings(struct gmt_document *document, const struct gmt_ranks *
                                                    ranks->finding_count, ranks->count),
         "llltrr");
 
-    if (section == NULL || ranks->finding_count == 0)
+    if (section == NULL || ranks->finding_count == 0) {
         return;
+    }
     gmt_grid_add(&section->table, &(struct gmt_grid_row){.cells = {"severity", "rule", "", "where",
                                                                    "traces", "saving in each"}});
     for (size_t i = 0; i < shown; i++) {
@@ -107,9 +113,10 @@ static void add_findings(struct gmt_document *document, const struct gmt_ranks *
                                                                      merged->count, ranks->count),
                                                       range(document->arena, merged)}});
     }
-    if (shown < ranks->finding_count)
+    if (shown < ranks->finding_count) {
         section->sentence = gmt_arena_text(document->arena, "… and %zu more (--top 0 shows all)",
                                            ranks->finding_count - shown);
+    }
 }
 
 void gmt_document_ranks(struct gmt_document *document, const struct gmt_ranks *ranks, size_t top)
@@ -118,7 +125,8 @@ void gmt_document_ranks(struct gmt_document *document, const struct gmt_ranks *r
     add_traces(document, ranks);
     add_figures(document, ranks);
     add_findings(document, ranks, top);
-    if (ranks->odd < ranks->count)
+    if (ranks->odd < ranks->count) {
         document->sections[0].sentence = gmt_arena_text(document->arena, "The odd one out: %s",
                                                         ranks->traces[ranks->odd].trace_path);
+    }
 }

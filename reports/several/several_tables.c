@@ -26,13 +26,15 @@ static void add_traces(struct gmt_document *document, const struct gmt_compariso
     const struct gmt_summary *sides[] = {c->a, c->b};
     struct gmt_section *section = gmt_document_section(document, NULL, "lttt");
 
-    if (section == NULL)
+    if (section == NULL) {
         return;
+    }
     gmt_grid_add(&section->table, &(struct gmt_grid_row){.cells = {"", "trace", "program", "GPU"}});
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         gmt_grid_add(&section->table,
                      &(struct gmt_grid_row){.cells = {i == 0 ? "A" : "B", sides[i]->trace_path,
                                                       sides[i]->command, sides[i]->device_name}});
+    }
     section->sentence = c->warning;
 }
 
@@ -45,8 +47,9 @@ static void add_figures(struct gmt_document *document, const struct gmt_comparis
 {
     struct gmt_section *section = gmt_document_section(document, "Figures", "lrrrrl");
 
-    if (section == NULL)
+    if (section == NULL) {
         return;
+    }
     gmt_grid_add(&section->table, &(struct gmt_grid_row){
                                       .cells = {"figure", "A", "B", "change", "noise", "verdict"}});
     for (int i = 0; i < GMT_FIGURES; i++) {
@@ -70,10 +73,12 @@ static const char *cost(struct gmt_arena *arena, const struct gmt_finding *findi
 {
     char text[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return "–";
-    if (isnan(finding->saving.best_ns) && finding->excess_bytes > 0)
+    }
+    if (isnan(finding->saving.best_ns) && finding->excess_bytes > 0) {
         return gmt_arena_copy(arena, gmt_format_bytes(text, finding->excess_bytes));
+    }
     return gmt_arena_copy(arena, gmt_format_ns(text, finding->saving.best_ns));
 }
 
@@ -82,12 +87,14 @@ static const char *tally(struct gmt_document *document, const struct gmt_compari
     const char *text = "";
     size_t counts[GMT_FATES] = {0};
 
-    for (size_t i = 0; i < c->finding_count; i++)
+    for (size_t i = 0; i < c->finding_count; i++) {
         counts[c->findings[i].fate]++;
+    }
     for (int fate = 0; fate < GMT_FATES; fate++) {
-        if (counts[fate] > 0)
+        if (counts[fate] > 0) {
             text = gmt_arena_text(document->arena, "%s%s%zu %s", text, *text != '\0' ? ", " : "",
                                   counts[fate], gmt_fate_name((enum gmt_fate)fate));
+        }
     }
     return *text != '\0' ? gmt_arena_text(document->arena, "Findings: %s", text) : "No findings";
 }
@@ -102,8 +109,9 @@ static void add_findings(struct gmt_document *document, const struct gmt_compari
     struct gmt_section *section = gmt_document_section(document, tally(document, c), "lllltrr");
     size_t shown = top > 0 && top < c->finding_count ? top : c->finding_count;
 
-    if (section == NULL || c->finding_count == 0)
+    if (section == NULL || c->finding_count == 0) {
         return;
+    }
     gmt_grid_add(&section->table,
                  &(struct gmt_grid_row){
                      .cells = {"state", "severity", "rule", "", "where", "saving in A", "in B"}});
@@ -119,9 +127,10 @@ static void add_findings(struct gmt_document *document, const struct gmt_compari
                                              cost(document->arena, change->b)},
                                    .style = fate_styles[change->fate]});
     }
-    if (shown < c->finding_count)
+    if (shown < c->finding_count) {
         section->sentence = gmt_arena_text(document->arena, "… and %zu more (--top 0 shows all)",
                                            c->finding_count - shown);
+    }
 }
 
 void gmt_document_comparison(struct gmt_document *document, const struct gmt_comparison *c,

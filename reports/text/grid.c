@@ -13,8 +13,9 @@ void gmt_grid_add(struct gmt_grid *grid, const struct gmt_grid_row *row)
 {
     struct gmt_grid_row *slot = GMT_PUSH(grid->arena, grid->rows, grid->row_count);
 
-    if (slot != NULL)
+    if (slot != NULL) {
         *slot = *row;
+    }
 }
 
 static const char *cell_of(const struct gmt_grid_row *row, size_t column)
@@ -34,18 +35,20 @@ static void fit(const struct gmt_grid *grid, size_t n, size_t *widths)
 
             widths[c] = length > widths[c] ? length : widths[c];
         }
-        if (grid->columns[c] == 't')
+        if (grid->columns[c] == 't') {
             texts++;
-        else
+        } else {
             used += widths[c];
+        }
         used += c > 0 ? GAP : 0;
     }
     for (size_t c = 0; c < n && texts > 0; c++) {
         size_t left = used < GMT_TEXT_COLUMNS ? (GMT_TEXT_COLUMNS - used) / texts : 0;
 
         left = left < LEAST_TEXT ? LEAST_TEXT : left;
-        if (grid->columns[c] != 't')
+        if (grid->columns[c] != 't') {
             continue;
+        }
         widths[c] = widths[c] > left ? left : widths[c];
         used += widths[c];
         texts--;
@@ -90,15 +93,17 @@ void gmt_grid_markdown(FILE *out, const struct gmt_grid *grid)
             const char *text = cell_of(&grid->rows[r], c);
 
             fputs(c == 0 ? "| " : " | ", out);
-            if (grid->columns[c] == 't' && r > 0 && *text != '\0')
+            if (grid->columns[c] == 't' && r > 0 && *text != '\0') {
                 gmt_markdown_span(out, text, true);
-            else
+            } else {
                 gmt_markdown_plain(out, text);
+            }
         }
         fputs(" |\n", out);
-        for (size_t c = 0; r == 0 && c < n; c++)
+        for (size_t c = 0; r == 0 && c < n; c++) {
             fprintf(out, "%s%s", grid->columns[c] == 'r' ? "|---:" : "|---",
                     c + 1 < n ? "" : "|\n");
+        }
     }
     fputc('\n', out);
 }

@@ -17,11 +17,13 @@ static char *cut(const char *text, size_t columns)
     size_t bytes = 0;
     FILE *memory = open_memstream(&clean, &bytes);
 
-    if (memory == NULL)
+    if (memory == NULL) {
         return NULL;
+    }
     gmt_print_clean(memory, text, columns);
-    if (fclose(memory) == 0)
+    if (fclose(memory) == 0) {
         return clean;
+    }
     free(clean);
     return NULL;
 }
@@ -43,8 +45,9 @@ void gmt_markdown_plain(FILE *out, const char *text)
             fputs(at[1] == '/' ? "&#58;" : ":", out);
             break;
         default:
-            if (strchr("\\`*_{}[]|~$", *at) != NULL)
+            if (strchr("\\`*_{}[]|~$", *at) != NULL) {
                 fputc('\\', out);
+            }
             fputc(*at, out);
         }
     }
@@ -64,8 +67,9 @@ static size_t longest_run(const char *text, char wanted)
 
 static void repeat(FILE *out, char what, size_t n)
 {
-    while (n-- > 0)
+    while (n-- > 0) {
         fputc(what, out);
+    }
 }
 
 /*
@@ -77,15 +81,17 @@ void gmt_markdown_span(FILE *out, const char *text, bool cell)
     char *clean = cut(text, cell ? CELL_COLUMNS : NAME_COLUMNS);
     size_t slashes = 0;
 
-    if (clean == NULL)
+    if (clean == NULL) {
         return;
+    }
     size_t ticks = longest_run(clean, '`') + 1;
     repeat(out, '`', ticks);
     /* Blanks keep ticks at the ends apart from the delimiters; both are dropped again. */
     fputs(ticks > 1 ? " " : "", out);
     for (const char *at = clean; *at != '\0'; at++) {
-        if (cell && *at == '|' && slashes % 2 == 0)
+        if (cell && *at == '|' && slashes % 2 == 0) {
             fputc('\\', out);
+        }
         fputc(*at, out);
         slashes = *at == '\\' ? slashes + 1 : 0;
     }
@@ -105,8 +111,9 @@ void gmt_markdown_fence(FILE *out, const char *language, const char *code)
         size_t length = strcspn(line, "\n");
         char *copy = strndup(line, length);
 
-        if (copy != NULL)
+        if (copy != NULL) {
             gmt_print_clean(out, copy, 0);
+        }
         free(copy);
         fputc('\n', out);
         line += length + (line[length] == '\n');

@@ -24,8 +24,9 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_style(t, GMT_STYLE_DIM);
     size_t used = gmt_print_clean(
         t->out, report->device_name != NULL ? report->device_name : "no GPU recorded", 40);
-    if (report->compute_capability != NULL)
+    if (report->compute_capability != NULL) {
         used += (size_t)fprintf(t->out, ", compute %s", report->compute_capability);
+    }
     if (report->driver_version != NULL) {
         fputs(", driver ", t->out);
         used += 9 + gmt_print_clean(t->out, report->driver_version, 16);
@@ -56,10 +57,11 @@ static void counted(char *text, double count, const char *one, const char *many)
 {
     char number[GMT_FORMAT_BYTES];
 
-    if (count >= 1e6)
+    if (count >= 1e6) {
         snprintf(number, sizeof(number), "%.*f M", count < 1e8 ? 2 : 0, count / 1e6);
-    else
+    } else {
         gmt_format_count(number, count);
+    }
     snprintf(text, CELL_BYTES, "%s %s", number, count == 1 ? one : many);
 }
 
@@ -79,8 +81,9 @@ static void fit_cells(char cells[CELL_ROWS][CELLS][CELL_BYTES], size_t widths[CE
     }
     gap = used < GMT_TEXT_COLUMNS ? (GMT_TEXT_COLUMNS - used) / (CELLS - 1) : 1;
     gap = gap > 6 ? 6 : gap;
-    for (int i = 0; i < CELLS; i++)
+    for (int i = 0; i < CELLS; i++) {
         widths[i] += gap < 2 ? 2 : gap;
+    }
     widths[CELLS - 1] = 0;
 }
 
@@ -108,8 +111,9 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
     for (int row = 0; row < CELL_ROWS; row++) {
         fputs("  ", t->out);
         gmt_text_style(t, row == 1 ? GMT_STYLE_BOLD : GMT_STYLE_DIM);
-        for (int i = 0; i < CELLS; i++)
+        for (int i = 0; i < CELLS; i++) {
             gmt_text_cell(t, cells[row][i], widths[i], false);
+        }
         gmt_text_style(t, GMT_STYLE_PLAIN);
         fputc('\n', t->out);
     }
@@ -125,8 +129,9 @@ static void copies(struct gmt_text_out *t, const struct gmt_report *r)
 {
     double longest = 0;
 
-    for (size_t i = 0; i < r->copy_total_count; i++)
+    for (size_t i = 0; i < r->copy_total_count; i++) {
         longest = fmax(longest, r->copy_totals[i].time_ns);
+    }
     for (size_t i = 0; i < r->copy_total_count; i++) {
         const struct gmt_transfer_row *row = &r->copy_totals[i];
         char text[GMT_FORMAT_BYTES], bar[128];
@@ -143,8 +148,9 @@ static void copies(struct gmt_text_out *t, const struct gmt_report *r)
         fprintf(t->out, "  %s\n", bar);
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
-    if (r->copy_total_count > 0)
+    if (r->copy_total_count > 0) {
         fputc('\n', t->out);
+    }
 }
 
 static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
@@ -175,8 +181,9 @@ static size_t count_lines(const char *text)
 {
     size_t lines = 0;
 
-    for (; (text = strchr(text, '\n')) != NULL; text++)
+    for (; (text = strchr(text, '\n')) != NULL; text++) {
         lines++;
+    }
     return lines;
 }
 
@@ -195,16 +202,19 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
         size_t bytes = 0;
 
         t.out = open_memstream(&text, &bytes);
-        if (t.out == NULL)
+        if (t.out == NULL) {
             return -ENOMEM;
+        }
         write_all(&t, report);
         bool whole = fclose(t.out) == 0;
         fits = whole && count_lines(text) <= options->lines;
         free(text);
-        if (!whole)
+        if (!whole) {
             return -ENOMEM;
-        if (!fits)
+        }
+        if (!fits) {
             t.detail = &shorter[i];
+        }
     }
     t.out = out;
     write_all(&t, report);

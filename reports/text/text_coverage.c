@@ -22,10 +22,11 @@ static const char *compared(const struct gmt_report *r)
     for (size_t i = 0; i < r->coverage.line_count; i++) {
         const struct gmt_coverage_line *line = &r->coverage.lines[i];
 
-        if (strcmp(line->kind, "records") == 0)
+        if (strcmp(line->kind, "records") == 0) {
             text = joined(r, text,
                           gmt_arena_text(r->arena, "%s %s", gmt_format_count(count, line->expected),
                                          line->what));
+        }
     }
     return text;
 }
@@ -36,8 +37,9 @@ static const char *doors(const struct gmt_report *r)
     const char *text = "";
 
     for (size_t i = 0; i < r->coverage.line_count; i++) {
-        if (strcmp(r->coverage.lines[i].kind, "door") == 0)
+        if (strcmp(r->coverage.lines[i].kind, "door") == 0) {
             text = joined(r, text, r->coverage.lines[i].what);
+        }
     }
     return text;
 }
@@ -57,10 +59,11 @@ static const char *runtimes(const struct gmt_report *r)
             count += strcmp(line->kind, "runtime") == 0 && line->class != NULL &&
                      strcmp(line->class, forms[form]) == 0;
         }
-        if (count > 0)
+        if (count > 0) {
             text = joined(r, text,
                           gmt_arena_text(r->arena, "%s CUDA runtime in %zu module%s", forms[form],
                                          count, count == 1 ? "" : "s"));
+        }
     }
     return text;
 }
@@ -72,8 +75,9 @@ static void difference(struct gmt_text_out *t, const struct gmt_report *r,
     const char *example = NULL;
 
     for (size_t i = 0; i < r->coverage.example_count && example == NULL; i++) {
-        if (strcmp(r->coverage.examples[i].what, line->what) == 0)
+        if (strcmp(r->coverage.examples[i].what, line->what) == 0) {
             example = r->coverage.examples[i].detail;
+        }
     }
     gmt_text_wrap(
         t, 2, LABEL,
@@ -90,19 +94,23 @@ void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *r)
 {
     const char *by = doors(r), *from = runtimes(r);
 
-    if (r->coverage.line_count == 0)
+    if (r->coverage.line_count == 0) {
         return;
+    }
     for (size_t i = 0; i < r->coverage.line_count; i++) {
         const struct gmt_coverage_line *line = &r->coverage.lines[i];
 
-        if (strcmp(line->kind, "records") == 0 && (line->seen != line->expected || line->extra > 0))
+        if (strcmp(line->kind, "records") == 0 &&
+            (line->seen != line->expected || line->extra > 0)) {
             difference(t, r, line);
+        }
     }
     const char *agreement = "no complete device records to compare with";
-    if (r->coverage.compared)
+    if (r->coverage.compared) {
         agreement = r->coverage.differs
                         ? gmt_arena_text(r->arena, "the rest of %s agrees with CUPTI", compared(r))
                         : gmt_arena_text(r->arena, "%s: hooks and CUPTI agree", compared(r));
+    }
     gmt_text_wrap(t, 2, LABEL,
                   gmt_arena_text(r->arena, "%s%s%s%s%s", agreement,
                                  by[0] != '\0' ? "; driver reached by " : "", by,

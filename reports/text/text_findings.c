@@ -16,17 +16,18 @@ static void saving_text(const struct gmt_report *r, const struct gmt_finding *f,
 {
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
-    if (isnan(f->saving.best_ns) && f->excess_bytes > 0)
+    if (isnan(f->saving.best_ns) && f->excess_bytes > 0) {
         snprintf(text, bytes, "%s moved for nothing", gmt_format_bytes(time, f->excess_bytes));
-    else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0)
+    } else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0) {
         snprintf(text, bytes, "%s less at the peak", gmt_format_bytes(time, f->saved_peak_bytes));
-    else if (isnan(f->saving.best_ns) && isfinite(f->at_most_ns))
+    } else if (isnan(f->saving.best_ns) && isfinite(f->at_most_ns)) {
         snprintf(text, bytes, "at most %s", gmt_format_ns(time, f->at_most_ns));
-    else if (isnan(f->saving.best_ns))
+    } else if (isnan(f->saving.best_ns)) {
         snprintf(text, bytes, r->simulated ? GMT_SIMULATED_TIME : "not priced");
-    else
+    } else {
         snprintf(text, bytes, "saves %s (%s)", gmt_format_ns(time, f->saving.best_ns),
                  gmt_format_percent(share, 100 * f->saving.share));
+    }
 }
 
 static void card_where(struct gmt_text_out *t, const struct gmt_report *r,
@@ -57,10 +58,12 @@ static void card_where(struct gmt_text_out *t, const struct gmt_report *r,
         size_t all = gmt_clean_length(w->function), room = left - 4;
 
         /* Its parameters are what the line can do without best. */
-        if (all + api_length > room)
+        if (all + api_length > room) {
             all = strcspn(w->function, "(");
-        if (api_length < room && all + api_length > room)
+        }
+        if (api_length < room && all + api_length > room) {
             room -= api_length;
+        }
         fputs(" in ", t->out);
         char *name = gmt_arena_text(r->arena, "%.*s", (int)all, w->function);
         left -= 4 + gmt_print_clean(t->out, name, room);
@@ -84,36 +87,42 @@ static void card_parts(struct gmt_text_out *t, const struct gmt_finding *f)
         char text[512], time[GMT_FORMAT_BYTES];
 
         /* The headline has the largest already. */
-        if (i == 0 && part->label == part->headline)
+        if (i == 0 && part->label == part->headline) {
             continue;
-        if (isfinite(part->best_ns) && part->label != part->headline)
+        }
+        if (isfinite(part->best_ns) && part->label != part->headline) {
             snprintf(text, sizeof(text), "%s: saves %s", part->label,
                      gmt_format_ns(time, part->best_ns));
-        else
+        } else {
             snprintf(text, sizeof(text), "%s", part->label);
+        }
         gmt_text_wrap(t, 5, "  - ", text);
     }
-    if (f->part_count > SHOWN)
+    if (f->part_count > SHOWN) {
         fprintf(t->out, "       … and %zu more\n", f->part_count - SHOWN);
+    }
 }
 
 /* Why its place has no better name: what was said of a finding before is not said again. */
 static void card_note(struct gmt_text_out *t, const struct gmt_report *r,
                       const struct gmt_finding *f)
 {
-    if (f->where.note == NULL)
+    if (f->where.note == NULL) {
         return;
+    }
     for (const struct gmt_finding *before = r->findings; before < f; before++) {
-        if (before->where.note != NULL && strcmp(before->where.note, f->where.note) == 0)
+        if (before->where.note != NULL && strcmp(before->where.note, f->where.note) == 0) {
             return;
+        }
     }
     gmt_text_wrap(t, 5, "names   ", f->where.note);
 }
 
 static void card_graph(struct gmt_text_out *t, const struct gmt_finding *f)
 {
-    if (f->where.graph != NULL)
+    if (f->where.graph != NULL) {
         gmt_text_wrap(t, 5, "graph   ", f->where.graph);
+    }
 }
 
 static void card(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_finding *f,
@@ -129,8 +138,9 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_style(t, GMT_STYLE_BOLD);
     used += (size_t)fprintf(t->out, "%s %s", f->rule, f->slug);
     size_t length = gmt_clean_length(saving);
-    for (; used + length < GMT_TEXT_COLUMNS; used++)
+    for (; used + length < GMT_TEXT_COLUMNS; used++) {
         fputc(' ', t->out);
+    }
     gmt_text_style(t, GMT_STYLE_GREEN);
     fprintf(t->out, "%s\n", saving);
     gmt_text_style(t, GMT_STYLE_PLAIN);
@@ -138,8 +148,9 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_wrap(t, 5, "", f->headline);
     card_graph(t, f);
     card_note(t, r, f);
-    if (f->range != NULL)
+    if (f->range != NULL) {
         gmt_text_wrap(t, 5, "range   ", f->range);
+    }
     gmt_text_lines(t, r, f);
     card_parts(t, f);
     if (isfinite(f->saving.best_ns)) {
@@ -152,14 +163,17 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     } else if (f->method != NULL) {
         gmt_text_wrap(t, 5, "saving  ", f->method);
     }
-    if (isfinite(f->saving.best_ns) && f->saved_peak_bytes > 0)
+    if (isfinite(f->saving.best_ns) && f->saved_peak_bytes > 0) {
         gmt_text_wrap(t, 5, "memory  ",
                       gmt_arena_text(r->arena, "the peak of %s is %s lower", f->saved_peak_of,
                                      gmt_format_bytes(low, f->saved_peak_bytes)));
-    if (f->fix != NULL)
+    }
+    if (f->fix != NULL) {
         gmt_text_wrap(t, 5, "fix     ", f->fix);
-    if (f->sketch != NULL)
+    }
+    if (f->sketch != NULL) {
         gmt_text_code(t, 13, f->sketch);
+    }
     fputc('\n', t->out);
 }
 
@@ -170,12 +184,14 @@ static void joint(struct gmt_text_out *t, const struct gmt_report *r, const stru
     char text[GMT_FORMAT_BYTES], of[GMT_FORMAT_BYTES + 8] = "";
     const char *parts = "";
 
-    for (size_t i = 0; i < j->part_count; i++)
+    for (size_t i = 0; i < j->part_count; i++) {
         parts = gmt_arena_text(r->arena, "%s%s#%zu %s %s", parts, i > 0 ? ", " : "",
                                j->parts[i].finding + 1, r->findings[j->parts[i].finding].rule,
                                gmt_format_percent(text, 100 * j->parts[i].share));
-    if (isfinite(j->cost_ns))
+    }
+    if (isfinite(j->cost_ns)) {
         snprintf(of, sizeof(of), " of %s", gmt_format_ns(text, j->cost_ns));
+    }
     gmt_text_wrap(t, 5, "together  ",
                   gmt_arena_text(r->arena, "%s: about %s (%s to %s)%s: %s", j->kernel,
                                  gmt_format_ns(best, j->saving.best_ns),
@@ -213,17 +229,19 @@ static void finding_list(struct gmt_text_out *t, const struct gmt_report *r)
     size_t shown = top > 0 && top + 1 < r->finding_count ? top : r->finding_count;
 
     for (size_t i = 0; i < shown; i++) {
-        if (cards == 0 || i < cards)
+        if (cards == 0 || i < cards) {
             card(t, r, &r->findings[i], i + 1);
-        else
+        } else {
             brief(t, r, &r->findings[i], i + 1);
+        }
     }
     bool briefly = cards > 0 && cards < shown;
-    if (shown < r->finding_count)
+    if (shown < r->finding_count) {
         fprintf(t->out, "     … and %zu smaller findings (--top 0 shows all)\n\n",
                 r->finding_count - shown);
-    else if (briefly)
+    } else if (briefly) {
         fputs("     (--top 0 shows all in full)\n\n", t->out);
+    }
 }
 
 void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *r)
@@ -242,23 +260,28 @@ void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *r)
         return;
     }
     char title[160];
-    if (r->combined.best_ns > 0)
+    if (r->combined.best_ns > 0) {
         snprintf(title, sizeof(title), "%zu finding%s, together about %s (%s of the run)",
                  r->finding_count, r->finding_count == 1 ? "" : "s",
                  gmt_format_ns(text, r->combined.best_ns),
                  gmt_format_percent(share, 100 * r->combined.share));
-    else
+    } else {
         snprintf(title, sizeof(title), "%zu finding%s", r->finding_count,
                  r->finding_count == 1 ? "" : "s");
+    }
     gmt_text_heading(t, title);
-    if (r->finding_count > 1 && r->combined.best_ns > 0)
+    if (r->finding_count > 1 && r->combined.best_ns > 0) {
         gmt_text_wrap(t, 2, "", "Savings that overlap count once in the sum.");
+    }
     fputc('\n', t->out);
     finding_list(t, r);
-    if (t->detail->only_counts)
+    if (t->detail->only_counts) {
         return;
-    for (size_t i = 0; i < r->joint_count && (cards == 0 || i < cards); i++)
+    }
+    for (size_t i = 0; i < r->joint_count && (cards == 0 || i < cards); i++) {
         joint(t, r, &r->joints[i]);
-    if (r->joint_count > 0)
+    }
+    if (r->joint_count > 0) {
         fputc('\n', t->out);
+    }
 }

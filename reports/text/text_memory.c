@@ -51,8 +51,9 @@ void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *r)
                                                  gmt_format_count(count, f->failures))
                                 : "",
                 gmt_format_bytes(held, f->held_bytes), f->holder_count > 0 ? ":" : "."));
-        for (size_t k = 0; k < f->holder_count; k++)
+        for (size_t k = 0; k < f->holder_count; k++) {
             holder(t, r, &f->holders[k], 2);
+        }
         fputc('\n', t->out);
     }
 }
@@ -65,8 +66,9 @@ void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *r)
     size_t shown = top > 0 && r->peak_holder_count > most ? most : r->peak_holder_count;
     char peak[GMT_FORMAT_BYTES], at[GMT_FORMAT_BYTES], needed[GMT_FORMAT_BYTES];
 
-    if (r->peak_holder_count == 0)
+    if (r->peak_holder_count == 0) {
         return;
+    }
     /* What differs in no digit that is shown is no news. */
     bool lower = r->peak_needed_bytes < 0.995 * r->peak_device_bytes;
     gmt_text_heading(t,
@@ -76,7 +78,8 @@ void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *r)
                                     isnan(r->peak_at_ns) ? "" : gmt_format_ns(at, r->peak_at_ns),
                                     lower ? "; kept only while in use: " : "",
                                     lower ? gmt_format_bytes(needed, r->peak_needed_bytes) : ""));
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown; i++) {
         holder(t, r, &r->peak_holders[i], 2);
+    }
     fputc('\n', t->out);
 }

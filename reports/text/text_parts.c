@@ -16,8 +16,9 @@ void gmt_text_style(struct gmt_text_out *t, enum gmt_text_style style)
         [GMT_STYLE_YELLOW] = "\033[33m", [GMT_STYLE_GREEN] = "\033[1;32m",
         [GMT_STYLE_CYAN] = "\033[36m"};
 
-    if (t->color)
+    if (t->color) {
         fputs(codes[style], t->out);
+    }
 }
 
 void gmt_text_heading(struct gmt_text_out *t, const char *title)
@@ -26,8 +27,9 @@ void gmt_text_heading(struct gmt_text_out *t, const char *title)
     fprintf(t->out, "── %s ", title);
     gmt_text_style(t, GMT_STYLE_PLAIN);
     gmt_text_style(t, GMT_STYLE_DIM);
-    for (size_t used = gmt_clean_length(title) + 4; used < GMT_TEXT_COLUMNS; used++)
+    for (size_t used = gmt_clean_length(title) + 4; used < GMT_TEXT_COLUMNS; used++) {
         fputs("─", t->out);
+    }
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
 }
@@ -39,8 +41,9 @@ void gmt_text_cell(struct gmt_text_out *t, const char *text, size_t width, bool 
 
     fprintf(t->out, "%*s", right ? (int)fill + 1 : 0, "");
     gmt_print_clean(t->out, text, room);
-    if (width > 0)
+    if (width > 0) {
         fprintf(t->out, "%*s", right ? 0 : (int)fill + 1, "");
+    }
 }
 
 void gmt_text_bar(char *text, size_t bytes, double share, size_t width)
@@ -49,13 +52,16 @@ void gmt_text_bar(char *text, size_t bytes, double share, size_t width)
     size_t used = 0;
 
     text[0] = '\0';
-    if (!isfinite(share) || share <= 0)
+    if (!isfinite(share) || share <= 0) {
         return;
+    }
     size_t eighths = (size_t)lround(fmin(1.0, share) * (double)width * 8);
-    for (size_t i = 0; i < eighths / 8 && used + 4 < bytes; i++, used += 3)
+    for (size_t i = 0; i < eighths / 8 && used + 4 < bytes; i++, used += 3) {
         memcpy(text + used, "█", 4);
-    if (used + 4 < bytes)
+    }
+    if (used + 4 < bytes) {
         memcpy(text + used, parts[eighths % 8], strlen(parts[eighths % 8]) + 1);
+    }
 }
 
 void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, const char *text)
@@ -64,8 +70,9 @@ void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, con
     size_t hang = indent + gmt_clean_length(label), column = hang;
     char *rest = NULL;
 
-    if (clean == NULL)
+    if (clean == NULL) {
         return;
+    }
     fprintf(t->out, "%*s", (int)indent, "");
     gmt_text_style(t, GMT_STYLE_DIM);
     gmt_print_clean(t->out, label, 0);

@@ -24,14 +24,17 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
             gmt_arena_text(report->arena, "%s, %s: %s of %s", gmt_line_label(report->arena, line),
                            line->opcode != NULL ? line->opcode : "?",
                            gmt_format_percent(share, 100 * line->share), gmt_lines_of(finding)));
-        if (line->code != NULL)
+        if (line->code != NULL) {
             gmt_text_wrap(t, 13, "", gmt_line_quote(report->arena, line));
-        if (line->caller_code != NULL)
+        }
+        if (line->caller_code != NULL) {
             gmt_text_wrap(t, 13, "", gmt_arena_text(report->arena, "by %s", line->caller_code));
+        }
     }
     const char *remedy = shown > 0 ? gmt_line_remedy(&finding->lines[0]) : NULL;
-    if (remedy != NULL)
+    if (remedy != NULL) {
         gmt_text_wrap(t, 13, "", remedy);
+    }
 }
 
 /* Where, what and how much, in one line. */
@@ -46,10 +49,11 @@ static void note_line(struct gmt_text_out *t, const struct gmt_report *report,
     left -= gmt_print_clean(t->out, f->where.kernel != NULL ? f->where.kernel : f->where.label,
                             PLACE);
     left -= (size_t)fprintf(t->out, ": ");
-    if (size[0] != '\0')
+    if (size[0] != '\0') {
         gmt_text_cell(t, f->headline != NULL ? f->headline : f->title, left, false);
-    else
+    } else {
         gmt_print_clean(t->out, f->headline != NULL ? f->headline : f->title, left);
+    }
     fprintf(t->out, "%s\n", size);
 }
 
@@ -58,8 +62,9 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
     size_t top = t->detail->notes;
     size_t shown = top > 0 && top + 1 < report->note_count ? top : report->note_count;
 
-    if (report->note_count == 0)
+    if (report->note_count == 0) {
         return;
+    }
     if (t->detail->only_counts) {
         fprintf(t->out, "  %zu note%s: seen, but not worth a change (--top 0 shows all)\n\n",
                 report->note_count, report->note_count == 1 ? "" : "s");
@@ -69,11 +74,13 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
     for (size_t i = 0, end; i < shown; i = end) {
         end = gmt_note_group_end(report, i);
         gmt_text_wrap(t, 2, "", gmt_arena_text(report->arena, "%s:", report->notes[i].note_why));
-        for (size_t k = i; k < end && k < shown; k++)
+        for (size_t k = i; k < end && k < shown; k++) {
             note_line(t, report, &report->notes[k]);
+        }
     }
-    if (shown < report->note_count)
+    if (shown < report->note_count) {
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->note_count - shown);
+    }
     fputc('\n', t->out);
 }
 
@@ -97,8 +104,9 @@ void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report)
     size_t most = top > 0 && top < FEW ? top : FEW;
     size_t shown = top > 0 && most + 1 < report->range_count ? most : report->range_count;
 
-    if (report->range_count == 0)
+    if (report->range_count == 0) {
         return;
+    }
     gmt_text_heading(t, "Ranges that the program names");
     gmt_text_style(t, GMT_STYLE_DIM);
     fputs("  ", t->out);
@@ -109,17 +117,20 @@ void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_cell(t, "they save", 13, true);
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown; i++) {
         range_line(t, &report->ranges[i]);
-    if (shown < report->range_count)
+    }
+    if (shown < report->range_count) {
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->range_count - shown);
+    }
     fputc('\n', t->out);
 }
 
 void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report)
 {
-    if (report->race_count == 0)
+    if (report->race_count == 0) {
         return;
+    }
     gmt_text_heading(t, "Races in shared memory: no barrier between two accesses to one word");
     for (size_t i = 0; i < report->race_count; i++) {
         const struct gmt_race_row *race = &report->races[i];
@@ -163,8 +174,9 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
     occupancy(row, text, sizeof(text));
     gmt_text_cell(t, text, 10, true);
     fputc('\n', t->out);
-    if (!t->detail->lifts || row->occupancy == NULL || row->occupancy->lift == NULL)
+    if (!t->detail->lifts || row->occupancy == NULL || row->occupancy->lift == NULL) {
         return;
+    }
     gmt_text_style(t, GMT_STYLE_DIM);
     gmt_text_wrap(t, 4, "", row->occupancy->lift);
     gmt_text_style(t, GMT_STYLE_PLAIN);
@@ -176,8 +188,9 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
     size_t shown = top > 0 && top + 1 < report->kernel_count ? top : report->kernel_count;
     bool by_cycles = false;
 
-    if (report->kernel_count == 0)
+    if (report->kernel_count == 0) {
         return;
+    }
     gmt_text_heading(t, "Kernels");
     gmt_text_style(t, GMT_STYLE_DIM);
     fputs("  ", t->out);
@@ -195,16 +208,19 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
         kernel_line(t, &report->kernels[i]);
         by_cycles |= report->kernels[i].by_cycles;
     }
-    if (shown < report->kernel_count)
+    if (shown < report->kernel_count) {
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->kernel_count - shown);
+    }
     gmt_text_style(t, GMT_STYLE_DIM);
-    if (!t->detail->only_counts)
+    if (!t->detail->only_counts) {
         gmt_text_wrap(
             t, 2, "",
             "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
             "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
-    if (by_cycles)
+    }
+    if (by_cycles) {
         gmt_text_wrap(t, 2, "", "~: no launch has a device time, so it is computed from cycles.");
+    }
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
 }
@@ -251,18 +267,21 @@ static size_t find_reasons(const struct gmt_report *report, struct gmt_arena *ar
     struct place *sorted = gmt_arena_alloc(arena, n * sizeof(*sorted));
     struct reason *found = gmt_arena_alloc(arena, n * sizeof(*found));
 
-    if (sorted == NULL || found == NULL)
+    if (sorted == NULL || found == NULL) {
         return 0;
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         sorted[i].gap = &report->gaps[i];
+    }
     qsort(sorted, n, sizeof(*sorted), compare_reasons);
     for (size_t i = 0; i < n; i++) {
         const struct gmt_gap *gap = sorted[i].gap;
         const struct gmt_gap *last = count > 0 ? found[count - 1].gaps[0].gap : NULL;
 
         if (last == NULL || strcmp(last->why, gap->why) != 0 ||
-            strcmp(remedy_of(last), remedy_of(gap)) != 0)
+            strcmp(remedy_of(last), remedy_of(gap)) != 0) {
             found[count++] = (struct reason){.gaps = &sorted[i]};
+        }
         found[count - 1].count++;
     }
     qsort(found, count, sizeof(*found), compare_first_gaps);
@@ -275,11 +294,13 @@ static const char *checks_of(struct gmt_arena *arena, const struct reason *reaso
 {
     size_t bytes = 1;
 
-    for (size_t i = 0; i < reason->count; i++)
+    for (size_t i = 0; i < reason->count; i++) {
         bytes += strlen(reason->gaps[i].gap->what) + 2;
+    }
     char *text = gmt_arena_alloc(arena, bytes), *at = text;
-    if (text == NULL)
+    if (text == NULL) {
         return "";
+    }
     for (size_t i = 0; i < reason->count; i++) {
         const char *what = reason->gaps[i].gap->what;
         bool rule = strncmp(what, "GM", 2) == 0;
@@ -313,8 +334,9 @@ static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *repo
 
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
 {
-    if (report->gap_count == 0)
+    if (report->gap_count == 0) {
         return;
+    }
     gmt_text_heading(t, "Could not check");
     if (t->detail->only_counts) {
         gaps_by_reason(t, report);
@@ -334,8 +356,9 @@ void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
             gap->remedy != NULL ? gap->remedy : "", gap->remedy != NULL ? ")" : "");
 
         /* A label that is wider than its column stands before the text. */
-        if (length > width)
+        if (length > width) {
             text = gmt_arena_text(report->arena, "%s: %s", gap->what, text);
+        }
         gmt_text_wrap(t, 2,
                       gmt_arena_text(report->arena, "%s%*s ", length > width ? "" : gap->what,
                                      (int)(length > width ? width : width - length), ""),
@@ -346,8 +369,9 @@ void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
 
 static const char *price_text(const struct gmt_report *report)
 {
-    if (report->simulated)
+    if (report->simulated) {
         return "none: the software device executes on the CPU, its times mean nothing for a GPU";
+    }
 
     const char *device = report->model_device != NULL ? report->model_device : "another GPU";
     const char *noisy = report->model_noisy ? ", noisy" : "";
@@ -382,8 +406,9 @@ void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report)
 {
     size_t by_outcome[4] = {0};
 
-    for (size_t i = 0; i < report->rule_count; i++)
+    for (size_t i = 0; i < report->rule_count; i++) {
         by_outcome[report->rules[i].outcome]++;
+    }
     gmt_text_wrap(t, 2, "prices  ", price_text(report));
     gmt_text_wrap(
         t, 2, "rules   ",

@@ -106,8 +106,9 @@ static bool misaligned(struct sim_warp *warp, const struct sim_op *op,
 
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         lane = sim_first_lane(left);
-        if ((access->address[lane] & (access->width - 1)) != 0)
+        if ((access->address[lane] & (access->width - 1)) != 0) {
             break;
+        }
     }
     const unsigned long long at = access->address[lane] + window;
     sim_warp_fault(warp, op, 1u << lane, SIM_MISALIGNED_ADDRESS,
@@ -149,10 +150,12 @@ static bool forbidden(struct sim_warp *warp, const struct sim_op *op,
 
 static bool allows(const struct sim_region *region, const struct sim_access *access)
 {
-    if ((region->flags & SIM_REGION_INVALID) != 0)
+    if ((region->flags & SIM_REGION_INVALID) != 0) {
         return false;
-    if ((region->flags & SIM_REGION_CONST) != 0)
+    }
+    if ((region->flags & SIM_REGION_CONST) != 0) {
         return (access->uses & SIM_USE_WRITE) == 0;
+    }
     return access->space != PTX_CONST;
 }
 
@@ -168,15 +171,17 @@ static bool all_within(const struct sim_region *region, const struct sim_access 
     uint64_t bytes = access->width;
 
     if (access->shape == SIM_SHAPE_ANY) {
-        if (bytes > region->bytes)
+        if (bytes > region->bytes) {
             return false;
+        }
         const uint64_t base = region->base, limit = region->bytes - bytes;
         bool out = false;
         SIM_FOR_LANES(access->mask, i, out |= access->address[i] - base > limit);
         return !out;
     }
-    if (access->shape == SIM_SHAPE_UNIT)
+    if (access->shape == SIM_SHAPE_UNIT) {
         bytes *= (unsigned)__builtin_popcount(access->mask);
+    }
     return holds(region, access->address[lead], bytes);
 }
 
@@ -190,17 +195,20 @@ static bool check_map(struct sim_warp *warp, const struct sim_op *op, struct sim
     access->origin = 0;
     access->lane_stride = 0;
     access->is_split = 0;
-    if (found != SIM_NO_REGION && all_within(&memory->map->regions[found], access))
+    if (found != SIM_NO_REGION && all_within(&memory->map->regions[found], access)) {
         return allows(&memory->map->regions[found], access) ||
                forbidden(warp, op, access, lead, &memory->map->regions[found]);
+    }
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         const unsigned i = sim_first_lane(left);
         found = sim_memory_recall(memory, op->index, access->address[i]);
         if (found == SIM_NO_REGION ||
-            !holds(&memory->map->regions[found], access->address[i], access->width))
+            !holds(&memory->map->regions[found], access->address[i], access->width)) {
             return illegal(warp, op, access, i);
-        if (!allows(&memory->map->regions[found], access))
+        }
+        if (!allows(&memory->map->regions[found], access)) {
             return forbidden(warp, op, access, i, &memory->map->regions[found]);
+        }
     }
     access->is_split = 1;
     access->shape = SIM_SHAPE_ANY;
@@ -214,12 +222,15 @@ static bool all_below(const struct sim_access *access, uint64_t limit)
     uint64_t bytes = access->width;
     bool out = false;
 
-    if (access->shape == SIM_SHAPE_UNIT)
+    if (access->shape == SIM_SHAPE_UNIT) {
         bytes *= (unsigned)__builtin_popcount(access->mask);
-    if (bytes > limit)
+    }
+    if (bytes > limit) {
         return false;
-    if (access->shape != SIM_SHAPE_ANY)
+    }
+    if (access->shape != SIM_SHAPE_ANY) {
         return access->address[lead] <= limit - bytes;
+    }
     SIM_FOR_LANES(access->mask, i, out |= access->address[i] > limit - bytes);
     return !out;
 }
@@ -229,12 +240,14 @@ static bool check_window(struct sim_warp *warp, const struct sim_op *op,
 {
     unsigned lane = sim_first_lane(access->mask);
 
-    if (all_below(access, limit))
+    if (all_below(access, limit)) {
         return true;
+    }
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         lane = sim_first_lane(left);
-        if (access->width > limit || access->address[lane] > limit - access->width)
+        if (access->width > limit || access->address[lane] > limit - access->width) {
             break;
+        }
     }
     sim_warp_fault(warp, op, 1u << lane, SIM_ILLEGAL_ADDRESS,
                    "%s of %u bytes: %s address 0x%llx is outside the %llu bytes of %s",
@@ -261,9 +274,10 @@ static bool check_offsets(struct sim_warp *warp, const struct sim_op *op, struct
         return check_window(warp, op, access, warp->local_stride, "local");
     default:
         access->origin = (uintptr_t)launch->params;
-        if ((access->uses & SIM_USE_WRITE) == 0)
+        if ((access->uses & SIM_USE_WRITE) == 0) {
             return check_window(warp, op, access, sim_kernel_info(launch->kernel)->param_bytes,
                                 "parameter");
+        }
         sim_warp_fault(warp, op, 1u << sim_first_lane(access->mask), SIM_ILLEGAL_ADDRESS,
                        "%s of %u bytes: the kernel's parameters cannot be written", what_of(access),
                        access->width);
@@ -276,12 +290,14 @@ bool sim_access_check(struct sim_warp *warp, const struct sim_op *op, struct sim
     const bool mapped = access->space == PTX_GLOBAL || access->space == PTX_CONST;
     uint64_t low;
 
-    if (access->mask == SIM_FULL_MASK)
+    if (access->mask == SIM_FULL_MASK) {
         scan_warp(access, &low);
-    else
+    } else {
         scan_lanes(access, &low);
-    if ((low & (access->width - 1)) != 0)
+    }
+    if ((low & (access->width - 1)) != 0) {
         return misaligned(warp, op, access);
+    }
     return mapped ? check_map(warp, op, access) : check_offsets(warp, op, access);
 }
 
@@ -290,10 +306,12 @@ static bool look_for_races(struct sim_warp *warp, const struct sim_op *op,
 {
     struct sim_memory *memory = warp->worker->memory;
 
-    if (memory->races == NULL)
+    if (memory->races == NULL) {
         memory->races = sim_races_new();
-    if (memory->races != NULL && sim_races_note(memory->races, warp, op, access) == 0)
+    }
+    if (memory->races != NULL && sim_races_note(memory->races, warp, op, access) == 0) {
         return true;
+    }
     sim_warp_fault(warp, op, access->mask, SIM_OUT_OF_MEMORY, "no memory to look for races");
     return false;
 }
@@ -303,14 +321,17 @@ bool sim_access_next(struct sim_warp *warp, const struct sim_op *op, struct sim_
 {
     access->mask = access->rest;
     access->space = (uint8_t)space;
-    if (space == PTX_GENERIC)
+    if (space == PTX_GENERIC) {
         access->mask = take_window(access, access->rest);
+    }
     access->rest &= ~access->mask;
-    if (!sim_access_check(warp, op, access))
+    if (!sim_access_check(warp, op, access)) {
         return false;
+    }
     const bool counted = sim_access_count(warp, op, access);
     access->is_later = 1;
-    if (access->space == PTX_SHARED && warp->worker->launch->check_races)
+    if (access->space == PTX_SHARED && warp->worker->launch->check_races) {
         return counted && look_for_races(warp, op, access);
+    }
     return counted;
 }

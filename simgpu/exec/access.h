@@ -60,12 +60,14 @@ static inline void sim_access_load_addresses(struct sim_access *access, const ui
 {
     if (is_32) {
         const uint32_t *from = SIM_AT(frame, base, const uint32_t);
-        for (unsigned i = 0; i < SIM_LANES; i++)
+        for (unsigned i = 0; i < SIM_LANES; i++) {
             access->address[i] = (uint32_t)(from[i] + (uint32_t)offset);
+        }
     } else {
         const uint64_t *from = SIM_AT(frame, base, const uint64_t);
-        for (unsigned i = 0; i < SIM_LANES; i++)
+        for (unsigned i = 0; i < SIM_LANES; i++) {
             access->address[i] = from[i] + (uint64_t)offset;
+        }
     }
 }
 

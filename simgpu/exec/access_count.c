@@ -9,8 +9,9 @@ static enum sim_site_kind kind_of(const struct sim_access *access)
 {
     const bool writes = (access->uses & SIM_USE_WRITE) != 0;
 
-    if (access->is_async)
+    if (access->is_async) {
         return SIM_SITE_ASYNC_COPY;
+    }
     switch ((enum ptx_space)access->space) {
     case PTX_GLOBAL:
         return access->is_atomic ? SIM_SITE_GLOBAL_ATOMIC
@@ -46,15 +47,18 @@ static void add_conflicts(struct sim_site_counts *site, const struct sim_access 
 {
     struct sim_conflicts conflicts;
 
-    if (!access->is_async)
+    if (!access->is_async) {
         site->bytes += (uint64_t)sim_count_addresses(access) * access->width;
-    if (access->is_bypass) /* counted where it was read */
+    }
+    if (access->is_bypass) { /* counted where it was read */
         return;
+    }
     sim_count_shared(access, &conflicts);
     site->wavefronts += conflicts.wavefronts;
     site->ideal_wavefronts += conflicts.ideal;
-    if (conflicts.degree > site->max_degree)
+    if (conflicts.degree > site->max_degree) {
         site->max_degree = conflicts.degree;
+    }
 }
 
 /* How data that passes L1 by arrives in shared memory is told by where it comes from. */
@@ -65,8 +69,9 @@ static void add_bypass(struct sim_site_counts *site, const struct sim_access *ac
 
     site->wavefronts += wavefronts;
     site->ideal_wavefronts += (traffic->bytes + WAVEFRONT_BYTES - 1) / WAVEFRONT_BYTES;
-    if (site->max_degree == 0)
+    if (site->max_degree == 0) {
         site->max_degree = 1;
+    }
 }
 
 static void count_site(struct sim_site_counts *site, const struct sim_access *access,
@@ -74,14 +79,16 @@ static void count_site(struct sim_site_counts *site, const struct sim_access *ac
 {
     struct sim_traffic local;
 
-    if (!access->is_async)
+    if (!access->is_async) {
         note_kind(site, kind_of(access), (enum ptx_space)access->space);
+    }
     site->requests += !access->is_later;
     switch ((enum ptx_space)access->space) {
     case PTX_GLOBAL:
         add_traffic(site, traffic);
-        if (access->is_bypass)
+        if (access->is_bypass) {
             add_bypass(site, access, traffic);
+        }
         break;
     case PTX_LOCAL:
         sim_count_local(access, &local);
@@ -106,14 +113,18 @@ bool sim_access_count(struct sim_warp *warp, const struct sim_op *op,
     const bool touches = mapped && memory->count;
     struct sim_traffic traffic;
 
-    if (warp->sites == NULL && !touches)
+    if (warp->sites == NULL && !touches) {
         return true;
-    if (mapped)
+    }
+    if (mapped) {
         sim_count_global(access, &memory->lines, &traffic);
-    if (warp->sites != NULL)
+    }
+    if (warp->sites != NULL) {
         count_site(&warp->sites[op->index], access, &traffic);
-    if (!touches || sim_memory_touch(memory, op->index, access, &traffic) == 0)
+    }
+    if (!touches || sim_memory_touch(memory, op->index, access, &traffic) == 0) {
         return true;
+    }
     sim_warp_fault(warp, op, access->mask, SIM_OUT_OF_MEMORY,
                    "no memory for the bitmaps that tell which sectors a kernel touches");
     return false;

@@ -38,10 +38,12 @@ static uint32_t plan(const struct sim_warp *warp, const struct async_copy *copy,
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const unsigned i = sim_first_lane(left);
         bytes[i] = copy->source_bytes_at != 0 ? given[i] : copy->bytes;
-        if ((ignored >> i & 1) != 0)
+        if ((ignored >> i & 1) != 0) {
             bytes[i] = 0;
-        if (bytes[i] > copy->bytes)
+        }
+        if (bytes[i] > copy->bytes) {
             bytes[i] = copy->bytes;
+        }
         reading |= (uint32_t)(bytes[i] != 0) << i;
         *partial |= (uint32_t)(bytes[i] != 0 && bytes[i] != copy->bytes) << i;
     }
@@ -57,8 +59,9 @@ static bool check_partial(struct sim_warp *warp, const struct sim_op *op,
     piece.mask = 1u << lane;
     for (uint32_t left = bytes; left != 0; left -= piece.width) {
         piece.width = 1u << (31 - (unsigned)__builtin_clz(left));
-        if (!sim_access_check(warp, op, &piece))
+        if (!sim_access_check(warp, op, &piece)) {
             return false;
+        }
         piece.address[lane] += piece.width;
     }
     return true;
@@ -69,18 +72,22 @@ static bool check_source(struct sim_warp *warp, const struct sim_op *op, struct 
 {
     access->space = PTX_GLOBAL;
     access->mask = reading & ~partial;
-    if (access->mask != 0 && !sim_access_check(warp, op, access))
+    if (access->mask != 0 && !sim_access_check(warp, op, access)) {
         return false;
-    for (uint32_t left = partial; left != 0; left &= left - 1)
-        if (!check_partial(warp, op, access, sim_first_lane(left), bytes[sim_first_lane(left)]))
+    }
+    for (uint32_t left = partial; left != 0; left &= left - 1) {
+        if (!check_partial(warp, op, access, sim_first_lane(left), bytes[sim_first_lane(left)])) {
             return false;
+        }
+    }
     if (partial != 0) { /* counted with the others: naturally aligned, they touch one sector too */
         access->mask = reading;
         access->shape = SIM_SHAPE_ANY;
         access->is_split = 1;
     }
-    if (reading == 0)
+    if (reading == 0) {
         return true;
+    }
     const bool counted = sim_access_count(warp, op, access);
     access->is_later = 1;
     return counted;
@@ -92,8 +99,9 @@ static void copy_lanes(const struct sim_access *access, const uint64_t *from, ui
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const unsigned i = sim_first_lane(left);
         uint8_t *to = sim_access_at(access, i);
-        if (bytes[i] != 0)
+        if (bytes[i] != 0) {
             memcpy(to, (const void *)(uintptr_t)from[i], bytes[i]);
+        }
         memset(to + bytes[i], 0, access->width - bytes[i]);
     }
 }
@@ -114,14 +122,16 @@ static const struct sim_op *run_async_copy(struct sim_warp *warp, const struct s
     access.is_atomic = access.is_strong = access.is_later = 0;
     access.is_async = 1;
     access.is_bypass = copy->passes_l1;
-    if (!check_source(warp, op, &access, reading, partial, bytes))
+    if (!check_source(warp, op, &access, reading, partial, bytes)) {
         return NULL;
+    }
     memcpy(from, access.address, sizeof from);
     sim_access_load_addresses(&access, warp->frame, copy->to, copy->to_is_32, copy->to_offset);
     access.uses = SIM_USE_WRITE;
     access.rest = mask;
-    if (!sim_access_next(warp, op, &access, PTX_SHARED))
+    if (!sim_access_next(warp, op, &access, PTX_SHARED)) {
         return NULL;
+    }
     copy_lanes(&access, from, mask, bytes);
     return op + 1;
 }
@@ -142,8 +152,9 @@ static bool decode_addresses(struct sim_decoder *decoder, const struct ptx_instr
     struct sim_op to = {0}, from = {0};
 
     if (!sim_decode_address(decoder, &instruction->operands[0], &to) ||
-        !sim_decode_address(decoder, &instruction->operands[1], &from))
+        !sim_decode_address(decoder, &instruction->operands[1], &from)) {
         return false;
+    }
     copy->to = to.a;
     copy->to_is_32 = (to.flags & SIM_ADDRESS_32) != 0;
     copy->to_offset = to.memory.offset;
@@ -161,8 +172,9 @@ static bool decode_source_limit(struct sim_decoder *decoder,
     const bool is_register = limit->kind == PTX_OPERAND_REGISTER;
     const unsigned bytes = is_register ? sim_operand_bytes(decoder, limit) : 0;
 
-    if (bytes == 8 && instruction->operand_count == 4 && sim_has(instruction, "L2::cache_hint"))
+    if (bytes == 8 && instruction->operand_count == 4 && sim_has(instruction, "L2::cache_hint")) {
         return true;
+    }
     if (is_register && bytes == 0) {
         copy->ignored_at = sim_source(decoder, instruction, 3, PTX_PRED);
         copy->ignored_negated = limit->negated;
@@ -179,16 +191,20 @@ static enum sim_decode_result decode_copy(struct sim_decoder *decoder,
     const struct ptx_operand *operands = instruction->operands;
     struct async_copy *copy = sim_decode_alloc(decoder, sizeof *copy);
 
-    if (copy == NULL)
+    if (copy == NULL) {
         return sim_decode_refuse(decoder, "no memory");
+    }
     if (instruction->operand_count < 3 || operands[2].kind != PTX_OPERAND_INTEGER ||
-        (operands[2].integer != 4 && operands[2].integer != 8 && operands[2].integer != 16))
+        (operands[2].integer != 4 && operands[2].integer != 8 && operands[2].integer != 16)) {
         return sim_decode_refuse(decoder, "a copy is of 4, 8 or 16 bytes");
+    }
     copy->bytes = (uint32_t)operands[2].integer;
-    if (!decode_addresses(decoder, instruction, copy))
+    if (!decode_addresses(decoder, instruction, copy)) {
         return SIM_UNSUPPORTED;
-    if (instruction->operand_count > 3 && !decode_source_limit(decoder, instruction, copy))
+    }
+    if (instruction->operand_count > 3 && !decode_source_limit(decoder, instruction, copy)) {
         return SIM_UNSUPPORTED;
+    }
     copy->passes_l1 = sim_has(instruction, "cg");
     op->more = copy;
     op->run = run_async_copy;
@@ -199,12 +215,15 @@ enum sim_decode_result sim_decode_async_copy(struct sim_decoder *decoder,
                                              const struct ptx_instruction *instruction,
                                              struct sim_op *op)
 {
-    if (!sim_has(instruction, "async") || sim_has(instruction, "bulk"))
+    if (!sim_has(instruction, "async") || sim_has(instruction, "bulk")) {
         return SIM_NOT_MINE; /* the tensor copy engine's */
-    if (sim_has(instruction, "mbarrier"))
+    }
+    if (sim_has(instruction, "mbarrier")) {
         return sim_decode_refuse(decoder, "asynchronous barriers are not supported");
-    if (sim_has(instruction, "ca") || sim_has(instruction, "cg"))
+    }
+    if (sim_has(instruction, "ca") || sim_has(instruction, "cg")) {
         return decode_copy(decoder, instruction, op);
+    }
     op->run = run_nothing; /* commit_group, wait_group, wait_all */
     return SIM_DECODED;
 }

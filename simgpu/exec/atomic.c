@@ -30,11 +30,13 @@ static const struct sim_op *run_atomic(struct sim_warp *warp, const struct sim_o
     access.is_atomic = 1;
     access.is_async = access.is_bypass = access.is_strong = access.is_later = 0;
     do {
-        if (!sim_access_next(warp, op, &access, (enum ptx_space)atomic->space))
+        if (!sim_access_next(warp, op, &access, (enum ptx_space)atomic->space)) {
             return NULL;
-        for (unsigned k = 0; k < atomic->vector; k++)
+        }
+        for (unsigned k = 0; k < atomic->vector; k++) {
             atomic->apply(&access, k * atomic->bytes, warp->frame + atomic->value[k],
                           warp->frame + atomic->other, warp->frame + atomic->old[k]);
+        }
     } while (access.rest != 0);
     return op + 1;
 }
@@ -46,9 +48,11 @@ static const char *const names[] = {"add", "min", "max", "inc",  "dec",
 
 static const char *name_of(const struct ptx_instruction *instruction)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (sim_has(instruction, names[i]))
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (sim_has(instruction, names[i])) {
             return names[i];
+        }
+    }
     return NULL;
 }
 
@@ -87,8 +91,9 @@ static bool decode_place(struct sim_decoder *decoder, const struct ptx_instructi
         sim_decode_refuse(decoder, "atomics work on global and shared memory of the block");
         return false;
     }
-    if (!sim_decode_address(decoder, address, &op))
+    if (!sim_decode_address(decoder, address, &op)) {
         return false;
+    }
     atomic->space = (uint8_t)space;
     atomic->address_at = op.a;
     atomic->offset = op.memory.offset;
@@ -131,25 +136,32 @@ enum sim_decode_result sim_decode_atomic(struct sim_decoder *decoder,
     const enum ptx_type type = sim_type(instruction, 0);
     const struct ptx_operand *operands = instruction->operands;
 
-    if (!returns && strcmp(instruction->opcode, "red") != 0)
+    if (!returns && strcmp(instruction->opcode, "red") != 0) {
         return SIM_NOT_MINE;
-    if (sim_has(instruction, "async"))
+    }
+    if (sim_has(instruction, "async")) {
         return sim_decode_refuse(decoder, "asynchronous reductions are not supported");
+    }
     const bool has_other = sim_has(instruction, "cas");
-    if (instruction->operand_count < first + 2 + has_other)
+    if (instruction->operand_count < first + 2 + has_other) {
         return sim_decode_refuse(decoder, "operands are missing");
+    }
     struct atomic *atomic = sim_decode_alloc(decoder, sizeof *atomic);
-    if (atomic == NULL)
+    if (atomic == NULL) {
         return sim_decode_refuse(decoder, "no memory");
+    }
     if (!decode_operation(decoder, instruction, type, atomic) ||
         !decode_place(decoder, instruction, &operands[first], atomic) ||
-        !decode_words(decoder, &operands[first + 1], type, atomic, false, atomic->value))
+        !decode_words(decoder, &operands[first + 1], type, atomic, false, atomic->value)) {
         return SIM_UNSUPPORTED;
-    if (returns && !decode_words(decoder, &operands[0], type, atomic, true, atomic->old))
+    }
+    if (returns && !decode_words(decoder, &operands[0], type, atomic, true, atomic->old)) {
         return SIM_UNSUPPORTED;
+    }
     if (has_other &&
-        !decode_words(decoder, &operands[first + 2], type, atomic, false, &atomic->other))
+        !decode_words(decoder, &operands[first + 2], type, atomic, false, &atomic->other)) {
         return SIM_UNSUPPORTED;
+    }
     op->more = atomic;
     op->run = run_atomic;
     return SIM_DECODED;

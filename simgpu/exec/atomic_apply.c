@@ -88,8 +88,9 @@ static float flush(float value)
 /* In global memory subnormal numbers are flushed, in shared memory they are not. */
 static uint32_t add_f32_of(const struct sim_access *access, uint32_t was, uint32_t value)
 {
-    if (access->space != PTX_GLOBAL)
+    if (access->space != PTX_GLOBAL) {
         return bits_of(float_of(was) + float_of(value));
+    }
     return bits_of(flush(flush(float_of(was)) + flush(float_of(value))));
 }
 
@@ -109,10 +110,12 @@ static double half_value(uint16_t bits)
     const unsigned exponent = bits >> 10 & 31, fraction = bits & 1023;
     const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
 
-    if (exponent == 31)
+    if (exponent == 31) {
         return fraction != 0 ? (double)NAN : sign * (double)INFINITY;
-    if (exponent == 0)
+    }
+    if (exponent == 0) {
         return sign * ldexp(fraction, -24);
+    }
     return sign * ldexp(fraction + 1024, (int)exponent - 25);
 }
 
@@ -170,8 +173,10 @@ static const struct {
 
 sim_atomic sim_atomic_find(const char *name, enum ptx_type type)
 {
-    for (size_t i = 0; i < sizeof atomics / sizeof atomics[0]; i++)
-        if (atomics[i].type == type && strcmp(atomics[i].name, name) == 0)
+    for (size_t i = 0; i < sizeof atomics / sizeof atomics[0]; i++) {
+        if (atomics[i].type == type && strcmp(atomics[i].name, name) == 0) {
             return atomics[i].apply;
+        }
+    }
     return NULL;
 }

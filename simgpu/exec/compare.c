@@ -16,8 +16,9 @@ static uint32_t join(uint32_t flags, uint32_t result, uint32_t c)
 struct sim_words sim_compare_join(const uint8_t *frame, const struct sim_op *op, uint32_t result)
 {
     uint32_t c = *SIM_AT(frame, op->c, const uint32_t);
-    if (op->flags & SIM_NEGATED_C)
+    if (op->flags & SIM_NEGATED_C) {
         c = ~c;
+    }
     return (struct sim_words){join(op->flags, result, c), join(op->flags, ~result, c)};
 }
 
@@ -49,18 +50,21 @@ enum sim_decode_result sim_compare_operands(struct sim_decoder *decoder,
     const enum sim_join joined = join_of(instruction);
     const uint32_t first = instruction->pair_first ? 2 : 1; /* of a */
     const uint32_t count = first + (joined != SIM_JOIN_NONE ? 3 : 2);
-    if (instruction->operand_count != count || (instruction->pair_first && !predicates))
+    if (instruction->operand_count != count || (instruction->pair_first && !predicates)) {
         return sim_decode_refuse(decoder, "%u operands where it has %u", instruction->operand_count,
                                  count);
+    }
     for (uint32_t i = 0; i < first && predicates; i++) {
         if (instruction->operands[i].kind == PTX_OPERAND_REGISTER &&
-            sim_operand_bytes(decoder, &instruction->operands[i]) != 0)
+            sim_operand_bytes(decoder, &instruction->operands[i]) != 0) {
             return sim_decode_refuse(decoder, "a result that is no predicate");
+        }
     }
     op->flags |= sim_form_flags(instruction) | (uint32_t)joined << SIM_JOIN_SHIFT;
     op->dst = sim_target(decoder, instruction, 0);
-    if (instruction->pair_first)
+    if (instruction->pair_first) {
         op->dst2 = sim_target(decoder, instruction, 1);
+    }
     op->a = sim_exact_source(decoder, instruction, first, type);
     op->b = sim_exact_source(decoder, instruction, first + 1, type);
     if (joined != SIM_JOIN_NONE) {

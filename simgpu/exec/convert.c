@@ -60,8 +60,9 @@ static enum sim_decode_result decode_extension(struct sim_decoder *decoder,
                                                struct sim_op *op)
 {
     struct sim_extension *extension = sim_decode_alloc(decoder, sizeof(*extension));
-    if (!extension)
+    if (!extension) {
         return sim_decode_refuse(decoder, "no memory");
+    }
     *extension = extension_of(conversion);
     op->more = extension;
     op->run = table->extend[size_index(conversion->from_bytes)][size_index(conversion->to_bytes)];
@@ -79,8 +80,9 @@ static enum sim_decode_result decode_one(struct sim_decoder *decoder,
 {
     const struct ptx_operand *operands = instruction->operands;
     struct sim_conversion *conversion = sim_decode_alloc(decoder, sizeof(*conversion));
-    if (!conversion || instruction->operand_count != 2)
+    if (!conversion || instruction->operand_count != 2) {
         return sim_decode_refuse(decoder, "%u operands", instruction->operand_count);
+    }
     conversion->to = sim_type(instruction, 0);
     conversion->from = sim_type(instruction, 1);
     conversion->flags = sim_form_flags(instruction);
@@ -90,11 +92,13 @@ static enum sim_decode_result decode_one(struct sim_decoder *decoder,
     conversion->to_bytes = stored_bytes(decoder, &operands[0], conversion->to);
     conversion->from_bytes = stored_bytes(decoder, &operands[1], conversion->from);
     if (conversion->to_bytes < ptx_types[conversion->to].bytes || conversion->to_bytes > 8 ||
-        conversion->from_bytes > 8)
+        conversion->from_bytes > 8) {
         return sim_decode_refuse(decoder, "a register of %u bits here", 8 * conversion->to_bytes);
+    }
     const bool from_integer = is_integer(conversion->from), to_integer = is_integer(conversion->to);
-    if (from_integer && to_integer && !(conversion->flags & SIM_SAT))
+    if (from_integer && to_integer && !(conversion->flags & SIM_SAT)) {
         return decode_extension(decoder, table, conversion, op);
+    }
     conversion->convert = from_integer ? (to_integer ? sim_convert_integer : sim_convert_to_float)
                                        : (to_integer ? sim_convert_to_integer : sim_convert_float);
     op->more = conversion;
@@ -176,11 +180,13 @@ static enum sim_decode_result decode_packed(struct sim_decoder *decoder,
     const enum sim_decode_result result = sim_form_fill(decoder, instruction, form, op);
     const enum ptx_type to = sim_type(instruction, 0);
     op->integer = form->run == run_f8_to_halves ? sim_type(instruction, 1) : to;
-    if (form->run != run_pack || result != SIM_DECODED)
+    if (form->run != run_pack || result != SIM_DECODED) {
         return result;
+    }
     struct sim_conversion *conversion = sim_decode_alloc(decoder, sizeof(*conversion));
-    if (!conversion)
+    if (!conversion) {
         return sim_decode_refuse(decoder, "no memory");
+    }
     *conversion = (struct sim_conversion){
         .to = to == PTX_F16X2 ? PTX_F16 : PTX_BF16, .from = PTX_F32, .flags = op->flags};
     op->more = conversion;
@@ -218,17 +224,22 @@ enum sim_decode_result sim_decode_convert(struct sim_decoder *decoder,
     const struct sim_convert_table *table = sim_level() == SIM_LEVEL_AVX2 ? &sim_convert_table_avx2
                                                                           : &sim_convert_table_any;
     char text[128];
-    if (strcmp(instruction->opcode, "cvt") != 0 || !sim_form_text(instruction, text, sizeof(text)))
+    if (strcmp(instruction->opcode, "cvt") != 0 ||
+        !sim_form_text(instruction, text, sizeof(text))) {
         return SIM_NOT_MINE;
+    }
     const struct sim_form *form = sim_form_find(table->forms, SIM_CONVERT_FORMS, text);
-    if (form && has_exact_registers(decoder, instruction, form))
+    if (form && has_exact_registers(decoder, instruction, form)) {
         return sim_form_fill(decoder, instruction, form, op);
+    }
     form = sim_form_find(packed_forms, sizeof(packed_forms) / sizeof(packed_forms[0]), text);
-    if (form)
+    if (form) {
         return decode_packed(decoder, instruction, form, op);
+    }
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
-        if (sim_form_matches(patterns[i], text))
+        if (sim_form_matches(patterns[i], text)) {
             return decode_one(decoder, instruction, table, op);
+        }
     }
     return SIM_NOT_MINE;
 }

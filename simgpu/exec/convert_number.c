@@ -32,10 +32,12 @@ static uint64_t extend(enum ptx_type type, uint64_t bits)
 static uint64_t clamp_integer(enum ptx_type type, bool negative, uint64_t magnitude)
 {
     const uint64_t most = is_signed(type) ? all_bits(type) / 2 : all_bits(type);
-    if (!negative)
+    if (!negative) {
         return magnitude < most ? magnitude : most;
-    if (!is_signed(type))
+    }
+    if (!is_signed(type)) {
         return 0;
+    }
     return 0 - (magnitude < most + 1 ? magnitude : most + 1);
 }
 
@@ -43,8 +45,9 @@ uint64_t sim_convert_integer(const struct sim_conversion *conversion, uint64_t b
 {
     const uint64_t value = extend(conversion->from, bits);
     const bool negative = is_signed(conversion->from) && value >> 63;
-    if (conversion->flags & SIM_SAT)
+    if (conversion->flags & SIM_SAT) {
         return clamp_integer(conversion->to, negative, negative ? 0 - value : value);
+    }
     return extend(conversion->to, value);
 }
 
@@ -66,8 +69,9 @@ static struct sim_format format_of(enum ptx_type type)
 /* An encoding whose sign stands at the top of the type. tf32 is f32 with 13 bits of zeros. */
 static uint64_t with_sign(enum ptx_type type, bool negative, uint64_t magnitude)
 {
-    if (type == PTX_TF32)
+    if (type == PTX_TF32) {
         magnitude <<= 13;
+    }
     return magnitude | (negative ? all_bits(type) / 2 + 1 : 0);
 }
 
@@ -91,10 +95,12 @@ uint64_t sim_convert_to_float(const struct sim_conversion *conversion, uint64_t 
     const uint64_t value = extend(conversion->from, bits);
     const bool negative = is_signed(conversion->from) && value >> 63;
     const uint64_t magnitude = negative ? 0 - value : value;
-    if (magnitude == 0 || (conversion->flags & SIM_SAT && negative))
+    if (magnitude == 0 || (conversion->flags & SIM_SAT && negative)) {
         return 0;
-    if (conversion->flags & SIM_SAT)
+    }
+    if (conversion->flags & SIM_SAT) {
         return one_of(conversion->to);
+    }
     const int zeros = __builtin_clzll(magnitude);
     return with_sign(conversion->to, negative,
                      sim_narrow_scaled(magnitude << zeros, 63 - zeros, negative,
@@ -128,10 +134,11 @@ uint64_t sim_convert_to_integer(const struct sim_conversion *conversion, uint64_
 {
     const enum ptx_type to = conversion->to;
     const double value = flushed(conversion, value_of(conversion->from, bits));
-    if (value != value)
+    if (value != value) {
         return conversion->from == PTX_F64 || ptx_types[to].bytes == 8
                    ? extend(to, all_bits(to) / 2 + 1)
                    : 0;
+    }
     const double whole = to_whole(value, conversion->flags);
     const double size = fabs(whole);
     return clamp_integer(to, whole < 0.0, size < 0x1p64 ? (uint64_t)size : UINT64_MAX);
@@ -155,24 +162,33 @@ static uint64_t convert_nan(const struct sim_conversion *conversion, uint64_t bi
 {
     const enum ptx_type to = conversion->to, from = conversion->from;
     const bool whole = conversion->flags & SIM_TO_WHOLE;
-    if (conversion->flags & SIM_SAT)
+    if (conversion->flags & SIM_SAT) {
         return 0;
-    if (from == PTX_F32 && conversion->flags & SIM_FTZ && !whole)
+    }
+    if (from == PTX_F32 && conversion->flags & SIM_FTZ && !whole) {
         return to == PTX_F64 ? 0x7fffffffe0000000 : canonical_nan(to);
-    if (to == PTX_TF32 && conversion->flags & SIM_TIES_AWAY)
+    }
+    if (to == PTX_TF32 && conversion->flags & SIM_TIES_AWAY) {
         return bits & 0xffffe000;
-    if (to == from && (to == PTX_F64 || !whole))
+    }
+    if (to == from && (to == PTX_F64 || !whole)) {
         return bits;
-    if (from == PTX_BF16 && to == PTX_F32)
+    }
+    if (from == PTX_BF16 && to == PTX_F32) {
         return conversion->flags & SIM_FTZ ? SIM_NAN32 : bits << 16;
-    if (to == PTX_F64)
+    }
+    if (to == PTX_F64) {
         return sim_bits64(value);
-    if (from == PTX_F64 && to == PTX_F32)
+    }
+    if (from == PTX_F64 && to == PTX_F32) {
         return sim_bits32((float)value);
-    if (from == PTX_F64 && to == PTX_F16)
+    }
+    if (from == PTX_F64 && to == PTX_F16) {
         return (bits >> 48 & 0x8000) | 0x7e00 | (bits >> 42 & 0x3ff);
-    if (from == PTX_F64 && to == PTX_BF16)
+    }
+    if (from == PTX_F64 && to == PTX_BF16) {
         return (bits >> 48 & 0x8000) | 0x7fc0 | (bits >> 45 & 0x7f);
+    }
     return canonical_nan(to);
 }
 
@@ -181,16 +197,21 @@ uint64_t sim_convert_float(const struct sim_conversion *conversion, uint64_t bit
     const uint32_t flags = conversion->flags;
     const enum ptx_type to = conversion->to;
     double value = flushed(conversion, value_of(conversion->from, bits));
-    if (value != value)
+    if (value != value) {
         return convert_nan(conversion, bits, value);
-    if (flags & SIM_TO_WHOLE)
+    }
+    if (flags & SIM_TO_WHOLE) {
         value = to_whole(value, flags);
-    if (flags & SIM_SAT)
+    }
+    if (flags & SIM_SAT) {
         value = value > 0.0 ? fmin(value, 1.0) : 0.0;
-    if (flags & SIM_RELU && !(value > 0.0))
+    }
+    if (flags & SIM_RELU && !(value > 0.0)) {
         value = 0.0;
-    if (flags & SIM_FTZ && to == PTX_F32 && sim_is_tiny(value, flags))
+    }
+    if (flags & SIM_FTZ && to == PTX_F32 && sim_is_tiny(value, flags)) {
         value = copysign(0.0, value);
+    }
     const unsigned mode = flags & SIM_TIES_AWAY ? SIM_RNA : flags & SIM_ROUND_MODE;
     return with_sign(to, signbit(value),
                      sim_narrow(value, format_of(to), flags & SIM_TO_WHOLE ? SIM_RN : mode,
@@ -201,10 +222,12 @@ uint64_t sim_convert_float(const struct sim_conversion *conversion, uint64_t bit
 
 uint32_t sim_to_f8(enum ptx_type to, double value, uint32_t flags)
 {
-    if (value != value)
+    if (value != value) {
         return 0x7f;
-    if (flags & SIM_RELU && !(value > 0.0))
+    }
+    if (flags & SIM_RELU && !(value > 0.0)) {
         value = 0.0;
+    }
     return (signbit(value) ? 0x80 : 0) | (uint32_t)sim_narrow(value, format_of(to), SIM_RN, true);
 }
 
@@ -212,10 +235,12 @@ uint16_t sim_from_f8(enum ptx_type from, uint32_t bits)
 {
     const uint16_t sign = (uint16_t)((bits & 0x80) << 8);
     const uint32_t magnitude = bits & 0x7f;
-    if (from == PTX_E5M2X2) /* f16 with a shorter fraction */
+    if (from == PTX_E5M2X2) { /* f16 with a shorter fraction */
         return magnitude > 0x7c ? SIM_NAN16 : (uint16_t)(sign | magnitude << 8);
-    if (magnitude == 0x7f)
+    }
+    if (magnitude == 0x7f) {
         return SIM_NAN16;
+    }
     /* Moved to the exponent field of f16, it is 2^8 times too small. */
     return sim_to_half(ldexp(sim_from_half((uint16_t)(sign | magnitude << 7)), 8), SIM_RN);
 }

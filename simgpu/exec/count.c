@@ -23,8 +23,9 @@ static unsigned enter(struct sim_lines *lines, uint64_t line)
 
     while (lines->slot[slot] != 0) {
         const unsigned index = lines->slot[slot] - 1u;
-        if (lines->line[index] == line)
+        if (lines->line[index] == line) {
             return index;
+        }
         slot = (slot + 1) % SIM_LINE_SLOTS;
     }
     const unsigned index = lines->count++;
@@ -70,8 +71,9 @@ void sim_count_global(const struct sim_access *access, struct sim_lines *lines,
     memset(lines->slot, 0, sizeof lines->slot);
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         const uint64_t address = access->address[sim_first_lane(left)];
-        if (lines->count == 0 || lines->line[index] != address >> LINE_SHIFT)
+        if (lines->count == 0 || lines->line[index] != address >> LINE_SHIFT) {
             index = enter(lines, address >> LINE_SHIFT);
+        }
         uint64_t *asked = &lines->asked[index][(address >> 6) & 1];
         const unsigned sector = 1u << ((address >> SECTOR_SHIFT) & 3);
         sectors += (lines->sectors[index] & sector) == 0;
@@ -90,8 +92,9 @@ static uint32_t lane_sectors(uint32_t mask)
 {
     uint32_t sectors = 0;
 
-    for (unsigned i = 0; i < SIM_LANES; i += LANES_PER_SECTOR)
+    for (unsigned i = 0; i < SIM_LANES; i += LANES_PER_SECTOR) {
         sectors += (mask >> i & 0xff) != 0;
+    }
     return sectors;
 }
 
@@ -127,8 +130,9 @@ static bool ascends(const struct sim_access *access)
 
     for (uint32_t left = access->mask & (access->mask - 1); left != 0; left &= left - 1) {
         const uint64_t address = access->address[sim_first_lane(left)];
-        if (address <= last)
+        if (address <= last) {
             return false;
+        }
         last = address;
     }
     return true;
@@ -139,17 +143,21 @@ uint32_t sim_count_addresses(const struct sim_access *access)
     uint64_t seen[SIM_LANES];
     uint32_t count = 0;
 
-    if (access->shape == SIM_SHAPE_SAME)
+    if (access->shape == SIM_SHAPE_SAME) {
         return 1;
-    if (access->shape == SIM_SHAPE_UNIT || ascends(access))
+    }
+    if (access->shape == SIM_SHAPE_UNIT || ascends(access)) {
         return (uint32_t)__builtin_popcount(access->mask);
+    }
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         const uint64_t address = access->address[sim_first_lane(left)];
         uint32_t i = 0;
-        while (i < count && seen[i] != address)
+        while (i < count && seen[i] != address) {
             i++;
-        if (i == count)
+        }
+        if (i == count) {
             seen[count++] = address;
+        }
     }
     return count;
 }

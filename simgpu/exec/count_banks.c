@@ -29,14 +29,17 @@ static void want(struct banks *banks, uint32_t word, bool takes_turns)
     const unsigned bank = word % BANKS;
     const unsigned count = banks->count[bank];
 
-    for (unsigned i = 0; i < count && !takes_turns; i++)
-        if (banks->word[bank][i] == word)
+    for (unsigned i = 0; i < count && !takes_turns; i++) {
+        if (banks->word[bank][i] == word) {
             return;
+        }
+    }
     banks->word[bank][count] = word;
     banks->count[bank] = (uint8_t)(count + 1);
     banks->words++;
-    if (count + 1 > banks->most)
+    if (count + 1 > banks->most) {
         banks->most = count + 1;
+    }
 }
 
 /* Lanes of up to 4 bytes where no bank is asked for two words: told without the lists. */
@@ -48,10 +51,11 @@ static bool count_free(const struct sim_access *access, uint32_t mask, bool take
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const uint32_t want = (uint32_t)(access->address[sim_first_lane(left)] / BANK_BYTES);
         const uint32_t bank = 1u << want % BANKS;
-        if ((asked & bank) == 0)
+        if ((asked & bank) == 0) {
             word[want % BANKS] = want;
-        else if (takes_turns || word[want % BANKS] != want)
+        } else if (takes_turns || word[want % BANKS] != want) {
             return false;
+        }
         asked |= bank;
     }
     conflicts->wavefronts = conflicts->ideal = conflicts->degree = 1;
@@ -65,26 +69,30 @@ static void count_group(const struct sim_access *access, uint32_t mask, bool tak
     const unsigned each = access->width <= BANK_BYTES ? 1 : access->width / BANK_BYTES;
     struct banks banks;
 
-    for (unsigned i = 0; i < BANKS; i++)
+    for (unsigned i = 0; i < BANKS; i++) {
         banks.count[i] = 0;
+    }
     banks.most = banks.words = 0;
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const uint32_t first = (uint32_t)(access->address[sim_first_lane(left)] / BANK_BYTES);
-        for (unsigned k = 0; k < each; k++)
+        for (unsigned k = 0; k < each; k++) {
             want(&banks, first + k, takes_turns);
+        }
     }
     conflicts->wavefronts += banks.most;
     conflicts->ideal += (banks.words + BANKS - 1) / BANKS;
-    if (banks.most > conflicts->degree)
+    if (banks.most > conflicts->degree) {
         conflicts->degree = banks.most;
+    }
 }
 
 static bool shares_with(const struct sim_access *access, unsigned distance)
 {
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         const unsigned i = sim_first_lane(left), other = i ^ distance;
-        if ((access->mask >> other & 1) != 0 && access->address[i] != access->address[other])
+        if ((access->mask >> other & 1) != 0 && access->address[i] != access->address[other]) {
             return false;
+        }
     }
     return true;
 }
@@ -94,8 +102,9 @@ static unsigned lanes_together(const struct sim_access *access)
     const unsigned lanes = access->width <= BANK_BYTES ? SIM_LANES
                                                        : SIM_LANES * BANK_BYTES / access->width;
 
-    if (lanes == SIM_LANES || access->uses != SIM_USE_READ)
+    if (lanes == SIM_LANES || access->uses != SIM_USE_READ) {
         return lanes;
+    }
     return shares_with(access, 1) || shares_with(access, 2) ? 2 * lanes : lanes;
 }
 
@@ -103,13 +112,15 @@ static unsigned lanes_together(const struct sim_access *access)
 static bool count_simple(const struct sim_access *access, bool takes_turns,
                          struct sim_conflicts *conflicts)
 {
-    if (access->shape == SIM_SHAPE_ANY || takes_turns || access->mask != SIM_FULL_MASK)
+    if (access->shape == SIM_SHAPE_ANY || takes_turns || access->mask != SIM_FULL_MASK) {
         return false;
+    }
     const bool same = access->shape == SIM_SHAPE_SAME;
     const unsigned groups = access->width <= BANK_BYTES ? 1 : access->width / BANK_BYTES;
 
-    if (access->width > 16)
+    if (access->width > 16) {
         return false;
+    }
     conflicts->wavefronts = same && access->uses == SIM_USE_READ && groups > 1 ? groups / 2
                                                                                : groups;
     conflicts->ideal = conflicts->wavefronts;
@@ -122,15 +133,19 @@ void sim_count_shared(const struct sim_access *access, struct sim_conflicts *con
     const bool takes_turns = access->is_atomic || access->is_async;
 
     *conflicts = (struct sim_conflicts){0};
-    if (count_simple(access, takes_turns, conflicts))
+    if (count_simple(access, takes_turns, conflicts)) {
         return;
-    if (access->width <= BANK_BYTES && count_free(access, access->mask, takes_turns, conflicts))
+    }
+    if (access->width <= BANK_BYTES && count_free(access, access->mask, takes_turns, conflicts)) {
         return;
+    }
     const unsigned lanes = lanes_together(access);
     const uint32_t group = lanes == SIM_LANES ? SIM_FULL_MASK : (1u << lanes) - 1;
-    for (unsigned first = 0; first < SIM_LANES; first += lanes)
-        if ((access->mask & group << first) != 0)
+    for (unsigned first = 0; first < SIM_LANES; first += lanes) {
+        if ((access->mask & group << first) != 0) {
             count_group(access, access->mask & group << first, takes_turns, conflicts);
+        }
+    }
 }
 
 /* ---- cp.async past L1 -------------------------------------------------------------------------- */
@@ -154,20 +169,23 @@ uint32_t sim_count_bypass(const struct sim_access *access)
         const uint64_t address = access->address[sim_first_lane(left)];
         const uint64_t at = address / (SECTOR_BYTES * LINE_SECTORS);
         unsigned i = 0;
-        while (i < lines && line[i] != at)
+        while (i < lines && line[i] != at) {
             i++;
+        }
         if (i == lines) {
             line[lines++] = at;
-            for (unsigned s = 0; s < LINE_SECTORS; s++)
+            for (unsigned s = 0; s < LINE_SECTORS; s++) {
                 halves[i][s] = 0;
+            }
         }
         halves[i][address / SECTOR_BYTES % LINE_SECTORS] |=
             (uint8_t)(1u << (address / CHUNK_BYTES % 2));
     }
     for (unsigned i = 0; i < lines; i++) {
         unsigned kinds = 0;
-        for (unsigned s = 0; s < LINE_SECTORS; s++)
+        for (unsigned s = 0; s < LINE_SECTORS; s++) {
             kinds |= 1u << halves[i][s];
+        }
         wavefronts += (unsigned)__builtin_popcount(kinds >> 1);
     }
     return wavefronts;

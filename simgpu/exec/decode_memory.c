@@ -27,8 +27,9 @@ bool sim_decode_address(struct sim_decoder *decoder, const struct ptx_operand *o
     }
     op->a = sim_source_operand(decoder, base, is_32 ? PTX_U32 : PTX_U64);
     op->memory.offset = offset;
-    if (is_32)
+    if (is_32) {
         op->flags |= SIM_ADDRESS_32;
+    }
     return !sim_decode_failed(decoder);
 }
 
@@ -43,9 +44,11 @@ static const struct {
 
 enum ptx_space sim_decode_space(const struct ptx_instruction *instruction)
 {
-    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
-        if (sim_has(instruction, spaces[i].word))
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        if (sim_has(instruction, spaces[i].word)) {
             return spaces[i].space;
+        }
+    }
     return PTX_GENERIC;
 }
 
@@ -67,8 +70,9 @@ static bool decode_element(struct sim_decoder *decoder, const struct ptx_operand
         sim_decode_refuse(decoder, "a predicate is not in memory");
         return false;
     }
-    if (reg == 0) /* immediates and `_` */
+    if (reg == 0) { /* immediates and `_` */
         reg = bytes < LOW_REGISTER_BYTES ? LOW_REGISTER_BYTES : bytes;
+    }
     const int transfer = sim_transfer_find(bytes, reg);
     if (transfer < 0) {
         sim_decode_refuse(decoder, "%u bytes of memory do not go with a register of %u", bytes,
@@ -104,8 +108,9 @@ bool sim_decode_elements(struct sim_decoder *decoder, const struct ptx_instructi
     op->memory.extend_sign = kind == PTX_KIND_SIGNED;
     for (unsigned k = 0; k < vector; k++) {
         const struct ptx_operand *item = braces ? &operand->items[k] : operand;
-        if (!decode_element(decoder, item, type, are_written, k, op))
+        if (!decode_element(decoder, item, type, are_written, k, op)) {
             return false;
+        }
     }
     return true;
 }

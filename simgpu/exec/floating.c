@@ -27,10 +27,12 @@ static const struct {
 
 static uint32_t class_of(uint64_t exponent, uint64_t greatest, uint64_t fraction)
 {
-    if (exponent == 0)
+    if (exponent == 0) {
         return fraction ? IS_SUBNORMAL : IS_ZERO;
-    if (exponent == greatest)
+    }
+    if (exponent == greatest) {
         return fraction ? IS_NAN : IS_INFINITE;
+    }
     return IS_NORMAL;
 }
 
@@ -77,8 +79,9 @@ static enum sim_decode_result decode_test(struct sim_decoder *decoder,
 static float of_three(const struct sim_op *op, float a, float b, float c)
 {
     const bool least = op->integer != 0;
-    if (op->flags & SIM_ABSOLUTE)
+    if (op->flags & SIM_ABSOLUTE) {
         a = __builtin_fabsf(a), b = __builtin_fabsf(b), c = __builtin_fabsf(c);
+    }
     const float two = least ? least_f32(a, b, op->flags) : greatest_f32(a, b, op->flags);
     return least ? least_f32(two, c, op->flags) : greatest_f32(two, c, op->flags);
 }
@@ -89,8 +92,9 @@ static const struct sim_op *run_three(struct sim_warp *warp, const struct sim_op
     load_f32(x[0], SIM_SOURCE(warp->frame, op, a, float), op->flags);
     load_f32(x[1], SIM_SOURCE(warp->frame, op, b, float), op->flags);
     load_f32(x[2], SIM_SOURCE(warp->frame, op, c, float), op->flags);
-    for (unsigned i = 0; i < SIM_LANES; i++)
+    for (unsigned i = 0; i < SIM_LANES; i++) {
         v[i] = of_three(op, x[0][i], x[1][i], x[2][i]);
+    }
     settle_f32(v, op->flags);
     SIM_BLEND(SIM_TARGET(warp->frame, op, float), v, mask);
     return op + 1;
@@ -113,15 +117,18 @@ enum sim_decode_result sim_decode_floating(struct sim_decoder *decoder,
                                            struct sim_op *op)
 {
     char text[128];
-    if (!sim_form_text(instruction, text, sizeof(text)))
+    if (!sim_form_text(instruction, text, sizeof(text))) {
         return SIM_NOT_MINE;
+    }
     for (size_t i = 0; text[0] == 't' && i < sizeof(questions) / sizeof(questions[0]); i++) {
-        if (sim_form_matches(questions[i].pattern, text))
+        if (sim_form_matches(questions[i].pattern, text)) {
             return decode_test(decoder, instruction, questions[i].classes, op);
+        }
     }
     if (instruction->operand_count == 4 &&
-        sim_form_matches("<min,max><,.ftz><,.NaN><,.abs>.f32", text))
+        sim_form_matches("<min,max><,.ftz><,.NaN><,.abs>.f32", text)) {
         return decode_three(decoder, instruction, op);
+    }
     const struct sim_form *forms = sim_level() == SIM_LEVEL_AVX2 ? sim_floating_forms_avx2
                                                                  : sim_floating_forms_any;
     const struct sim_form *form = sim_form_find(forms, SIM_FLOATING_FORMS, text);

@@ -16,10 +16,12 @@ static inline float least_f32(float a, float b, uint32_t flags)
     const float x = flags & SIM_XORSIGN ? __builtin_fabsf(a) : a;
     const float y = flags & SIM_XORSIGN ? __builtin_fabsf(b) : b;
     float least = x < y ? x : y < x ? y : sim_float(sim_bits32(x) | sim_bits32(y));
-    if (x != x || y != y)
+    if (x != x || y != y) {
         least = flags & SIM_NAN ? sim_float(SIM_NAN32) : x != x ? y : x;
-    if (flags & SIM_XORSIGN && least == least)
+    }
+    if (flags & SIM_XORSIGN && least == least) {
         least = sim_float(sim_bits32(least) | ((sim_bits32(a) ^ sim_bits32(b)) & 0x80000000));
+    }
     return least;
 }
 
@@ -28,24 +30,28 @@ static inline float greatest_f32(float a, float b, uint32_t flags)
     const float x = flags & SIM_XORSIGN ? __builtin_fabsf(a) : a;
     const float y = flags & SIM_XORSIGN ? __builtin_fabsf(b) : b;
     float most = x > y ? x : y > x ? y : sim_float(sim_bits32(x) & sim_bits32(y));
-    if (x != x || y != y)
+    if (x != x || y != y) {
         most = flags & SIM_NAN ? sim_float(SIM_NAN32) : x != x ? y : x;
-    if (flags & SIM_XORSIGN && most == most)
+    }
+    if (flags & SIM_XORSIGN && most == most) {
         most = sim_float(sim_bits32(most) | ((sim_bits32(a) ^ sim_bits32(b)) & 0x80000000));
+    }
     return most;
 }
 
 static inline double least_f64(double a, double b)
 {
-    if (a != a || b != b)
+    if (a != a || b != b) {
         return b != b ? a : b;
+    }
     return a < b ? a : b < a ? b : sim_double(sim_bits64(a) | sim_bits64(b));
 }
 
 static inline double greatest_f64(double a, double b)
 {
-    if (a != a || b != b)
+    if (a != a || b != b) {
         return b != b ? a : b;
+    }
     return a > b ? a : b > a ? b : sim_double(sim_bits64(a) & sim_bits64(b));
 }
 
@@ -259,24 +265,28 @@ static inline void settle_f64(double *v, uint32_t flags)
 static inline void fuse_f32(const float *a, const float *b, const float *c, float *v)
 {
 #ifdef SIM_AVX2
-    for (unsigned i = 0; i < SIM_LANES; i += 8)
+    for (unsigned i = 0; i < SIM_LANES; i += 8) {
         _mm256_storeu_ps(v + i, _mm256_fmadd_ps(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i),
                                                 _mm256_loadu_ps(c + i)));
+    }
 #else
-    for (unsigned i = 0; i < SIM_LANES; i++)
+    for (unsigned i = 0; i < SIM_LANES; i++) {
         v[i] = fmaf(a[i], b[i], c[i]);
+    }
 #endif
 }
 
 static inline void fuse_f64(const double *a, const double *b, const double *c, double *v)
 {
 #ifdef SIM_AVX2
-    for (unsigned i = 0; i < SIM_LANES; i += 4)
+    for (unsigned i = 0; i < SIM_LANES; i += 4) {
         _mm256_storeu_pd(v + i, _mm256_fmadd_pd(_mm256_loadu_pd(a + i), _mm256_loadu_pd(b + i),
                                                 _mm256_loadu_pd(c + i)));
+    }
 #else
-    for (unsigned i = 0; i < SIM_LANES; i++)
+    for (unsigned i = 0; i < SIM_LANES; i++) {
         v[i] = fma(a[i], b[i], c[i]);
+    }
 #endif
 }
 

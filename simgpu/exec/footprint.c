@@ -23,8 +23,9 @@ static size_t words_of(const struct sim_region *region)
 
 static int bitmap_ready(struct sim_bitmap *bitmap, const struct sim_region *region)
 {
-    if (bitmap->words != NULL)
+    if (bitmap->words != NULL) {
         return 0;
+    }
     bitmap->words = calloc(words_of(region), sizeof *bitmap->words);
     bitmap->low = SIZE_MAX;
     return bitmap->words == NULL ? -ENOMEM : 0;
@@ -32,13 +33,16 @@ static int bitmap_ready(struct sim_bitmap *bitmap, const struct sim_region *regi
 
 static void set_bits(struct sim_bitmap *bitmap, size_t word, uint64_t bits)
 {
-    if ((bitmap->words[word] & bits) == bits)
+    if ((bitmap->words[word] & bits) == bits) {
         return;
+    }
     bitmap->words[word] |= bits;
-    if (word < bitmap->low)
+    if (word < bitmap->low) {
         bitmap->low = word;
-    if (word >= bitmap->high)
+    }
+    if (word >= bitmap->high) {
         bitmap->high = word + 1;
+    }
 }
 
 static void set_range(struct sim_bitmap *bitmap, uint64_t first, uint64_t last)
@@ -60,8 +64,9 @@ static int touch_bitmap(struct sim_bitmap *bitmap, const struct sim_region *regi
     const uint64_t origin = first_sector(region);
     const int error = bitmap_ready(bitmap, region);
 
-    if (error != 0)
+    if (error != 0) {
         return error;
+    }
     bitmap->traffic += sectors;
     if (access->shape != SIM_SHAPE_ANY) {
         const unsigned lanes = access->shape == SIM_SHAPE_SAME
@@ -87,10 +92,12 @@ static int touch_region(struct sim_memory *memory, uint32_t index, const struct 
     struct sim_touched *touched = &memory->touched[index];
     int error = 0;
 
-    if ((access->uses & SIM_USE_READ) != 0)
+    if ((access->uses & SIM_USE_READ) != 0) {
         error = touch_bitmap(&touched->reads, region, access, &memory->lines, sectors);
-    if (error == 0 && (access->uses & SIM_USE_WRITE) != 0)
+    }
+    if (error == 0 && (access->uses & SIM_USE_WRITE) != 0) {
         error = touch_bitmap(&touched->writes, region, access, &memory->lines, sectors);
+    }
     return error;
 }
 
@@ -111,10 +118,12 @@ int sim_memory_touch(struct sim_memory *memory, uint32_t slot, const struct sim_
     const unsigned lead = sim_first_lane(access->mask);
     uint32_t index = sim_memory_recall(memory, slot, access->address[lead]);
 
-    if (index == SIM_NO_REGION || memory->touched == NULL)
+    if (index == SIM_NO_REGION || memory->touched == NULL) {
         return 0;
-    if (!access->is_split)
+    }
+    if (!access->is_split) {
         return touch_region(memory, index, access, traffic->sectors);
+    }
 
     struct sim_access part = *access; /* several regions: each on its own */
     uint32_t mask;
@@ -122,8 +131,9 @@ int sim_memory_touch(struct sim_memory *memory, uint32_t slot, const struct sim_
     for (uint32_t rest = access->mask; rest != 0 && error == 0; rest &= ~mask) {
         struct sim_traffic own;
         index = sim_memory_recall(memory, slot, access->address[sim_first_lane(rest)]);
-        if (index == SIM_NO_REGION)
+        if (index == SIM_NO_REGION) {
             return 0;
+        }
         mask = lanes_within(&memory->map->regions[index], access, rest);
         part.mask = mask;
         sim_count_global(&part, &memory->lines, &own);
@@ -152,11 +162,13 @@ static struct merged merge(struct sim_memory *const *memories, size_t count, siz
     size_t low = SIZE_MAX, high = 0;
 
     for (size_t m = 0; m < count; m++) {
-        if (memories[m]->touched == NULL)
+        if (memories[m]->touched == NULL) {
             continue;
+        }
         const struct sim_bitmap *bitmap = bitmap_of(memories[m], region, writes);
-        if (bitmap->words == NULL)
+        if (bitmap->words == NULL) {
             continue;
+        }
         merged.traffic += bitmap->traffic;
         low = bitmap->low < low ? bitmap->low : low;
         high = bitmap->high > high ? bitmap->high : high;
@@ -167,8 +179,9 @@ static struct merged merge(struct sim_memory *const *memories, size_t count, siz
             const struct sim_bitmap *bitmap = memories[m]->touched != NULL
                                                   ? bitmap_of(memories[m], region, writes)
                                                   : NULL;
-            if (bitmap != NULL && bitmap->words != NULL)
+            if (bitmap != NULL && bitmap->words != NULL) {
                 bits |= bitmap->words[word];
+            }
         }
         merged.sectors += (unsigned)__builtin_popcountll(bits);
     }
@@ -184,17 +197,20 @@ int sim_memory_footprints(struct sim_memory *const *memories, size_t count,
 
     *footprints = NULL;
     *footprint_count = 0;
-    if (regions == 0)
+    if (regions == 0) {
         return 0;
+    }
     struct sim_footprint *all = calloc(regions, sizeof *all);
-    if (all == NULL)
+    if (all == NULL) {
         return -ENOMEM;
+    }
     for (size_t i = 0; i < regions; i++) {
         const struct merged reads = merge(memories, count, i, false);
         const struct merged writes = merge(memories, count, i, true);
 
-        if (reads.traffic + writes.traffic == 0)
+        if (reads.traffic + writes.traffic == 0) {
             continue;
+        }
         all[used++] = (struct sim_footprint){
             .base = map->regions[i].base,
             .bytes = map->regions[i].bytes,

@@ -30,8 +30,9 @@ enum sim_level sim_level(void)
 
 bool sim_level_choose(enum sim_level level)
 {
-    if (!can_run(level))
+    if (!can_run(level)) {
         return false;
+    }
     atomic_store(&chosen_level, (int)level);
     return true;
 }
@@ -53,10 +54,12 @@ bool sim_form_text(const struct ptx_instruction *instruction, char *text, size_t
 bool sim_form_matches(const char *pattern, const char *text)
 {
     while (*pattern != '<') {
-        if (*pattern != *text)
+        if (*pattern != *text) {
             return false;
-        if (*pattern == '\0')
+        }
+        if (*pattern == '\0') {
             return true;
+        }
         pattern++;
         text++;
     }
@@ -64,8 +67,9 @@ bool sim_form_matches(const char *pattern, const char *text)
     while (pattern + 1 < rest) {
         const char *word = pattern + 1;
         size_t length = strcspn(word, ",>");
-        if (strncmp(word, text, length) == 0 && sim_form_matches(rest, text + length))
+        if (strncmp(word, text, length) == 0 && sim_form_matches(rest, text + length)) {
             return true;
+        }
         pattern = word + length;
     }
     return false;
@@ -74,8 +78,9 @@ bool sim_form_matches(const char *pattern, const char *text)
 const struct sim_form *sim_form_find(const struct sim_form *forms, size_t count, const char *text)
 {
     for (size_t i = 0; i < count; i++) {
-        if (forms[i].pattern[0] == text[0] && sim_form_matches(forms[i].pattern, text))
+        if (forms[i].pattern[0] == text[0] && sim_form_matches(forms[i].pattern, text)) {
             return &forms[i];
+        }
     }
     return NULL;
 }
@@ -105,8 +110,9 @@ uint32_t sim_form_flags(const struct ptx_instruction *instruction)
     uint32_t flags = 0;
     for (uint32_t i = 0; i < instruction->modifier_count; i++) {
         for (size_t j = 0; j < sizeof(modifier_flags) / sizeof(modifier_flags[0]); j++) {
-            if (strcmp(instruction->modifiers[i], modifier_flags[j].word) == 0)
+            if (strcmp(instruction->modifiers[i], modifier_flags[j].word) == 0) {
                 flags |= modifier_flags[j].flags;
+            }
         }
     }
     return flags;
@@ -123,8 +129,9 @@ static bool register_fits(struct sim_decoder *decoder, const struct ptx_operand 
                           enum ptx_type type)
 {
     if (operand->kind != PTX_OPERAND_REGISTER ||
-        sim_operand_bytes(decoder, operand) == lane_bytes(type))
+        sim_operand_bytes(decoder, operand) == lane_bytes(type)) {
         return true;
+    }
     sim_decode_refuse(decoder, "a register of %u bits where .%s is needed",
                       8 * sim_operand_bytes(decoder, operand), ptx_types[type].spelling);
     return false;
@@ -134,8 +141,9 @@ uint32_t sim_exact_source(struct sim_decoder *decoder, const struct ptx_instruct
                           uint32_t index, enum ptx_type type)
 {
     if (index < instruction->operand_count &&
-        !register_fits(decoder, &instruction->operands[index], type))
+        !register_fits(decoder, &instruction->operands[index], type)) {
         return SIM_NOWHERE;
+    }
     return sim_source(decoder, instruction, index, type);
 }
 
@@ -143,8 +151,9 @@ uint32_t sim_exact_target(struct sim_decoder *decoder, const struct ptx_instruct
                           uint32_t index, enum ptx_type type)
 {
     if (index < instruction->operand_count &&
-        !register_fits(decoder, &instruction->operands[index], type))
+        !register_fits(decoder, &instruction->operands[index], type)) {
         return SIM_NOWHERE;
+    }
     return sim_target(decoder, instruction, index);
 }
 
@@ -154,17 +163,20 @@ enum sim_decode_result sim_form_fill(struct sim_decoder *decoder,
 {
     uint32_t *sources[SIM_MAX_SOURCES] = {&op->a, &op->b, &op->c, &op->d};
     uint32_t count = 0;
-    while (count < SIM_MAX_SOURCES && form->sources[count] != PTX_NO_TYPE)
+    while (count < SIM_MAX_SOURCES && form->sources[count] != PTX_NO_TYPE) {
         count++;
-    if (instruction->operand_count != count + 1)
+    }
+    if (instruction->operand_count != count + 1) {
         return sim_decode_refuse(decoder, "%u operands where it has %u", instruction->operand_count,
                                  count + 1);
+    }
     op->run = form->run;
     op->flags = sim_form_flags(instruction);
     op->dst = sim_exact_target(decoder, instruction, 0, (enum ptx_type)form->target);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         *sources[i] = sim_exact_source(decoder, instruction, i + 1,
                                        (enum ptx_type)form->sources[i]);
+    }
     return sim_decode_failed(decoder) ? SIM_UNSUPPORTED : SIM_DECODED;
 }
 
@@ -174,8 +186,9 @@ enum sim_decode_result sim_form_decode(struct sim_decoder *decoder,
                                        struct sim_op *op)
 {
     char text[128];
-    if (!sim_form_text(instruction, text, sizeof(text)))
+    if (!sim_form_text(instruction, text, sizeof(text))) {
         return SIM_NOT_MINE;
+    }
     const struct sim_form *form = sim_form_find(forms, count, text);
     return form ? sim_form_fill(decoder, instruction, form, op) : SIM_NOT_MINE;
 }

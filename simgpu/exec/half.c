@@ -37,10 +37,12 @@ static inline double flush_below(double value, double least, bool flush)
 /* .sat and .relu come before the rounding, which does not change what they ask. */
 static inline double clamp(double value, uint32_t flags)
 {
-    if (flags & SIM_SAT)
+    if (flags & SIM_SAT) {
         return value > 0.0 ? (value < 1.0 ? value : 1.0) : 0.0;
-    if (flags & SIM_RELU)
+    }
+    if (flags & SIM_RELU) {
         return value != value || value > 0.0 ? value : 0.0;
+    }
     return value;
 }
 
@@ -57,12 +59,15 @@ static inline uint16_t order(uint16_t x, uint16_t y, double a, double b, bool le
         x &= 0x7fff, y &= 0x7fff;
         a = fabs(a), b = fabs(b);
     }
-    if (a != a && (b != b || flags & SIM_NAN))
+    if (a != a && (b != b || flags & SIM_NAN)) {
         return SIM_NAN16;
-    if (b != b)
+    }
+    if (b != b) {
         return flags & SIM_NAN ? SIM_NAN16 : (uint16_t)(x | sign);
-    if (a != a)
+    }
+    if (a != a) {
         return (uint16_t)(y | sign);
+    }
     return (uint16_t)((is_before(a, b) == least ? x : y) | sign);
 }
 
@@ -212,8 +217,9 @@ static struct sim_words compare(struct sim_warp *warp, const struct sim_op *op, 
 static const struct sim_op *run_setp(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
 {
     const struct sim_words results = compare(warp, op, mask);
-    if (!(op->flags & SIM_TWO))
+    if (!(op->flags & SIM_TWO)) {
         return sim_compare_finish(warp, op, mask, results.p);
+    }
     const uint32_t p = sim_compare_join(warp->frame, op, results.p).p;
     const uint32_t q = sim_compare_join(warp->frame, op, results.q).p;
     uint32_t *d = SIM_AT(warp->frame, op->dst, uint32_t);
@@ -233,10 +239,11 @@ static const struct sim_op *run_set(struct sim_warp *warp, const struct sim_op *
         const unsigned i = (unsigned)__builtin_ctz(rest);
         const uint32_t low = p >> i & 1 ? op->d & 0xffff : 0;
         const uint32_t high = q >> i & 1 ? op->d & 0xffff0000 : 0;
-        if (op->dst2 == 2)
+        if (op->dst2 == 2) {
             SIM_AT(warp->frame, op->dst, uint16_t)[i] = (uint16_t)low;
-        else
+        } else {
             SIM_AT(warp->frame, op->dst, uint32_t)[i] = high | low;
+        }
     }
     return op + 1;
 }
@@ -262,8 +269,9 @@ static enum ptx_type register_type(enum ptx_type type)
 static uint32_t relations_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
-        if (strcmp(comparisons[i].name, name) == 0)
+        if (strcmp(comparisons[i].name, name) == 0) {
             return comparisons[i].relations;
+        }
     }
     return 0;
 }
@@ -279,8 +287,9 @@ static enum sim_decode_result decode_compare(struct sim_decoder *decoder,
                                    : 0;
     if (!is_half(type) || relations == 0 || (is_set && sim_set_value(dtype) == 0) ||
         (is_set && is_two(type) && ptx_types[dtype].bytes != 4) ||
-        (!is_set && is_two(type) && !instruction->pair_first))
+        (!is_set && is_two(type) && !instruction->pair_first)) {
         return SIM_NOT_MINE;
+    }
     op->flags = relations << RELATIONS_SHIFT | (is_two(type) ? SIM_TWO : 0);
     const enum sim_decode_result result = sim_compare_operands(decoder, instruction,
                                                                register_type(type), !is_set, op);
@@ -300,19 +309,25 @@ enum sim_decode_result sim_decode_half(struct sim_decoder *decoder,
     const enum ptx_type type = sim_type(instruction, 0);
     const uint8_t registers = (uint8_t)register_type(type);
     char text[128];
-    if (strcmp(instruction->opcode, "setp") == 0 || strcmp(instruction->opcode, "set") == 0)
+    if (strcmp(instruction->opcode, "setp") == 0 || strcmp(instruction->opcode, "set") == 0) {
         return decode_compare(decoder, instruction, instruction->opcode[3] == '\0', op);
-    if (!is_half(type) || !sim_form_text(instruction, text, sizeof(text)))
+    }
+    if (!is_half(type) || !sim_form_text(instruction, text, sizeof(text))) {
         return SIM_NOT_MINE;
+    }
     size_t pattern = 0, row = 0;
     while (pattern < sizeof(patterns) / sizeof(patterns[0]) &&
-           !sim_form_matches(patterns[pattern], text))
+           !sim_form_matches(patterns[pattern], text)) {
         pattern++;
+    }
     while (row < sizeof(rows) / sizeof(rows[0]) &&
-           strcmp(rows[row].opcode, instruction->opcode) != 0)
+           strcmp(rows[row].opcode, instruction->opcode) != 0) {
         row++;
-    if (pattern == sizeof(patterns) / sizeof(patterns[0]) || row == sizeof(rows) / sizeof(rows[0]))
+    }
+    if (pattern == sizeof(patterns) / sizeof(patterns[0]) ||
+        row == sizeof(rows) / sizeof(rows[0])) {
         return SIM_NOT_MINE;
+    }
     const struct sim_form form = {.target = registers,
                                   .sources = {registers, rows[row].count > 1 ? registers : 0,
                                               rows[row].count > 2 ? registers : 0},

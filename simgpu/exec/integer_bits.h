@@ -112,8 +112,9 @@ static inline uint64_t field(uint64_t a, uint32_t start, uint32_t length, uint32
     uint32_t last = length == 0 || start + length - 1 > top ? top : start + length - 1;
     bool negative = is_signed && length != 0 && (a >> last & 1);
     uint32_t present = start <= top ? last - start + 1 : 0; /* bits that `a` has of the field */
-    if (length < present)
+    if (length < present) {
         present = length;
+    }
     bits &= ones(present);
     return negative ? bits | ~ones(present) : bits;
 }
@@ -122,8 +123,9 @@ static inline uint64_t field(uint64_t a, uint32_t start, uint32_t length, uint32
 static inline uint64_t insert(uint64_t a, uint64_t b, uint32_t start, uint32_t length,
                               uint32_t width)
 {
-    if (start >= width)
+    if (start >= width) {
         return b;
+    }
     uint64_t mask = ones(length) << start;
     return (b & ~mask) | (a << start & mask);
 }
@@ -148,10 +150,12 @@ static inline uint32_t nth_set(uint32_t a, uint32_t base, int32_t n)
 {
     int64_t step = n > 0 ? 1 : -1, left = n == 0 ? 1 : n > 0 ? n : -(int64_t)n;
     for (int64_t at = base; at >= 0 && at < 32; at += step) {
-        if ((a >> at & 1) && --left == 0)
+        if ((a >> at & 1) && --left == 0) {
             return (uint32_t)at;
-        if (n == 0)
+        }
+        if (n == 0) {
             break;
+        }
     }
     return UINT32_MAX;
 }
@@ -173,16 +177,18 @@ static inline uint32_t half_of(uint32_t a, unsigned i, bool is_signed)
 static inline uint32_t dot4(uint32_t a, uint32_t b, bool a_signed, bool b_signed)
 {
     uint32_t sum = 0;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         sum += byte_of(a, i, a_signed) * byte_of(b, i, b_signed);
+    }
     return sum;
 }
 
 static inline uint32_t dot2(uint32_t a, uint32_t b, bool a_signed, bool b_signed)
 {
     uint32_t sum = 0;
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
         sum += half_of(a, i, a_signed) * byte_of(b, i, b_signed);
+    }
     return sum;
 }
 

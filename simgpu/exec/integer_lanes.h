@@ -60,8 +60,9 @@ static const struct sim_op *run_lop3(struct sim_warp *warp, const struct sim_op 
     const uint32_t *c = SIM_SOURCE(warp->frame, op, c, uint32_t);
     uint32_t *d = SIM_TARGET(warp->frame, op, uint32_t);
     uint32_t row[8], v[SIM_LANES];
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         row[i] = op->flags >> i & 1 ? UINT32_MAX : 0;
+    }
     SIM_LANE_LOOP(i)
     {
         const uint32_t c0 = (~c[i] & row[0]) | (c[i] & row[1]);

@@ -26,9 +26,10 @@ static void load_lanes(struct sim_warp *warp, const struct sim_op *op,
 static void store_lanes(struct sim_warp *warp, const struct sim_op *op,
                         const struct sim_access *access)
 {
-    for (unsigned k = 0; k < op->memory.vector; k++)
+    for (unsigned k = 0; k < op->memory.vector; k++) {
         transfer_of(op, k)->store(access, warp->frame + op->memory.lanes_at[k],
                                   k * op->memory.element_bytes);
+    }
 }
 
 static const struct sim_op *run_load(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
@@ -37,8 +38,9 @@ static const struct sim_op *run_load(struct sim_warp *warp, const struct sim_op 
 
     sim_access_begin(&access, warp, op, mask, SIM_USE_READ);
     do {
-        if (!sim_access_next(warp, op, &access, (enum ptx_space)op->memory.space))
+        if (!sim_access_next(warp, op, &access, (enum ptx_space)op->memory.space)) {
             return NULL;
+        }
         load_lanes(warp, op, &access);
     } while (access.rest != 0);
     return op + 1;
@@ -50,8 +52,9 @@ static const struct sim_op *run_store(struct sim_warp *warp, const struct sim_op
 
     sim_access_begin(&access, warp, op, mask, SIM_USE_WRITE);
     do {
-        if (!sim_access_next(warp, op, &access, (enum ptx_space)op->memory.space))
+        if (!sim_access_next(warp, op, &access, (enum ptx_space)op->memory.space)) {
             return NULL;
+        }
         store_lanes(warp, op, &access);
     } while (access.rest != 0);
     return op + 1;
@@ -65,10 +68,11 @@ static const struct sim_op *run_kernel_parameter(struct sim_warp *warp, const st
 {
     const uint8_t *params = (const uint8_t *)warp->worker->launch->params + op->memory.offset;
 
-    for (unsigned k = 0; k < op->memory.vector; k++)
+    for (unsigned k = 0; k < op->memory.vector; k++) {
         sim_transfer_spread(transfer_of(op, k), op->memory.extend_sign,
                             params + k * op->memory.element_bytes, mask,
                             warp->frame + op->memory.lanes_at[k]);
+    }
     return op + 1;
 }
 
@@ -119,9 +123,10 @@ static enum sim_decode_result decode_parameter(struct sim_decoder *decoder,
     const unsigned width = (unsigned)op->memory.vector * op->memory.element_bytes;
     const struct sim_param_slot *slot = sim_decode_param(decoder, variable);
 
-    if (!in_bounds(variable, offset, width))
+    if (!in_bounds(variable, offset, width)) {
         return sim_decode_refuse(decoder, "%u bytes at offset %lld of the %zu bytes of %s", width,
                                  (long long)offset, variable->bytes, variable->name);
+    }
     if (slot != NULL) {
         op->a = slot->frame_offset;
         op->b = slot->bytes;
@@ -129,8 +134,9 @@ static enum sim_decode_result decode_parameter(struct sim_decoder *decoder,
         op->run = stores ? run_store_slot : run_load_slot;
         return SIM_DECODED;
     }
-    if (stores)
+    if (stores) {
         return sim_decode_refuse(decoder, "a kernel cannot write its parameter %s", variable->name);
+    }
     op->memory.offset = offset + (int64_t)sim_decode_offset(decoder, variable);
     op->run = run_kernel_parameter;
     return SIM_DECODED;
@@ -158,9 +164,11 @@ static bool is_strong(const struct ptx_instruction *instruction)
 {
     static const char *const words[] = {"volatile", "relaxed", "acquire", "release", "mmio"};
 
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (sim_has(instruction, words[i]))
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (sim_has(instruction, words[i])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -172,24 +180,31 @@ enum sim_decode_result sim_decode_load_store(struct sim_decoder *decoder,
     const enum ptx_type type = sim_type(instruction, 0);
     enum ptx_space space = sim_decode_space(instruction);
 
-    if (instruction->operand_count < 2)
+    if (instruction->operand_count < 2) {
         return sim_decode_refuse(decoder, "operands are missing");
-    if (sim_has(instruction, "shared::cluster"))
+    }
+    if (sim_has(instruction, "shared::cluster")) {
         return sim_decode_refuse(decoder, "memory of other blocks of a cluster is not supported");
+    }
     const struct ptx_operand *address = &operands[stores ? 0 : 1];
-    if (!sim_decode_elements(decoder, instruction, &operands[stores ? 1 : 0], type, !stores, op))
+    if (!sim_decode_elements(decoder, instruction, &operands[stores ? 1 : 0], type, !stores, op)) {
         return SIM_UNSUPPORTED;
-    if (space == PTX_PARAM && named_parameter(address) != NULL)
+    }
+    if (space == PTX_PARAM && named_parameter(address) != NULL) {
         return decode_parameter(decoder, named_parameter(address), total_offset(address), stores,
                                 op);
+    }
     /* A device function's parameter whose address is taken has been put in local memory. */
-    if (space == PTX_PARAM && !sim_decode_function(decoder)->is_entry)
+    if (space == PTX_PARAM && !sim_decode_function(decoder)->is_entry) {
         space = PTX_LOCAL;
-    if (!sim_decode_address(decoder, address, op))
+    }
+    if (!sim_decode_address(decoder, address, op)) {
         return SIM_UNSUPPORTED;
+    }
     op->memory.space = (uint8_t)space;
-    if (is_strong(instruction))
+    if (is_strong(instruction)) {
         op->flags |= SIM_ACCESS_STRONG;
+    }
     op->run = stores ? run_store : run_load;
     return SIM_DECODED;
 }

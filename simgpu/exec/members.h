@@ -21,8 +21,9 @@ enum sim_decode_result sim_decode_shuffle(struct sim_decoder *decoder,
 /* Waits for the members; false: the handler returns NULL. */
 static inline bool sim_members_come(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
 {
-    if (!(op->flags & SIM_SYNC))
+    if (!(op->flags & SIM_SYNC)) {
         return true;
+    }
     const uint32_t *named = SIM_AT(warp->frame, op->d, const uint32_t);
     uint32_t members = 0;
     SIM_FOR_LANES(mask, i, members |= named[i]);
@@ -38,8 +39,9 @@ struct sim_group {
 static inline struct sim_group sim_first_group(const struct sim_warp *warp, const struct sim_op *op,
                                                uint32_t rest, uint32_t mask)
 {
-    if (!(op->flags & SIM_SYNC))
+    if (!(op->flags & SIM_SYNC)) {
         return (struct sim_group){rest, mask};
+    }
     const uint32_t *named = SIM_AT(warp->frame, op->d, const uint32_t);
     const uint32_t members = named[__builtin_ctz(rest)];
     uint32_t lanes = 0;

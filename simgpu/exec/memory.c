@@ -13,11 +13,12 @@
 
 static void forget_touched(struct sim_memory *memory)
 {
-    if (memory->touched != NULL)
+    if (memory->touched != NULL) {
         for (size_t i = 0; i < memory->touched_count; i++) {
             free(memory->touched[i].reads.words);
             free(memory->touched[i].writes.words);
         }
+    }
     free(memory->touched);
     memory->touched = NULL;
     sim_races_free(memory->races);
@@ -30,12 +31,14 @@ int sim_memory_reset(struct sim_memory *memory, const struct sim_map *map, bool 
     memory->map = map;
     memory->count = count;
     memset(memory->recent, 0, sizeof memory->recent);
-    if (!count || map->count == 0)
+    if (!count || map->count == 0) {
         return 0;
+    }
     memory->touched = calloc(map->count, sizeof *memory->touched);
     memory->touched_count = map->count;
-    if (memory->touched != NULL)
+    if (memory->touched != NULL) {
         return 0;
+    }
     memory->count = false;
     return -ENOMEM;
 }
@@ -44,8 +47,9 @@ struct sim_memory *sim_memory_new(const struct sim_map *map, bool count)
 {
     struct sim_memory *memory = calloc(1, sizeof *memory);
 
-    if (memory == NULL)
+    if (memory == NULL) {
         return NULL;
+    }
     memory->map = map;
     if (sim_memory_reset(memory, map, count) != 0) {
         free(memory);
@@ -56,8 +60,9 @@ struct sim_memory *sim_memory_new(const struct sim_map *map, bool count)
 
 void sim_memory_free(struct sim_memory *memory)
 {
-    if (memory == NULL)
+    if (memory == NULL) {
         return;
+    }
     forget_touched(memory);
     free(memory);
 }
@@ -69,9 +74,11 @@ int sim_memory_races(struct sim_memory *const *memories, size_t count, struct si
 
     *races = NULL;
     *race_count = 0;
-    for (size_t i = 0; i < count && error == 0; i++)
-        if (memories[i]->races != NULL)
+    for (size_t i = 0; i < count && error == 0; i++) {
+        if (memories[i]->races != NULL) {
             error = sim_races_collect(memories[i]->races, races, race_count);
+        }
+    }
     return error;
 }
 
@@ -82,10 +89,11 @@ static uint32_t last_below(const struct sim_map *map, uint64_t address)
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (map->regions[middle].base <= address)
+        if (map->regions[middle].base <= address) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low == 0 ? SIM_NO_REGION : (uint32_t)(low - 1);
 }
@@ -94,8 +102,9 @@ uint32_t sim_memory_find(const struct sim_memory *memory, uint64_t address)
 {
     const uint32_t below = last_below(memory->map, address);
 
-    if (below == SIM_NO_REGION)
+    if (below == SIM_NO_REGION) {
         return below;
+    }
     const struct sim_region *region = &memory->map->regions[below];
     return address - region->base < region->bytes ? below : SIM_NO_REGION;
 }

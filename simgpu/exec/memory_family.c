@@ -27,8 +27,9 @@ static enum sim_decode_result decode_cvta(struct sim_decoder *decoder,
                                      ? PTX_SHARED
                                      : sim_decode_space(instruction);
 
-    if (space == PTX_GENERIC || sim_type(instruction, 0) != PTX_U64)
+    if (space == PTX_GENERIC || sim_type(instruction, 0) != PTX_U64) {
         return sim_decode_refuse(decoder, "only 64-bit addresses of a named space are supported");
+    }
     op->dst = sim_target(decoder, instruction, 0);
     op->a = sim_source(decoder, instruction, 1, PTX_U64);
     const uint64_t window = sim_window_of(space);
@@ -48,8 +49,9 @@ static bool lies_in(const struct sim_memory *memory, uint64_t address, enum ptx_
 {
     const enum ptx_space found = sim_space_of(address);
 
-    if (found != PTX_GLOBAL)
+    if (found != PTX_GLOBAL) {
         return found == space;
+    }
     return space == (is_constant(memory, address) ? PTX_CONST : PTX_GLOBAL);
 }
 
@@ -76,8 +78,9 @@ static enum sim_decode_result decode_isspacep(struct sim_decoder *decoder,
                                      ? PTX_SHARED
                                      : sim_decode_space(instruction);
 
-    if (space == PTX_GENERIC)
+    if (space == PTX_GENERIC) {
         return sim_decode_refuse(decoder, "the space to ask for is missing");
+    }
     op->dst = sim_target(decoder, instruction, 0);
     op->a = sim_source(decoder, instruction, 1, PTX_U64);
     op->memory.space = (uint8_t)space;
@@ -138,8 +141,9 @@ static enum sim_decode_result decode_store(struct sim_decoder *decoder,
                                            const struct ptx_instruction *instruction,
                                            struct sim_op *op)
 {
-    if (sim_has(instruction, "async"))
+    if (sim_has(instruction, "async")) {
         return sim_decode_refuse(decoder, "stores to other blocks of a cluster are not supported");
+    }
     return sim_decode_load_store(decoder, instruction, true, op);
 }
 
@@ -164,8 +168,10 @@ enum sim_decode_result sim_decode_memory(struct sim_decoder *decoder,
                                          const struct ptx_instruction *instruction,
                                          struct sim_op *op)
 {
-    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
-        if (strcmp(instruction->opcode, opcodes[i].opcode) == 0)
+    for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {
+        if (strcmp(instruction->opcode, opcodes[i].opcode) == 0) {
             return opcodes[i].decode(decoder, instruction, op);
+        }
+    }
     return SIM_NOT_MINE;
 }

@@ -42,12 +42,14 @@ static inline uint32_t sim_memory_recall(struct sim_memory *memory, uint32_t slo
     if (*recent < memory->map->count) {
         const struct sim_region *region = &memory->map->regions[*recent];
 
-        if (address - region->base < region->bytes)
+        if (address - region->base < region->bytes) {
             return *recent;
+        }
     }
     const uint32_t found = sim_memory_find(memory, address);
-    if (found != SIM_NO_REGION)
+    if (found != SIM_NO_REGION) {
         *recent = found;
+    }
     return found;
 }
 

@@ -24,8 +24,9 @@ static const struct sim_compare *find_compare(const struct ptx_instruction *inst
     snprintf(text, sizeof(text), "%s%s.%s", instruction->modifiers[0],
              sim_has(instruction, "ftz") ? ".ftz" : "", ptx_types[type].spelling);
     for (unsigned i = 0; i < SIM_COMPARES; i++) {
-        if (sim_form_matches(table()->compares[i].pattern, text))
+        if (sim_form_matches(table()->compares[i].pattern, text)) {
             return &table()->compares[i];
+        }
     }
     return NULL;
 }
@@ -38,8 +39,9 @@ static enum sim_decode_result decode_setp(struct sim_decoder *decoder,
     const struct sim_compare *compare = instruction->modifier_count != 0
                                             ? find_compare(instruction, type)
                                             : NULL;
-    if (!compare)
+    if (!compare) {
         return SIM_NOT_MINE; /* of halves: the half family's */
+    }
     op->run = compare->setp;
     return sim_compare_operands(decoder, instruction, type, true, op);
 }
@@ -52,13 +54,15 @@ static enum sim_decode_result decode_set(struct sim_decoder *decoder,
     const struct sim_compare *compare = instruction->modifier_count != 0
                                             ? find_compare(instruction, type)
                                             : NULL;
-    if (!compare || (dtype != PTX_U32 && dtype != PTX_S32 && dtype != PTX_F32))
+    if (!compare || (dtype != PTX_U32 && dtype != PTX_S32 && dtype != PTX_F32)) {
         return SIM_NOT_MINE;
+    }
     const enum sim_decode_result result = sim_compare_operands(decoder, instruction, type, false,
                                                                op);
     struct sim_set *set = sim_decode_alloc(decoder, sizeof(*set));
-    if (result != SIM_DECODED || !set)
+    if (result != SIM_DECODED || !set) {
         return sim_decode_refuse(decoder, "no memory");
+    }
     *set = (struct sim_set){compare->compare, sim_set_value(dtype)};
     op->dst = sim_exact_target(decoder, instruction, 0, dtype);
     op->run = table()->set;
@@ -77,8 +81,9 @@ static enum sim_decode_result decode_select(struct sim_decoder *decoder,
                             .sources = {(uint8_t)type, (uint8_t)type, PTX_PRED},
                             .run = table()->select[size_index(ptx_types[type].bytes)]};
     const enum sim_decode_result result = sim_form_fill(decoder, instruction, &form, op);
-    if (result == SIM_DECODED && instruction->operands[3].negated)
+    if (result == SIM_DECODED && instruction->operands[3].negated) {
         op->flags |= SIM_NEGATED_C;
+    }
     return result;
 }
 
@@ -105,8 +110,9 @@ static enum sim_decode_result decode_permute(struct sim_decoder *decoder,
     const enum sim_decode_result result = sim_form_fill(decoder, instruction, &form, op);
     op->flags = SIM_PRMT_INDEX;
     for (uint32_t i = 1; i < sizeof(modes) / sizeof(modes[0]); i++) {
-        if (sim_has(instruction, modes[i]))
+        if (sim_has(instruction, modes[i])) {
             op->flags = i;
+        }
     }
     return result;
 }
@@ -146,14 +152,17 @@ static enum sim_decode_result decode_predicate(struct sim_decoder *decoder,
                                                const struct sim_form *row, struct sim_op *op)
 {
     struct sim_form form = *row;
-    if (instruction->operand_count == 2)
+    if (instruction->operand_count == 2) {
         form.sources[1] = PTX_NO_TYPE;
+    }
     const bool unary = instruction->opcode[0] == 'n' || instruction->opcode[0] == 'm';
-    if (unary != (instruction->operand_count == 2))
+    if (unary != (instruction->operand_count == 2)) {
         return sim_decode_refuse(decoder, "%u operands", instruction->operand_count);
+    }
     const enum sim_decode_result result = sim_form_fill(decoder, instruction, &form, op);
-    if (result != SIM_DECODED)
+    if (result != SIM_DECODED) {
         return result;
+    }
     op->flags = instruction->operands[1].negated ? SIM_NEGATED_A : 0;
     op->flags |= !unary && instruction->operands[2].negated ? SIM_NEGATED_B : 0;
     return result;
@@ -186,9 +195,10 @@ static const struct sim_op *run_pack(struct sim_warp *warp, const struct sim_op 
     const size_t stored = parts->bytes < 2 ? 2 : parts->bytes;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const size_t i = (size_t)__builtin_ctz(rest);
-        for (uint32_t part = 0; part < parts->count; part++)
+        for (uint32_t part = 0; part < parts->count; part++) {
             memcpy(warp->frame + op->dst + i * whole + part * parts->bytes,
                    warp->frame + parts->at[part] + i * stored, parts->bytes);
+        }
     }
     return op + 1;
 }
@@ -212,34 +222,39 @@ static enum sim_decode_result decode_parts(struct sim_decoder *decoder,
     const struct ptx_operand *vector = &instruction->operands[unpacks ? 0 : 1];
     const enum ptx_type type = sim_type(instruction, 0);
     struct sim_parts *parts = sim_decode_alloc(decoder, sizeof(*parts));
-    if (!parts)
+    if (!parts) {
         return sim_decode_refuse(decoder, "no memory");
+    }
     if ((vector->count != 2 && vector->count != 4) || ptx_types[type].bytes < vector->count ||
-        ptx_types[type].bytes / vector->count > 8)
+        ptx_types[type].bytes / vector->count > 8) {
         return sim_decode_refuse(decoder, "a vector of %u parts of .%s", vector->count,
                                  ptx_types[type].spelling);
+    }
     *parts = (struct sim_parts){.count = vector->count,
                                 .bytes = ptx_types[type].bytes / vector->count};
     for (uint32_t i = 0; i < vector->count; i++) {
         const unsigned bytes = sim_operand_bytes(decoder, &vector->items[i]);
         if (vector->items[i].kind == PTX_OPERAND_REGISTER &&
-            bytes != (parts->bytes < 2 ? 2 : parts->bytes))
+            bytes != (parts->bytes < 2 ? 2 : parts->bytes)) {
             return sim_decode_refuse(decoder, "part %u of a vector has another size", i);
+        }
         parts->at[i] = unpacks ? sim_target_operand(decoder, &vector->items[i])
                                : sim_source_operand(decoder, &vector->items[i],
                                                     part_types[parts->bytes]);
     }
     op->run = unpacks ? run_unpack : run_pack;
     op->more = parts;
-    if (unpacks)
+    if (unpacks) {
         op->a = sim_exact_source(decoder, instruction, 1, type);
-    else
+    } else {
         op->dst = sim_exact_target(decoder, instruction, 0, type);
+    }
     if (parts->count == 2 && (parts->bytes == 4 || parts->bytes == 2)) {
-        if (unpacks)
+        if (unpacks) {
             op->dst = parts->at[0], op->dst2 = parts->at[1];
-        else
+        } else {
             op->a = parts->at[0], op->b = parts->at[1];
+        }
         op->run = unpacks ? (parts->bytes == 4 ? table()->unpack64 : table()->unpack32)
                           : (parts->bytes == 4 ? table()->pack64 : table()->pack32);
     }
@@ -251,12 +266,14 @@ static enum sim_decode_result decode_mov(struct sim_decoder *decoder,
                                          struct sim_op *op)
 {
     const enum ptx_type type = sim_type(instruction, 0);
-    if (instruction->operand_count != 2 || ptx_types[type].bytes < 2)
+    if (instruction->operand_count != 2 || ptx_types[type].bytes < 2) {
         return sim_decode_refuse(decoder, "%u operands", instruction->operand_count);
+    }
     if (instruction->operands[0].kind == PTX_OPERAND_VECTOR ||
-        instruction->operands[1].kind == PTX_OPERAND_VECTOR)
+        instruction->operands[1].kind == PTX_OPERAND_VECTOR) {
         return decode_parts(decoder, instruction,
                             instruction->operands[0].kind == PTX_OPERAND_VECTOR, op);
+    }
     const unsigned bytes = ptx_types[type].bytes;
     const struct sim_form form = {.target = (uint8_t)type,
                                   .sources = {(uint8_t)type},
@@ -281,15 +298,19 @@ enum sim_decode_result sim_decode_move(struct sim_decoder *decoder,
                                        const struct ptx_instruction *instruction, struct sim_op *op)
 {
     char text[128];
-    if (!sim_form_text(instruction, text, sizeof(text)))
+    if (!sim_form_text(instruction, text, sizeof(text))) {
         return SIM_NOT_MINE;
-    if (strcmp(instruction->opcode, "setp") == 0)
+    }
+    if (strcmp(instruction->opcode, "setp") == 0) {
         return decode_setp(decoder, instruction, op);
-    if (strcmp(instruction->opcode, "set") == 0)
+    }
+    if (strcmp(instruction->opcode, "set") == 0) {
         return decode_set(decoder, instruction, op);
+    }
     for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
-        if (opcodes[i].pattern[0] == text[0] && sim_form_matches(opcodes[i].pattern, text))
+        if (opcodes[i].pattern[0] == text[0] && sim_form_matches(opcodes[i].pattern, text)) {
             return opcodes[i].decode(decoder, instruction, op);
+        }
     }
     const struct sim_form *form = sim_form_find(
         predicate_forms, sizeof(predicate_forms) / sizeof(predicate_forms[0]), text);

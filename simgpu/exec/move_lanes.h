@@ -88,8 +88,9 @@ static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t selector)
     for (unsigned i = 0; i < 4; i++) {
         const uint32_t nibble = selector >> 4 * i;
         uint32_t byte = (uint32_t)(bytes >> 8 * (nibble & 7)) & 255;
-        if (nibble & 8) /* copies of the sign bit */
+        if (nibble & 8) { /* copies of the sign bit */
             byte = byte & 128 ? 255 : 0;
+        }
         result |= byte << 8 * i;
     }
     return result;

@@ -58,8 +58,9 @@ static inline bool sim_overflows(bool negative, unsigned mode)
 static inline uint64_t sim_narrow_scaled(uint64_t significand, int exponent, bool negative,
                                          struct sim_format format, unsigned mode, bool satfinite)
 {
-    if (exponent > format.greatest_exponent + 1)
+    if (exponent > format.greatest_exponent + 1) {
         exponent = format.greatest_exponent + 1;
+    }
     const int scale = exponent > format.least_exponent ? exponent : format.least_exponent;
     int shift = 63 - (int)format.fraction_bits + (scale - exponent);
     if (shift > 64) { /* less than half of the least number: only its being there counts */
@@ -71,8 +72,9 @@ static inline uint64_t sim_narrow_scaled(uint64_t significand, int exponent, boo
     kept += sim_rounds_up(kept, rest, UINT64_C(1) << (shift - 1), negative, mode);
     const uint64_t code = ((uint64_t)(scale - format.least_exponent) << format.fraction_bits) +
                           kept;
-    if (code <= format.greatest)
+    if (code <= format.greatest) {
         return code;
+    }
     return satfinite || !sim_overflows(negative, mode) ? format.greatest : format.greatest + 1;
 }
 
@@ -83,13 +85,16 @@ static inline uint64_t sim_narrow(double value, struct sim_format format, unsign
     const uint64_t bits = sim_bits64(value);
     const int exponent = (int)(bits >> 52 & 0x7ff);
     uint64_t significand = bits << 11;
-    if (exponent == 0x7ff)
+    if (exponent == 0x7ff) {
         return satfinite || !format.has_infinity ? format.greatest : format.greatest + 1;
-    if (significand == 0 && exponent == 0)
+    }
+    if (significand == 0 && exponent == 0) {
         return 0;
-    if (exponent != 0)
+    }
+    if (exponent != 0) {
         return sim_narrow_scaled(significand | UINT64_C(1) << 63, exponent - 1023, bits >> 63,
                                  format, mode, satfinite);
+    }
     const int zeros = __builtin_clzll(significand);
     return sim_narrow_scaled(significand << zeros, -1022 - zeros, bits >> 63, format, mode,
                              satfinite);
@@ -97,16 +102,18 @@ static inline uint64_t sim_narrow(double value, struct sim_format format, unsign
 
 static inline uint16_t sim_to_half(double value, unsigned mode)
 {
-    if (value != value)
+    if (value != value) {
         return SIM_NAN16;
+    }
     const uint64_t sign = sim_bits64(value) >> 48 & 0x8000;
     return (uint16_t)(sign | sim_narrow(value, SIM_FORMAT_f16, mode, false));
 }
 
 static inline uint16_t sim_to_bfloat(double value, unsigned mode)
 {
-    if (value != value)
+    if (value != value) {
         return SIM_NAN16;
+    }
     const uint64_t sign = sim_bits64(value) >> 48 & 0x8000;
     return (uint16_t)(sign | sim_narrow(value, SIM_FORMAT_bf16, mode, false));
 }
@@ -116,8 +123,9 @@ static inline double sim_from_half(uint16_t bits)
     const uint32_t magnitude = bits & 0x7fffu;
     /* Moved to the exponent field of f32, all but infinities and NaN are a power of two off. */
     double value = (double)(sim_float(magnitude << 13) * 0x1p+112f);
-    if (magnitude >= 0x7c00)
+    if (magnitude >= 0x7c00) {
         value = (double)sim_float(magnitude << 13 | 0x7f800000);
+    }
     return bits & 0x8000 ? -value : value;
 }
 
@@ -131,10 +139,12 @@ static inline bool sim_is_tiny(double value, uint32_t flags)
 {
     const double size = __builtin_fabs(value);
     const unsigned mode = flags & SIM_ROUND_MODE;
-    if (mode == SIM_RN)
+    if (mode == SIM_RN) {
         return size < 0x1p-126 * (1 - 0x1p-25);
-    if (sim_overflows(value < 0.0, mode)) /* rounded away from zero */
+    }
+    if (sim_overflows(value < 0.0, mode)) { /* rounded away from zero */
         return size <= 0x1p-126 * (1 - 0x1p-24);
+    }
     return size < 0x1p-126;
 }
 
@@ -145,8 +155,9 @@ static inline double sim_fuse_to_odd(double a, double b, double c)
     const double back = sum - product;
     const double error = (product - (sum - back)) + (c - back);
     const uint64_t bits = sim_bits64(sum);
-    if (!__builtin_isfinite(sum) || error == 0.0 || (bits & 1))
+    if (!__builtin_isfinite(sum) || error == 0.0 || (bits & 1)) {
         return sum;
+    }
     return sim_double((error > 0.0) == (sum > 0.0) ? bits + 1 : bits - 1);
 }
 

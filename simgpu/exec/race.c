@@ -42,8 +42,9 @@ struct sim_races *sim_races_new(void)
 
 void sim_races_free(struct sim_races *races)
 {
-    if (races == NULL)
+    if (races == NULL) {
         return;
+    }
     for (struct room *room = races->rooms, *next; room != NULL; room = next) {
         next = room->next;
         free(room->byte);
@@ -66,8 +67,9 @@ static struct room *new_room(struct sim_races *races, const struct sim_block *bl
 {
     struct room *room = calloc(1, sizeof *room);
 
-    if (room == NULL)
+    if (room == NULL) {
         return NULL;
+    }
     room->byte = calloc(block->shared_bytes, sizeof *room->byte);
     if (room->byte == NULL) {
         free(room);
@@ -88,10 +90,12 @@ static struct room *room_of(struct sim_races *races, const struct sim_block *blo
 {
     struct room *room = races->rooms;
 
-    while (room != NULL && room->block != block)
+    while (room != NULL && room->block != block) {
         room = room->next;
-    if (room == NULL)
+    }
+    if (room == NULL) {
         return new_room(races, block);
+    }
     if (room->number != block->number || room->epoch != block->barrier_epoch) {
         room->number = block->number;
         room->epoch = block->barrier_epoch;
@@ -111,8 +115,9 @@ static void add_pair(struct sim_races *races, uint32_t first, uint32_t second)
             return;
         }
     }
-    if (races->pair_count < MAX_PAIRS)
+    if (races->pair_count < MAX_PAIRS) {
         races->pairs[races->pair_count++] = (struct sim_race){first, second, 1};
+    }
 }
 
 struct visitor {
@@ -125,11 +130,14 @@ struct visitor {
 static int64_t opponent(const struct byte *byte, uint32_t stamp, const struct visitor *visitor)
 {
     if (byte->stored == stamp && byte->storer != visitor->warp &&
-        !(byte->strong && visitor->strong))
+        !(byte->strong && visitor->strong)) {
         return byte->store_site;
-    for (unsigned i = 0; i < 2 && visitor->stores && byte->read == stamp; i++)
-        if (byte->reader[i] != visitor->warp)
+    }
+    for (unsigned i = 0; i < 2 && visitor->stores && byte->read == stamp; i++) {
+        if (byte->reader[i] != visitor->warp) {
             return byte->read_site[i];
+        }
+    }
     return -1;
 }
 
@@ -142,8 +150,9 @@ static void remember(struct byte *byte, uint32_t stamp, const struct visitor *vi
         byte->strong = visitor->strong;
         return;
     }
-    if (visitor->strong)
+    if (visitor->strong) {
         return; /* a strong read waits for a store: it is no race that one comes */
+    }
     const bool first = byte->read != stamp;
     const unsigned at = first || byte->reader[0] == visitor->warp ? 0 : 1;
     byte->read = stamp;
@@ -166,8 +175,9 @@ int sim_races_note(struct sim_races *races, const struct sim_warp *warp, const s
     };
     struct room *room = room_of(races, warp->block);
 
-    if (room == NULL)
+    if (room == NULL) {
         return -ENOMEM;
+    }
     for (uint32_t left = access->mask; left != 0; left &= left - 1) {
         struct byte *bytes = &room->byte[access->address[sim_first_lane(left)]];
         int64_t other = -1;
@@ -177,8 +187,9 @@ int sim_races_note(struct sim_races *races, const struct sim_warp *warp, const s
             other = found >= 0 ? found : other;
             remember(&bytes[k], room->stamp, &visitor);
         }
-        if (other >= 0) /* once per lane */
+        if (other >= 0) { /* once per lane */
             add_pair(races, (uint32_t)other, visitor.site);
+        }
     }
     return 0;
 }
@@ -187,19 +198,22 @@ int sim_races_collect(const struct sim_races *races, struct sim_race **list, siz
 {
     struct sim_race *grown = realloc(*list, (*count + races->pair_count + 1) * sizeof *grown);
 
-    if (grown == NULL)
+    if (grown == NULL) {
         return -ENOMEM;
+    }
     *list = grown;
     for (size_t i = 0; i < races->pair_count; i++) {
         const struct sim_race *pair = &races->pairs[i];
         size_t at = 0;
         while (at < *count && (grown[at].first_site != pair->first_site ||
-                               grown[at].second_site != pair->second_site))
+                               grown[at].second_site != pair->second_site)) {
             at++;
-        if (at == *count)
+        }
+        if (at == *count) {
             grown[(*count)++] = *pair;
-        else
+        } else {
             grown[at].count += pair->count;
+        }
     }
     return 0;
 }

@@ -28,8 +28,9 @@ static const struct sim_op *run_shuffle(struct sim_warp *warp, const struct sim_
     const uint32_t *b = SIM_AT(warp->frame, op->b, const uint32_t);
     const uint32_t *c = SIM_AT(warp->frame, op->c, const uint32_t);
     uint32_t *d = SIM_AT(warp->frame, op->dst, uint32_t), values[SIM_LANES], inside = 0;
-    if (!sim_members_come(warp, op, mask))
+    if (!sim_members_come(warp, op, mask)) {
         return NULL;
+    }
     memcpy(values, warp->frame + op->a, sizeof(values));
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const int lane = __builtin_ctz(rest);
@@ -50,12 +51,14 @@ enum sim_decode_result sim_decode_shuffle(struct sim_decoder *decoder,
 {
     const bool sync = sim_has(instruction, "sync");
     const uint32_t first = instruction->pair_first ? 2 : 1;
-    if (instruction->operand_count != first + (sync ? 4 : 3))
+    if (instruction->operand_count != first + (sync ? 4 : 3)) {
         return sim_decode_refuse(decoder, "%u operands", instruction->operand_count);
+    }
     op->run = run_shuffle;
     op->dst = sim_exact_target(decoder, instruction, 0, PTX_B32);
-    if (instruction->pair_first)
+    if (instruction->pair_first) {
         op->dst2 = sim_target(decoder, instruction, 1);
+    }
     op->a = sim_exact_source(decoder, instruction, first, PTX_B32);
     op->b = sim_exact_source(decoder, instruction, first + 1, PTX_B32);
     op->c = sim_exact_source(decoder, instruction, first + 2, PTX_B32);
@@ -64,8 +67,9 @@ enum sim_decode_result sim_decode_shuffle(struct sim_decoder *decoder,
         op->flags = SIM_SYNC;
     }
     for (enum mode mode = UP; mode <= INDEX; mode++) {
-        if (sim_has(instruction, mode_names[mode]))
+        if (sim_has(instruction, mode_names[mode])) {
             op->integer = mode;
+        }
     }
     return sim_decode_failed(decoder) ? SIM_UNSUPPORTED : SIM_DECODED;
 }

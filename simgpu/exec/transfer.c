@@ -86,10 +86,12 @@ _Static_assert(PAIRS <= 1u << SIM_TRANSFER_BITS, "an index fits its bits");
 
 int sim_transfer_find(unsigned element_bytes, unsigned register_bytes)
 {
-    for (size_t i = 0; i < PAIRS; i++)
+    for (size_t i = 0; i < PAIRS; i++) {
         if (sim_transfers[i].element_bits == 8 * element_bytes &&
-            sim_transfers[i].register_bits == 8 * register_bytes)
+            sim_transfers[i].register_bits == 8 * register_bytes) {
             return (int)i;
+        }
+    }
     return -1;
 }
 

@@ -130,12 +130,14 @@ static uint32_t order_floats(uint32_t x, uint32_t y, bool least, uint32_t flags)
     const uint32_t magnitude = flags & SIM_ABSOLUTE ? 0x7fffffff : UINT32_MAX;
     const float a = sim_float(x & magnitude), b = sim_float(y & magnitude);
     if (a != a || b != b) {
-        if (flags & SIM_NAN || (a != a && b != b))
+        if (flags & SIM_NAN || (a != a && b != b)) {
             return SIM_NAN32;
+        }
         return sim_bits32(a != a ? b : a);
     }
-    if (a == b) /* -0 before +0 */
+    if (a == b) { /* -0 before +0 */
         return least ? sim_bits32(a) | sim_bits32(b) : sim_bits32(a) & sim_bits32(b);
+    }
     return sim_bits32((a < b) == least ? a : b);
 }
 
@@ -208,21 +210,24 @@ static enum sim_decode_result decode_row(struct sim_decoder *decoder,
     const bool sync = sim_has(instruction, "sync"), pair = instruction->pair_first;
     uint32_t at = pair ? 2 : 1;
     if ((pair && !row->second) ||
-        instruction->operand_count != at + (row->source != PTX_NO_TYPE) + sync)
+        instruction->operand_count != at + (row->source != PTX_NO_TYPE) + sync) {
         return sim_decode_refuse(decoder, "%u operands", instruction->operand_count);
+    }
     op->run = row->run;
     op->flags = sim_form_flags(instruction) | (sync ? SIM_SYNC : 0);
     op->flags |= sim_has(instruction, "abs") ? SIM_ABSOLUTE : 0;
     op->dst = sim_exact_target(decoder, instruction, 0, (enum ptx_type)row->target);
-    if (pair)
+    if (pair) {
         op->dst2 = sim_target(decoder, instruction, 1);
+    }
     if (row->source != PTX_NO_TYPE) {
         op->flags |= instruction->operands[at].negated ? SIM_NEGATED : 0;
         op->a = sim_exact_source(decoder, instruction, at++, (enum ptx_type)row->source);
         op->integer = ptx_types[row->source].bytes;
     }
-    if (sync)
+    if (sync) {
         op->d = sim_exact_source(decoder, instruction, at, PTX_B32);
+    }
     return sim_decode_failed(decoder) ? SIM_UNSUPPORTED : SIM_DECODED;
 }
 
@@ -230,13 +235,16 @@ enum sim_decode_result sim_decode_warp(struct sim_decoder *decoder,
                                        const struct ptx_instruction *instruction, struct sim_op *op)
 {
     char text[128];
-    if (!sim_form_text(instruction, text, sizeof(text)))
+    if (!sim_form_text(instruction, text, sizeof(text))) {
         return SIM_NOT_MINE;
-    if (sim_form_matches("shfl<,.sync>.<up,down,bfly,idx>.b32", text))
+    }
+    if (sim_form_matches("shfl<,.sync>.<up,down,bfly,idx>.b32", text)) {
         return sim_decode_shuffle(decoder, instruction, op);
+    }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (rows[i].pattern[0] == text[0] && sim_form_matches(rows[i].pattern, text))
+        if (rows[i].pattern[0] == text[0] && sim_form_matches(rows[i].pattern, text)) {
             return decode_row(decoder, instruction, &rows[i], op);
+        }
     }
     return SIM_NOT_MINE;
 }

@@ -59,8 +59,9 @@ static enum fatbin_result read_entry(const unsigned char *at, size_t left, struc
 {
     uint64_t payload;
 
-    if (left < ENTRY_BYTES)
+    if (left < ENTRY_BYTES) {
         return FATBIN_DAMAGED;
+    }
     payload = read64(at + 8);
     *entry = (struct entry){.kind = read16(at),
                             .header_bytes = read32(at + 4),
@@ -69,8 +70,9 @@ static enum fatbin_result read_entry(const unsigned char *at, size_t left, struc
                             .flags = read64(at + 40),
                             .text_bytes = read64(at + 56)};
     if (entry->header_bytes < ENTRY_BYTES || entry->header_bytes > left ||
-        payload > left - entry->header_bytes || entry->packed_bytes > payload)
+        payload > left - entry->header_bytes || entry->packed_bytes > payload) {
         return FATBIN_DAMAGED;
+    }
     entry->payload_bytes = (size_t)payload;
     entry->payload = at + entry->header_bytes;
     return FATBIN_OK;
@@ -81,8 +83,9 @@ static unsigned fitness(const struct entry *entry, unsigned sm)
 {
     bool is_specific = (entry->flags & (FLAG_ARCHITECTURE | FLAG_FAMILY)) != 0;
 
-    if (entry->kind != KIND_PTX || entry->target > sm || (is_specific && entry->target != sm))
+    if (entry->kind != KIND_PTX || entry->target > sm || (is_specific && entry->target != sm)) {
         return 0;
+    }
     return 1 + entry->target * 2 + !is_specific;
 }
 
@@ -90,8 +93,9 @@ static unsigned fitness(const struct entry *entry, unsigned sm)
 
 static enum fatbin_result hand_out(char *text, size_t bytes, char **ptx, size_t *ptx_bytes)
 {
-    while (bytes > 0 && text[bytes - 1] == '\0')
+    while (bytes > 0 && text[bytes - 1] == '\0') {
         bytes--;
+    }
     text[bytes] = '\0';
     *ptx = text;
     *ptx_bytes = bytes;
@@ -102,19 +106,22 @@ static enum fatbin_result copy_text(const void *from, size_t bytes, char **ptx, 
 {
     char *text;
 
-    if (bytes > MAX_PTX_BYTES)
+    if (bytes > MAX_PTX_BYTES) {
         return FATBIN_DAMAGED;
+    }
     text = malloc(bytes + 1);
-    if (text == NULL)
+    if (text == NULL) {
         return FATBIN_NO_MEMORY;
+    }
     memcpy(text, from, bytes);
     return hand_out(text, bytes, ptx, ptx_bytes);
 }
 
 static bool unpack(const struct entry *entry, char *text, size_t bytes)
 {
-    if ((entry->flags & FLAG_ZSTD) != 0)
+    if ((entry->flags & FLAG_ZSTD) != 0) {
         return ZSTD_decompress(text, bytes, entry->payload, entry->packed_bytes) == bytes;
+    }
     return entry->packed_bytes <= INT_MAX &&
            LZ4_decompress_safe((const char *)entry->payload, text, (int)entry->packed_bytes,
                                (int)bytes) == (int)bytes;
@@ -125,13 +132,16 @@ static enum fatbin_result entry_text(const struct entry *entry, char **ptx, size
     size_t bytes = (size_t)entry->text_bytes;
     char *text;
 
-    if ((entry->flags & (FLAG_ZSTD | FLAG_LZ4)) == 0)
+    if ((entry->flags & (FLAG_ZSTD | FLAG_LZ4)) == 0) {
         return copy_text(entry->payload, entry->payload_bytes, ptx, ptx_bytes);
-    if (entry->text_bytes == 0 || entry->text_bytes > MAX_PTX_BYTES)
+    }
+    if (entry->text_bytes == 0 || entry->text_bytes > MAX_PTX_BYTES) {
         return FATBIN_DAMAGED;
+    }
     text = malloc(bytes + 1);
-    if (text == NULL)
+    if (text == NULL) {
         return FATBIN_NO_MEMORY;
+    }
     if (!unpack(entry, text, bytes)) {
         free(text);
         return FATBIN_DAMAGED;
@@ -150,19 +160,22 @@ static enum fatbin_result read_container(const unsigned char *at, size_t bytes, 
     size_t header;
     uint64_t left;
 
-    if (bytes < CONTAINER_BYTES)
+    if (bytes < CONTAINER_BYTES) {
         return FATBIN_DAMAGED;
+    }
     header = read16(at + 6);
     left = read64(at + 8);
     if (read16(at + 4) != CONTAINER_VERSION || header < CONTAINER_BYTES || header > bytes ||
-        left > bytes - header)
+        left > bytes - header) {
         return FATBIN_DAMAGED;
+    }
     at += header;
     while (left > 0) {
         enum fatbin_result result = read_entry(at, (size_t)left, &entry);
 
-        if (result != FATBIN_OK)
+        if (result != FATBIN_OK) {
             return result;
+        }
         any_ptx = any_ptx || entry.kind == KIND_PTX;
         if (fitness(&entry, sm) > best_fitness) {
             best = entry;
@@ -171,8 +184,9 @@ static enum fatbin_result read_container(const unsigned char *at, size_t bytes, 
         at += entry.header_bytes + entry.payload_bytes;
         left -= entry.header_bytes + entry.payload_bytes;
     }
-    if (best_fitness != 0)
+    if (best_fitness != 0) {
         return entry_text(&best, ptx, ptx_bytes);
+    }
     return any_ptx ? FATBIN_LATER_PTX : FATBIN_NO_PTX;
 }
 
@@ -181,8 +195,9 @@ static bool looks_like_ptx(const unsigned char *at, size_t bytes)
 {
     size_t i = 0;
 
-    while (i < bytes && (at[i] == ' ' || (at[i] >= '\t' && at[i] <= '\r')))
+    while (i < bytes && (at[i] == ' ' || (at[i] >= '\t' && at[i] <= '\r'))) {
         i++;
+    }
     return i < bytes && (at[i] == '.' || at[i] == '/');
 }
 
@@ -194,8 +209,9 @@ static uint32_t magic_of(const unsigned char *image, size_t bytes)
     /* One after the other: a text that is shorter ends with a NUL, and may end its page. */
     for (size_t i = 0; i < sizeof(start) && i < bytes; i++) {
         start[i] = image[i];
-        if (start[i] == 0)
+        if (start[i] == 0) {
             break;
+        }
     }
     return read32(start);
 }
@@ -217,12 +233,15 @@ enum fatbin_result fatbin_ptx(const void *image, size_t bytes, unsigned sm, char
         at = container;
         magic = at != NULL ? magic_of(at, bytes) : 0;
     }
-    if (magic == FATBIN_MAGIC)
+    if (magic == FATBIN_MAGIC) {
         return read_container(at, bytes, sm, ptx, ptx_bytes);
-    if (magic == read32(elf))
+    }
+    if (magic == read32(elf)) {
         return FATBIN_NO_PTX;
-    if (magic == 0 || !looks_like_ptx(at, bytes))
+    }
+    if (magic == 0 || !looks_like_ptx(at, bytes)) {
         return FATBIN_NOT_AN_IMAGE;
+    }
     return copy_text(
         at, bytes == SIZE_MAX ? strlen((const char *)at) : strnlen((const char *)at, bytes), ptx,
         ptx_bytes);

@@ -18,12 +18,14 @@ static struct ptx_chunk *chunk_new(size_t bytes)
 {
     struct ptx_chunk *chunk;
 
-    if (bytes > SIZE_MAX / 2)
+    if (bytes > SIZE_MAX / 2) {
         return NULL;
+    }
     /* calloc, because large pieces that are mostly zero then cost address space only. */
     chunk = calloc(1, sizeof(*chunk) + bytes);
-    if (chunk != NULL)
+    if (chunk != NULL) {
         chunk->bytes = bytes;
+    }
     return chunk;
 }
 
@@ -31,8 +33,9 @@ void *ptx_arena_alloc(struct ptx_arena *arena, size_t bytes)
 {
     struct ptx_chunk *chunk = arena->chunks;
 
-    if (bytes > SIZE_MAX / 2)
+    if (bytes > SIZE_MAX / 2) {
         return NULL;
+    }
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes <= arena->left && chunk != NULL) {
         arena->left -= bytes;
@@ -42,15 +45,17 @@ void *ptx_arena_alloc(struct ptx_arena *arena, size_t bytes)
         /* Behind the chunk that is being filled. */
         struct ptx_chunk *large = chunk_new(bytes);
 
-        if (large == NULL)
+        if (large == NULL) {
             return NULL;
+        }
         large->next = chunk->next;
         chunk->next = large;
         return large->data;
     }
     chunk = chunk_new(bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES);
-    if (chunk == NULL)
+    if (chunk == NULL) {
         return NULL;
+    }
     chunk->next = arena->chunks;
     arena->chunks = chunk;
     arena->left = chunk->bytes - bytes;
@@ -74,17 +79,20 @@ void *ptx_array_add(struct ptx_array *array, size_t count, size_t bytes)
 {
     unsigned char *added;
 
-    if (count > SIZE_MAX / 4 / bytes - array->count)
+    if (count > SIZE_MAX / 4 / bytes - array->count) {
         return NULL;
+    }
     if (array->count + count > array->capacity) {
         size_t capacity = array->capacity < 16 ? 16 : array->capacity * 2;
         void *items;
 
-        if (capacity < array->count + count)
+        if (capacity < array->count + count) {
             capacity = array->count + count;
+        }
         items = realloc(array->items, capacity * bytes);
-        if (items == NULL)
+        if (items == NULL) {
             return NULL;
+        }
         array->items = items;
         array->capacity = capacity;
     }

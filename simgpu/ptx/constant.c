@@ -25,8 +25,9 @@ double ptx_value_double(const struct ptx_value *value)
     double wide;
     float narrow;
 
-    if (!value->is_float)
+    if (!value->is_float) {
         return value->is_unsigned ? (double)value->bits : (double)(int64_t)value->bits;
+    }
     if (value->is_float32) {
         memcpy(&narrow, &value->bits, sizeof(narrow));
         return (double)narrow;
@@ -78,8 +79,9 @@ static const struct operator_row *operator_here(struct ptx_parser *parser)
         parser->token.mark = '%';
     }
     for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        if (ptx_at_mark(parser, operators[i].mark))
+        if (ptx_at_mark(parser, operators[i].mark)) {
             return &operators[i];
+        }
     }
     return NULL;
 }
@@ -109,19 +111,23 @@ static uint64_t divide(struct ptx_parser *parser, uint32_t mark, uint64_t a, uin
         ptx_fail(parser, "division by zero in a constant");
         return 0;
     }
-    if (is_unsigned)
+    if (is_unsigned) {
         return mark == '/' ? a / b : a % b;
-    if (b == UINT64_MAX) /* by -1: INT64_MIN would trap */
+    }
+    if (b == UINT64_MAX) { /* by -1: INT64_MIN would trap */
         return mark == '/' ? 0 - a : 0;
+    }
     return (uint64_t)(mark == '/' ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
 }
 
 static uint64_t shift(uint32_t mark, struct ptx_value a, uint64_t by)
 {
-    if (mark == PTX_MARK2('<', '<'))
+    if (mark == PTX_MARK2('<', '<')) {
         return by > 63 ? 0 : a.bits << by;
-    if (a.is_unsigned)
+    }
+    if (a.is_unsigned) {
         return by > 63 ? 0 : a.bits >> by;
+    }
     return (uint64_t)((int64_t)a.bits >> (by > 63 ? 63 : by));
 }
 
@@ -188,26 +194,30 @@ static bool cast(struct ptx_parser *parser, struct ptx_value *value)
 {
     bool to_unsigned;
 
-    if (parser->token.kind != PTX_TOKEN_DOT)
+    if (parser->token.kind != PTX_TOKEN_DOT) {
         return false;
+    }
     to_unsigned = parser->token.atom->type == PTX_U64;
-    if (!to_unsigned && parser->token.atom->type != PTX_S64)
+    if (!to_unsigned && parser->token.atom->type != PTX_S64) {
         ptx_fail_unexpected(parser, ".s64 or .u64");
+    }
     ptx_next(parser);
     ptx_expect(parser, ')');
     *value = ptx_constant_term(parser);
-    if (value->is_float)
+    if (value->is_float) {
         ptx_fail(parser, "a float cannot be cast to an integer");
+    }
     value->is_unsigned = to_unsigned;
     return true;
 }
 
 static struct ptx_value negate(struct ptx_value value)
 {
-    if (value.is_float)
+    if (value.is_float) {
         value.bits ^= value.is_float32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
-    else
+    } else {
         value.bits = 0 - value.bits;
+    }
     return value;
 }
 
@@ -215,18 +225,21 @@ static struct ptx_value term(struct ptx_parser *parser)
 {
     struct ptx_value value;
 
-    if (ptx_accept(parser, '+'))
+    if (ptx_accept(parser, '+')) {
         return ptx_constant_term(parser);
-    if (ptx_accept(parser, '-'))
+    }
+    if (ptx_accept(parser, '-')) {
         return negate(ptx_constant_term(parser));
+    }
     if (ptx_accept(parser, '!')) {
         value = ptx_constant_term(parser);
         return integer(!is_true(&value), false);
     }
     if (ptx_accept(parser, '~')) {
         value = ptx_constant_term(parser);
-        if (value.is_float)
+        if (value.is_float) {
             ptx_fail(parser, "'~' does not apply to a float");
+        }
         value.bits = ~value.bits;
         return value;
     }
@@ -265,12 +278,13 @@ static struct ptx_value binary(struct ptx_parser *parser, unsigned precedence)
 
         ptx_next(parser);
         right = binary(parser, row->precedence + 1);
-        if (!left.is_float && !right.is_float)
+        if (!left.is_float && !right.is_float) {
             left = integer_result(parser, row->mark, left, right);
-        else if (row->takes_floats)
+        } else if (row->takes_floats) {
             left = float_result(row->mark, ptx_value_double(&left), ptx_value_double(&right));
-        else
+        } else {
             ptx_fail(parser, "operator does not apply to floats");
+        }
     }
     return left;
 }
@@ -279,8 +293,9 @@ static struct ptx_value conditional(struct ptx_parser *parser)
 {
     struct ptx_value value = binary(parser, 1), chosen, other;
 
-    if (!ptx_accept(parser, '?'))
+    if (!ptx_accept(parser, '?')) {
         return value;
+    }
     if (parser->nesting == PTX_MAX_NESTING) {
         ptx_fail(parser, "constant nested more than %u deep", PTX_MAX_NESTING);
         return value;

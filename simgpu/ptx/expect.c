@@ -6,14 +6,16 @@ void ptx_expect(struct ptx_parser *parser, char mark)
 {
     const char expected[] = {'\'', mark, '\'', '\0'};
 
-    if (!ptx_accept(parser, (uint32_t)mark))
+    if (!ptx_accept(parser, (uint32_t)mark)) {
         ptx_fail_unexpected(parser, expected);
+    }
 }
 
 enum ptx_keyword ptx_keyword_here(const struct ptx_parser *parser)
 {
-    if (parser->token.kind != PTX_TOKEN_DOT)
+    if (parser->token.kind != PTX_TOKEN_DOT) {
         return PTX_KEYWORD_NONE;
+    }
     return (enum ptx_keyword)parser->token.atom->keyword;
 }
 

@@ -50,8 +50,9 @@ static const struct ptx_table *table_of(const struct ptx_instruction *instructio
 {
     for (uint32_t i = 0; i < instruction->operand_count; i++) {
         if (instruction->operands[i].kind == PTX_OPERAND_TABLE &&
-            instruction->operands[i].table->labels != NULL)
+            instruction->operands[i].table->labels != NULL) {
             return instruction->operands[i].table;
+        }
     }
     return NULL;
 }
@@ -59,22 +60,27 @@ static const struct ptx_table *table_of(const struct ptx_instruction *instructio
 static enum end_kind end_of(const struct ptx_instruction *instruction)
 {
     if (is_opcode(instruction, "bra") && instruction->operand_count == 1 &&
-        instruction->operands[0].kind == PTX_OPERAND_LABEL)
+        instruction->operands[0].kind == PTX_OPERAND_LABEL) {
         return END_BRANCH;
-    if (is_opcode(instruction, "brx") && table_of(instruction) != NULL)
+    }
+    if (is_opcode(instruction, "brx") && table_of(instruction) != NULL) {
         return END_TABLE;
+    }
     if (is_opcode(instruction, "ret") || is_opcode(instruction, "exit") ||
-        is_opcode(instruction, "trap"))
+        is_opcode(instruction, "trap")) {
         return END_LEAVES;
+    }
     return END_FALLS;
 }
 
 static enum rank rank_of(const struct flow *flow, const struct ptx_instruction *instruction)
 {
-    if (is_opcode(instruction, "trap"))
+    if (is_opcode(instruction, "trap")) {
         return RANK_TRAP;
-    if (is_opcode(instruction, "exit"))
+    }
+    if (is_opcode(instruction, "exit")) {
         return instruction->guarded ? RANK_GUARDED_EXIT : RANK_EXIT;
+    }
     return instruction->guarded && flow->function->is_entry ? RANK_GUARDED_EXIT : RANK_RETURN;
 }
 
@@ -99,20 +105,24 @@ static int find_tables(struct flow *flow)
     const struct ptx_function *function = flow->function;
     uint32_t found = 0, kept = 0;
 
-    for (uint32_t i = 0; i < function->instruction_count; i++)
+    for (uint32_t i = 0; i < function->instruction_count; i++) {
         found += end_of(&function->instructions[i]) == END_TABLE;
+    }
     flow->tables = get(flow, (size_t)found + 1, sizeof(struct ptx_table *));
-    if (flow->tables == NULL)
+    if (flow->tables == NULL) {
         return -ENOMEM;
+    }
     found = 0;
     for (uint32_t i = 0; i < function->instruction_count; i++) {
-        if (end_of(&function->instructions[i]) == END_TABLE)
+        if (end_of(&function->instructions[i]) == END_TABLE) {
             flow->tables[found++] = table_of(&function->instructions[i]);
+        }
     }
     qsort(flow->tables, found, sizeof(struct ptx_table *), compare_tables);
     for (uint32_t i = 0; i < found; i++) {
-        if (kept == 0 || flow->tables[kept - 1] != flow->tables[i])
+        if (kept == 0 || flow->tables[kept - 1] != flow->tables[i]) {
             flow->tables[kept++] = flow->tables[i];
+        }
     }
     flow->table_count = kept;
     return 0;
@@ -134,22 +144,26 @@ static int find_blocks(struct flow *flow)
 
     flow->block_of = get(flow, (size_t)count + 1, sizeof(uint32_t));
     flow->first = get(flow, (size_t)count + 1, sizeof(uint32_t));
-    if (leads == NULL || flow->block_of == NULL || flow->first == NULL)
+    if (leads == NULL || flow->block_of == NULL || flow->first == NULL) {
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < count; i++) {
         enum end_kind end = end_of(&function->instructions[i]);
 
-        if (end == END_BRANCH)
+        if (end == END_BRANCH) {
             leads[function->instructions[i].operands[0].label] = true;
+        }
         leads[i + 1] = leads[i + 1] || end != END_FALLS;
     }
     for (uint32_t i = 0; i < flow->table_count; i++) {
-        for (uint32_t j = 0; j < flow->tables[i]->count; j++)
+        for (uint32_t j = 0; j < flow->tables[i]->count; j++) {
             leads[flow->tables[i]->labels[j]] = true;
+        }
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || leads[i])
+        if (i == 0 || leads[i]) {
             flow->first[block++] = i;
+        }
         flow->block_of[i] = block - 1;
     }
     flow->first[block] = count;
@@ -165,10 +179,11 @@ static void add_edge(struct flow *flow, uint32_t from, uint32_t instruction)
 {
     uint32_t block = flow->block_of[instruction];
 
-    if (block == flow->block_count)
+    if (block == flow->block_count) {
         flow->rank[from] = RANK_RETURN;
-    else
+    } else {
         flow->edges[flow->edge_count++] = (struct ptx_edge){from, block + 1};
+    }
 }
 
 static void add_block_edges(struct flow *flow, uint32_t block)
@@ -177,33 +192,39 @@ static void add_block_edges(struct flow *flow, uint32_t block)
     const struct ptx_instruction *instruction = &flow->function->instructions[last];
     enum end_kind end = end_of(instruction);
 
-    if (end == END_BRANCH)
+    if (end == END_BRANCH) {
         add_edge(flow, node, instruction->operands[0].label);
-    else if (end == END_TABLE)
+    } else if (end == END_TABLE) {
         flow->edges[flow->edge_count++] = (struct ptx_edge){
             node, table_node(flow, table_of(instruction))};
-    else if (end == END_LEAVES)
+    } else if (end == END_LEAVES) {
         flow->rank[node] = (uint8_t)rank_of(flow, instruction);
-    if (end == END_FALLS || instruction->guarded)
+    }
+    if (end == END_FALLS || instruction->guarded) {
         add_edge(flow, node, last + 1);
+    }
 }
 
 static int find_edges(struct flow *flow)
 {
     size_t most = (size_t)flow->block_count * 2 + flow->node_count; /* and one to the exit each */
 
-    for (uint32_t i = 0; i < flow->table_count; i++)
+    for (uint32_t i = 0; i < flow->table_count; i++) {
         most += flow->tables[i]->count;
+    }
     flow->edges = get(flow, most, sizeof(*flow->edges));
     flow->rank = get(flow, flow->node_count, 1);
     flow->layer = get(flow, flow->node_count, sizeof(uint32_t));
-    if (flow->edges == NULL || flow->rank == NULL || flow->layer == NULL)
+    if (flow->edges == NULL || flow->rank == NULL || flow->layer == NULL) {
         return -ENOMEM;
-    for (uint32_t i = 0; i < flow->block_count; i++)
+    }
+    for (uint32_t i = 0; i < flow->block_count; i++) {
         add_block_edges(flow, i);
+    }
     for (uint32_t i = 0; i < flow->table_count; i++) {
-        for (uint32_t j = 0; j < flow->tables[i]->count; j++)
+        for (uint32_t j = 0; j < flow->tables[i]->count; j++) {
             add_edge(flow, flow->block_count + 1 + i, flow->tables[i]->labels[j]);
+        }
     }
     return 0;
 }
@@ -231,8 +252,9 @@ static void spread(struct flow *flow, struct walk *walk, uint32_t layer)
         uint32_t node = walk->stack[--walk->depth];
 
         for (uint32_t i = walk->predecessors.first[node]; i < walk->predecessors.first[node + 1];
-             i++)
+             i++) {
             push(flow, walk, walk->predecessors.neighbours[i], layer);
+        }
     }
 }
 
@@ -244,30 +266,35 @@ static int find_layers(struct flow *flow)
     size_t kept = 0;
 
     if (walk.stack == NULL || ptx_predecessors(&flow->arena, flow->edges, flow->edge_count,
-                                               flow->node_count, &walk.predecessors) != 0)
+                                               flow->node_count, &walk.predecessors) != 0) {
         return -ENOMEM;
+    }
     flow->layer[EXIT_NODE] = UINT32_MAX;
     for (uint32_t rank = RANK_RETURN; rank < RANK_NEVER; rank++) {
         for (uint32_t i = 1; i < flow->node_count; i++) {
-            if (flow->rank[i] == rank)
+            if (flow->rank[i] == rank) {
                 push(flow, &walk, i, rank);
+            }
         }
         spread(flow, &walk, rank);
     }
     for (uint32_t i = flow->node_count; i-- > 1; layer++) {
-        if (flow->layer[i] == 0)
+        if (flow->layer[i] == 0) {
             flow->rank[i] = RANK_NEVER;
+        }
         push(flow, &walk, i, layer);
         spread(flow, &walk, layer);
     }
     for (size_t i = 0; i < flow->edge_count; i++) {
-        if (flow->layer[flow->edges[i].from] == flow->layer[flow->edges[i].to])
+        if (flow->layer[flow->edges[i].from] == flow->layer[flow->edges[i].to]) {
             flow->edges[kept++] = flow->edges[i];
+        }
     }
     flow->edge_count = kept;
     for (uint32_t i = 1; i < flow->node_count; i++) {
-        if (flow->rank[i] == RANK_NEVER || flow->rank[i] == flow->layer[i])
+        if (flow->rank[i] == RANK_NEVER || flow->rank[i] == flow->layer[i]) {
             flow->edges[flow->edge_count++] = (struct ptx_edge){i, EXIT_NODE};
+        }
     }
     return 0;
 }
@@ -279,18 +306,22 @@ static int set_meeting_points(struct flow *flow, uint32_t *out)
     uint32_t *meet = get(flow, flow->node_count, sizeof(uint32_t));
 
     if (meet == NULL || ptx_post_dominators(&flow->arena, flow->edges, flow->edge_count,
-                                            flow->node_count, meet) != 0)
+                                            flow->node_count, meet) != 0) {
         return -ENOMEM;
+    }
     for (uint32_t i = 0; i < flow->block_count; i++) {
         uint32_t last = flow->first[i + 1] - 1;
         uint32_t node = meet[i + 1];
 
-        if (end_of(&flow->function->instructions[last]) == END_FALLS)
+        if (end_of(&flow->function->instructions[last]) == END_FALLS) {
             continue;
-        while (node != PTX_NO_NODE && node > flow->block_count) /* behind the table */
+        }
+        while (node != PTX_NO_NODE && node > flow->block_count) { /* behind the table */
             node = meet[node];
-        if (node != PTX_NO_NODE && node != EXIT_NODE)
+        }
+        if (node != PTX_NO_NODE && node != EXIT_NODE) {
             out[last] = flow->first[node - 1];
+        }
     }
     return 0;
 }
@@ -300,13 +331,16 @@ int ptx_reconvergence(const struct ptx_function *function, uint32_t *out)
     struct flow flow = {.function = function};
     int result = 0;
 
-    for (uint32_t i = 0; i < function->instruction_count; i++)
+    for (uint32_t i = 0; i < function->instruction_count; i++) {
         out[i] = PTX_NO_RECONVERGENCE;
-    if (function->instruction_count == 0)
+    }
+    if (function->instruction_count == 0) {
         return 0;
+    }
     if (find_tables(&flow) != 0 || find_blocks(&flow) != 0 || find_edges(&flow) != 0 ||
-        find_layers(&flow) != 0 || set_meeting_points(&flow, out) != 0)
+        find_layers(&flow) != 0 || set_meeting_points(&flow, out) != 0) {
         result = -ENOMEM;
+    }
     ptx_arena_free(&flow.arena);
     return result;
 }

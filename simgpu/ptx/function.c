@@ -7,12 +7,14 @@
 /* One to three numbers. */
 static void parse_extents(struct ptx_parser *parser, uint32_t extents[3])
 {
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         extents[i] = 1;
+    }
     for (unsigned i = 0; i < 3; i++) {
         extents[i] = (uint32_t)ptx_constant_unsigned(parser, UINT32_MAX, "extent");
-        if (i == 2 || !ptx_accept(parser, ','))
+        if (i == 2 || !ptx_accept(parser, ',')) {
             break;
+        }
     }
 }
 
@@ -24,8 +26,9 @@ static uint32_t parse_number(struct ptx_parser *parser)
 static void skip_strings(struct ptx_parser *parser)
 {
     do {
-        if (parser->token.kind != PTX_TOKEN_STRING)
+        if (parser->token.kind != PTX_TOKEN_STRING) {
             ptx_fail_unexpected(parser, "a string");
+        }
         ptx_next(parser);
     } while (ptx_accept(parser, ','));
     ptx_accept(parser, ';');
@@ -42,8 +45,9 @@ static bool parse_header(struct ptx_parser *parser, struct ptx_function *functio
         ptx_parse_attributes(parser, &unused);
         return true;
     }
-    if (parser->token.kind != PTX_TOKEN_DOT)
+    if (parser->token.kind != PTX_TOKEN_DOT) {
         return false;
+    }
     ptx_next(parser);
     switch (keyword) {
     case PTX_KEYWORD_maxntid: parse_extents(parser, function->max_threads); break;
@@ -52,8 +56,9 @@ static bool parse_header(struct ptx_parser *parser, struct ptx_function *functio
     case PTX_KEYWORD_maxnreg: function->max_registers = parse_number(parser); break;
     case PTX_KEYWORD_reqnctapercluster:
         parse_extents(parser, extents);
-        if (extents[0] != 1 || extents[1] != 1 || extents[2] != 1)
+        if (extents[0] != 1 || extents[1] != 1 || extents[2] != 1) {
             function->needs_cluster = true;
+        }
         break;
     case PTX_KEYWORD_explicitcluster:
     case PTX_KEYWORD_blocksareclusters: function->needs_cluster = true; break;
@@ -75,11 +80,13 @@ static struct ptx_atom *parse_head(struct ptx_parser *parser, struct ptx_functio
 
     while (parse_header(parser, function) && !parser->failed) {
     }
-    if (!function->is_entry && ptx_at_mark(parser, '('))
+    if (!function->is_entry && ptx_at_mark(parser, '(')) {
         function->returns = ptx_parse_params(parser, true, &function->return_count);
+    }
     name = ptx_expect_word(parser, "a function's name");
-    if (ptx_at_mark(parser, '('))
+    if (ptx_at_mark(parser, '(')) {
         function->params = ptx_parse_params(parser, true, &function->param_count);
+    }
     while (parse_header(parser, function) && !parser->failed) {
     }
     return name;
@@ -88,8 +95,9 @@ static struct ptx_atom *parse_head(struct ptx_parser *parser, struct ptx_functio
 static bool same_shape(const struct ptx_variable *a, const struct ptx_variable *b, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (a[i].bytes != b[i].bytes || a[i].space != b[i].space)
+        if (a[i].bytes != b[i].bytes || a[i].space != b[i].space) {
             return false;
+        }
     }
     return true;
 }
@@ -101,8 +109,9 @@ static struct ptx_function *add_function(struct ptx_parser *parser, struct ptx_a
                                           sizeof(struct ptx_function *));
     struct ptx_function *function = ptx_alloc(parser, 1, sizeof(*function));
 
-    if (symbol == NULL || place == NULL || function == NULL)
+    if (symbol == NULL || place == NULL || function == NULL) {
         return NULL;
+    }
     *place = function;
     function->name = name->text;
     function->index = (uint32_t)(parser->functions.count - 1);
@@ -117,16 +126,18 @@ static struct ptx_function *enter_function(struct ptx_parser *parser, struct ptx
     const struct ptx_symbol *symbol = name->symbol;
     struct ptx_function *function, before;
 
-    while (symbol != NULL && symbol->scope->depth > 0) /* a parameter of the same name */
+    while (symbol != NULL && symbol->scope->depth > 0) { /* a parameter of the same name */
         symbol = symbol->outer;
+    }
     if (symbol == NULL || symbol->kind != PTX_SYMBOL_FUNCTION) {
         struct ptx_scope *scope = parser->scope;
 
         parser->scope = scope->parent;
         function = add_function(parser, name);
         parser->scope = scope;
-        if (function == NULL)
+        if (function == NULL) {
             return NULL;
+        }
     } else {
         function = symbol->function;
         if (function->is_entry != head->is_entry || function->param_count != head->param_count ||
@@ -138,8 +149,9 @@ static struct ptx_function *enter_function(struct ptx_parser *parser, struct ptx
         }
     }
     before = *function;
-    if (!before.is_defined)
+    if (!before.is_defined) {
         *function = *head;
+    }
     function->name = before.name;
     function->index = before.index;
     function->is_visible = before.is_visible || head->is_visible;
@@ -149,10 +161,12 @@ static struct ptx_function *enter_function(struct ptx_parser *parser, struct ptx
 
 static void own_params(struct ptx_function *function)
 {
-    for (uint32_t i = 0; i < function->param_count; i++)
+    for (uint32_t i = 0; i < function->param_count; i++) {
         function->params[i].function = function;
-    for (uint32_t i = 0; i < function->return_count; i++)
+    }
+    for (uint32_t i = 0; i < function->return_count; i++) {
         function->returns[i].function = function;
+    }
 }
 
 static void define_function(struct ptx_parser *parser, struct ptx_function *function)
@@ -190,17 +204,21 @@ void ptx_parse_function(struct ptx_parser *parser, bool is_entry, const struct p
     ptx_forget_locs(parser);
     ptx_scope_open(parser);
     name = parse_head(parser, &head);
-    if (!parser->failed)
+    if (!parser->failed) {
         function = enter_function(parser, name, &head);
-    if (function != NULL)
+    }
+    if (function != NULL) {
         own_params(function);
-    if (ptx_at_mark(parser, '{') && function != NULL)
+    }
+    if (ptx_at_mark(parser, '{') && function != NULL) {
         define_function(parser, function);
-    else
+    } else {
         ptx_expect(parser, ';');
+    }
     parser->function = NULL;
-    if (!parser->failed)
+    if (!parser->failed) {
         ptx_scope_close(parser);
+    }
 }
 
 /* ---- .alias ---------------------------------------------------------------------------------- */
@@ -213,8 +231,9 @@ static struct ptx_symbol *expect_function(struct ptx_parser *parser)
 {
     const struct ptx_atom *word = ptx_expect_word(parser, "a function's name");
 
-    if (word == NULL)
+    if (word == NULL) {
         return NULL;
+    }
     if (word->symbol == NULL || word->symbol->kind != PTX_SYMBOL_FUNCTION) {
         ptx_fail(parser, "'%.100s' is not a function", word->text);
         return NULL;
@@ -234,8 +253,9 @@ void ptx_parse_alias(struct ptx_parser *parser)
     target = expect_function(parser);
     ptx_expect(parser, ';');
     alias = ptx_add(parser, &parser->aliases, 1, sizeof(*alias));
-    if (name == NULL || target == NULL || alias == NULL || parser->failed)
+    if (name == NULL || target == NULL || alias == NULL || parser->failed) {
         return;
+    }
     if (name->function->is_defined || name->function == target->function ||
         name->function->is_entry || target->function->is_entry) {
         ptx_fail(parser, "'%.100s' cannot be an alias of '%.100s'", name->atom->text,
@@ -257,8 +277,9 @@ static void replace_in_operands(const struct ptx_function *const *real,
 {
     for (uint32_t i = 0; i < count; i++) {
         operands[i].function = real_function(real, operands[i].function);
-        if (operands[i].items != NULL) /* at most PTX_MAX_NESTING deep */
+        if (operands[i].items != NULL) { /* at most PTX_MAX_NESTING deep */
             replace_in_operands(real, operands[i].items, operands[i].count);
+        }
     }
 }
 
@@ -269,21 +290,25 @@ void ptx_apply_aliases(struct ptx_parser *parser)
     struct ptx_function *const *functions = parser->functions.items;
     const struct ptx_function **real;
 
-    if (parser->aliases.count == 0 || parser->failed)
+    if (parser->aliases.count == 0 || parser->failed) {
         return;
+    }
     real = ptx_alloc(parser, parser->functions.count, sizeof(struct ptx_function *));
-    if (real == NULL)
+    if (real == NULL) {
         return;
+    }
     for (size_t i = parser->aliases.count; i-- > 0;) {
         const struct ptx_function *target = aliases[i].target;
 
-        if (!target->is_defined)
+        if (!target->is_defined) {
             ptx_fail(parser, "'%.100s' has an alias but no body", target->name);
+        }
         real[aliases[i].name->index] = real_function(real, target);
     }
     for (size_t i = 0; i < parser->functions.count; i++) {
-        for (uint32_t j = 0; j < functions[i]->instruction_count; j++)
+        for (uint32_t j = 0; j < functions[i]->instruction_count; j++) {
             replace_in_operands(real, functions[i]->instructions[j].operands,
                                 functions[i]->instructions[j].operand_count);
+        }
     }
 }

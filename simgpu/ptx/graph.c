@@ -20,13 +20,16 @@ static int collect(struct ptx_arena *arena, const struct ptx_edge *edges, size_t
     uint32_t *first = words(arena, (size_t)node_count + 2);
     uint32_t *neighbours = words(arena, edge_count + 1);
 
-    if (first == NULL || neighbours == NULL)
+    if (first == NULL || neighbours == NULL) {
         return -ENOMEM;
+    }
     /* Counted one place further on, so that filling in moves each start to where it belongs. */
-    for (size_t i = 0; i < edge_count; i++)
+    for (size_t i = 0; i < edge_count; i++) {
         first[(reversed ? edges[i].to : edges[i].from) + 2]++;
-    for (uint32_t i = 0; i < node_count; i++)
+    }
+    for (uint32_t i = 0; i < node_count; i++) {
         first[i + 1] += first[i];
+    }
     first[node_count + 1] += first[node_count];
     for (size_t i = 0; i < edge_count; i++) {
         uint32_t node = reversed ? edges[i].to : edges[i].from;
@@ -70,8 +73,9 @@ static int search_init(struct search *search, struct ptx_arena *arena, uint32_t 
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         *arrays[i] = words(arena, nodes);
-        if (*arrays[i] == NULL)
+        if (*arrays[i] == NULL) {
             return -ENOMEM;
+        }
     }
     for (uint32_t i = 0; i < nodes; i++) {
         search->number[i] = PTX_NO_NODE;
@@ -118,8 +122,9 @@ static uint32_t evaluate(struct search *search, uint32_t v)
 {
     uint32_t depth = 0, u = v;
 
-    if (search->ancestor[v] == PTX_NO_NODE)
+    if (search->ancestor[v] == PTX_NO_NODE) {
         return v;
+    }
     while (search->ancestor[search->ancestor[u]] != PTX_NO_NODE) {
         search->stack[depth++] = u;
         u = search->ancestor[u];
@@ -128,8 +133,9 @@ static uint32_t evaluate(struct search *search, uint32_t v)
         uint32_t above = u;
 
         u = search->stack[--depth];
-        if (search->semi[search->best[above]] < search->semi[search->best[u]])
+        if (search->semi[search->best[above]] < search->semi[search->best[u]]) {
             search->best[u] = search->best[above];
+        }
         search->ancestor[u] = search->ancestor[above];
     }
     return search->best[v];
@@ -158,8 +164,9 @@ static void find_dominators(struct search *search)
             if (v != PTX_NO_NODE) {
                 uint32_t u = evaluate(search, v);
 
-                if (search->semi[u] < search->semi[w])
+                if (search->semi[u] < search->semi[w]) {
                     search->semi[w] = search->semi[u];
+                }
             }
         }
         search->next[w] = search->bucket[search->semi[w]];
@@ -168,8 +175,9 @@ static void find_dominators(struct search *search)
         empty_bucket(search, search->parent[w]);
     }
     for (uint32_t w = 1; w < search->count; w++) {
-        if (search->idom[w] != search->semi[w])
+        if (search->idom[w] != search->semi[w]) {
             search->idom[w] = search->idom[search->idom[w]];
+        }
     }
 }
 
@@ -180,13 +188,16 @@ int ptx_post_dominators(struct ptx_arena *arena, const struct ptx_edge *edges, s
 
     if (search_init(&search, arena, node_count) != 0 ||
         ptx_successors(arena, edges, edge_count, node_count, &search.successors) != 0 ||
-        ptx_predecessors(arena, edges, edge_count, node_count, &search.predecessors) != 0)
+        ptx_predecessors(arena, edges, edge_count, node_count, &search.predecessors) != 0) {
         return -ENOMEM;
+    }
     number_nodes(&search);
     find_dominators(&search);
-    for (uint32_t i = 0; i < node_count; i++)
+    for (uint32_t i = 0; i < node_count; i++) {
         out[i] = PTX_NO_NODE;
-    for (uint32_t w = 1; w < search.count; w++)
+    }
+    for (uint32_t w = 1; w < search.count; w++) {
         out[search.node[w]] = search.node[search.idom[w]];
+    }
     return 0;
 }

@@ -43,8 +43,9 @@ static uint64_t item_elements(const struct initial *initial, unsigned level)
 {
     uint64_t elements = 1;
 
-    for (unsigned i = level; i < initial->dim_count; i++)
+    for (unsigned i = level; i < initial->dim_count; i++) {
         elements *= initial->dims[i]; /* cannot overflow: the variable's size is known to fit */
+    }
     return elements;
 }
 
@@ -62,8 +63,9 @@ static uint64_t element_bits(struct ptx_parser *parser, enum ptx_type type,
     } else if (type == PTX_F32) {
         memcpy(&bits, &narrow, sizeof(narrow));
     } else {
-        if (value->is_float || ptx_types[type].kind == PTX_KIND_FLOAT)
+        if (value->is_float || ptx_types[type].kind == PTX_KIND_FLOAT) {
             ptx_fail(parser, "this number cannot initialize a .%s", ptx_types[type].spelling);
+        }
         bits = value->bits;
     }
     return bits;
@@ -75,13 +77,15 @@ static void store_number(struct initial *initial, const struct ptx_value *value)
     uint64_t bits = element_bits(initial->parser, initial->type, value);
     struct piece *piece = ptx_add(initial->parser, &initial->pieces, 1, sizeof(*piece));
 
-    if (piece == NULL)
+    if (piece == NULL) {
         return;
+    }
     *piece = (struct piece){.at = initial->position * bytes, .bits = bits};
     if (bytes == 16 && !value->is_unsigned && (int64_t)bits < 0) {
         piece = ptx_add(initial->parser, &initial->pieces, 1, sizeof(*piece));
-        if (piece != NULL)
+        if (piece != NULL) {
             *piece = (struct piece){.at = initial->position * bytes + 8, .bits = UINT64_MAX};
+        }
     }
 }
 
@@ -101,8 +105,9 @@ static void parse_symbol(struct ptx_parser *parser, struct address *address)
         if (ptx_at_mark(parser, '+') || ptx_at_mark(parser, '-')) {
             struct ptx_value offset = ptx_constant(parser);
 
-            if (offset.is_float)
+            if (offset.is_float) {
                 ptx_fail(parser, "an offset must be an integer");
+            }
             address->relocation.addend = (int64_t)((uint64_t)address->relocation.addend +
                                                    offset.bits);
         } else if (is_open && ptx_accept(parser, ')')) {
@@ -111,8 +116,9 @@ static void parse_symbol(struct ptx_parser *parser, struct address *address)
             break;
         }
     }
-    if (is_open)
+    if (is_open) {
         ptx_expect(parser, ')');
+    }
     address->relocation.generic = is_generic;
 }
 
@@ -135,15 +141,17 @@ static void store_address(struct initial *initial, const struct ptx_value *mask)
     unsigned bytes = ptx_types[initial->type].bytes;
     struct address *address = ptx_add(parser, &initial->addresses, 1, sizeof(*address));
 
-    if (address == NULL)
+    if (address == NULL) {
         return;
+    }
     parse_symbol(parser, address);
     address->relocation.at = (size_t)(initial->position * bytes);
     address->relocation.bytes = bytes;
-    if (mask != NULL)
+    if (mask != NULL) {
         set_mask(parser, address, mask->bits);
-    else if (bytes != 8 && bytes != 4)
+    } else if (bytes != 8 && bytes != 4) {
         ptx_fail(parser, "an address does not fit a .%s", ptx_types[initial->type].spelling);
+    }
 }
 
 static void parse_scalar(struct initial *initial)
@@ -181,8 +189,9 @@ static void parse_list(struct initial *initial, unsigned level, uint64_t limit)
             ptx_fail(parser, "more braces than dimensions");
             return;
         }
-        if (is_list && step != 0)
+        if (is_list && step != 0) {
             initial->position = start + (used + step - 1) / step * step;
+        }
         if (initial->position >= limit) {
             ptx_fail(parser, "more initial values than elements");
             return;
@@ -195,8 +204,9 @@ static void parse_list(struct initial *initial, unsigned level, uint64_t limit)
         } else {
             parse_scalar(initial);
         }
-        if (!ptx_accept(parser, ','))
+        if (!ptx_accept(parser, ',')) {
             break;
+        }
     }
     ptx_expect(parser, '}');
 }
@@ -209,10 +219,11 @@ static void complete_size(struct initial *initial, struct ptx_variable *variable
     uint64_t bytes;
 
     if (__builtin_mul_overflow(rows * step, ptx_types[initial->type].bytes, &bytes) ||
-        bytes > PTX_MAX_VARIABLE_BYTES)
+        bytes > PTX_MAX_VARIABLE_BYTES) {
         ptx_fail(initial->parser, "'%.100s' is too large", variable->name);
-    else
+    } else {
         variable->bytes = (size_t)bytes;
+    }
 }
 
 static void keep_numbers(struct initial *initial, struct ptx_variable *variable)
@@ -229,10 +240,12 @@ static void keep_numbers(struct initial *initial, struct ptx_variable *variable)
         return;
     }
     init = ptx_alloc(parser, 1, variable->bytes);
-    if (init == NULL)
+    if (init == NULL) {
         return;
-    for (size_t i = 0; i < initial->pieces.count; i++)
+    }
+    for (size_t i = 0; i < initial->pieces.count; i++) {
         memcpy(init + pieces[i].at, &pieces[i].bits, bytes < 8 ? bytes : 8); /* little endian */
+    }
     variable->init = init;
 }
 
@@ -246,8 +259,9 @@ static void keep_addresses(struct initial *initial, struct ptx_variable *variabl
     struct ptx_fixup *fixups = count != 0 ? ptx_add(parser, &parser->fixups, count, sizeof(*fixups))
                                           : NULL;
 
-    if (relocations == NULL || fixups == NULL)
+    if (relocations == NULL || fixups == NULL) {
         return;
+    }
     for (size_t i = 0; i < count; i++) {
         relocations[i] = addresses[i].relocation;
         fixups[i] = (struct ptx_fixup){&relocations[i], addresses[i].name, addresses[i].line};
@@ -259,8 +273,9 @@ static void keep_addresses(struct initial *initial, struct ptx_variable *variabl
 /* { addr_mode_0 = wrap, ... }: properties of textures, which are not supported. */
 static void skip_properties(struct ptx_parser *parser)
 {
-    while (!parser->failed && !ptx_at_mark(parser, '}') && parser->token.kind != PTX_TOKEN_END)
+    while (!parser->failed && !ptx_at_mark(parser, '}') && parser->token.kind != PTX_TOKEN_END) {
         ptx_next(parser);
+    }
     ptx_expect(parser, '}');
 }
 
@@ -279,18 +294,22 @@ void ptx_parse_initial(struct ptx_parser *parser, struct ptx_variable *variable,
         skip_properties(parser);
         return;
     }
-    if (ptx_at_mark(parser, '{'))
+    if (ptx_at_mark(parser, '{')) {
         parse_list(&initial, 0, is_open ? PTX_MAX_VARIABLE_BYTES : item_elements(&initial, 0));
-    else if (dim_count > 0)
+    } else if (dim_count > 0) {
         ptx_fail_unexpected(parser, "'{'");
-    else
+    } else {
         parse_scalar(&initial);
-    if (is_open)
+    }
+    if (is_open) {
         complete_size(&initial, variable);
-    if (!parser->failed)
+    }
+    if (!parser->failed) {
         keep_numbers(&initial, variable);
-    if (!parser->failed)
+    }
+    if (!parser->failed) {
         keep_addresses(&initial, variable);
+    }
     ptx_array_free(&initial.pieces);
     ptx_array_free(&initial.addresses);
 }
@@ -302,11 +321,12 @@ void ptx_resolve_relocations(struct ptx_parser *parser)
     for (size_t i = 0; i < parser->fixups.count && !parser->failed; i++) {
         const struct ptx_symbol *symbol = fixups[i].name->symbol;
 
-        if (symbol != NULL && symbol->kind == PTX_SYMBOL_VARIABLE)
+        if (symbol != NULL && symbol->kind == PTX_SYMBOL_VARIABLE) {
             fixups[i].relocation->variable = symbol->variable;
-        else if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION)
+        } else if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION) {
             fixups[i].relocation->function = symbol->function;
-        else
+        } else {
             ptx_fail_at(parser, fixups[i].line, "'%.100s' is not declared", fixups[i].name->text);
+        }
     }
 }

@@ -28,18 +28,21 @@ static void skip_comment(struct ptx_parser *parser)
     const char *text = parser->module->text;
 
     if (text[parser->cursor + 1] == '/') {
-        while (text[parser->cursor] != '\n' && text[parser->cursor] != '\0')
+        while (text[parser->cursor] != '\n' && text[parser->cursor] != '\0') {
             parser->cursor++;
+        }
         return;
     }
     parser->cursor += 2;
     while (text[parser->cursor] != '\0' &&
-           (text[parser->cursor] != '*' || text[parser->cursor + 1] != '/'))
+           (text[parser->cursor] != '*' || text[parser->cursor + 1] != '/')) {
         parser->line += text[parser->cursor++] == '\n';
-    if (text[parser->cursor] == '\0')
+    }
+    if (text[parser->cursor] == '\0') {
         ptx_fail_at(parser, parser->line, "comment without end");
-    else
+    } else {
         parser->cursor += 2;
+    }
 }
 
 static void skip_blanks(struct ptx_parser *parser)
@@ -62,10 +65,12 @@ static void skip_blanks(struct ptx_parser *parser)
 
 static unsigned digit_of(char c)
 {
-    if (is_digit(c))
+    if (is_digit(c)) {
         return (unsigned)(c - '0');
-    if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+    }
+    if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) {
         return (unsigned)(c | 0x20) - 'a' + 10;
+    }
     return 16;
 }
 
@@ -97,8 +102,9 @@ static void read_decimal_float(struct ptx_parser *parser)
 
     /* The program that is traced may have set a locale with a decimal comma. */
     value = plain != (locale_t)0 ? strtod_l(text, &end, plain) : strtod(text, &end);
-    if (plain != (locale_t)0)
+    if (plain != (locale_t)0) {
         freelocale(plain);
+    }
     memcpy(&parser->token.bits, &value, sizeof(value));
     parser->token.kind = PTX_TOKEN_FLOAT;
     parser->cursor = (uint32_t)(end - parser->module->text);
@@ -108,9 +114,10 @@ static void read_decimal_float(struct ptx_parser *parser)
 static void read_exact_float(struct ptx_parser *parser, unsigned digits)
 {
     parser->cursor += 2;
-    if (read_digits(parser, 16) != digits)
+    if (read_digits(parser, 16) != digits) {
         ptx_fail_at(parser, parser->line, "0%c takes %u hexadecimal digits",
                     digits == 8 ? 'f' : 'd', digits);
+    }
     parser->token.kind = PTX_TOKEN_FLOAT;
     parser->token.is_float32 = digits == 8;
 }
@@ -118,14 +125,16 @@ static void read_exact_float(struct ptx_parser *parser, unsigned digits)
 static void read_based(struct ptx_parser *parser, unsigned base)
 {
     parser->cursor += 2;
-    if (read_digits(parser, base) == 0)
+    if (read_digits(parser, base) == 0) {
         ptx_fail_at(parser, parser->line, "number without digits");
+    }
 }
 
 static bool is_decimal_float(const char *text)
 {
-    while (is_digit(*text))
+    while (is_digit(*text)) {
         text++;
+    }
     return *text == '.' || *text == 'e' || *text == 'E';
 }
 
@@ -135,18 +144,19 @@ static void read_number(struct ptx_parser *parser)
     char second = (char)(text[0] == '0' ? text[1] | 0x20 : '\0');
 
     parser->token.kind = PTX_TOKEN_INTEGER;
-    if (second == 'f')
+    if (second == 'f') {
         read_exact_float(parser, 8);
-    else if (second == 'd')
+    } else if (second == 'd') {
         read_exact_float(parser, 16);
-    else if (second == 'x')
+    } else if (second == 'x') {
         read_based(parser, 16);
-    else if (second == 'b')
+    } else if (second == 'b') {
         read_based(parser, 2);
-    else if (is_decimal_float(text))
+    } else if (is_decimal_float(text)) {
         read_decimal_float(parser);
-    else
+    } else {
         read_digits(parser, text[0] == '0' ? 8 : 10);
+    }
     if (parser->token.kind == PTX_TOKEN_INTEGER) {
         parser->token.is_unsigned = parser->token.bits >> 63 != 0;
         if (parser->module->text[parser->cursor] == 'U') {
@@ -154,9 +164,10 @@ static void read_number(struct ptx_parser *parser)
             parser->cursor++;
         }
     }
-    if (in_word(parser->module->text[parser->cursor]))
+    if (in_word(parser->module->text[parser->cursor])) {
         ptx_fail_at(parser, parser->line, "a number does not contain '%c'",
                     parser->module->text[parser->cursor]);
+    }
 }
 
 static void read_word(struct ptx_parser *parser, bool dotted)
@@ -180,8 +191,9 @@ static void read_string(struct ptx_parser *parser)
     uint32_t start = ++parser->cursor;
 
     while (text[parser->cursor] != '"' && text[parser->cursor] != '\n' &&
-           text[parser->cursor] != '\0')
+           text[parser->cursor] != '\0') {
         parser->cursor += text[parser->cursor] == '\\' && text[parser->cursor + 1] == '"' ? 2 : 1;
+    }
     if (text[parser->cursor] != '"') {
         ptx_fail_at(parser, parser->line, "string without end");
         return;
@@ -198,10 +210,11 @@ static void read_mark(struct ptx_parser *parser)
     const char *text = parser->module->text + parser->cursor;
 
     if (text[0] == '\0' || strchr("{}[]()<>,;:@!|+-*/%&^~=?", text[0]) == NULL) {
-        if (text[0] > ' ' && text[0] <= '~')
+        if (text[0] > ' ' && text[0] <= '~') {
             ptx_fail_at(parser, parser->line, "unexpected character '%c'", text[0]);
-        else
+        } else {
             ptx_fail_at(parser, parser->line, "unexpected byte 0x%02x", (unsigned char)text[0]);
+        }
         return;
     }
     parser->token.kind = PTX_TOKEN_MARK;
@@ -220,28 +233,31 @@ static void read_token(struct ptx_parser *parser)
 {
     const char *text = parser->module->text + parser->cursor;
 
-    if (text[0] == '.' && is_digit(text[1]) && (parser->cursor == 0 || !in_word(text[-1])))
+    if (text[0] == '.' && is_digit(text[1]) && (parser->cursor == 0 || !in_word(text[-1]))) {
         read_decimal_float(parser);
-    else if (text[0] == '.' && in_word(text[1]))
+    } else if (text[0] == '.' && in_word(text[1])) {
         read_word(parser, true);
-    else if (is_digit(text[0]))
+    } else if (is_digit(text[0])) {
         read_number(parser);
-    else if (is_letter(text[0]) || text[0] == '_' ||
-             ((text[0] == '$' || text[0] == '%') && in_word(text[1])))
+    } else if (is_letter(text[0]) || text[0] == '_' ||
+               ((text[0] == '$' || text[0] == '%') && in_word(text[1]))) {
         read_word(parser, false);
-    else if (text[0] == '"')
+    } else if (text[0] == '"') {
         read_string(parser);
-    else
+    } else {
         read_mark(parser);
+    }
 }
 
 void ptx_next(struct ptx_parser *parser)
 {
     skip_blanks(parser);
     parser->token = (struct ptx_token){.at = parser->cursor, .line = parser->line};
-    if (!parser->failed && parser->cursor < parser->module->text_bytes)
+    if (!parser->failed && parser->cursor < parser->module->text_bytes) {
         read_token(parser);
+    }
     parser->token.end = parser->cursor;
-    if (parser->failed)
+    if (parser->failed) {
         parser->token.kind = PTX_TOKEN_END;
+    }
 }

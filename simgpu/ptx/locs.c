@@ -26,8 +26,9 @@ void ptx_parse_file(struct ptx_parser *parser)
     struct ptx_file *file = ptx_add(parser, &parser->files, 1, sizeof(*file));
 
     ptx_next(parser);
-    if (file == NULL)
+    if (file == NULL) {
         return;
+    }
     file->order = (uint32_t)parser->files.count;
     file->key = (uint32_t)ptx_constant_unsigned(parser, UINT32_MAX, "file number");
     if (parser->token.kind != PTX_TOKEN_STRING) {
@@ -36,8 +37,9 @@ void ptx_parse_file(struct ptx_parser *parser)
     }
     file->path = parser->token.atom->text;
     ptx_next(parser);
-    for (unsigned i = 0; i < 2 && ptx_accept(parser, ','); i++) /* time and size */
+    for (unsigned i = 0; i < 2 && ptx_accept(parser, ','); i++) { /* time and size */
         ptx_constant_unsigned(parser, UINT64_MAX, "number");
+    }
 }
 
 /* ---- positions of a function ----------------------------------------------------------------- */
@@ -58,8 +60,9 @@ static struct position *find_position(const struct ptx_array *index, const struc
 
     while (positions[at].loc != 0 &&
            (positions[at].file != loc->file || positions[at].line != loc->line ||
-            positions[at].column != loc->column))
+            positions[at].column != loc->column)) {
         at = (at + 1) & mask;
+    }
     return &positions[at];
 }
 
@@ -69,16 +72,19 @@ static bool make_room(struct ptx_parser *parser)
     struct ptx_array old = parser->loc_index, larger = {0};
     const struct position *positions = old.items;
 
-    if (parser->loc_index_used * 2 < old.count)
+    if (parser->loc_index_used * 2 < old.count) {
         return true;
-    if (ptx_add(parser, &larger, old.count != 0 ? old.count * 2 : 64, sizeof(*positions)) == NULL)
+    }
+    if (ptx_add(parser, &larger, old.count != 0 ? old.count * 2 : 64, sizeof(*positions)) == NULL) {
         return false;
+    }
     for (size_t i = 0; i < old.count; i++) {
         const struct position *from = &positions[i];
         struct ptx_loc loc = {.file = from->file, .line = from->line, .column = from->column};
 
-        if (from->loc != 0)
+        if (from->loc != 0) {
             *find_position(&larger, &loc) = *from;
+        }
     }
     ptx_array_free(&old);
     parser->loc_index = larger;
@@ -90,8 +96,9 @@ static uint32_t add_loc(struct ptx_parser *parser, const struct ptx_loc *loc)
     struct ptx_loc *added = ptx_add(parser, &parser->locs, 1, sizeof(*added));
     struct position *position;
 
-    if (added == NULL || !make_room(parser))
+    if (added == NULL || !make_room(parser)) {
         return 0;
+    }
     *added = *loc;
     position = find_position(&parser->loc_index, loc);
     parser->loc_index_used += position->loc == 0;
@@ -106,8 +113,9 @@ static uint32_t parse_number(struct ptx_parser *parser)
 {
     struct ptx_value value = ptx_constant_term(parser);
 
-    if (value.is_float || value.bits > UINT32_MAX)
+    if (value.is_float || value.bits > UINT32_MAX) {
         ptx_fail(parser, "a position is made of integers below 2^32");
+    }
     return (uint32_t)value.bits;
 }
 
@@ -120,8 +128,9 @@ static void parse_position(struct ptx_parser *parser, struct ptx_loc *loc)
 
 static bool accept_word(struct ptx_parser *parser, const char *word)
 {
-    if (parser->token.kind != PTX_TOKEN_WORD || strcmp(parser->token.atom->text, word) != 0)
+    if (parser->token.kind != PTX_TOKEN_WORD || strcmp(parser->token.atom->text, word) != 0) {
         return false;
+    }
     ptx_next(parser);
     return true;
 }
@@ -131,12 +140,15 @@ static struct ptx_loc_name parse_function_name(struct ptx_parser *parser)
 {
     struct ptx_loc_name name = {.line = parser->token.line};
 
-    if (parser->token.kind == PTX_TOKEN_DOT) /* .debug_str+offset: the whole section is the label */
+    if (parser->token.kind ==
+        PTX_TOKEN_DOT) { /* .debug_str+offset: the whole section is the label */
         ptx_next(parser);
-    else
+    } else {
         name.label = ptx_expect_word(parser, "a label in .debug_str");
-    if (ptx_accept(parser, '+'))
+    }
+    if (ptx_accept(parser, '+')) {
         name.offset = ptx_constant_unsigned(parser, UINT32_MAX, "offset");
+    }
     return name;
 }
 
@@ -148,8 +160,9 @@ static uint32_t find_call_site(struct ptx_parser *parser, const struct ptx_loc *
 {
     const struct position *position;
 
-    if (!make_room(parser))
+    if (!make_room(parser)) {
         return 0;
+    }
     position = find_position(&parser->loc_index, site);
     return position->loc != 0 ? position->loc : add_loc(parser, site);
 }
@@ -173,15 +186,18 @@ void ptx_parse_loc(struct ptx_parser *parser)
             ptx_fail_unexpected(parser, "function_name or inlined_at");
         }
     }
-    if (is_inlined && !parser->failed)
+    if (is_inlined && !parser->failed) {
         loc.inlined_at = find_call_site(parser, &site);
-    if (!parser->failed)
+    }
+    if (!parser->failed) {
         parser->loc = add_loc(parser, &loc);
+    }
     if (is_named && !parser->failed) {
         place = ptx_add(parser, &parser->loc_names, 1, sizeof(*place));
         name.loc = parser->loc;
-        if (place != NULL)
+        if (place != NULL) {
             *place = name;
+        }
     }
 }
 
@@ -192,8 +208,9 @@ void ptx_resolve_locs(struct ptx_parser *parser)
     size_t bytes = parser->debug_text.count;
     const char *text;
 
-    if (ptx_add(parser, &parser->debug_text, 1, 1) == NULL) /* a NUL behind the last name */
+    if (ptx_add(parser, &parser->debug_text, 1, 1) == NULL) { /* a NUL behind the last name */
         return;
+    }
     text = ptx_settle(parser, &parser->debug_text, 1);
     for (size_t i = 0; i < parser->loc_names.count && !parser->failed; i++) {
         const struct ptx_symbol *symbol = names[i].label != NULL ? names[i].label->symbol : NULL;
@@ -205,8 +222,9 @@ void ptx_resolve_locs(struct ptx_parser *parser)
             return;
         }
         at += symbol != NULL ? symbol->label : 0;
-        if (at < bytes)
+        if (at < bytes) {
             locs[names[i].loc].inlined_function = text + at;
+        }
     }
 }
 
@@ -226,8 +244,9 @@ static void parse_debug_data(struct ptx_parser *parser)
         struct ptx_value value = ptx_constant_term(parser);
         uint8_t *data = ptx_add(parser, &parser->debug_text, bytes, 1);
 
-        if (data != NULL)
+        if (data != NULL) {
             memcpy(data, &value.bits, bytes); /* little endian */
+        }
     } while (ptx_accept(parser, ','));
 }
 
@@ -241,8 +260,9 @@ static void parse_debug_text(struct ptx_parser *parser)
             struct ptx_symbol *symbol = ptx_declare(parser, label, PTX_SYMBOL_LABEL);
 
             ptx_expect(parser, ':');
-            if (symbol != NULL)
+            if (symbol != NULL) {
                 symbol->label = (uint32_t)parser->debug_text.count;
+            }
         }
     }
 }
@@ -255,21 +275,25 @@ void ptx_parse_section(struct ptx_parser *parser)
     ptx_next(parser);
     bool is_text = parser->token.kind == PTX_TOKEN_DOT &&
                    strcmp(parser->token.atom->text, "debug_str") == 0;
-    if (parser->token.kind != PTX_TOKEN_DOT && parser->token.kind != PTX_TOKEN_WORD)
+    if (parser->token.kind != PTX_TOKEN_DOT && parser->token.kind != PTX_TOKEN_WORD) {
         ptx_fail_unexpected(parser, "a section's name");
+    }
     ptx_next(parser);
     ptx_expect(parser, '{');
-    if (is_text)
+    if (is_text) {
         parse_debug_text(parser);
+    }
     while (!parser->failed && depth > 0) {
-        if (parser->token.kind == PTX_TOKEN_END)
+        if (parser->token.kind == PTX_TOKEN_END) {
             ptx_fail_unexpected(parser, "'}'");
-        else if (ptx_at_mark(parser, '{'))
+        } else if (ptx_at_mark(parser, '{')) {
             depth++;
-        else if (ptx_at_mark(parser, '}'))
+        } else if (ptx_at_mark(parser, '}')) {
             depth--;
-        if (depth > 0)
+        }
+        if (depth > 0) {
             ptx_next(parser);
+        }
     }
     ptx_expect(parser, '}');
 }

@@ -16,10 +16,11 @@ static void parse_version(struct ptx_parser *parser)
 
     ptx_next(parser);
     module->version_major = (unsigned)strtoul(module->text + parser->token.at, &end, 10);
-    if (parser->token.kind != PTX_TOKEN_FLOAT || *end != '.')
+    if (parser->token.kind != PTX_TOKEN_FLOAT || *end != '.') {
         ptx_fail_unexpected(parser, "a version");
-    else
+    } else {
         module->version_minor = (unsigned)strtoul(end + 1, NULL, 10);
+    }
     ptx_next(parser);
 }
 
@@ -38,8 +39,9 @@ static void parse_target(struct ptx_parser *parser)
             return;
         }
         if (sscanf(word->text, "sm_%5u", &module->target_sm) == 1 ||
-            sscanf(word->text, "compute_%5u", &module->target_sm) == 1)
+            sscanf(word->text, "compute_%5u", &module->target_sm) == 1) {
             snprintf(module->target, sizeof(module->target), "%s", word->text);
+        }
         ptx_next(parser);
     } while (ptx_at_mark(parser, ','));
 }
@@ -68,8 +70,9 @@ static void parse_linked(struct ptx_parser *parser)
 
 static void parse_pragma(struct ptx_parser *parser)
 {
-    while (!ptx_at_mark(parser, ';') && parser->token.kind != PTX_TOKEN_END)
+    while (!ptx_at_mark(parser, ';') && parser->token.kind != PTX_TOKEN_END) {
         ptx_next(parser);
+    }
     ptx_expect(parser, ';');
 }
 
@@ -83,8 +86,9 @@ static void skip_dwarf_line(struct ptx_parser *parser)
         ptx_fail_unexpected(parser, "a directive of modules");
         return;
     }
-    while (text[parser->cursor] != '\n' && text[parser->cursor] != '\0')
+    while (text[parser->cursor] != '\n' && text[parser->cursor] != '\0') {
         parser->cursor++;
+    }
     ptx_next(parser);
 }
 
@@ -97,8 +101,9 @@ static void parse_directive(struct ptx_parser *parser)
         ptx_next(parser);
         parser->module->address_bytes =
             (unsigned)ptx_constant_unsigned(parser, 64, "address size") / 8;
-        if (parser->module->address_bytes != 4 && parser->module->address_bytes != 8)
+        if (parser->module->address_bytes != 4 && parser->module->address_bytes != 8) {
             ptx_fail(parser, "the address size is 32 or 64");
+        }
         break;
     case PTX_KEYWORD_section: ptx_parse_section(parser); break;
     case PTX_KEYWORD_file: ptx_parse_file(parser); break;
@@ -114,13 +119,15 @@ static void parse_module(struct ptx_parser *parser)
     ptx_scope_open(parser);
     ptx_add(parser, &parser->locs, 1, sizeof(struct ptx_loc)); /* 0 = unknown */
     ptx_next(parser);
-    if (ptx_keyword_here(parser) != PTX_KEYWORD_version)
+    if (ptx_keyword_here(parser) != PTX_KEYWORD_version) {
         ptx_fail_unexpected(parser, ".version: this is not PTX");
+    }
     while (!parser->failed && parser->token.kind != PTX_TOKEN_END) {
-        if (ptx_at_mark(parser, '@'))
+        if (ptx_at_mark(parser, '@')) {
             skip_dwarf_line(parser);
-        else if (!ptx_accept(parser, ';'))
+        } else if (!ptx_accept(parser, ';')) {
             parse_directive(parser);
+        }
     }
     ptx_resolve_relocations(parser);
     ptx_apply_aliases(parser);
@@ -140,15 +147,17 @@ static void add_words(struct ptx_parser *parser)
     for (unsigned i = 1; i < PTX_KEYWORDS; i++) {
         struct ptx_atom *atom = ptx_intern(parser, keywords[i], strlen(keywords[i]));
 
-        if (atom != NULL)
+        if (atom != NULL) {
             atom->keyword = (uint16_t)i;
+        }
     }
     for (unsigned i = PTX_NO_TYPE + 1; i < PTX_TYPES; i++) {
         const char *word = ptx_types[i].spelling;
         struct ptx_atom *atom = ptx_intern(parser, word, strlen(word));
 
-        if (atom != NULL)
+        if (atom != NULL) {
             atom->type = (uint16_t)i;
+        }
     }
 }
 
@@ -174,8 +183,9 @@ static void free_arrays(struct ptx_parser *parser)
         &parser->registers, &parser->locals,    &parser->instructions, &parser->pending,
         &parser->operands,  &parser->modifiers, &parser->loc_index};
 
-    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         ptx_array_free(arrays[i]);
+    }
 }
 
 static struct ptx_module *module_new(const char *text, size_t bytes)
@@ -205,8 +215,9 @@ struct ptx_module *ptx_parse(const char *text, size_t bytes, struct ptx_error *e
     struct ptx_parser parser = {.error = error, .line = 1};
 
     *error = (struct ptx_error){0};
-    while (bytes > 0 && text[bytes - 1] == '\0')
+    while (bytes > 0 && text[bytes - 1] == '\0') {
         bytes--;
+    }
     /* Offsets in the text have 32 bits. */
     parser.module = bytes < UINT32_MAX - 1 ? module_new(text, bytes) : NULL;
     if (parser.module == NULL) {
@@ -216,10 +227,12 @@ struct ptx_module *ptx_parse(const char *text, size_t bytes, struct ptx_error *e
     parser.store = parser.module->arena;
     add_words(&parser);
     parse_module(&parser);
-    if (!parser.failed)
+    if (!parser.failed) {
         settle_module(&parser);
-    if (!parser.failed)
+    }
+    if (!parser.failed) {
         ptx_resolve_places(parser.module);
+    }
     free_arrays(&parser);
     if (parser.failed) {
         ptx_free(parser.module);
@@ -232,8 +245,9 @@ void ptx_free(struct ptx_module *module)
 {
     struct ptx_store *store;
 
-    if (module == NULL)
+    if (module == NULL) {
         return;
+    }
     store = module->arena;
     ptx_names_free(&store->names);
     ptx_arena_free(&store->arena);

@@ -37,9 +37,10 @@ static struct ptx_atom *find(const struct ptx_names *names, const char *text, si
 {
     struct ptx_atom *atom = names->buckets[hash & (names->bucket_count - 1)];
 
-    while (atom != NULL &&
-           (atom->hash != hash || atom->length != length || memcmp(atom->text, text, length) != 0))
+    while (atom != NULL && (atom->hash != hash || atom->length != length ||
+                            memcmp(atom->text, text, length) != 0)) {
         atom = atom->next;
+    }
     return atom;
 }
 
@@ -54,8 +55,9 @@ static void grow(struct ptx_names *names)
     size_t count = names->bucket_count * 2;
     struct ptx_atom **buckets = calloc(count, sizeof(struct ptx_atom *));
 
-    if (buckets == NULL)
+    if (buckets == NULL) {
         return;
+    }
     for (size_t i = 0; i < names->bucket_count; i++) {
         struct ptx_atom *atom = names->buckets[i];
 
@@ -77,16 +79,19 @@ struct ptx_atom *ptx_names_add(struct ptx_names *names, const char *text, size_t
     uint32_t hash = hash_of(names, text, length);
     struct ptx_atom *atom = find(names, text, length, hash);
 
-    if (atom != NULL || length > UINT32_MAX)
+    if (atom != NULL || length > UINT32_MAX) {
         return atom;
+    }
     atom = ptx_arena_alloc(names->arena, sizeof(*atom) + length + 1);
-    if (atom == NULL)
+    if (atom == NULL) {
         return NULL;
+    }
     memcpy(atom->text, text, length);
     atom->hash = hash;
     atom->length = (uint32_t)length;
-    if (names->count++ >= names->bucket_count)
+    if (names->count++ >= names->bucket_count) {
         grow(names);
+    }
     atom->next = names->buckets[hash & (names->bucket_count - 1)];
     names->buckets[hash & (names->bucket_count - 1)] = atom;
     return atom;

@@ -8,8 +8,9 @@ struct ptx_operand *ptx_push_operand(struct ptx_parser *parser, enum ptx_operand
 {
     struct ptx_operand *operand = ptx_add(parser, &parser->operands, 1, sizeof(*operand));
 
-    if (operand != NULL)
+    if (operand != NULL) {
         operand->kind = kind;
+    }
     return operand;
 }
 
@@ -21,8 +22,9 @@ struct ptx_operand *ptx_commit_operands(struct ptx_parser *parser, size_t first)
                                        : NULL;
 
     parser->operands.count = first;
-    if (operands == NULL)
+    if (operands == NULL) {
         return NULL;
+    }
     memcpy(operands, (struct ptx_operand *)parser->operands.items + first,
            count * sizeof(*operands));
     for (size_t i = 0; i < count; i++) {
@@ -69,8 +71,9 @@ static void push_register(struct ptx_parser *parser, uint32_t index)
 {
     struct ptx_operand *operand = ptx_push_operand(parser, PTX_OPERAND_REGISTER);
 
-    if (operand != NULL)
+    if (operand != NULL) {
         operand->reg = index;
+    }
 }
 
 /* The component a letter names, or 4. */
@@ -110,8 +113,9 @@ static void parse_part(struct ptx_parser *parser, struct ptx_symbol *symbol)
     ptx_next(parser);
     push_register(parser, ptx_register_index(parser, symbol, 0));
     operand = push_parent(parser, first, PTX_OPERAND_PART);
-    if (operand != NULL)
+    if (operand != NULL) {
         operand->special = part;
+    }
 }
 
 static void parse_register(struct ptx_parser *parser, struct ptx_symbol *symbol)
@@ -119,16 +123,19 @@ static void parse_register(struct ptx_parser *parser, struct ptx_symbol *symbol)
     size_t first = parser->operands.count;
 
     if (parser->token.kind == PTX_TOKEN_DOT) {
-        if (symbol->reg.width > 1)
+        if (symbol->reg.width > 1) {
             parse_component(parser, symbol);
-        else
+        } else {
             parse_part(parser, symbol);
+        }
         return;
     }
-    for (unsigned i = 0; i < symbol->reg.width; i++)
+    for (unsigned i = 0; i < symbol->reg.width; i++) {
         push_register(parser, ptx_register_index(parser, symbol, i));
-    if (symbol->reg.width > 1)
+    }
+    if (symbol->reg.width > 1) {
         push_parent(parser, first, PTX_OPERAND_VECTOR);
+    }
 }
 
 /* After a name in an address, or in an operand that is one: +4, -4, +-4 */
@@ -138,8 +145,9 @@ static int64_t parse_offset(struct ptx_parser *parser)
 
     if (ptx_at_mark(parser, '+') || ptx_at_mark(parser, '-')) {
         value = ptx_constant(parser);
-        if (value.is_float)
+        if (value.is_float) {
             ptx_fail(parser, "an offset must be an integer");
+        }
     }
     return (int64_t)value.bits;
 }
@@ -182,12 +190,14 @@ static void parse_special(struct ptx_parser *parser, const struct ptx_atom *name
         spelling = NULL;
         ptx_next(parser);
         const struct ptx_atom *atom = ptx_intern(parser, full, length + 2);
-        if (atom != NULL)
+        if (atom != NULL) {
             spelling = atom->text;
+        }
     }
     operand = ptx_push_operand(parser, PTX_OPERAND_SPECIAL);
-    if (operand != NULL)
+    if (operand != NULL) {
         operand->special = spelling;
+    }
 }
 
 /* A label, or something declared further down: looked up when the scope closes. */
@@ -197,8 +207,9 @@ static void parse_label(struct ptx_parser *parser, const struct ptx_atom *name)
     bool is_known = symbol != NULL && symbol->scope == parser->scope;
     struct ptx_operand *operand = ptx_push_operand(parser, PTX_OPERAND_LABEL);
 
-    if (operand == NULL)
+    if (operand == NULL) {
         return;
+    }
     operand->label = is_known ? symbol->label : UINT32_MAX;
     operand->special = is_known ? NULL : name->text;
 }
@@ -209,8 +220,9 @@ static void parse_name(struct ptx_parser *parser)
     struct ptx_symbol *symbol = name != NULL ? ptx_resolve(parser, name) : NULL;
     struct ptx_operand *operand;
 
-    if (name == NULL || parser->failed)
+    if (name == NULL || parser->failed) {
         return;
+    }
     if (symbol == NULL && name->text[0] == '%') {
         parse_special(parser, name);
         return;
@@ -220,18 +232,21 @@ static void parse_name(struct ptx_parser *parser)
     case PTX_SYMBOL_VARIABLE: parse_variable(parser, symbol->variable); break;
     case PTX_SYMBOL_FUNCTION:
         operand = ptx_push_operand(parser, PTX_OPERAND_FUNCTION);
-        if (operand != NULL)
+        if (operand != NULL) {
             operand->function = symbol->function;
+        }
         break;
     case PTX_SYMBOL_TABLE:
         operand = ptx_push_operand(parser, PTX_OPERAND_TABLE);
-        if (operand != NULL)
+        if (operand != NULL) {
             operand->table = symbol->table;
+        }
         break;
     case PTX_SYMBOL_PROTOTYPE:
         operand = ptx_push_operand(parser, PTX_OPERAND_PROTOTYPE);
-        if (operand != NULL)
+        if (operand != NULL) {
             operand->prototype = symbol->prototype;
+        }
         break;
     case PTX_SYMBOL_LABEL:
     case PTX_SYMBOL_RANGE: parse_label(parser, name); break;
@@ -246,8 +261,9 @@ static void parse_items(struct ptx_parser *parser, enum ptx_operand_kind kind, c
     ptx_next(parser);
     while (!parser->failed && !ptx_at_mark(parser, (uint32_t)close)) {
         ptx_parse_operand(parser);
-        if (!ptx_accept(parser, ','))
+        if (!ptx_accept(parser, ',')) {
             break;
+        }
     }
     ptx_expect(parser, close);
     push_parent(parser, first, kind);
@@ -261,8 +277,9 @@ static int64_t parse_base(struct ptx_parser *parser)
     int64_t offset;
 
     ptx_parse_operand(parser);
-    if (parser->failed)
+    if (parser->failed) {
         return 0;
+    }
     base = (struct ptx_operand *)parser->operands.items + first;
     switch (base->kind) {
     case PTX_OPERAND_REGISTER: return parse_offset(parser);
@@ -284,12 +301,14 @@ static void parse_address(struct ptx_parser *parser)
 
     ptx_next(parser);
     offset = parse_base(parser);
-    while (ptx_accept(parser, ','))
+    while (ptx_accept(parser, ',')) {
         ptx_parse_operand(parser);
+    }
     ptx_expect(parser, ']');
     operand = push_parent(parser, first, PTX_OPERAND_ADDRESS);
-    if (operand != NULL)
+    if (operand != NULL) {
         operand->offset = offset;
+    }
 }
 
 static void parse_negated(struct ptx_parser *parser)
@@ -307,11 +326,13 @@ static void parse_negated(struct ptx_parser *parser)
         return;
     }
     parse_name(parser);
-    if (parser->failed)
+    if (parser->failed) {
         return;
+    }
     operand = (struct ptx_operand *)parser->operands.items + first;
-    if (operand->kind != PTX_OPERAND_REGISTER)
+    if (operand->kind != PTX_OPERAND_REGISTER) {
         ptx_fail(parser, "'!' stands before predicates");
+    }
     operand->negated = true;
 }
 
@@ -355,25 +376,29 @@ void ptx_parse_call(struct ptx_parser *parser)
         ptx_expect(parser, ',');
     }
     parse_name(parser);
-    if (!ptx_accept(parser, ','))
+    if (!ptx_accept(parser, ',')) {
         return;
+    }
     if (ptx_at_mark(parser, '(')) {
         parse_items(parser, PTX_OPERAND_LIST, ')');
-        if (!ptx_accept(parser, ','))
+        if (!ptx_accept(parser, ',')) {
             return;
+        }
     }
     parse_name(parser);
 }
 
 void ptx_parse_operands(struct ptx_parser *parser, struct ptx_instruction *instruction)
 {
-    if (ptx_at_mark(parser, ';'))
+    if (ptx_at_mark(parser, ';')) {
         return;
+    }
     ptx_parse_operand(parser);
     if (ptx_accept(parser, '|')) { /* d|p */
         ptx_parse_operand(parser);
         instruction->pair_first = true;
     }
-    while (ptx_accept(parser, ','))
+    while (ptx_accept(parser, ',')) {
         ptx_parse_operand(parser);
+    }
 }

@@ -10,8 +10,9 @@
 
 static void fail(struct ptx_parser *parser, uint32_t line, const char *format, va_list arguments)
 {
-    if (parser->failed)
+    if (parser->failed) {
         return;
+    }
     parser->failed = true;
     parser->token.kind = PTX_TOKEN_END;
     parser->error->line = line;
@@ -40,14 +41,15 @@ void ptx_fail_unexpected(struct ptx_parser *parser, const char *expected)
 {
     const struct ptx_token *token = &parser->token;
 
-    if (token->kind == PTX_TOKEN_END)
+    if (token->kind == PTX_TOKEN_END) {
         ptx_fail(parser, "unexpected end of the text, expected %s", expected);
-    else if (token->kind == PTX_TOKEN_STRING)
+    } else if (token->kind == PTX_TOKEN_STRING) {
         ptx_fail(parser, "unexpected string, expected %s", expected);
-    else
+    } else {
         ptx_fail(parser, "unexpected '%.*s', expected %s",
                  (int)(token->end - token->at > 100 ? 100 : token->end - token->at),
                  parser->module->text + token->at, expected);
+    }
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -57,12 +59,15 @@ void *ptx_alloc(struct ptx_parser *parser, size_t count, size_t bytes)
     size_t all;
     void *memory = NULL;
 
-    if (parser->failed)
+    if (parser->failed) {
         return NULL;
-    if (!__builtin_mul_overflow(count, bytes, &all))
+    }
+    if (!__builtin_mul_overflow(count, bytes, &all)) {
         memory = ptx_arena_alloc(&parser->store->arena, all);
-    if (memory == NULL)
+    }
+    if (memory == NULL) {
         ptx_fail(parser, "out of memory");
+    }
     return memory;
 }
 
@@ -70,11 +75,13 @@ void *ptx_add(struct ptx_parser *parser, struct ptx_array *array, size_t count, 
 {
     void *added;
 
-    if (parser->failed)
+    if (parser->failed) {
         return NULL;
+    }
     added = array->count < UINT32_MAX - count ? ptx_array_add(array, count, bytes) : NULL;
-    if (added == NULL)
+    if (added == NULL) {
         ptx_fail(parser, "out of memory");
+    }
     return added;
 }
 
@@ -82,8 +89,9 @@ void *ptx_settle(struct ptx_parser *parser, struct ptx_array *array, size_t byte
 {
     void *copy = array->count != 0 ? ptx_alloc(parser, array->count, bytes) : NULL;
 
-    if (copy != NULL)
+    if (copy != NULL) {
         memcpy(copy, array->items, array->count * bytes);
+    }
     return copy;
 }
 
@@ -91,7 +99,8 @@ struct ptx_atom *ptx_intern(struct ptx_parser *parser, const char *text, size_t 
 {
     struct ptx_atom *atom = ptx_names_add(&parser->store->names, text, length);
 
-    if (atom == NULL)
+    if (atom == NULL) {
         ptx_fail(parser, "out of memory");
+    }
     return atom;
 }

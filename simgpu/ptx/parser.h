@@ -97,8 +97,9 @@ static inline bool ptx_at_mark(const struct ptx_parser *parser, uint32_t mark)
 
 static inline bool ptx_accept(struct ptx_parser *parser, uint32_t mark)
 {
-    if (!ptx_at_mark(parser, mark))
+    if (!ptx_at_mark(parser, mark)) {
         return false;
+    }
     ptx_next(parser);
     return true;
 }

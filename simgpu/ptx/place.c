@@ -38,8 +38,9 @@ bool ptx_path_is_library(const char *path)
         size_t bytes = strlen(libraries[i].start);
 
         if (strncmp(path, libraries[i].start, bytes) == 0 &&
-            strstr(path, libraries[i].part) != NULL)
+            strstr(path, libraries[i].part) != NULL) {
             return true;
+        }
     }
     return false;
 }
@@ -50,8 +51,9 @@ static int by_key(const void *a, const void *b)
 {
     const struct ptx_file *x = a, *y = b;
 
-    if (x->key != y->key)
+    if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
+    }
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
@@ -62,10 +64,11 @@ static const struct ptx_file *find_file(const struct ptx_module *module, uint32_
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (module->files[middle].key < key)
+        if (module->files[middle].key < key) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < module->file_count && module->files[low].key == key ? &module->files[low] : NULL;
 }
@@ -82,10 +85,12 @@ const char *ptx_file_path(const struct ptx_module *module, uint32_t key)
 /* What a location is inlined at stands before it, so that one pass suffices. */
 void ptx_resolve_places(struct ptx_module *module)
 {
-    if (module->file_count > 0)
+    if (module->file_count > 0) {
         qsort(module->files, module->file_count, sizeof(*module->files), by_key);
-    for (uint32_t i = 0; i < module->file_count; i++)
+    }
+    for (uint32_t i = 0; i < module->file_count; i++) {
         module->files[i].is_library = ptx_path_is_library(module->files[i].path);
+    }
     for (uint32_t i = 1; i < module->loc_count; i++) {
         struct ptx_loc *loc = &module->locs[i];
         const struct ptx_loc *site = loc->inlined_at != 0 ? &module->locs[loc->inlined_at] : NULL;
@@ -94,16 +99,18 @@ void ptx_resolve_places(struct ptx_module *module)
         loc->is_library = file != NULL && file->is_library;
         loc->caller = site != NULL ? site->caller : i;
         loc->shown = i;
-        if (loc->is_library && site != NULL && !module->locs[site->shown].is_library)
+        if (loc->is_library && site != NULL && !module->locs[site->shown].is_library) {
             loc->shown = site->shown;
+        }
     }
 }
 
 struct ptx_place ptx_place_of(const struct ptx_module *module,
                               const struct ptx_instruction *instruction)
 {
-    if (instruction->loc == 0 || instruction->loc >= module->loc_count)
+    if (instruction->loc == 0 || instruction->loc >= module->loc_count) {
         return (struct ptx_place){0};
+    }
     const struct ptx_loc *shown = &module->locs[module->locs[instruction->loc].shown];
     const struct ptx_loc *caller = &module->locs[shown->caller];
     struct ptx_place place = {
@@ -119,14 +126,16 @@ struct ptx_place ptx_place_of(const struct ptx_module *module,
 size_t ptx_levels_of(const struct ptx_module *module, const struct ptx_instruction *instruction,
                      struct ptx_level levels[PTX_MOST_LEVELS])
 {
-    if (instruction->loc == 0 || instruction->loc >= module->loc_count)
+    if (instruction->loc == 0 || instruction->loc >= module->loc_count) {
         return 0;
+    }
     const uint32_t shown = module->locs[instruction->loc].shown;
     int32_t level = 0;
     size_t count = 0;
 
-    for (uint32_t at = instruction->loc; at != shown && at != 0; at = module->locs[at].inlined_at)
+    for (uint32_t at = instruction->loc; at != shown && at != 0; at = module->locs[at].inlined_at) {
         level--;
+    }
     for (uint32_t at = instruction->loc; at != 0; at = module->locs[at].inlined_at, level++) {
         const struct ptx_loc *loc = &module->locs[at];
 

@@ -13,13 +13,15 @@ static void declare_register(struct ptx_parser *parser, enum ptx_type type, unsi
     if (is_range) {
         struct ptx_value value = ptx_constant_term(parser);
 
-        if (value.is_float || value.bits > PTX_MAX_RANGE)
+        if (value.is_float || value.bits > PTX_MAX_RANGE) {
             ptx_fail(parser, "a range has at most %u registers", PTX_MAX_RANGE);
+        }
         count = (uint32_t)value.bits;
         ptx_expect(parser, '>');
     }
-    if (symbol == NULL)
+    if (symbol == NULL) {
         return;
+    }
     symbol->reg.index = PTX_NO_REGISTER;
     symbol->reg.count = count;
     symbol->reg.type = type;
@@ -51,10 +53,12 @@ void ptx_parse_registers(struct ptx_parser *parser)
         }
         ptx_next(parser);
     }
-    if (type == PTX_NO_TYPE)
+    if (type == PTX_NO_TYPE) {
         ptx_fail_unexpected(parser, "a type");
-    if (width > 1 && (type == PTX_PRED || ptx_types[type].bytes * width > 16))
+    }
+    if (width > 1 && (type == PTX_PRED || ptx_types[type].bytes * width > 16)) {
         ptx_fail(parser, "a vector has at most 16 bytes and no predicates");
+    }
     do {
         declare_register(parser, type, width);
     } while (ptx_accept(parser, ','));
@@ -66,8 +70,9 @@ void ptx_declare_register_param(struct ptx_parser *parser, struct ptx_variable *
 {
     struct ptx_symbol *symbol = ptx_declare(parser, name, PTX_SYMBOL_REGISTER);
 
-    if (symbol == NULL)
+    if (symbol == NULL) {
         return;
+    }
     symbol->reg.index = PTX_NO_REGISTER;
     symbol->reg.count = 1;
     symbol->reg.type = variable->type;

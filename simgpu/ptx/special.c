@@ -56,23 +56,28 @@ static bool is_numbered(const char *name)
         const char *digits = name + length;
         unsigned number = 0;
 
-        if (strncmp(name, numbered[i].prefix, length) != 0 || *digits < '0' || *digits > '9')
+        if (strncmp(name, numbered[i].prefix, length) != 0 || *digits < '0' || *digits > '9') {
             continue;
-        while (*digits >= '0' && *digits <= '9' && number < numbered[i].count)
+        }
+        while (*digits >= '0' && *digits <= '9' && number < numbered[i].count) {
             number = number * 10 + (unsigned)(*digits++ - '0');
-        if (number < numbered[i].count && strcmp(digits, numbered[i].suffix) == 0)
+        }
+        if (number < numbered[i].count && strcmp(digits, numbered[i].suffix) == 0) {
             return true;
+        }
     }
     return false;
 }
 
 bool ptx_is_special(const char *name)
 {
-    if (strlen(name) > 32)
+    if (strlen(name) > 32) {
         return false;
+    }
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], name) == 0)
+        if (strcmp(names[i], name) == 0) {
             return true;
+        }
     }
     return is_numbered(name);
 }

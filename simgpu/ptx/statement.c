@@ -14,8 +14,9 @@ static void parse_guard(struct ptx_parser *parser, struct ptx_instruction *instr
     instruction->guard_negated = ptx_accept(parser, '!');
     name = ptx_expect_word(parser, "a predicate");
     symbol = name != NULL ? ptx_resolve(parser, name) : NULL;
-    if (parser->failed)
+    if (parser->failed) {
         return;
+    }
     if (symbol == NULL || symbol->kind != PTX_SYMBOL_REGISTER || symbol->reg.type != PTX_PRED) {
         ptx_fail(parser, "'%.100s' is not a predicate register", name->text);
         return;
@@ -29,8 +30,9 @@ static void parse_modifiers(struct ptx_parser *parser, struct ptx_instruction *i
     while (parser->token.kind == PTX_TOKEN_DOT) {
         const char **modifier = ptx_add(parser, &parser->modifiers, 1, sizeof(const char *));
 
-        if (modifier != NULL)
+        if (modifier != NULL) {
             *modifier = parser->token.atom->text;
+        }
         ptx_next(parser);
     }
     instruction->modifier_count = (uint32_t)parser->modifiers.count;
@@ -47,17 +49,19 @@ static void parse_instruction(struct ptx_parser *parser, struct ptx_instruction 
     instruction->opcode = opcode->text;
     instruction->loc = parser->loc;
     parse_modifiers(parser, instruction);
-    if (strcmp(opcode->text, "call") == 0)
+    if (strcmp(opcode->text, "call") == 0) {
         ptx_parse_call(parser);
-    else
+    } else {
         ptx_parse_operands(parser, instruction);
+    }
     instruction->text_bytes = parser->token.end - instruction->text_offset;
     instruction->operand_count = (uint32_t)(parser->operands.count - first);
     instruction->operands = ptx_commit_operands(parser, first);
     ptx_expect(parser, ';');
     place = ptx_add(parser, &parser->instructions, 1, sizeof(*place));
-    if (place != NULL)
+    if (place != NULL) {
         *place = *instruction;
+    }
 }
 
 static void parse_guarded(struct ptx_parser *parser)
@@ -68,8 +72,9 @@ static void parse_guarded(struct ptx_parser *parser)
 
     parse_guard(parser, &instruction);
     opcode = ptx_expect_word(parser, "an instruction");
-    if (opcode != NULL)
+    if (opcode != NULL) {
         parse_instruction(parser, &instruction, opcode);
+    }
 }
 
 /* "name:" or an instruction */
@@ -92,8 +97,9 @@ static void parse_labelled(struct ptx_parser *parser)
     default: break;
     }
     symbol = ptx_declare(parser, word, PTX_SYMBOL_LABEL);
-    if (symbol != NULL)
+    if (symbol != NULL) {
         symbol->label = (uint32_t)parser->instructions.count;
+    }
 }
 
 static void parse_directive(struct ptx_parser *parser)
@@ -109,14 +115,17 @@ static void parse_directive(struct ptx_parser *parser)
     case PTX_KEYWORD_const: ptx_parse_variables(parser, &(struct ptx_linkage){0}); break;
     case PTX_KEYWORD_extern:
         ptx_next(parser);
-        if (ptx_keyword_here(parser) == PTX_KEYWORD_shared)
+        if (ptx_keyword_here(parser) == PTX_KEYWORD_shared) {
             ptx_parse_variables(parser, &(struct ptx_linkage){.is_external = true});
-        else
+        } else {
             ptx_fail_unexpected(parser, ".shared");
+        }
         break;
     case PTX_KEYWORD_pragma:
-        while (!parser->failed && !ptx_at_mark(parser, ';') && parser->token.kind != PTX_TOKEN_END)
+        while (!parser->failed && !ptx_at_mark(parser, ';') &&
+               parser->token.kind != PTX_TOKEN_END) {
             ptx_next(parser);
+        }
         ptx_expect(parser, ';');
         break;
     default: ptx_fail_unexpected(parser, "a directive of function bodies");
@@ -134,8 +143,9 @@ void ptx_parse_body(struct ptx_parser *parser)
         } else if (ptx_at_mark(parser, '}')) {
             ptx_scope_close(parser);
             ptx_next(parser);
-            if (--depth == 0)
+            if (--depth == 0) {
                 return;
+            }
         } else if (ptx_at_mark(parser, '@')) {
             parse_guarded(parser);
         } else if (parser->token.kind == PTX_TOKEN_WORD) {

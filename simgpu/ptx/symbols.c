@@ -15,8 +15,9 @@ void ptx_scope_open(struct ptx_parser *parser)
         return;
     }
     scope = ptx_alloc(parser, 1, sizeof(*scope));
-    if (scope == NULL)
+    if (scope == NULL) {
         return;
+    }
     scope->parent = parent;
     scope->first_pending = parser->pending.count;
     if (parent != NULL) {
@@ -24,8 +25,9 @@ void ptx_scope_open(struct ptx_parser *parser)
         scope->ranges = parent->ranges;
     }
     /* The module, a function's parameters and its body share names in messages: number 0. */
-    if (scope->depth > 2)
+    if (scope->depth > 2) {
         scope->number = ++parser->scope_count;
+    }
     parser->scope = scope;
 }
 
@@ -35,8 +37,9 @@ static bool settle_pending(struct ptx_parser *parser, const struct ptx_pending *
 {
     const struct ptx_symbol *symbol = pending->name->symbol;
 
-    if (symbol == NULL || symbol->scope != scope)
+    if (symbol == NULL || symbol->scope != scope) {
         return false;
+    }
     if (symbol->kind == PTX_SYMBOL_LABEL) {
         if (pending->slot != NULL) {
             *pending->slot = symbol->label;
@@ -66,18 +69,21 @@ void ptx_scope_close(struct ptx_parser *parser)
     size_t kept = scope->first_pending;
 
     for (size_t i = scope->first_pending; i < parser->pending.count && !parser->failed; i++) {
-        if (settle_pending(parser, &pending[i], scope))
+        if (settle_pending(parser, &pending[i], scope)) {
             continue;
-        if (scope->depth <= 2) /* the body of a function */
+        }
+        if (scope->depth <= 2) { /* the body of a function */
             ptx_fail_at(parser, pending[i].line, "'%.100s' is not declared", pending[i].name->text);
+        }
         pending[kept++] = pending[i];
     }
     parser->pending.count = kept;
     for (struct ptx_symbol *symbol = scope->symbols; symbol != NULL; symbol = symbol->next) {
-        if (symbol->kind == PTX_SYMBOL_RANGE)
+        if (symbol->kind == PTX_SYMBOL_RANGE) {
             symbol->atom->range = symbol->outer;
-        else
+        } else {
             symbol->atom->symbol = symbol->outer;
+        }
     }
     parser->scope = scope->parent;
 }
@@ -88,8 +94,9 @@ static struct ptx_symbol *bind(struct ptx_parser *parser, struct ptx_scope *scop
     struct ptx_symbol **place = kind == PTX_SYMBOL_RANGE ? &atom->range : &atom->symbol;
     struct ptx_symbol *symbol = ptx_alloc(parser, 1, sizeof(*symbol));
 
-    if (symbol == NULL)
+    if (symbol == NULL) {
         return NULL;
+    }
     symbol->kind = kind;
     symbol->atom = atom;
     symbol->scope = scope;
@@ -105,15 +112,17 @@ struct ptx_symbol *ptx_declare(struct ptx_parser *parser, struct ptx_atom *atom,
 {
     const struct ptx_symbol *before;
 
-    if (atom == NULL || parser->failed)
+    if (atom == NULL || parser->failed) {
         return NULL;
+    }
     before = kind == PTX_SYMBOL_RANGE ? atom->range : atom->symbol;
     if (before != NULL && before->scope == parser->scope) {
         ptx_fail(parser, "'%.100s' is declared twice", atom->text);
         return NULL;
     }
-    if (kind == PTX_SYMBOL_RANGE)
+    if (kind == PTX_SYMBOL_RANGE) {
         parser->scope->ranges++;
+    }
     return bind(parser, parser->scope, atom, kind);
 }
 
@@ -129,17 +138,21 @@ static struct ptx_symbol *find_range(struct ptx_parser *parser, const struct ptx
         struct ptx_symbol *range;
         char digit = name->text[--end];
 
-        if (digit < '0' || digit > '9')
+        if (digit < '0' || digit > '9') {
             break;
+        }
         index += unit * (uint32_t)(digit - '0');
-        if (digit == '0' && name->length - end > 1)
+        if (digit == '0' && name->length - end > 1) {
             continue; /* the number would begin with a zero */
+        }
         prefix = ptx_names_find(&parser->store->names, name->text, end);
         range = prefix != NULL ? prefix->range : NULL;
-        while (range != NULL && index >= range->reg.count) /* %r<5> does not hide %r7 of %r<9> */
+        while (range != NULL && index >= range->reg.count) { /* %r<5> does not hide %r7 of %r<9> */
             range = range->outer;
-        if (range != NULL && (found == NULL || range->scope->depth > found->scope->depth))
+        }
+        if (range != NULL && (found == NULL || range->scope->depth > found->scope->depth)) {
             found = range;
+        }
     }
     return found;
 }
@@ -150,11 +163,13 @@ struct ptx_symbol *ptx_resolve(struct ptx_parser *parser, struct ptx_atom *atom)
     const struct ptx_symbol *range;
 
     /* A range in a scope further in hides the name; mostly there is none. */
-    if (symbol != NULL && symbol->scope->ranges == parser->scope->ranges)
+    if (symbol != NULL && symbol->scope->ranges == parser->scope->ranges) {
         return symbol;
+    }
     range = find_range(parser, atom);
-    if (range == NULL || (symbol != NULL && symbol->scope->depth >= range->scope->depth))
+    if (range == NULL || (symbol != NULL && symbol->scope->depth >= range->scope->depth)) {
         return symbol;
+    }
     symbol = bind(parser, range->scope, atom, PTX_SYMBOL_REGISTER);
     if (symbol != NULL) {
         symbol->reg = range->reg;
@@ -175,10 +190,12 @@ static const char *register_name(struct ptx_parser *parser, const struct ptx_sym
     size_t length = symbol->atom->length, extra;
     char *name;
 
-    if (symbol->scope->number != 0)
+    if (symbol->scope->number != 0) {
         snprintf(suffix, sizeof(suffix), "#%u", symbol->scope->number);
-    if (symbol->scope->number == 0 && symbol->reg.width == 1)
+    }
+    if (symbol->scope->number == 0 && symbol->reg.width == 1) {
         return symbol->atom->text;
+    }
     extra = strlen(component_name) + strlen(suffix) + 1;
     name = ptx_alloc(parser, 1, length + extra);
     if (name != NULL) {
@@ -196,8 +213,9 @@ uint32_t ptx_register_index(struct ptx_parser *parser, struct ptx_symbol *symbol
         struct ptx_register *made = ptx_add(parser, &parser->registers, symbol->reg.width,
                                             sizeof(*made));
 
-        if (made == NULL)
+        if (made == NULL) {
             return 0;
+        }
         for (unsigned i = 0; i < symbol->reg.width; i++) {
             made[i].name = register_name(parser, symbol, i);
             made[i].type = symbol->reg.type;
@@ -211,6 +229,7 @@ void ptx_pend(struct ptx_parser *parser, const struct ptx_pending *pending)
 {
     struct ptx_pending *added = ptx_add(parser, &parser->pending, 1, sizeof(*added));
 
-    if (added != NULL)
+    if (added != NULL) {
         *added = *pending;
+    }
 }

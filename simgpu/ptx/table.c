@@ -12,8 +12,9 @@ static struct ptx_array parse_names(struct ptx_parser *parser)
         struct ptx_atom *name = ptx_expect_word(parser, "a name");
         struct ptx_atom **place = ptx_add(parser, &names, 1, sizeof(struct ptx_atom *));
 
-        if (place != NULL)
+        if (place != NULL) {
             *place = name;
+        }
     } while (ptx_accept(parser, ',') && !parser->failed);
     return names;
 }
@@ -41,10 +42,11 @@ static void set_functions(struct ptx_parser *parser, struct ptx_table *table,
     for (uint32_t i = 0; functions != NULL && i < table->count && !parser->failed; i++) {
         const struct ptx_symbol *symbol = names[i]->symbol;
 
-        if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION)
+        if (symbol != NULL && symbol->kind == PTX_SYMBOL_FUNCTION) {
             functions[i] = symbol->function;
-        else
+        } else {
             ptx_fail(parser, "'%.100s' is not a function", names[i]->text);
+        }
     }
 }
 
@@ -69,22 +71,26 @@ static void parse_prototype(struct ptx_parser *parser, struct ptx_atom *name)
     struct ptx_prototype *prototype = ptx_alloc(parser, 1, sizeof(*prototype));
     struct ptx_symbol *symbol = ptx_declare(parser, name, PTX_SYMBOL_PROTOTYPE);
 
-    if (prototype == NULL || symbol == NULL)
+    if (prototype == NULL || symbol == NULL) {
         return;
+    }
     prototype->name = name->text;
     symbol->prototype = prototype;
     ptx_next(parser);
-    if (ptx_at_mark(parser, '('))
+    if (ptx_at_mark(parser, '(')) {
         prototype->returns = ptx_parse_params(parser, false, &prototype->return_count);
+    }
     ptx_expect_word(parser, "'_'");
-    if (ptx_at_mark(parser, '('))
+    if (ptx_at_mark(parser, '(')) {
         prototype->params = ptx_parse_params(parser, false, &prototype->param_count);
+    }
     while (parser->token.kind == PTX_TOKEN_DOT) {
         bool has_number = ptx_keyword_here(parser) != PTX_KEYWORD_noreturn;
 
         ptx_next(parser);
-        if (has_number) /* .abi_preserve */
+        if (has_number) { /* .abi_preserve */
             ptx_constant_unsigned(parser, UINT32_MAX, "number");
+        }
     }
 }
 
@@ -92,9 +98,10 @@ void ptx_parse_table(struct ptx_parser *parser, struct ptx_atom *name)
 {
     enum ptx_keyword keyword = ptx_keyword_here(parser);
 
-    if (keyword == PTX_KEYWORD_callprototype)
+    if (keyword == PTX_KEYWORD_callprototype) {
         parse_prototype(parser, name);
-    else
+    } else {
         parse_targets(parser, name, keyword == PTX_KEYWORD_branchtargets);
+    }
     ptx_expect(parser, ';');
 }

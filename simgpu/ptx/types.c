@@ -14,8 +14,9 @@ const struct ptx_type_info ptx_types[PTX_TYPES] = {
 enum ptx_type ptx_type_of(const char *word)
 {
     for (unsigned i = PTX_NO_TYPE + 1; i < PTX_TYPES; i++) {
-        if (strcmp(ptx_types[i].spelling, word) == 0)
+        if (strcmp(ptx_types[i].spelling, word) == 0) {
             return (enum ptx_type)i;
+        }
     }
     return PTX_NO_TYPE;
 }

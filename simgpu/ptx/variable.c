@@ -19,8 +19,9 @@ static size_t parse_align(struct ptx_parser *parser)
 
     ptx_next(parser);
     align = ptx_constant_unsigned(parser, PTX_MAX_ALIGN, "alignment");
-    if (align == 0 || (align & (align - 1)) != 0)
+    if (align == 0 || (align & (align - 1)) != 0) {
         ptx_fail(parser, "alignment must be a power of two");
+    }
     return (size_t)align;
 }
 
@@ -60,8 +61,9 @@ static void parse_pointee(struct ptx_parser *parser)
     case PTX_KEYWORD_local: ptx_next(parser); break;
     default: break;
     }
-    if (ptx_keyword_here(parser) == PTX_KEYWORD_align)
+    if (ptx_keyword_here(parser) == PTX_KEYWORD_align) {
         parse_align(parser);
+    }
 }
 
 /* Everything between the space and the name. */
@@ -89,18 +91,21 @@ static void parse_specifiers(struct ptx_parser *parser, struct ptx_declaration *
         }
         ptx_next(parser);
     }
-    if (declaration->type == PTX_NO_TYPE)
+    if (declaration->type == PTX_NO_TYPE) {
         ptx_fail_unexpected(parser, "a type");
-    if (ptx_types[declaration->type].bytes * declaration->vector > 16 && declaration->vector > 1)
+    }
+    if (ptx_types[declaration->type].bytes * declaration->vector > 16 && declaration->vector > 1) {
         ptx_fail(parser, "a vector has at most 16 bytes");
+    }
 }
 
 static struct declarator parse_declarator(struct ptx_parser *parser)
 {
     struct declarator declarator = {.name = ptx_expect_word(parser, "a name")};
 
-    if (ptx_at_mark(parser, '<'))
+    if (ptx_at_mark(parser, '<')) {
         ptx_fail(parser, "numbered names are for registers");
+    }
     while (ptx_accept(parser, '[')) {
         uint64_t *dim = &declarator.dims[declarator.dim_count];
 
@@ -109,10 +114,12 @@ static struct declarator parse_declarator(struct ptx_parser *parser)
             ptx_fail(parser, "more than %u dimensions", (unsigned)MAX_DIMENSIONS);
             break;
         }
-        if (!ptx_at_mark(parser, ']'))
+        if (!ptx_at_mark(parser, ']')) {
             *dim = ptx_constant_unsigned(parser, PTX_MAX_VARIABLE_BYTES, "array size");
-        if (*dim == 0 && declarator.dim_count > 0)
+        }
+        if (*dim == 0 && declarator.dim_count > 0) {
             ptx_fail(parser, "only the first dimension may be left out or 0");
+        }
         declarator.dim_count++;
         ptx_expect(parser, ']');
     }
@@ -127,12 +134,14 @@ static void set_size(struct ptx_parser *parser, struct ptx_variable *variable,
     for (unsigned i = 0; i < declarator->dim_count; i++) {
         bool is_open = i == 0 && declarator->dims[0] == 0;
 
-        if (__builtin_mul_overflow(bytes, is_open ? 1 : declarator->dims[i], &bytes))
+        if (__builtin_mul_overflow(bytes, is_open ? 1 : declarator->dims[i], &bytes)) {
             bytes = UINT64_MAX;
+        }
     }
     variable->bytes = declarator->is_array && declarator->dims[0] == 0 ? 0 : (size_t)bytes;
-    if (bytes > (variable->space == PTX_PARAM ? PTX_MAX_PARAM_BYTES : PTX_MAX_VARIABLE_BYTES))
+    if (bytes > (variable->space == PTX_PARAM ? PTX_MAX_PARAM_BYTES : PTX_MAX_VARIABLE_BYTES)) {
         ptx_fail(parser, "'%.100s' is too large", variable->name);
+    }
 }
 
 static void describe(struct ptx_parser *parser, struct ptx_variable *variable,
@@ -149,8 +158,9 @@ static void describe(struct ptx_parser *parser, struct ptx_variable *variable,
     variable->is_visible = declaration->linkage.is_visible;
     variable->is_external = declaration->linkage.is_external;
     set_size(parser, variable, declarator);
-    if (declaration->type == PTX_PRED && declaration->space != PTX_REG)
+    if (declaration->type == PTX_PRED && declaration->space != PTX_REG) {
         ptx_fail(parser, "a variable cannot be .pred");
+    }
 }
 
 /* The variable a name already stands for, if one of both declarations is `extern`. */
@@ -161,8 +171,9 @@ static struct ptx_variable *find_before(struct ptx_parser *parser,
     struct ptx_symbol *symbol = name->symbol;
 
     if (symbol == NULL || symbol->scope != parser->scope || symbol->kind != PTX_SYMBOL_VARIABLE ||
-        !(variable->is_external || symbol->variable->is_external))
+        !(variable->is_external || symbol->variable->is_external)) {
         return NULL;
+    }
     if (variable->space != symbol->variable->space || variable->type != symbol->variable->type) {
         ptx_fail(parser, "'%.100s' is declared differently elsewhere", name->text);
         return NULL;
@@ -178,8 +189,9 @@ static void list_variable(struct ptx_parser *parser, struct ptx_variable *variab
     struct ptx_array *list = is_local ? &parser->locals : &parser->variables;
     struct ptx_variable **place = ptx_add(parser, list, 1, sizeof(struct ptx_variable *));
 
-    if (place == NULL)
+    if (place == NULL) {
         return;
+    }
     *place = variable;
     variable->index = (uint32_t)(list->count - 1);
     variable->function = is_local ? parser->function : NULL;
@@ -191,11 +203,13 @@ static void declare_variable(struct ptx_parser *parser, const struct ptx_declara
     struct ptx_variable described = {0}, *variable;
 
     describe(parser, &described, declaration, &declarator);
-    if (parser->failed)
+    if (parser->failed) {
         return;
+    }
     variable = find_before(parser, &described, declarator.name);
-    if (variable != NULL && described.is_external)
+    if (variable != NULL && described.is_external) {
         return;
+    }
     if (variable != NULL) {
         described.index = variable->index;
         *variable = described;
@@ -203,15 +217,17 @@ static void declare_variable(struct ptx_parser *parser, const struct ptx_declara
         struct ptx_symbol *symbol = ptx_declare(parser, declarator.name, PTX_SYMBOL_VARIABLE);
 
         variable = ptx_alloc(parser, 1, sizeof(*variable));
-        if (symbol == NULL || variable == NULL)
+        if (symbol == NULL || variable == NULL) {
             return;
+        }
         *variable = described;
         symbol->variable = variable;
         list_variable(parser, variable);
     }
     if (ptx_accept(parser, '=')) {
-        if (variable->vector > 1)
+        if (variable->vector > 1) {
             declarator.dims[declarator.dim_count++] = variable->vector;
+        }
         ptx_parse_initial(parser, variable, declarator.dims, declarator.dim_count);
     } else if (declarator.is_array && declarator.dims[0] == 0 && !variable->is_external) {
         ptx_fail(parser, "'%.100s' has no size", variable->name);
@@ -238,8 +254,9 @@ void ptx_parse_variables(struct ptx_parser *parser, const struct ptx_linkage *li
 
     ptx_next(parser);
     if (declaration.space == PTX_CONST && ptx_accept(parser, '[')) { /* banks of old versions */
-        if (ptx_constant_unsigned(parser, 10, "constant bank") != 0)
+        if (ptx_constant_unsigned(parser, 10, "constant bank") != 0) {
             ptx_fail(parser, "constant banks other than 0 are not supported");
+        }
         ptx_expect(parser, ']');
     }
     parse_specifiers(parser, &declaration);
@@ -262,8 +279,9 @@ static void parse_param(struct ptx_parser *parser, struct ptx_variable *variable
     parse_specifiers(parser, &declaration);
     declarator = parse_declarator(parser);
     describe(parser, variable, &declaration, &declarator);
-    if (declaration.space == PTX_REG && (declarator.is_array || declaration.vector > 1))
+    if (declaration.space == PTX_REG && (declarator.is_array || declaration.vector > 1)) {
         ptx_fail(parser, "a register parameter is neither array nor vector");
+    }
 }
 
 static void bind_param(struct ptx_parser *parser, struct ptx_variable *variable)
@@ -271,15 +289,17 @@ static void bind_param(struct ptx_parser *parser, struct ptx_variable *variable)
     struct ptx_atom *name = ptx_intern(parser, variable->name, strlen(variable->name));
     struct ptx_symbol *symbol;
 
-    if (name == NULL || strcmp(name->text, "_") == 0)
+    if (name == NULL || strcmp(name->text, "_") == 0) {
         return;
+    }
     if (variable->space == PTX_REG) {
         ptx_declare_register_param(parser, variable, name);
         return;
     }
     symbol = ptx_declare(parser, name, PTX_SYMBOL_VARIABLE);
-    if (symbol != NULL)
+    if (symbol != NULL) {
         symbol->variable = variable;
+    }
 }
 
 struct ptx_variable *ptx_parse_params(struct ptx_parser *parser, bool bind, uint32_t *count)
@@ -291,19 +311,22 @@ struct ptx_variable *ptx_parse_params(struct ptx_parser *parser, bool bind, uint
     while (!parser->failed && !ptx_at_mark(parser, ')')) {
         struct ptx_variable *param = ptx_add(parser, &list, 1, sizeof(*param));
 
-        if (param == NULL)
+        if (param == NULL) {
             break;
+        }
         param->index = (uint32_t)(list.count - 1);
         param->function = bind ? parser->function : NULL;
         parse_param(parser, param);
-        if (!ptx_accept(parser, ','))
+        if (!ptx_accept(parser, ',')) {
             break;
+        }
     }
     ptx_expect(parser, ')');
     *count = (uint32_t)list.count;
     params = ptx_settle(parser, &list, sizeof(*params));
     ptx_array_free(&list);
-    for (uint32_t i = 0; bind && params != NULL && i < *count; i++)
+    for (uint32_t i = 0; bind && params != NULL && i < *count; i++) {
         bind_param(parser, &params[i]);
+    }
     return params;
 }

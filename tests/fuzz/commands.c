@@ -26,8 +26,9 @@ void __wrap_argp_error(const struct argp_state *state, const char *format, ...);
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
                           int *index, void *input)
 {
-    if (__real_argp_parse(argp, argc, argv, flags | ARGP_NO_EXIT, index, input) != 0)
+    if (__real_argp_parse(argp, argc, argv, flags | ARGP_NO_EXIT, index, input) != 0) {
         longjmp(refused, 1);
+    }
     return 0;
 }
 
@@ -54,12 +55,14 @@ static size_t character(const uint8_t *text, size_t bytes, uint32_t *code)
                     : text[0] < 0xf5 ? 4
                                      : 0;
 
-    if (length == 0 || length > bytes)
+    if (length == 0 || length > bytes) {
         return 0;
+    }
     *code = length == 1 ? text[0] : text[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80)
+        if ((text[i] & 0xc0) != 0x80) {
             return 0;
+        }
         *code = *code << 6 | (text[i] & 0x3f);
     }
     return length;
@@ -95,8 +98,9 @@ static int redirect(int stream, const char *name)
     int saved = dup(stream),
         file = open(gmt_fuzz_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 
-    if (saved < 0 || file < 0 || dup2(file, stream) < 0)
+    if (saved < 0 || file < 0 || dup2(file, stream) < 0) {
         exit(2);
+    }
     close(file);
     return saved;
 }
@@ -115,8 +119,9 @@ static int dispatch(int argc, char **argv)
 {
     const struct gmt_command *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
 
-    if (setjmp(refused) != 0)
+    if (setjmp(refused) != 0) {
         return GMT_EXIT_USAGE;
+    }
     return command == NULL ? gmt_commands[GMT_COMMAND_ANALYZE].run(argc, argv)
                            : command->run(argc - 1, argv + 1);
 }
@@ -126,26 +131,32 @@ int gmt_fuzz_command(const char *const *words, enum gmt_fuzz_shown shown)
     char *argv[MOST_WORDS + 2] = {strdup("gmanalyze")}, *copies[MOST_WORDS + 2];
     int argc = 1, status, out, error, here = open(".", O_PATH | O_CLOEXEC);
 
-    for (; words[argc - 1] != NULL && argc < MOST_WORDS; argc++)
+    for (; words[argc - 1] != NULL && argc < MOST_WORDS; argc++) {
         argv[argc] = strdup(words[argc - 1]);
+    }
     memcpy(copies, argv, sizeof(copies)); /* argp changes their order */
     fflush(NULL);
     out = redirect(STDOUT_FILENO, "stdout");
     error = redirect(STDERR_FILENO, "stderr");
-    if (chdir(gmt_fuzz_folder()) != 0)
+    if (chdir(gmt_fuzz_folder()) != 0) {
         exit(2);
+    }
     status = dispatch(argc, argv);
     fflush(NULL);
-    if (fchdir(here) != 0)
+    if (fchdir(here) != 0) {
         exit(2);
+    }
     restore(STDOUT_FILENO, out);
     restore(STDERR_FILENO, error);
     close(here);
-    for (int i = 0; i < argc; i++)
+    for (int i = 0; i < argc; i++) {
         free(copies[i]);
-    if (shown >= GMT_FUZZ_MESSAGES)
+    }
+    if (shown >= GMT_FUZZ_MESSAGES) {
         require_printable(gmt_fuzz_path("stderr"));
-    if (shown >= GMT_FUZZ_TEXT)
+    }
+    if (shown >= GMT_FUZZ_TEXT) {
         require_printable(gmt_fuzz_path("stdout"));
+    }
     return status;
 }

@@ -105,17 +105,20 @@ static void load_seeds(char *path, size_t limit)
     size_t before = seed_count;
 
     for (FTSENT *entry; folder != NULL && (entry = fts_read(folder)) != NULL;) {
-        if (entry->fts_info != FTS_F)
+        if (entry->fts_info != FTS_F) {
             continue;
+        }
         seeds = reallocarray(seeds, seed_count + 1, sizeof(*seeds));
-        if (seeds == NULL)
+        if (seeds == NULL) {
             exit(2);
+        }
         struct input *input = &seeds[seed_count++];
         input->data = gmt_fuzz_read(entry->fts_path, &input->bytes);
         input->bytes = input->bytes < limit ? input->bytes : limit;
     }
-    if (folder != NULL)
+    if (folder != NULL) {
         fts_close(folder);
+    }
     if (seed_count == before) {
         fprintf(stderr, "no inputs in %s\n", path);
         exit(2);
@@ -131,8 +134,9 @@ static size_t splice_seed(uint64_t *state, uint8_t *data, size_t bytes, size_t l
     size_t from = gmt_fuzz_below(state, other->bytes), to = gmt_fuzz_below(state, bytes);
     size_t count = 1 + gmt_fuzz_below(state, 512);
 
-    if (from + count > other->bytes || to + count > bytes || bytes + count > limit)
+    if (from + count > other->bytes || to + count > bytes || bytes + count > limit) {
         return bytes;
+    }
     if (gmt_fuzz_below(state, 2) == 0) {
         memmove(data + to + count, data + to, bytes - to);
         bytes += count;
@@ -149,15 +153,17 @@ static void make_input(const struct options *options, struct shared *shared, uin
 
     memcpy(shared->data, seed->data, seed->bytes);
     shared->bytes = seed->bytes;
-    if (number < seed_count)
+    if (number < seed_count) {
         return;
+    }
     mutate_state = gmt_fuzz_random(&state);
     shared->bytes = LLVMFuzzerCustomMutator != NULL
                         ? LLVMFuzzerCustomMutator(shared->data, shared->bytes, options->limit,
                                                   (unsigned)gmt_fuzz_random(&state))
                         : LLVMFuzzerMutate(shared->data, shared->bytes, options->limit);
-    if (LLVMFuzzerCustomMutator == NULL && gmt_fuzz_below(&state, 8) == 0)
+    if (LLVMFuzzerCustomMutator == NULL && gmt_fuzz_below(&state, 8) == 0) {
         shared->bytes = splice_seed(&state, shared->data, shared->bytes, options->limit);
+    }
 }
 
 static void execute(const struct options *options, struct shared *shared)
@@ -168,8 +174,9 @@ static void execute(const struct options *options, struct shared *shared)
     struct itimerval limit = {
         .it_value.tv_sec = (time_t)(options->cpu_s * (shared->bytes / MIB + 2))};
 
-    if (exact == NULL)
+    if (exact == NULL) {
         exit(2);
+    }
     memcpy(exact, shared->data, shared->bytes);
     gmt_fuzz_memory_begin();
     setitimer(ITIMER_PROF, &limit, NULL); /* SIGPROF ends the child, SIGALRM too */
@@ -199,12 +206,14 @@ static void execute(const struct options *options, struct shared *shared)
 static void run_child(const struct options *options, struct shared *shared, uint64_t number,
                       uint64_t end_ns, int log)
 {
-    if (dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
+    if (dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0) {
         exit(2);
+    }
     for (; number < options->runs && (number < seed_count || clock_ns(CLOCK_MONOTONIC) < end_ns);
          number++) {
-        if (ftruncate(log, 0) != 0)
+        if (ftruncate(log, 0) != 0) {
             exit(2);
+        }
         shared->number = number;
         make_input(options, shared, number);
         execute(options, shared);
@@ -219,8 +228,9 @@ static void save(const char *path, const void *data, size_t bytes)
 {
     FILE *file = fopen(path, "we");
 
-    if (file == NULL || fwrite(data, 1, bytes, file) != bytes || fclose(file) != 0)
+    if (file == NULL || fwrite(data, 1, bytes, file) != bytes || fclose(file) != 0) {
         perror(path);
+    }
 }
 
 static void report(const struct options *options, const struct shared *shared, const char *target,
@@ -231,22 +241,26 @@ static void report(const struct options *options, const struct shared *shared, c
     uint8_t *text = gmt_fuzz_read(log, &bytes),
             *printed = gmt_fuzz_read(gmt_fuzz_path("stderr"), &more);
 
-    if (options->failures != NULL)
+    if (options->failures != NULL) {
         (void)mkdir(options->failures, 0777);
+    }
     snprintf(path, sizeof(path), "%s/%s-%llu-%llu", options->failures, target,
              (unsigned long long)options->seed, (unsigned long long)shared->number);
     snprintf(text_path, sizeof(text_path), "%s.log", path);
     save(path, shared->data, shared->bytes);
     text = realloc(text, bytes + more + 1);
-    if (text != NULL && printed != NULL && more > 0)
+    if (text != NULL && printed != NULL && more > 0) {
         memcpy(text + bytes, printed, more);
-    if (text != NULL)
+    }
+    if (text != NULL) {
         save(text_path, text, bytes + more);
+    }
     fprintf(stderr, "%s: input %llu failed (%s%d), saved as %s\n", target,
             (unsigned long long)shared->number, WIFSIGNALED(status) ? "signal " : "exit status ",
             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), path);
-    if (!options->keep_going && text != NULL)
+    if (!options->keep_going && text != NULL) {
         fprintf(stderr, "%.*s\n", (int)(bytes + more < 6000 ? bytes + more : 6000), text);
+    }
     free(text);
     free(printed);
 }
@@ -274,23 +288,28 @@ static int run(const struct options *options, const char *target)
     uint64_t failures = 0, next = options->first;
     uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + options->seconds * UINT64_C(1000000000);
 
-    if (shared == MAP_FAILED || file < 0)
+    if (shared == MAP_FAILED || file < 0) {
         return 2;
+    }
     for (;;) {
         int status;
         pid_t child = fork();
 
-        if (child == 0)
+        if (child == 0) {
             run_child(options, shared, next, end_ns, file);
-        if (child < 0 || waitpid(child, &status, 0) != child)
+        }
+        if (child < 0 || waitpid(child, &status, 0) != child) {
             return 2;
-        if (status == 0)
+        }
+        if (status == 0) {
             break;
+        }
         report(options, shared, target, status, log);
         failures++;
         next = shared->number + 1;
-        if (!options->keep_going)
+        if (!options->keep_going) {
             break;
+        }
     }
     summarize(target, options, shared, failures);
     close(file);
@@ -343,8 +362,9 @@ static struct options parse_options(int argc, char **argv)
         default: fprintf(stderr, usage, argv[0]); exit(option == 'h' ? 0 : 2);
         }
     }
-    if (!timed)
+    if (!timed) {
         options.seconds = options.runs != UINT64_MAX ? 1000000 : 10;
+    }
     return options;
 }
 
@@ -354,18 +374,21 @@ int main(int argc, char **argv)
     const char *target = strrchr(argv[0], '/') != NULL ? strrchr(argv[0], '/') + 1 : argv[0];
     int status;
 
-    for (int i = optind; i < argc; i++)
+    for (int i = optind; i < argc; i++) {
         load_seeds(argv[i], options.limit);
+    }
     if (seed_count == 0) {
         fprintf(stderr, usage, argv[0]);
         return 2;
     }
     (void)setenv("GMT_FUZZ_FOLDER", gmt_fuzz_folder(), 1);
-    if (LLVMFuzzerInitialize != NULL)
+    if (LLVMFuzzerInitialize != NULL) {
         (void)LLVMFuzzerInitialize(&argc, &argv);
+    }
     status = run(&options, target);
-    for (size_t i = 0; i < seed_count; i++)
+    for (size_t i = 0; i < seed_count; i++) {
         free(seeds[i].data);
+    }
     free(seeds);
     return status;
 }

@@ -28,11 +28,13 @@ static void look_up(const struct gmt_cubin_code *code, const struct gmt_cubin *l
         struct gmt_cubin_place places[LEVELS];
         struct gmt_cubin_op op = {0};
 
-        if (code != NULL && gmt_cubin_code_at(code, function, offset, &op))
+        if (code != NULL && gmt_cubin_code_at(code, function, offset, &op)) {
             GMT_FUZZ_REQUIRE(op.name == NULL || strlen(op.name) + strlen(op.suffix) < 32);
+        }
         size_t depth = lines != NULL ? gmt_cubin_place(lines, function, offset, places, LEVELS) : 0;
-        for (size_t level = 0; level < depth && level < LEVELS; level++)
+        for (size_t level = 0; level < depth && level < LEVELS; level++) {
             GMT_FUZZ_REQUIRE(places[level].file == NULL || strlen(places[level].file) < UINT32_MAX);
+        }
     }
 }
 
@@ -49,10 +51,12 @@ static void read_cubin(const uint8_t *data, size_t bytes)
         char name[128];
         size_t length = 0;
 
-        if (data[i] != '_' || data[i + 1] != 'Z')
+        if (data[i] != '_' || data[i + 1] != 'Z') {
             continue;
-        while (i + length < bytes && length < sizeof(name) - 1 && isgraph(data[i + length]))
+        }
+        while (i + length < bytes && length < sizeof(name) - 1 && isgraph(data[i + length])) {
             length++;
+        }
         memcpy(name, data + i, length);
         name[length] = '\0';
         look_up(code, lines, name);
@@ -76,8 +80,9 @@ static void name_frames(const char *path)
     char *sql = sqlite3_mprintf(rows, path);
     sqlite3 *db = NULL;
 
-    if (sql == NULL || gmt_database_create(":memory:", "", &db) != 0)
+    if (sql == NULL || gmt_database_create(":memory:", "", &db) != 0) {
         exit(2);
+    }
     GMT_FUZZ_REQUIRE(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
     GMT_FUZZ_REQUIRE(gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS) == 0);
     sqlite3_free(sql);

@@ -34,11 +34,13 @@ static void check_operand(const struct ptx_function *function, const struct ptx_
     GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_FUNCTION || operand->function != NULL);
     GMT_FUZZ_REQUIRE(operand->kind != PTX_OPERAND_ADDRESS || operand->count > 0);
     if (operand->kind == PTX_OPERAND_TABLE && operand->table->labels != NULL) {
-        for (uint32_t i = 0; i < operand->table->count; i++)
+        for (uint32_t i = 0; i < operand->table->count; i++) {
             GMT_FUZZ_REQUIRE(operand->table->labels[i] <= function->instruction_count);
+        }
     }
-    for (uint32_t i = 0; i < operand->count; i++)
+    for (uint32_t i = 0; i < operand->count; i++) {
         check_operand(function, &operand->items[i]);
+    }
 }
 
 static void check_function(const struct ptx_module *module, const struct ptx_function *function)
@@ -53,12 +55,14 @@ static void check_function(const struct ptx_module *module, const struct ptx_fun
         GMT_FUZZ_REQUIRE((size_t)instruction->text_offset + instruction->text_bytes <=
                          module->text_bytes);
         GMT_FUZZ_REQUIRE(!instruction->guarded || instruction->guard < function->register_count);
-        for (uint32_t j = 0; j < instruction->operand_count; j++)
+        for (uint32_t j = 0; j < instruction->operand_count; j++) {
             check_operand(function, &instruction->operands[j]);
+        }
     }
     if (meet != NULL && ptx_reconvergence(function, meet) == 0) {
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             GMT_FUZZ_REQUIRE(meet[i] < count || meet[i] == PTX_NO_RECONVERGENCE);
+        }
     }
     free(meet);
 }
@@ -89,8 +93,9 @@ static uint64_t variable_bytes(const struct ptx_module *module)
             GMT_FUZZ_REQUIRE(relocation->at + relocation->bytes <= variable->bytes);
             GMT_FUZZ_REQUIRE((relocation->variable != NULL) != (relocation->function != NULL));
         }
-        if (variable->space == PTX_GLOBAL || variable->space == PTX_CONST)
+        if (variable->space == PTX_GLOBAL || variable->space == PTX_CONST) {
             bytes += variable->bytes < GLOBAL_BYTES ? variable->bytes : GLOBAL_BYTES + 1;
+        }
     }
     return bytes;
 }
@@ -116,12 +121,13 @@ static void map_globals(struct memory *memory, struct sim_module *module)
     size_t count = sim_module_globals(module, &globals);
 
     for (size_t i = 0; i < count && memory->count < REGIONS; i++) {
-        if (globals[i].bytes != 0)
+        if (globals[i].bytes != 0) {
             memory->regions[memory->count++] = (struct sim_region){
                 .base = (uint64_t)(uintptr_t)globals[i].data,
                 .bytes = globals[i].bytes,
                 .flags = SIM_REGION_GLOBAL | (globals[i].is_const ? SIM_REGION_CONST : 0U),
                 .name = globals[i].name};
+        }
     }
     qsort(memory->regions, memory->count, sizeof(memory->regions[0]), by_base);
 }
@@ -139,10 +145,11 @@ static void fill_params(uint64_t *params, const struct sim_kernel_info *info,
 
         GMT_FUZZ_REQUIRE(info->params[i].offset + info->params[i].bytes <= info->param_bytes);
         GMT_FUZZ_REQUIRE(info->param_bytes <= (size_t)PARAM_WORDS * 8);
-        if (info->params[i].bytes == 8)
+        if (info->params[i].bytes == 8) {
             memcpy(at, &pointer, 8);
-        else if (info->params[i].bytes >= 4)
+        } else if (info->params[i].bytes >= 4) {
             memcpy(at, &number, 4);
+        }
     }
 }
 
@@ -181,14 +188,16 @@ static void run_module(struct sim_module *module)
 {
     struct memory memory = {.array = aligned_alloc(256, ARRAY_BYTES)};
 
-    if (memory.array == NULL)
+    if (memory.array == NULL) {
         return;
+    }
     memset(memory.array, 0, ARRAY_BYTES);
     memory.regions[memory.count++] = (struct sim_region){
         .base = (uint64_t)(uintptr_t)memory.array, .bytes = ARRAY_BYTES, .id = 1};
     map_globals(&memory, module);
-    for (size_t i = 0; i < sim_module_kernel_count(module) && i < 8; i++)
+    for (size_t i = 0; i < sim_module_kernel_count(module) && i < 8; i++) {
         run_kernel(sim_module_kernel(module, i), &memory);
+    }
     sim_print_flush();
     free(memory.array);
 }
@@ -204,10 +213,12 @@ static void execute_ptx(const char *text, size_t bytes)
 
     GMT_FUZZ_REQUIRE(ptx != NULL || parse_error.text[0] != '\0');
     GMT_FUZZ_REQUIRE(ptx != NULL || strchr(parse_error.text, '\n') == NULL);
-    if (ptx == NULL)
+    if (ptx == NULL) {
         return;
-    for (uint32_t i = 0; i < ptx->function_count; i++)
+    }
+    for (uint32_t i = 0; i < ptx->function_count; i++) {
         check_function(ptx, ptx->functions[i]);
+    }
     check_locs(ptx);
     if (variable_bytes(ptx) > GLOBAL_BYTES) { /* legal, but slow to make again and again */
         ptx_free(ptx);
@@ -215,8 +226,9 @@ static void execute_ptx(const char *text, size_t bytes)
     }
     module = sim_module_new(ptx, &error);
     GMT_FUZZ_REQUIRE(module != NULL || error.text[0] != '\0');
-    if (module == NULL)
+    if (module == NULL) {
         return;
+    }
     run_module(module);
     sim_module_free(module);
 }

@@ -15,8 +15,9 @@ static void use_memory(size_t bytes)
 {
     volatile uint8_t *memory = malloc(bytes);
 
-    for (size_t i = 0; memory != NULL && i < bytes; i += 4096)
+    for (size_t i = 0; memory != NULL && i < bytes; i += 4096) {
         memory[i] = 1;
+    }
     free((uint8_t *)(uintptr_t)memory);
 }
 
@@ -24,17 +25,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     volatile int64_t number = INT64_MAX;
 
-    if (is("crash", data, bytes))
+    if (is("crash", data, bytes)) {
         (void)raise(SIGSEGV);
-    if (is("promise", data, bytes))
+    }
+    if (is("promise", data, bytes)) {
         GMT_FUZZ_REQUIRE(data[0] != 'p');
-    if (is("exit", data, bytes))
+    }
+    if (is("exit", data, bytes)) {
         exit(3);
-    if (is("memory", data, bytes))
+    }
+    if (is("memory", data, bytes)) {
         use_memory((size_t)1 << 30);
-    if (is("overflow", data, bytes))
+    }
+    if (is("overflow", data, bytes)) {
         number = number + 1;
-    while (is("time", data, bytes))
+    }
+    while (is("time", data, bytes)) {
         number = 0;
+    }
     return 0;
 }

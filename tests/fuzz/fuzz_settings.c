@@ -63,8 +63,9 @@ static size_t cut(char *text, const char *words[MOST_LINES + 1])
     size_t count = 0;
 
     for (char *word = strtok_r(text, "\n", &rest); word != NULL && count < MOST_LINES;
-         word = strtok_r(NULL, "\n", &rest))
+         word = strtok_r(NULL, "\n", &rest)) {
         words[count++] = word;
+    }
     words[count] = NULL;
     return count;
 }
@@ -78,8 +79,9 @@ static bool is_harmless(const char *word)
 static void run_words(const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count && words[i] != NULL; i++) {
-        if (!is_harmless(words[i]))
+        if (!is_harmless(words[i])) {
             return;
+        }
     }
     (void)gmt_fuzz_command(words, GMT_FUZZ_NOTHING);
 }
@@ -94,8 +96,9 @@ static void set_variables(const char *const *words, size_t count)
         const char *equals = strchr(words[i], '=');
         char name[64];
 
-        if (equals == NULL || equals == words[i] || equals - words[i] >= (ptrdiff_t)sizeof(name))
+        if (equals == NULL || equals == words[i] || equals - words[i] >= (ptrdiff_t)sizeof(name)) {
             continue;
+        }
         snprintf(name, sizeof(name), "%.*s", (int)(equals - words[i]), words[i]);
         (void)setenv(name, equals + 1, 1);
     }
@@ -107,10 +110,12 @@ static void set_variables(const char *const *words, size_t count)
         gmt_options.counter_budget >= 0 &&
         (gmt_options.counter_budget <= 1 || gmt_options.counter_budget == GMT_UNLIMITED_BUDGET));
     GMT_FUZZ_REQUIRE(gmt_options.spool_limit_bytes >= 1 << 20);
-    if (gmt_output_expand(gmt_options.output, path, sizeof(path)) == 0)
+    if (gmt_output_expand(gmt_options.output, path, sizeof(path)) == 0) {
         GMT_FUZZ_REQUIRE(strlen(path) < sizeof(path));
-    if (gmt_output_expand(gmt_options.output, small, sizeof(small)) == 0)
+    }
+    if (gmt_output_expand(gmt_options.output, small, sizeof(small)) == 0) {
         GMT_FUZZ_REQUIRE(strlen(small) < sizeof(small));
+    }
     clearenv();
 }
 
@@ -119,8 +124,9 @@ static bool is(const char *word, const uint8_t **data, size_t *bytes)
 {
     size_t length = strlen(word);
 
-    if (*bytes <= length || memcmp(*data, word, length) != 0 || (*data)[length] != '\n')
+    if (*bytes <= length || memcmp(*data, word, length) != 0 || (*data)[length] != '\n') {
         return false;
+    }
     *data += length + 1;
     *bytes -= length + 1;
     return true;
@@ -133,15 +139,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     gmt_fuzz_sweep();
     gmt_fuzz_write("t.db", good, good_bytes);
-    if (is("model", &data, &bytes))
+    if (is("model", &data, &bytes)) {
         read_model(data, bytes);
-    else if (is("budget", &data, &bytes))
+    } else if (is("budget", &data, &bytes)) {
         read_budget(data, bytes);
+    }
     text = strndup((const char *)data, bytes);
-    if (text != NULL && is("line", &data, &bytes))
+    if (text != NULL && is("line", &data, &bytes)) {
         run_words(words + 1, cut(text, words) - 1);
-    else if (text != NULL && is("variables", &data, &bytes))
+    } else if (text != NULL && is("variables", &data, &bytes)) {
         set_variables(words + 1, cut(text, words) - 1);
+    }
     free(text);
     return 0;
 }
@@ -153,7 +161,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsign
     size_t head = end != NULL ? (size_t)(end - data) + 1 : 0;
 
     /* What it is stays, mostly. */
-    if (gmt_fuzz_below(&state, 32) == 0)
+    if (gmt_fuzz_below(&state, 32) == 0) {
         head = 0;
+    }
     return head + gmt_fuzz_mutate_text(&state, data + head, bytes - head, limit - head);
 }

@@ -26,12 +26,14 @@ static const uint8_t *next_file(const uint8_t *data, size_t bytes, size_t *at,
 {
     const uint8_t *content;
 
-    if (bytes - *at < sizeof(*file))
+    if (bytes - *at < sizeof(*file)) {
         return NULL;
+    }
     memcpy(file, data + *at, sizeof(*file));
     content = data + *at + sizeof(*file);
-    if (file->stored > bytes - *at - sizeof(*file))
+    if (file->stored > bytes - *at - sizeof(*file)) {
         file->stored = bytes - *at - sizeof(*file);
+    }
     *at += sizeof(*file) + (size_t)file->stored;
     return content;
 }
@@ -51,18 +53,21 @@ static void unpack(const uint8_t *data, size_t bytes, const char *folder)
     int directory;
 
     if (mkdir(folder, 0700) != 0 ||
-        (directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+        (directory = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) {
         exit(2);
+    }
     for (int i = 0; i < MOST_FILES && (content = next_file(data, bytes, &at, &file)) != NULL; i++) {
         int fd = is_plain(file.name)
                      ? openat(directory, file.name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
                      : -1;
 
-        if (fd < 0)
+        if (fd < 0) {
             continue;
+        }
         if (write(fd, content, file.stored) != (ssize_t)file.stored ||
-            ftruncate(fd, (off_t)(file.bytes < MOST_BYTES ? file.bytes : MOST_BYTES)) != 0)
+            ftruncate(fd, (off_t)(file.bytes < MOST_BYTES ? file.bytes : MOST_BYTES)) != 0) {
             exit(2);
+        }
         /* An old file: what has just been made may still be filled in, and is waited for. */
         (void)futimens(fd, (struct timespec[]){{.tv_sec = 1000000000}, {.tv_sec = 1000000000}});
         close(fd);
@@ -86,8 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     gmt_fuzz_sweep();
     unpack(data, bytes, gmt_fuzz_path(is_own ? "t.db.spool" : "mailed.db.spool"));
-    if (!is_own)
+    if (!is_own) {
         require_made_or_refused(gmt_fuzz_command(other, GMT_FUZZ_TEXT));
+    }
     require_made_or_refused(gmt_fuzz_command(own, GMT_FUZZ_TEXT));
     require_made_or_refused(gmt_fuzz_command(check, GMT_FUZZ_TEXT));
     return 0;
@@ -152,8 +158,9 @@ static void change_record(uint64_t *state, const struct slots *slots)
         memmove(record + 4, slots->first + other * GMT_SLOT_BYTES + 4, GMT_SLOT_BYTES - 4);
         break;
     case 2: /* another record whole */
-        if (length >= other_length)
+        if (length >= other_length) {
             memmove(record, slots->first + other * GMT_SLOT_BYTES, other_length * GMT_SLOT_BYTES);
+        }
         break;
     case 3: memset(record + 4, gmt_fuzz_below(state, 2) == 0 ? 0xff : 0, GMT_SLOT_BYTES - 4); break;
     default: /* its fields */
@@ -170,8 +177,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsign
     const uint8_t *content;
     size_t at = 0, wanted = gmt_fuzz_below(&state, 8);
 
-    if (gmt_fuzz_below(&state, 16) == 0)
+    if (gmt_fuzz_below(&state, 16) == 0) {
         return gmt_fuzz_mutate_bytes(&state, data, bytes, limit);
+    }
     for (size_t i = 0; (content = next_file(data, bytes, &at, &file)) != NULL; i++) {
         bool is_chunk = strncmp(file.name, "chunk-", 6) == 0 &&
                         file.stored > sizeof(struct gmt_chunk_header) + GMT_SLOT_BYTES;
@@ -183,8 +191,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsign
                                   (size_t)file.stored / GMT_SLOT_BYTES - 1};
             size_t rounds = (size_t)1 << gmt_fuzz_below(&state, 7);
 
-            for (size_t round = 0; round < rounds; round++)
+            for (size_t round = 0; round < rounds; round++) {
                 change_record(&state, &slots);
+            }
         } else if (gmt_fuzz_below(&state, 8) == 0 && file.stored > 0) {
             (void)gmt_fuzz_mutate_bytes(&state, start, file.stored, file.stored);
         }

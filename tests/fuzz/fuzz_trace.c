@@ -49,8 +49,9 @@ static void require_json(const char *name)
     json_t *root = text != NULL ? json_loadb((const char *)text, bytes, JSON_ALLOW_NUL, &error)
                                 : NULL;
 
-    if (text != NULL && root == NULL)
+    if (text != NULL && root == NULL) {
         fprintf(stderr, "%s:%d: %s\n", name, error.line, error.text);
+    }
     GMT_FUZZ_REQUIRE(text == NULL || root != NULL);
     json_decref(root);
     free(text);
@@ -102,8 +103,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     uint64_t choice = bytes;
 
-    for (size_t i = 0; i < bytes; i += 61)
+    for (size_t i = 0; i < bytes; i += 61) {
         choice = (choice ^ data[i]) * UINT64_C(0x100000001b3);
+    }
     gmt_fuzz_sweep();
     gmt_fuzz_write("t.db", data, bytes);
     gmt_fuzz_write("good.db", good, good_bytes);
@@ -121,7 +123,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsign
                          : 0;
 
     /* Damage of the file itself: alone, or on top. */
-    if (changed == 0 || gmt_fuzz_below(&state, 16) == 0)
+    if (changed == 0 || gmt_fuzz_below(&state, 16) == 0) {
         changed = gmt_fuzz_mutate_bytes(&state, data, changed != 0 ? changed : bytes, limit);
+    }
     return changed;
 }

@@ -17,11 +17,13 @@ static size_t row(const char *name)
     FILE *file = fopen("/proc/self/status", "re");
 
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        if (strncmp(line, name, strlen(name)) == 0)
+        if (strncmp(line, name, strlen(name)) == 0) {
             bytes = (size_t)strtoull(line + strlen(name), NULL, 10) << 10;
+        }
     }
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     return bytes;
 }
 

@@ -20,8 +20,9 @@ static void set_field(uint64_t *state, uint8_t *data, size_t bytes)
            which = gmt_fuzz_below(state, count * 2);
     uint64_t value = 0;
 
-    if (at + width > bytes)
+    if (at + width > bytes) {
         return;
+    }
     memcpy(&value, data + at, width);
     value = which < count ? values[which] : value + gmt_fuzz_below(state, 65) - 32;
     memcpy(data + at, &value, width);
@@ -49,8 +50,9 @@ static size_t repeat_piece(uint64_t *state, uint8_t *data, size_t bytes, size_t 
         memcpy(data + to, piece, to + count <= bytes ? count : bytes - to);
         return bytes;
     }
-    if (bytes + count > limit)
+    if (bytes + count > limit) {
         return bytes;
+    }
     memmove(data + to + count, data + to, bytes - to);
     memcpy(data + to, piece, count);
     return bytes + count;
@@ -60,8 +62,9 @@ size_t gmt_fuzz_mutate_bytes(uint64_t *state, uint8_t *data, size_t bytes, size_
 {
     size_t rounds = (size_t)1 << gmt_fuzz_below(state, 1 + gmt_fuzz_below(state, 5));
 
-    if (bytes == 0 && limit > 0)
+    if (bytes == 0 && limit > 0) {
         data[bytes++] = 0;
+    }
     for (size_t i = 0; i < rounds && bytes > 0; i++) {
         size_t at = gmt_fuzz_below(state, bytes);
 

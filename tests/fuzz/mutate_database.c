@@ -28,8 +28,9 @@ static void run(const struct edit *edit, const char *format, ...)
     va_start(arguments, format);
     char *sql = sqlite3_vmprintf(format, arguments);
     va_end(arguments);
-    if (sql != NULL)
+    if (sql != NULL) {
         (void)sqlite3_exec(edit->db, sql, NULL, NULL, NULL);
+    }
     sqlite3_free(sql);
 }
 
@@ -40,12 +41,15 @@ static char *pick(const struct edit *edit, const char *sql, const char *argument
     char *text = NULL;
     size_t count = 0, at;
 
-    if (sqlite3_prepare_v2(edit->db, sql, -1, &rows, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(edit->db, sql, -1, &rows, NULL) != SQLITE_OK) {
         return NULL;
-    if (argument != NULL)
+    }
+    if (argument != NULL) {
         (void)sqlite3_bind_text(rows, 1, argument, -1, SQLITE_STATIC);
-    while (sqlite3_step(rows) == SQLITE_ROW)
+    }
+    while (sqlite3_step(rows) == SQLITE_ROW) {
         count++;
+    }
     sqlite3_reset(rows);
     at = below(edit, count);
     for (size_t i = 0; i < count && sqlite3_step(rows) == SQLITE_ROW; i++) {
@@ -72,8 +76,9 @@ static char *pick_table(const struct edit *edit)
         any = sql != NULL ? pick(edit, sql, NULL) : NULL;
         sqlite3_free(sql);
         sqlite3_free(any);
-        if (any != NULL)
+        if (any != NULL) {
             break;
+        }
     }
     return name;
 }
@@ -157,12 +162,13 @@ static void swap_values(struct edit *edit)
 {
     char *second = pick_column(edit, edit->table);
 
-    if (below(edit, 2) == 0)
+    if (below(edit, 2) == 0) {
         run(edit, "UPDATE OR REPLACE \"%w\" SET \"%w\" = \"%w\", \"%w\" = \"%w\"", edit->table,
             edit->column, second, second, edit->column);
-    else
+    } else {
         run(edit, "UPDATE OR REPLACE \"%w\" SET \"%w\" = -\"%w\"", edit->table, edit->column,
             edit->column);
+    }
     sqlite3_free(second);
 }
 
@@ -199,9 +205,10 @@ static void replace_by_view(struct edit *edit)
 
     run(edit, "PRAGMA legacy_alter_table = 1; ALTER TABLE \"%w\" RENAME TO saved;", edit->table);
     run(edit, "CREATE VIEW \"%w\" AS %s", edit->table, body);
-    if (below(edit, 4) == 0)
+    if (below(edit, 4) == 0) {
         run(edit, "UPDATE sqlite_master SET sql = sql || '; SELECT 1' WHERE name = '%q'",
             edit->table);
+    }
 }
 
 static void spoil_schema(struct edit *edit)
@@ -299,8 +306,9 @@ static sqlite3 *open_copy(const uint8_t *data, size_t bytes)
     unsigned char *copy = sqlite3_malloc64(bytes);
     sqlite3 *db = NULL;
 
-    if (copy == NULL || sqlite3_open(":memory:", &db) != SQLITE_OK)
+    if (copy == NULL || sqlite3_open(":memory:", &db) != SQLITE_OK) {
         abort();
+    }
     memcpy(copy, data, bytes);
     if (sqlite3_deserialize(db, "main", copy, (sqlite3_int64)bytes, (sqlite3_int64)bytes,
                             SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) !=
@@ -319,12 +327,14 @@ size_t gmt_fuzz_mutate_database(uint64_t *state, uint8_t *data, size_t bytes, si
     sqlite3_int64 size = 0;
     unsigned char *changed;
 
-    if (db == NULL)
+    if (db == NULL) {
         return 0;
+    }
     (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 4 << 20);
     sqlite3_progress_handler(db, 10000, give_up, &left);
-    for (size_t i = 0; i < edits; i++)
+    for (size_t i = 0; i < edits; i++) {
         make_edit(db, state);
+    }
     (void)sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     changed = sqlite3_serialize(db, "main", &size, 0);
     if (changed != NULL && (size_t)size <= limit) {

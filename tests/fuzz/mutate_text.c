@@ -21,12 +21,15 @@ static void replace(struct work *work, size_t at, size_t removed, const uint8_t 
 {
     uint8_t piece[4096];
 
-    if (count > sizeof(piece))
+    if (count > sizeof(piece)) {
         count = sizeof(piece);
-    if (work->bytes - removed + count > work->limit)
+    }
+    if (work->bytes - removed + count > work->limit) {
         return;
-    if (count != 0)
+    }
+    if (count != 0) {
         memcpy(piece, with, count); /* it may lie in what is moved */
+    }
     memmove(work->data + at + count, work->data + at + removed, work->bytes - at - removed);
     memcpy(work->data + at, piece, count);
     work->bytes += count - removed;
@@ -42,13 +45,16 @@ static bool find_word(const struct work *work, size_t *at, size_t *length)
 {
     size_t i = below(work, work->bytes);
 
-    while (i < work->bytes && !in_word(work->data[i]))
+    while (i < work->bytes && !in_word(work->data[i])) {
         i++;
-    while (i > 0 && i < work->bytes && in_word(work->data[i - 1]))
+    }
+    while (i > 0 && i < work->bytes && in_word(work->data[i - 1])) {
         i--;
+    }
     *at = i;
-    while (i < work->bytes && in_word(work->data[i]))
+    while (i < work->bytes && in_word(work->data[i])) {
         i++;
+    }
     *length = i - *at;
     return *length != 0;
 }
@@ -58,8 +64,9 @@ static void swap_words(struct work *work)
 {
     size_t from, from_length, to, to_length;
 
-    if (find_word(work, &from, &from_length) && find_word(work, &to, &to_length))
+    if (find_word(work, &from, &from_length) && find_word(work, &to, &to_length)) {
         replace(work, to, to_length, work->data + from, from_length);
+    }
 }
 
 static void replace_number(struct work *work)
@@ -104,12 +111,15 @@ static void replace_number(struct work *work)
     size_t i = below(work, work->bytes), start;
     const char *number = numbers[below(work, sizeof(numbers) / sizeof(numbers[0]))];
 
-    while (i < work->bytes && (!isdigit(work->data[i]) || (i > 0 && in_word(work->data[i - 1]))))
+    while (i < work->bytes && (!isdigit(work->data[i]) || (i > 0 && in_word(work->data[i - 1])))) {
         i++;
-    for (start = i; i < work->bytes && isalnum(work->data[i]);)
+    }
+    for (start = i; i < work->bytes && isalnum(work->data[i]);) {
         i++;
-    if (i != start)
+    }
+    if (i != start) {
         replace(work, start, i - start, (const uint8_t *)number, strlen(number));
+    }
 }
 
 /* A statement: from behind a newline or semicolon to the next, that included */
@@ -118,10 +128,12 @@ static void find_statement(const struct work *work, size_t *at, size_t *length)
     const uint8_t *data = work->data;
     size_t end = *at;
 
-    while (*at > 0 && data[*at - 1] != '\n' && data[*at - 1] != ';')
+    while (*at > 0 && data[*at - 1] != '\n' && data[*at - 1] != ';') {
         --*at;
-    while (end < work->bytes && data[end] != '\n' && data[end] != ';')
+    }
+    while (end < work->bytes && data[end] != '\n' && data[end] != ';') {
         end++;
+    }
     *length = (end < work->bytes ? end + 1 : end) - *at;
 }
 

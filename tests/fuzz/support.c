@@ -32,8 +32,9 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     /* But what was printed, which tells why an input failed. */
     const char *name = path + walk->base;
     if (walk->level > 0 && strcmp(name, "log") != 0 && strcmp(name, "stdout") != 0 &&
-        strcmp(name, "stderr") != 0)
+        strcmp(name, "stderr") != 0) {
         (void)remove(path);
+    }
     return 0;
 }
 
@@ -56,14 +57,17 @@ const char *gmt_fuzz_folder(void)
     /* The driver's own, which outlives a crash and is removed by it; else one in memory if possible. */
     const char *given = getenv("GMT_FUZZ_FOLDER"), *parent = getenv("TMPDIR");
 
-    if (folder[0] != '\0')
+    if (folder[0] != '\0') {
         return folder;
-    if (parent == NULL)
+    }
+    if (parent == NULL) {
         parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    if (given != NULL)
+    }
+    if (given != NULL) {
         snprintf(folder, sizeof(folder), "%s", given);
-    else
+    } else {
         snprintf(folder, sizeof(folder), "%s/gmtrace-fuzz.XXXXXX", parent);
+    }
     if (given == NULL && (mkdtemp(folder) == NULL || atexit(remove_folder) != 0)) {
         perror(folder);
         exit(2);
@@ -79,8 +83,9 @@ const char *gmt_fuzz_path(const char *name)
     static unsigned turn;
     char *path = paths[turn++ % 4];
 
-    if (snprintf(path, PATH_MAX, "%s/%s", gmt_fuzz_folder(), name) >= PATH_MAX)
+    if (snprintf(path, PATH_MAX, "%s/%s", gmt_fuzz_folder(), name) >= PATH_MAX) {
         abort();
+    }
     return path;
 }
 
@@ -106,13 +111,15 @@ uint8_t *gmt_fuzz_read(const char *path, size_t *bytes)
         if (*bytes == capacity) {
             capacity = capacity != 0 ? capacity * 2 : 65536;
             data = realloc(data, capacity);
-            if (data == NULL)
+            if (data == NULL) {
                 exit(2);
+            }
         }
         n = fread(data + *bytes, 1, capacity - *bytes, file);
         *bytes += n;
     }
-    if (file != NULL)
+    if (file != NULL) {
         fclose(file);
+    }
     return data;
 }

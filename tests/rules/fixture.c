@@ -18,8 +18,9 @@ char *gmt_fixture_read(const char *path)
     char *text = NULL;
     size_t used = 0, n;
 
-    if (file == NULL)
+    if (file == NULL) {
         return NULL;
+    }
     do {
         char *grown = realloc(text, used + 65537);
 
@@ -116,9 +117,10 @@ void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule)
     int rc = gmt_timeline_load(&fixture->timeline, fixture->db, message, sizeof(message));
 
     cr_assert_eq(rc, 0, "%s", message);
-    if (fixture->model.provenance != GMT_MODEL_NONE)
+    if (fixture->model.provenance != GMT_MODEL_NONE) {
         fixture->model.provenance = gmt_model_judge(&fixture->model, fixture->timeline.device.name,
                                                     fixture->timeline.device.uuid);
+    }
     fixture->report = (struct gmt_report){.arena = &fixture->arena, .trace_path = "trace.db"};
     cr_assert_eq(gmt_analyze(&fixture->timeline, &fixture->model, &filter, &fixture->report), 0);
 }
@@ -142,8 +144,9 @@ const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const ch
 double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name)
 {
     for (size_t i = 0; i < finding->evidence_count; i++) {
-        if (strcmp(finding->evidence[i].name, name) == 0)
+        if (strcmp(finding->evidence[i].name, name) == 0) {
             return finding->evidence[i].value;
+        }
     }
     return NAN;
 }

@@ -16,12 +16,15 @@ static const char opening[] = "<script id=\"payload\" type=\"application/octet-s
 
 static int digit_of(char c)
 {
-    if (c >= 'A' && c <= 'Z')
+    if (c >= 'A' && c <= 'Z') {
         return c - 'A';
-    if (c >= 'a' && c <= 'z')
+    }
+    if (c >= 'a' && c <= 'z') {
         return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
+    }
+    if (c >= '0' && c <= '9') {
         return c - '0' + 52;
+    }
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
@@ -123,8 +126,9 @@ static json_t *named(const json_t *array, const char *name)
 
     json_array_foreach((json_t *)array, i, entry)
     {
-        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0)
+        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0) {
             return entry;
+        }
     }
     cr_assert_fail("no table or column %s", name);
     return NULL;
@@ -150,8 +154,9 @@ static const unsigned char *varint(const unsigned char *at, const unsigned char 
     } while ((*at++ & 0x80) != 0);
     const unsigned long long half = raw > 0 ? (raw - 1) / 2 : 0, less = raw / 2;
     *value = NAN;
-    if (raw > 0)
+    if (raw > 0) {
         *value = (raw - 1) % 2 == 0 ? (double)half : -(double)less;
+    }
     return at;
 }
 
@@ -173,8 +178,9 @@ double *gmt_page_column(const struct gmt_page_read *page, const char *table, con
             continue;
         }
         at = varint(at, end, &values[i]);
-        if (strcmp(encoding, "delta") == 0 && !isnan(values[i]))
+        if (strcmp(encoding, "delta") == 0 && !isnan(values[i])) {
             values[i] = last += values[i];
+        }
     }
     cr_assert_eq(at, end, "%s.%s: bytes are left", table, column);
     return values;

@@ -70,8 +70,9 @@ static double without_point(const struct gmt_model_curve *curve, size_t i, doubl
 
     cr_assert_leq(curve->n, sizeof(points) / sizeof(points[0]));
     for (size_t k = 0; k < curve->n; k++) {
-        if (k != i)
+        if (k != i) {
             points[rest.n++] = curve->points[k];
+        }
     }
     return gmt_curve_at(&rest, x);
 }
@@ -103,8 +104,9 @@ Test(copy_predictions, of_one_copy_for_many)
 
     json_object_foreach(json_object_get(root, "batches"), name, entry)
     {
-        if (strncmp(name, "back_to_back", 12) != 0)
+        if (strncmp(name, "back_to_back", 12) != 0) {
             continue;
+        }
         struct gmt_tl_copy copy = copy_of(entry);
         double copies = number(entry, "copies");
 
@@ -131,8 +133,9 @@ Test(copy_predictions, of_one_2d_copy_for_rows)
 
     json_object_foreach(json_object_get(root, "batches"), name, entry)
     {
-        if (strncmp(name, "rows_512", 8) != 0)
+        if (strncmp(name, "rows_512", 8) != 0) {
             continue;
+        }
         struct gmt_tl_copy copy = copy_of(entry);
         double rows_ns = number(entry, "row_copies_ns");
         size_t host = copy.host_class == GMT_CLASS_PINNED, mode = !copy.blocking;
@@ -162,9 +165,10 @@ Test(copy_predictions, of_pinned_for_pageable_copies)
             double bytes = pinned->points[k].x, now_ns = pageable->points[k].y;
 
             cr_assert_eq(pageable->points[k].x, bytes);
-            if (bytes >= 1 << 20)
+            if (bytes >= 1 << 20) {
                 count(&score, d == 0 ? "pinned h2d" : "pinned d2h", bytes,
                       now_ns - pinned->points[k].y, now_ns - without_point(pinned, k, bytes));
+            }
         }
     }
     expect(&score, "GM102", 20, 0);
@@ -193,8 +197,9 @@ static double mapped_ns(const char *variant)
 
     json_array_foreach(rows, i, row)
     {
-        if (strcmp(json_string_value(json_object_get(row, "variant")), variant) == 0)
+        if (strcmp(json_string_value(json_object_get(row, "variant")), variant) == 0) {
             return number(row, "median_ns");
+        }
     }
     return NAN;
 }
@@ -207,8 +212,9 @@ Test(copy_predictions, of_copies_for_misused_mapped_memory)
                                            {"mapped_scattered_8", "copied_scattered_8"}};
     struct score score = {0};
 
-    if (isnan(mapped_ns(pairs[0][0])))
+    if (isnan(mapped_ns(pairs[0][0]))) {
         cr_skip_test("this calibration has no family of mapped memory");
+    }
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         double bad_ns = mapped_ns(pairs[i][0]);
 
@@ -231,8 +237,9 @@ Test(copy_predictions, of_mapped_memory_for_copies)
     const struct gmt_model_curve *mapped = &model.mapped_read, whole = model.mapped_read;
     struct score score = {0};
 
-    if (mapped->n == 0)
+    if (mapped->n == 0) {
         cr_skip_test("this calibration has no curve of mapped memory");
+    }
     for (size_t i = 1; i < mapped->n; i++) {
         double bytes = whole.points[i].x;
         /* The curve of copies begins with 4 bytes, that of kernels with 16. */
@@ -242,8 +249,9 @@ Test(copy_predictions, of_mapped_memory_for_copies)
         struct gmt_model_point left_out = {bytes, without_point(&whole, i, bytes), 0};
         double truth_ns = copy_ns + kernel_ns - whole.points[i].y;
 
-        if (bytes < 4096 || !(truth_ns > 0.1 * (copy_ns + kernel_ns)))
+        if (bytes < 4096 || !(truth_ns > 0.1 * (copy_ns + kernel_ns))) {
             continue;
+        }
         model.mapped_read = (struct gmt_model_curve){&left_out, 1, NAN};
         count(&score, "mapped", bytes, truth_ns,
               gmt_price_without_copy(&model, GMT_MAPPED_READ, kernel_ns, copy_ns, bytes).best_ns);

@@ -26,10 +26,12 @@ static void report(const char *sql)
     fclose(out);
     /* Where lines were wrapped does not matter. */
     for (char *at = text; *at != '\0'; at++) {
-        while (at[0] == '\n' && at[1] == ' ')
+        while (at[0] == '\n' && at[1] == ' ') {
             memmove(at, at + 1, strlen(at));
-        while (at[0] == ' ' && at[1] == ' ')
+        }
+        while (at[0] == ' ' && at[1] == ' ') {
             memmove(at, at + 1, strlen(at));
+        }
     }
 }
 
@@ -60,8 +62,9 @@ static const struct gmt_gap *gap(const char *what, const char *part)
     for (size_t i = 0; i < fixture.report.gap_count; i++) {
         const struct gmt_gap *found = &fixture.report.gaps[i];
 
-        if (strcmp(found->what, what) == 0 && strstr(found->why, part) != NULL)
+        if (strcmp(found->what, what) == 0 && strstr(found->why, part) != NULL) {
             return found;
+        }
     }
     return NULL;
 }

@@ -40,16 +40,18 @@ static void analyze(const char *sql, bool with_model)
 {
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_sql(&fixture, sql);
-    if (!with_model)
+    if (!with_model) {
         gmt_fixture_drop_model(&fixture);
+    }
     gmt_fixture_analyze(&fixture, NULL);
 }
 
 static const struct gmt_kernel_row *row_of(int64_t class_id)
 {
     for (size_t i = 0; i < fixture.report.kernel_count; i++) {
-        if (fixture.report.kernels[i].class_id == class_id)
+        if (fixture.report.kernels[i].class_id == class_id) {
             return &fixture.report.kernels[i];
+        }
     }
     cr_assert_fail("no row of class %d", (int)class_id);
     return NULL;
@@ -95,8 +97,9 @@ Test(cycle_times, give_a_finding_its_price)
 
     analyze(ONLY_MEASURED, true);
     for (size_t i = 0; i < fixture.report.finding_count; i++) {
-        if (strcmp(fixture.report.findings[i].rule, "GM301") == 0)
+        if (strcmp(fixture.report.findings[i].rule, "GM301") == 0) {
             priced = &fixture.report.findings[i];
+        }
     }
     cr_assert_not_null(priced);
     cr_expect(priced->saving.best_ns > 0);
@@ -118,12 +121,14 @@ Test(cycle_times, are_claimed_of_launches_that_were_measured)
     double claimed = 0, each = 2e6 / (fixture.model.shared_wavefronts_per_s / 132e9) + 600;
 
     for (size_t i = 0; i < fixture.report.finding_count; i++) {
-        if (strcmp(fixture.report.findings[i].rule, "GM301") == 0)
+        if (strcmp(fixture.report.findings[i].rule, "GM301") == 0) {
             finding = &fixture.report.findings[i];
+        }
     }
     cr_assert_not_null(finding);
-    for (size_t i = 0; i < finding->claim_count; i++)
+    for (size_t i = 0; i < finding->claim_count; i++) {
         claimed += (double)(finding->claims[i].end_ns - finding->claims[i].begin_ns);
+    }
     cr_expect_float_eq(claimed, each, 1);
     cr_expect_float_eq(row_of(1)->device_ns, 10 * each, 10);
     /* Nothing else was on the device. */
@@ -181,8 +186,9 @@ static void judge(struct gmt_timeline *tl, const struct gmt_model *model, struct
         const struct gmt_tl_class kept = *class;
 
         if (class->timed == 0 || class->median_ns < 50e3 ||
-            isnan(class->counter[GMT_M_sm_cycles_active_max]))
+            isnan(class->counter[GMT_M_sm_cycles_active_max])) {
             continue;
+        }
         class->timed = 0;
         class->median_ns = NAN;
         gmt_cycle_times(tl, model);
@@ -211,8 +217,9 @@ Test(cycle_times, are_those_of_launches_that_were_not_measured, .timeout = 110)
         struct gmt_timeline tl;
         sqlite3 *db = NULL;
 
-        if (strstr(entry->d_name, ".db.gz") == NULL)
+        if (strstr(entry->d_name, ".db.gz") == NULL) {
             continue;
+        }
         snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
         load(&db, &tl, path);
         judge(&tl, &model, &score);

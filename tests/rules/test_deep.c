@@ -87,8 +87,9 @@ Test(deep, take_what_the_gpu_did)
 {
     const struct gmt_finding *f = find(simulated);
 
-    for (size_t i = 0; i < f->line_count; i++)
+    for (size_t i = 0; i < f->line_count; i++) {
         cr_assert_neq(f->lines[i].line, 17);
+    }
     cr_assert_float_eq(f->lines[0].share, 800.0 / 950, 1e-9);
 }
 

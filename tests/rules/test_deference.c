@@ -90,8 +90,9 @@ Test(deference, judges_kernels_and_copies_by_the_time_of_the_device_too)
         gmt_fixture_analyze(&fixture, cases[i].rule);
         cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s", cases[i].rule);
         cr_assert_eq(fixture.report.note_count, 1 - cases[i].findings, "%s", cases[i].rule);
-        if (cases[i].findings > 0)
+        if (cases[i].findings > 0) {
             cr_assert_eq(fixture.report.findings[0].severity, GMT_SEVERITY_LOW);
+        }
         gmt_fixture_free(&fixture);
     }
 }

@@ -18,8 +18,9 @@ static void near(double value, double expected)
 
 Test(curve, gives_its_points_back)
 {
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 3; i++) {
         near(gmt_curve_at(&curve, points[i].x), points[i].y);
+    }
 }
 
 Test(curve, is_a_line_between_its_points)
@@ -160,8 +161,9 @@ static struct gmt_tl_class class_of(double t_ns)
                                  .median_ns = t_ns,
                                  .footprint_bytes = NAN};
 
-    for (size_t i = 0; i < GMT_METRICS; i++)
+    for (size_t i = 0; i < GMT_METRICS; i++) {
         class.counter[i] = NAN;
+    }
     return class;
 }
 

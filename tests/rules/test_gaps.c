@@ -59,15 +59,17 @@ Test(gaps, name_what_helps_against_the_reason)
             rows[i].reason);
         analyze(&fixture, sql);
         for (size_t k = 0; k < fixture.report.gap_count; k++) {
-            if (strstr(fixture.report.gaps[k].why, "never measured") != NULL)
+            if (strstr(fixture.report.gaps[k].why, "never measured") != NULL) {
                 gap = &fixture.report.gaps[k];
+            }
         }
         cr_assert_not_null(gap, "%s", rows[i].reason);
         cr_expect(strstr(gap->why, rows[i].reason) != NULL, "%s", gap->why);
-        if (rows[i].remedy == NULL)
+        if (rows[i].remedy == NULL) {
             cr_expect_null(gap->remedy, "%s", gap->remedy);
-        else
+        } else {
             cr_expect_str_eq(gap->remedy, rows[i].remedy);
+        }
         gmt_fixture_free(&fixture);
     }
 }
@@ -132,8 +134,9 @@ Test(gaps, name_kernels_shortly)
                 {"", ""}};
     struct gmt_arena arena = {0};
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         cr_assert_str_eq(gmt_short_kernel_name(&arena, rows[i].mangled), rows[i].name);
+    }
     gmt_arena_free(&arena);
 }
 

@@ -100,16 +100,18 @@ Test(golden, text_fits_the_page_however_large_the_numbers)
     report->wall_ns = 9.99e11;
     for (size_t i = 0; i < report->finding_count; i++) {
         report->findings[i].where.function = name;
-        if (report->findings[i].where.kernel != NULL)
+        if (report->findings[i].where.kernel != NULL) {
             report->findings[i].where.kernel = name;
+        }
     }
     cr_assert_eq(gmt_writer_find("text")->write(report, &options, out), 0);
     fclose(out);
     gmt_fixture_free(&fixture);
     const char *const whole[] = {"123 M calls", "999,999 launches", "999,999 allocations",
                                  "99,999 launches", "99999/99999 classes"};
-    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+    for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
         cr_assert_not_null(strstr(text, whole[i]), "%s is cut", whole[i]);
+    }
     check_page(text);
 }
 

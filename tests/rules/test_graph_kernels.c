@@ -50,8 +50,9 @@ static void analyze(const char *sql)
 static const struct gmt_kernel_row *row_of(int64_t class_id)
 {
     for (size_t i = 0; i < fixture.report.kernel_count; i++) {
-        if (fixture.report.kernels[i].class_id == class_id)
+        if (fixture.report.kernels[i].class_id == class_id) {
             return &fixture.report.kernels[i];
+        }
     }
     return NULL;
 }
@@ -59,8 +60,9 @@ static const struct gmt_kernel_row *row_of(int64_t class_id)
 static const struct gmt_finding *finding_of(const char *rule)
 {
     for (size_t i = 0; i < fixture.report.finding_count; i++) {
-        if (strcmp(fixture.report.findings[i].rule, rule) == 0)
+        if (strcmp(fixture.report.findings[i].rule, rule) == 0) {
             return &fixture.report.findings[i];
+        }
     }
     return NULL;
 }
@@ -68,8 +70,9 @@ static const struct gmt_finding *finding_of(const char *rule)
 static const struct gmt_gap *gap_about(const char *text)
 {
     for (size_t i = 0; i < fixture.report.gap_count; i++) {
-        if (strstr(fixture.report.gaps[i].why, text) != NULL)
+        if (strstr(fixture.report.gaps[i].why, text) != NULL) {
             return &fixture.report.gaps[i];
+        }
     }
     return NULL;
 }
@@ -296,8 +299,9 @@ Test(graph_kernels, are_on_the_timeline)
     kinds = json_object_get(json_object_get(page.head, "names"), "kind");
     json_array_foreach(kinds, i, kind)
     {
-        if (strcmp(json_string_value(kind), "node") == 0)
+        if (strcmp(json_string_value(kind), "node") == 0) {
             node = i;
+        }
     }
     cr_assert_gt(node, 0);
     double *column[] = {
@@ -305,8 +309,9 @@ Test(graph_kernels, are_on_the_timeline)
         gmt_page_column(&page, "call", "host_ns"),   gmt_page_column(&page, "call", "device_start"),
         gmt_page_column(&page, "call", "device_ns"), gmt_page_column(&page, "call", "kernel")};
     for (i = 0; i < gmt_page_rows(&page, "call"); i++) {
-        if (column[0][i] != (double)node)
+        if (column[0][i] != (double)node) {
             continue;
+        }
         cr_expect_float_eq(column[1][i], 80010000 + (double)found * 3000000, 1);
         cr_expect(isnan(column[2][i]));
         cr_expect_float_eq(column[3][i], 0, 0);
@@ -315,8 +320,9 @@ Test(graph_kernels, are_on_the_timeline)
         found++;
     }
     cr_expect_eq(found, 5);
-    for (i = 0; i < sizeof(column) / sizeof(column[0]); i++)
+    for (i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
         free(column[i]);
+    }
     gmt_page_read_free(&page);
     gmt_fixture_free(&fixture);
 }
@@ -340,8 +346,9 @@ Test(graph_kernels, of_a_recording_have_all_of_their_time)
     gmt_fixture_analyze(&fixture, NULL);
     rc = gmt_query_open(&query, fixture.db,
                         "SELECT sum(end_ns - start_ns) FROM device_op WHERE kind = 'kernel'");
-    if (rc == 0 && gmt_query_next(&query))
+    if (rc == 0 && gmt_query_next(&query)) {
         recorded = gmt_query_real(&query, 0);
+    }
     cr_assert_eq(gmt_query_close(&query, rc), 0);
     cr_assert_eq(fixture.report.kernel_count, 2);
     for (size_t i = 0; i < 2; i++) {

@@ -98,8 +98,9 @@ Test(hidden, copies_of_a_pipeline_are_no_candidates_for_mapped_memory)
             "UPDATE more SET id = id + 1000, seq = 99, stream_id = 2, class_id = NULL, "
             "kernel_id = NULL, argument_set_id = NULL, begin_ns = 1000, end_ns = 2000, "
             "device_start_ns = 3000, device_end_ns = 99000000");
-        if (hidden != 0)
+        if (hidden != 0) {
             gmt_fixture_sql(&fixture, "INSERT INTO launch SELECT * FROM more");
+        }
         gmt_fixture_analyze(&fixture, "GM111");
         cr_expect_eq(fixture.report.finding_count, hidden == 0, "%zu findings",
                      fixture.report.finding_count);

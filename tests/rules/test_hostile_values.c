@@ -75,8 +75,9 @@ Test(hostile_values, no_row_is_read_that_holds_a_value_of_another_type)
                     "CREATE TABLE odd (number INTEGER, share REAL, name TEXT);"
                     "INSERT INTO odd VALUES (1, 2, 3), (NULL, 0.5, NULL), (4, 'x', 6), (7, 8, 9)");
     int rc = gmt_query_open(&query, fixture.db, "SELECT name, share FROM odd ORDER BY rowid");
-    while (rc == 0 && gmt_query_next(&query))
+    while (rc == 0 && gmt_query_next(&query)) {
         rows++;
+    }
     cr_expect_eq(rows, 2, "%lld rows", (long long)rows);
     cr_expect_eq(gmt_query_close(&query, rc), -EIO);
     cr_expect_str_eq(gmt_guard_reason(fixture.db), "is damaged: odd.share is no number");

@@ -196,7 +196,8 @@ Test(inline_chains, have_names_that_fit_a_line)
     };
 
     load("");
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         cr_expect_str_eq(gmt_function_short(&fixture.arena, names[i][0]), names[i][1], "%s: '%s'",
                          names[i][0], gmt_function_short(&fixture.arena, names[i][0]));
+    }
 }

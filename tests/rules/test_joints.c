@@ -19,8 +19,9 @@ static void load(struct gmt_fixture *fixture)
 static const struct gmt_finding *finding_of(const struct gmt_report *report, const char *rule)
 {
     for (size_t i = 0; i < report->finding_count; i++) {
-        if (strcmp(report->findings[i].rule, rule) == 0)
+        if (strcmp(report->findings[i].rule, rule) == 0) {
             return &report->findings[i];
+        }
     }
     return NULL;
 }

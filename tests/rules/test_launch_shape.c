@@ -28,8 +28,9 @@ Test(launch_shape, a_tail_costs_what_the_busiest_multiprocessor_does_alone)
                               .l1_sectors_per_s = 4e11,
                               .shared_wavefronts_per_s = 2e11};
 
-    for (size_t i = 0; i < GMT_METRICS; i++)
+    for (size_t i = 0; i < GMT_METRICS; i++) {
         class.counter[i] = NAN;
+    }
     struct gmt_shape shape = gmt_shape_of(&tl, &class);
     cr_assert_float_eq(shape.waves, 4 + 1.0 / 264, 1e-12);
     /* Nothing is known of its work: the last block may take as long as a wave, and be one item. */
@@ -77,8 +78,9 @@ Test(launch_shape, the_tail_of_threads_of_one_item_stays)
     double warps = 396 * 32;
     struct gmt_tail tail = {.guess = true};
 
-    for (size_t i = 0; i < GMT_METRICS; i++)
+    for (size_t i = 0; i < GMT_METRICS; i++) {
         class.counter[i] = NAN;
+    }
     /* 100 instructions of a thread in 100 us keep no scheduler busy. */
     class.counter[GMT_M_sm_cycles_active] = 150e3;
     class.counter[GMT_M_sm_cycles_active_max] = 200e3;

@@ -14,8 +14,9 @@ static void expect(const char *name, const char *sql, const char *rule, size_t f
     gmt_fixture_sql(&fixture, sql);
     gmt_fixture_analyze(&fixture, NULL);
     size_t found = 0;
-    for (size_t i = 0; i < fixture.report.finding_count; i++)
+    for (size_t i = 0; i < fixture.report.finding_count; i++) {
         found += strcmp(fixture.report.findings[i].rule, rule) == 0;
+    }
     cr_assert_eq(found, findings, "%s after %s: %zu of %s", name, sql, found, rule);
     gmt_fixture_free(&fixture);
 }

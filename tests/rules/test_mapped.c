@@ -87,8 +87,9 @@ static struct gmt_fixture misuse(const char *sql)
     struct gmt_fixture fixture;
 
     gmt_fixture_load(&fixture, "fixtures/GM112_positive");
-    if (sql != NULL)
+    if (sql != NULL) {
         gmt_fixture_sql(&fixture, sql);
+    }
     gmt_fixture_analyze(&fixture, "GM112");
     return fixture;
 }

@@ -341,8 +341,9 @@ Test(memory, ask_for_no_more_page_locked_memory_than_is_copied)
     load(&fixture, "fixtures/GM208_positive", "UPDATE transfer SET bytes = 16777216", "GM208");
     cr_assert_eq(fixture.report.finding_count, 2, "another place, and a quarter of it is copied");
     const struct gmt_finding *f = &fixture.report.findings[0];
-    if (f->saved_peak_bytes > 60 * MIB)
+    if (f->saved_peak_bytes > 60 * MIB) {
         f = &fixture.report.findings[1];
+    }
     cr_assert_float_eq(f->saved_peak_bytes, 48 * MIB, 0.5);
     cr_assert_not_null(strstr(f->headline, "only 16.0 MiB"), "%s", f->headline);
     gmt_fixture_free(&fixture);

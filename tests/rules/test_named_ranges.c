@@ -22,8 +22,9 @@ static void load(struct gmt_fixture *fixture)
 static const char *range_of(const struct gmt_report *report, const char *rule)
 {
     for (size_t i = 0; i < report->finding_count; i++) {
-        if (strcmp(report->findings[i].rule, rule) == 0)
+        if (strcmp(report->findings[i].rule, rule) == 0) {
             return report->findings[i].range != NULL ? report->findings[i].range : "none";
+        }
     }
     return "no finding";
 }
@@ -31,8 +32,9 @@ static const char *range_of(const struct gmt_report *report, const char *rule)
 static const struct gmt_range_row *row_of(const struct gmt_report *report, const char *label)
 {
     for (size_t i = 0; i < report->range_count; i++) {
-        if (strcmp(report->ranges[i].label, label) == 0)
+        if (strcmp(report->ranges[i].label, label) == 0) {
             return &report->ranges[i];
+        }
     }
     cr_assert_fail("no range '%s'", label);
     return NULL;
@@ -57,8 +59,9 @@ Test(named_ranges, a_finding_is_in_the_innermost_range_of_its_calls)
     /* Kernels run in none of the thread, so in that of the process. */
     cr_expect_eq(row_of(&fixture.report, "all")->count, 1);
     for (size_t i = 0; i < fixture.report.finding_count; i++) {
-        if (fixture.report.findings[i].where.kernel != NULL)
+        if (fixture.report.findings[i].where.kernel != NULL) {
             cr_expect_str_eq(fixture.report.findings[i].range, "all");
+        }
     }
     gmt_fixture_free(&fixture);
 }
@@ -75,8 +78,9 @@ Test(named_ranges, work_of_the_device_belongs_to_the_call_that_made_it)
     gmt_fixture_analyze(&fixture, NULL);
     size_t kernels = 0;
     for (size_t i = 0; i < fixture.report.finding_count; i++) {
-        if (fixture.report.findings[i].where.kernel == NULL)
+        if (fixture.report.findings[i].where.kernel == NULL) {
             continue;
+        }
         kernels++;
         cr_expect_str_eq(fixture.report.findings[i].range, "launching");
     }

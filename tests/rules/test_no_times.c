@@ -48,8 +48,9 @@ static struct criterion_test_params every_row(void)
 {
     static size_t index[ROWS];
 
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++) {
         index[i] = i;
+    }
     return cr_make_param_array(size_t, index, ROWS);
 }
 
@@ -64,9 +65,10 @@ static void check_priceless(const struct gmt_finding *f)
     cr_assert_not_null(strstr(f->method, "n/a: no times"), "%s: %s", f->rule, f->method);
     cr_assert_null(strstr(f->headline, "kernel time"), "%s", f->headline);
     cr_assert_null(strstr(f->headline, "–"), "%s", f->headline);
-    for (size_t i = 0; i < f->evidence_count; i++)
+    for (size_t i = 0; i < f->evidence_count; i++) {
         cr_assert(strcmp(f->evidence[i].unit, "ns") != 0 || isnan(f->evidence[i].value),
                   "%s: %s is a time", f->rule, f->evidence[i].name);
+    }
 }
 
 ParameterizedTestParameters(simulated, answers_without_times)
@@ -85,16 +87,19 @@ ParameterizedTest(size_t *parameter, simulated, answers_without_times)
     const struct gmt_report *report = &fixture.report;
     cr_assert_eq(report->finding_count, answer == FINDS, "%s: %zu findings", rule,
                  report->finding_count);
-    for (size_t i = 0; i < report->finding_count; i++)
+    for (size_t i = 0; i < report->finding_count; i++) {
         check_priceless(&report->findings[i]);
-    if (answer == NOTES)
+    }
+    if (answer == NOTES) {
         cr_assert_eq(report->note_count, 1);
+    }
     if (answer == CANNOT) {
         cr_assert_eq(report->rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
         cr_assert_str_eq(report->rules[0].why, "no hardware (software device)");
     }
-    if (answer == FINDS)
+    if (answer == FINDS) {
         gmt_fixture_sql(&fixture, report->findings[0].sql);
+    }
     gmt_fixture_free(&fixture);
 }
 
@@ -124,8 +129,9 @@ Test(simulated, registers_are_not_known)
     gmt_fixture_analyze(&fixture, NULL);
     const struct gmt_finding *f = &fixture.report.findings[0];
     for (size_t i = 0; i < f->evidence_count; i++) {
-        if (strcmp(f->evidence[i].name, "registers") != 0)
+        if (strcmp(f->evidence[i].name, "registers") != 0) {
             continue;
+        }
         found = true;
         cr_expect(isnan(f->evidence[i].value), "%g", f->evidence[i].value);
     }
@@ -151,8 +157,9 @@ Test(simulated, boxes_of_half_sectors_are_priceless)
 Test(simulated, no_rule_is_forgotten)
 {
     cr_assert_eq(ROWS, gmt_rule_count);
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++) {
         cr_assert_not_null(gmt_rule_find(rows[i].rule));
+    }
 }
 
 /* The same ratios beside a kernel that does far more of such work, and does it well. */

@@ -68,8 +68,9 @@ static size_t strides(const struct gmt_report *report)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < report->note_count; i++)
+    for (size_t i = 0; i < report->note_count; i++) {
         n += strcmp(report->notes[i].rule, "GM301") == 0;
+    }
     return n;
 }
 
@@ -80,12 +81,14 @@ Test(notes, a_small_part_of_such_work_is_one)
 
     cr_assert_eq(strides(report), 2);
     for (size_t i = 0; i < report->note_count; i++) {
-        if (strcmp(report->notes[i].rule, "GM301") == 0)
+        if (strcmp(report->notes[i].rule, "GM301") == 0) {
             cr_expect_not_null(strstr(report->notes[i].note_why, "less than 5.0 %"), "%s",
                                report->notes[i].note_why);
+        }
     }
-    for (size_t i = 0; i < report->finding_count; i++)
+    for (size_t i = 0; i < report->finding_count; i++) {
         cr_expect_str_neq(report->findings[i].rule, "GM301");
+    }
     gmt_fixture_free(&fixture);
 }
 
@@ -97,8 +100,9 @@ Test(notes, those_of_one_reason_stand_together)
 
     for (size_t i = 0; i < report->note_count; i = gmt_note_group_end(report, i)) {
         groups++;
-        for (size_t k = gmt_note_group_end(report, i); k < report->note_count; k++)
+        for (size_t k = gmt_note_group_end(report, i); k < report->note_count; k++) {
             cr_expect_str_neq(report->notes[k].note_why, report->notes[i].note_why);
+        }
     }
     cr_expect_gt(report->note_count, groups);
     cr_expect_gt(groups, 1);
@@ -114,8 +118,9 @@ Test(notes, comparisons_do_not_see_those_that_are_only_small)
     struct gmt_summary summary;
 
     gmt_summary_fill(&summary, report, &arena);
-    for (size_t i = 0; i < summary.finding_count; i++)
+    for (size_t i = 0; i < summary.finding_count; i++) {
         cr_expect_str_neq(summary.findings[i].rule, "GM301");
+    }
     cr_expect_gt(summary.finding_count, 0, "the other note is seen");
     gmt_arena_free(&arena);
     gmt_fixture_free(&fixture);

@@ -15,8 +15,9 @@ static struct gmt_page_read page;
 static void open_page(const char *sql)
 {
     gmt_fixture_load(&fixture, "golden/trace");
-    if (sql != NULL)
+    if (sql != NULL) {
         gmt_fixture_sql(&fixture, sql);
+    }
     gmt_fixture_analyze(&fixture, NULL);
     gmt_page_of_fixture(&fixture, &page);
 }
@@ -35,8 +36,9 @@ static double name_index(const char *list, const char *name)
 
     json_array_foreach(names, i, entry)
     {
-        if (strcmp(json_string_value(entry), name) == 0)
+        if (strcmp(json_string_value(entry), name) == 0) {
             return (double)i;
+        }
     }
     cr_assert_fail("names.%s has no %s", list, name);
     return NAN;
@@ -51,8 +53,9 @@ static size_t sum_where(const char *column, double value, const char *summed, do
 
     *sum = 0;
     for (size_t i = 0; i < gmt_page_rows(&page, "call"); i++) {
-        if (keys[i] != value)
+        if (keys[i] != value) {
             continue;
+        }
         n++;
         *sum += isnan(values[i]) ? 0 : values[i];
     }
@@ -98,8 +101,9 @@ Test(page, has_a_row_for_every_call_in_the_order_of_time)
     cr_assert_eq(sum_where("host_class", name_index("host_class", "pinned"), "device_ns", &sum), 1);
     cr_assert_eq(sum, 26000);
     double *begin = gmt_page_column(&page, "call", "begin");
-    for (size_t i = 1; i < gmt_page_rows(&page, "call"); i++)
+    for (size_t i = 1; i < gmt_page_rows(&page, "call"); i++) {
         cr_assert_geq(begin[i], begin[i - 1]);
+    }
     cr_assert_eq(begin[0], 500000, "the allocation comes first");
     free(begin);
     close_page();

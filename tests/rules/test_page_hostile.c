@@ -28,8 +28,9 @@ static size_t scripts_in(const char *html)
 {
     size_t n = 0;
 
-    for (const char *at = html; (at = strstr(at, "<script")) != NULL; at++)
+    for (const char *at = html; (at = strstr(at, "<script")) != NULL; at++) {
         n++;
+    }
     return n;
 }
 
@@ -87,14 +88,16 @@ static void check(const char *name)
     gmt_page_of_fixture(&fixture, &page);
     check_html(page.html);
     check_json(&fixture);
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
         free(gmt_page_column(&page, columns[i][0], columns[i][1]));
+    }
     json_t *strings = json_object_get(page.head, "strings"), *string;
     size_t index;
     json_array_foreach(strings, index, string) cr_assert_leq(json_string_length(string), LONGEST);
     double *begin = gmt_page_column(&page, "call", "begin");
-    for (size_t i = 1; i < gmt_page_rows(&page, "call"); i++)
+    for (size_t i = 1; i < gmt_page_rows(&page, "call"); i++) {
         cr_assert(begin[i] >= begin[i - 1] && fabs(begin[i]) < 2251799813685248.0);
+    }
     free(begin);
     gmt_page_read_free(&page);
     gmt_fixture_free(&fixture);

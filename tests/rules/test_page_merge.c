@@ -48,8 +48,9 @@ static struct sums sums_of(size_t n, int kind, int direction, int kernel)
         const struct gmt_page_call *c = &calls[i];
 
         if ((kind >= 0 && c->kind != kind) || (direction >= 0 && c->direction != direction) ||
-            (kernel >= 0 && c->kernel != kernel))
+            (kernel >= 0 && c->kernel != kernel)) {
             continue;
+        }
         sums.count += c->count;
         sums.host_ns += c->host_ns;
         sums.device_ns += c->device_ns != GMT_UNKNOWN ? c->device_ns : 0;
@@ -82,8 +83,9 @@ Test(page_merge, keeps_counts_bytes_and_times_exact)
     size_t n = CALLS;
 
     make_calls();
-    for (size_t i = 0; i < QUESTIONS; i++)
+    for (size_t i = 0; i < QUESTIONS; i++) {
         before[i] = sums_of(n, questions[i][0], questions[i][1], questions[i][2]);
+    }
     cr_assert_eq(gmt_page_merge_calls(calls, &n, LIMIT, &below_ns), 0);
     cr_assert(n <= LIMIT && n > LIMIT / 8, "%zu rows", n);
     cr_assert_gt(below_ns, 0);
@@ -92,8 +94,9 @@ Test(page_merge, keeps_counts_bytes_and_times_exact)
 
         cr_assert_eq(memcmp(&before[i], &after, sizeof(after)), 0, "question %zu", i);
     }
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 1; i < n; i++) {
         cr_assert_geq(calls[i].begin_ns, calls[i - 1].begin_ns);
+    }
 }
 
 /* Places are given up only when rows of one place alone do not suffice. */
@@ -104,8 +107,9 @@ Test(page_merge, keeps_places_as_long_as_that_suffices)
 
     make_calls();
     cr_assert_eq(gmt_page_merge_calls(calls, &n, CALLS / 3 * 2, &below_ns), 0);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         cr_assert_neq(calls[i].stack, GMT_UNKNOWN);
+    }
     cr_assert_eq(gmt_page_merge_calls(calls, &n, 100, &below_ns), 0);
     cr_assert_leq(n, 100);
     size_t places = 0, kernels = 0;
@@ -122,8 +126,9 @@ Test(page_merge, ends_when_nothing_is_left_to_merge)
     size_t n = CALLS;
 
     make_calls();
-    for (int32_t i = 0; i < CALLS; i++)
+    for (int32_t i = 0; i < CALLS; i++) {
         calls[i].stream = i; /* a lane each */
+    }
     cr_assert_eq(gmt_page_merge_calls(calls, &n, LIMIT, &below_ns), 0);
     cr_assert_eq(n, CALLS);
 }
@@ -134,8 +139,9 @@ Test(page_merge, takes_any_clock)
     size_t n = CALLS;
 
     make_calls();
-    for (size_t i = 0; i < CALLS; i++)
+    for (size_t i = 0; i < CALLS; i++) {
         calls[i].begin_ns = i < CALLS / 2 ? INT64_MIN + 1 : INT64_MAX;
+    }
     cr_assert_eq(gmt_page_merge_calls(calls, &n, LIMIT, &below_ns), 0);
     cr_assert_leq(n, LIMIT);
     cr_assert_eq(sums_of(n, -1, -1, -1).count, CALLS);

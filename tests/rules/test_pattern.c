@@ -107,18 +107,21 @@ static struct gmt_tl_class class_of(const struct kernel *k)
                                  .block = {k->shape[2], k->shape[3], 1}};
     double warps = (double)k->shape[0] * k->shape[1] * k->shape[2] * k->shape[3] / 32;
 
-    for (size_t i = 0; i < GMT_METRICS; i++)
+    for (size_t i = 0; i < GMT_METRICS; i++) {
         class.counter[i] = NAN;
+    }
     put_access(class.counter, GMT_M_global_load_bytes, GMT_M_global_load_sectors,
                GMT_M_global_load_requests, warps, k->load);
     put_access(class.counter, GMT_M_global_store_bytes, GMT_M_global_store_sectors,
                GMT_M_global_store_requests, warps, k->store);
-    if (k->beyond > 0)
+    if (k->beyond > 0) {
         class.counter[GMT_M_l2_read_sectors] = class.counter[GMT_M_global_load_bytes] * k->beyond /
                                                32;
+    }
     class.counter[GMT_M_instructions] = warps * 20;
-    if (k->lanes > 0)
+    if (k->lanes > 0) {
         class.counter[GMT_M_thread_instructions] = warps * 20 * k->lanes;
+    }
     return class;
 }
 
@@ -126,8 +129,9 @@ static struct criterion_test_params every_kernel(void)
 {
     static size_t index[KERNELS];
 
-    for (size_t i = 0; i < KERNELS; i++)
+    for (size_t i = 0; i < KERNELS; i++) {
         index[i] = i;
+    }
     return cr_make_param_array(size_t, index, KERNELS);
 }
 
@@ -148,8 +152,9 @@ ParameterizedTest(size_t *parameter, pattern, is_told_from_sums)
     put_arrays(timeline.db, k, (double)k->shape[0] * k->shape[1] * k->shape[2] * k->shape[3]);
     struct gmt_pattern pattern = gmt_pattern_of_class(&timeline, &class);
     cr_expect_eq(pattern.kind, k->kind, "%s: %d", k->what, (int)pattern.kind);
-    if (k->struct_bytes > 0)
+    if (k->struct_bytes > 0) {
         cr_expect_float_eq(pattern.struct_bytes, k->struct_bytes, 1e-9, "%s: %g bytes", k->what,
                            pattern.struct_bytes);
+    }
     sqlite3_close(timeline.db);
 }

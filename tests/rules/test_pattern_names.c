@@ -61,8 +61,9 @@ Test(pattern, names_the_stride)
                                     .requests = 8000};
         bool at_least;
 
-        for (size_t k = 0; k < GMT_METRICS; k++)
+        for (size_t k = 0; k < GMT_METRICS; k++) {
             class.counter[k] = NAN;
+        }
         double stride = gmt_access_stride(&class, &access, 8000 * rows[i].lines, &at_least);
         cr_expect(isnan(rows[i].stride) ? isnan(stride) : stride == rows[i].stride, "%zu: %g", i,
                   stride);

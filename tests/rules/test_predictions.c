@@ -38,10 +38,12 @@ static struct gmt_tl_class class_of(const struct gmt_model_variant *v)
                                  .footprint_bytes = NAN};
     double stores = isfinite(v->store_sectors) ? v->store_sectors * 32 : 0;
 
-    for (size_t i = 0; i < GMT_METRICS; i++)
+    for (size_t i = 0; i < GMT_METRICS; i++) {
         class.counter[i] = NAN;
-    if (class.grid[0] == 0)
+    }
+    if (class.grid[0] == 0) {
         class.grid[0] = 1056;
+    }
     class.counter[GMT_M_global_load_bytes] = v->bytes_asked - stores;
     class.counter[GMT_M_global_load_requests] = v->load_requests;
     class.counter[GMT_M_global_load_sectors] = v->sectors;
@@ -102,8 +104,9 @@ Test(predictions, of_stride_without_the_stride_family)
         const struct gmt_model_variant *v = &family.variants[i];
         struct gmt_tl_class class = class_of(v);
 
-        if (is_bad(v))
+        if (is_bad(v)) {
             count(&score, v, good_ns, gmt_price_access(&model, &timeline, &class, true, false));
+        }
     }
     expect("stride", &score, 5, 5, 8);
     gmt_model_free(&model);
@@ -123,8 +126,9 @@ Test(predictions, of_offset_without_the_offset_family)
         const struct gmt_model_variant *v = &family.variants[i];
         struct gmt_tl_class class = class_of(v);
 
-        if (is_bad(v) && v->sectors_per_request > 4)
+        if (is_bad(v) && v->sectors_per_request > 4) {
             count(&score, v, good_ns, gmt_price_misaligned(&model, &timeline, &class));
+        }
     }
     expect("offset", &score, 3, 5, 5);
     gmt_model_free(&model);
@@ -145,8 +149,9 @@ Test(predictions, of_conflicts_without_the_bank_family)
         const struct gmt_model_variant *v = &family.variants[i];
         struct gmt_tl_class class = class_of(v);
 
-        if (v->ways > 1)
+        if (v->ways > 1) {
             count(&score, v, good_ns, gmt_price_conflicts(&model, &timeline, &class));
+        }
     }
     expect("bank", &score, 5, 5, 5);
     gmt_model_free(&model);
@@ -167,9 +172,10 @@ Test(predictions, of_occupancy_without_its_curve)
         struct gmt_tl_class class = class_of(v);
 
         class.counter[GMT_M_dram_read_bytes] = v->bytes_asked;
-        if (is_bad(v) && good != NULL)
+        if (is_bad(v) && good != NULL) {
             count(&score, v, good->median_ns,
                   gmt_price_occupancy(&model, &timeline, &class, v->occupancy, good->occupancy));
+        }
     }
     expect("occupancy", &score, 12, 6, 12);
     gmt_model_free(&model);

@@ -78,10 +78,12 @@ static struct gmt_tl_class class_of(const struct kernel *k)
                     {GMT_M_dram_write_bytes, k->dram_written * 1e6},
                     {GMT_M_achieved_occupancy_percent, k->occupancy}};
 
-    for (size_t i = 0; i < GMT_METRICS; i++)
+    for (size_t i = 0; i < GMT_METRICS; i++) {
         class.counter[i] = NAN;
-    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+    }
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
         class.counter[counters[i].metric] = counters[i].value;
+    }
     return class;
 }
 

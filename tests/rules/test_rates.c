@@ -39,8 +39,9 @@ static struct gmt_tl_class class_of(double us)
                                  .theoretical_occupancy = 1,
                                  .footprint_bytes = NAN};
 
-    for (size_t i = 0; i < sizeof(class.counter) / sizeof(class.counter[0]); i++)
+    for (size_t i = 0; i < sizeof(class.counter) / sizeof(class.counter[0]); i++) {
         class.counter[i] = NAN;
+    }
     class.counter[GMT_M_achieved_occupancy_percent] = 75;
     return class;
 }

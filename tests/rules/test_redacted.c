@@ -51,8 +51,9 @@ Test(redact, knows_every_text_of_the_schema)
         const char *column = (const char *)sqlite3_column_text(columns, 1);
         const char *type = (const char *)sqlite3_column_text(columns, 2);
 
-        if (strcmp(type, "INTEGER") == 0 || strcmp(type, "REAL") == 0)
+        if (strcmp(type, "INTEGER") == 0 || strcmp(type, "REAL") == 0) {
             continue;
+        }
         texts++;
         cr_expect(gmt_redaction_of(table, column) != NULL, "no row for %s.%s", table, column);
     }
@@ -169,11 +170,12 @@ static void expect(char *(*function)(const char *), const char *text, const char
 {
     char *result = function(text);
 
-    if (shown == NULL)
+    if (shown == NULL) {
         cr_expect_null(result, "%s is shown as %s", text, result);
-    else
+    } else {
         cr_expect(result != NULL && strcmp(result, shown) == 0, "%s is shown as %s, not %s", text,
                   result != NULL ? result : "nothing", shown);
+    }
     free(result);
 }
 
@@ -276,10 +278,12 @@ Test(public_names, of_devices_are_those_of_products)
         "",
     };
 
-    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
         expect(gmt_public_device, products[i], products[i]);
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         expect(gmt_public_device, others[i], NULL);
+    }
 }
 
 /* Text in, text out, with the host "vault" and the user "alice" of the trace. */

@@ -59,10 +59,11 @@ static void score_all(struct gmt_evidence_set *set, struct gmt_arena *arena,
     {
         char message[512] = "";
 
-        if (gmt_is_loud(row))
+        if (gmt_is_loud(row)) {
             cr_assert_eq(gmt_score_variant(set, row, arena, &scores->rows[scores->n++], message,
                                            sizeof(message)),
                          0, "%s", message);
+        }
     }
 }
 
@@ -111,8 +112,9 @@ Test(references, the_others_are_quiet)
         struct gmt_trial trial;
         char message[512] = "";
 
-        if (is_bad(row) || traced == NULL)
+        if (is_bad(row) || traced == NULL) {
             continue;
+        }
         int rc = gmt_trial_variant(&trial, &set, traced, NULL, message, sizeof(message));
         cr_assert_eq(rc, 0, "%s", message);
         bool missed = gmt_miss_reason("quiet", family, name) != NULL;
@@ -141,12 +143,14 @@ static bool has_idle_lanes(const char *family, const char *name)
                                         "pair_broadcast", "quad_broadcast"};
 
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-        if (strcmp(family, families[i]) == 0)
+        if (strcmp(family, families[i]) == 0) {
             return true;
+        }
     }
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(name, names[i]) == 0)
+        if (strcmp(name, names[i]) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -170,8 +174,9 @@ Test(references, access_as_many_bytes_at_once_as_the_table_says)
         struct gmt_trial trial;
         char message[512] = "";
 
-        if (traced == NULL)
+        if (traced == NULL) {
             continue;
+        }
         int rc = gmt_trial_variant(&trial, &set, traced, NULL, message, sizeof(message));
         cr_assert_eq(rc, 0, "%s", message);
         bool counted = false, found = false;
@@ -206,8 +211,9 @@ Test(references, only_real_ones_are_excused)
         const json_t *row = gmt_evidence_find(set.variants, miss->family, miss->variant);
 
         cr_expect_gt(strlen(miss->reason), 20, "%s:%s", miss->family, miss->variant);
-        if (strcmp(miss->list, "target") == 0)
+        if (strcmp(miss->list, "target") == 0) {
             continue;
+        }
         cr_expect(strcmp(miss->list, "loud") == 0 || strcmp(miss->list, "name") == 0 ||
                   strcmp(miss->list, "quiet") == 0);
         cr_assert_not_null(row, "%s:%s", miss->family, miss->variant);

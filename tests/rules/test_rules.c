@@ -17,8 +17,9 @@ static struct criterion_test_params every_rule(void)
 {
     static size_t index[MOST_RULES];
 
-    for (size_t i = 0; i < gmt_rule_count && i < MOST_RULES; i++)
+    for (size_t i = 0; i < gmt_rule_count && i < MOST_RULES; i++) {
         index[i] = i;
+    }
     return cr_make_param_array(size_t, index, gmt_rule_count);
 }
 
@@ -101,8 +102,9 @@ Test(rules, explain_themselves_within_the_page)
         cr_assert_eq(strncmp(text, head, strlen(head)), 0, "%s: its page does not begin with %s",
                      rule->id, head);
 
-        for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
+        for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
             cr_assert_not_null(strstr(text, parts[p]), "%s: no %s", gmt_rules[i]->id, parts[p]);
+        }
         while (*text != '\0') {
             size_t length = strcspn(text, "\n");
 

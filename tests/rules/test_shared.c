@@ -16,8 +16,9 @@ static int64_t tightest(const struct gmt_occupancy *o)
 {
     int64_t least = INT64_MAX;
 
-    for (int i = 0; i < GMT_OCCUPANCY_LIMITER_COUNT; i++)
+    for (int i = 0; i < GMT_OCCUPANCY_LIMITER_COUNT; i++) {
         least = o->limit[i] < least ? o->limit[i] : least;
+    }
     return least;
 }
 

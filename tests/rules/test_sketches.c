@@ -47,9 +47,10 @@ Test(sketches, have_the_programs_own_numbers)
         gmt_fixture_load_positive(&fixture, cases[i].rule, cases[i].sql);
         const char *sketch = gmt_fixture_only(&fixture, cases[i].rule)->sketch;
         cr_assert_not_null(sketch, "%s", cases[i].rule);
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 2; k++) {
             cr_expect_not_null(strstr(sketch, cases[i].parts[k]), "%s without %s: %s",
                                cases[i].rule, cases[i].parts[k], sketch);
+        }
         gmt_fixture_free(&fixture);
     }
 }
@@ -61,8 +62,9 @@ Test(sketches, are_checked_of_every_rule)
         bool found = strncmp(gmt_rules[i]->id, "GM1", 3) != 0 &&
                      strncmp(gmt_rules[i]->id, "GM2", 3) != 0;
 
-        for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++)
+        for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
             found |= strcmp(cases[k].rule, gmt_rules[i]->id) == 0;
+        }
         cr_expect(found, "%s", gmt_rules[i]->id);
     }
 }

@@ -16,8 +16,9 @@ static void expect_note(const char *rule, bool simulated, const char *sql, const
 
     cr_assert_not_null(times);
     gmt_fixture_load_positive(&fixture, rule, sql);
-    if (simulated)
+    if (simulated) {
         gmt_fixture_sql(&fixture, times);
+    }
     free(times);
     gmt_fixture_analyze(&fixture, rule);
     const struct gmt_report *report = &fixture.report;

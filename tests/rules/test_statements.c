@@ -100,12 +100,13 @@ static void check_row(const struct gmt_fixture *fixture, const struct gmt_findin
     cr_assert_eq(sqlite3_prepare_v2(fixture->db, finding->sql, -1, &statement, NULL), SQLITE_OK,
                  "%s: %s", finding->sql, sqlite3_errmsg(fixture->db));
     cr_assert_eq(sqlite3_step(statement), SQLITE_ROW);
-    for (int k = 0; k < 4 && cases[i].columns[k] != NULL; k++)
+    for (int k = 0; k < 4 && cases[i].columns[k] != NULL; k++) {
         cr_expect_eq(sqlite3_column_double(statement, k),
                      gmt_fixture_evidence(finding, cases[i].columns[k]), "%s, %s: %s: %s, not %g",
                      cases[i].rule, cases[i].what, cases[i].columns[k],
                      (const char *)sqlite3_column_text(statement, k),
                      gmt_fixture_evidence(finding, cases[i].columns[k]));
+    }
     sqlite3_finalize(statement);
 }
 

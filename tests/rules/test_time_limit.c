@@ -14,8 +14,9 @@ static volatile unsigned long turns;
 
 static _Noreturn void never_end(void)
 {
-    for (;;)
+    for (;;) {
         turns = turns + 1;
+    }
 }
 
 /* What it says before it ends; *status as of wait. */
@@ -34,8 +35,9 @@ static void output_of(void (*function)(void), char *text, size_t bytes, int *sta
     close(ends[1]);
     size_t used = 0;
     ssize_t got;
-    while ((got = read(ends[0], text + used, bytes - 1 - used)) > 0)
+    while ((got = read(ends[0], text + used, bytes - 1 - used)) > 0) {
         used += (size_t)got;
+    }
     text[used] = '\0';
     close(ends[0]);
     cr_assert_eq(waitpid(child, status, 0), child);

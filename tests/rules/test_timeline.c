@@ -57,9 +57,10 @@ Test(timeline, does_not_price_waits_of_times_without_device_times)
     cr_assert_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[0]), 0);
     cr_assert_float_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[1]), 100e3, 1);
     bool told = false;
-    for (size_t i = 0; i < fixture.report.gap_count; i++)
+    for (size_t i = 0; i < fixture.report.gap_count; i++) {
         told |= strstr(fixture.report.gaps[i].why, "missing from 70") != NULL &&
                 strstr(fixture.report.gaps[i].why, "(libother.so, cuptiFinalize)") != NULL;
+    }
     cr_assert(told);
     gmt_fixture_free(&fixture);
 }

@@ -38,8 +38,9 @@ static void load_recording(struct gmt_fixture *fixture, const char *name)
 static double kernel_time(const struct gmt_fixture *fixture, const char *name)
 {
     for (size_t i = 0; i < fixture->timeline.class_count; i++) {
-        if (strncmp(fixture->timeline.classes[i].name, name, strlen(name)) == 0)
+        if (strncmp(fixture->timeline.classes[i].name, name, strlen(name)) == 0) {
             return fixture->timeline.classes[i].total_ns;
+        }
     }
     return NAN;
 }
@@ -51,8 +52,9 @@ static const struct gmt_finding *find(const struct gmt_fixture *fixture, const c
         const struct gmt_finding *f = &fixture->report.findings[i];
 
         if (strcmp(f->rule, rule) == 0 && f->where.kernel != NULL &&
-            strncmp(f->where.kernel, kernel, strlen(kernel)) == 0)
+            strncmp(f->where.kernel, kernel, strlen(kernel)) == 0) {
             return f;
+        }
     }
     return NULL;
 }
@@ -99,8 +101,9 @@ static double copy_time(const struct gmt_fixture *fixture, unsigned direction, d
     for (size_t i = 0; i < fixture->timeline.copy_count; i++) {
         const struct gmt_tl_copy *copy = &fixture->timeline.copies[i];
 
-        if (copy->direction == direction && (double)copy->bytes >= least_bytes)
+        if (copy->direction == direction && (double)copy->bytes >= least_bytes) {
             sum_ns += gmt_copy_cost_ns(&fixture->timeline, copy);
+        }
     }
     return sum_ns;
 }
@@ -120,8 +123,9 @@ Test(twin, shows_what_was_predicted_for_pinned_copies)
         for (size_t i = 0; i < slow.report.finding_count; i++) {
             const struct gmt_finding *f = &slow.report.findings[i];
 
-            if (strcmp(f->rule, "GM102") == 0 && fabs(f->cost_ns - before_ns) < 0.01 * before_ns)
+            if (strcmp(f->rule, "GM102") == 0 && fabs(f->cost_ns - before_ns) < 0.01 * before_ns) {
                 found = f;
+            }
         }
         cr_assert_not_null(found);
         double points = 100 * fabs(found->saving.best_ns - truth_ns) / before_ns;

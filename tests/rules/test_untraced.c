@@ -9,8 +9,9 @@
 static const struct gmt_finding *small_copies(struct gmt_fixture *fixture, const char *sql)
 {
     gmt_fixture_load(fixture, "fixtures/GM101_positive");
-    if (sql != NULL)
+    if (sql != NULL) {
         gmt_fixture_sql(fixture, sql);
+    }
     return gmt_fixture_only(fixture, "GM101");
 }
 

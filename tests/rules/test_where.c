@@ -123,12 +123,13 @@ static void expect_note(const char *symbols, const char *part)
              symbols != NULL ? "'" : "");
     struct gmt_where where = where_after(&fixture, "fixtures/GM101_positive", sql);
     cr_assert_str_eq(where.label, "app+0x2000");
-    if (part == NULL)
+    if (part == NULL) {
         cr_expect_null(where.note, "%s", where.note);
-    else
+    } else {
         cr_expect(where.note != NULL && strncmp(where.note, "app ", 4) == 0 &&
                       strstr(where.note, part) != NULL,
                   "%s: %s", symbols, where.note != NULL ? where.note : "(none)");
+    }
     gmt_fixture_free(&fixture);
 }
 
@@ -254,8 +255,9 @@ static void expect_all_ways(const char *rule, const char *evidence, const char *
     const struct gmt_finding *finding = &fixture.report.findings[0];
     double wanted = NAN;
     for (size_t i = 0; i < finding->evidence_count; i++) {
-        if (strcmp(finding->evidence[i].name, evidence) == 0)
+        if (strcmp(finding->evidence[i].name, evidence) == 0) {
             wanted = finding->evidence[i].value;
+        }
     }
     cr_assert_eq(answer(&fixture, finding->sql), wanted, "%s by %d ways: %s: %g, not %g", rule,
                  ways, finding->sql, answer(&fixture, finding->sql), wanted);

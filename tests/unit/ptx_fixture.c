@@ -24,8 +24,9 @@ static void check_operand(const struct ptx_function *function, const struct ptx_
     case PTX_OPERAND_PROTOTYPE: cr_assert_not_null(operand->prototype); break;
     default: cr_assert_neq(operand->kind, PTX_OPERAND_NONE);
     }
-    for (uint32_t i = 0; i < operand->count; i++)
+    for (uint32_t i = 0; i < operand->count; i++) {
         check_operand(function, &operand->items[i]);
+    }
 }
 
 static void check_function(const struct ptx_module *module, const struct ptx_function *function)
@@ -38,15 +39,17 @@ static void check_function(const struct ptx_module *module, const struct ptx_fun
                       module->text_bytes);
         cr_assert_eq(module->text[instruction->text_offset + instruction->text_bytes - 1], ';');
         cr_assert(!instruction->guarded || instruction->guard < function->register_count);
-        for (uint32_t j = 0; j < instruction->operand_count; j++)
+        for (uint32_t j = 0; j < instruction->operand_count; j++) {
             check_operand(function, &instruction->operands[j]);
+        }
     }
     for (uint32_t i = 0; i < function->local_count; i++) {
         cr_assert_eq(function->locals[i]->index, i);
         cr_assert_eq(function->locals[i]->function, function);
     }
-    for (uint32_t i = 0; i < function->param_count; i++)
+    for (uint32_t i = 0; i < function->param_count; i++) {
         cr_assert_eq(function->params[i].function, function);
+    }
 }
 
 struct ptx_module *gmt_ptx_module(const char *declarations)
@@ -59,8 +62,9 @@ struct ptx_module *gmt_ptx_module(const char *declarations)
     module = ptx_parse(text, strlen(text), &error);
     free(text);
     cr_assert_not_null(module, "line %u: %s", error.line, error.text);
-    for (uint32_t i = 0; i < module->variable_count; i++)
+    for (uint32_t i = 0; i < module->variable_count; i++) {
         cr_assert_eq(module->variables[i]->index, i);
+    }
     for (uint32_t i = 0; i < module->function_count; i++) {
         cr_assert_eq(module->functions[i]->index, i);
         check_function(module, module->functions[i]);

@@ -44,8 +44,9 @@ Test(fatbin, every_compression_gives_the_same_text)
         char *image = load(names[i], &bytes), *ptx;
 
         cr_assert_eq(fatbin_ptx(image, bytes, 90, &ptx, &ptx_bytes), FATBIN_OK, "%s", names[i]);
-        if (first == NULL)
+        if (first == NULL) {
             first = strdup(ptx);
+        }
         cr_expect_str_eq(ptx, first, "%s", names[i]);
         free(ptx);
         free(image);

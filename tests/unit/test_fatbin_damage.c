@@ -34,8 +34,9 @@ Test(fatbin_damage, damage_is_found_or_harmless)
             free(ptx);
             copy = realloc(copy, at + 1);
             memcpy(copy, image, at + 1);
-            if (at > 4 && at + 1 < bytes)
+            if (at > 4 && at + 1 < bytes) {
                 cr_assert_eq(fatbin_ptx(copy, at + 1, 90, &ptx, &ptx_bytes), FATBIN_DAMAGED);
+            }
             free(copy);
         }
         cr_expect_gt(damaged, 10, "%s", names[i]);

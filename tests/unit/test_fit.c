@@ -50,8 +50,9 @@ Test(fit, the_spread_reaches_from_the_10th_to_the_90th_percentile)
     double samples[11];
     struct gmt_stat stat;
 
-    for (size_t i = 0; i < 11; i++)
+    for (size_t i = 0; i < 11; i++) {
         samples[i] = (double)(10 - i) * 10;
+    }
     cr_assert(gmt_stat_of(samples, 11, &stat) == 0);
     NEAR(stat.median, 50, 1e-12);
     NEAR(stat.spread, 80, 1e-12);
@@ -110,8 +111,9 @@ Test(fit, five_percent_of_noise_moves_the_result_by_less_than_that)
     unsigned state = 1;
 
     hockney_points(points, 5700, 22e9);
-    for (size_t i = 0; i < SIZES; i++)
+    for (size_t i = 0; i < SIZES; i++) {
         points[i].time_ns *= 1 + 0.05 * next_noise(&state);
+    }
     cr_assert(gmt_fit_hockney(points, SIZES, &curve) == 0);
     NEAR(curve.latency_ns, 5700, 0.05);
     NEAR(curve.bandwidth_bytes_per_s, 22e9, 0.05);
@@ -155,18 +157,21 @@ Test(variants, every_row_names_a_measured_reference_and_explains_itself)
         cr_assert(row->doc[0] != '\0');
         /* Of the others it is the rule that may speak. */
         cr_assert(row->quality != GMT_QUALITY_bad || row->rule != NULL, "%s", row->name);
-        if (row->quality == GMT_QUALITY_bad)
+        if (row->quality == GMT_QUALITY_bad) {
             cr_assert(reference->quality != GMT_QUALITY_bad, "%s", row->name);
+        }
     }
 }
 
 /* Active lanes per request, on average: 32 but for these. */
 static double lanes_of(const struct gmt_variant *row)
 {
-    if (strcmp(row->family, "partial_warp") == 0)
+    if (strcmp(row->family, "partial_warp") == 0) {
         return row->parameter / ceil(row->parameter / 32.0);
-    if (strcmp(row->name, "serial_thread") == 0 || strcmp(row->name, "fill_thread") == 0)
+    }
+    if (strcmp(row->name, "serial_thread") == 0 || strcmp(row->name, "fill_thread") == 0) {
         return 1;
+    }
     return strcmp(row->name, "half_warp") == 0 ? 16 : 32;
 }
 
@@ -176,8 +181,9 @@ Test(variants, efficiency_follows_from_sectors_and_width)
         const struct gmt_variant *row = &gmt_variants[i];
         double lanes = lanes_of(row);
 
-        if (row->efficiency_percent >= 0)
+        if (row->efficiency_percent >= 0) {
             NEAR(100 * lanes * row->width_bytes / (32 * row->sectors_per_request),
                  row->efficiency_percent, 1e-9);
+        }
     }
 }

@@ -51,8 +51,9 @@ Test(pieces, one_line_stays_one_piece)
     unsigned state = 7;
 
     hockney_points(points, 6000, 55e9);
-    for (size_t i = 0; i < SIZES; i++)
+    for (size_t i = 0; i < SIZES; i++) {
         points[i].time_ns *= 1 + 0.04 * next_noise(&state);
+    }
     cr_assert(gmt_fit_pieces(points, SIZES, &fit) == 0);
     cr_assert(fit.n == 1, "%zu pieces", fit.n);
     NEAR(fit.curve.bandwidth_bytes_per_s, 55e9, 0.04);

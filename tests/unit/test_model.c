@@ -31,8 +31,9 @@ static void add_row(json_t *raw, const char *family, const char *variant, json_t
 {
     json_t *row = json_pack("{s:s, s:o}", "variant", variant, "work", work);
 
-    for (int i = -5; i <= 5; i++)
+    for (int i = -5; i <= 5; i++) {
         gmt_raw_sample(row, "samples_ns", median_ns * (1 + wobble * i / 5));
+    }
     json_array_append_new(gmt_raw_array(gmt_raw_object(raw, "families"), family), row);
 }
 
@@ -41,9 +42,10 @@ static void add_curve(json_t *raw, const char *name, double latency_ns, double b
     json_t *points = gmt_raw_array(gmt_raw_object(raw, "transfers"), name);
 
     for (size_t bytes = 4; bytes <= (size_t)256 << 20; bytes *= 4) {
-        for (int i = -1; i <= 1; i++)
+        for (int i = -1; i <= 1; i++) {
             gmt_raw_sample(gmt_raw_point(points, bytes), "samples_ns",
                            latency_ns + (double)bytes / bytes_per_ns + i);
+        }
     }
 }
 
@@ -147,9 +149,10 @@ Test(model, a_shared_bus_makes_a_noisy_model)
         json_t *points = gmt_raw_array(gmt_raw_object(raw, "transfers"), "h2d_pinned_async");
 
         for (size_t bytes = 1 << 20; bytes <= 1 << 26; bytes *= 4) {
-            for (int i = -5; i <= 5; i++)
+            for (int i = -5; i <= 5; i++) {
                 gmt_raw_sample(gmt_raw_point(points, bytes), "samples_ns",
                                (double)bytes / 50 * (1 + wobble * i / 500.0));
+            }
         }
         json_t *model = gmt_model_from_raw(raw, message, sizeof(message));
         cr_assert(json_is_true(json_object_get(model, "noisy")) == (wobble > 0));

@@ -115,8 +115,9 @@ static size_t numbers_of(const char *line, int64_t *values, size_t most)
         char *end;
         long long value = strtoll(line, &end, 10);
 
-        if (end != line)
+        if (end != line) {
             values[n++] = value;
+        }
         line = end != line ? end : line + 1;
     }
     return n;
@@ -136,11 +137,13 @@ static void check_blocks(const char *line, const int64_t *v)
 
         class.static_shared_bytes = v[1];
         /* The trace holds neither: where they matter, they are deduced from the answer. */
-        if (v[3] >= 0 || v[4] > 1)
+        if (v[3] >= 0 || v[4] > 1) {
             class.max_blocks_per_sm = blocks;
+        }
         struct gmt_occupancy o = gmt_occupancy_of(&recorded, &class, NULL);
-        for (int k = 0; k < GMT_OCCUPANCY_LIMITER_COUNT; k++)
+        for (int k = 0; k < GMT_OCCUPANCY_LIMITER_COUNT; k++) {
             bound = o.limit[k] < bound ? o.limit[k] : bound;
+        }
         cr_expect_eq(o.blocks, blocks, "%s: %d threads: %d", line, (int)threads[i], (int)o.blocks);
         cr_expect_eq(bound, blocks, "%s: %d threads: not explained", line, (int)threads[i]);
     }
@@ -188,8 +191,9 @@ Test(occupancy, is_what_was_recorded)
 {
     glob_t files;
 
-    if (glob(GMT_SOURCE_DIR "/tests/data/occupancy_*.txt", 0, NULL, &files) != 0)
+    if (glob(GMT_SOURCE_DIR "/tests/data/occupancy_*.txt", 0, NULL, &files) != 0) {
         cr_skip_test("no table has been recorded: see tests/gpu/programs/occupancy.cu");
+    }
     for (size_t i = 0; i < files.gl_pathc; i++) {
         FILE *file = fopen(files.gl_pathv[i], "r");
         char line[256];

@@ -35,8 +35,9 @@ static const struct refusal {
 
 Test(ptx_errors, errors_name_line_and_cause)
 {
-    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         gmt_ptx_refused(refusals[i].text, refusals[i].line, refusals[i].part);
+    }
 }
 
 Test(ptx_errors, what_is_not_ptx_is_said_to_be_none)
@@ -67,7 +68,8 @@ Test(ptx_errors, deep_nesting_is_refused_not_followed)
     static const char entry[] = ".entry k() ";
 
     memset(text, '{', sizeof(text) - 1);
-    for (size_t i = 0; entry[i] != '\0'; i++)
+    for (size_t i = 0; entry[i] != '\0'; i++) {
         text[i] = entry[i];
+    }
     gmt_ptx_refused(text, 1, "braces in one another");
 }

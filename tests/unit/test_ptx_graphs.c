@@ -33,8 +33,9 @@ static uint32_t slow_meeting_point(const unsigned *targets, unsigned at)
     uint32_t after[NODES + 1];
     bool changed = true;
 
-    for (unsigned i = 0; i < NODES; i++)
+    for (unsigned i = 0; i < NODES; i++) {
         after[i] = UINT32_MAX;
+    }
     after[NODES] = 1U << NODES;
     while (changed) {
         changed = false;
@@ -48,8 +49,9 @@ static uint32_t slow_meeting_point(const unsigned *targets, unsigned at)
     after[at] &= ~(1U << at);
     /* The nearest: the one whose own followers are all the others. */
     for (unsigned i = 0; i <= NODES; i++) {
-        if (i != at && (after[at] >> i & 1) != 0 && (after[i] | 1U << i) == after[at])
+        if (i != at && (after[at] >> i & 1) != 0 && (after[i] | 1U << i) == after[at]) {
             return i;
+        }
     }
     return NEVER;
 }
@@ -66,8 +68,9 @@ Test(ptx_graphs, agrees_with_the_definition_on_random_graphs)
             at += sprintf(at, "L%u: @%%p1 bra L%u;", i, targets[i]);
         }
         sprintf(at, "L%u: ret;", NODES);
-        for (unsigned i = 0; i < NODES; i++)
+        for (unsigned i = 0; i < NODES; i++) {
             cr_assert_eq(meeting_point(body, i), slow_meeting_point(targets, i), "%u: %s", i, body);
+        }
     }
 }
 

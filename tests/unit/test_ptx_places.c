@@ -26,9 +26,10 @@ static void expect(const char *body, const char *wanted)
     struct ptx_place place = ptx_place_of(module,
                                           &kernel->instructions[kernel->instruction_count - 2]);
     int used = snprintf(found, sizeof(found), "%s:%u", place.file ? place.file : "-", place.line);
-    if (place.caller_file != NULL)
+    if (place.caller_file != NULL) {
         (void)snprintf(found + used, sizeof(found) - (size_t)used, "<%s:%u", place.caller_file,
                        place.caller_line);
+    }
     cr_expect_str_eq(found, wanted, "%s: %s", body, found);
     cr_expect((place.caller_file == NULL) == (place.caller_line == 0));
     ptx_free(module);
@@ -132,9 +133,10 @@ Test(ptx_places, a_chain_without_end)
     char text[20000];
     size_t used = (size_t)snprintf(text, sizeof(text),
                                    ".visible .entry k()\n{\n.reg .b32 %%r<4>;\n.loc 1 1000 1\n");
-    for (unsigned i = 1; i <= 200; i++)
+    for (unsigned i = 1; i <= 200; i++) {
         used += (size_t)snprintf(text + used, sizeof(text) - used,
                                  ".loc 1 %u 1, inlined_at 1 %u 1\n", 1000 + i, 999 + i);
+    }
     (void)snprintf(text + used, sizeof(text) - used, "mov.u32 %%r1, 2;\nret;\n}\n" FILES);
     struct ptx_module *module = gmt_ptx_module(text);
     const struct ptx_function *kernel = ptx_find_function(module, "k");
@@ -187,6 +189,7 @@ Test(ptx_places, paths_of_libraries)
         {"/home/a/nvidia/inl.h", false},
     };
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         cr_expect_eq(ptx_path_is_library(rows[i].path), rows[i].is_library, "%s", rows[i].path);
+    }
 }

@@ -47,9 +47,10 @@ Test(ptx_samples, all_have_the_same_declarations)
         cr_expect_str_eq(steps->relocations[0].function->name, "_Z9fibonaccii");
         cr_expect_eq(middle->relocations[0].addend, 16);
         cr_expect(middle->relocations[0].generic);
-        for (uint32_t j = 0; j < kernel->local_count; j++)
+        for (uint32_t j = 0; j < kernel->local_count; j++) {
             shared = shared || (kernel->locals[j]->space == PTX_SHARED &&
                                 kernel->locals[j]->bytes == (size_t)32 * 33 * 4);
+        }
         cr_expect(shared, "%s", names[i]);
         ptx_free(module);
     }
@@ -65,8 +66,9 @@ Test(ptx_samples, inlining_is_followed)
     for (uint32_t i = 0; i < kernel->instruction_count; i++) {
         const struct ptx_loc *here = &module->locs[kernel->instructions[i].loc];
 
-        if (here->inlined_function != NULL && strcmp(here->inlined_function, "_Z6squarei") == 0)
+        if (here->inlined_function != NULL && strcmp(here->inlined_function, "_Z6squarei") == 0) {
             loc = here;
+        }
     }
     cr_assert_neq(loc, module->locs, "no instruction of square()");
     cr_expect_str_eq(ptx_file_path(module, loc->file), "/tmp/gmtrace/sample.cu");

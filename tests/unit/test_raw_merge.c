@@ -33,8 +33,9 @@ static json_t *measured(double time_ns, const char *note)
             gmt_raw_pass(series[i], pass);
         }
     }
-    if (note != NULL)
+    if (note != NULL) {
         gmt_raw_note(raw, note);
+    }
     return raw;
 }
 
@@ -56,8 +57,9 @@ static json_t *merged(void)
 static void is_numbers(const json_t *array, const int *expected, size_t n)
 {
     cr_assert_eq(json_array_size(array), n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         cr_assert_eq(json_integer_value(json_array_get(array, i)), expected[i], "at %zu", i);
+    }
 }
 
 Test(raw_merge, passes_go_on_counting_and_samples_keep_their_process)

@@ -32,13 +32,16 @@ static double expected(const struct access_fixture *fixture, size_t index,
     double value = access_reading_of(fixture, metric->kernel, index, metric->name);
 
     /* CUPTI's software counter strays where lanes of wide loads are off; the hardware's is right. */
-    if (strcmp(metric->name, "shared_load_wavefronts") == 0 && pattern->width >= 8)
+    if (strcmp(metric->name, "shared_load_wavefronts") == 0 && pattern->width >= 8) {
         value = access_reading_of(fixture, metric->kernel, index, "hw_shared_load_wavefronts");
+    }
     /* A 64-bit atomic addition in shared memory is a loop of loads and exchanges in machine code. */
-    if (metric->kind == SIM_SITE_SHARED_ATOMIC && pattern->width == 8)
+    if (metric->kind == SIM_SITE_SHARED_ATOMIC && pattern->width == 8) {
         return ACCESS_NOT_MEASURED;
-    if (pattern->kernel == ACCESS_CONST) /* 16 bytes are four loads there */
+    }
+    if (pattern->kernel == ACCESS_CONST) { /* 16 bytes are four loads there */
         return (value - KERNEL_CONSTANTS) / (pattern->width == 16 ? 4 : 1);
+    }
     return value;
 }
 
@@ -51,8 +54,9 @@ static double counted(const struct sim_counts *counts, const struct sim_site_inf
         const uint8_t *site = (const uint8_t *)&counts->sites[i];
         memcpy(&value, site + metric->member, sizeof value);
         if (counts->sites[i].kind == metric->kind &&
-            strncmp(sites[i].opcode, metric->opcode, strlen(metric->opcode)) == 0)
+            strncmp(sites[i].opcode, metric->opcode, strlen(metric->opcode)) == 0) {
             sum += value;
+        }
     }
     return (double)sum;
 }
@@ -115,8 +119,9 @@ Test(sim_access, counts_are_those_of_an_h200)
                                     ? expected(&fixture, i, &patterns[i], &metrics[m])
                                     : ACCESS_NOT_MEASURED;
             const double got = counted(&counts, infos, &metrics[m]);
-            if (want < 0)
+            if (want < 0) {
                 continue;
+            }
             compared++;
             wrong += got != want;
             cr_expect_eq(got, want, "%s %s %s: %g, the GPU %g", fixture.rows[i].kernel,

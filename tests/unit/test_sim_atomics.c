@@ -77,8 +77,9 @@ Test(sim_atomics, compare_and_swap_of_16_32_and_64_bits)
         "atom.cas.b64 %rd6, [%rd1+4104], %rd4, %rd5;\n" SIM_STORE("%r2"));
 
     sim_try_ok(trial, "k");
-    for (uint32_t i = 0; i < LANES; i++)
+    for (uint32_t i = 0; i < LANES; i++) {
         cr_expect_eq(trial->out[i], i); /* each lane finds what the one before it left */
+    }
     cr_expect_eq(trial->out[CELL], LANES);
     cr_expect_eq(trial->out[CELL + 1], LANES << 16, "the other half of the word is as it was");
     cr_expect_eq(trial->out[CELL + 2], LANES);

@@ -98,8 +98,9 @@ Test(sim_checks, neighbouring_allocations_are_told_apart)
     trial->map.count = 2;
     sim_try_ok(trial, "k");
     cr_assert_eq(trial->counts.footprint_count, 2);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
         cr_expect_eq(trial->counts.footprints[i].write_sectors, sectors_of(base + 64 * i, 64));
+    }
     trial->regions[1].flags = SIM_REGION_INVALID;
     cr_expect_eq(sim_try_run(trial, "k"), SIM_ILLEGAL_ADDRESS);
     cr_expect_not_null(strstr(trial->error.text, "peer access"), "%s", trial->error.text);

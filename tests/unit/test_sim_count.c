@@ -19,8 +19,9 @@ static struct sim_access strided(unsigned width, uint64_t start, uint64_t stride
 {
     struct sim_access access = access_of(width, SIM_FULL_MASK, SIM_USE_READ);
 
-    for (unsigned i = 0; i < SIM_LANES; i++)
+    for (unsigned i = 0; i < SIM_LANES; i++) {
         access.address[i] = BASE + start + i * stride;
+    }
     return access;
 }
 
@@ -69,8 +70,9 @@ Test(sim_count, the_order_of_lanes_in_a_line_does_not_matter)
 {
     struct sim_access access = strided(4, 0, 4);
 
-    for (unsigned i = 0; i < SIM_LANES; i++)
+    for (unsigned i = 0; i < SIM_LANES; i++) {
         access.address[i] = BASE + 4 * (uint64_t)(i * 13 % SIM_LANES);
+    }
     cr_expect_eq(traffic_of(&access).sectors, 4);
     cr_expect_eq(traffic_of(&access).ideal_sectors, 4);
 }
@@ -80,11 +82,12 @@ static double sectors_of_rows(unsigned floats)
 {
     unsigned sectors = 0, requests = 0;
 
-    for (unsigned row = 0; row < 8; row++)
+    for (unsigned row = 0; row < 8; row++) {
         for (unsigned at = 0; at + SIM_LANES <= floats; at += SIM_LANES, requests++) {
             const struct sim_access access = strided(4, 4 * (uint64_t)(row * floats + at), 4);
             sectors += traffic_of(&access).sectors;
         }
+    }
     return (double)sectors / requests;
 }
 

@@ -23,8 +23,9 @@ static struct sim_try *run_over_bytes(const char *ptx)
 {
     struct sim_try *trial = sim_try_new(ptx);
 
-    for (unsigned i = 0; i < DATA_BYTES; i++)
+    for (unsigned i = 0; i < DATA_BYTES; i++) {
         data_of(trial)[i] = (uint8_t)(3 * i + 0x70);
+    }
     sim_try_ok(trial, "k");
     return trial;
 }
@@ -106,8 +107,9 @@ Test(sim_memory, the_highest_lane_wins_a_store_to_one_address)
     struct sim_try *trial = RUN("shr.u32 %r2, %r1, 2;\nmul.wide.u32 %rd4, %r2, 4;\n"
                                 "add.u64 %rd4, %rd1, %rd4;\nst.global.u32 [%rd4], %r1;\n");
 
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         cr_expect_eq(trial->out[i], 4 * i + 3);
+    }
     sim_try_end(trial);
 }
 

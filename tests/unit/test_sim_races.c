@@ -56,8 +56,9 @@ Test(sim_races, a_read_of_what_another_warp_stores)
     struct sim_try *trial = look(KERNEL("st.shared.u32 [%r9], %r1;\nld.shared.u32 %r2, [%r10];\n"));
     uint64_t lanes = 0;
 
-    for (size_t i = 0; i < trial->counts.race_count; i++)
+    for (size_t i = 0; i < trial->counts.race_count; i++) {
         lanes += trial->counts.races[i].count;
+    }
     cr_expect_eq(lanes, 3 * 128, "each word, in each block: %llu", (unsigned long long)lanes);
     sim_try_end(trial);
 }

@@ -13,8 +13,9 @@ static struct sim_try *run_kernel(const char *ptx)
 {
     struct sim_try *trial = sim_try_new(ptx);
 
-    for (unsigned i = 0; i < SIM_TRY_WORDS; i++)
+    for (unsigned i = 0; i < SIM_TRY_WORDS; i++) {
         trial->out[i] = 1000 + i;
+    }
     trial->n = 77;
     trial->launch.dynamic_shared_bytes = 256;
     sim_try_ok(trial, "k");

@@ -17,10 +17,11 @@ static void check(size_t n, int64_t (*key)(size_t i))
     gmt_sort_pairs(pairs, n);
     for (size_t i = 0; i < n; i++) {
         cr_assert_eq(pairs[i][0], key((size_t)pairs[i][1]), "a key went with another value");
-        if (i > 0)
+        if (i > 0) {
             cr_assert(pairs[i - 1][0] < pairs[i][0] ||
                           (pairs[i - 1][0] == pairs[i][0] && pairs[i - 1][1] < pairs[i][1]),
                       "at %zu of %zu", i, n);
+        }
     }
     free(pairs);
 }
@@ -65,7 +66,8 @@ Test(sort, orders_pairs_by_key_and_keeps_equal_ones_as_they_came)
     static const size_t sizes[] = {0, 1, 2, 3, 100, 2048, 2049, 5000, 100000};
 
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
-        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
             check(sizes[s], keys[k]);
+        }
     }
 }

@@ -17,10 +17,11 @@ static struct taken take(struct gmt_turns turns, uint64_t once_ns, uint64_t bega
 
     while (gmt_turns_next(&turns, began_ns + taken.took_ns)) {
         taken.took_ns += once_ns;
-        if (turns.counts)
+        if (turns.counts) {
             taken.counted++;
-        else
+        } else {
             taken.warm_up++;
+        }
         cr_assert(taken.warm_up + taken.counted <= 6);
     }
     return taken;
@@ -64,7 +65,8 @@ Test(turns, cost_what_they_take)
 {
     static const uint64_t times_ns[] = {5000, 250000, 1500000, 2500000, 40000000};
 
-    for (size_t i = 0; i < sizeof(times_ns) / sizeof(times_ns[0]); i++)
+    for (size_t i = 0; i < sizeof(times_ns) / sizeof(times_ns[0]); i++) {
         cr_assert_eq(gmt_turns_cost_ns(&usual, (double)times_ns[i]),
                      (double)take(usual, times_ns[i], 0).took_ns, "%zu", i);
+    }
 }

@@ -16,12 +16,13 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_acce
     const char *time = gmt_kernel_time(analysis, subject->class);
     char each[GMT_FORMAT_BYTES], sectors[GMT_FORMAT_BYTES];
 
-    if (pattern->kind == GMT_PATTERN_FIELD)
+    if (pattern->kind == GMT_PATTERN_FIELD) {
         return gmt_text(analysis,
                         "%s use %.0f bytes of each struct of %.0f: %s sectors per request%s",
                         gmt_access_words(subject), pattern->fields * pattern->width_bytes,
                         pattern->struct_bytes,
                         gmt_format_decimal(sectors, access->sectors / access->requests, 1), time);
+    }
     return gmt_text(
         analysis,
         "%s go over structs of %.0f bytes word by word: %s requests of %s sectors per thread%s",
@@ -66,15 +67,17 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     const struct gmt_pattern *pattern = &subject.pattern;
     bool field = pattern->kind == GMT_PATTERN_FIELD;
 
-    if (!field && pattern->kind != GMT_PATTERN_FIELDS)
+    if (!field && pattern->kind != GMT_PATTERN_FIELDS) {
         return;
+    }
     struct gmt_gain gain = field ? gmt_price_access(analysis->model, analysis->timeline, class,
                                                     subject.loads, subject.stores)
                                  : gmt_price_whole_structs(analysis->model, analysis->timeline,
                                                            class, pattern);
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->headline = headline(analysis, &subject);
     gmt_finding_evidence(finding, "struct_bytes", "bytes", pattern->struct_bytes);
     gmt_finding_evidence(finding, "word_bytes", "bytes", pattern->width_bytes);
@@ -84,16 +87,18 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                               : "calibrated L1 time of the requests now, less that of coalesced "
                                 "ones, beside what device memory and L2 take");
     /* Sizes of arrays are circumstantial. */
-    if (!pattern->counted && finding->confidence < GMT_CONFIDENCE_MODELLED)
+    if (!pattern->counted && finding->confidence < GMT_CONFIDENCE_MODELLED) {
         finding->confidence = GMT_CONFIDENCE_MODELLED;
+    }
     gmt_access_judge_part(analysis, finding, &subject);
     gmt_finding_emit(analysis, finding);
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         check(analysis, &analysis->timeline->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

@@ -35,14 +35,17 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double excess = constants.words - constants.requests;
     char words[GMT_FORMAT_BYTES];
 
-    if (!(constants.requests > 0) || !(ratio >= GMT_CONSTANT_WORDS))
+    if (!(constants.requests > 0) || !(ratio >= GMT_CONSTANT_WORDS)) {
         return;
+    }
     struct gmt_gain gain = gmt_price_constants(analysis->model, analysis->timeline, class);
-    if (isnan(gain.best_ns) && ratio < GMT_EXCESS_RATIO)
+    if (isnan(gain.best_ns) && ratio < GMT_EXCESS_RATIO) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = excess * sizeof(float) * n;
@@ -85,10 +88,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         used |= constants.requests > 0;
         all += gmt_known(constants.words) * (double)tl->classes[i].launches;
     }
-    if (!counted)
+    if (!counted) {
         return gmt_could_not(analysis, "no counters of the constant cache in this trace");
-    for (size_t i = 0; i < tl->class_count; i++)
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);
+    }
     return used ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 

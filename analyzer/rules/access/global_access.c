@@ -21,10 +21,12 @@ static const char *apart(struct gmt_analysis *analysis, const struct gmt_access_
     bool at_least;
     double stride = gmt_access_stride(subject->class, access, lines, &at_least);
 
-    if (isnan(stride) && isfinite(width))
+    if (isnan(stride) && isfinite(width)) {
         return ", at no single stride";
-    if (!(stride >= 2))
+    }
+    if (!(stride >= 2)) {
         return "";
+    }
     return gmt_text(analysis, ": lanes are %.0f%s words of %.0f bytes apart", stride,
                     at_least ? " or more" : "", width);
 }
@@ -85,15 +87,18 @@ static void strided(struct gmt_analysis *analysis, const struct gmt_tl_class *cl
 
     /* Look-ups in what the caches hold are GM309's. */
     if (subject.pattern.kind != kind ||
-        (subject.loads && gmt_is_irregular(analysis->timeline, class)))
+        (subject.loads && gmt_is_irregular(analysis->timeline, class))) {
         return;
+    }
     struct gmt_gain gain = gmt_price_access(analysis->model, analysis->timeline, class,
                                             subject.loads, subject.stores);
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
-    if (subject.loads && subject.stores)
+    }
+    if (subject.loads && subject.stores) {
         finding->title = "Neighbouring threads read and write far apart";
+    }
     finding->headline = strided_headline(analysis, &subject);
     put_strided_fix(finding, &subject);
     gmt_access_put_gain(analysis, finding, &subject, &gain, gmt_access_method(&gain));
@@ -103,15 +108,17 @@ static void strided(struct gmt_analysis *analysis, const struct gmt_tl_class *cl
 
 static enum gmt_outcome run_strided(struct gmt_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         strided(analysis, &analysis->timeline->classes[i], GMT_PATTERN_STRIDED);
+    }
     return GMT_OUTCOME_PASS;
 }
 
 static enum gmt_outcome run_store(struct gmt_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         strided(analysis, &analysis->timeline->classes[i], GMT_PATTERN_SCATTERED);
+    }
     return GMT_OUTCOME_PASS;
 }
 
@@ -124,8 +131,9 @@ static bool is_explained(const struct gmt_analysis *analysis, const struct gmt_f
         const struct gmt_finding *other = &report->findings[i];
 
         if (strcmp(other->rule, "GM202") == 0 && other->where.kernel != NULL &&
-            strcmp(other->where.kernel, finding->where.kernel) == 0)
+            strcmp(other->where.kernel, finding->where.kernel) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -140,8 +148,9 @@ static const char *into_sector(struct gmt_analysis *analysis, const struct gmt_t
     double width = gmt_access_width(class, access);
     double most = GMT_SECTOR_BYTES / width - 1;
 
-    if (!(fabs(extra - 1) < GMT_STRUCT_MATCH) || !(most >= 1))
+    if (!(fabs(extra - 1) < GMT_STRUCT_MATCH) || !(most >= 1)) {
         return "";
+    }
     return gmt_text(analysis, ": they start %s%.0f word%s of %.0f bytes into one",
                     most > 1 ? "1 to " : "", most, most > 1 ? "s" : "", width);
 }
@@ -153,11 +162,13 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
     double more = (access->sectors - access->ideal) / access->requests;
     char extra[GMT_FORMAT_BYTES];
 
-    if (subject.pattern.kind != GMT_PATTERN_MISALIGNED)
+    if (subject.pattern.kind != GMT_PATTERN_MISALIGNED) {
         return;
+    }
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->headline = gmt_text(analysis, "%s touch %s sectors per request more than needed%s%s",
                                  gmt_access_words(&subject), gmt_format_decimal(extra, more, 2),
                                  into_sector(analysis, class, access, more),
@@ -171,17 +182,19 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
     gmt_access_put_gain(analysis, finding, &subject, &gain,
                         "the calibrated cost of an offset of one element, scaled by excess "
                         "sectors");
-    if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns)
+    if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns) {
         finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
-    else if (gmt_shape_waiting(analysis->timeline, class) < GMT_WAITING_SHARE)
+    } else if (gmt_shape_waiting(analysis->timeline, class) < GMT_WAITING_SHARE) {
         finding->note_why = "its warps wait for loads less than half of their time: what more "
                             "sectors cost is hidden behind other work";
-    else if (isnan(gain.best_ns))
+    } else if (isnan(gain.best_ns)) {
         finding->note_why = analysis->timeline->simulated
                                 ? "less than twice the ideal, and no times to tell its cost"
                                 : "not priced: no device time or no device model";
-    if (is_explained(analysis, finding))
+    }
+    if (is_explained(analysis, finding)) {
         finding->note_why = "GM202 names and prices the pointer that is the cause";
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -189,8 +202,9 @@ static enum gmt_outcome run_misaligned(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         misaligned(analysis, &tl->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

@@ -56,11 +56,13 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double n = (double)class->launches;
     char sectors[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
-    if (!gmt_is_irregular(analysis->timeline, class))
+    if (!gmt_is_irregular(analysis->timeline, class)) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = (load.sectors - load.ideal) * GMT_SECTOR_BYTES * n;
@@ -93,8 +95,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

@@ -24,16 +24,20 @@ static const char *too_few(struct gmt_analysis *analysis, const struct gmt_tl_cl
 {
     char percent[GMT_FORMAT_BYTES];
 
-    if (share < GMT_LOCAL_MIN_SHARE)
+    if (share < GMT_LOCAL_MIN_SHARE) {
         return gmt_text(analysis, "less than %s of the memory instructions are local",
                         gmt_format_percent(percent, 100 * GMT_LOCAL_MIN_SHARE));
-    if (!analysis->timeline->simulated)
+    }
+    if (!analysis->timeline->simulated) {
         return NULL;
-    if (share < 1 - 1 / GMT_EXCESS_RATIO)
+    }
+    if (share < 1 - 1 / GMT_EXCESS_RATIO) {
         return "less than half of the memory instructions are local, and no times tell their cost";
-    if (sectors * (double)class->launches < GMT_EXCESS_SHARE * all_sectors)
+    }
+    if (sectors * (double)class->launches < GMT_EXCESS_SHARE * all_sectors) {
         return gmt_text(analysis, "no price, and less than %s of all such work",
                         gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
+    }
     return NULL;
 }
 
@@ -42,11 +46,13 @@ enum kind { SPILLS, ARRAY, DIVERGENT_ARRAY };
 static enum kind kind_of(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                          double local, double sectors)
 {
-    if (sectors / local >= GMT_LOCAL_DIVERGENT_SECTORS)
+    if (sectors / local >= GMT_LOCAL_DIVERGENT_SECTORS) {
         return DIVERGENT_ARRAY;
+    }
     /* What the software device executes has not been through the assembler. */
-    if (analysis->timeline->simulated || class->registers < GMT_REGISTERS_HELD)
+    if (analysis->timeline->simulated || class->registers < GMT_REGISTERS_HELD) {
         return ARRAY;
+    }
     return class->registers % GMT_REGISTER_STEP == 0 || class->registers >= GMT_REGISTERS_MOST
                ? SPILLS
                : ARRAY;
@@ -150,12 +156,14 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double share = local / (local + global + shared);
     char percent[GMT_FORMAT_BYTES], bytes[GMT_FORMAT_BYTES];
 
-    if (!(local > 0))
+    if (!(local > 0)) {
         return;
+    }
     enum kind kind = kind_of(analysis, class, local, sectors);
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = sectors * GMT_SECTOR_BYTES * n;
@@ -191,11 +199,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     double all = 0;
 
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         all += gmt_known(gmt_work_of_class(tl, &tl->classes[i]).l1_sectors) *
                (double)tl->classes[i].launches;
-    for (size_t i = 0; i < tl->class_count; i++)
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);
+    }
     return GMT_OUTCOME_PASS;
 }
 

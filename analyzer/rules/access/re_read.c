@@ -24,8 +24,9 @@ static struct best best_tile(const struct gmt_analysis *analysis, const struct g
     for (size_t i = 0; i < EDGES; i++) {
         struct gmt_gain gain = gmt_price_tile(analysis->model, analysis->timeline, class, edges[i]);
 
-        if (isfinite(gain.best_ns) && !(gain.best_ns <= best.gain.best_ns))
+        if (isfinite(gain.best_ns) && !(gain.best_ns <= best.gain.best_ns)) {
             best = (struct best){edges[i], gain};
+        }
     }
     return best;
 }
@@ -36,8 +37,9 @@ static bool is_candidate(const struct gmt_tl_class *class, const struct gmt_acce
     struct gmt_reread reread = gmt_reread_of(class);
 
     /* It has its tile, and leaves it unread. */
-    if (gmt_is_staged_unread(class, &reread))
+    if (gmt_is_staged_unread(class, &reread)) {
         return false;
+    }
     return load->sectors * GMT_SECTOR_BYTES >= GMT_REREAD_FACTOR * gmt_bytes_to_read(class) &&
            gmt_access_ratio(load) < GMT_STRIDED_RATIO && shared < load->requests;
 }
@@ -90,15 +92,18 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double read = load.sectors * GMT_SECTOR_BYTES;
     char times[GMT_FORMAT_BYTES], size[GMT_FORMAT_BYTES];
 
-    if (!is_candidate(class, &load))
+    if (!is_candidate(class, &load)) {
         return;
+    }
     struct best best = best_tile(analysis, class);
     if (isnan(best.gain.best_ns) &&
-        (read < GMT_REREAD_FACTOR_UNPRICED * once || once <= GMT_REREAD_MIN_BYTES))
+        (read < GMT_REREAD_FACTOR_UNPRICED * once || once <= GMT_REREAD_MIN_BYTES)) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = read * (1 - 1 / best.edge) * n;
@@ -140,10 +145,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         all += gmt_known(class->counter[GMT_M_global_load_sectors]) * GMT_SECTOR_BYTES *
                (double)class->launches;
     }
-    if (!known)
+    if (!known) {
         return gmt_could_not(analysis, "the trace does not tell which memory kernels were given");
-    for (size_t i = 0; i < tl->class_count; i++)
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);
+    }
     return GMT_OUTCOME_PASS;
 }
 

@@ -43,13 +43,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     const struct gmt_access *access = subject.loads ? &subject.load : &subject.store;
     char sectors[GMT_FORMAT_BYTES], ratio[GMT_FORMAT_BYTES];
 
-    if (subject.pattern.kind != GMT_PATTERN_TRANSPOSED)
+    if (subject.pattern.kind != GMT_PATTERN_TRANSPOSED) {
         return;
+    }
     struct gmt_gain gain = gmt_price_columns(analysis->model, analysis->timeline, class,
                                              &subject.pattern);
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->headline = gmt_text(
         analysis,
         "%s go down columns: %s sectors per request (%s x the ideal), blocks of %" PRId64
@@ -72,8 +74,9 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         check(analysis, &analysis->timeline->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

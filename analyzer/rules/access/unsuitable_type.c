@@ -35,10 +35,11 @@ static void emit(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "word_bytes", "bytes", subject->pattern.width_bytes);
     finding->effort = GMT_EFFORT_SMALL;
     gmt_access_put_gain(analysis, finding, subject, gain, method);
-    if (by_requests)
+    if (by_requests) {
         judge_requests(analysis, finding, subject);
-    else
+    } else {
         gmt_access_judge_part(analysis, finding, subject);
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -52,8 +53,9 @@ static void pieces(struct gmt_analysis *analysis, const struct gmt_access_subjec
     char each[GMT_FORMAT_BYTES], sectors[GMT_FORMAT_BYTES];
 
     struct gmt_finding *finding = gmt_access_finding(analysis, subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->headline = gmt_text(
         analysis,
         "%s move structs of %.0f bytes in pieces of %.0f: %s requests of %s sectors per thread%s",
@@ -85,11 +87,13 @@ static void narrow(struct gmt_analysis *analysis, const struct gmt_access_subjec
     struct gmt_gain gain = gmt_price_narrow(analysis->model, subject->class, width);
 
     struct gmt_finding *finding = gmt_access_finding(analysis, subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->title = "Words narrower than a thread can load";
-    if (finding->line_count == 0)
+    if (finding->line_count == 0) {
         gmt_finding_lines(analysis, finding, subject->class, GMT_LINES_NARROW);
+    }
     finding->headline = gmt_text(analysis,
                                  "%s of %.0f byte%s each: %.0f bytes per request of 128%s",
                                  gmt_access_words(subject), width, width > 1 ? "s" : "", width * 32,
@@ -110,10 +114,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         struct gmt_access_subject subject = gmt_access_subject_of(analysis,
                                                                   &analysis->timeline->classes[i]);
 
-        if (subject.pattern.kind == GMT_PATTERN_PIECES)
+        if (subject.pattern.kind == GMT_PATTERN_PIECES) {
             pieces(analysis, &subject);
-        else if (subject.pattern.kind == GMT_PATTERN_NARROW)
+        } else if (subject.pattern.kind == GMT_PATTERN_NARROW) {
             narrow(analysis, &subject);
+        }
     }
     return GMT_OUTCOME_PASS;
 }

@@ -19,12 +19,15 @@ static int compare(const void *a, const void *b)
     const struct gmt_tl_allocation *p = &sort_timeline->allocations[x];
     const struct gmt_tl_allocation *q = &sort_timeline->allocations[y];
 
-    if (p->call.site != q->call.site)
+    if (p->call.site != q->call.site) {
         return p->call.site < q->call.site ? -1 : 1;
-    if (p->call.api != q->call.api)
+    }
+    if (p->call.api != q->call.api) {
         return p->call.api < q->call.api ? -1 : 1;
-    if (p->bytes != q->bytes)
+    }
+    if (p->bytes != q->bytes) {
         return p->bytes < q->bytes ? -1 : 1;
+    }
     return (x > y) - (x < y);
 }
 
@@ -50,17 +53,20 @@ static struct churn add_up(struct gmt_analysis *analysis, const struct gmt_cover
         const struct gmt_tl_allocation *a = &tl->allocations[members[i]];
 
         if (a->free_begin_ns == GMT_NO_TIME || a->free_end_ns == GMT_NO_TIME ||
-            a->call.begin_ns < freed_ns)
+            a->call.begin_ns < freed_ns) {
             continue;
+        }
         freed_ns = a->free_end_ns;
         members[churn.pairs] = members[i];
-        if (churn.pairs++ == 0 || tl->simulated)
+        if (churn.pairs++ == 0 || tl->simulated) {
             continue;
+        }
         int64_t wait_ns = gmt_timeline_wait_ns(tl, a->free_begin_ns);
         int64_t free_ns = a->free_end_ns - a->free_begin_ns;
 
-        if (wait_ns > free_ns)
+        if (wait_ns > free_ns) {
             wait_ns = free_ns;
+        }
         churn.alloc_ns += (double)(a->call.end_ns - a->call.begin_ns);
         churn.free_ns += (double)(free_ns - wait_ns);
         churn.wait_ns += (double)wait_ns;
@@ -78,8 +84,9 @@ static struct churn add_up(struct gmt_analysis *analysis, const struct gmt_cover
 static double making_a_pool(const struct gmt_timeline *tl)
 {
     for (size_t i = 0; i < tl->allocation_count; i++) {
-        if (tl->allocations[i].kind == 'a')
+        if (tl->allocations[i].kind == 'a') {
             return 0;
+        }
     }
     return GMT_POOL_MADE_NS;
 }
@@ -95,8 +102,9 @@ static void put_sql(struct gmt_analysis *analysis, struct gmt_finding *finding,
         analysis, "bytes = %" PRId64 " AND free_begin_ns IS NOT NULL AND %s", a->bytes,
         gmt_place_condition(analysis, a->call.stack_id, (int64_t)a->call.caller));
 
-    for (size_t i = 0; ids != NULL && i < pairs; i++)
+    for (size_t i = 0; ids != NULL && i < pairs; i++) {
         ids[i] = all[members[i]].call.id;
+    }
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum((end_ns - begin_ns) * (id <> %" PRId64 ")), "
                             "sum((free_end_ns - free_begin_ns) * (id <> %" PRId64 ")) FROM "
@@ -112,12 +120,14 @@ static const char *too_few(struct gmt_analysis *analysis, size_t pairs)
     const struct gmt_timeline *tl = analysis->timeline;
     char percent[GMT_FORMAT_BYTES];
 
-    if (pairs < GMT_CHURN_MIN_PAIRS)
+    if (pairs < GMT_CHURN_MIN_PAIRS) {
         return gmt_text(analysis, "fewer than %d pairs may be set-up, and no loop",
                         GMT_CHURN_MIN_PAIRS);
-    if (tl->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count)
+    }
+    if (tl->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count) {
         return gmt_text(analysis, "no price, and less than %s of all allocations",
                         gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
+    }
     return NULL;
 }
 
@@ -128,14 +138,17 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
     struct gmt_finding *finding = gmt_finding_new(analysis);
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct churn churn = add_up(analysis, kernels, finding, members, n);
-    if (churn.pairs < 2)
+    if (churn.pairs < 2) {
         return;
+    }
     const struct gmt_tl_allocation *a = &tl->allocations[members[0]];
-    if (tl->simulated)
+    if (tl->simulated) {
         churn.alloc_ns = churn.free_ns = churn.wait_ns = churn.hidden_ns = NAN;
+    }
     double saved = churn.alloc_ns + churn.free_ns;
     bool unknown = gmt_waits_are_unknown(tl);
     double idle = (double)(churn.pairs - 1) *
@@ -156,8 +169,9 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
     gmt_finding_evidence(finding, "freeing", "ns", churn.free_ns);
     gmt_finding_evidence(finding, "waiting_in_free", "ns", churn.wait_ns);
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", churn.hidden_ns);
-    if (pool > 0 && !tl->simulated)
+    if (pool > 0 && !tl->simulated) {
         gmt_finding_evidence(finding, "the_same_from_a_pool", "ns", pool);
+    }
     finding->headline = gmt_text(
         analysis, "%s are allocated and freed %s times%s%s",
         gmt_format_bytes(size, (double)a->bytes), gmt_format_count(count, (double)churn.pairs),
@@ -182,16 +196,18 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
     /* The host may be what the device waits for next: then hidden time counts after all. */
     gmt_finding_saving(finding, low - churn.hidden_ns - pool - slower - made,
                        best - churn.hidden_ns - pool, saved);
-    if (unknown)
+    if (unknown) {
         finding->method =
             "time of every pair but the first, no more than such pairs take on an idle "
             "device by the model (what cudaFree waited for kernels is not in the "
             "trace), minus the model's time of such pairs from a pool";
-    if (churn.hidden_ns > 0)
+    }
+    if (churn.hidden_ns > 0) {
         finding->method = gmt_text(analysis,
                                    "%s (%s of it were hidden behind kernels and save "
                                    "nothing, unless the device waits for the host afterwards)",
                                    finding->method, gmt_format_ns(size, churn.hidden_ns));
+    }
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     if (tl->simulated) {
         finding->method = "n/a: no times (software device); calls and bytes are exact";
@@ -216,8 +232,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     for (size_t i = 0; i < tl->allocation_count; i++) {
         char kind = tl->allocations[i].kind;
 
-        if (kind == 'd' || kind == 'p' || kind == 'm')
+        if (kind == 'd' || kind == 'p' || kind == 'm') {
             members[n++] = i;
+        }
     }
     sort_timeline = tl;
     qsort(members, n, sizeof(*members), compare);
@@ -225,8 +242,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         for (end = i + 1;
              end < n && same(&tl->allocations[members[i]], &tl->allocations[members[end]]); end++)
             ;
-        if (end - i > 1)
+        if (end - i > 1) {
             report_site(analysis, &kernels, members + i, end - i);
+        }
     }
     free(members);
     gmt_cover_free(&kernels);

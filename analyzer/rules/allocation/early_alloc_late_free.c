@@ -12,11 +12,13 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
 
     /* Of what nothing reads GM205 says that it can go. */
     if (row->first_use_ns == GMT_NO_TIME || row->unread || row->lives_ns > group->peak.at_ns ||
-        gmt_memory_freed_ns(row) <= group->peak.at_ns)
+        gmt_memory_freed_ns(row) <= group->peak.at_ns) {
         return false;
+    }
     *life = gmt_memory_needed(group->memory, row);
-    if (life->end_ns > group->peak.at_ns && life->begin_ns < group->peak.until_ns)
+    if (life->end_ns > group->peak.at_ns && life->begin_ns < group->peak.until_ns) {
         return false;
+    }
     return group->lost < GMT_LEAK_MIN_COUNT || !gmt_held_is_lost(group, i);
 }
 
@@ -31,8 +33,9 @@ static const char *idle(struct gmt_analysis *analysis, const struct gmt_held_sit
     char time[GMT_FORMAT_BYTES];
 
     freed_ns = freed_ns == INT64_MAX ? tl->end_ns : freed_ns;
-    if (tl->simulated)
+    if (tl->simulated) {
         return late ? "kept after its last use" : "allocated before its first use";
+    }
     double before_ns = (double)(need.begin_ns - site->example->lives_ns);
     double after_ns = fmax(0, (double)freed_ns - (double)need.end_ns);
     gmt_finding_evidence(finding, "before_first_use", "ns", before_ns);
@@ -50,8 +53,10 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
 
     /* Holding what nobody else needs then is no fault. */
     if (isnan(site->saved_bytes) ||
-        site->saved_bytes < fmax(GMT_PEAK_MIN_BYTES, GMT_PEAK_MIN_SHARE * (double)site->peak.bytes))
+        site->saved_bytes <
+            fmax(GMT_PEAK_MIN_BYTES, GMT_PEAK_MIN_SHARE * (double)site->peak.bytes)) {
         return;
+    }
     const char *how = idle(analysis, site, finding);
     finding->headline = gmt_text(analysis, "%s of the peak of %s lie idle: %zu allocation%s, %s%s",
                                  gmt_format_bytes(all, site->bytes),
@@ -81,8 +86,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     static const struct gmt_held_rule rule = {.choose = choose, .describe = describe};
     const char *unknown = gmt_held_unknown(analysis);
 
-    if (unknown != NULL)
+    if (unknown != NULL) {
         return gmt_could_not(analysis, "%s", unknown);
+    }
     return gmt_held_run(analysis, &rule);
 }
 

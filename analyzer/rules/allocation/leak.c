@@ -10,8 +10,9 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
 {
     const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
 
-    if (!gmt_held_is_lost(group, i))
+    if (!gmt_held_is_lost(group, i)) {
         return false;
+    }
     *life = (struct gmt_interval){row->lives_ns, gmt_memory_needed(group->memory, row).end_ns};
     return true;
 }
@@ -28,8 +29,9 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
         "%s allocations of %s or less are never freed, %s together, and none is used "
         "after the next one is made",
         gmt_format_count(count, (double)site->count), each, gmt_format_bytes(all, site->bytes));
-    if (site->count < GMT_LEAK_MIN_COUNT)
+    if (site->count < GMT_LEAK_MIN_COUNT) {
         finding->note_why = "too few to be a loop: the end of the process gives them back";
+    }
     finding->sql = gmt_text(analysis, "SELECT count(*), sum(bytes) FROM %s",
                             gmt_held_from(analysis, site, "free_begin_ns IS NULL"));
     finding->method = analysis->timeline->simulated
@@ -58,18 +60,22 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
         const struct gmt_memory_row *row = &memory->rows[i];
 
         if (row->host || row->free_begin_ns != GMT_NO_TIME || row->bytes <= 0 ||
-            row->segment != segments)
+            row->segment != segments) {
             continue;
+        }
         n++;
         sum += (double)row->bytes;
-        if (largest == NULL || row->bytes > largest->bytes)
+        if (largest == NULL || row->bytes > largest->bytes) {
             largest = row;
+        }
     }
-    if (largest == NULL)
+    if (largest == NULL) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct gmt_tl_call call = gmt_memory_call(memory, largest);
     finding->where = gmt_where_of_call(analysis, &call);
     gmt_finding_evidence(finding, "allocations", "count", n);
@@ -93,8 +99,9 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
 static bool anything_kept(const struct gmt_memory *memory)
 {
     for (size_t i = 0; i < memory->count; i++) {
-        if (!memory->rows[i].host && memory->rows[i].free_begin_ns == GMT_NO_TIME)
+        if (!memory->rows[i].host && memory->rows[i].free_begin_ns == GMT_NO_TIME) {
             return true;
+        }
     }
     return false;
 }
@@ -104,16 +111,20 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     static const struct gmt_held_rule rule = {.choose = choose, .describe = describe};
     const char *unknown = gmt_held_unknown(analysis);
 
-    if (!anything_kept(analysis->memory))
+    if (!anything_kept(analysis->memory)) {
         return GMT_OUTCOME_PASS;
-    if (gmt_held_broke_off(analysis))
+    }
+    if (gmt_held_broke_off(analysis)) {
         return gmt_could_not(analysis, "the program did not end normally: what it would still have "
                                        "freed is not known");
-    if (unknown != NULL)
+    }
+    if (unknown != NULL) {
         return gmt_could_not(analysis, "%s", unknown);
+    }
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
-    if (analysis->pending_count == 0)
+    if (analysis->pending_count == 0) {
         note_kept(analysis, false);
+    }
     note_kept(analysis, true);
     return outcome;
 }

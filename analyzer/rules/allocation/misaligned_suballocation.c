@@ -18,8 +18,9 @@ struct pointer {
 static const struct gmt_tl_allocation *find_allocation(const struct gmt_timeline *tl, int64_t id)
 {
     for (size_t i = 0; i < tl->allocation_count; i++) {
-        if (tl->allocations[i].call.id == id)
+        if (tl->allocations[i].call.id == id) {
             return &tl->allocations[i];
+        }
     }
     return NULL;
 }
@@ -39,14 +40,17 @@ static struct pointer *read_pointers(struct gmt_analysis *analysis, size_t *coun
         int64_t id = gmt_query_id(&query, 0), offset = gmt_query_bytes(&query, 1);
 
         (*seen)++;
-        if (last != NULL && last->allocation_id == id && last->extent == 0)
+        if (last != NULL && last->allocation_id == id && last->extent == 0) {
             last->extent = offset - last->offset;
+        }
         last = NULL;
-        if (offset % GMT_ALLOCATION_ALIGNMENT == 0)
+        if (offset % GMT_ALLOCATION_ALIGNMENT == 0) {
             continue;
+        }
         last = GMT_PUSH(arena, pointers, *count);
-        if (last == NULL)
+        if (last == NULL) {
             break;
+        }
         *last = (struct pointer){id, offset, 0};
     }
     gmt_query_close(&query, rc);
@@ -67,8 +71,9 @@ static void mark_classes(const struct gmt_timeline *tl, const struct pointer *po
         sqlite3_bind_int64(query.statement, 2, pointer->offset);
     }
     while (rc == 0 && gmt_query_next(&query)) {
-        for (size_t i = 0; i < tl->class_count; i++)
+        for (size_t i = 0; i < tl->class_count; i++) {
             marked[i] |= tl->classes[i].id == gmt_query_int(&query, 0);
+        }
     }
     gmt_query_close(&query, rc);
 }
@@ -91,11 +96,13 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, co
         const struct gmt_tl_class *class = &tl->classes[i];
         double excess = excess_of(class);
 
-        if (!marked[i])
+        if (!marked[i]) {
             continue;
+        }
         worst = fmax(worst, excess);
-        if (isnan(class->total_ns))
+        if (isnan(class->total_ns)) {
             continue;
+        }
         cost_ns += class->total_ns;
         struct gmt_gain gain = gmt_price_misaligned(analysis->model, tl, class);
         if (isfinite(gain.best_ns)) {
@@ -108,10 +115,12 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, co
         gmt_finding_claim_class(analysis, finding, class);
     }
     gmt_finding_evidence(finding, "excess_sectors", "percent", 100 * worst);
-    if (worst < 0.02)
+    if (worst < 0.02) {
         finding->note_why = "no kernel's accesses are split by it";
-    if (!(cost_ns > 0))
+    }
+    if (!(cost_ns > 0)) {
         return;
+    }
     finding->cost_ns = cost_ns;
     if (priced) {
         gmt_finding_saving(finding, low_ns, saved_ns, high_ns);
@@ -131,11 +140,13 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
 
     for (size_t i = 0; i < tl->class_count; i++) {
         kernels += marked[i];
-        if (marked[i] && (longest == NULL || tl->classes[i].total_ns > longest->total_ns))
+        if (marked[i] && (longest == NULL || tl->classes[i].total_ns > longest->total_ns)) {
             longest = &tl->classes[i];
+        }
     }
-    if (finding == NULL || longest == NULL)
+    if (finding == NULL || longest == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, longest);
     gmt_finding_evidence(finding, "allocation_offset", "bytes", (double)pointer->offset);
     gmt_finding_evidence(finding, "allocation_bytes", "bytes", (double)allocation->bytes);
@@ -165,16 +176,18 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
         pointer->offset,
         (pointer->offset + GMT_ALLOCATION_ALIGNMENT - 1) / GMT_ALLOCATION_ALIGNMENT *
             GMT_ALLOCATION_ALIGNMENT);
-    if (pointer->offset % GMT_SECTOR_BYTES == 0)
+    if (pointer->offset % GMT_SECTOR_BYTES == 0) {
         finding->note_why = "aligned to a sector: no access is split";
-    else if (gmt_memory_is_segment(analysis->memory, pointer->allocation_id))
+    } else if (gmt_memory_is_segment(analysis->memory, pointer->allocation_id)) {
         finding->note_why = "a segment of an allocator of the program's own, which aligns what it "
                             "gives out: the pointer is into an array";
+    }
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;
     price(analysis, finding, marked);
-    if (tl->simulated)
+    if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -187,29 +200,34 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     uint64_t last_site = 0;
     bool reported = false;
 
-    if (marked == NULL)
+    if (marked == NULL) {
         return gmt_could_not(analysis, "not enough memory");
+    }
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_allocation *allocation = find_allocation(tl, pointers[i].allocation_id);
 
-        if (allocation == NULL)
+        if (allocation == NULL) {
             continue;
+        }
         int64_t extent = pointers[i].extent > 0
                              ? pointers[i].extent
                              : gmt_sub_clamped(allocation->bytes, pointers[i].offset);
         /* One finding per arena: its other pieces have the same repair. */
-        if (extent < GMT_ARRAY_MIN_BYTES || (reported && allocation->call.site == last_site))
+        if (extent < GMT_ARRAY_MIN_BYTES || (reported && allocation->call.site == last_site)) {
             continue;
-        for (size_t k = 0; k < tl->class_count; k++)
+        }
+        for (size_t k = 0; k < tl->class_count; k++) {
             marked[k] = false;
+        }
         mark_classes(tl, &pointers[i], marked);
         report_pointer(analysis, &pointers[i], allocation, marked);
         reported = true;
         last_site = allocation->call.site;
     }
     free(marked);
-    if (seen == 0)
+    if (seen == 0) {
         return gmt_could_not(analysis, "the trace holds no pointer arguments of kernels");
+    }
     return GMT_OUTCOME_PASS;
 }
 

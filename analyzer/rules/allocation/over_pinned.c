@@ -35,8 +35,9 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
         const struct gmt_memory_row *row = &analysis->memory->rows[site->rows[i]];
 
         used += used_bytes(row);
-        if (used_bytes(row) <= 0)
+        if (used_bytes(row) <= 0) {
             gmt_held_add_calls(analysis, row, finding, &cost);
+        }
     }
     gmt_finding_evidence(finding, "copied", "bytes", used);
     gmt_held_price(analysis, &cost, finding);
@@ -72,8 +73,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         analysis->result->why = "the program page-locks no host memory";
         return GMT_OUTCOME_NOT_APPLICABLE;
     }
-    if (unknown != NULL)
+    if (unknown != NULL) {
         return gmt_could_not(analysis, "%s", unknown);
+    }
     return gmt_held_run(analysis, &rule);
 }
 

@@ -15,12 +15,15 @@ static int compare(const void *a, const void *b)
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     const struct gmt_memory_row *p = &sort_memory->rows[x], *q = &sort_memory->rows[y];
 
-    if (p->site != q->site)
+    if (p->site != q->site) {
         return p->site < q->site ? -1 : 1;
-    if (p->api_id != q->api_id)
+    }
+    if (p->api_id != q->api_id) {
         return p->api_id < q->api_id ? -1 : 1;
-    if (p->bytes != q->bytes)
+    }
+    if (p->bytes != q->bytes) {
         return p->bytes < q->bytes ? -1 : 1;
+    }
     return (x > y) - (x < y);
 }
 
@@ -49,8 +52,10 @@ static size_t pairs_of(const struct gmt_memory *memory, size_t *members, size_t 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_memory_row *row = &memory->rows[members[i]];
 
-        if (row->free_begin_ns == GMT_NO_TIME || row->begin_ns < freed_ns || is_pooled(memory, row))
+        if (row->free_begin_ns == GMT_NO_TIME || row->begin_ns < freed_ns ||
+            is_pooled(memory, row)) {
             continue;
+        }
         freed_ns = row->free_end_ns;
         members[pairs++] = members[i];
     }
@@ -87,12 +92,14 @@ static const char *too_few(struct gmt_analysis *analysis, size_t pairs, size_t a
 {
     char percent[GMT_FORMAT_BYTES];
 
-    if (pairs < GMT_CHURN_MIN_PAIRS)
+    if (pairs < GMT_CHURN_MIN_PAIRS) {
         return gmt_text(analysis, "fewer than %d pairs may be set-up, and no loop",
                         GMT_CHURN_MIN_PAIRS);
-    if (analysis->timeline->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)all)
+    }
+    if (analysis->timeline->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)all) {
         return gmt_text(analysis, "no price, and less than %s of all page-locked memory",
                         gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
+    }
     return NULL;
 }
 
@@ -106,11 +113,13 @@ static void report_pairs(struct gmt_analysis *analysis, const size_t *members, s
     struct gmt_finding *finding = gmt_finding_new(analysis);
     struct gmt_tl_call call = gmt_memory_call(memory, row);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     /* The first one stays. */
-    for (size_t i = 1; i < pairs; i++)
+    for (size_t i = 1; i < pairs; i++) {
         gmt_held_add_calls(analysis, &memory->rows[members[i]], finding, &cost);
+    }
     finding->where = gmt_where_of_call(analysis, &call);
     gmt_finding_evidence(finding, "pairs", "count", (double)pairs);
     gmt_finding_evidence(finding, "bytes_each", "bytes", (double)row->bytes);
@@ -132,11 +141,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t *members = calloc(memory->count + 1, sizeof(*members));
     size_t n = 0;
 
-    if (members == NULL)
+    if (members == NULL) {
         return gmt_could_not(analysis, "not enough memory");
+    }
     for (size_t i = 0; i < memory->count; i++) {
-        if (memory->rows[i].host)
+        if (memory->rows[i].host) {
             members[n++] = i;
+        }
     }
     sort_memory = memory;
     qsort(members, n, sizeof(*members), compare);
@@ -145,12 +156,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
              end++)
             ;
         size_t pairs = pairs_of(memory, members + i, end - i);
-        if (pairs > 1)
+        if (pairs > 1) {
             report_pairs(analysis, members + i, pairs, n);
+        }
     }
     free(members);
-    if (n == 0)
+    if (n == 0) {
         analysis->result->why = "the program page-locks no host memory";
+    }
     return n > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 

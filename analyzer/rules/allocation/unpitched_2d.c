@@ -46,11 +46,13 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     const struct gmt_pattern *pattern = &subject.pattern;
     char extra[GMT_FORMAT_BYTES];
 
-    if (pattern->kind != GMT_PATTERN_ROWS)
+    if (pattern->kind != GMT_PATTERN_ROWS) {
         return;
+    }
     struct gmt_finding *finding = gmt_access_finding(analysis, &subject);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->headline = gmt_text(
         analysis,
         "%.0f rows of %.0f words of %.0f bytes start inside sectors: %s touch %s sectors "
@@ -65,19 +67,21 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_access_put_gain(analysis, finding, &subject, &gain,
                         "the calibrated cost of an offset of one element, scaled by excess "
                         "sectors, less what the padding adds to device memory's work");
-    if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns)
+    if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns) {
         finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
-    else if (isnan(gain.best_ns))
+    } else if (isnan(gain.best_ns)) {
         finding->note_why = analysis->timeline->simulated
                                 ? "less than twice the ideal, and no times to tell its cost"
                                 : "not priced: no device time or no device model";
+    }
     gmt_finding_emit(analysis, finding);
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         check(analysis, &analysis->timeline->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

@@ -31,8 +31,9 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
         *life = (struct gmt_interval){row->lives_ns, row->lives_ns};
         return group->lost < GMT_LEAK_MIN_COUNT || !gmt_held_is_lost(group, i);
     }
-    if (!is_unused(row) || row->indirect)
+    if (!is_unused(row) || row->indirect) {
         return false;
+    }
     *life = gmt_memory_needed(group->memory, row);
     return life->end_ns <= life->begin_ns;
 }
@@ -71,12 +72,14 @@ static struct gmt_ids ids_of_filled(struct gmt_analysis *analysis, const struct 
     struct gmt_ids ids = {.ids = calloc(site->count + 1, sizeof(*ids.ids))};
 
     for (size_t i = 0; ids.ids != NULL && i < site->count; i++) {
-        if (is_filled_only(&memory->rows[site->rows[i]]))
+        if (is_filled_only(&memory->rows[site->rows[i]])) {
             ids.ids[ids.n++] = memory->rows[site->rows[i]].id;
+        }
     }
     analysis->report->arena->failed |= ids.ids == NULL;
-    if (ids.ids != NULL)
+    if (ids.ids != NULL) {
         qsort(ids.ids, ids.n, sizeof(*ids.ids), compare_ids);
+    }
     return ids;
 }
 
@@ -95,15 +98,17 @@ static void add_fills(struct gmt_analysis *analysis, const struct gmt_ids *ids,
     struct gmt_cover kernels;
     struct gmt_query query;
 
-    if (tl->simulated || ids->n == 0 || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0)
+    if (tl->simulated || ids->n == 0 || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
         return;
+    }
     int rc = gmt_query_open(&query, tl->db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
         struct gmt_interval fill = {gmt_query_time(&query, 1), gmt_query_time(&query, 2)};
 
         if (gmt_ids_index(ids, gmt_query_id(&query, 0)) < 0 || fill.begin_ns == GMT_NO_TIME ||
-            fill.end_ns <= fill.begin_ns)
+            fill.end_ns <= fill.begin_ns) {
             continue;
+        }
         cost->total_ns += (double)(fill.end_ns - fill.begin_ns);
         cost->hidden_ns += gmt_cover_within(&kernels, fill.begin_ns, fill.end_ns);
         gmt_finding_claim(analysis, finding, fill);
@@ -121,8 +126,9 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
     char count[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES];
     const char *plural = site->count == 1 ? "" : "s";
 
-    for (size_t i = 0; i < site->count; i++)
+    for (size_t i = 0; i < site->count; i++) {
         gmt_held_add_calls(analysis, &analysis->memory->rows[site->rows[i]], finding, &cost);
+    }
     add_fills(analysis, &ids, finding, &cost);
     free(ids.ids);
     finding->headline = gmt_text(
@@ -148,8 +154,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     const char *unknown = gmt_held_unknown(analysis);
     size_t doubtful = 0, indirect = 0;
 
-    if (unknown != NULL)
+    if (unknown != NULL) {
         return gmt_could_not(analysis, "%s", unknown);
+    }
     for (size_t i = 0; i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
         struct gmt_interval lived = {row->lives_ns, gmt_memory_freed_ns(row)};
@@ -159,17 +166,19 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         indirect += is_unused(row) && !doubt && row->indirect;
     }
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
-    if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && doubtful > 0)
+    if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && doubtful > 0) {
         return gmt_could_not(analysis,
                              "%zu allocation%s with no use that was seen lived during launches "
                              "whose arguments are not known",
                              doubtful, doubtful == 1 ? "" : "s");
-    if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && indirect > 0)
+    }
+    if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && indirect > 0) {
         return gmt_could_not(
             analysis,
             "%zu allocation%s with no use that was seen may be reached by pointers "
             "in memory, or as a texture or surface",
             indirect, indirect == 1 ? "" : "s");
+    }
     return outcome;
 }
 

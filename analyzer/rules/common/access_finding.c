@@ -70,15 +70,18 @@ struct gmt_finding *gmt_access_finding(struct gmt_analysis *analysis,
     struct gmt_finding *finding = gmt_finding_new(analysis);
     const char *kind = !subject->stores ? "load" : !subject->loads ? "store" : "";
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return NULL;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = gmt_access_excess(subject) * GMT_SECTOR_BYTES * (double)class->launches;
-    if (subject->loads)
+    if (subject->loads) {
         put_evidence(finding, &subject->load, load_names);
-    if (subject->stores)
+    }
+    if (subject->stores) {
         put_evidence(finding, &subject->store, store_names);
+    }
     gmt_finding_evidence(finding, "launches", "count", (double)class->launches);
     gmt_finding_evidence(finding, "kernel_time", "ns", class->total_ns);
     finding->sql = gmt_text(analysis,
@@ -119,8 +122,9 @@ void gmt_access_judge_part(struct gmt_analysis *analysis, struct gmt_finding *fi
 
 const char *gmt_access_words(const struct gmt_access_subject *subject)
 {
-    if (subject->loads && subject->stores)
+    if (subject->loads && subject->stores) {
         return "loads and stores";
+    }
     return subject->loads ? "loads" : "stores";
 }
 

@@ -46,8 +46,9 @@ const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_
     double hidden_ns = sum->cost_ns - sum->traced_ns - sum->best_ns;
 
     /* Sums of many times, each rounded: less than a nanosecond is none. */
-    if (!(hidden_ns >= 1))
+    if (!(hidden_ns >= 1)) {
         return "";
+    }
     return gmt_text(analysis, "; %s of it were hidden behind kernels and save nothing",
                     gmt_format_ns(text, hidden_ns));
 }
@@ -69,8 +70,9 @@ const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)
         [-GMT_DOUBT_VALUE] = " A value that a stream wrote (cuStreamWriteValue) may lie there.",
     };
 
-    if (doubt <= 0)
+    if (doubt <= 0) {
         return texts[-doubt];
+    }
     const char *name = tl->classes[doubt - 1].name;
     return name == NULL
                ? texts[-GMT_DOUBT_ARGUMENTS]
@@ -89,17 +91,20 @@ int gmt_devices_load(struct gmt_devices *devices, const struct gmt_timeline *tl)
     struct gmt_query query;
 
     *devices = (struct gmt_devices){0};
-    if (tl->device_count < 2)
+    if (tl->device_count < 2) {
         return 0;
+    }
     devices->rows = calloc(tl->allocation_count + 1, sizeof(*devices->rows));
-    if (devices->rows == NULL)
+    if (devices->rows == NULL) {
         return -ENOMEM;
+    }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT a.id, c.device_id FROM allocation a LEFT JOIN "
                             "context c ON c.id = a.context_id ORDER BY a.id");
-    while (rc == 0 && devices->count < tl->allocation_count && gmt_query_next(&query))
+    while (rc == 0 && devices->count < tl->allocation_count && gmt_query_next(&query)) {
         devices->rows[devices->count++] = (struct gmt_allocation_device){
             gmt_query_id(&query, 0), gmt_query_known_id(&query, 1)};
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -135,8 +140,9 @@ static int compare_members(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
 
-    if (x->site != y->site)
+    if (x->site != y->site) {
         return x->site < y->site ? -1 : 1;
+    }
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -144,13 +150,16 @@ void gmt_copies_sort_by_site(const struct gmt_timeline *tl, size_t *members, siz
 {
     struct member *sorted = calloc(n + 1, sizeof(*sorted));
 
-    if (sorted == NULL)
+    if (sorted == NULL) {
         return; /* in the order of time: more findings, all of them right */
-    for (size_t i = 0; i < n; i++)
+    }
+    for (size_t i = 0; i < n; i++) {
         sorted[i] = (struct member){tl->copies[members[i]].call.site, members[i]};
+    }
     qsort(sorted, n, sizeof(*sorted), compare_members);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         members[i] = sorted[i].index;
+    }
     free(sorted);
 }
 
@@ -181,12 +190,15 @@ static const char *why_left_out(const struct gmt_timeline *tl)
 enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compared, size_t open,
                                      char skipped, size_t left_out, const char *what)
 {
-    if (compared + open == 0)
+    if (compared + open == 0) {
         return GMT_OUTCOME_NOT_APPLICABLE;
-    if (left_out > 0 && analysis->pending_count == 0)
+    }
+    if (left_out > 0 && analysis->pending_count == 0) {
         return gmt_could_not(analysis, "%s", why_left_out(analysis->timeline));
-    if (open > compared)
+    }
+    if (open > compared) {
         return gmt_could_not(analysis, "%zu of %zu %s without a fingerprint to compare: %s", open,
                              open + compared, what, why_open(skipped));
+    }
     return GMT_OUTCOME_PASS;
 }

@@ -17,10 +17,12 @@ static const struct gmt_timeline *sort_timeline; /* of the compare function belo
 
 static int compare_kinds(const struct gmt_tl_copy *p, const struct gmt_tl_copy *q)
 {
-    if (p->call.site != q->call.site)
+    if (p->call.site != q->call.site) {
         return p->call.site < q->call.site ? -1 : 1;
-    if (p->call.api != q->call.api)
+    }
+    if (p->call.api != q->call.api) {
         return p->call.api < q->call.api ? -1 : 1;
+    }
     return (p->direction > q->direction) - (p->direction < q->direction);
 }
 
@@ -52,11 +54,13 @@ void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
 static size_t add_stack(int64_t *stacks, size_t count, int64_t stack)
 {
     for (size_t i = 0; i < count && i < STACKS; i++) {
-        if (stacks[i] == stack)
+        if (stacks[i] == stack) {
             return count;
+        }
     }
-    if (count < STACKS)
+    if (count < STACKS) {
         stacks[count] = stack;
+    }
     return count + 1;
 }
 
@@ -77,11 +81,13 @@ static const char *place_of(struct gmt_analysis *analysis, const size_t *members
         count = add_stack(stacks, count, call->stack_id);
     }
     place = gmt_text(analysis, "stack_id IN (%" PRId64, stacks[0]);
-    for (size_t i = 1; i < count && i < STACKS; i++)
+    for (size_t i = 1; i < count && i < STACKS; i++) {
         place = gmt_text(analysis, "%s, %" PRId64, place, stacks[i]);
+    }
     place = gmt_text(analysis, "%s)", place);
-    if (first->call.stack_id <= 0 || count > STACKS)
+    if (first->call.stack_id <= 0 || count > STACKS) {
         place = gmt_place_condition(analysis, first->call.stack_id, (int64_t)first->call.caller);
+    }
     return gmt_text(analysis,
                     "(%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64 ")", place,
                     gmt_direction_name(first->direction), low, high);
@@ -93,12 +99,14 @@ const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const char *
     int64_t *ids = calloc(n + 1, sizeof(*ids));
     const char *text;
 
-    for (size_t i = 0; ids != NULL && i < n; i++)
+    for (size_t i = 0; ids != NULL && i < n; i++) {
         ids[i] = analysis->timeline->copies[members[i]].call.id;
+    }
     text = gmt_id_condition(analysis, column, ids, n, NULL);
     free(ids);
-    if (text != NULL)
+    if (text != NULL) {
         return text;
+    }
     text = place_of(analysis, members, n);
     return strcmp(column, "id") == 0
                ? text
@@ -112,8 +120,9 @@ const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_
     const char *sides[2] = {"0", "0"};
 
     for (int side = 0; copies != NULL && side < 2; side++) {
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             copies[i] = side == 0 ? trips->trips[members[i]].down : trips->trips[members[i]].up;
+        }
         sides[side] = gmt_copy_place_condition(analysis, "id", copies, n);
     }
     analysis->report->arena->failed |= copies == NULL;
@@ -127,8 +136,9 @@ void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *find
     const struct gmt_tl_copy *copies = analysis->timeline->copies;
     double bytes = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bytes += (double)copies[members[i]].bytes;
+    }
     finding->where = gmt_where_of_call(analysis, &copies[members[0]].call);
     gmt_finding_evidence(finding, "copies", "count", (double)n);
     gmt_finding_evidence(finding, "bytes", "bytes", bytes);
@@ -142,8 +152,9 @@ double gmt_copies_bytes(const struct gmt_timeline *tl)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < tl->copy_count; i++)
+    for (size_t i = 0; i < tl->copy_count; i++) {
         sum += (double)tl->copies[i].bytes;
+    }
     return sum;
 }
 
@@ -160,9 +171,10 @@ double gmt_copy_hidden_ns(const struct gmt_timeline *tl, const struct gmt_cover 
     double left_ns = open_ns(kernels, paid.begin_ns, paid.end_ns);
 
     if (!copy->blocking && copy->device_start_ns != GMT_NO_TIME &&
-        copy->device_end_ns != GMT_NO_TIME)
+        copy->device_end_ns != GMT_NO_TIME) {
         left_ns = fmax(open_ns(kernels, copy->call.begin_ns, copy->call.end_ns),
                        open_ns(kernels, copy->device_start_ns, copy->device_end_ns));
+    }
     double hidden_ns = cost_ns - left_ns;
     /* Records of two engines overlap a little even where one waits for the other. */
     return tl->simulated || hidden_ns < GMT_MODEL_UNCERTAINTY * cost_ns ? 0 : hidden_ns;
@@ -174,8 +186,9 @@ double gmt_finding_hidden(struct gmt_analysis *analysis, struct gmt_finding *fin
     char text[GMT_FORMAT_BYTES];
 
     /* Sums of many times, each rounded: less than a nanosecond is none. */
-    if (!(hidden_ns >= 1))
+    if (!(hidden_ns >= 1)) {
         return 1;
+    }
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", hidden_ns);
     finding->method = gmt_text(analysis,
                                "%s; %s of the time were hidden behind kernels and save nothing, "
@@ -206,8 +219,9 @@ const char *gmt_kernel_before(struct gmt_analysis *analysis, int64_t at_ns)
 
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy)
 {
-    if (copy->direction == GMT_COPY_H2D)
+    if (copy->direction == GMT_COPY_H2D) {
         return copy->src;
+    }
     return copy->direction == GMT_COPY_D2H ? copy->dst : 0;
 }
 
@@ -216,12 +230,14 @@ bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct
     const struct gmt_timeline *tl = analysis->timeline;
 
     if (tl->simulated || copy->blocking || copy->host_class != GMT_CLASS_PAGEABLE ||
-        copy->bytes < GMT_ASYNC_STAGED_BYTES || gmt_copy_host_address(copy) == 0)
+        copy->bytes < GMT_ASYNC_STAGED_BYTES || gmt_copy_host_address(copy) == 0) {
         return false;
+    }
     /* An upload returns once its last part is staged, some 20 us before the device has it. */
-    if (copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME)
+    if (copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME) {
         return (double)(copy->call.end_ns - copy->device_start_ns) >=
                GMT_BLOCKED_SHARE * (double)(copy->device_end_ns - copy->device_start_ns);
+    }
     double held_ns = (double)(copy->call.end_ns - copy->call.begin_ns - copy->wait_ns);
     double copy_ns = gmt_curve_at(gmt_price_curve(analysis->model, copy, false),
                                   (double)copy->bytes);

@@ -22,8 +22,9 @@ bool gmt_run_is_small(const struct gmt_analysis *analysis, const struct gmt_run 
                                                           copy->host_class == GMT_CLASS_PINNED);
     double limit = gmt_curve_latency_bound(curve, GMT_SMALL_LATENCY_SHARE);
 
-    if (isnan(limit))
+    if (isnan(limit)) {
         limit = GMT_SMALL_BYTES_UNKNOWN;
+    }
     return !gmt_run_is_rows(run) && !run->one_place && run->largest_bytes <= limit;
 }
 
@@ -51,8 +52,9 @@ static double *hidden_of_runs(const struct gmt_analysis *analysis)
         hidden = NULL;
     }
     for (size_t i = 0; hidden != NULL && i < tl->copy_count; i++) {
-        if (tl->copies[i].run >= 0)
+        if (tl->copies[i].run >= 0) {
             hidden[tl->copies[i].run] += gmt_copy_hidden_ns(tl, &kernels, &tl->copies[i]);
+        }
     }
     gmt_cover_free(&kernels);
     return hidden;
@@ -74,8 +76,9 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
         outcome = gmt_could_not(analysis, "not enough memory");
         goto out;
     }
-    for (size_t i = 0; i < runs->count; i++)
+    for (size_t i = 0; i < runs->count; i++) {
         wanted[i] = wants(analysis, &runs->runs[i]);
+    }
     /* Runs are sorted by call site (gmt_runs_find), so those of one site are neighbours. */
     for (size_t i = 0, end; i < runs->count; i = end) {
         struct gmt_copy_site site = {.wanted = mine};
@@ -86,8 +89,9 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
             const struct gmt_run *run = &runs->runs[end];
 
             mine[end] = wanted[end];
-            if (!wanted[end])
+            if (!wanted[end]) {
                 continue;
+            }
             if (site.runs++ == 0) {
                 site.first = run->first;
                 site.example = run;
@@ -98,10 +102,12 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
             site.hidden_ns += hidden[end];
             site.largest_bytes = fmax(site.largest_bytes, run->largest_bytes);
         }
-        if (site.runs > 0 && is_worth_telling(analysis->timeline, &site))
+        if (site.runs > 0 && is_worth_telling(analysis->timeline, &site)) {
             report(analysis, &site);
-        for (size_t k = i; k < end; k++)
+        }
+        for (size_t k = i; k < end; k++) {
             mine[k] = false;
+        }
     }
 out:
     free(wanted);
@@ -118,14 +124,16 @@ static void put_sql(struct gmt_analysis *analysis, const struct gmt_copy_site *s
 
     analysis->report->arena->failed |= members == NULL;
     for (size_t i = 0; members != NULL && i < tl->copy_count && n < site->copies; i++) {
-        if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run])
+        if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run]) {
             members[n++] = i;
+        }
     }
-    if (n > 0)
+    if (n > 0) {
         finding->sql = gmt_text(analysis,
                                 "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                                 "WHERE %s",
                                 gmt_copy_place_condition(analysis, "id", members, n));
+    }
     free(members);
 }
 
@@ -141,12 +149,14 @@ void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_sit
     gmt_finding_evidence(finding, "runs", "count", (double)site->runs);
     gmt_finding_evidence(finding, "bytes", "bytes", site->bytes);
     gmt_finding_evidence(finding, "largest_copy", "bytes", site->largest_bytes);
-    if (!tl->simulated)
+    if (!tl->simulated) {
         gmt_finding_evidence(finding, "time", "ns", site->cost_ns);
+    }
     put_sql(analysis, site, finding);
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run])
+        if (tl->copies[i].run >= 0 && site->wanted[tl->copies[i].run]) {
             gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[i]));
+        }
     }
 }
 
@@ -167,8 +177,9 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
     for (size_t i = 0; i < analysis->runs->count; i++) {
         const struct gmt_run *run = &analysis->runs->runs[i];
 
-        if (!site->wanted[i])
+        if (!site->wanted[i]) {
             continue;
+        }
         modelled_ns += (double)run->count * gmt_curve_at(many, run->bytes / (double)run->count);
         after_ns += two_d ? gmt_price_2d(model, copy, run->largest_bytes, (double)run->count)
                           : gmt_curve_at(one, run->bytes);
@@ -185,8 +196,9 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
     gmt_finding_evidence(finding, "time_of_one_copy_per_run", "ns", after_ns);
     gmt_finding_evidence(finding, "modelled_time_of_the_copies", "ns", modelled_ns);
     gmt_finding_evidence(finding, "added_by_tracing", "ns", site->cost_ns - untraced_ns);
-    if (!two_d && isfinite(batched_ns))
+    if (!two_d && isfinite(batched_ns)) {
         gmt_finding_evidence(finding, "time_of_one_batch_per_run", "ns", batched_ns);
+    }
     /* The model of calls by the thousand is off by a few per cent, not by what tracing takes. */
     double most = fmin(site->cost_ns, untraced_ns * (1 + GMT_MODEL_UNCERTAINTY)) - after_ns;
     double share = gmt_finding_hidden(analysis, finding, site->hidden_ns, site->cost_ns);

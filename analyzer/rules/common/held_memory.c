@@ -27,8 +27,9 @@ static int compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
-    if (x->site != y->site)
+    if (x->site != y->site) {
         return x->site < y->site ? -1 : 1;
+    }
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -44,15 +45,18 @@ static size_t order_rows(const struct gmt_memory *memory, bool host, int64_t dev
     struct place *places = calloc(memory->count + 1, sizeof(*places));
     size_t n = 0;
 
-    if (places == NULL)
+    if (places == NULL) {
         return SIZE_MAX;
+    }
     for (size_t i = 0; i < memory->count; i++) {
-        if (is_meant(&memory->rows[i], host, device) && memory->rows[i].bytes > 0)
+        if (is_meant(&memory->rows[i], host, device) && memory->rows[i].bytes > 0) {
             places[n++] = (struct place){memory->rows[i].site, i};
+        }
     }
     qsort(places, n, sizeof(*places), compare_places);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         order[i] = places[i].row;
+    }
     free(places);
     return n;
 }
@@ -80,14 +84,16 @@ static double saved_bytes(const struct gmt_memory *memory, struct work *work,
     for (size_t i = 0; i < site->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[site->rows[i]];
 
-        if (!lives_at(&work->lives[site->rows[i]], site->peak.at_ns))
+        if (!lives_at(&work->lives[site->rows[i]], site->peak.at_ns)) {
             continue;
+        }
         in_question += (double)row->bytes;
         kept += rule->kept_bytes != NULL ? rule->kept_bytes(row) : 0;
     }
     /* Looking for the new peak costs a sort: not for what cannot be enough. */
-    if (in_question < least_bytes(site, rule->host))
+    if (in_question < least_bytes(site, rule->host)) {
         return NAN;
+    }
     for (size_t i = 0; i < site->count; i++) {
         size_t row = site->rows[i];
         struct gmt_interval life = work->lives[row];
@@ -96,8 +102,9 @@ static double saved_bytes(const struct gmt_memory *memory, struct work *work,
         work->after[row] = life;
     }
     int rc = gmt_memory_peak(memory, work->lives, rule->host, &peak);
-    for (size_t i = 0; i < site->count; i++)
+    for (size_t i = 0; i < site->count; i++) {
         work->lives[site->rows[i]] = work->after[site->rows[i]];
+    }
     return rc == 0 ? fmax(0, (double)(site->peak.bytes - peak.bytes) - kept) : 0;
 }
 
@@ -116,12 +123,14 @@ static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *sit
         gmt_finding_evidence(finding, "saved_peak", "bytes", site->saved_bytes);
     }
     gmt_finding_evidence(finding, "peak", "bytes", (double)site->peak.bytes);
-    if (finding->note_why != NULL)
+    if (finding->note_why != NULL) {
         return;
-    if (site->saved_bytes >= least)
+    }
+    if (site->saved_bytes >= least) {
         finding->severity = scarce && !host ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
-    else if (isnan(finding->saving.best_ns))
+    } else if (isnan(finding->saving.best_ns)) {
         gmt_finding_note_small(finding, "the peak of memory would hardly be lower");
+    }
 }
 
 /* The program may have given up for a reason of its own: its user knows. */
@@ -130,11 +139,12 @@ static void add_status(struct gmt_analysis *analysis, struct gmt_finding *findin
     double status = analysis->report->exit_status;
 
     /* As wait(2) gives it: the second byte is what was given to exit. */
-    if (finding->fix != NULL && status >= 256 && status < 65536)
+    if (finding->fix != NULL && status >= 256 && status < 65536) {
         finding->fix = gmt_text(analysis,
                                 "%s The program ended with status %d: if it gave up there, see "
                                 "first what a whole run does.",
                                 finding->fix, (int)status >> 8);
+    }
 }
 
 static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rule *rule,
@@ -146,28 +156,35 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rul
     for (size_t i = 0; i < group->count; i++) {
         size_t row = group->rows[i];
 
-        if (group->cut_ns != INT64_MAX && gmt_memory_freed_ns(&memory->rows[row]) >= group->cut_ns)
+        if (group->cut_ns != INT64_MAX &&
+            gmt_memory_freed_ns(&memory->rows[row]) >= group->cut_ns) {
             continue;
-        if (!rule->choose(group, i, &work->after[row]))
+        }
+        if (!rule->choose(group, i, &work->after[row])) {
             continue;
+        }
         work->chosen[site.count++] = row;
         site.bytes += (double)memory->rows[row].bytes;
-        if (site.example == NULL || memory->rows[row].bytes > site.example->bytes)
+        if (site.example == NULL || memory->rows[row].bytes > site.example->bytes) {
             site.example = &memory->rows[row];
+        }
     }
-    if (site.count == 0)
+    if (site.count == 0) {
         return;
+    }
     site.saved_bytes = saved_bytes(memory, work, &site, rule);
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct gmt_tl_call call = gmt_memory_call(memory, site.example);
     finding->where = gmt_where_of_call(analysis, &call);
     gmt_finding_evidence(finding, "allocations", "count", (double)site.count);
     gmt_finding_evidence(finding, "bytes", "bytes", site.bytes);
     rule->describe(analysis, &site, finding);
-    if (finding->headline == NULL)
+    if (finding->headline == NULL) {
         return;
+    }
     add_status(analysis, finding);
     judge(analysis, &site, rule->host, finding);
     gmt_finding_emit(analysis, finding);
@@ -188,8 +205,9 @@ bool gmt_held_broke_off(const struct gmt_analysis *analysis)
     const char *reason = analysis->timeline->end_reason;
     double status = analysis->report->exit_status;
 
-    if (reason == NULL || strcmp(reason, "exit") != 0)
+    if (reason == NULL || strcmp(reason, "exit") != 0) {
         return true;
+    }
     /* Below 256: a signal, after the last of what the recorder saw of the end. */
     return status > 0 && (status < 256 || analysis->memory->failed);
 }
@@ -202,8 +220,10 @@ static int64_t next_device(const struct gmt_memory *memory, bool host, int64_t d
     for (size_t i = 0; i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
 
-        if (row->host == host && row->bytes > 0 && row->device_id > device && row->device_id < next)
+        if (row->host == host && row->bytes > 0 && row->device_id > device &&
+            row->device_id < next) {
             next = row->device_id;
+        }
     }
     return next;
 }
@@ -223,8 +243,9 @@ static bool run_device(struct gmt_analysis *analysis, const struct gmt_held_rule
                                                                   : row->lives_ns};
         work->after[i] = work->lives[i];
     }
-    if (n == SIZE_MAX || gmt_memory_peak(memory, work->lives, rule->host, &group.peak) != 0)
+    if (n == SIZE_MAX || gmt_memory_peak(memory, work->lives, rule->host, &group.peak) != 0) {
         return false;
+    }
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t site = memory->rows[work->order[i]].site;
 
@@ -233,8 +254,9 @@ static bool run_device(struct gmt_analysis *analysis, const struct gmt_held_rule
         group.rows = work->order + i;
         group.count = end - i;
         group.lost = 0;
-        for (size_t k = 0; k < group.count; k++)
+        for (size_t k = 0; k < group.count; k++) {
             group.lost += gmt_held_is_lost(&group, k);
+        }
         report_site(analysis, rule, work, &group);
     }
     return true;
@@ -249,9 +271,10 @@ enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_he
     bool room = make_room(memory, &work);
     int64_t device = next_device(memory, rule->host, INT64_MIN);
 
-    if (cut)
+    if (cut) {
         group.cut_ns = memory->last_failure_ns != GMT_NO_TIME ? memory->last_failure_ns
                                                               : analysis->timeline->end_ns;
+    }
     while (room && device != INT64_MAX) {
         room = run_device(analysis, rule, &work, group, device);
         any = true;
@@ -261,11 +284,13 @@ enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_he
     free(work.after);
     free(work.order);
     free(work.chosen);
-    if (!room)
+    if (!room) {
         return gmt_could_not(analysis, "not enough memory");
-    if (cut && any && analysis->pending_count == 0)
+    }
+    if (cut && any && analysis->pending_count == 0) {
         return gmt_could_not(analysis, "the program did not end normally: what it would still have "
                                        "used and freed is not known");
+    }
     return GMT_OUTCOME_PASS;
 }
 
@@ -284,8 +309,9 @@ static void add_call(struct gmt_analysis *analysis, int64_t begin_ns, int64_t en
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    if (begin_ns == GMT_NO_TIME || end_ns <= begin_ns || tl->simulated)
+    if (begin_ns == GMT_NO_TIME || end_ns <= begin_ns || tl->simulated) {
         return;
+    }
     wait_ns = wait_ns > end_ns - begin_ns ? end_ns - begin_ns : wait_ns;
     struct gmt_interval call = {begin_ns + wait_ns, end_ns};
     cost->wait_ns += (double)wait_ns;
@@ -333,21 +359,24 @@ void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *c
         finding->method = "time of the calls that would go; of releases it is not known what they "
                           "waited for kernels: they count at the upper end only";
     }
-    if (cost->hidden_ns > 0)
+    if (cost->hidden_ns > 0) {
         finding->method = gmt_text(analysis,
                                    "%s (%s: dropping them there saves nothing, unless the device "
                                    "waits for the host afterwards)",
                                    finding->method, gmt_format_ns(hidden, cost->hidden_ns));
+    }
 }
 
 const char *gmt_held_unknown(const struct gmt_analysis *analysis)
 {
     const struct gmt_memory *memory = analysis->memory;
 
-    if (memory->shared)
+    if (memory->shared) {
         return "other processes may use the memory: it was given to them";
-    if (memory->doubt_count > 0 && memory->doubt_count == analysis->timeline->launch_count)
+    }
+    if (memory->doubt_count > 0 && memory->doubt_count == analysis->timeline->launch_count) {
         return "the arguments of all launches are unknown, so what they use is, too";
+    }
     return NULL;
 }
 
@@ -362,8 +391,9 @@ const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_s
                             example->caller != INT64_MIN ? example->caller : 0),
         condition[0] != '\0' ? " AND " : "", condition);
 
-    for (size_t i = 0; ids != NULL && i < site->count; i++)
+    for (size_t i = 0; ids != NULL && i < site->count; i++) {
         ids[i] = rows[site->rows[i]].id;
+    }
     place = gmt_id_condition(analysis, "id", ids, site->count, place);
     free(ids);
     return gmt_text(analysis, "%s WHERE %s", example->host ? "host_allocation" : "allocation",

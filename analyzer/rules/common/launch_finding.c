@@ -10,8 +10,9 @@ struct gmt_finding *gmt_launch_finding(struct gmt_analysis *analysis,
 {
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return NULL;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     gmt_finding_evidence(finding, "blocks", "count", shape->blocks);
@@ -35,8 +36,9 @@ void gmt_launch_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *
 {
     double n = (double)class->launches;
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     if (isnan(gain.best_ns)) {
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
         finding->method = gmt_unpriced(analysis);

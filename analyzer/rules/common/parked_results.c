@@ -23,10 +23,12 @@ static struct numbered *number_rows(const struct gmt_memory *memory)
 {
     struct numbered *rows = calloc(memory->count + 1, sizeof(*rows));
 
-    for (size_t i = 0; rows != NULL && i < memory->count; i++)
+    for (size_t i = 0; rows != NULL && i < memory->count; i++) {
         rows[i] = (struct numbered){memory->rows[i].id, i};
-    if (rows != NULL)
+    }
+    if (rows != NULL) {
         qsort(rows, memory->count, sizeof(*rows), compare_numbered);
+    }
     return rows;
 }
 
@@ -61,13 +63,15 @@ static size_t keep(const struct gmt_analysis *analysis, const struct gmt_copy_co
         const struct numbered *second = find(memory, rows, up->dst_allocation);
 
         if (first == NULL || second == NULL ||
-            !can_be_kept(&memory->rows[first->row], &memory->rows[second->row]))
+            !can_be_kept(&memory->rows[first->row], &memory->rows[second->row])) {
             continue;
+        }
         int64_t until_ns = memory->rows[second->row].lives_ns;
         bool other = lives[first->row].end_ns != memory->rows[first->row].free_begin_ns;
         /* It can become one of them only. */
-        if (other && lives[first->row].end_ns != until_ns)
+        if (other && lives[first->row].end_ns != until_ns) {
             continue;
+        }
         lives[first->row].end_ns = until_ns;
         members[kept++] = members[i];
     }
@@ -83,14 +87,16 @@ size_t gmt_parked_kept(const struct gmt_analysis *analysis, const struct gmt_cop
     size_t kept = 0;
 
     if (n == 0 || analysis->timeline->device_count > 1 || memory->shared ||
-        memory->last_failure_ns != GMT_NO_TIME || (unseen != NULL && unseen->uses != NULL))
+        memory->last_failure_ns != GMT_NO_TIME || (unseen != NULL && unseen->uses != NULL)) {
         return 0;
+    }
     struct gmt_interval *lives = gmt_memory_lives(memory);
     struct numbered *rows = number_rows(memory);
     if (lives != NULL && rows != NULL && gmt_memory_peak(memory, lives, false, &before) == 0) {
         kept = keep(analysis, contents, rows, lives, members, n);
-        if (gmt_memory_peak(memory, lives, false, &after) != 0 || after.bytes > before.bytes)
+        if (gmt_memory_peak(memory, lives, false, &after) != 0 || after.bytes > before.bytes) {
             kept = 0;
+        }
     }
     free(lives);
     free(rows);

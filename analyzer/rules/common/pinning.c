@@ -35,8 +35,9 @@ static void add_range(const struct gmt_model *model, double bytes, struct gmt_pi
  * padding between them; blocks of malloc's own pages may lie as near. */
 static bool is_apart(uint64_t limit, uint64_t from)
 {
-    if (from <= limit || from - limit > GMT_PAGE_BYTES)
+    if (from <= limit || from - limit > GMT_PAGE_BYTES) {
         return from > limit;
+    }
     return from % GMT_PAGE_BYTES == GMT_MALLOC_HEADER_BYTES &&
            from / GMT_PAGE_BYTES != (limit - 1) / GMT_PAGE_BYTES;
 }
@@ -56,12 +57,14 @@ struct gmt_pinning gmt_pinning_cost(const struct gmt_analysis *analysis, size_t 
             uint64_t from = gmt_copy_host_address(copy);
 
             /* Addresses may be any: neither sum is to wrap. The first copy always belongs to its range. */
-            if (is_apart(limit, from))
+            if (is_apart(limit, from)) {
                 break;
+            }
             uint64_t bytes = (uint64_t)copy->bytes;
             uint64_t to = bytes < UINT64_MAX - from ? from + bytes : UINT64_MAX;
-            if (to > limit)
+            if (to > limit) {
                 limit = to;
+            }
         }
         add_range(analysis->model, (double)(limit - begin), &pinning);
     }

@@ -22,8 +22,9 @@ static bool is_elsewhere(const struct gmt_elsewhere *look, size_t i)
     const struct gmt_copy_content *content = &look->contents[i];
 
     /* What has come from a device is a round trip, and its way back another rule's. */
-    if (content->twin < 0 || content->trip == GMT_CONTENT_SAME)
+    if (content->twin < 0 || content->trip == GMT_CONTENT_SAME) {
         return false;
+    }
     const struct gmt_tl_copy *twin = &tl->copies[content->twin];
     int64_t device = gmt_devices_of(&look->devices, tl->copies[i].dst_allocation);
     int64_t other = gmt_devices_of(&look->devices, twin->direction == GMT_COPY_H2D
@@ -104,32 +105,39 @@ void gmt_elsewhere_report(const struct gmt_elsewhere *look, const size_t *member
         const struct gmt_tl_copy *copy = &tl->copies[members[i]];
         const struct gmt_print *print = &look->contents[members[i]].print;
 
-        if (!is_elsewhere(look, members[i]))
+        if (!is_elsewhere(look, members[i])) {
             continue;
+        }
         look->chosen[found.sum.copies] = members[i];
         gmt_copy_sum_add(&found.sum, analysis, look->kernels, copy, print);
         found.on_device_ns += gmt_curve_at(&analysis->model->on_device, (double)copy->bytes);
         found.verified += print->whole == 1;
-        if (print->whole == 1)
+        if (print->whole == 1) {
             gmt_copy_sum_add(&found.sure, analysis, look->kernels, copy, print);
+        }
     }
-    if (found.sum.copies == 0)
+    if (found.sum.copies == 0) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->cost_ns = found.sum.cost_ns;
     finding->excess_bytes = found.sum.bytes;
     describe_elsewhere(look, &found, (double)n, finding);
-    for (size_t i = 0; i < found.sum.copies; i++)
+    for (size_t i = 0; i < found.sum.copies; i++) {
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[look->chosen[i]]));
+    }
     finding->confidence = GMT_CONFIDENCE_HEURISTIC;
     finding->method = gmt_unpriced(analysis);
-    if (tl->simulated)
+    if (tl->simulated) {
         gmt_finding_judge_part(analysis, finding, found.sum.bytes, all_bytes);
-    else if (isfinite(found.on_device_ns))
+    } else if (isfinite(found.on_device_ns)) {
         price_elsewhere(look, &found, finding);
-    if (found.sum.best_ns <= found.on_device_ns)
+    }
+    if (found.sum.best_ns <= found.on_device_ns) {
         gmt_finding_note_small(finding, "a copy on the device would hardly be quicker");
+    }
     gmt_finding_emit(analysis, finding);
 }

@@ -21,8 +21,9 @@ static struct size_of_class *sizes_of_classes(const struct gmt_analysis *analysi
         const struct gmt_tl_class *class = &tl->classes[i];
 
         sizes[i].share = class->timed > 0 ? gmt_shape_of(tl, class).waves : NAN;
-        if (sizes[i].share <= GMT_SMALL_KERNEL_SHARE)
+        if (sizes[i].share <= GMT_SMALL_KERNEL_SHARE) {
             sizes[i].device_ns = gmt_price_roof(analysis->model, tl, class, 1).all_ns;
+        }
     }
     return sizes;
 }
@@ -46,11 +47,13 @@ static bool joins(const struct gmt_launch_rows *rows, const struct gmt_small_row
     const struct gmt_tl_launch *launch = gmt_launch_rows_at(rows, i);
 
     if (row->sizes.kernels >= GMT_CONCURRENT_KERNELS || rows->overlapped[rows->order[i]] ||
-        !gmt_launch_rows_back_to_back(rows, i))
+        !gmt_launch_rows_back_to_back(rows, i)) {
         return false;
+    }
     for (size_t k = row->first; k < i; k++) {
-        if (gmt_launch_rows_may_depend(rows, gmt_launch_rows_at(rows, k), launch))
+        if (gmt_launch_rows_may_depend(rows, gmt_launch_rows_at(rows, k), launch)) {
             return false;
+        }
     }
     return true;
 }
@@ -72,17 +75,21 @@ void gmt_small_rows_find(struct gmt_analysis *analysis, const struct gmt_launch_
                      sizes[launch->class_index].share <= GMT_SMALL_KERNEL_SHARE;
 
         if (row.n > 0 && !(small && joins(rows, &row, i))) {
-            if (row.n >= GMT_ROW_MIN_KERNELS)
+            if (row.n >= GMT_ROW_MIN_KERNELS) {
                 found(analysis, rows, &row, user);
+            }
             row.n = 0;
         }
-        if (row.n == 0)
+        if (row.n == 0) {
             row = (struct gmt_small_row){.first = i};
-        if (small)
+        }
+        if (small) {
             add_launch(&row, launch, &sizes[launch->class_index]);
+        }
     }
-    if (sizes == NULL)
+    if (sizes == NULL) {
         analysis->report->arena->failed = true;
+    }
     free(sizes);
 }
 
@@ -92,8 +99,9 @@ static void count_launches(struct gmt_analysis *analysis, const struct gmt_launc
     int64_t *counts = user;
 
     (void)analysis;
-    for (size_t i = row->first; i < row->first + row->n; i++)
+    for (size_t i = row->first; i < row->first + row->n; i++) {
         counts[gmt_launch_rows_at(rows, i)->class_index]++;
+    }
 }
 
 /* By class: whether it is left out. To be freed; NULL: no memory, or the trace cannot be read. */
@@ -110,13 +118,16 @@ static bool *classes_in_rows(struct gmt_analysis *analysis)
     } else {
         gmt_small_rows_find(analysis, rows, count_launches, counts);
         for (size_t i = 0; i < tl->launch_count; i++) {
-            if (rows->overlapped[i] && tl->launches[i].class_index >= 0)
+            if (rows->overlapped[i] && tl->launches[i].class_index >= 0) {
                 counts[tl->launches[i].class_index]++;
+            }
         }
-        for (size_t i = 0; i < tl->class_count; i++)
+        for (size_t i = 0; i < tl->class_count; i++) {
             counts[i] += tl->classes[i].beside;
-        for (size_t i = 0; i < tl->class_count; i++)
+        }
+        for (size_t i = 0; i < tl->class_count; i++) {
             most[i] = counts[i] > 0 && 2 * counts[i] >= tl->classes[i].timed;
+        }
     }
     free(counts);
     return most;
@@ -126,15 +137,18 @@ enum gmt_outcome gmt_check_outside_small_rows(struct gmt_analysis *analysis,
                                               void (*check)(struct gmt_analysis *analysis,
                                                             const struct gmt_tl_class *class))
 {
-    if (analysis->timeline->device.sm_count <= 0)
+    if (analysis->timeline->device.sm_count <= 0) {
         return gmt_could_not(analysis,
                              "the trace does not tell how many multiprocessors there are");
+    }
     bool *in_rows = classes_in_rows(analysis);
-    if (in_rows == NULL)
+    if (in_rows == NULL) {
         return gmt_could_not(analysis, "the launches could not be read");
+    }
     for (size_t i = 0; i < analysis->timeline->class_count; i++) {
-        if (!in_rows[i])
+        if (!in_rows[i]) {
             check(analysis, &analysis->timeline->classes[i]);
+        }
     }
     free(in_rows);
     return GMT_OUTCOME_PASS;

@@ -12,8 +12,9 @@ int gmt_loop_covers_make(struct gmt_loop_covers *covers, const struct gmt_timeli
     *covers = (struct gmt_loop_covers){0};
     if (gmt_cover_make(&covers->uploads, tl, GMT_COVER_UPLOADS) != 0 ||
         gmt_cover_make(&covers->readbacks, tl, GMT_COVER_READBACKS) != 0 ||
-        gmt_cover_make(&covers->kernels, tl, GMT_COVER_KERNELS) != 0)
+        gmt_cover_make(&covers->kernels, tl, GMT_COVER_KERNELS) != 0) {
         return -ENOMEM;
+    }
     return gmt_cover_make(&covers->any, tl,
                           GMT_COVER_UPLOADS | GMT_COVER_READBACKS | GMT_COVER_KERNELS);
 }
@@ -32,16 +33,18 @@ static int64_t end_of_single(const struct gmt_timeline *tl, const struct gmt_tl_
     size_t next = gmt_first_launch_after(tl, copy->call.begin_ns);
     int64_t end = copy->device_end_ns;
 
-    if (next == tl->launch_count || tl->launches[next].device_end_ns == GMT_NO_TIME)
+    if (next == tl->launch_count || tl->launches[next].device_end_ns == GMT_NO_TIME) {
         return end;
+    }
     int64_t kernel = tl->launches[next].device_end_ns;
     end = kernel > end ? kernel : end;
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *one = &tl->copies[i];
 
         if (one->direction == GMT_COPY_D2H && one->device_start_ns != GMT_NO_TIME &&
-            one->device_start_ns >= kernel)
+            one->device_start_ns >= kernel) {
             return one->device_end_ns;
+        }
     }
     return end;
 }
@@ -66,8 +69,9 @@ static bool gets(const struct gmt_launch_rows *rows, const struct gmt_tl_launch 
     for (size_t k = rows->first[index]; launch->argument_set != 0 && k < rows->argument_count &&
                                         rows->arguments[k].set == launch->argument_set;
          k++) {
-        if (rows->arguments[k].allocation == allocation)
+        if (rows->arguments[k].allocation == allocation) {
             return true;
+        }
     }
     return false;
 }
@@ -85,10 +89,12 @@ void gmt_loop_look_at_launches(struct gmt_loop *loop, const struct gmt_timeline 
 
         if (launch->device_start_ns == GMT_NO_TIME ||
             launch->device_start_ns < loop->span.begin_ns ||
-            launch->device_end_ns > loop->span.end_ns)
+            launch->device_end_ns > loop->span.end_ns) {
             continue;
-        if (loop->launches++ == 0)
+        }
+        if (loop->launches++ == 0) {
             loop->launch = i;
+        }
         loop->known &= launch->arguments_complete;
         loop->shared |= gets(rows, launch, i, allocation);
     }
@@ -121,8 +127,9 @@ int gmt_loop_relays(const struct gmt_timeline *tl, bool *relayed)
     struct gmt_trips trips;
     int rc = gmt_trips_find(&trips, tl);
 
-    for (size_t i = 0; rc == 0 && i < trips.count; i++)
+    for (size_t i = 0; rc == 0 && i < trips.count; i++) {
         relayed[trips.trips[i].down] = relayed[trips.trips[i].up] = true;
+    }
     gmt_trips_free(&trips);
     return rc;
 }

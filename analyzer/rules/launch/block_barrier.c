@@ -19,16 +19,18 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     int64_t parts = threads / GMT_SMALL_BLOCK_THREADS;
     char share[GMT_FORMAT_BYTES];
 
-    if (!gmt_is_idle_at_barriers(tl, class))
+    if (!gmt_is_idle_at_barriers(tl, class)) {
         return;
+    }
     int64_t part_bytes = (class->static_shared_bytes + class->dynamic_shared_bytes) / parts;
     struct gmt_occupancy_whatif smaller = {.block_threads = GMT_SMALL_BLOCK_THREADS,
                                            .shared_bytes = part_bytes};
     struct gmt_occupancy after = gmt_occupancy_of(tl, class, &smaller);
     struct gmt_gain gain = gmt_price_smaller_blocks(analysis->model, tl, class, (double)parts);
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     gmt_finding_evidence(finding, "threads_per_block", "count", (double)threads);

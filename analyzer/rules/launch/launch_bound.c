@@ -23,8 +23,9 @@ struct run {
 
 static bool goes_on(const struct gmt_launch_rows *rows, size_t i)
 {
-    if (!gmt_launch_rows_follows(rows, i))
+    if (!gmt_launch_rows_follows(rows, i)) {
         return false;
+    }
     const struct gmt_tl_launch *a = gmt_launch_rows_at(rows, i - 1),
                                *b = gmt_launch_rows_at(rows, i);
 
@@ -38,11 +39,13 @@ static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows 
     const struct gmt_tl_launch *first = gmt_launch_rows_at(rows, run->first);
 
     if (run->n < GMT_LAUNCH_RUN_MIN ||
-        run->gap_ns < GMT_LAUNCH_GAP_SHARE * (run->gap_ns + run->kernel_ns))
+        run->gap_ns < GMT_LAUNCH_GAP_SHARE * (run->gap_ns + run->kernel_ns)) {
         return;
+    }
     struct sum *sum = &sums[first->class_index];
-    if (sum->finding == NULL)
+    if (sum->finding == NULL) {
         sum->finding = gmt_finding_new(analysis);
+    }
     gmt_finding_claim(
         analysis, sum->finding,
         (struct gmt_interval){first->device_start_ns,
@@ -65,17 +68,20 @@ static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_row
             run.gap_ns += (double)(launch->device_start_ns -
                                    gmt_launch_rows_at(rows, i - 1)->device_end_ns);
         } else {
-            if (run.n > 0)
+            if (run.n > 0) {
                 end_run(analysis, rows, &run, sums);
+            }
             run = (struct run){.first = i};
         }
-        if (isnan(gmt_launch_time(launch)))
+        if (isnan(gmt_launch_time(launch))) {
             continue;
+        }
         run.n++;
         run.kernel_ns += gmt_launch_time(launch);
     }
-    if (run.n > 0)
+    if (run.n > 0) {
         end_run(analysis, rows, &run, sums);
+    }
 }
 
 static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
@@ -85,15 +91,17 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *cla
     double graph_ns = gmt_price_step_in_graph_ns(analysis->model);
     char kernel[GMT_FORMAT_BYTES], gap[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     double n = sum->launches, span_ns = (sum->kernel_ns + sum->gap_ns) / n;
     bool known = isfinite(graph_ns);
     /* Recording, and what else the host does, stay: a launch costs no more than calibrated. */
     double launch_ns = fmin(span_ns, gmt_price_step_launched_ns(analysis->model));
     double best_ns = n * fmax(0, launch_ns - fmax(graph_ns, sum->kernel_ns / n));
-    if (!known)
+    if (!known) {
         best_ns = sum->gap_ns / 2;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = sum->kernel_ns + sum->gap_ns;
     gmt_finding_evidence(finding, "runs", "count", sum->runs);
@@ -139,8 +147,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     if (loaded) {
         find_runs(analysis, rows, sums);
-        for (size_t i = 0; i < tl->class_count; i++)
+        for (size_t i = 0; i < tl->class_count; i++) {
             report(analysis, &tl->classes[i], &sums[i]);
+        }
     }
     free(sums);
     return loaded ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "the launches could not be read");

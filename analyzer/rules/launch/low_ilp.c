@@ -23,13 +23,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     char has[GMT_FORMAT_BYTES], loads[GMT_FORMAT_BYTES];
 
     if (class->launches == 0 || !gmt_shape_low_ilp(model, tl, class, &shape) ||
-        !(position.there >= GMT_OCCUPANCY_MIN_GAIN * position.rate))
+        !(position.there >= GMT_OCCUPANCY_MIN_GAIN * position.rate)) {
         return;
+    }
     double in_flight = gmt_shape_loads_in_flight(model, tl, class);
     struct gmt_gain gain = gmt_price_occupancy(model, tl, class, occupancy, as_if);
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
     gmt_finding_evidence(finding, "achieved_occupancy", "percent", 100 * occupancy);
     gmt_finding_evidence(finding, "loads_in_flight", "ratio", in_flight);
@@ -48,8 +50,9 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                       "for (int j = 0; j < 4; j++) a[j] = in[i + j * step];   /* all under way */\n"
                       "for (int j = 0; j < 4; j++) out[i + j * step] = f(a[j]);";
     bool alone = loads_per_thread(class, &shape) < GMT_SEVERAL_LOADS;
-    if (!alone)
+    if (!alone) {
         gain.low_ns = 0;
+    }
     finding->method =
         alone ? "four loads keep three times the bytes in flight; from the kernel's own place on "
                 "the calibrated curve of bandwidth over bytes in flight"
@@ -61,12 +64,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    if (analysis->model->in_flight.n == 0)
+    if (analysis->model->in_flight.n == 0) {
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
-    if (isnan(analysis->model->dram_load_ns))
+    }
+    if (isnan(analysis->model->dram_load_ns)) {
         return gmt_could_not(analysis, "the device model has no latency of a load");
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    }
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         check(analysis, &analysis->timeline->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

@@ -52,8 +52,9 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                                                p->achieved, fmax(p->achieved, p->after));
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     gmt_finding_evidence(finding, "achieved_occupancy", "percent", 100 * p->achieved);
@@ -87,8 +88,9 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
     }
     finding->confidence = gmt_confidence_of_model(analysis->model);
     finding->note_why = gmt_shape_enough_warps(p);
-    if (finding->note_why == NULL)
+    if (finding->note_why == NULL) {
         gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -110,8 +112,9 @@ static void say_starts(struct gmt_analysis *analysis, const struct gmt_tl_class 
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, shape);
     double start_ns = class->median_ns / shape->blocks;
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_finding_evidence(finding, "achieved_occupancy", "percent", 100 * p->achieved);
     gmt_finding_evidence(finding, "time_per_block", "ns", start_ns);
     finding->headline = gmt_text(
@@ -141,20 +144,24 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     struct gmt_position p = gmt_shape_position(analysis->model, analysis->timeline, class,
                                                occupancy_after(analysis->timeline, class, &shape));
 
-    if (shape.occupancy.unknown != NULL || isnan(p.achieved) || isnan(p.rate) || isnan(p.here))
+    if (shape.occupancy.unknown != NULL || isnan(p.achieved) || isnan(p.rate) || isnan(p.here)) {
         return;
+    }
     if (!shape.occupancy.limited && starts_bind(analysis, class, &shape)) {
         say_starts(analysis, class, &shape, &p);
         return;
     }
-    if (!shape.occupancy.limited || others_speak(analysis, class, &shape))
+    if (!shape.occupancy.limited || others_speak(analysis, class, &shape)) {
         return;
+    }
     /* Blocks that come and go, not a limiter, keep a kernel below its theoretical occupancy. */
-    if (class->theoretical_occupancy > p.after / GMT_OCCUPANCY_MIN_GAIN)
+    if (class->theoretical_occupancy > p.after / GMT_OCCUPANCY_MIN_GAIN) {
         return;
+    }
     /* What keeps the device busy is no news above half of the warps. */
-    if (gmt_shape_enough_warps(&p) != NULL && p.achieved > GMT_LOW_OCCUPANCY)
+    if (gmt_shape_enough_warps(&p) != NULL && p.achieved > GMT_LOW_OCCUPANCY) {
         return;
+    }
     say(analysis, class, &shape, &p);
 }
 
@@ -162,10 +169,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    if (analysis->model->in_flight.n == 0)
+    if (analysis->model->in_flight.n == 0) {
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
-    for (size_t i = 0; i < tl->class_count; i++)
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

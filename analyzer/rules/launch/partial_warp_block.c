@@ -16,13 +16,16 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     char percent[GMT_FORMAT_BYTES];
 
     /* A launch of a single block is GM510's. */
-    if (!(idle > 0) || shape.blocks < 2 || class->launches == 0)
+    if (!(idle > 0) || shape.blocks < 2 || class->launches == 0) {
         return;
-    if (analysis->model->provenance != GMT_MODEL_NONE && isfinite(class->median_ns))
+    }
+    if (analysis->model->provenance != GMT_MODEL_NONE && isfinite(class->median_ns)) {
         gain = gmt_price_whole_warps(analysis->model, tl, class, &shape);
+    }
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_finding_evidence(finding, "idle_lanes", "percent", 100 * idle);
     finding->headline = gmt_text(analysis, "blocks of %.0f threads leave %s of their lanes idle%s",
                                  shape.threads, gmt_format_percent(percent, 100 * idle),
@@ -39,19 +42,22 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                           ? "all blocks are resident at once: only what L1, shared memory and the "
                             "schedulers take shrinks with the warps"
                           : "time that device memory does not explain shrinks with the warps";
-    if (isnan(gain.best_ns) && lanes < GMT_EXCESS_RATIO * shape.threads)
+    if (isnan(gain.best_ns) && lanes < GMT_EXCESS_RATIO * shape.threads) {
         finding->note_why = "more than half of the lanes are in use";
-    if (idle < GMT_IDLE_LANES)
+    }
+    if (idle < GMT_IDLE_LANES) {
         gmt_finding_note_small(finding,
                                gmt_text(analysis, "less than %s of the lanes are idle",
                                         gmt_format_percent(percent, 100 * GMT_IDLE_LANES)));
+    }
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         check(analysis, &analysis->timeline->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

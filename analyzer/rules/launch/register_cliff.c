@@ -33,12 +33,14 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     char has[GMT_FORMAT_BYTES], could[GMT_FORMAT_BYTES];
 
     if (class->launches == 0 || isnan(class->median_ns) || !gmt_shape_at_cliff(class, &shape) ||
-        after < GMT_OCCUPANCY_MIN_GAIN * occupancy)
+        after < GMT_OCCUPANCY_MIN_GAIN * occupancy) {
         return;
+    }
     struct gmt_gain gain = gmt_price_occupancy(analysis->model, tl, class, occupancy, after);
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_finding_evidence(finding, "registers", "count", (double)class->registers);
     gmt_finding_evidence(finding, "registers_of_next_step", "count", shape.next_registers);
     gmt_finding_evidence(finding, "spills_at_worst", "ns",
@@ -60,27 +62,31 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                                shape.threads, shape.resident + 1);
     finding->method = GMT_OCCUPANCY_METHOD;
     finding->note_why = gmt_shape_enough_warps(&position);
-    if (finding->note_why != NULL)
+    if (finding->note_why != NULL) {
         gain.low_ns = gain.best_ns = gain.high_ns = 0;
+    }
     if (!gmt_price_has_warps(tl, &shape, after)) {
         gain.low_ns = 0;
         finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED;
     }
     double spilled_ns = spills_ns(analysis->model, class, &shape);
     gain.low_ns = fmax(0, gain.low_ns - spilled_ns);
-    if (finding->note_why == NULL && gain.best_ns <= spilled_ns)
+    if (finding->note_why == NULL && gain.best_ns <= spilled_ns) {
         finding->note_why = "registers that are all in use would be spilled, and their stores "
                             "alone take longer than more warps bring";
+    }
     gain.best_ns = fmax(0, gain.best_ns - spilled_ns);
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
-    if (analysis->model->in_flight.n == 0)
+    if (analysis->model->in_flight.n == 0) {
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
-    for (size_t i = 0; i < analysis->timeline->class_count; i++)
+    }
+    for (size_t i = 0; i < analysis->timeline->class_count; i++) {
         check(analysis, &analysis->timeline->classes[i]);
+    }
     return GMT_OUTCOME_PASS;
 }
 

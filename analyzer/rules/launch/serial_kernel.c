@@ -15,13 +15,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     char time[GMT_FORMAT_BYTES];
 
     if (shape.blocks != 1 || class->launches == 0 ||
-        gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS))
+        gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS)) {
         return;
+    }
     bool guess = false;
     struct gmt_gain gain = gmt_price_parallel(analysis->model, tl, class, &shape, &guess);
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_finding_evidence(finding, "multiprocessors", "count", (double)tl->device.sm_count);
     gmt_finding_evidence(finding, "time_of_one_launch", "ns", class->median_ns);
     finding->headline = shape.threads == 1

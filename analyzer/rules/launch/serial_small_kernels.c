@@ -24,8 +24,9 @@ static void add_row(struct gmt_analysis *analysis, const struct gmt_launch_rows 
     struct gmt_gain gain = gmt_price_side_by_side(analysis->model, &row->sizes);
     struct sum *sum = (struct sum *)user + first->class_index;
 
-    if (sum->finding == NULL)
+    if (sum->finding == NULL) {
         sum->finding = gmt_finding_new(analysis);
+    }
     gmt_finding_claim(
         analysis, sum->finding,
         (struct gmt_interval){first->device_start_ns,
@@ -45,8 +46,9 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *cla
     struct gmt_finding *finding = sum->finding;
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = sum->total_ns;
     gmt_finding_evidence(finding, "rows", "count", sum->rows);
@@ -88,13 +90,15 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     if (loaded) {
         gmt_small_rows_find(analysis, rows, add_row, sums);
-        for (size_t i = 0; i < tl->class_count; i++)
+        for (size_t i = 0; i < tl->class_count; i++) {
             report(analysis, &tl->classes[i], &sums[i]);
+        }
     }
     bool unknown = loaded && !rows->arguments_known;
     free(sums);
-    if (unknown)
+    if (unknown) {
         return gmt_could_not(analysis, "the trace has no pointer arguments of launches");
+    }
     return loaded ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "the launches could not be read");
 }
 

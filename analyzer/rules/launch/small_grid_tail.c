@@ -24,13 +24,15 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_c
     double full = floor(shape->waves), sms = (double)analysis->timeline->device.sm_count;
     char share[GMT_FORMAT_BYTES];
 
-    if (shape->blocks < sms)
+    if (shape->blocks < sms) {
         return gmt_text(analysis, "%.0f blocks for %.0f multiprocessors%s", shape->blocks, sms,
                         gmt_kernel_time(analysis, class));
-    if (full < 1)
+    }
+    if (full < 1) {
         return gmt_text(analysis, "%.0f blocks fill %s of the %.0f that can be resident%s",
                         shape->blocks, gmt_format_percent(share, 100 * shape->waves), shape->wave,
                         gmt_kernel_time(analysis, class));
+    }
     double more = shape->blocks - full * shape->wave;
     return gmt_text(analysis, "%.0f wave%s and %.0f block%s more, filling %s of another%s", full,
                     full == 1 ? "" : "s", more, more == 1 ? "" : "s",
@@ -123,15 +125,17 @@ static void advise_whole(struct gmt_analysis *analysis, struct gmt_finding *find
 /* Why a grid below a wave is only a note, or NULL. */
 static const char *too_little(const struct gmt_tl_class *class, const struct gmt_gain *gain)
 {
-    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns)
+    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns) {
         return NULL;
+    }
     return "smaller blocks would hardly help, and nothing shows that there is work for more";
 }
 
 static const char *too_short(const struct gmt_tl_class *class, const struct gmt_gain *gain)
 {
-    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns)
+    if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns) {
         return NULL;
+    }
     return "its threads have no items that whole waves could share";
 }
 
@@ -144,18 +148,21 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
 
     if (class->launches == 0 || isnan(shape.waves) || shape.blocks < 2 ||
         gmt_launch_is_short(class, GMT_SHORT_KERNEL_NS) ||
-        class->mapped_bytes >= GMT_MAPPED_MIN_BYTES)
+        class->mapped_bytes >= GMT_MAPPED_MIN_BYTES) {
         return;
+    }
     struct gmt_grid grid = {.guess = false};
     struct gmt_tail tail = {.guess = false};
     struct gmt_gain gain = small ? gmt_price_full_grid(model, tl, class, &shape, &grid)
                                  : gmt_price_no_tail(model, tl, class, &shape, &tail);
     const char *why = small ? too_little(class, &gain) : too_short(class, &gain);
-    if (isnan(gain.best_ns) || (!small && tail.idle_ns < GMT_TAIL_MIN_LOSS * class->median_ns))
+    if (isnan(gain.best_ns) || (!small && tail.idle_ns < GMT_TAIL_MIN_LOSS * class->median_ns)) {
         return;
+    }
     struct gmt_finding *finding = gmt_launch_finding(analysis, class, &shape);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_finding_evidence(finding, "wave", "count", shape.wave);
     gmt_finding_evidence(finding, "sm_cycles_active_mean", "cycles",
                          class->counter[GMT_M_sm_cycles_active]);
@@ -170,10 +177,11 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                          class->counter[GMT_M_global_store_requests] / warps);
     gmt_finding_evidence(finding, "instructions_per_thread", "count",
                          class->counter[GMT_M_instructions] / warps);
-    if (small)
+    if (small) {
         advise_small(analysis, finding, class, &shape, &grid);
-    else
+    } else {
         advise_whole(analysis, finding, class, &shape);
+    }
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

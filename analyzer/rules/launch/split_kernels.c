@@ -59,8 +59,9 @@ static void find_pairs(struct gmt_analysis *analysis, const struct gmt_launch_ro
     const struct gmt_timeline *tl = analysis->timeline;
 
     for (size_t i = 1; i < rows->n; i++) {
-        if (!gmt_launch_rows_follows(rows, i))
+        if (!gmt_launch_rows_follows(rows, i)) {
             continue;
+        }
         const struct gmt_tl_launch *x = gmt_launch_rows_at(rows, i - 1);
         const struct gmt_tl_launch *y = gmt_launch_rows_at(rows, i);
         const struct gmt_tl_class *a = &tl->classes[x->class_index];
@@ -69,11 +70,14 @@ static void find_pairs(struct gmt_analysis *analysis, const struct gmt_launch_ro
         /* In a loop the second kernel is followed by the first one again: not that pair. */
         if (a->first_launch > tl->classes[y->class_index].first_launch ||
             (sum->first != NULL && sum->first != a) ||
-            !hands_over(a, &tl->classes[y->class_index]) || !gmt_launch_rows_hand_over(rows, x, y))
+            !hands_over(a, &tl->classes[y->class_index]) ||
+            !gmt_launch_rows_hand_over(rows, x, y)) {
             continue;
+        }
         sum->first = a;
-        if (sum->finding == NULL)
+        if (sum->finding == NULL) {
             sum->finding = gmt_finding_new(analysis);
+        }
         gmt_finding_claim(analysis, sum->finding,
                           (struct gmt_interval){x->device_start_ns, x->device_end_ns});
         gmt_finding_claim(analysis, sum->finding,
@@ -94,8 +98,9 @@ static double all_bytes(const struct gmt_timeline *tl)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         sum += bytes_of(&tl->classes[i]) * (double)tl->classes[i].launches;
+    }
     return sum;
 }
 
@@ -115,8 +120,9 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, do
 /* Without times the pair has to move at least twice what one kernel would; NULL: it does. */
 static const char *moves_little(const struct sum *sum, double share)
 {
-    if (!isnan(sum->total_ns) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO)
+    if (!isnan(sum->total_ns) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO) {
         return NULL;
+    }
     return "one kernel would move more than half of the bytes, and no times tell the cost";
 }
 
@@ -126,8 +132,9 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
     struct gmt_finding *finding = sum->finding;
     char size[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     double bytes = sum->first->counter[GMT_M_global_store_bytes];
     double share = bytes / (bytes_of(sum->first) + bytes_of(second));
     finding->where = gmt_where_of_class(analysis, second);
@@ -166,13 +173,15 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     if (loaded) {
         find_pairs(analysis, rows, sums);
-        for (size_t i = 0; i < tl->class_count; i++)
+        for (size_t i = 0; i < tl->class_count; i++) {
             report(analysis, &tl->classes[i], &sums[i]);
+        }
     }
     bool unknown = loaded && !rows->arguments_known;
     free(sums);
-    if (unknown)
+    if (unknown) {
         return gmt_could_not(analysis, "the trace has no pointer arguments of launches");
+    }
     return loaded ? GMT_OUTCOME_PASS : gmt_could_not(analysis, "the launches could not be read");
 }
 

@@ -21,8 +21,9 @@ static const char *degree(struct gmt_analysis *analysis, double ways)
     char text[GMT_FORMAT_BYTES];
     double whole = round(ways);
 
-    if (fabs(ways - whole) <= GMT_WHOLE_WAYS * whole)
+    if (fabs(ways - whole) <= GMT_WHOLE_WAYS * whole) {
         return gmt_text(analysis, "%.0f-way", whole);
+    }
     gmt_format_decimal(text, ways, 1);
     return gmt_text(analysis, "%s-way on average", text);
 }
@@ -37,8 +38,9 @@ static const char *width(double bytes, double requests)
     double each = bytes / requests / WARP_LANES;
 
     for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-        if (fabs(each - widths[i].bytes) <= GMT_WHOLE_WAYS * widths[i].bytes)
+        if (fabs(each - widths[i].bytes) <= GMT_WHOLE_WAYS * widths[i].bytes) {
             return widths[i].words;
+        }
     }
     return "";
 }
@@ -53,11 +55,13 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_c
     const char *stores = width(c[GMT_M_shared_store_bytes], c[GMT_M_shared_store_requests]);
 
     /* One that is free of conflicts is not worth the reader's time. */
-    if (!(store_ways >= GMT_CONFLICT_RATIO))
+    if (!(store_ways >= GMT_CONFLICT_RATIO)) {
         return gmt_text(analysis, "shared loads%s conflict %s", loads, degree(analysis, load_ways));
-    if (!(load_ways >= GMT_CONFLICT_RATIO))
+    }
+    if (!(load_ways >= GMT_CONFLICT_RATIO)) {
         return gmt_text(analysis, "shared stores%s conflict %s", stores,
                         degree(analysis, store_ways));
+    }
     return gmt_text(analysis, "shared loads%s conflict %s, stores%s %s", loads,
                     degree(analysis, load_ways), stores, degree(analysis, store_ways));
 }
@@ -71,14 +75,17 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double wavefronts = gmt_known(load.wavefronts) + gmt_known(store.wavefronts);
     double ideal = gmt_known(load.ideal) + gmt_known(store.ideal);
 
-    if (!(worst >= GMT_CONFLICT_RATIO) || !(wavefronts > ideal))
+    if (!(worst >= GMT_CONFLICT_RATIO) || !(wavefronts > ideal)) {
         return;
+    }
     struct gmt_gain gain = gmt_price_conflicts(model, analysis->timeline, class);
-    if (isnan(gain.best_ns) && worst < GMT_EXCESS_RATIO)
+    if (isnan(gain.best_ns) && worst < GMT_EXCESS_RATIO) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = (wavefronts - ideal) * GMT_WAVEFRONT_BYTES * n;
@@ -129,8 +136,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         all += gmt_known(wavefronts) * (double)tl->classes[i].launches;
         used |= wavefronts > 0;
     }
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);
+    }
     return used ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 

@@ -36,8 +36,9 @@ static bool is_fill(const struct gmt_timeline *tl, const struct gmt_tl_class *cl
     fill->stores = gmt_known(c[GMT_M_shared_store_requests]);
     fill->bytes_per_store = c[GMT_M_shared_store_bytes] / fill->stores;
     fill->barrier_share = gmt_barrier_share(tl, class);
-    if (!(fill->stores > 0) || !(loads > 0) || warps < 2)
+    if (!(fill->stores > 0) || !(loads > 0) || warps < 2) {
         return false;
+    }
     fill->few_lanes = fill->bytes_per_store <= GMT_SERIAL_STORE_BYTES &&
                       fill->stores >= GMT_SERIAL_STORES_PER_BLOCK * blocks_of(class) &&
                       fill->stores >= GMT_SERIAL_STORE_SHARE * (all + fill->stores);
@@ -67,9 +68,10 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_c
                             : gmt_text(analysis, "; its warps wait at barriers %s of their time",
                                        gmt_format_percent(share, 100 * fill->barrier_share));
 
-    if (!fill->few_lanes)
+    if (!fill->few_lanes) {
         return gmt_text(analysis, "few of the %.0f warps of a block fill shared memory%s%s",
                         gmt_block_warps(class), waits, gmt_kernel_time(analysis, class));
+    }
     return gmt_text(analysis, "shared memory is filled by stores of %s, %s in each block%s%s",
                     gmt_format_bytes(bytes, fill->bytes_per_store),
                     gmt_format_count(count, floor(fill->stores / blocks_of(class))), waits,
@@ -81,12 +83,14 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     struct fill fill;
     double n = (double)class->launches;
 
-    if (!is_fill(analysis->timeline, class, &fill))
+    if (!is_fill(analysis->timeline, class, &fill)) {
         return;
+    }
     struct gmt_gain gain = gmt_price_fill(analysis->model, analysis->timeline, class, fill.speedup);
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = excess_of(&fill) * GMT_WAVEFRONT_BYTES * n;
@@ -126,11 +130,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     const struct gmt_timeline *tl = analysis->timeline;
     double all = 0;
 
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         all += gmt_known(tl->classes[i].counter[GMT_M_shared_store_requests]) *
                (double)tl->classes[i].launches;
-    for (size_t i = 0; i < tl->class_count; i++)
+    }
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);
+    }
     return all > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 

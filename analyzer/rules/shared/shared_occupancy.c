@@ -27,8 +27,9 @@ static int64_t next_limit(const struct gmt_occupancy *o)
     int64_t next = INT64_MAX;
 
     for (int i = 0; i < GMT_OCCUPANCY_LIMITER_COUNT; i++) {
-        if (i != GMT_OCCUPANCY_SHARED && o->limit[i] < next)
+        if (i != GMT_OCCUPANCY_SHARED && o->limit[i] < next) {
             next = o->limit[i];
+        }
     }
     return next;
 }
@@ -54,15 +55,18 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
     l->roof = gmt_curve_max(curve);
     l->shared_bytes = class->static_shared_bytes + class->dynamic_shared_bytes;
     if (l->now.unknown != NULL || !l->now.limited || l->now.limiter != GMT_OCCUPANCY_SHARED ||
-        isnan(l->rate) || isnan(l->here))
+        isnan(l->rate) || isnan(l->here)) {
         return false;
+    }
     /* GM505 says it: smaller blocks, with smaller tiles. */
-    if (gmt_is_idle_at_barriers(tl, class))
+    if (gmt_is_idle_at_barriers(tl, class)) {
         return false;
+    }
     l->blocks_after = next_limit(&l->now);
     /* No more than the launch has work for. */
-    if (most < 1 && blocks >= 1 && blocks < (double)l->blocks_after)
+    if (most < 1 && blocks >= 1 && blocks < (double)l->blocks_after) {
         l->blocks_after = (int64_t)blocks;
+    }
     l->bytes_after = gmt_occupancy_shared_for(tl, class, l->blocks_after);
     return l->after > l->now.occupancy;
 }
@@ -70,11 +74,13 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
 /* Why it is not worth a change, or NULL. */
 static const char *no_gain(const struct limit *l)
 {
-    if (l->there < GMT_OCCUPANCY_MIN_GAIN * l->rate)
+    if (l->there < GMT_OCCUPANCY_MIN_GAIN * l->rate) {
         return l->rate >= GMT_AT_ROOF * l->roof ? "memory is as busy as it can be"
                                                 : "more warps would not give more bandwidth";
-    if (l->rate < GMT_MEMORY_BOUND_SHARE * l->here)
+    }
+    if (l->rate < GMT_MEMORY_BOUND_SHARE * l->here) {
         return "the kernel waits for something other than memory";
+    }
     return NULL;
 }
 
@@ -93,8 +99,9 @@ static const char *steps(struct gmt_analysis *analysis, const struct gmt_tl_clas
         int64_t blocks = points[i].blocks;
 
         if (blocks <= last || blocks > l->blocks_after ||
-            (2 * blocks < 3 * last && blocks != l->blocks_after))
+            (2 * blocks < 3 * last && blocks != l->blocks_after)) {
             continue;
+        }
         text = gmt_text(analysis, "%s\n// up to %s: %" PRId64 ", %s of the warps", text,
                         gmt_format_bytes(bytes, (double)points[i].value), blocks,
                         gmt_format_percent(share, 100 * points[i].occupancy));
@@ -168,14 +175,17 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     struct limit l;
     double n = (double)class->launches;
 
-    if (!is_limited(analysis, class, &l))
+    if (!is_limited(analysis, class, &l)) {
         return;
+    }
     const char *why = no_gain(&l);
-    if (why != NULL && l.now.occupancy >= GMT_LOW_OCCUPANCY)
+    if (why != NULL && l.now.occupancy >= GMT_LOW_OCCUPANCY) {
         return;
+    }
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct gmt_gain gain = gmt_price_occupancy(analysis->model, analysis->timeline, class,
                                                l.achieved, l.achieved * l.more);
     finding->where = gmt_where_of_class(analysis, class);
@@ -191,11 +201,13 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             class->id);
     advise(analysis, finding, class, &l);
     finding->method = l.parted ? GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED : GMT_OCCUPANCY_METHOD;
-    if (l.parted)
+    if (l.parted) {
         gain.low_ns = 0;
+    }
     finding->confidence = gmt_confidence_of_model(analysis->model);
-    if (why == NULL)
+    if (why == NULL) {
         gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    }
     gmt_finding_lines(analysis, finding, class, GMT_LINES_SHARED);
     gmt_finding_emit(analysis, finding);
 }
@@ -205,8 +217,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     const struct gmt_timeline *tl = analysis->timeline;
     bool used = false;
 
-    if (analysis->model->in_flight.n == 0)
+    if (analysis->model->in_flight.n == 0) {
         return gmt_could_not(analysis, "the device model has no curve of bandwidth over occupancy");
+    }
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 

@@ -16,12 +16,14 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double n = (double)class->launches;
     char staged[GMT_FORMAT_BYTES], read[GMT_FORMAT_BYTES], again[GMT_FORMAT_BYTES];
 
-    if (!gmt_is_staged_unread(class, &reread))
+    if (!gmt_is_staged_unread(class, &reread)) {
         return;
+    }
     struct gmt_gain gain = gmt_price_unread(analysis->model, analysis->timeline, class);
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = reread.sectors * GMT_SECTOR_BYTES * n;
@@ -72,8 +74,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         all += gmt_known(c[GMT_M_global_load_sectors]) * (double)tl->classes[i].launches;
         used |= c[GMT_M_shared_store_bytes] > 0;
     }
-    for (size_t i = 0; i < tl->class_count; i++)
+    for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);
+    }
     return used ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 

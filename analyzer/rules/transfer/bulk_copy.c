@@ -27,8 +27,9 @@ static void add_call(struct gmt_analysis *analysis, const struct gmt_tl_call *ca
     struct gmt_interval time = {call->begin_ns, call->end_ns};
 
     again->calls++;
-    if (tl->simulated)
+    if (tl->simulated) {
         return;
+    }
     again->total_ns += (double)(time.end_ns - time.begin_ns);
     again->hidden_ns += gmt_intervals_overlap(tl->busy, tl->busy_count, time);
     gmt_finding_claim(analysis, finding, time);
@@ -52,11 +53,12 @@ static void price_again(struct gmt_analysis *analysis, const struct again *again
     gmt_finding_saving(finding, open_ns / 2, open_ns, again->total_ns);
     finding->method = "measured host time of the calls that would go, without what the device's "
                       "work hid";
-    if (again->hidden_ns > 0)
+    if (again->hidden_ns > 0) {
         finding->method = gmt_text(analysis,
                                    "%s (%s: dropping them there saves nothing, unless the device "
                                    "waits for the host afterwards)",
                                    finding->method, gmt_format_ns(hidden, again->hidden_ns));
+    }
 }
 
 static void report_again(struct gmt_analysis *analysis, const struct again *again, double all,
@@ -87,10 +89,11 @@ static void report_again(struct gmt_analysis *analysis, const struct again *agai
         "SELECT e.tensor_map_id, count(*), sum(c.end_ns - c.begin_ns) FROM tensor_map_encoding e "
         "JOIN api_call c ON c.id = e.call_id WHERE %s GROUP BY 1 ORDER BY 2 DESC",
         gmt_place_condition(analysis, call->stack_id, (int64_t)call->caller));
-    if (again->most < GMT_CHURN_MIN_PAIRS)
+    if (again->most < GMT_CHURN_MIN_PAIRS) {
         gmt_finding_note_small(
             finding, gmt_text(analysis, "fewer than %d of the same may be set-up, and no loop",
                               GMT_CHURN_MIN_PAIRS));
+    }
     gmt_finding_judge_part(analysis, finding, again->calls, all);
     gmt_finding_emit(analysis, finding);
 }
@@ -104,15 +107,17 @@ static void check_place(struct gmt_analysis *analysis, const struct gmt_tensor_m
 
     for (size_t i = first, last; i < end; i = last) {
         for (last = i + 1; last < end && maps->calls[last].map == maps->calls[i].map; last++) {
-            if (finding == NULL && (finding = gmt_finding_new(analysis)) == NULL)
+            if (finding == NULL && (finding = gmt_finding_new(analysis)) == NULL) {
                 return;
+            }
             add_call(analysis, &maps->calls[last].call, finding, &again);
         }
         again.descriptors += last - i > 1 ? 1 : 0;
         again.most = fmax(again.most, (double)(last - i));
     }
-    if (finding != NULL)
+    if (finding != NULL) {
         report_again(analysis, &again, (double)maps->call_count, finding);
+    }
 }
 
 /* ---- boxes and swizzles ----------------------------------------------------------------------- */
@@ -143,8 +148,9 @@ static void look_at(struct given *given, const struct gmt_tensor_map_row *map)
         given->narrow = map;
         given->ratio = ratio;
     }
-    if (is_plain(map))
+    if (is_plain(map)) {
         given->plain = map;
+    }
 }
 
 static double conflicts_of(const struct gmt_tl_class *class)
@@ -190,8 +196,9 @@ static void describe_plain(struct gmt_analysis *analysis, struct gmt_finding *fi
         "the passes they need",
         before != NULL ? before : "", before != NULL ? "; " : "", gmt_format_bytes(row, inner),
         gmt_format_decimal(passes, ways, 1));
-    if (before != NULL)
+    if (before != NULL) {
         return;
+    }
     finding->fix = gmt_text(analysis,
                             "Encode the map with CU_TENSOR_MAP_SWIZZLE_%dB and read the tile by "
                             "swizzled addresses. GM401 says what the conflicts cost.",
@@ -205,11 +212,13 @@ static void file_unpriced(struct gmt_analysis *analysis, struct gmt_finding *fin
 {
     double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
 
-    if (analysis->timeline->simulated)
+    if (analysis->timeline->simulated) {
         finding->method = "n/a: no times (software device); the arguments are exact";
+    }
     finding->effort = GMT_EFFORT_MEDIUM;
-    if (isnan(finding->cost_ns) || finding->cost_ns >= GMT_SHARE_MEDIUM * wall_ns)
+    if (isnan(finding->cost_ns) || finding->cost_ns >= GMT_SHARE_MEDIUM * wall_ns) {
         finding->severity = GMT_SEVERITY_LOW;
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -225,16 +234,19 @@ static void check_class(struct gmt_analysis *analysis, const struct gmt_tl_class
     bool conflicts = ways >= GMT_CONFLICT_RATIO;
     struct gmt_finding *finding;
 
-    if ((given->narrow == NULL && !conflicts) || (finding = gmt_finding_new(analysis)) == NULL)
+    if ((given->narrow == NULL && !conflicts) || (finding = gmt_finding_new(analysis)) == NULL) {
         return;
+    }
     finding->where = gmt_where_of_class(analysis, class);
     finding->cost_ns = class->total_ns;
-    if (given->narrow != NULL)
+    if (given->narrow != NULL) {
         describe_narrow(analysis, finding, given);
-    if (conflicts)
+    }
+    if (conflicts) {
         describe_plain(analysis, finding, given, ways);
-    else
+    } else {
         gmt_finding_note_small(finding, note_of(given->ratio));
+    }
     finding->headline = gmt_text(analysis, "%s%s", finding->headline,
                                  gmt_kernel_time(analysis, class));
     gmt_finding_evidence(finding, "launches", "count", (double)class->launches);
@@ -254,8 +266,9 @@ static void check_unused(struct gmt_analysis *analysis, const struct gmt_tl_call
 {
     struct gmt_finding *finding;
 
-    if (given->narrow == NULL || (finding = gmt_finding_new(analysis)) == NULL)
+    if (given->narrow == NULL || (finding = gmt_finding_new(analysis)) == NULL) {
         return;
+    }
     finding->where = gmt_where_of_call(analysis, call);
     describe_narrow(analysis, finding, given);
     finding->headline = gmt_text(analysis, "%s; which kernel makes them is not known",
@@ -284,10 +297,12 @@ static void check_uses(struct gmt_analysis *analysis, const struct gmt_tensor_ma
 
         for (end = i;
              end < maps->use_count && maps->uses[end].class_index == maps->uses[i].class_index;
-             end++)
+             end++) {
             look_at(&given, &maps->maps[maps->uses[end].map]);
-        if (given.plain != NULL && isnan(class->counter[GMT_M_shared_load_wavefronts]))
+        }
+        if (given.plain != NULL && isnan(class->counter[GMT_M_shared_load_wavefronts])) {
             unchecked->classes++;
+        }
         check_class(analysis, class, &given);
     }
 }
@@ -301,8 +316,9 @@ static struct given unused_of(const struct gmt_tensor_maps *maps, size_t first, 
     for (size_t i = first; i < end; i++) {
         const struct gmt_tensor_map_row *map = &maps->maps[maps->calls[i].map];
 
-        if (map->used || (i > first && maps->calls[i].map == maps->calls[i - 1].map))
+        if (map->used || (i > first && maps->calls[i].map == maps->calls[i - 1].map)) {
             continue;
+        }
         look_at(&given, map);
         unchecked->maps += is_plain(map) ? 1 : 0;
     }
@@ -325,15 +341,17 @@ static void check_calls(struct gmt_analysis *analysis, const struct gmt_tensor_m
 
 static enum gmt_outcome outcome_of(struct gmt_analysis *analysis, const struct unchecked *unchecked)
 {
-    if (unchecked->classes > 0)
+    if (unchecked->classes > 0) {
         return gmt_could_not(analysis,
                              "%zu kernel class%s with unswizzled tensor maps ha%s no counters of "
                              "shared memory",
                              unchecked->classes, unchecked->classes == 1 ? "" : "es",
                              unchecked->classes == 1 ? "s" : "ve");
-    if (unchecked->maps > 0)
+    }
+    if (unchecked->maps > 0) {
         return gmt_could_not(analysis, "which kernels use %zu unswizzled tensor map%s is not known",
                              unchecked->maps, unchecked->maps == 1 ? "" : "s");
+    }
     return GMT_OUTCOME_PASS;
 }
 
@@ -344,8 +362,9 @@ static enum gmt_outcome outcome_before(struct gmt_analysis *analysis)
 
     for (size_t i = 0; i < tl->class_count; i++) {
         /* Not measured is not none. */
-        if (!(tl->classes[i].counter[GMT_M_tma_instructions] <= 0))
+        if (!(tl->classes[i].counter[GMT_M_tma_instructions] <= 0)) {
             return gmt_could_not(analysis, "the trace was made before tensor maps were recorded");
+        }
     }
     analysis->result->why = "no kernel makes bulk copies";
     return GMT_OUTCOME_NOT_APPLICABLE;
@@ -361,16 +380,18 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         analysis->result->why = "the device has no bulk tensor copies";
         return GMT_OUTCOME_NOT_APPLICABLE;
     }
-    if (!gmt_tensor_maps_recorded(tl))
+    if (!gmt_tensor_maps_recorded(tl)) {
         return outcome_before(analysis);
+    }
     int rc = gmt_tensor_maps_load(&maps, tl, analysis->report->arena);
     if (rc == 0) {
         check_uses(analysis, &maps, &unchecked);
         check_calls(analysis, &maps, &unchecked);
     }
     bool any = maps.count > 0;
-    if (rc != 0)
+    if (rc != 0) {
         return gmt_could_not(analysis, "the tensor maps could not be read");
+    }
     if (!any) {
         analysis->result->why = "the trace has no tensor map";
         return GMT_OUTCOME_NOT_APPLICABLE;

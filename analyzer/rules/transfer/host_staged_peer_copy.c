@@ -47,8 +47,9 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
 
         sums.bytes += (double)up->bytes;
         sums.known += trip->content == GMT_TRIP_SAME;
-        if (tl->simulated)
+        if (tl->simulated) {
             continue;
+        }
         add_copy(analysis, state, down, finding, &sums);
         add_copy(analysis, state, up, finding, &sums);
         sums.once += gmt_curve_at(curve, (double)up->bytes);
@@ -95,8 +96,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct sums sums = add_up(analysis, state, members, n, finding);
     finding->excess_bytes = sums.bytes;
     describe(analysis, finding, &state->trips->trips[members[0]], n, &sums);
@@ -127,8 +129,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
         gmt_finding_saving(finding, seen - sums.twice, seen - sums.once, seen - sums.latency);
     }
     finding->confidence = gmt_confidence_of_model(analysis->model);
-    if (sums.known < n)
+    if (sums.known < n) {
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -150,20 +153,23 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     if (members == NULL ||
         gmt_query_int64(tl->db, "SELECT count(DISTINCT device_id) FROM context", &devices) != 0 ||
         gmt_trips_find(&trips, tl) != 0 ||
-        gmt_cover_make(&state.kernels, tl, GMT_COVER_KERNELS) != 0)
+        gmt_cover_make(&state.kernels, tl, GMT_COVER_KERNELS) != 0) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace cannot be read");
-    else if (devices < 2)
+    } else if (devices < 2) {
         outcome = GMT_OUTCOME_NOT_APPLICABLE;
+    }
     for (size_t i = 0, alike; outcome == GMT_OUTCOME_PASS && i < trips.count; i += alike) {
         size_t n = 0;
 
         alike = gmt_trips_alike(&trips, tl, i);
         for (size_t k = i; k < i + alike; k++) {
-            if (is_meant(tl, &trips.trips[k]))
+            if (is_meant(tl, &trips.trips[k])) {
                 members[n++] = k;
+            }
         }
-        if (n > 0)
+        if (n > 0) {
             report(analysis, &state, members, n);
+        }
     }
     gmt_trips_free(&trips);
     gmt_cover_free(&state.kernels);

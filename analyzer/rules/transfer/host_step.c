@@ -28,17 +28,21 @@ static struct gmt_interval span_of(const struct gmt_timeline *tl, const struct g
     struct gmt_interval span = {down->call.begin_ns + down->wait_ns, up->call.end_ns};
     size_t next = gmt_first_launch_after(tl, up->call.begin_ns);
 
-    if (down->device_start_ns != GMT_NO_TIME && down->device_start_ns < span.begin_ns)
+    if (down->device_start_ns != GMT_NO_TIME && down->device_start_ns < span.begin_ns) {
         span.begin_ns = down->device_start_ns;
-    if (up->device_end_ns != GMT_NO_TIME && up->device_end_ns > span.end_ns)
+    }
+    if (up->device_end_ns != GMT_NO_TIME && up->device_end_ns > span.end_ns) {
         span.end_ns = up->device_end_ns;
-    if (next == tl->launch_count)
+    }
+    if (next == tl->launch_count) {
         return span;
+    }
     const struct gmt_tl_launch *launch = &tl->launches[next];
     /* Later launches wait for something else. */
     if (launch->device_start_ns != GMT_NO_TIME && launch->device_start_ns > span.end_ns &&
-        launch->device_start_ns - span.end_ns <= GMT_HANDOVER_MOST_NS)
+        launch->device_start_ns - span.end_ns <= GMT_HANDOVER_MOST_NS) {
         span.end_ns = launch->device_start_ns;
+    }
     return span;
 }
 
@@ -65,8 +69,9 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
 
         sums.bytes += 2 * (double)down->bytes;
         sums.changed += trip->content == GMT_TRIP_CHANGED;
-        if (tl->simulated)
+        if (tl->simulated) {
             continue;
+        }
         double copies = gmt_copy_cost_ns(tl, down) + gmt_copy_cost_ns(tl, up);
         sums.copies += copies;
         sums.traced += copies - gmt_price_untraced_copy_ns(analysis->model, tl, down, false) -
@@ -122,8 +127,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct sums sums = add_up(analysis, state, members, n, finding);
     finding->excess_bytes = sums.bytes;
     describe(analysis, finding, &state->trips->trips[members[0]], n, &sums);
@@ -186,11 +192,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             const struct gmt_trip *trip = &trips.trips[k];
 
             if (!trip->crosses && trip->content != GMT_TRIP_SAME && gmt_trip_is_quick(tl, trip) &&
-                follows_launch(tl, k > i ? trip - 1 : NULL, trip))
+                follows_launch(tl, k > i ? trip - 1 : NULL, trip)) {
                 members[n++] = k;
+            }
         }
-        if (n >= GMT_TRIP_MIN)
+        if (n >= GMT_TRIP_MIN) {
             report(analysis, &state, members, n);
+        }
     }
 out:
     gmt_trips_free(&trips);

@@ -61,14 +61,18 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
         bool out = pinned && copy->direction == GMT_COPY_D2H;
         struct buffer *mine = in ? to : (out ? from : NULL);
 
-        if (to != NULL)
+        if (to != NULL) {
             to->other |= !in;
-        if (from != NULL)
+        }
+        if (from != NULL) {
             from->other |= !out;
-        if (mine == NULL)
+        }
+        if (mine == NULL) {
             continue;
-        if (mine->in + mine->out == 0)
+        }
+        if (mine->in + mine->out == 0) {
             mine->first = i;
+        }
         mine->in += in;
         mine->out += out;
         mine->async |= !copy->blocking;
@@ -97,8 +101,9 @@ static void add_set(const struct buffers *buffers, const struct gmt_launch_rows 
         struct buffer *buffer = id != last ? find(buffers, id) : NULL;
 
         last = id;
-        if (buffer != NULL)
+        if (buffer != NULL) {
             add_launch(buffer, class_id, count);
+        }
     }
 }
 
@@ -109,8 +114,9 @@ static bool add_launches(const struct gmt_timeline *tl, const struct buffers *bu
     int64_t(*order)[2] = calloc(tl->launch_count + 1, sizeof(*order));
     size_t n = 0, begin = 0;
 
-    if (order == NULL)
+    if (order == NULL) {
         return false;
+    }
     for (size_t i = 0; i < tl->launch_count; i++) {
         if (tl->launches[i].argument_set > 0) {
             order[n][0] = tl->launches[i].argument_set << 24 | (tl->launches[i].class_index + 1);
@@ -119,8 +125,9 @@ static bool add_launches(const struct gmt_timeline *tl, const struct buffers *bu
     }
     gmt_sort_pairs(order, n);
     for (size_t i = 0; i < n; i++) {
-        if (i + 1 < n && order[i + 1][0] == order[i][0])
+        if (i + 1 < n && order[i + 1][0] == order[i][0]) {
             continue;
+        }
         size_t launch = (size_t)order[i][1];
         int32_t class = tl->launches[launch].class_index;
         add_set(buffers, rows, rows->first[launch], class >= 0 ? tl->classes[class].id : 0,
@@ -143,8 +150,9 @@ static void add_others(const struct gmt_timeline *tl, const struct buffers *buff
     while (rc == 0 && gmt_query_next(&query)) {
         struct buffer *buffer = find(buffers, gmt_query_id(&query, 0));
 
-        if (buffer != NULL)
+        if (buffer != NULL) {
             buffer->other = true;
+        }
     }
     gmt_query_close(&query, rc);
 }
@@ -157,16 +165,19 @@ static struct buffers read_buffers(const struct gmt_timeline *tl,
     struct gmt_cover kernels = {0};
 
     if (rows == NULL || buffers.rows == NULL || handovers == NULL ||
-        gmt_handovers(tl, handovers) != 0 || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0)
+        gmt_handovers(tl, handovers) != 0 || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
         goto failed;
+    }
     for (size_t i = 0; i < tl->allocation_count; i++) {
-        if (tl->allocations[i].kind == 'd' || tl->allocations[i].kind == 'a')
+        if (tl->allocations[i].kind == 'd' || tl->allocations[i].kind == 'a') {
             buffers.rows[buffers.count++].id = tl->allocations[i].call.id;
+        }
     }
     qsort(buffers.rows, buffers.count, sizeof(*buffers.rows), compare_buffers);
     add_copies(tl, &buffers, &kernels, handovers);
-    if (!add_launches(tl, &buffers, rows))
+    if (!add_launches(tl, &buffers, rows)) {
         goto failed;
+    }
     add_others(tl, &buffers);
     gmt_cover_free(&kernels);
     free(handovers);
@@ -189,8 +200,9 @@ static bool is_one_use(const struct buffer *buffer)
 static const struct gmt_tl_class *class_of(const struct gmt_timeline *tl, int64_t id)
 {
     for (size_t i = 0; i < tl->class_count; i++) {
-        if (tl->classes[i].id == id)
+        if (tl->classes[i].id == id) {
             return &tl->classes[i];
+        }
     }
     return NULL;
 }
@@ -205,8 +217,9 @@ static enum touch touch_of(const struct gmt_tl_class *class)
     double sectors = class->counter[GMT_M_global_load_sectors] +
                      gmt_known(class->counter[GMT_M_global_store_sectors]);
 
-    if (isnan(asked) || isnan(sectors) || isnan(class->footprint_bytes))
+    if (isnan(asked) || isnan(sectors) || isnan(class->footprint_bytes)) {
         return TOUCH_UNKNOWN;
+    }
     return asked <= GMT_MAPPED_ONCE * class->footprint_bytes &&
                    sectors * GMT_SECTOR_BYTES <= GMT_MAPPED_ONCE * asked
                ? TOUCH_ONCE
@@ -259,16 +272,18 @@ static void claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
-        if (copy->dst_allocation == buffer->id || copy->src_allocation == buffer->id)
+        if (copy->dst_allocation == buffer->id || copy->src_allocation == buffer->id) {
             gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, copy));
+        }
     }
 }
 
 /* Why the copies are not worth sparing, or NULL. */
 static const char *no_gain(const struct gmt_gain *gain, const struct gmt_gain *all)
 {
-    if (gain->best_ns > 0)
+    if (gain->best_ns > 0) {
         return NULL;
+    }
     return all->best_ns > 0 ? "kernels hide the copies" : "the bus is no faster without the copies";
 }
 
@@ -289,8 +304,9 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
                                                  each);
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->cost_ns = cost_ns;
     finding->excess_bytes = buffer->bytes;
     describe(analysis, finding, buffer, class);
@@ -302,8 +318,9 @@ static void report_buffer(struct gmt_analysis *analysis, const struct buffer *bu
         return;
     }
     gmt_finding_evidence(finding, "kernel", "ns", class->median_ns);
-    if (buffer->handover_ns > 0)
+    if (buffer->handover_ns > 0) {
         gmt_finding_evidence(finding, "standing_still", "ns", buffer->handover_ns);
+    }
     gmt_finding_evidence(finding, "going_over_mapped_memory", "ns",
                          gmt_price_mapped_once(analysis->model, direction, each));
     finding->method =
@@ -325,10 +342,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t unknown = 0, candidates = 0;
     double all = 0;
 
-    if (buffers.rows == NULL)
+    if (buffers.rows == NULL) {
         return gmt_could_not(analysis, "not enough memory");
-    for (size_t i = 0; i < tl->copy_count; i++)
+    }
+    for (size_t i = 0; i < tl->copy_count; i++) {
         all += (double)tl->copies[i].bytes;
+    }
     for (size_t i = 0; i < buffers.count; i++) {
         const struct buffer *buffer = &buffers.rows[i];
         const struct gmt_tl_class *class = is_one_use(buffer) ? class_of(tl, buffer->class_id)
@@ -337,12 +356,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
         candidates += class != NULL;
         unknown += touch == TOUCH_UNKNOWN;
-        if (touch == TOUCH_ONCE)
+        if (touch == TOUCH_ONCE) {
             report_buffer(analysis, buffer, class, all);
+        }
     }
     free(buffers.rows);
-    if (candidates == 0)
+    if (candidates == 0) {
         return GMT_OUTCOME_NOT_APPLICABLE;
+    }
     return unknown > 0 ? gmt_could_not(analysis,
                                        "the kernels on %zu of %zu buffers that are copied once "
                                        "were not measured",

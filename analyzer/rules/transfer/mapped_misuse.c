@@ -21,16 +21,18 @@ struct use {
 static const struct gmt_tl_class *class_of(const struct gmt_timeline *tl, int64_t id)
 {
     for (size_t i = 0; i < tl->class_count; i++) {
-        if (tl->classes[i].id == id)
+        if (tl->classes[i].id == id) {
             return &tl->classes[i];
+        }
     }
     return NULL;
 }
 
 static double sum_known(double a, double b)
 {
-    if (isnan(a))
+    if (isnan(a)) {
         return b;
+    }
     return isnan(b) ? a : a + b;
 }
 
@@ -50,9 +52,10 @@ static size_t read_footprints(const struct gmt_timeline *tl, struct use *uses)
     while (rc == 0 && count < tl->class_count && gmt_query_next(&query)) {
         const struct gmt_tl_class *class = class_of(tl, gmt_query_id(&query, 0));
 
-        if (class != NULL && gmt_query_real(&query, 1) > 0)
+        if (class != NULL && gmt_query_real(&query, 1) > 0) {
             uses[count++] = (struct use){class, gmt_query_real(&query, 1),
                                          gmt_query_real(&query, 2)};
+        }
     }
     gmt_query_close(&query, rc);
     return count;
@@ -76,10 +79,12 @@ static double own_bytes(const struct gmt_timeline *tl, const struct gmt_tl_class
     double bytes = NAN;
     int rc = gmt_query_open(&query, tl->db, sql);
 
-    if (rc == 0)
+    if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, class->id);
-    if (rc == 0 && gmt_query_next(&query))
+    }
+    if (rc == 0 && gmt_query_next(&query)) {
         bytes = gmt_query_real(&query, 0);
+    }
     gmt_query_close(&query, rc);
     return fmin(bytes, class->mapped_bytes);
 }
@@ -90,16 +95,18 @@ static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
     struct use *uses = calloc(tl->class_count + 1, sizeof(*uses));
 
     *count = 0;
-    if (uses != NULL && tl->simulated)
+    if (uses != NULL && tl->simulated) {
         *count = read_footprints(tl, uses);
+    }
     for (size_t i = 0; uses != NULL && !tl->simulated && i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->mapped_bytes > 0)
+        if (class->mapped_bytes > 0) {
             uses[(*count)++] = (struct use){
                 class, own_bytes(tl, class),
                 GMT_SECTOR_BYTES * sum_known(class->counter[GMT_M_host_read_sectors],
                                              class->counter[GMT_M_host_write_sectors])};
+        }
     }
     return uses;
 }
@@ -109,8 +116,9 @@ static double times_over(const struct gmt_analysis *analysis, const struct use *
 {
     const struct gmt_model *model = analysis->model;
 
-    if (isfinite(use->traffic))
+    if (isfinite(use->traffic)) {
         return use->traffic / use->bytes;
+    }
     double others = gmt_known(use->class->footprint_bytes - use->class->mapped_bytes);
     double elsewhere_ns = gmt_known(fmax(0, others) * 1e9 / model->dram_bytes_per_s);
     double once_ns = gmt_price_mapped_once(model, GMT_MAPPED_EITHER, use->bytes);
@@ -126,8 +134,9 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "launches", "count", (double)use->class->launches);
     gmt_finding_evidence(finding, "host_memory", "bytes", use->bytes);
     gmt_finding_evidence(finding, "times_over", "ratio", times);
-    if (isfinite(use->traffic))
+    if (isfinite(use->traffic)) {
         gmt_finding_evidence(finding, "moved_over_the_bus", "bytes", use->traffic);
+    }
     finding->headline = gmt_text(analysis, "goes %s%.1f times over %s of mapped host memory%s",
                                  isfinite(use->traffic) ? "" : "as if ", times,
                                  gmt_format_bytes(size, use->bytes),
@@ -155,9 +164,10 @@ static const char *too_little(struct gmt_analysis *analysis, const struct use *u
 {
     char size[GMT_FORMAT_BYTES];
 
-    if (!analysis->timeline->simulated && use->bytes < GMT_MAPPED_MIN_BYTES)
+    if (!analysis->timeline->simulated && use->bytes < GMT_MAPPED_MIN_BYTES) {
         return gmt_text(analysis, "less than %s of mapped memory is a flag or a result",
                         gmt_format_bytes(size, GMT_MAPPED_MIN_BYTES));
+    }
     return times < GMT_EXCESS_RATIO ? "less than twice over it: a copy would hardly pay" : NULL;
 }
 
@@ -167,8 +177,9 @@ static void note_small_use(struct gmt_analysis *analysis, const struct use *use)
     struct gmt_finding *finding = gmt_finding_new(analysis);
     char size[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     describe(analysis, finding, use, NAN);
     finding->headline = gmt_text(analysis, "works on %s of mapped host memory%s",
                                  gmt_format_bytes(size, use->bytes),
@@ -189,16 +200,18 @@ static void report_use(struct gmt_analysis *analysis, const struct use *use, dou
                                                use->traffic);
     double launches = (double)class->launches;
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = (times - 1) * use->bytes * launches;
     describe(analysis, finding, use, times);
     if (analysis->timeline->simulated || isnan(gain.best_ns)) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_note_small(finding, too_little(analysis, use, times));
-        if (analysis->timeline->simulated)
+        if (analysis->timeline->simulated) {
             gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes);
+        }
         gmt_finding_emit(analysis, finding);
         return;
     }
@@ -227,23 +240,27 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     struct use *uses = read_uses(tl, &count);
     double all = 0;
 
-    if (uses == NULL)
+    if (uses == NULL) {
         return gmt_could_not(analysis, "not enough memory");
-    for (size_t i = 0; i < count; i++)
+    }
+    for (size_t i = 0; i < count; i++) {
         all += gmt_known(uses[i].traffic) * (double)uses[i].class->launches;
+    }
     for (size_t i = 0; i < count; i++) {
         double times = times_over(analysis, &uses[i]);
         bool counted = isfinite(uses[i].traffic);
 
         unknown += isnan(times) ? 1 : 0;
-        if (!counted && uses[i].bytes < GMT_MAPPED_MIN_BYTES)
+        if (!counted && uses[i].bytes < GMT_MAPPED_MIN_BYTES) {
             note_small_use(analysis, &uses[i]);
-        else if (times >= (counted ? GMT_MAPPED_ONCE : GMT_EXCESS_RATIO))
+        } else if (times >= (counted ? GMT_MAPPED_ONCE : GMT_EXCESS_RATIO)) {
             report_use(analysis, &uses[i], times, all);
+        }
     }
     free(uses);
-    if (count == 0)
+    if (count == 0) {
         return GMT_OUTCOME_NOT_APPLICABLE;
+    }
     return unknown > 0 ? gmt_could_not(analysis,
                                        "%zu kernel%s on host memory ha%s neither times nor counts",
                                        unknown, unknown == 1 ? "" : "s", unknown == 1 ? "s" : "ve")

@@ -35,11 +35,13 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         int64_t wait = copy->wait_ns;
         double then_ns = gmt_curve_at(curve, (double)copy->bytes);
 
-        if (wait > held.end_ns - held.begin_ns)
+        if (wait > held.end_ns - held.begin_ns) {
             wait = held.end_ns - held.begin_ns;
+        }
         /* What the device saw of the copy is no waiting for the kernels before it. */
-        if (copy->device_start_ns > held.begin_ns && copy->device_start_ns < held.begin_ns + wait)
+        if (copy->device_start_ns > held.begin_ns && copy->device_start_ns < held.begin_ns + wait) {
             wait = copy->device_start_ns - held.begin_ns;
+        }
         held.begin_ns += wait;
         sums.waiting += (double)wait;
         sums.held += (double)(held.end_ns - held.begin_ns);
@@ -98,16 +100,19 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[0]];
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_copy_place_fill(analysis, finding, members, n);
     struct sums sums = add_up(analysis, state, members, n, finding);
-    if (isnan(sums.pinned))
+    if (isnan(sums.pinned)) {
         return;
+    }
     struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double best = sums.held - sums.hidden - sums.pinned - pin.least_ns;
-    if (!(best + sums.beside > 0))
+    if (!(best + sums.beside > 0)) {
         return; /* used once, or hidden: not worth pinning */
+    }
     finding->cost_ns = sums.held;
     describe(analysis, finding, copy, n, &sums, &pin);
     gmt_finding_saving(finding, best - (pin.most_ns - pin.least_ns) - sums.doubt, best,
@@ -128,11 +133,13 @@ static int find_free_time(const struct gmt_analysis *analysis, int64_t *free_unt
     size_t at = tl->copy_count;
     int rc = gmt_query_int64(tl->db, "SELECT max(id) FROM thread", &threads);
 
-    if (rc != 0 || threads < 0 || threads > GMT_THREADS_MOST)
+    if (rc != 0 || threads < 0 || threads > GMT_THREADS_MOST) {
         return -EIO;
+    }
     next = calloc((size_t)threads + 2, sizeof(*next));
-    if (next == NULL)
+    if (next == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db,
                         "SELECT begin_ns, thread_id FROM sync WHERE result = 0 AND "
                         "begin_ns IS NOT NULL UNION ALL SELECT NULL, 0 ORDER BY 1 DESC");
@@ -145,11 +152,13 @@ static int find_free_time(const struct gmt_analysis *analysis, int64_t *free_unt
                                                                                : 0;
 
             free_until[at - 1] = next[of] > copy->call.end_ns ? next[of] : copy->call.end_ns;
-            if (copy->blocking || copy->host_class == GMT_CLASS_PAGEABLE)
+            if (copy->blocking || copy->host_class == GMT_CLASS_PAGEABLE) {
                 next[of] = copy->call.begin_ns;
+            }
         }
-        if (thread > 0 && thread <= threads)
+        if (thread > 0 && thread <= threads) {
             next[thread] = begin;
+        }
     }
     rc = gmt_query_close(&query, rc);
     free(next);
@@ -176,12 +185,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
         async += !tl->copies[i].blocking;
-        if (gmt_copy_is_blocked_async(analysis, &tl->copies[i]))
+        if (gmt_copy_is_blocked_async(analysis, &tl->copies[i])) {
             members[n++] = i;
+        }
     }
     gmt_copy_places(analysis, members, n, report, &state);
-    if (async == 0)
+    if (async == 0) {
         outcome = GMT_OUTCOME_NOT_APPLICABLE;
+    }
 out:
     gmt_cover_free(&state.kernels);
     free(state.free_until);

@@ -17,8 +17,9 @@ static const char *sketch_of(struct gmt_analysis *analysis, const size_t *member
     const struct gmt_tl_copy *copies = analysis->timeline->copies, *copy = &copies[members[0]];
     bool equal = true;
 
-    for (size_t i = 1; i < n; i++)
+    for (size_t i = 1; i < n; i++) {
         equal &= copies[members[i]].bytes == copy->bytes;
+    }
     const char *size = equal ? gmt_text(analysis, "%" PRId64, copy->bytes) : "bytes";
     return gmt_text(analysis,
                     "cudaHostRegister(buffer, %.0f, cudaHostRegisterDefault);  // %s\n"
@@ -67,8 +68,9 @@ static double host_bytes(const struct gmt_timeline *tl)
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
-        if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H)
+        if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H) {
             sum += (double)copy->bytes;
+        }
     }
     return sum;
 }
@@ -85,12 +87,14 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double bytes = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         bytes += (double)tl->copies[members[i]].bytes;
+    }
     bool once = bytes < GMT_EXCESS_RATIO * pin.bytes;
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->where = gmt_where_of_call(analysis, &copy->call);
     finding->excess_bytes = bytes;
     gmt_finding_evidence(finding, "copies", "count", (double)n);
@@ -120,8 +124,9 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
         double size = (double)one->bytes, then_ns = gmt_curve_at(pinned, size);
 
         /* Nothing tells how long it waited for a kernel: take what such a copy costs. */
-        if (one->blocking && one->after_launch && one->device_end_ns == GMT_NO_TIME)
+        if (one->blocking && one->after_launch && one->device_end_ns == GMT_NO_TIME) {
             now_ns = fmin(now_ns, gmt_curve_at(pageable, size));
+        }
         bytes += size;
         cost_ns += now_ns;
         hidden_ns += fmin(now_ns, gmt_copy_hidden_ns(tl, kernels, one));
@@ -130,21 +135,24 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
         doubt_ns += then_ns * fmax(GMT_MODEL_UNCERTAINTY, gmt_curve_relative_spread(pinned, size));
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, one));
     }
-    if (finding == NULL || isnan(pinned_ns))
+    if (finding == NULL || isnan(pinned_ns)) {
         return;
+    }
     struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double measured = cost_ns - pinned_ns - pin.least_ns;
     double modelled = pageable_ns - pinned_ns - pin.least_ns;
 
     /* Nothing tells whether pinned ones would not have been as slow, beyond the model. */
-    if (bytes < GMT_EXCESS_RATIO * pin.bytes)
+    if (bytes < GMT_EXCESS_RATIO * pin.bytes) {
         measured = fmin(measured, modelled);
+    }
     /* cudaMallocHost takes far longer than registering; but malloc is not free, either. */
     double dearer_ns = pin.most_ns - pin.least_ns;
     /* Not worth pinning: the good case of this rule. */
     bool worth = measured > 0;
-    if (!worth && bytes >= GMT_EXCESS_RATIO * pin.bytes)
+    if (!worth && bytes >= GMT_EXCESS_RATIO * pin.bytes) {
         return;
+    }
     finding->where = gmt_where_of_call(analysis, &copy->call);
     finding->cost_ns = cost_ns;
     gmt_finding_evidence(finding, "copies", "count", (double)n);
@@ -171,13 +179,16 @@ static size_t without_scalars(const struct gmt_timeline *tl, size_t *members, si
 {
     size_t scalars = 0, kept = 0;
 
-    for (size_t i = 0; i < n; i++)
-        scalars += tl->copies[members[i]].bytes <= GMT_SCALAR_BYTES;
-    if (scalars < GMT_TRIP_MIN)
-        return n;
     for (size_t i = 0; i < n; i++) {
-        if (tl->copies[members[i]].bytes > GMT_SCALAR_BYTES)
+        scalars += tl->copies[members[i]].bytes <= GMT_SCALAR_BYTES;
+    }
+    if (scalars < GMT_TRIP_MIN) {
+        return n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (tl->copies[members[i]].bytes > GMT_SCALAR_BYTES) {
             members[kept++] = members[i];
+        }
     }
     return kept;
 }
@@ -185,12 +196,14 @@ static size_t without_scalars(const struct gmt_timeline *tl, size_t *members, si
 static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *kernels)
 {
     n = without_scalars(analysis->timeline, members, n);
-    if (n == 0)
+    if (n == 0) {
         return;
-    if (analysis->timeline->simulated)
+    }
+    if (analysis->timeline->simulated) {
         report_bytes(analysis, members, n);
-    else
+    } else {
         report_site(analysis, members, n, kernels);
+    }
 }
 
 /* Copies that another rule would merge, or speaks of: pinning alone would be the lesser fix. */
@@ -198,8 +211,9 @@ static bool is_of_another(const struct gmt_analysis *analysis, const struct gmt_
 {
     const struct gmt_run *run = copy->run >= 0 ? &analysis->runs->runs[copy->run] : NULL;
 
-    if (gmt_copy_is_blocked_async(analysis, copy))
+    if (gmt_copy_is_blocked_async(analysis, copy)) {
         return true;
+    }
     return run != NULL && (gmt_run_is_rows(run) || gmt_run_is_small(analysis, run));
 }
 
@@ -221,8 +235,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
         host_copies += host;
         if (host && copy->host_class == GMT_CLASS_PAGEABLE && copy->bytes > 0 &&
-            gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy))
+            gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy)) {
             members[n++] = i;
+        }
     }
     gmt_copy_places(analysis, members, n, report, &kernels);
     free(members);

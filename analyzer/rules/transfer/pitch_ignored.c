@@ -53,15 +53,17 @@ static int load_pitched(sqlite3 *db, struct state *state)
     int rc = gmt_query_int64(db, "SELECT count(*) FROM allocation WHERE kind = 'pitched'", &n);
 
     state->pitched = calloc((size_t)n + 1, sizeof(*state->pitched));
-    if (rc != 0 || state->pitched == NULL)
+    if (rc != 0 || state->pitched == NULL) {
         return -1;
+    }
     rc = gmt_query_open(&query, db,
                         "SELECT id, pitch, width, height, address FROM allocation WHERE kind = "
                         "'pitched' AND pitch > width AND width > 0 AND height > 1 ORDER BY id");
-    while (rc == 0 && state->pitched_count < (size_t)n && gmt_query_next(&query))
+    while (rc == 0 && state->pitched_count < (size_t)n && gmt_query_next(&query)) {
         state->pitched[state->pitched_count++] = (struct pitched){
             gmt_query_id(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
             gmt_query_bytes(&query, 3), (uint64_t)gmt_query_int(&query, 4)};
+    }
     return gmt_query_close(&query, rc);
 }
 
@@ -78,29 +80,33 @@ static int load_shapes(sqlite3 *db, struct state *state)
     int rc = gmt_query_int64(db, "SELECT count(*)" GMT_ROWS_OF_PITCHED, &n);
 
     state->shapes = calloc((size_t)n + 1, sizeof(*state->shapes));
-    if (rc != 0 || state->shapes == NULL)
+    if (rc != 0 || state->shapes == NULL) {
         return -1;
+    }
     rc = gmt_query_open(&query, db,
                         "SELECT id, dst_pitch, src_pitch, width, height" GMT_ROWS_OF_PITCHED
                         " ORDER BY id");
-    while (rc == 0 && state->shape_count < (size_t)n && gmt_query_next(&query))
+    while (rc == 0 && state->shape_count < (size_t)n && gmt_query_next(&query)) {
         state->shapes[state->shape_count++] = (struct shape){
             gmt_query_id(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
             gmt_query_bytes(&query, 3), gmt_query_bytes(&query, 4)};
+    }
     return gmt_query_close(&query, rc);
 }
 
 /* One row after the other without the padding, from somewhere in a row. */
 static bool is_flat(const struct pitched *memory, uint64_t address, int64_t bytes)
 {
-    if (address < memory->address)
+    if (address < memory->address) {
         return false;
+    }
     int64_t column = (int64_t)((address - memory->address) % (uint64_t)memory->pitch);
     int64_t end = (column + bytes) % memory->pitch;
 
     /* All rows there are, packed: that may be whole pitches (1024 x 4000 bytes are 1000 x 4096). */
-    if (column == 0 && bytes % memory->width == 0 && bytes / memory->width == memory->height)
+    if (column == 0 && bytes % memory->width == 0 && bytes / memory->width == memory->height) {
         return true;
+    }
     return column + bytes > memory->width && bytes % memory->pitch != 0 && end != 0 &&
            end != memory->width;
 }
@@ -117,16 +123,19 @@ static const struct pitched *disregarded(const struct state *state, const struct
         const struct pitched *memory = sides[i];
 
         *pitch = 0;
-        if (memory == NULL)
+        if (memory == NULL) {
             continue;
+        }
         if (shape == NULL) {
-            if (copy->linear && is_flat(memory, i == 0 ? copy->dst : copy->src, copy->bytes))
+            if (copy->linear && is_flat(memory, i == 0 ? copy->dst : copy->src, copy->bytes)) {
                 return memory;
+            }
             continue;
         }
         *pitch = i == 0 ? shape->dst_pitch : shape->src_pitch;
-        if (*pitch > 0 && *pitch % memory->pitch != 0)
+        if (*pitch > 0 && *pitch % memory->pitch != 0) {
             return memory;
+        }
     }
     return NULL;
 }
@@ -156,8 +165,9 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "pitch", "bytes", (double)memory->pitch);
     gmt_finding_evidence(finding, "width", "bytes", (double)memory->width);
     gmt_finding_evidence(finding, "rows", "count", (double)memory->height);
-    if (pitch > 0)
+    if (pitch > 0) {
         gmt_finding_evidence(finding, "pitch_of_the_copy", "bytes", (double)pitch);
+    }
     finding->headline = gmt_text(
         analysis,
         "a copy of %s %s memory with a pitch of %" PRId64 " bytes and rows of %" PRId64 ": %s",
@@ -188,8 +198,9 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
         cost_ns += gmt_copy_cost_ns(tl, copy);
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, copy));
     }
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
     const struct pitched *memory = disregarded(state, copy, &pitch);
     gmt_copy_place_fill(analysis, finding, members, n);
@@ -222,12 +233,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         goto out;
     }
     for (size_t i = 0; i < tl->copy_count && state.pitched_count > 0; i++) {
-        if (disregarded(&state, &tl->copies[i], &pitch) != NULL)
+        if (disregarded(&state, &tl->copies[i], &pitch) != NULL) {
             members[n++] = i;
+        }
     }
     gmt_copy_places(analysis, members, n, report, &state);
-    if (state.pitched_count == 0)
+    if (state.pitched_count == 0) {
         outcome = GMT_OUTCOME_NOT_APPLICABLE;
+    }
 out:
     free(state.pitched);
     free(state.shapes);

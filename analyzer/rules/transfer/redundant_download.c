@@ -39,8 +39,9 @@ static void add(const struct look *look, struct site *site, size_t i)
     const struct gmt_timeline *tl = look->analysis->timeline;
     const struct gmt_copy_content *content = &look->contents[i];
 
-    if (site->sum.copies == 0)
+    if (site->sum.copies == 0) {
         site->first = i;
+    }
     gmt_copy_sum_add(&site->sum, look->analysis, &look->kernels, &tl->copies[i], &content->print);
     site->verified += content->print.whole == 1;
     site->sent += tl->copies[content->before].direction == GMT_COPY_H2D;
@@ -76,8 +77,9 @@ static void describe(const struct look *look, const struct site *site, const siz
                                ", cudaMemcpyDeviceToHost%s);  // %zu times: nothing new",
                                copy->blocking ? "" : "Async", copy->bytes,
                                copy->blocking ? "" : ", stream", n);
-    if (site->host == GMT_HOST_ELSEWHERE)
+    if (site->host == GMT_HOST_ELSEWHERE) {
         finding->note_why = "the host may have given that buffer back, or changed it";
+    }
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
@@ -91,8 +93,9 @@ static void report_site(const struct look *look, const struct site *site, const 
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->cost_ns = site->sum.cost_ns;
     finding->excess_bytes = site->sum.bytes;
     describe(look, site, members, finding);
@@ -101,8 +104,9 @@ static void report_site(const struct look *look, const struct site *site, const 
     gmt_finding_evidence(finding, "bytes", "bytes", site->sum.bytes);
     gmt_finding_evidence(finding, "sent_by_the_host", "count", (double)site->sent);
     gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);
-    for (size_t i = 0; i < site->sum.copies; i++)
+    for (size_t i = 0; i < site->sum.copies; i++) {
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+    }
     finding->confidence = site->verified == site->sum.copies && !tl->simulated
                               ? GMT_CONFIDENCE_MEASURED
                               : GMT_CONFIDENCE_HEURISTIC;
@@ -132,13 +136,15 @@ static void look_at_site(const struct look *look, const size_t *members, size_t 
         struct site site = {.host = kinds[k], .downloads = (double)n};
 
         for (size_t i = 0; i < n; i++) {
-            if (!is_redundant(&look->contents[members[i]], kinds[k]))
+            if (!is_redundant(&look->contents[members[i]], kinds[k])) {
                 continue;
+            }
             chosen[site.sum.copies] = members[i];
             add(look, &site, members[i]);
         }
-        if (site.sum.copies > 0)
+        if (site.sum.copies > 0) {
             report_site(look, &site, chosen, all_bytes);
+        }
     }
 }
 
@@ -159,13 +165,15 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];
 
-        if (tl->copies[i].direction != GMT_COPY_D2H)
+        if (tl->copies[i].direction != GMT_COPY_D2H) {
             continue;
+        }
         members[n++] = i;
         all_bytes += (double)tl->copies[i].bytes;
         doubtful += brings_nothing_new(content) && is_open_doubt(content->place_doubt);
-        if (content->before < 0)
+        if (content->before < 0) {
             continue;
+        }
         compared += content->there != GMT_CONTENT_UNKNOWN;
         /* What a kernel may have written needs no comparison: it counts as new. */
         if (content->there == GMT_CONTENT_UNKNOWN && content->place_doubt == GMT_DOUBT_NONE) {
@@ -181,11 +189,12 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t
             ;
         look_at_site(look, members + i, end - i, chosen, all_bytes);
     }
-    if (doubtful > 0 && analysis->pending_count == 0)
+    if (doubtful > 0 && analysis->pending_count == 0) {
         return gmt_could_not(analysis,
                              "%zu downloads bring bytes that the host has, but what the trace does "
                              "not tell of may have written there before",
                              doubtful);
+    }
     return gmt_content_outcome(analysis, compared, open, skipped, 0,
                                "downloads of bytes that an earlier copy moved are");
 }
@@ -200,10 +209,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     enum gmt_outcome outcome;
 
     if (contents == NULL || members == NULL || chosen == NULL ||
-        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0)
+        gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
-    else
+    } else {
         outcome = look_at(&look, members, chosen);
+    }
     free(contents);
     free(members);
     free(chosen);

@@ -40,11 +40,13 @@ static int find_read_back(struct look *look)
     const struct gmt_timeline *tl = look->analysis->timeline;
 
     look->read_back = calloc(tl->copy_count + 1, sizeof(*look->read_back));
-    if (look->read_back == NULL)
+    if (look->read_back == NULL) {
         return -1;
+    }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (tl->copies[i].direction != GMT_COPY_H2D && tl->copies[i].src != 0)
+        if (tl->copies[i].direction != GMT_COPY_H2D && tl->copies[i].src != 0) {
             look->read_back[look->read_back_count++] = tl->copies[i].src;
+        }
     }
     qsort(look->read_back, look->read_back_count, sizeof(*look->read_back), compare_addresses);
     return 0;
@@ -57,10 +59,11 @@ static bool is_read_back(const struct look *look, const struct gmt_tl_copy *copy
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (look->read_back[middle] < copy->dst)
+        if (look->read_back[middle] < copy->dst) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low < look->read_back_count && look->read_back[low] - copy->dst < (uint64_t)copy->bytes;
 }
@@ -82,8 +85,9 @@ static void add(const struct look *look, struct site *site, size_t i)
     const struct gmt_copy_content *content = &look->contents[i];
     bool verified = content->print.whole == 1;
 
-    if (site->sum.copies == 0)
+    if (site->sum.copies == 0) {
         site->first = i;
+    }
     gmt_copy_sum_add(&site->sum, look->analysis, &look->kernels, &tl->copies[i], &content->print);
     /* The first repeat to a place: the copy before it was the one that is needed. */
     site->places += !is_redundant(look, (size_t)content->before);
@@ -91,9 +95,10 @@ static void add(const struct look *look, struct site *site, size_t i)
     if (content->place_doubt != GMT_DOUBT_NONE) {
         site->doubtful++;
         site->doubt = content->place_doubt;
-    } else if (verified)
+    } else if (verified) {
         gmt_copy_sum_add(&site->sure, look->analysis, &look->kernels, &tl->copies[i],
                          &content->print);
+    }
 }
 
 static void describe(const struct look *look, const struct site *site, const size_t *members,
@@ -139,8 +144,9 @@ static void evidence(const struct look *look, const struct site *site, struct gm
     gmt_finding_evidence(finding, "places", "count", (double)site->places);
     gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);
     gmt_finding_evidence(finding, "doubtful_copies", "count", (double)site->doubtful);
-    if (look->analysis->timeline->simulated)
+    if (look->analysis->timeline->simulated) {
         return;
+    }
     gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", site->sum.hidden_ns);
     gmt_finding_evidence(finding, "added_by_tracing", "ns", site->sum.traced_ns);
@@ -153,14 +159,16 @@ static void report_site(const struct look *look, const struct site *site, const 
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->cost_ns = site->sum.cost_ns;
     finding->excess_bytes = site->sum.bytes;
     describe(look, site, members, finding);
     evidence(look, site, finding);
-    for (size_t i = 0; i < site->sum.copies; i++)
+    for (size_t i = 0; i < site->sum.copies; i++) {
         gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, &tl->copies[members[i]]));
+    }
     bool all_sure = site->sure.copies == site->sum.copies;
     finding->confidence = all_sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
                                                      : GMT_CONFIDENCE_HEURISTIC;
@@ -191,17 +199,19 @@ static void report_all(const struct look *look, size_t *members, size_t n, doubl
         for (end = i; end < n && tl->copies[members[end]].call.site == where; end++) {
             size_t copy = members[end];
 
-            if (!is_redundant(look, copy))
+            if (!is_redundant(look, copy)) {
                 continue;
+            }
             look->chosen[site.sum.copies] = copy;
             add(look, &site, copy);
         }
         site.uploads = (double)(end - i);
         /* Where the same bytes come again and again, that is what to repair. */
-        if (site.sum.copies == 0)
+        if (site.sum.copies == 0) {
             gmt_elsewhere_report(&look->elsewhere, members + i, end - i, all_bytes);
-        else
+        } else {
             report_site(look, &site, look->chosen, all_bytes);
+        }
     }
 }
 
@@ -215,8 +225,9 @@ static enum gmt_outcome look_at(struct look *look, size_t *members)
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];
 
-        if (tl->copies[i].direction != GMT_COPY_H2D)
+        if (tl->copies[i].direction != GMT_COPY_H2D) {
             continue;
+        }
         members[n++] = i;
         all_bytes += (double)tl->copies[i].bytes;
         compared += content->before >= 0 && content->place != GMT_CONTENT_UNKNOWN;
@@ -233,9 +244,10 @@ static enum gmt_outcome look_at(struct look *look, size_t *members)
     }
     report_all(look, members, n, all_bytes);
     /* No place was filled twice: what is left is whether two places were filled alike. */
-    if (compared + open == 0 && unknown > 0 && n > 1)
+    if (compared + open == 0 && unknown > 0 && n > 1) {
         return gmt_content_outcome(look->analysis, n - unknown, unknown, lost, left_out,
                                    "uploads are");
+    }
     return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
                                "uploads to a place that was filled before are");
 }
@@ -255,10 +267,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
                                             .chosen = look.chosen};
     if (contents == NULL || members == NULL || look.chosen == NULL ||
         gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 || find_read_back(&look) != 0 ||
-        gmt_devices_load(&look.elsewhere.devices, tl) != 0)
+        gmt_devices_load(&look.elsewhere.devices, tl) != 0) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
-    else
+    } else {
         outcome = look_at(&look, members);
+    }
     free(contents);
     free(members);
     gmt_cover_free(&look.kernels);

@@ -42,8 +42,9 @@ static void add(const struct look *look, struct site *site, size_t i)
     const struct gmt_print *print = &look->contents[i].print;
     size_t from = (size_t)look->contents[i].source;
 
-    if (site->up.copies == 0)
+    if (site->up.copies == 0) {
         site->first = i;
+    }
     gmt_copy_sum_add(&site->up, look->analysis, &look->kernels, &tl->copies[i], print);
     site->verified += print->whole == 1;
     if (look->contents[i].trip_doubt != GMT_DOUBT_NONE) {
@@ -53,9 +54,10 @@ static void add(const struct look *look, struct site *site, size_t i)
         gmt_copy_sum_add(&site->sure, look->analysis, &look->kernels, &tl->copies[i], print);
     }
     site->in_place += tl->copies[i].dst == tl->copies[from].src;
-    if (!look->counted[from])
+    if (!look->counted[from]) {
         gmt_copy_sum_add(&site->down, look->analysis, &look->kernels, &tl->copies[from],
                          &look->contents[from].print);
+    }
     look->counted[from] = true;
 }
 
@@ -134,8 +136,9 @@ static void evidence(const struct look *look, const struct site *site, struct gm
     gmt_finding_evidence(finding, "back_to_the_same_place", "count", (double)site->in_place);
     gmt_finding_evidence(finding, "freed_meanwhile", "count",
                          site->parked ? (double)site->up.copies : 0);
-    if (look->analysis->timeline->simulated)
+    if (look->analysis->timeline->simulated) {
         return;
+    }
     gmt_finding_evidence(finding, "upload_time", "ns", site->up.cost_ns);
     gmt_finding_evidence(finding, "download_time", "ns", site->down.cost_ns);
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns",
@@ -156,8 +159,9 @@ static void report_site(const struct look *look, const struct site *site, const 
         .traced_ns = site->up.traced_ns + site->down.traced_ns,
     };
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     finding->cost_ns = both.cost_ns;
     finding->excess_bytes = site->up.bytes + site->down.bytes;
     describe(look, site, members, finding);
@@ -194,8 +198,9 @@ static void report_all(const struct look *look, size_t *members, size_t n, bool 
         struct site site = {.parked = parked};
         uint64_t where = tl->copies[members[i]].call.site;
 
-        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++)
+        for (end = i; end < n && tl->copies[members[end]].call.site == where; end++) {
             add(look, &site, members[end]);
+        }
         report_site(look, &site, members + i, all_bytes);
     }
 }
@@ -211,8 +216,9 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members)
         const struct gmt_copy_content *content = &look->contents[i];
 
         all_bytes += (double)tl->copies[i].bytes;
-        if (content->source < 0)
+        if (content->source < 0) {
             continue;
+        }
         compared += content->trip != GMT_CONTENT_UNKNOWN;
         left_out += content->trip == GMT_CONTENT_SAME &&
                     gmt_content_is_left_out(tl, content->trip_doubt);
@@ -220,14 +226,16 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members)
             open++;
             skipped = look->contents[content->source].print.skipped;
         }
-        if (is_pair(look, i))
+        if (is_pair(look, i)) {
             members[n++] = i;
+        }
     }
     report_all(look, members, n, false, all_bytes);
     n = 0;
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (look->contents[i].parked)
+        if (look->contents[i].parked) {
             members[n++] = i;
+        }
     }
     report_all(look, members, gmt_parked_kept(look->analysis, look->contents, members, n), true,
                all_bytes);
@@ -246,10 +254,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     look.counted = calloc(tl->copy_count + 1, sizeof(*look.counted));
     if (contents == NULL || members == NULL || look.counted == NULL ||
         gmt_cover_make(&look.kernels, tl, GMT_COVER_KERNELS) != 0 ||
-        gmt_devices_load(&look.devices, tl) != 0)
+        gmt_devices_load(&look.devices, tl) != 0) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace is damaged");
-    else
+    } else {
         outcome = look_at(&look, members);
+    }
     free(contents);
     free(members);
     free(look.counted);

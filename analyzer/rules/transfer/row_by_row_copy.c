@@ -19,8 +19,9 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     struct gmt_finding *finding = gmt_finding_new(analysis);
     char bytes[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_copy_site_fill(analysis, site, finding);
     gmt_finding_evidence(finding, "width", "bytes", run->largest_bytes);
     gmt_finding_evidence(finding, "rows", "count", (double)run->count);

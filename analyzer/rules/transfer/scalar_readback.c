@@ -32,13 +32,15 @@ static double idle_of(const struct gmt_timeline *tl, const struct state *state, 
     int64_t from = gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait_ns));
 
     if (next == tl->launch_count || tl->launches[next].device_start_ns == GMT_NO_TIME ||
-        tl->launches[next].device_start_ns <= from)
+        tl->launches[next].device_start_ns <= from) {
         return 0;
+    }
     int64_t to = tl->launches[next].device_start_ns;
     double busy = gmt_cover_within(&state->busy, from, to);
     /* The copy itself would go, too. */
-    if (copy->device_start_ns >= from && copy->device_end_ns <= to)
+    if (copy->device_start_ns >= from && copy->device_end_ns <= to) {
         busy -= (double)(copy->device_end_ns - copy->device_start_ns);
+    }
     return fmin((double)(to - from) - fmax(0, busy), (double)(window->end_ns - window->begin_ns));
 }
 
@@ -60,12 +62,13 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         sums.wait += wait;
         sums.idle += idle;
         sums.launches += next < tl->launch_count && tl->launches[next].call.begin_ns < after;
-        if (idle > 0)
+        if (idle > 0) {
             gmt_finding_claim(
                 analysis, finding,
                 (struct gmt_interval){
                     gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait)),
                     gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait + idle))});
+        }
     }
     return sums;
 }
@@ -110,19 +113,22 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[0]];
     struct gmt_finding *finding = n < GMT_RUN_MIN_COPIES ? NULL : gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     struct sums sums = add_up(analysis, context, members, n, finding);
-    if (sums.launches < GMT_RUN_MIN_COPIES || 2 * sums.launches < n || !(sums.idle > 0))
+    if (sums.launches < GMT_RUN_MIN_COPIES || 2 * sums.launches < n || !(sums.idle > 0)) {
         return; /* no step follows: GM101, or a result at the end */
+    }
     gmt_copy_place_fill(analysis, finding, members, n);
     finding->cost_ns = sums.host;
     describe(analysis, finding, copy, n, &sums);
     double best = sums.idle * (1 - 1 / GMT_READBACK_STEPS);
     gmt_finding_saving(finding, best / 2, best, sums.idle);
     finding->confidence = GMT_CONFIDENCE_MEASURED;
-    if (sums.idle < GMT_READBACK_MIN_IDLE * (sums.wait + sums.idle))
+    if (sums.idle < GMT_READBACK_MIN_IDLE * (sums.wait + sums.idle)) {
         finding->note_why = "the device hardly stands still: each read-back waits for much work";
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -137,11 +143,13 @@ static int find_windows(const struct gmt_timeline *tl, struct gmt_interval *wind
     size_t *open = NULL, at = 0, launch = 0;
     int rc = gmt_query_int64(tl->db, "SELECT max(id) FROM thread", &threads);
 
-    if (rc != 0 || threads < 0 || threads > GMT_THREADS_MOST)
+    if (rc != 0 || threads < 0 || threads > GMT_THREADS_MOST) {
         return -EIO;
+    }
     open = calloc((size_t)threads + 1, sizeof(*open)); /* index + 1 of the copy that waits */
-    if (open == NULL)
+    if (open == NULL) {
         return -ENOMEM;
+    }
     rc = gmt_query_open(&query, tl->db,
                         "SELECT begin_ns, end_ns, thread_id FROM sync WHERE result = 0 AND "
                         "thread_id > 0 ORDER BY begin_ns");
@@ -151,20 +159,24 @@ static int find_windows(const struct gmt_timeline *tl, struct gmt_interval *wind
         for (; at < tl->copy_count && tl->copies[at].call.begin_ns <= begin; at++) {
             int32_t of = tl->copies[at].call.thread;
 
-            if (of > 0 && of <= threads)
+            if (of > 0 && of <= threads) {
                 open[of] = tl->copies[at].direction == GMT_COPY_D2H ? at + 1 : 0;
+            }
         }
         for (; launch < tl->launch_count && tl->launches[launch].call.begin_ns <= begin; launch++) {
             const struct gmt_tl_call *call = &tl->launches[launch].call;
             size_t waits = call->thread > 0 && call->thread <= threads ? open[call->thread] : 0;
 
-            if (waits > 0 && tl->copies[waits - 1].call.begin_ns < call->begin_ns)
+            if (waits > 0 && tl->copies[waits - 1].call.begin_ns < call->begin_ns) {
                 open[call->thread] = 0;
+            }
         }
-        if (!gmt_index_within(thread, (size_t)threads + 1))
+        if (!gmt_index_within(thread, (size_t)threads + 1)) {
             continue;
-        if (open[thread] > 0)
+        }
+        if (open[thread] > 0) {
             window[open[thread] - 1].end_ns = gmt_query_instant(&query, 1);
+        }
         open[thread] = 0;
     }
     rc = gmt_query_close(&query, rc);
@@ -178,8 +190,9 @@ static int drop_trips(const struct gmt_timeline *tl, struct gmt_interval *window
     struct gmt_trips trips;
     int rc = gmt_trips_find(&trips, tl);
 
-    for (size_t i = 0; rc == 0 && i < trips.count; i++)
+    for (size_t i = 0; rc == 0 && i < trips.count; i++) {
         window[trips.trips[i].down].end_ns = window[trips.trips[i].down].begin_ns;
+    }
     gmt_trips_free(&trips);
     return rc;
 }
@@ -209,8 +222,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
         if (copy->direction == GMT_COPY_D2H && copy->bytes > 0 && copy->bytes <= GMT_SCALAR_BYTES &&
-            state.window[i].end_ns > state.window[i].begin_ns)
+            state.window[i].end_ns > state.window[i].begin_ns) {
             members[n++] = i;
+        }
     }
     gmt_copy_places(analysis, members, n, report, &state);
 out:

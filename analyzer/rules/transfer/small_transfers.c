@@ -24,8 +24,9 @@ static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_cop
         up ? "device, staging" : "staging, device", run->bytes,
         up ? "HostToDevice" : "DeviceToHost", copy->blocking ? "" : ", stream");
 
-    if (up)
+    if (up) {
         return gmt_text(analysis, "%s\n%s", gather, once);
+    }
     return gmt_text(analysis, copy->blocking ? "%s\n%s" : "%s\ncudaStreamSynchronize(stream);\n%s",
                     once, gather);
 }
@@ -37,8 +38,9 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     char bytes[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
     char per[GMT_FORMAT_BYTES];
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_copy_site_fill(analysis, site, finding);
     const char *took = isnan(site->cost_ns)
                            ? ", where one copy per run would do"

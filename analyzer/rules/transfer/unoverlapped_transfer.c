@@ -35,8 +35,9 @@ static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_loo
     bool up = copy->direction == GMT_COPY_H2D;
     double bytes = (double)copy->bytes;
 
-    if (loop->n == 1)
+    if (loop->n == 1) {
         bytes /= GMT_PIPELINE_CHUNKS;
+    }
     const char *name = kernel_of(analysis, loop);
     const char *copies =
         up ? gmt_text(analysis,
@@ -75,16 +76,17 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->method = "what ran in each step minus the longest of uploads, kernels and read-backs, "
                       "as measured in this run, but for one step that fills the pipeline";
     finding->effort = GMT_EFFORT_MEDIUM;
-    if (loop->n > 1)
+    if (loop->n > 1) {
         finding->fix = gmt_text(analysis, "Put step i + 1 into another stream than step i%s.",
                                 loop->shared
                                     ? ", with a second device buffer: the kernels read the "
                                       "one that is copied into"
                                     : "; the kernels do not touch the buffer of this copy");
-    else
+    } else {
         finding->fix = gmt_text(
             analysis, "Cut copy and kernel into %.0f chunks, each in a stream of its own.",
             GMT_PIPELINE_CHUNKS);
+    }
     finding->sketch = sketch_of(analysis, loop);
 }
 
@@ -107,8 +109,9 @@ static bool is_of_relay(const struct gmt_timeline *tl, const bool *relayed,
                         const struct gmt_loop *loop)
 {
     for (size_t i = 0; loop->n == 1 && i < tl->copy_count; i++) {
-        if (relayed[i] && tl->copies[i].call.site == tl->copies[loop->members[0]].call.site)
+        if (relayed[i] && tl->copies[i].call.site == tl->copies[loop->members[0]].call.site) {
             return true;
+        }
     }
     return false;
 }
@@ -127,22 +130,27 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const b
     if (loop->n == 1) {
         /* Each chunk pays the latency of a copy; below a size it is hardly anything else. */
         saved -= (GMT_PIPELINE_CHUNKS - 1) * gmt_known(gmt_curve_at(curve, 0));
-        if ((double)copy->bytes < GMT_PIPELINE_CHUNKS * gmt_known(chunk))
+        if ((double)copy->bytes < GMT_PIPELINE_CHUNKS * gmt_known(chunk)) {
             why = "copies of chunks of it would take as long as all of it";
+        }
     }
-    if (done(&loop->sums) >= GMT_OVERLAP_DONE)
+    if (done(&loop->sums) >= GMT_OVERLAP_DONE) {
         return;
-    if (why == NULL && !(saved >= GMT_OVERLAP_MIN_SHARE * loop->sums.any))
+    }
+    if (why == NULL && !(saved >= GMT_OVERLAP_MIN_SHARE * loop->sums.any)) {
         why = gmt_text(analysis, "a pipeline would shorten it by less than %s",
                        gmt_format_percent(share, 100 * GMT_OVERLAP_MIN_SHARE));
-    if (why != NULL && is_of_relay(tl, relayed, loop))
+    }
+    if (why != NULL && is_of_relay(tl, relayed, loop)) {
         return;
+    }
     saved = fmax(0, saved);
     gmt_loop_look_at_launches(loop, tl, gmt_analysis_launch_rows(analysis));
     struct gmt_finding *finding = loop->n > 1 || can_be_cut(loop) ? gmt_finding_new(analysis)
                                                                   : NULL;
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_copy_place_fill(analysis, finding, loop->members, loop->n);
     finding->cost_ns = loop->sums.any;
     describe(analysis, finding, loop, saved);
@@ -150,9 +158,10 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const b
         const struct gmt_tl_copy *one = &tl->copies[i];
 
         if (one->host_class == GMT_CLASS_PINNED && one->device_start_ns >= loop->span.begin_ns &&
-            one->device_end_ns <= loop->span.end_ns)
+            one->device_end_ns <= loop->span.end_ns) {
             gmt_finding_claim(analysis, finding,
                               (struct gmt_interval){one->device_start_ns, one->device_end_ns});
+        }
     }
     bool certain = loop->known && loop->n > 1;
     gmt_finding_saving(finding, certain ? saved / 2 : 0, saved,
@@ -187,8 +196,9 @@ static int compare_loops(const void *a, const void *b)
 {
     const struct gmt_loop *x = a, *y = b;
 
-    if (x->own_ns < y->own_ns || x->own_ns > y->own_ns)
+    if (x->own_ns < y->own_ns || x->own_ns > y->own_ns) {
         return x->own_ns < y->own_ns ? 1 : -1;
+    }
     return (x->members[0] > y->members[0]) - (x->members[0] < y->members[0]);
 }
 
@@ -204,8 +214,9 @@ static bool is_told(const struct state *state, size_t i)
     for (size_t k = 0; k < i; k++) {
         const struct gmt_interval *a = &state->loops[i].span, *b = &state->loops[k].span;
 
-        if (is_loop(&state->loops[k]) && a->begin_ns < b->end_ns && b->begin_ns < a->end_ns)
+        if (is_loop(&state->loops[k]) && a->begin_ns < b->end_ns && b->begin_ns < a->end_ns) {
             return true;
+        }
     }
     return false;
 }
@@ -236,14 +247,16 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         goto out;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (is_meant(analysis, &tl->copies[i]) && !state.relayed[i])
+        if (is_meant(analysis, &tl->copies[i]) && !state.relayed[i]) {
             members[n++] = i;
+        }
     }
     gmt_copy_places(analysis, members, n, add_loop, &state);
     qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
     for (size_t i = 0; i < state.count; i++) {
-        if (is_loop(&state.loops[i]) && !is_told(&state, i))
+        if (is_loop(&state.loops[i]) && !is_told(&state, i)) {
             report(analysis, &state.loops[i], state.relayed);
+        }
     }
 out:
     gmt_loop_covers_free(&state.covers);

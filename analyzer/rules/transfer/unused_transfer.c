@@ -88,14 +88,16 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_finding *finding = gmt_finding_new(analysis);
 
-    if (finding == NULL)
+    if (finding == NULL) {
         return;
+    }
     gmt_copy_place_fill(analysis, finding, members, n);
     struct sums sums = add_up(analysis, state, members, n, finding);
     finding->excess_bytes = sums.bytes;
     describe(analysis, finding, &tl->copies[members[0]], n, &sums);
-    if (sums.reachable == 0 && state->tables)
+    if (sums.reachable == 0 && state->tables) {
         finding->note_why = "no launch gets this memory, but a pointer to it may lie in memory";
+    }
     if (tl->simulated) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
@@ -140,17 +142,19 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         goto out;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (fates.of_copy[i] != GMT_FATE_SEEN)
+        if (fates.of_copy[i] != GMT_FATE_SEEN) {
             members[n++] = i;
-        else
+        } else {
             state.tables |= gmt_memory_may_be_table(&tl->copies[i]);
+        }
     }
     gmt_copy_places(analysis, members, n, report, &state);
-    if (fates.doubtful > 0)
+    if (fates.doubtful > 0) {
         outcome = gmt_could_not(analysis,
                                 "%zu uploads may be read by launches whose arguments are "
                                 "not known",
                                 fates.doubtful);
+    }
 out:
     gmt_upload_fates_free(&fates);
     gmt_cover_free(&state.kernels);

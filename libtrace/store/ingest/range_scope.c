@@ -15,12 +15,14 @@ static void take_name(const char *detail, char *name, size_t bytes)
 {
     const char *begin = strstr(detail, GMT_RANGE_SCOPE_BEFORE), *end = NULL;
 
-    if (begin == NULL)
+    if (begin == NULL) {
         return;
+    }
     begin += strlen(GMT_RANGE_SCOPE_BEFORE);
     /* The last one: a name may hold a quote. */
-    for (const char *at = begin; (at = strstr(at, GMT_RANGE_SCOPE_AFTER)) != NULL; at++)
+    for (const char *at = begin; (at = strstr(at, GMT_RANGE_SCOPE_AFTER)) != NULL; at++) {
         end = at;
+    }
     if (end != NULL && (size_t)(end - begin) < bytes) {
         memcpy(name, begin, (size_t)(end - begin));
         name[end - begin] = '\0';
@@ -77,13 +79,15 @@ static int list_names(sqlite3 *db, char *text, size_t bytes)
     text[0] = '\0';
     while (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
         rc = SQLITE_OK;
-        if (++count <= MOST_NAMES && used < bytes)
+        if (++count <= MOST_NAMES && used < bytes) {
             used += (size_t)snprintf(text + used, bytes - used, "%s%s", count > 1 ? ", " : "",
                                      (const char *)sqlite3_column_text(statement, 0));
+        }
     }
     sqlite3_finalize(statement);
-    if (count > MOST_NAMES && used < bytes)
+    if (count > MOST_NAMES && used < bytes) {
         (void)snprintf(text + used, bytes - used, " and %zu more", count - MOST_NAMES);
+    }
     return rc == SQLITE_DONE ? 0 : gmt_database_error(db);
 }
 
@@ -92,8 +96,9 @@ static int say_never_entered(sqlite3 *db, const char *name)
     char names[2048];
     int error = list_names(db, names, sizeof(names));
 
-    if (error != 0)
+    if (error != 0) {
         return error;
+    }
     char *sql = sqlite3_mprintf(
         "UPDATE capability SET state = 'missing', remedy = '%q', detail = 'range ''%q'' was never "
         "entered while CUDA was in use; %s%q; ' || detail WHERE name = '" GMT_RANGE_SCOPE "'",
@@ -102,8 +107,9 @@ static int say_never_entered(sqlite3 *db, const char *name)
             : "NVTX ranges need NVTX_INJECTION64_PATH, which gmtrace sets (see gmtrace(1))",
         name, names[0] != '\0' ? "the program''s ranges are: " : "the program named no range",
         names);
-    if (sql == NULL)
+    if (sql == NULL) {
         return -ENOMEM;
+    }
     error = gmt_database_exec(db, sql);
     sqlite3_free(sql);
     return error;
@@ -114,8 +120,9 @@ int gmt_range_scope_settle(sqlite3 *db)
     char name[512];
     bool entered = true;
 
-    if (!gmt_range_scope(db, name, sizeof(name)) || name[0] == '\0')
+    if (!gmt_range_scope(db, name, sizeof(name)) || name[0] == '\0') {
         return 0;
+    }
     int error = was_entered(db, name, &entered);
     return error != 0 || entered ? error : say_never_entered(db, name);
 }

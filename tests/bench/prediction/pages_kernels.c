@@ -24,8 +24,9 @@ const char *gmt_miss_reason(const char *list, const char *family, const char *va
 {
     for (size_t i = 0; gmt_misses[i].list != NULL; i++) {
         if (strcmp(gmt_misses[i].list, list) == 0 && strcmp(gmt_misses[i].family, family) == 0 &&
-            strcmp(gmt_misses[i].variant, variant) == 0)
+            strcmp(gmt_misses[i].variant, variant) == 0) {
             return gmt_misses[i].reason;
+        }
     }
     return NULL;
 }
@@ -44,8 +45,9 @@ const char *gmt_percent(double share)
 {
     char *text = next_text();
 
-    if (isnan(share))
+    if (isnan(share)) {
         return "-";
+    }
     snprintf(text, TEXT_BYTES, "%.1f", 100 * share);
     return text;
 }
@@ -54,8 +56,9 @@ const char *gmt_microseconds(double ns)
 {
     char *text = next_text();
 
-    if (isnan(ns))
+    if (isnan(ns)) {
         return "-";
+    }
     snprintf(text, TEXT_BYTES, "%.1f", ns / 1000);
     return text;
 }
@@ -75,8 +78,9 @@ bool gmt_score_is_heard(const struct gmt_score *score)
 static bool is_access(const struct gmt_score *score)
 {
     for (size_t i = 0; i < sizeof(access_rules) / sizeof(access_rules[0]); i++) {
-        if (strcmp(access_rules[i], score->rule) == 0)
+        if (strcmp(access_rules[i], score->rule) == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -118,8 +122,9 @@ static void add(struct family_sum *sum, const struct gmt_score *score)
 
 static bool meets_target(const struct family_sum *sum)
 {
-    if (sum->n == 0)
+    if (sum->n == 0) {
         return true;
+    }
     return sum->access ? sum->error / sum->n <= ERROR_TARGET
                        : sum->inside >= INSIDE_TARGET * sum->n;
 }
@@ -129,8 +134,9 @@ bool gmt_family_meets_target(const struct gmt_scores *scores, const char *family
     struct family_sum sum = {.n = 0};
 
     for (size_t i = 0; i < scores->n; i++) {
-        if (strcmp(scores->rows[i].family, family) == 0)
+        if (strcmp(scores->rows[i].family, family) == 0) {
             add(&sum, &scores->rows[i]);
+        }
     }
     return meets_target(&sum);
 }
@@ -139,10 +145,12 @@ static const char *verdict(const struct family_sum *sum, const char *family)
 {
     const char *reason = gmt_miss_reason("target", family, "all");
 
-    if (sum->n == 0)
+    if (sum->n == 0) {
         return "nothing priced";
-    if (meets_target(sum))
+    }
+    if (meets_target(sum)) {
         return "met";
+    }
     return reason != NULL ? reason : "**missed**, not explained";
 }
 

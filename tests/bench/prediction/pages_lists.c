@@ -29,14 +29,16 @@ static void print_loud_row(FILE *out, const struct gmt_score *s)
             gmt_percent(s->truth), heard_word(s), below ? " after " : "", below ? s->top_rule : "",
             s->name != NULL ? s->name : "?", s->named ? "" : ": **no**",
             s->headline != NULL ? s->headline : "-");
-    if (!gmt_score_is_heard(s))
+    if (!gmt_score_is_heard(s)) {
         fprintf(out, "; **missed**: %s",
                 reason != NULL        ? reason
                 : s->why != NULL      ? s->why
                 : s->top_rule != NULL ? s->top_rule
                                       : "not explained");
-    if (!s->named && unnamed != NULL)
+    }
+    if (!s->named && unnamed != NULL) {
         fprintf(out, "; **not named**: %s", unnamed);
+    }
     fputs(" |\n", out);
 }
 
@@ -56,8 +58,9 @@ void gmt_page_loud(FILE *out, const struct gmt_scores *scores)
     fputs("| variant | rule | gain, % | said as | must name | what it says "
           "|\n|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; i < scores->n; i++)
+    for (size_t i = 0; i < scores->n; i++) {
         print_loud_row(out, &scores->rows[i]);
+    }
 }
 
 /* What a row may say: "GM404 may", or nothing. */
@@ -68,14 +71,17 @@ static void print_quiet_row(FILE *out, const json_t *row, const struct gmt_trial
     const struct gmt_report *report = &trial->report;
     const struct gmt_finding *said = gmt_trial_unexpected(trial, row);
 
-    if (said == NULL && report->finding_count > 0)
+    if (said == NULL && report->finding_count > 0) {
         said = &report->findings[0];
+    }
     fprintf(out, "| %s:%s | %s | %s | %zu | %zu | ", family, name, gmt_text_of(row, "quality"),
             rule != NULL ? rule : "-", report->finding_count, report->note_count);
-    if (said != NULL)
+    if (said != NULL) {
         fprintf(out, "%s %s", said->rule, said->headline);
-    if (said != NULL && gmt_trial_unexpected(trial, row) != NULL)
+    }
+    if (said != NULL && gmt_trial_unexpected(trial, row) != NULL) {
         fprintf(out, "; **missed**: %s", reason != NULL ? reason : "not explained");
+    }
     fputs(" |\n", out);
 }
 
@@ -103,20 +109,23 @@ int gmt_page_quiet(FILE *out, struct gmt_evidence_set *set, char *message, size_
         const json_t *traced = gmt_evidence_find(set->traced, family, name);
         struct gmt_trial trial;
 
-        if (rc != 0 || strcmp(gmt_text_of(row, "quality"), "bad") == 0 || traced == NULL)
+        if (rc != 0 || strcmp(gmt_text_of(row, "quality"), "bad") == 0 || traced == NULL) {
             continue;
+        }
         rc = gmt_trial_variant(&trial, set, traced, NULL, message, bytes);
         if (rc == 0) {
             print_quiet_row(out, row, &trial);
             all++;
             quiet += gmt_trial_unexpected(&trial, row) == NULL;
-            if (is_healthy(row, &trial))
+            if (is_healthy(row, &trial)) {
                 fprintf(list, "%s%s:%s", healthy++ > 0 ? ", " : "", family, name);
+            }
         }
         gmt_trial_free(&trial);
     }
-    if (list != NULL)
+    if (list != NULL) {
         fclose(list);
+    }
     fprintf(out,
             "\n%zu of %zu good and neutral variants have no finding above a note but of the rule "
             "that may speak.\n\nHealthy kernels without any finding above a note, %zu: %s.\n",

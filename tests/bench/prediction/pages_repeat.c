@@ -34,12 +34,14 @@ static void print_moves(FILE *out, const struct moves *moves)
 {
     struct gmt_stat stat;
 
-    if (gmt_stat_of(moves->shares, moves->n, &stat) != 0)
+    if (gmt_stat_of(moves->shares, moves->n, &stat) != 0) {
         return;
+    }
     fprintf(out, "%zu | %s | %zu | %s", moves->n, gmt_percent(stat.median), moves->above,
             gmt_percent(moves->worst));
-    if (moves->n > 1)
+    if (moves->n > 1) {
         fprintf(out, " (%s)", moves->worst_where);
+    }
     fputs(" |\n", out);
 }
 
@@ -57,18 +59,21 @@ static void print_rate(FILE *out, const struct gmt_used_rate *rate, const json_t
     struct moves moves = {.shares = shares};
     size_t n = gmt_rate_moves(rate, quantities, places, PLACES_MOST);
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         add(&moves, places[i].where, places[i].share);
-    if (n == 0)
+    }
+    if (n == 0) {
         return;
+    }
     sum->places += moves.n;
     sum->above += moves.above;
     fprintf(out, "| %s %s%s%s | %s | ", rate->part, rate->curve,
             rate->curve[0] != '\0' && rate->value[0] != '\0' ? " " : "", rate->value, rate->rules);
-    if (n == 1)
+    if (n == 1) {
         fprintf(out, "%.4g | ", places[0].middle);
-    else
+    } else {
         fputs("| ", out);
+    }
     print_moves(out, &moves);
 }
 
@@ -80,8 +85,9 @@ static void print_used(FILE *out, const json_t *parts)
     fputs("| rate | used by | median | places | typically moved, % | above 5 % | worst, % |\n"
           "|---|---|---|---|---|---|---|\n",
           out);
-    for (size_t i = 0; gmt_used_rate(i, &rate); i++)
+    for (size_t i = 0; gmt_used_rate(i, &rate); i++) {
         print_rate(out, &rate, json_object_get(parts, rate.part), &sum);
+    }
     fprintf(out,
             "\nA place is a size of a curve (as rules read it, between the points that were "
             "measured, at 1 and 3 bytes\nof each decade), a variant or a shape. Of all %zu places "
@@ -97,15 +103,17 @@ static void print_part(FILE *out, const char *part, const json_t *quantities)
     const char *name;
     json_t *array;
 
-    if (moves.shares == NULL)
+    if (moves.shares == NULL) {
         return;
+    }
     json_object_foreach((json_t *)quantities, name, array)
     {
         double values[GMT_CALIBRATIONS_MOST], middle;
         double share = gmt_share_moved(values, gmt_values_of(array, values), &middle);
 
-        if (isfinite(share))
+        if (isfinite(share)) {
             add(&moves, name, share);
+        }
     }
     if (moves.n > 0) {
         fprintf(out, "| %s | ", part);

@@ -21,15 +21,17 @@ static double median_of(const json_t *run, double *sum_ns)
     json_t *sample;
 
     *sum_ns = 0;
-    if (values == NULL)
+    if (values == NULL) {
         return NAN;
+    }
     json_array_foreach(samples, i, sample)
     {
         values[i] = json_number_value(sample);
         *sum_ns += values[i];
     }
-    if (gmt_stat_of(values, json_array_size(samples), &stat) != 0)
+    if (gmt_stat_of(values, json_array_size(samples), &stat) != 0) {
         stat.median = NAN;
+    }
     free(values);
     return stat.median;
 }
@@ -37,8 +39,9 @@ static double median_of(const json_t *run, double *sum_ns)
 static bool leaves_tracing_out(const struct gmt_finding *finding)
 {
     for (size_t i = 0; i < finding->evidence_count; i++) {
-        if (strcmp(finding->evidence[i].name, "added_by_tracing") == 0)
+        if (strcmp(finding->evidence[i].name, "added_by_tracing") == 0) {
             return true;
+        }
     }
     return false;
 }
@@ -62,8 +65,9 @@ static int print_transfer(FILE *out, struct gmt_evidence_set *set, const json_t 
         /* What was recorded took longer, by the tracer's share: like is divided by like. A promise
          * that leaves this share out is of the run without a tracer. */
         median_of(json_object_get(pair, "traced"), &traced_ns);
-        if (f != NULL && leaves_tracing_out(f))
+        if (f != NULL && leaves_tracing_out(f)) {
             traced_ns = untraced_ns;
+        }
         double best = f != NULL ? f->saving.best_ns / traced_ns : NAN;
         double error = fabs(best - truth);
 
@@ -90,8 +94,9 @@ int gmt_page_transfers(FILE *out, struct gmt_evidence_set *set, char *message, s
           out);
     json_array_foreach(json_object_get(set->raw, "transfers"), i, pair)
     {
-        if (rc == 0)
+        if (rc == 0) {
             rc = print_transfer(out, set, pair, message, bytes);
+        }
     }
     return rc;
 }

@@ -17,12 +17,14 @@ static int score_all(struct gmt_evidence_set *set, struct gmt_arena *arena,
     int rc = 0;
 
     scores->rows = calloc(json_array_size(set->variants) + 1, sizeof(*scores->rows));
-    if (scores->rows == NULL)
+    if (scores->rows == NULL) {
         return -1;
+    }
     json_array_foreach(set->variants, i, row)
     {
-        if (rc == 0 && gmt_is_loud(row))
+        if (rc == 0 && gmt_is_loud(row)) {
             rc = gmt_score_variant(set, row, arena, &scores->rows[scores->n++], message, bytes);
+        }
     }
     return rc;
 }
@@ -87,8 +89,9 @@ static int write_page(FILE *out, struct gmt_evidence_set *set, const struct gmt_
           "under the tracer, which is longer, or without it where\nthe finding leaves what "
           "tracing added out. Page-locking is part of what the good one costs.\n\n",
           out);
-    if (rc == 0)
+    if (rc == 0) {
         rc = gmt_page_transfers(out, set, message, bytes);
+    }
     fputs("\n## Repeatability\n\n", out);
     gmt_page_repeat(out, set);
     return rc;
@@ -106,12 +109,15 @@ int main(int argc, char **argv)
         return 2;
     }
     int rc = gmt_evidence_load(&set, argv[1], argv[2], message, sizeof(message));
-    if (rc == 0)
+    if (rc == 0) {
         rc = score_all(&set, &arena, &scores, message, sizeof(message));
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = write_page(stdout, &set, &scores, argv[3], message, sizeof(message));
-    if (rc != 0)
+    }
+    if (rc != 0) {
         fprintf(stderr, "predict: %s\n", message);
+    }
     free(scores.rows);
     gmt_arena_free(&arena);
     gmt_evidence_free(&set);

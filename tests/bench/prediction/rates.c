@@ -49,12 +49,14 @@ static const struct row {
 
 bool gmt_used_rate(size_t i, struct gmt_used_rate *rate)
 {
-    if (i >= COUNT_OF(rows))
+    if (i >= COUNT_OF(rows)) {
         return false;
+    }
     *rate = rows[i].rate;
     for (size_t j = 0; j < COUNT_OF(fields); j++) {
-        if (fields[j].offset == rows[i].offset)
+        if (fields[j].offset == rows[i].offset) {
             rate->rules = fields[j].rules;
+        }
     }
     return true;
 }
@@ -66,8 +68,9 @@ size_t gmt_values_of(const json_t *array, double *values)
 
     json_array_foreach((json_t *)array, i, value)
     {
-        if (json_is_number(value) && n < GMT_CALIBRATIONS_MOST)
+        if (json_is_number(value) && n < GMT_CALIBRATIONS_MOST) {
             values[n++] = json_number_value(value);
+        }
     }
     return n;
 }
@@ -77,11 +80,13 @@ double gmt_share_moved(const double *values, size_t n, double *middle)
     double sorted[GMT_CALIBRATIONS_MOST];
     struct gmt_stat stat = {.median = NAN};
 
-    if (n < 2 || n > GMT_CALIBRATIONS_MOST)
+    if (n < 2 || n > GMT_CALIBRATIONS_MOST) {
         return NAN;
+    }
     memcpy(sorted, values, n * sizeof(*sorted));
-    if (gmt_stat_of(sorted, n, &stat) != 0 || !(stat.median > 0))
+    if (gmt_stat_of(sorted, n, &stat) != 0 || !(stat.median > 0)) {
         return NAN;
+    }
     *middle = stat.median;
     return (sorted[n - 1] - sorted[0]) / stat.median;
 }
@@ -92,13 +97,15 @@ static bool place_of(const struct gmt_used_rate *rate, const char *name, char *w
     size_t curve = strlen(rate->curve), value = strlen(rate->value), length = strlen(name);
     bool is_whole = length == curve;
 
-    if (strncmp(name, rate->curve, curve) != 0 || (curve > 0 && !is_whole && name[curve] != ' '))
+    if (strncmp(name, rate->curve, curve) != 0 || (curve > 0 && !is_whole && name[curve] != ' ')) {
         return false;
+    }
     name += curve + (curve > 0 && !is_whole);
     length = strlen(name);
     if (value > 0) {
-        if (length <= value + 1 || strcmp(name + length - value, rate->value) != 0)
+        if (length <= value + 1 || strcmp(name + length - value, rate->value) != 0) {
             return false;
+        }
         length -= value + 1; /* and the space before it */
     }
     snprintf(where, bytes, "%.*s", (int)length, name);
@@ -112,8 +119,9 @@ static void add(struct gmt_moved *moves, size_t *n, size_t most, const char *whe
 {
     double middle = NAN, share = gmt_share_moved(values, count, &middle);
 
-    if (!isfinite(share) || *n == most)
+    if (!isfinite(share) || *n == most) {
         return;
+    }
     snprintf(moves[*n].where, sizeof(moves[*n].where), "%s", where);
     moves[*n].middle = middle;
     moves[(*n)++].share = share;
@@ -129,11 +137,13 @@ static void add_point(struct curves *curves, double bytes, const double *values,
 {
     if (count < 2 || curves->n == POINTS_MOST ||
         (curves->n > 0 &&
-         (count != curves->calibrations || bytes <= curves->points[0][curves->n - 1].x)))
+         (count != curves->calibrations || bytes <= curves->points[0][curves->n - 1].x))) {
         return;
+    }
     curves->calibrations = count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         curves->points[i][curves->n] = (struct gmt_model_point){bytes, values[i], 0};
+    }
     curves->n++;
 }
 
@@ -146,8 +156,9 @@ static size_t over_bytes(struct curves *curves, struct gmt_moved *moves, size_t 
             double bytes = digit * decade, values[GMT_CALIBRATIONS_MOST];
             char where[32];
 
-            if (bytes < curves->points[0][0].x || bytes > curves->points[0][curves->n - 1].x)
+            if (bytes < curves->points[0][0].x || bytes > curves->points[0][curves->n - 1].x) {
                 continue;
+            }
             for (size_t i = 0; i < curves->calibrations; i++) {
                 const struct gmt_model_curve curve = {.points = curves->points[i], .n = curves->n};
 
@@ -168,23 +179,27 @@ size_t gmt_rate_moves(const struct gmt_used_rate *rate, const json_t *quantities
     json_t *array;
     size_t n = 0;
 
-    if (curves == NULL)
+    if (curves == NULL) {
         return 0;
+    }
     json_object_foreach((json_t *)quantities, name, array)
     {
         double values[GMT_CALIBRATIONS_MOST];
         size_t count = gmt_values_of(array, values);
         char where[sizeof(moves->where)];
 
-        if (!place_of(rate, name, where, sizeof(where)))
+        if (!place_of(rate, name, where, sizeof(where))) {
             continue;
-        if (rate->how == GMT_EVALUATE_EACH)
+        }
+        if (rate->how == GMT_EVALUATE_EACH) {
             add(moves, &n, most, where, values, count);
-        else
+        } else {
             add_point(curves, strtod(where, NULL), values, count);
+        }
     }
-    if (rate->how == GMT_EVALUATE_OVER)
+    if (rate->how == GMT_EVALUATE_OVER) {
         n = over_bytes(curves, moves, most);
+    }
     free(curves);
     return n;
 }

@@ -19,8 +19,9 @@ const struct gmt_finding *gmt_trial_unexpected(const struct gmt_trial *trial, co
     for (size_t i = 0; i < trial->report.finding_count; i++) {
         const struct gmt_finding *finding = &trial->report.findings[i];
 
-        if (may == NULL || strcmp(finding->rule, may) != 0)
+        if (may == NULL || strcmp(finding->rule, may) != 0) {
             return finding;
+        }
     }
     return NULL;
 }
@@ -40,12 +41,14 @@ double gmt_good_ns(const struct gmt_evidence_set *set, const json_t *row)
     size_t i;
     json_t *other;
 
-    if (reference != NULL)
+    if (reference != NULL) {
         return gmt_number_of(reference, "median_ns");
+    }
     json_array_foreach(set->variants, i, other)
     {
-        if (same_text(row, other, "family") && same_text(row, other, "reference"))
+        if (same_text(row, other, "family") && same_text(row, other, "reference")) {
             fastest = fmin(fastest, gmt_number_of(other, "median_ns"));
+        }
     }
     return fastest;
 }
@@ -53,8 +56,9 @@ double gmt_good_ns(const struct gmt_evidence_set *set, const json_t *row)
 const char *gmt_trial_why(const struct gmt_trial *trial, const char *rule)
 {
     for (size_t i = 0; i < trial->report.rule_count; i++) {
-        if (strcmp(trial->report.rules[i].id, rule) == 0)
+        if (strcmp(trial->report.rules[i].id, rule) == 0) {
             return trial->report.rules[i].why;
+        }
     }
     return "no such rule";
 }
@@ -71,8 +75,9 @@ static const struct name {
 static const char *name_of(const char *family, const char *variant)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i].family, family) == 0 && strcmp(names[i].variant, variant) == 0)
+        if (strcmp(names[i].family, family) == 0 && strcmp(names[i].variant, variant) == 0) {
             return names[i].text;
+        }
     }
     return NULL;
 }
@@ -82,8 +87,9 @@ static bool names_it(const struct gmt_finding *finding, const json_t *row, const
 {
     const char *kernel = gmt_text_of(row, "kernel"), *where = finding->where.kernel;
 
-    if (name == NULL || kernel == NULL || strstr(finding->headline, name) == NULL)
+    if (name == NULL || kernel == NULL || strstr(finding->headline, name) == NULL) {
         return false;
+    }
     /* The place is the second one of two kernels; then the headline has the first. */
     return (where != NULL && strstr(where, kernel) != NULL) ||
            strstr(finding->headline, kernel) != NULL;
@@ -105,10 +111,11 @@ static void read_ncu(const struct gmt_evidence_set *set, struct gmt_score *score
             const char *scope = gmt_text_of(rule, "scope");
             double share = gmt_number_of(rule, "percent") / 100;
 
-            if (scope != NULL && strcmp(scope, "local") == 0)
+            if (scope != NULL && strcmp(scope, "local") == 0) {
                 score->ncu_local = fmax(score->ncu_local, share);
-            else
+            } else {
                 score->ncu = fmax(score->ncu, share);
+            }
         }
     }
 }
@@ -119,8 +126,9 @@ static void read_heard(const struct gmt_trial *trial, const json_t *row, struct 
     const struct gmt_report *report = &trial->report;
     const struct gmt_finding *finding = gmt_trial_finding(trial, score->rule);
 
-    if (report->finding_count > 0)
+    if (report->finding_count > 0) {
         score->top_rule = gmt_arena_copy(arena, report->findings[0].rule);
+    }
     score->heard = GMT_HEARD_NOT;
     if (finding == NULL) {
         score->why = gmt_arena_copy(arena, gmt_trial_why(trial, score->rule));
@@ -129,18 +137,20 @@ static void read_heard(const struct gmt_trial *trial, const json_t *row, struct 
     score->headline = gmt_arena_copy(arena, finding->headline);
     score->named = names_it(finding, row, score->name);
     score->why = gmt_arena_copy(arena, finding->note_why);
-    if (finding->note_why != NULL)
+    if (finding->note_why != NULL) {
         score->heard = GMT_HEARD_NOTE;
-    else
+    } else {
         score->heard = strcmp(score->top_rule, score->rule) == 0 ? GMT_HEARD_TOP : GMT_HEARD_BELOW;
+    }
 }
 
 static void read_prediction(const struct gmt_trial *trial, double run_ns, struct gmt_score *score)
 {
     const struct gmt_finding *finding = gmt_trial_finding(trial, score->rule);
 
-    if (finding == NULL || !(run_ns > 0))
+    if (finding == NULL || !(run_ns > 0)) {
         return;
+    }
     score->low = finding->saving.low_ns / run_ns;
     score->best = finding->saving.best_ns / run_ns;
     score->high = finding->saving.high_ns / run_ns;
@@ -163,8 +173,9 @@ static double run_time(const struct gmt_trial *trial, const json_t *traced)
         begin_ns = fmin(begin_ns, (double)tl->launches[i].device_start_ns);
         end_ns = fmax(end_ns, (double)tl->launches[i].device_end_ns);
     }
-    if (tl->copy_count > 0)
+    if (tl->copy_count > 0) {
         return end_ns - begin_ns;
+    }
     return gmt_number_of(json_object_get(traced, "time"), "median_ns") *
            gmt_number_of(traced, "launches");
 }
@@ -177,8 +188,9 @@ static int predict(struct gmt_evidence_set *set, const json_t *traced, double ru
     struct gmt_trial trial;
     int rc = gmt_trial_variant(&trial, set, traced, &without, message, bytes);
 
-    if (rc == 0)
+    if (rc == 0) {
         read_prediction(&trial, run_ns, score);
+    }
     gmt_trial_free(&trial);
     return rc;
 }
@@ -206,8 +218,9 @@ int gmt_score_variant(struct gmt_evidence_set *set, const json_t *row, struct gm
     score->truth = (score->bad_ns - score->good_ns) / score->bad_ns;
     read_ncu(set, score);
     const json_t *traced = gmt_evidence_find(set->traced, score->family, score->variant);
-    if (traced == NULL)
+    if (traced == NULL) {
         return 0;
+    }
     double run_ns = NAN;
     int rc = gmt_trial_variant(&trial, set, traced, NULL, message, bytes);
     if (rc == 0) {
@@ -218,8 +231,9 @@ int gmt_score_variant(struct gmt_evidence_set *set, const json_t *row, struct gm
         score->low = score->best = score->high = NAN;
     }
     gmt_trial_free(&trial);
-    if (rc == 0)
+    if (rc == 0) {
         rc = predict(set, traced, run_ns, score, message, bytes);
+    }
     if (rc == 0 && isnan(score->best)) {
         score->by_kin = true;
         rc = predict(set, traced, run_ns, score, message, bytes);

@@ -53,8 +53,9 @@ static json_t *load_file(const char *path, char *message, size_t bytes)
 {
     json_error_t error;
     json_t *document = gmt_recording_load(path, &error);
-    if (document == NULL)
+    if (document == NULL) {
         snprintf(message, bytes, "%s: %s", path, error.text);
+    }
     return document;
 }
 
@@ -81,11 +82,13 @@ static void leave_out(json_t *families, const json_t *variants, const struct gmt
     json_t *rows = json_object_get(families, without->family);
 
     for (size_t i = json_array_size(rows); i-- > 0;) {
-        if (is_left_out(variants, without, json_array_get(rows, i)))
+        if (is_left_out(variants, without, json_array_get(rows, i))) {
             json_array_remove(rows, i);
+        }
     }
-    if (json_array_size(rows) == 0)
+    if (json_array_size(rows) == 0) {
         json_object_del(families, without->family);
+    }
 }
 
 static char *fit(const struct gmt_evidence_set *set, const struct gmt_left_out *without,
@@ -93,8 +96,9 @@ static char *fit(const struct gmt_evidence_set *set, const struct gmt_left_out *
 {
     json_t *raw = json_deep_copy(set->calibration);
 
-    if (without != NULL)
+    if (without != NULL) {
         leave_out(json_object_get(raw, "families"), set->variants, without);
+    }
     json_t *model = gmt_model_from_raw(raw, message, bytes);
     char *text = model != NULL ? json_dumps(model, JSON_COMPACT) : NULL;
     json_decref(model);
@@ -144,18 +148,22 @@ int gmt_evidence_load(struct gmt_evidence_set *set, const char *directory, const
     *set = (struct gmt_evidence_set){.raw = NULL};
     snprintf(set->directory, sizeof(set->directory), "%s", directory);
     set->raw = load(directory, "raw.json.gz", message, bytes);
-    if (set->raw == NULL)
+    if (set->raw == NULL) {
         return -EIO;
+    }
     set->calibration = load_file(calibration, message, bytes);
-    if (set->calibration == NULL)
+    if (set->calibration == NULL) {
         return -EIO;
+    }
     set->repeat = load(directory, "repeat.json.gz", message, bytes);
-    if (set->repeat == NULL)
+    if (set->repeat == NULL) {
         return -EIO;
+    }
     set->traced = json_object_get(set->raw, "traced");
     set->variants = measured(directory, message, bytes);
-    if (set->variants == NULL)
+    if (set->variants == NULL) {
         return -EIO;
+    }
     set->model = fit(set, NULL, message, bytes);
     return set->model != NULL ? 0 : -EIO;
 }
@@ -181,8 +189,9 @@ const json_t *gmt_evidence_find(const json_t *rows, const char *family, const ch
     {
         const char *its = gmt_text_of(row, "family"), *name = gmt_text_of(row, "variant");
 
-        if (its != NULL && name != NULL && strcmp(its, family) == 0 && strcmp(name, variant) == 0)
+        if (its != NULL && name != NULL && strcmp(its, family) == 0 && strcmp(name, variant) == 0) {
             return row;
+        }
     }
     return NULL;
 }
@@ -193,8 +202,9 @@ static const char *model_without(struct gmt_evidence_set *set, const struct gmt_
 {
     char key[128];
 
-    if (without == NULL)
+    if (without == NULL) {
         return set->model;
+    }
     snprintf(key, sizeof(key), "%s:%s", without->family,
              without->reference != NULL ? without->reference : "all");
     if (set->left_key == NULL || strcmp(set->left_key, key) != 0) {
@@ -223,8 +233,9 @@ static unsigned char *unpacked(const char *path, sqlite3_int64 *size)
         if (used == room) {
             unsigned char *grown = sqlite3_realloc64(data, room *= 2);
 
-            if (grown == NULL)
+            if (grown == NULL) {
                 sqlite3_free(data);
+            }
             data = grown;
         }
     }
@@ -243,8 +254,9 @@ static int open_trace(struct gmt_trial *trial, const char *path, char *message, 
     const unsigned flags = SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE;
 
     snprintf(message, bytes, "%s: cannot be read", path);
-    if (data == NULL || sqlite3_open(":memory:", &trial->db) != SQLITE_OK)
+    if (data == NULL || sqlite3_open(":memory:", &trial->db) != SQLITE_OK) {
         return -EIO;
+    }
     return sqlite3_deserialize(trial->db, "main", data, size, size, flags) == SQLITE_OK ? 0 : -EIO;
 }
 
@@ -255,8 +267,9 @@ static int prune(struct gmt_trial *trial, int64_t first_seq, int64_t last_seq, c
     char *error = NULL;
 
     snprintf(sql, sizeof(sql), keep_only, first_seq, last_seq, first_seq, last_seq);
-    if (sqlite3_exec(trial->db, sql, NULL, NULL, &error) == SQLITE_OK)
+    if (sqlite3_exec(trial->db, sql, NULL, NULL, &error) == SQLITE_OK) {
         return 0;
+    }
     snprintf(message, bytes, "%s", error);
     sqlite3_free(error);
     return -EIO;
@@ -274,19 +287,24 @@ int gmt_trial_run(struct gmt_trial *trial, struct gmt_evidence_set *set, const c
 
     *trial = (struct gmt_trial){.db = NULL};
     const char *model = model_without(set, without, message, bytes);
-    if (model == NULL)
+    if (model == NULL) {
         return -EIO;
+    }
     snprintf(path, sizeof(path), "%s/%s", set->directory, trace);
     int rc = open_trace(trial, path, message, bytes);
-    if (rc == 0 && first_seq > 0)
+    if (rc == 0 && first_seq > 0) {
         rc = prune(trial, first_seq, last_seq, message, bytes);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_timeline_load(&trial->timeline, trial->db, message, bytes);
-    if (rc == 0)
+    }
+    if (rc == 0) {
         rc = gmt_model_parse(&trial->model, model, strlen(model), "the calibration", message,
                              bytes);
-    if (rc != 0)
+    }
+    if (rc != 0) {
         return -EIO;
+    }
     trial->model.provenance = gmt_model_judge(&trial->model, trial->timeline.device.name,
                                               trial->timeline.device.uuid);
     trial->report = (struct gmt_report){.arena = &trial->arena, .trace_path = trace};
@@ -322,12 +340,14 @@ const struct gmt_finding *gmt_trial_finding(const struct gmt_trial *trial, const
     const struct gmt_report *report = &trial->report;
 
     for (size_t i = 0; i < report->finding_count; i++) {
-        if (strcmp(report->findings[i].rule, rule) == 0)
+        if (strcmp(report->findings[i].rule, rule) == 0) {
             return &report->findings[i];
+        }
     }
     for (size_t i = 0; i < report->note_count; i++) {
-        if (strcmp(report->notes[i].rule, rule) == 0)
+        if (strcmp(report->notes[i].rule, rule) == 0) {
             return &report->notes[i];
+        }
     }
     return NULL;
 }

@@ -101,10 +101,12 @@ static const struct {
 static void check(CUresult result, const char *what)
 {
     const char *name = "unknown error";
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         return;
-    if (driver.cuGetErrorName != NULL)
+    }
+    if (driver.cuGetErrorName != NULL) {
         driver.cuGetErrorName(result, &name);
+    }
     fprintf(stderr, "driver_api: %s: %s\n", what, name);
     exit(1);
 }
@@ -119,14 +121,16 @@ static void load_driver(int by_getproc)
         fprintf(stderr, "driver_api: %s\n", dlerror());
         exit(1);
     }
-    if (by_getproc)
+    if (by_getproc) {
         *(void **)&get_address = dlsym(library, "cuGetProcAddress_v2");
+    }
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *address = NULL;
-        if (get_address != NULL)
+        if (get_address != NULL) {
             get_address(functions[i].base, &address, functions[i].version, 0, NULL);
-        else
+        } else {
             address = dlsym(library, functions[i].symbol);
+        }
         if (address == NULL) {
             fprintf(stderr, "driver_api: the driver has no %s\n", functions[i].symbol);
             exit(1);
@@ -137,8 +141,9 @@ static void load_driver(int by_getproc)
 
 static void expect(int holds, const char *what)
 {
-    if (holds)
+    if (holds) {
         return;
+    }
     fprintf(stderr, "driver_api: wrong data after %s\n", what);
     exit(1);
 }
@@ -185,15 +190,17 @@ static void send_rows(CUdeviceptr image, size_t pitch)
 /* Mistake: large copies from and to pageable memory. */
 static void send_large(uint32_t *pageable, CUdeviceptr a, CUdeviceptr b, uint32_t round)
 {
-    for (size_t i = 0; i < LARGE_BYTES / sizeof(uint32_t); i++)
+    for (size_t i = 0; i < LARGE_BYTES / sizeof(uint32_t); i++) {
         pageable[i] = (uint32_t)i * 5 + round;
+    }
     CHECK(cuMemcpyHtoD_v2(a, pageable, LARGE_BYTES));
     CHECK(cuMemsetD8_v2(b, 0xff, LARGE_BYTES));
     CHECK(cuMemcpyDtoD_v2(b, a, LARGE_BYTES));
     memset(pageable, 0, LARGE_BYTES);
     CHECK(cuMemcpyDtoH_v2(pageable, b, LARGE_BYTES));
-    for (size_t i = 0; i < LARGE_BYTES / sizeof(uint32_t); i++)
+    for (size_t i = 0; i < LARGE_BYTES / sizeof(uint32_t); i++) {
         expect(pageable[i] == (uint32_t)i * 5 + round, "the large copies");
+    }
 }
 
 /* Returns whether every word was increased by one. */
@@ -210,9 +217,11 @@ static int run_kernel(CUfunction add_one, CUdeviceptr data, uint32_t *pinned, CU
     CHECK(cuMemcpyDtoHAsync_v2(pinned, data, LARGE_BYTES, stream));
     CHECK(cuStreamSynchronize(stream));
     expect(pinned[0] == 41 || pinned[0] == 42, "the asynchronous copies");
-    for (size_t i = 0; i < words; i++)
-        if (pinned[i] != 42)
+    for (size_t i = 0; i < words; i++) {
+        if (pinned[i] != 42) {
             return 0;
+        }
+    }
     return 1;
 }
 
@@ -230,8 +239,9 @@ static int run(long rounds, int strict)
     size_t pitch = 0;
     uint32_t *pageable = malloc(LARGE_BYTES);
     int executed = 1;
-    if (pageable == NULL)
+    if (pageable == NULL) {
         return 1;
+    }
 
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));

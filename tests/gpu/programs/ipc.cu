@@ -150,8 +150,9 @@ static void send_offer(int socket, offer *told, int descriptor)
         header->cmsg_len = CMSG_LEN(sizeof descriptor);
         memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
     }
-    if (sendmsg(socket, &message, 0) != static_cast<ssize_t>(sizeof *told))
+    if (sendmsg(socket, &message, 0) != static_cast<ssize_t>(sizeof *told)) {
         give_up("sendmsg");
+    }
 }
 
 static int receive_offer(int socket, offer *told)
@@ -168,18 +169,21 @@ static int receive_offer(int socket, offer *told)
     message.msg_iovlen = 1;
     message.msg_control = control.space;
     message.msg_controllen = sizeof control.space;
-    if (recvmsg(socket, &message, MSG_WAITALL) != static_cast<ssize_t>(sizeof *told))
+    if (recvmsg(socket, &message, MSG_WAITALL) != static_cast<ssize_t>(sizeof *told)) {
         give_up("recvmsg");
+    }
     const cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (header != nullptr && header->cmsg_type == SCM_RIGHTS)
+    if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
         memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
+    }
     return descriptor;
 }
 
 static void say(int socket, char word)
 {
-    if (write(socket, &word, 1) != 1)
+    if (write(socket, &word, 1) != 1) {
         give_up("write");
+    }
 }
 
 static char hear(int socket)
@@ -203,8 +207,9 @@ static bool offer_ipc(int socket, shared_memory *memory)
     CHECK(cudaMalloc(&memory->address, BYTES));
     if (cudaIpcGetMemHandle(&told.handle, memory->address) == cudaSuccess) {
         send_offer(socket, &told, -1);
-        if (hear(socket) == 'y')
+        if (hear(socket) == 'y') {
             return true;
+        }
     }
     (void)cudaGetLastError(); /* refused: that is no error here */
     CHECK(cudaFree(memory->address));
@@ -282,10 +287,11 @@ static int worker(int socket, unsigned rounds)
         check_words("worker", host, round);
         say(socket, 'd');
     }
-    if (memory.kind == OFFER_IPC)
+    if (memory.kind == OFFER_IPC) {
         CHECK(cudaIpcCloseMemHandle(memory.address));
-    else
+    } else {
         unmap(&memory);
+    }
     CHECK(cudaFree(own));
     free(host);
     say(socket, 'c');
@@ -298,8 +304,9 @@ static int owner(int socket, unsigned rounds, bool try_ipc, shared_memory *memor
     timespec began, ended;
 
     CHECK(cudaFree(nullptr));
-    if (!try_ipc || !offer_ipc(socket, memory))
+    if (!try_ipc || !offer_ipc(socket, memory)) {
         offer_descriptor(socket, memory);
+    }
     unsigned *buffer = static_cast<unsigned *>(memory->address);
     clock_gettime(CLOCK_MONOTONIC, &began);
     for (unsigned round = 0; round < rounds; round++) {
@@ -315,10 +322,11 @@ static int owner(int socket, unsigned rounds, bool try_ipc, shared_memory *memor
             1e3 * static_cast<double>(ended.tv_sec - began.tv_sec) +
                 1e-6 * static_cast<double>(ended.tv_nsec - began.tv_nsec));
     hear(socket); /* the worker has let go of the memory */
-    if (memory->kind == OFFER_IPC)
+    if (memory->kind == OFFER_IPC) {
         CHECK(cudaFree(memory->address));
-    else
+    } else {
         unmap(memory);
+    }
     free(host);
     return 0;
 }
@@ -330,14 +338,17 @@ int main(int argc, char **argv)
     shared_memory memory = {};
     int sockets[2], status = 0;
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) != 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) != 0) {
         give_up("socketpair");
+    }
     const pid_t child = fork(); /* before any call of CUDA */
-    if (child < 0)
+    if (child < 0) {
         give_up("fork");
+    }
     close(sockets[child == 0 ? 0 : 1]);
-    if (child == 0)
+    if (child == 0) {
         return worker(sockets[1], static_cast<unsigned>(rounds));
+    }
     const int result = owner(sockets[0], static_cast<unsigned>(rounds), try_ipc, &memory);
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         fprintf(stderr, "ipc: the worker failed\n");

@@ -51,8 +51,9 @@ static void load_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
 
-    if (library == NULL)
+    if (library == NULL) {
         fail("dlopen(libcuda.so.1)", 0);
+    }
 #define LOOK_UP(name) \
     cu.name = (__typeof__(cu.name))dlsym(library, #name); \
     if (cu.name == NULL) \
@@ -68,8 +69,9 @@ static CUmodule load_module(void)
     CUmodule module;
     char *ptx = access_ptx();
 
-    if (ptx == NULL)
+    if (ptx == NULL) {
         fail("access_ptx", 0);
+    }
     DO(cuInit, 0);
     DO(cuDeviceGet, &device, 0);
     DO(cuDevicePrimaryCtxRetain, &context, device);
@@ -90,16 +92,18 @@ static void launch(CUmodule module, CUdeviceptr buffer, const struct access_patt
     memcpy(params.table, pattern->offset, sizeof params.table);
     snprintf(name, sizeof name, "%s_w%u", access_kernel_names[pattern->kernel], pattern->width);
     DO(cuModuleGetFunction, &function, module, name);
-    if (pattern->kernel == ACCESS_CONST)
+    if (pattern->kernel == ACCESS_CONST) {
         DO(cuMemcpyHtoD_v2, buffer, pattern->offset, sizeof pattern->offset);
+    }
     DO(cuLaunchKernel, function, blocks, 1, 1, ACCESS_LANES, 1, 1, 0, NULL, arguments, NULL);
 }
 
 static void list(const struct access_pattern *patterns, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         printf("%zu %s_w%u %s\n", i, access_kernel_names[patterns[i].kernel], patterns[i].width,
                patterns[i].name);
+    }
 }
 
 int main(int argc, char **argv)
@@ -110,22 +114,27 @@ int main(int argc, char **argv)
     CUdeviceptr buffer;
 
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--list") == 0)
+        if (strcmp(argv[i], "--list") == 0) {
             return list(patterns, count), 0;
-        if (strcmp(argv[i], "--ptx") == 0)
+        }
+        if (strcmp(argv[i], "--ptx") == 0) {
             return fputs(access_ptx(), stdout) < 0;
-        if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
+        }
+        if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
             rounds = (unsigned)strtoul(argv[++i], NULL, 10);
-        else
+        } else {
             return fprintf(stderr, "usage: access_probe [--rounds N] [--list] [--ptx]\n"), 2;
+        }
     }
     load_driver();
     CUmodule module = load_module();
     DO(cuMemAlloc_v2, &buffer, ACCESS_BUFFER_BYTES);
     DO(cuMemsetD8_v2, buffer, 0, ACCESS_BUFFER_BYTES);
-    for (unsigned r = 0; r < rounds; r++)
-        for (size_t i = 0; i < count; i++)
+    for (unsigned r = 0; r < rounds; r++) {
+        for (size_t i = 0; i < count; i++) {
             launch(module, buffer, &patterns[i], (unsigned)i + 1);
+        }
+    }
     DO(cuCtxSynchronize);
     printf("%zu patterns, %u rounds\n", count, rounds);
     return 0;

@@ -15,11 +15,13 @@ static int read_columns(char *rest, struct access_fixture *fixture)
 
     for (size_t k = 0; kernel != NULL && k < ACCESS_KERNELS; k++) {
         struct access_columns *columns = &fixture->columns[k];
-        if (strcmp(kernel, access_kernel_names[k]) != 0)
+        if (strcmp(kernel, access_kernel_names[k]) != 0) {
             continue;
+        }
         for (const char *word; (word = strtok_r(NULL, " ", &save)) != NULL; columns->count++) {
-            if (columns->count == ACCESS_MAX_COLUMNS)
+            if (columns->count == ACCESS_MAX_COLUMNS) {
                 return -EINVAL;
+            }
             snprintf(columns->name[columns->count], sizeof columns->name[0], "%s", word);
         }
         return 0;
@@ -36,13 +38,15 @@ static int read_row(char *line, struct access_fixture *fixture)
     const char *pattern = strtok_r(NULL, " ", &save);
     size_t column = 0;
 
-    if (pattern == NULL || fixture->count == ACCESS_MAX_PATTERNS)
+    if (pattern == NULL || fixture->count == ACCESS_MAX_PATTERNS) {
         return -EINVAL;
+    }
     snprintf(row->kernel, sizeof row->kernel, "%s", kernel);
     snprintf(row->pattern, sizeof row->pattern, "%s", pattern);
     for (const char *word; (word = strtok_r(NULL, " ", &save)) != NULL; column++) {
-        if (column == ACCESS_MAX_COLUMNS)
+        if (column == ACCESS_MAX_COLUMNS) {
             return -EINVAL;
+        }
         row->value[column] = strcmp(word, "-") == 0 ? ACCESS_NOT_MEASURED : strtod(word, NULL);
     }
     fixture->count++;
@@ -56,15 +60,17 @@ int access_fixture_read(const char *path, struct access_fixture *fixture)
     int error = 0;
     FILE *file = fopen(path, "re");
 
-    if (file == NULL)
+    if (file == NULL) {
         return -errno;
+    }
     memset(fixture, 0, sizeof *fixture);
     while (error == 0 && fgets(line, sizeof line, file) != NULL) {
         line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, heading, sizeof heading - 1) == 0)
+        if (strncmp(line, heading, sizeof heading - 1) == 0) {
             error = read_columns(line + sizeof heading - 1, fixture);
-        else if (line[0] != '#')
+        } else if (line[0] != '#') {
             error = read_row(line, fixture);
+        }
     }
     fclose(file);
     return error;
@@ -75,8 +81,10 @@ double access_reading_of(const struct access_fixture *fixture, enum access_kerne
 {
     const struct access_columns *columns = &fixture->columns[kernel];
 
-    for (size_t i = 0; i < columns->count; i++)
-        if (strcmp(columns->name[i], metric) == 0)
+    for (size_t i = 0; i < columns->count; i++) {
+        if (strcmp(columns->name[i], metric) == 0) {
             return fixture->rows[index].value[i];
+        }
+    }
     return ACCESS_NOT_MEASURED;
 }

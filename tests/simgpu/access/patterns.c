@@ -83,8 +83,9 @@ static uint32_t scatter(uint32_t element, uint32_t seed)
 {
     uint32_t state = seed + 7919 * (element + 1);
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         next_number(&state);
+    }
     return state % 256;
 }
 
@@ -204,10 +205,12 @@ static int is_listed(const char *const *list, size_t room, const char *name)
 {
     for (size_t i = 0; i < room && list[i] != NULL; i++) {
         const char *a = list[i], *b = name;
-        while (*a != '\0' && *a == *b)
+        while (*a != '\0' && *a == *b) {
             a++, b++;
-        if (*a == *b)
+        }
+        if (*a == *b) {
             return 1;
+        }
     }
     return 0;
 }
@@ -233,15 +236,20 @@ size_t access_patterns(struct access_pattern *patterns)
 {
     size_t count = 0;
 
-    for (size_t p = 0; p < sizeof plans / sizeof plans[0]; p++)
-        for (unsigned log = 0; log < 5; log++)
-            for (size_t s = 0; s < SHAPES; s++)
+    for (size_t p = 0; p < sizeof plans / sizeof plans[0]; p++) {
+        for (unsigned log = 0; log < 5; log++) {
+            for (size_t s = 0; s < SHAPES; s++) {
                 for (size_t m = 0; m < plans[p].masks; m++) {
                     const int wanted = m == 0 ? plans[p].shapes[0] == NULL ||
                                                     is_listed(plans[p].shapes, 16, shapes[s].name)
                                               : is_listed(plans[p].masked, 8, shapes[s].name);
-                    if ((plans[p].widths >> log & 1) != 0 && wanted && count < ACCESS_MAX_PATTERNS)
+                    if ((plans[p].widths >> log & 1) != 0 && wanted &&
+                        count < ACCESS_MAX_PATTERNS) {
                         add(&patterns[count++], plans[p].kernel, 1u << log, &shapes[s], m);
+                    }
                 }
+            }
+        }
+    }
     return count;
 }

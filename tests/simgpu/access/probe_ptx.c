@@ -31,10 +31,12 @@ static void begin(FILE *out, enum access_kernel kernel, const struct spelling *s
             "    .reg .pred %%p<4>;\n    .reg .b32 %%r<10>;\n    .reg .b64 %%d<10>;\n"
             "    .reg .%s %%v<4>;\n    .reg .%s %%w<4>;\n",
             access_kernel_names[kernel], s->width, s->reg, s->reg);
-    if (kernel == ACCESS_MEMORY || kernel == ACCESS_ATOMIC || kernel == ACCESS_ASYNC)
+    if (kernel == ACCESS_MEMORY || kernel == ACCESS_ATOMIC || kernel == ACCESS_ASYNC) {
         fputs("    .shared .align 16 .b8 tile[20480];\n", out);
-    if (kernel == ACCESS_LOCAL)
+    }
+    if (kernel == ACCESS_LOCAL) {
         fputs("    .local .align 16 .b8 own[1024];\n", out);
+    }
     fputs("    ld.param.u64 %d1, [buffer];\n"
           "    cvta.to.global.u64 %d1, %d1;\n"
           "    mov.u32 %r1, %tid.x;\n"
@@ -51,8 +53,9 @@ static void begin(FILE *out, enum access_kernel kernel, const struct spelling *s
           "    ld.param.u32 %r7, [never];\n"
           "    setp.ne.u32 %p2, %r7, 0;\n",
           out);
-    for (unsigned k = 0; k < s->registers; k++)
+    for (unsigned k = 0; k < s->registers; k++) {
         fprintf(out, "    mov.%s %%v%u, 0;\n    mov.%s %%w%u, 0;\n", s->reg, k, s->reg, k);
+    }
 }
 
 static void memory_kernel(FILE *out, const struct spelling *s)
@@ -132,8 +135,9 @@ static void const_kernel(FILE *out, const struct spelling *s)
             "    mov.u64 %%d6, fixed;\n"
             "    add.s64 %%d6, %%d6, %%d4;\n",
             s->width, s->reg);
-    for (unsigned k = 0; k < s->registers; k++)
+    for (unsigned k = 0; k < s->registers; k++) {
         fprintf(out, "    mov.%s %%v%u, 0;\n", s->reg, k);
+    }
     fprintf(out,
             "    @%%p1 ld.const.%s %s, [%%d6];\n"
             "    @%%p2 st.global.%s [%%d1+%u], %s;\n"
@@ -165,14 +169,16 @@ char *access_ptx(void)
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
 
-    if (out == NULL)
+    if (out == NULL) {
         return NULL;
+    }
     fputs(".version 7.0\n.target sm_80\n.address_size 64\n.const .align 16 .b8 fixed[16384];\n",
           out);
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         memory_kernel(out, &spellings[i]);
-        if (spellings[i].integer != NULL)
+        if (spellings[i].integer != NULL) {
             atomic_kernel(out, &spellings[i]);
+        }
         local_kernel(out, &spellings[i]);
         if (spellings[i].width >= 4) {
             const_kernel(out, &spellings[i]);

@@ -13,13 +13,15 @@ int device_counts_begin(void)
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     simgpu_interface_function function = NULL;
 
-    if (library == NULL)
+    if (library == NULL) {
         return -ENODEV;
+    }
     *(void **)&function = dlsym(library, SIMGPU_INTERFACE_SYMBOL);
     interface = function != NULL ? function() : NULL;
     if (interface == NULL || interface->version != SIMGPU_INTERFACE_VERSION ||
-        interface->bytes != sizeof(*interface))
+        interface->bytes != sizeof(*interface)) {
         return -ENODEV;
+    }
     interface->count(1);
     return 0;
 }
@@ -41,8 +43,9 @@ static void add_site(struct sim_site_counts *sum, const struct sim_site_counts *
     sum->wavefronts += site->wavefronts;
     sum->ideal_wavefronts += site->ideal_wavefronts;
     sum->addresses += site->addresses;
-    if (site->max_degree > sum->max_degree)
+    if (site->max_degree > sum->max_degree) {
         sum->max_degree = site->max_degree;
+    }
 }
 
 int device_counts_take(struct device_counts *counts)
@@ -52,8 +55,9 @@ int device_counts_take(struct device_counts *counts)
     const struct sim_site_info *sites = interface->last_sites(&site_count);
 
     memset(counts, 0, sizeof(*counts));
-    if (last == NULL || sites == NULL || site_count != last->site_count)
+    if (last == NULL || sites == NULL || site_count != last->site_count) {
         return -ENODATA;
+    }
     for (size_t i = 0; i < last->site_count; i++) {
         const struct sim_site_counts *site = &last->sites[i];
         const unsigned kind = site->kind < SIM_SITE_KINDS ? site->kind : SIM_SITE_OTHER;

@@ -46,8 +46,9 @@ template <unsigned bytes> static __global__ void k_field(const record<bytes> *in
 /* A row per block, without the last warp where it is not full. */
 static __global__ void k_rows(const float *in, float *out, unsigned width)
 {
-    for (unsigned x = threadIdx.x; x < width / 32 * 32; x += blockDim.x)
+    for (unsigned x = threadIdx.x; x < width / 32 * 32; x += blockDim.x) {
         out[blockIdx.x * blockDim.x + threadIdx.x] = in[(size_t)blockIdx.x * width + x];
+    }
 }
 
 static __global__ void k_pattern(const float *in, float *out, int which)
@@ -59,8 +60,9 @@ static __global__ void k_pattern(const float *in, float *out, int which)
                            : which == PAIRS    ? lane / 2
                                                : lane);
 
-    if ((which == HALF && lane >= 16) || (which == ONE && lane != 5))
+    if ((which == HALF && lane >= 16) || (which == ONE && lane != 5)) {
         return;
+    }
     out[i] = in[at];
 }
 
@@ -101,8 +103,9 @@ static __global__ void k_words(float *out, unsigned stride)
 {
     __shared__ volatile float words[32 * 33];
 
-    for (unsigned i = threadIdx.x; i < 32 * 33; i += 32)
+    for (unsigned i = threadIdx.x; i < 32 * 33; i += 32) {
         words[i] = (float)i;
+    }
     __syncthreads();
     out[threadIdx.x] = words[threadIdx.x * stride];
 }
@@ -120,11 +123,13 @@ template <unsigned row> static __global__ void k_tile(float *out)
 {
     __shared__ float tile[32][row];
 
-    for (unsigned y = 0; y < 32; y++)
+    for (unsigned y = 0; y < 32; y++) {
         tile[y][threadIdx.x] = (float)y;
+    }
     __syncthreads();
-    for (unsigned x = 0; x < 32; x++)
+    for (unsigned x = 0; x < 32; x++) {
         out[x * 32 + threadIdx.x] = tile[threadIdx.x][x];
+    }
 }
 
 static void words(unsigned stride)
@@ -183,10 +188,12 @@ static bool launched(const char *name, const std::function<void()> &launch, devi
 
     launch();
     status = cudaGetLastError();
-    if (status == cudaSuccess)
+    if (status == cudaSuccess) {
         status = cudaDeviceSynchronize();
-    if (status == cudaSuccess && device_counts_take(counts) == 0)
+    }
+    if (status == cudaSuccess && device_counts_take(counts) == 0) {
         return true;
+    }
     printf("%s: %s\n", name, status != cudaSuccess ? cudaGetErrorString(status) : "no counts");
     return false;
 }
@@ -201,8 +208,9 @@ static bool check_global(const global_row &row)
 {
     device_counts counts;
 
-    if (!launched(row.name, row.launch, &counts))
+    if (!launched(row.name, row.launch, &counts)) {
         return false;
+    }
     const sim_site_counts &site = counts.kind[row.kind];
     double requests = (double)site.requests;
     double efficiency = 100 * (double)site.bytes / (32 * (double)site.sectors);
@@ -221,8 +229,9 @@ static bool check_shared(const shared_row &row)
 {
     device_counts counts;
 
-    if (!launched(row.name, row.launch, &counts))
+    if (!launched(row.name, row.launch, &counts)) {
         return false;
+    }
     const sim_site_counts &site = counts.kind[SIM_SITE_SHARED_LOAD];
     bool ok = exactly(site.wavefronts, site.requests, row.wavefronts) &&
               exactly(site.ideal_wavefronts, site.requests, row.ideal) &&

@@ -37,14 +37,16 @@ static int read_measured(const char *path)
     FILE *file = fopen(path, "r");
     char line[256];
 
-    if (file == NULL)
+    if (file == NULL) {
         return -errno;
+    }
     while (fgets(line, sizeof(line), file) != NULL && measured_count < MEASURED_MOST) {
         struct measured *row = &measured[measured_count];
 
         if (line[0] != '#' &&
-            sscanf(line, "%47s %*s %47s %lf", row->variant, row->metric, &row->value) == 3)
+            sscanf(line, "%47s %*s %47s %lf", row->variant, row->metric, &row->value) == 3) {
             measured_count++;
+        }
     }
     fclose(file);
     return measured_count > 0 ? 0 : -ENODATA;
@@ -56,10 +58,12 @@ static double measured_value(const char *variant, const char *metric)
     double value = NAN;
 
     for (size_t i = 0; i < measured_count; i++) {
-        if (strcmp(measured[i].variant, variant) != 0)
+        if (strcmp(measured[i].variant, variant) != 0) {
             continue;
-        if (strcmp(measured[i].metric, metric) == 0)
+        }
+        if (strcmp(measured[i].metric, metric) == 0) {
             return measured[i].value;
+        }
         value = 0;
     }
     return value;
@@ -106,8 +110,9 @@ static const struct difference {
 static const struct difference *explained(const char *variant, const char *metric)
 {
     for (const struct difference *row = differences; row->variant != NULL; row++) {
-        if (strcmp(row->variant, variant) == 0 && strcmp(row->metric, metric) == 0)
+        if (strcmp(row->variant, variant) == 0 && strcmp(row->metric, metric) == 0) {
             return row;
+        }
     }
     return NULL;
 }
@@ -130,8 +135,9 @@ static unsigned check_totals(const char *name, const struct gmt_variant_work *wo
     unsigned wrong = 0;
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if ((double)rows[i].got == rows[i].wanted)
+        if ((double)rows[i].got == rows[i].wanted) {
             continue;
+        }
         printf("  %s %s: %" PRIu64 " counted, %.0f by the launch's shape\n", name, rows[i].what,
                rows[i].got, rows[i].wanted);
         wrong++;
@@ -146,12 +152,14 @@ static unsigned check_ratio(const char *name, const char *metric, const char *pe
     const struct difference *difference = explained(name, metric);
     bool same;
 
-    if (isnan(value)) /* the variant was not recorded */
+    if (isnan(value)) { /* the variant was not recorded */
         return 0;
+    }
     /* Equal ratios: no division, so that whole numbers compare exactly. */
     same = (of > 0) == (requests > 0) && (double)count * of == value * (double)requests;
-    if (same && difference == NULL)
+    if (same && difference == NULL) {
         return 0;
+    }
     printf("  %s %s per request: %g counted, %g on the GPU%s%s\n", name, metric,
            requests > 0 ? (double)count / (double)requests : 0.0, of > 0 ? value / of : 0.0,
            same ? ": no difference where differences.def has one" : "",
@@ -193,8 +201,9 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, struct dim3 grid, str
                                                    stream);
     struct device_counts one;
 
-    if (status == cudaSuccess && device_counts_take(&one) == 0)
+    if (status == cudaSuccess && device_counts_take(&one) == 0) {
         device_counts_add(&counted, &one);
+    }
     return status;
 }
 
@@ -207,8 +216,9 @@ cudaError_t __wrap_cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
 
 int gmt_bench_check(struct gmt_bench *bench, cudaError_t status, const char *what)
 {
-    if (status == cudaSuccess)
+    if (status == cudaSuccess) {
         return 0;
+    }
     (void)snprintf(bench->error, sizeof(bench->error), "%.*s: %s", (int)strcspn(what, "("), what,
                    cudaGetErrorString(status));
     return -EIO;
@@ -241,13 +251,15 @@ static int run_variant(struct gmt_bench *bench, const struct gmt_family *family,
 
     (void)snprintf(name, sizeof(name), "%s:%s", variant->family, variant->name);
     rc = family->work(bench, variant, &work);
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     memset(&counted, 0, sizeof(counted));
     graphs = 0;
     rc = family->launch(bench, variant);
-    if (rc != 0)
+    if (rc != 0) {
         goto out;
+    }
     GMT_TRY(bench, cudaDeviceSynchronize());
     if (graphs > 0) {
         printf("%-32s launched, not counted: a graph\n", name);
@@ -271,8 +283,9 @@ static unsigned run_family(struct gmt_bench *bench, const struct gmt_family *fam
         wrong++;
     }
     for (size_t i = 0; i < gmt_variant_count; i++) {
-        if (strcmp(gmt_variants[i].family, family->name) != 0)
+        if (strcmp(gmt_variants[i].family, family->name) != 0) {
             continue;
+        }
         wrong += run_variant(bench, family, &gmt_variants[i]) != 0;
         ++*variants;
     }
@@ -296,8 +309,9 @@ int main(int argc, char **argv)
         fputs("reference: the device in use is not the software device\n", stderr);
         return 1;
     }
-    for (size_t i = 0; i < gmt_family_count; i++)
+    for (size_t i = 0; i < gmt_family_count; i++) {
         wrong += run_family(&bench, gmt_families[i], &variants);
+    }
     printf("%u variants, %u failures, %zu values of a GPU at hand\n", variants, wrong,
            measured_count);
     cudaFree(bench.arena);

@@ -40,8 +40,9 @@ static struct {
 static const char *named(CUresult result)
 {
     const char *name = NULL;
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         return NULL;
+    }
     call_cuGetErrorName(result, &name);
     return name ? name : "an error without a name";
 }
@@ -56,8 +57,9 @@ static const char *named(CUresult result)
 const char *device_open(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    if (!library) {
         return "no libcuda.so.1";
+    }
 #define LOOK_UP(name, symbol) \
     *(void **)&call_##symbol = dlsym(library, #symbol); \
     if (!call_##symbol) \
@@ -90,8 +92,9 @@ static const char *launch(CUmodule module, const struct form *form, struct resul
     CUfunction function;
     void *arguments[] = {&buffers.out, &buffers.in};
     for (unsigned thread = 0; thread < VECTOR_THREADS; thread++) {
-        for (unsigned i = 0; i < form_sources(form); i++)
+        for (unsigned i = 0; i < form_sources(form); i++) {
             buffers.host[i * VECTOR_THREADS + thread] = input_value(form->sources[i], i, thread);
+        }
         buffers.host[VECTOR_MAX_SOURCES * VECTOR_THREADS + thread] = input_guard(thread);
     }
     TRY(call_cuMemcpyHtoD_v2(buffers.in, buffers.host, IN_VALUES * sizeof(uint64_t)));
@@ -108,8 +111,9 @@ const char *device_run(const struct form *form, struct results *results)
 {
     char text[16384];
     CUmodule module;
-    if (!kernel_text(form, text, sizeof(text)))
+    if (!kernel_text(form, text, sizeof(text))) {
         return "the kernel's text is too long";
+    }
     TRY(call_cuModuleLoadData(&module, text));
     const char *error = launch(module, form, results);
     call_cuModuleUnload(module);

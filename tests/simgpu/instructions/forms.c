@@ -34,8 +34,9 @@ static bool list_add(struct list *list, unsigned row, const char *text)
     if (list->count == list->room) {
         size_t room = list->room ? list->room * 2 : 256;
         struct form *forms = realloc(list->forms, room * sizeof(*forms));
-        if (!forms)
+        if (!forms) {
             return false;
+        }
         list->forms = forms;
         list->room = room;
     }
@@ -54,16 +55,18 @@ static bool list_add(struct list *list, unsigned row, const char *text)
 static bool expand(struct list *list, unsigned row, const char *text)
 {
     const char *open = strchr(text, '<');
-    if (!open)
+    if (!open) {
         return list_add(list, row, text);
+    }
     const char *close = strchr(open, '>');
     for (const char *word = open + 1; word <= close;) {
         size_t length = strcspn(word, ",>");
         char next[160];
         snprintf(next, sizeof(next), "%.*s%.*s%s", (int)(open - text), text, (int)length, word,
                  close + 1);
-        if (!expand(list, row, next))
+        if (!expand(list, row, next)) {
             return false;
+        }
         word += length + 1;
     }
     return true;

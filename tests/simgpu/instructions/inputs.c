@@ -104,18 +104,23 @@ static uint64_t narrow(char letter, uint64_t value)
 uint64_t input_value(char letter, unsigned operand, unsigned thread)
 {
     uint64_t random = mix((uint64_t)thread << 8 | operand);
-    if (letter == 'p' || letter == 'z')
+    if (letter == 'p' || letter == 'z') {
         return narrow(letter, random);
-    if (letter == 's') /* selectors: half of them only small ones */
+    }
+    if (letter == 's') { /* selectors: half of them only small ones */
         return thread % 2 ? random & 3 : random & 0xffff;
-    if (letter == 'y')
+    }
+    if (letter == 'y') {
         return PICK(shifts, random % 100);
-    if (thread < 1024) /* every pair; a third operand mixed in */
+    }
+    if (thread < 1024) { /* every pair; a third operand mixed in */
         return narrow(letter, special_value(letter, operand == 0   ? thread % 32
                                                     : operand == 1 ? thread / 32
                                                                    : (unsigned)(random % 97)));
-    if (thread % 3 == 0)
+    }
+    if (thread % 3 == 0) {
         return narrow(letter, special_value(letter, (unsigned)(random % 97)));
+    }
     return narrow(letter, random_value(letter, random, thread));
 }
 

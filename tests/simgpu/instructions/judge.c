@@ -25,23 +25,27 @@ uint64_t results_hash(const struct form *form, const struct results *results)
 
 static uint64_t fill_of(char letter)
 {
-    if (letter == 'p')
+    if (letter == 'p') {
         return 1;
-    if (strchr("heg", letter))
+    }
+    if (strchr("heg", letter)) {
         return VECTOR_TARGET_FILL >> 48;
+    }
     return strchr("ld", letter) ? VECTOR_TARGET_FILL : VECTOR_TARGET_FILL >> 32;
 }
 
 int results_guard_fault(const struct form *form, const struct results *results)
 {
-    if (form->judgement == JUDGE_WARP || form->judgement == JUDGE_PLAIN)
+    if (form->judgement == JUDGE_WARP || form->judgement == JUDGE_PLAIN) {
         return -1;
+    }
     for (unsigned target = 0; target < form_targets(form); target++) {
         for (unsigned thread = 0; thread < VECTOR_THREADS; thread++) {
             uint64_t expected = input_guard(thread) ? results->value[0][target][thread]
                                                     : fill_of(form->targets[target]);
-            if (results->value[1][target][thread] != expected)
+            if (results->value[1][target][thread] != expected) {
                 return (int)thread;
+            }
         }
     }
     return -1;
@@ -126,12 +130,15 @@ static bool judge_part(const struct form *form, unsigned thread, unsigned part, 
                         : 0;
     long double hardware = value_of(letter, recorded, part), ours = value_of(letter, actual, part);
     long double truth = truth_of(form->row, a, b);
-    if (isnan(hardware))
+    if (isnan(hardware)) {
         return isnan(ours);
-    if (hardware == 0 || isinf(hardware))
+    }
+    if (hardware == 0 || isinf(hardware)) {
         return ours == hardware && signbit(ours) == signbit(hardware);
-    if (isnan(truth)) /* no error is stated: near the hardware's value */
+    }
+    if (isnan(truth)) { /* no error is stated: near the hardware's value */
         return fabsl(ours - hardware) <= fmaxl(fabsl(hardware), 1) * 0x1p-7L;
+    }
     return fabsl(ours - truth) <=
            least_of(letter) + form->bound * (form->judgement == JUDGE_RELATIVE ? fabsl(truth) : 1);
 }
@@ -140,8 +147,9 @@ bool judge(const struct form *form, unsigned thread, uint64_t actual, uint64_t r
 {
     unsigned parts = strchr("EG", form->targets[0]) ? 2 : 1;
     for (unsigned part = 0; part < parts; part++) {
-        if (!judge_part(form, thread, part, actual, recorded))
+        if (!judge_part(form, thread, part, actual, recorded)) {
             return false;
+        }
     }
     return true;
 }

@@ -23,11 +23,13 @@ static void print_values(const struct form *form)
 {
     for (unsigned thread = 0; thread < VECTOR_THREADS; thread++) {
         printf("%u:", thread);
-        for (unsigned i = 0; i < form_sources(form); i++)
+        for (unsigned i = 0; i < form_sources(form); i++) {
             printf(" %" PRIx64, input_value(form->sources[i], i, thread));
+        }
         printf(" ->");
-        for (unsigned i = 0; i < form_targets(form); i++)
+        for (unsigned i = 0; i < form_targets(form); i++) {
             printf(" %" PRIx64, results.value[0][i][thread]);
+        }
         printf("\n");
     }
 }
@@ -36,10 +38,12 @@ static void print_record(const struct form *form)
 {
     int fault = results_guard_fault(form, &results);
     printf("%s\t%016" PRIx64, form->text, results_hash(form, &results));
-    if (fault >= 0)
+    if (fault >= 0) {
         printf(GUARD_FAULT "%d", fault);
-    for (unsigned i = 0; form_is_approximate(form) && i < VECTOR_APPROXIMATE_THREADS; i++)
+    }
+    for (unsigned i = 0; form_is_approximate(form) && i < VECTOR_APPROXIMATE_THREADS; i++) {
         printf("%c%" PRIx64, i ? ' ' : '\t', results.value[0][0][i]);
+    }
     printf("\n");
 }
 
@@ -48,10 +52,12 @@ static void print_record(const struct form *form)
 static bool compare_guard(const struct form *form, char **text)
 {
     int fault = results_guard_fault(form, &results), recorded = -1;
-    if (strncmp(*text, GUARD_FAULT, strlen(GUARD_FAULT)) == 0)
+    if (strncmp(*text, GUARD_FAULT, strlen(GUARD_FAULT)) == 0) {
         recorded = (int)strtol(*text + strlen(GUARD_FAULT), text, 10);
-    if (fault < 0 || fault == recorded)
+    }
+    if (fault < 0 || fault == recorded) {
         return true;
+    }
     printf("%s: guard ignored by thread %d\n", form->text, fault);
     return false;
 }
@@ -61,8 +67,9 @@ static bool compare_guard(const struct form *form, char **text)
 static bool compare_value(const struct form *form, unsigned thread, uint64_t recorded)
 {
     uint64_t actual = results.value[0][0][thread];
-    if (actual == recorded || judge(form, thread, actual, recorded))
+    if (actual == recorded || judge(form, thread, actual, recorded)) {
         return true;
+    }
     printf("%s: thread %u, input %" PRIx64 ": %" PRIx64 ", recorded %" PRIx64 "\n", form->text,
            thread, input_value(form->sources[0], 0, thread), actual, recorded);
     return false;
@@ -78,8 +85,9 @@ static bool compare(const struct form *form, const char *error, char *line)
         return false;
     }
     char *text = line + length + 1;
-    if (text[0] == '!')
+    if (text[0] == '!') {
         return true; /* the recorded device refused it: nothing to compare with */
+    }
     if (error) {
         printf("%s: %s\n", form->text, error);
         return false;
@@ -93,8 +101,9 @@ static bool compare(const struct form *form, const char *error, char *line)
         }
         return same;
     }
-    for (unsigned i = 0; same && i < VECTOR_APPROXIMATE_THREADS; i++)
+    for (unsigned i = 0; same && i < VECTOR_APPROXIMATE_THREADS; i++) {
         same = compare_value(form, i, strtoull(text, &text, 16));
+    }
     return same;
 }
 
@@ -128,10 +137,11 @@ static void record_all(const struct form *forms, size_t count)
     printf("# ptx_vectors on %s, driver for CUDA %d.%d\n", name, driver / 1000, driver % 1000 / 10);
     for (size_t i = 0; i < count; i++) {
         const char *error = device_run(&forms[i], &results);
-        if (error)
+        if (error) {
             printf("%s\t! %s\n", forms[i].text, error);
-        else
+        } else {
             print_record(&forms[i]);
+        }
     }
 }
 
@@ -139,16 +149,18 @@ static int show(const struct form *form, bool kernel)
 {
     char text[16384];
     if (kernel) {
-        if (!kernel_text(form, text, sizeof(text)))
+        if (!kernel_text(form, text, sizeof(text))) {
             return 1;
+        }
         fputs(text, stdout);
         return 0;
     }
     const char *error = device_run(form, &results);
-    if (error)
+    if (error) {
         printf("%s\t! %s\n", form->text, error);
-    else
+    } else {
         print_values(form);
+    }
     return error != NULL;
 }
 
@@ -157,10 +169,12 @@ static int show_named(const struct form *forms, size_t count, char **names, bool
     int status = 0;
     for (; *names; names++) {
         size_t i = 0;
-        while (i < count && strcmp(forms[i].text, *names) != 0)
+        while (i < count && strcmp(forms[i].text, *names) != 0) {
             i++;
-        if (i == count)
+        }
+        if (i == count) {
             fprintf(stderr, "ptx_vectors: no form \"%s\" (--list)\n", *names);
+        }
         status |= i == count || show(&forms[i], kernel);
     }
     return status;
@@ -171,8 +185,9 @@ int main(int argc, char **argv)
     size_t count;
     const char *option = argc > 1 ? argv[1] : "";
     struct form *forms = forms_all(&count);
-    if (!forms)
+    if (!forms) {
         return 1;
+    }
     int status = 0;
     bool needs_device = strcmp(option, "--list") != 0 && strcmp(option, "--kernel") != 0;
     const char *error = needs_device ? device_open() : NULL;
@@ -180,8 +195,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "ptx_vectors: %s\n", error);
         status = 77;
     } else if (strcmp(option, "--list") == 0) {
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             printf("%s\n", forms[i].text);
+        }
     } else if (strcmp(option, "--values") == 0 || strcmp(option, "--kernel") == 0) {
         status = show_named(forms, count, argv + 2, option[2] == 'k');
     } else if (strcmp(option, "--compare") == 0) {

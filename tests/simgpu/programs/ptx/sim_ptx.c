@@ -45,10 +45,12 @@ static unsigned failures;
 
 static void check(int line, int good, const char *what)
 {
-    if (good)
+    if (good) {
         return;
-    if (failures++ >= SHOWN)
+    }
+    if (failures++ >= SHOWN) {
         return;
+    }
     fprintf(stderr, "sim_ptx: line %d: %s\n", line, what);
 }
 
@@ -59,8 +61,9 @@ static int look_up(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
 
-    if (library == NULL)
+    if (library == NULL) {
         return -1;
+    }
 #define FUNCTION(name, symbol) \
     if ((*(void **)&p_##name = dlsym(library, #symbol)) == NULL) \
         return -1;
@@ -75,8 +78,9 @@ static char *read_text(const char *path)
     char *text = NULL;
     long bytes;
 
-    if (file == NULL)
+    if (file == NULL) {
         return NULL;
+    }
     if (fseek(file, 0, SEEK_END) == 0 && (bytes = ftell(file)) > 0) {
         rewind(file);
         text = calloc((size_t)bytes + 1, 1);
@@ -128,8 +132,9 @@ static void check_add(CUmodule module)
     void *arguments[] = {&of_a, &of_b, &of_sum, &count};
     run(module, "add", BLOCKS, BLOCK, 0, arguments);
     CALL(p_cuMemcpyDtoH(sum, of_sum, sizeof(sum)));
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < COUNT; i++) {
         HOLDS(sum[i] == a[i] + b[i]);
+    }
     CALL(p_cuMemFree(of_a));
     CALL(p_cuMemFree(of_b));
     CALL(p_cuMemFree(of_sum));
@@ -164,8 +169,9 @@ static void check_block_sum(CUmodule module)
     void *arguments[] = {&of_in, &count, &of_out};
     run(module, "block_sum", BLOCKS, BLOCK, BLOCK * sizeof(int), arguments);
     CALL(p_cuMemcpyDtoH(out, of_out, sizeof(out)));
-    for (int i = 0; i < BLOCKS; i++)
+    for (int i = 0; i < BLOCKS; i++) {
         HOLDS(out[i] == wanted[i] + table[i % 4]);
+    }
     CALL(p_cuModuleGetGlobal(&address, &bytes, module, "visits"));
     CALL(p_cuMemcpyDtoH(&visits, address, sizeof(visits)));
     HOLDS(visits == BLOCKS);
@@ -188,8 +194,9 @@ static void check_powers(CUmodule module)
     for (unsigned i = 0; i < POWERS; i++) {
         uint64_t wanted = 1;
 
-        for (unsigned j = 0; j < i % 13; j++)
+        for (unsigned j = 0; j < i % 13; j++) {
             wanted *= 23;
+        }
         HOLDS(out[i] == wanted + 't');
     }
     CALL(p_cuMemFree(of_out));
