@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernels/fit/model.h"
 #include "tests/recordings.h"
@@ -225,7 +226,7 @@ static unsigned char *unpacked(const char *path, sqlite3_int64 *size)
     size_t used = 0, room = 1 << 20, n;
     unsigned char *data = sqlite3_malloc64(room);
 
-    snprintf(command, sizeof(command), "gzip -dc '%s'", path);
+    snprintf(command, sizeof(command), "gzip -dcf '%s'", path);
     /* NOLINTNEXTLINE(bugprone-command-processor,cert-env33-c): a file of this repository. */
     FILE *pipe = popen(command, "r");
     while (data != NULL && pipe != NULL && (n = fread(data + used, 1, room - used, pipe)) > 0) {
@@ -245,6 +246,20 @@ static unsigned char *unpacked(const char *path, sqlite3_int64 *size)
     }
     *size = (sqlite3_int64)used;
     return data;
+}
+
+/* A trace by its name in raw.json: packed beside it, as it was recorded, or unpacked by the build. */
+static void find_trace(char *path, size_t bytes, const struct gmt_evidence_set *set,
+                       const char *trace)
+{
+    const char *name = strrchr(trace, '/');
+
+    snprintf(path, bytes, "%s/%s", set->directory, trace);
+    if (access(path, R_OK) != 0) {
+        name = name != NULL ? name + 1 : trace;
+        snprintf(path, bytes, "%s/%.*s", GMT_RECORDED_TRACES, (int)(strlen(name) - strlen(".gz")),
+                 name);
+    }
 }
 
 static int open_trace(struct gmt_trial *trial, const char *path, char *message, size_t bytes)
@@ -290,7 +305,7 @@ int gmt_trial_run(struct gmt_trial *trial, struct gmt_evidence_set *set, const c
     if (model == NULL) {
         return -EIO;
     }
-    snprintf(path, sizeof(path), "%s/%s", set->directory, trace);
+    find_trace(path, sizeof(path), set, trace);
     int rc = open_trace(trial, path, message, bytes);
     if (rc == 0 && first_seq > 0) {
         rc = prune(trial, first_seq, last_seq, message, bytes);
