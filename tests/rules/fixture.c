@@ -7,20 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libtrace/store/db/own_schema.h"
 
 #define GMT_RULES_DIRECTORY GMT_SOURCE_DIR "/tests/rules"
 
-char *gmt_fixture_read(const char *path)
+/* All that is left of it; the caller frees. */
+static char *read_stream(FILE *file)
 {
-    FILE *file = fopen(path, "r");
     char *text = NULL;
     size_t used = 0, n;
 
-    if (file == NULL) {
-        return NULL;
-    }
     do {
         char *grown = realloc(text, used + 65537);
 
@@ -30,6 +28,17 @@ char *gmt_fixture_read(const char *path)
         used += n;
     } while (n > 0);
     text[used] = '\0';
+    return text;
+}
+
+char *gmt_fixture_read(const char *path)
+{
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL) {
+        return NULL;
+    }
+    char *text = read_stream(file);
     fclose(file);
     return text;
 }
@@ -136,9 +145,53 @@ void gmt_fixture_free(struct gmt_fixture *fixture)
 const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const char *rule)
 {
     gmt_fixture_analyze(fixture, rule);
-    cr_assert_eq(fixture->report.finding_count, 1, "%s: %zu findings, %zu notes", rule,
-                 fixture->report.finding_count, fixture->report.note_count);
+    cr_assert_eq(fixture->report.finding_count, 1, "%s: %s", rule,
+                 gmt_fixture_found(&fixture->report));
     return &fixture->report.findings[0];
+}
+
+static void list(FILE *out, const char *kind, const struct gmt_finding *findings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct gmt_finding *f = &findings[i];
+
+        fprintf(out, "\n    %s %s, %s, at %s: %s", kind, f->rule, gmt_severity_name(f->severity),
+                f->where.label, f->headline);
+    }
+}
+
+const char *gmt_fixture_found(const struct gmt_report *report)
+{
+    static char text[8192];
+    FILE *out = fmemopen(text, sizeof(text), "w");
+
+    cr_assert_not_null(out);
+    fprintf(out, "%zu findings, %zu notes", report->finding_count, report->note_count);
+    list(out, "finding", report->findings, report->finding_count);
+    list(out, "note", report->notes, report->note_count);
+    fclose(out);
+    text[sizeof(text) - 1] = '\0';
+    return text;
+}
+
+char *gmt_fixture_difference(const char *path, const char *text)
+{
+    char made[] = "/tmp/gmtrace-golden.XXXXXX", command[1024];
+    int fd = mkstemp(made);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+    cr_assert_not_null(file);
+    fputs(text, file);
+    fclose(file);
+    snprintf(command, sizeof(command), "diff -u --label golden --label now '%s' %s | head -n 40",
+             path, made);
+    /* NOLINTNEXTLINE(bugprone-command-processor,cert-env33-c): a test's own fixed command. */
+    file = popen(command, "r");
+    cr_assert_not_null(file);
+    char *difference = read_stream(file);
+    pclose(file);
+    (void)unlink(made);
+    return difference;
 }
 
 double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name)

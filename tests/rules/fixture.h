@@ -21,6 +21,8 @@ void gmt_fixture_load_positive(struct gmt_fixture *fixture, const char *rule, co
 void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule);
 /* The same, and the one finding that there must be. */
 const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const char *rule);
+/* What was found, for the message of an assertion: rule, severity and place of each. Valid until the next call. */
+const char *gmt_fixture_found(const struct gmt_report *report);
 /* NAN: the finding has none of that name. */
 double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name);
 /* As a user without any device model has it. To be called before gmt_fixture_analyze. */
@@ -32,5 +34,7 @@ void gmt_fixture_free(struct gmt_fixture *fixture);
 
 /* The whole file; the caller frees. NULL: no such file. */
 char *gmt_fixture_read(const char *path);
+/* How `text` differs from the file: the first 40 lines of a unified diff; the caller frees. Empty: not at all. */
+char *gmt_fixture_difference(const char *path, const char *text);
 
 #endif

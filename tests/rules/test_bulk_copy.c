@@ -24,7 +24,7 @@ static void load(const char *name, const char *sql)
 
 static const struct gmt_finding *note(const char *why)
 {
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_assert_str_eq(fixture.report.notes[0].note_why, why);
     return &fixture.report.notes[0];
@@ -32,7 +32,7 @@ static const struct gmt_finding *note(const char *why)
 
 static void expect_outcome(enum gmt_outcome outcome, const char *why)
 {
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.rules[0].outcome, outcome);
     cr_assert_str_eq(fixture.report.rules[0].why, why);
 }
@@ -82,14 +82,15 @@ Test(bulk_copy, different_descriptors_are_not_again)
          "oob_fill, wide_mode "
          "FROM tensor_map m, tensor_map_encoding e; UPDATE tensor_map_encoding SET tensor_map_id = "
          "call_id + 1");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_PASS);
 }
 
 Test(bulk_copy, half_sectors_are_low_and_unpriced)
 {
     load("fixtures/GM405_negative", "UPDATE tensor_map SET box_0 = 8 WHERE id = 2");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_eq(f->severity, GMT_SEVERITY_LOW);
     cr_assert(isnan(f->saving.best_ns));
@@ -112,7 +113,7 @@ Test(bulk_copy, maps_of_no_known_kernel_are_told_where_they_are_made)
 {
     load("fixtures/GM405_negative", "UPDATE tensor_map SET box_0 = 8 WHERE id = 2;"
                                     "DELETE FROM launch_tensor_map WHERE tensor_map_id = 2");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_null(f->where.kernel);
     cr_assert_eq(f->where.line, 42);
@@ -124,7 +125,7 @@ Test(bulk_copy, conflicts_of_a_tile_without_a_swizzle_are_told)
 {
     load("fixtures/GM405_negative",
          "UPDATE kernel_counters SET value = 6000000 WHERE metric_id = 9");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_eq(f->severity, GMT_SEVERITY_LOW);
     cr_assert_float_eq(gmt_fixture_evidence(f, "load_ways"), 4, 0.1);
@@ -137,7 +138,7 @@ Test(bulk_copy, both_faults_of_a_kernel_are_one_finding)
     load("fixtures/GM405_negative",
          "UPDATE kernel_counters SET value = 6000000 WHERE metric_id = 9;"
          "UPDATE tensor_map SET box_0 = 8 WHERE id = 2");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_not_null(strstr(fixture.report.findings[0].headline, "in sectors; a tensor map of"));
 }
 
@@ -146,7 +147,7 @@ Test(bulk_copy, rows_wider_than_any_swizzle_are_not_asked_for_one)
     load("fixtures/GM405_negative",
          "UPDATE kernel_counters SET value = 6000000 WHERE metric_id = 9;"
          "UPDATE tensor_map SET box_0 = 64 WHERE id = 3");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
 }
 
 Test(bulk_copy, could_not_be_checked_without_counters)

@@ -21,7 +21,7 @@ static const struct gmt_finding *only_finding(const char *name, const char *rule
         fixture.report.note_count = 0;
     }
     cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 1, "%s: %s", rule,
-                 fixture.report.note_count > 0 ? fixture.report.notes[0].headline : "");
+                 gmt_fixture_found(&fixture.report));
     return fixture.report.finding_count == 1 ? &fixture.report.findings[0]
                                              : &fixture.report.notes[0];
 }
@@ -33,7 +33,7 @@ static void expect_nothing(const char *name, const char *rule, const char *sql,
     gmt_fixture_sql(&fixture, sql);
     gmt_fixture_analyze(&fixture, rule);
     cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s", rule,
-                 fixture.report.finding_count > 0 ? fixture.report.findings[0].headline : "a note");
+                 gmt_fixture_found(&fixture.report));
     cr_expect_eq(fixture.report.rules[0].outcome, outcome, "%d",
                  (int)fixture.report.rules[0].outcome);
     gmt_fixture_free(&fixture);
@@ -216,7 +216,7 @@ Test(content, distrusts_a_buffer_that_a_stream_may_still_write)
                     "INSERT INTO sync (id, begin_ns, end_ns, result, capturing, stream_id, kind) "
                     "SELECT 1000 + id, end_ns + 1, end_ns + 2, 0, 0, 1, 'stream' FROM transfer");
     gmt_fixture_analyze(&fixture, "GM106");
-    cr_expect_eq(fixture.report.finding_count, 1);
+    cr_expect_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 

@@ -21,7 +21,7 @@ static void expect_nothing(const char *rule, const char *sql, enum gmt_outcome o
 {
     analyze(rule, sql);
     cr_expect_eq(fixture.report.finding_count, 0, "%s: %s", sql,
-                 fixture.report.finding_count > 0 ? fixture.report.findings[0].headline : "");
+                 gmt_fixture_found(&fixture.report));
     cr_expect_eq(fixture.report.rules[0].outcome, outcome, "%s: %d", sql,
                  (int)fixture.report.rules[0].outcome);
     gmt_fixture_free(&fixture);
@@ -31,9 +31,9 @@ static void expect_nothing(const char *rule, const char *sql, enum gmt_outcome o
 static void expect_doubt(const char *rule, const char *sql, double doubtful, const char *reason)
 {
     analyze(rule, sql);
-    cr_assert_eq(fixture.report.finding_count, 1, "%s: %s %s", sql,
+    cr_assert_eq(fixture.report.finding_count, 1, "%s: %s %s: %s", sql,
                  fixture.report.note_count > 0 ? fixture.report.notes[0].headline : "",
-                 fixture.report.rules[0].why);
+                 fixture.report.rules[0].why, gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     for (size_t i = 0; i < f->evidence_count; i++) {
         if (strncmp(f->evidence[i].name, "doubtful", 8) == 0) {
@@ -135,7 +135,8 @@ Test(content_doubt, calls_no_memory_unchanged_that_others_may_write)
     for (size_t i = 0; i < 2; i++) {
         analyze(rules[i], SHARE("500", "0"));
         const struct gmt_rule_result *result = &fixture.report.rules[0];
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", rules[i]);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s",
+                     rules[i], gmt_fixture_found(&fixture.report));
         cr_expect_eq(result->outcome, GMT_OUTCOME_COULD_NOT_CHECK, "%s", rules[i]);
         cr_expect(result->why != NULL && strstr(result->why, "other processes") != NULL, "%s: %s",
                   rules[i], result->why != NULL ? result->why : "");
@@ -153,7 +154,7 @@ Test(content_doubt, leaves_out_what_was_copied_after_memory_was_shared)
     all = gmt_fixture_evidence(&fixture.report.findings[0], "repeated_copies");
     gmt_fixture_free(&fixture);
     analyze("GM105", SHARE("(SELECT begin_ns - 1 FROM transfer WHERE id = 10)", "0"));
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     before = gmt_fixture_evidence(&fixture.report.findings[0], "repeated_copies");
     cr_expect_eq(gmt_fixture_evidence(&fixture.report.findings[0], "doubtful_copies"), 0);
     cr_expect(before > 0 && before < all, "%g of %g", before, all);
@@ -173,7 +174,7 @@ Test(content_doubt, leaves_out_what_lies_outside_of_the_recorded_ranges)
     double all = gmt_fixture_evidence(&fixture.report.findings[0], "repeated_copies");
     gmt_fixture_free(&fixture);
     analyze("GM105", scoped);
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_expect_eq(gmt_fixture_evidence(f, "repeated_copies"), all - 1);
     cr_expect_eq(gmt_fixture_evidence(f, "doubtful_copies"), 0);

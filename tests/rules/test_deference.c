@@ -20,7 +20,8 @@ Test(deference, leaves_a_tile_that_is_filled_and_not_read_to_GM403)
         gmt_fixture_sql(&fixture, cases[i]);
         gmt_fixture_analyze(&fixture, "GM308");
         /* The second one is the same kernel without the tile. */
-        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, i);
+        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, i, "%s",
+                     gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }
@@ -48,7 +49,8 @@ Test(deference, takes_an_offset_for_hidden_where_warps_hardly_wait_for_loads)
                         "(960, 0), (37, 1000000)");
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, "GM303");
-        cr_assert_eq(fixture.report.finding_count, cases[i].findings);
+        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s",
+                     gmt_fixture_found(&fixture.report));
         cr_assert_eq(fixture.report.note_count, 1 - cases[i].findings);
         gmt_fixture_free(&fixture);
     }
@@ -66,7 +68,7 @@ Test(deference, does_not_trade_warps_for_spills)
         gmt_fixture_load(&fixture, "fixtures/GM503_positive");
         gmt_fixture_sql(&fixture, cases[i]);
         gmt_fixture_analyze(&fixture, "GM503");
-        cr_assert_eq(fixture.report.finding_count, i);
+        cr_assert_eq(fixture.report.finding_count, i, "%s", gmt_fixture_found(&fixture.report));
         cr_assert_eq(fixture.report.note_count, 1 - i);
         gmt_fixture_free(&fixture);
     }
@@ -88,7 +90,8 @@ Test(deference, judges_kernels_and_copies_by_the_time_of_the_device_too)
         gmt_fixture_load(&fixture, cases[i].fixture);
         gmt_fixture_sql(&fixture, "UPDATE process SET end_ns = 1000000000000");
         gmt_fixture_analyze(&fixture, cases[i].rule);
-        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s", cases[i].rule);
+        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s: %s", cases[i].rule,
+                     gmt_fixture_found(&fixture.report));
         cr_assert_eq(fixture.report.note_count, 1 - cases[i].findings, "%s", cases[i].rule);
         if (cases[i].findings > 0) {
             cr_assert_eq(fixture.report.findings[0].severity, GMT_SEVERITY_LOW);

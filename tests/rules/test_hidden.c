@@ -36,8 +36,8 @@ static const struct gmt_finding *finding_beside(struct gmt_fixture *fixture, siz
     gmt_fixture_load(fixture, name);
     gmt_fixture_sql(fixture, sql);
     gmt_fixture_analyze(fixture, cases[i].rule);
-    cr_assert_eq(fixture->report.finding_count + fixture->report.note_count, 1, "%s",
-                 cases[i].rule);
+    cr_assert_eq(fixture->report.finding_count + fixture->report.note_count, 1, "%s: %s",
+                 cases[i].rule, gmt_fixture_found(&fixture->report));
     return fixture->report.finding_count > 0 ? &fixture->report.findings[0]
                                              : &fixture->report.notes[0];
 }
@@ -102,8 +102,8 @@ Test(hidden, copies_of_a_pipeline_are_no_candidates_for_mapped_memory)
             gmt_fixture_sql(&fixture, "INSERT INTO launch SELECT * FROM more");
         }
         gmt_fixture_analyze(&fixture, "GM111");
-        cr_expect_eq(fixture.report.finding_count, hidden == 0, "%zu findings",
-                     fixture.report.finding_count);
+        cr_expect_eq(fixture.report.finding_count, hidden == 0, "%s",
+                     gmt_fixture_found(&fixture.report));
         cr_expect_eq(fixture.report.rules[0].outcome,
                      hidden == 0 ? GMT_OUTCOME_FAIL : GMT_OUTCOME_PASS);
         gmt_fixture_free(&fixture);

@@ -214,7 +214,7 @@ Test(hostile_values, no_thread_before_the_array)
         gmt_fixture_load(&fixture, "golden/trace");
         gmt_fixture_sql(&fixture, "UPDATE sync SET thread_id = x'2d39393939393939'");
         gmt_fixture_analyze(&fixture, rules[i]);
-        cr_expect_eq(fixture.report.finding_count, 0);
+        cr_expect_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }

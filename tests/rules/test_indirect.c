@@ -78,8 +78,9 @@ Test(indirect, memory_counts_as_used)
         gmt_fixture_load(&fixture, "fixtures/GM107_positive");
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, cases[i].rule);
-        cr_expect_eq(fixture.report.finding_count, cases[i].findings, "%s, %s: %zu findings",
-                     cases[i].rule, cases[i].what, fixture.report.finding_count);
+        cr_expect_eq(fixture.report.finding_count, cases[i].findings, "%s, %s: %zu findings: %s",
+                     cases[i].rule, cases[i].what, fixture.report.finding_count,
+                     gmt_fixture_found(&fixture.report));
         const char *why = fixture.report.rules[0].why;
         cr_expect(cases[i].why == NULL || (why != NULL && strstr(why, cases[i].why) != NULL),
                   "%s, %s: %s", cases[i].rule, cases[i].what, why != NULL ? why : "no reason");

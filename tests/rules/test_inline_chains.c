@@ -40,7 +40,7 @@ static const struct gmt_finding *find(const char *more)
 {
     load(more);
     gmt_fixture_analyze(&fixture, "GM301");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     return &fixture.report.findings[0];
 }
 
@@ -83,7 +83,7 @@ Test(inline_chains, fall_back_to_the_outermost_call)
     gmt_fixture_make_earlier(
         &fixture, "ALTER TABLE instruction DROP COLUMN chain_id; DROP TABLE inline_level");
     gmt_fixture_analyze(&fixture, "GM301");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_expect_str_eq(gmt_line_label(&fixture.arena, &f->lines[0]),
                      "helper.h:2, inlined at work.cu:42");

@@ -71,7 +71,7 @@ Test(items, nothing_to_split_and_nothing_to_spread_is_a_note)
     gmt_fixture_load(&fixture, "fixtures/GM504_positive");
     gmt_fixture_sql(&fixture, THOUSAND_SUMS "UPDATE kernel_class SET grid_x = 32, block_x = 32");
     gmt_fixture_analyze(&fixture, "GM504");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_expect(says(fixture.report.notes[0].fix, "more than 1024 threads"), "%s",
               fixture.report.notes[0].fix);
@@ -103,7 +103,7 @@ Test(items, a_loop_of_stores_is_split_as_far_as_it_goes)
         "INSERT INTO launch_argument VALUES (1, 0, 0, 70, 0)");
     gmt_fixture_analyze(&fixture, "GM504");
     const struct gmt_report *r = &fixture.report;
-    cr_assert_eq(r->finding_count + r->note_count, 1);
+    cr_assert_eq(r->finding_count + r->note_count, 1, "%s", gmt_fixture_found(r));
     f = r->finding_count > 0 ? r->findings : r->notes;
     cr_expect_lt(f->saving.best_ns, 0.1 * f->cost_ns);
     gmt_fixture_free(&fixture);
@@ -163,7 +163,7 @@ Test(items, what_is_read_only_has_no_room_for_results)
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, "GM504");
         const struct gmt_report *r = &fixture.report;
-        cr_assert_eq(r->finding_count + r->note_count, 1, "%zu", i);
+        cr_assert_eq(r->finding_count + r->note_count, 1, "%zu: %s", i, gmt_fixture_found(r));
         const struct gmt_finding *f = r->finding_count > 0 ? r->findings : r->notes;
         cr_expect_eq(says(f->fix, "give each thread less"), cases[i].split, "%s", f->fix);
         cr_expect(cases[i].split || f->saving.best_ns < 0.1 * f->cost_ns, "%g", f->saving.best_ns);
@@ -206,7 +206,7 @@ Test(items, whole_warps_below_a_wave_save_what_the_multiprocessors_do_themselves
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, "GM502");
         const struct gmt_report *r = &fixture.report;
-        cr_assert_eq(r->finding_count + r->note_count, 1);
+        cr_assert_eq(r->finding_count + r->note_count, 1, "%s", gmt_fixture_found(r));
         const struct gmt_finding *f = r->finding_count > 0 ? r->findings : r->notes;
         double share = f->saving.best_ns / f->cost_ns;
         cr_expect(share >= cases[i].least && share <= cases[i].most, "%zu: %g", i, share);
@@ -244,7 +244,7 @@ Test(items, a_guess_does_not_outrank_what_is_known)
     gmt_fixture_sql(&fixture, LONG_BLOCK);
     gmt_fixture_analyze(&fixture, NULL);
     const struct gmt_report *r = &fixture.report;
-    cr_assert_eq(r->finding_count, 2);
+    cr_assert_eq(r->finding_count, 2, "%s", gmt_fixture_found(r));
     cr_expect_str_eq(r->findings[0].rule, "GM301");
     cr_expect_str_eq(r->findings[1].rule, "GM510");
     cr_expect_gt(r->findings[1].saving.best_ns, r->findings[0].saving.best_ns);
@@ -296,7 +296,8 @@ Test(items, lifted_limits_bring_no_warps_that_the_launch_has_not)
         gmt_fixture_sql(&fixture, "UPDATE kernel_class SET grid_x = 140");
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, "GM501");
-        cr_expect_eq(fixture.report.finding_count, cases[i].findings, "%zu", i);
+        cr_expect_eq(fixture.report.finding_count, cases[i].findings, "%zu: %s", i,
+                     gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }

@@ -82,7 +82,7 @@ Test(launches, without_a_calibrated_graph_half_of_the_gaps_is_a_guess_and_called
     gmt_fixture_load(&fixture, "fixtures/GM507_positive");
     fixture.model.launch_bound.n = 0;
     gmt_fixture_analyze(&fixture, "GM507");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC);
     cr_assert_eq(f->saving.low_ns, 0);

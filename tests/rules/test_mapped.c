@@ -98,7 +98,7 @@ Test(mapped, time_alone_makes_a_heuristic_finding_that_may_be_nothing)
 {
     struct gmt_fixture fixture = misuse(NULL);
 
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.findings[0].confidence, GMT_CONFIDENCE_HEURISTIC);
     near(fixture.report.findings[0].saving.low_ns + 1, 1);
     cr_assert_not_null(strstr(fixture.report.findings[0].headline, "as if 3."));
@@ -119,7 +119,7 @@ Test(mapped, launches_that_step_through_a_buffer_share_it)
 {
     struct gmt_fixture fixture = misuse(steps);
 
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_not_null(strstr(fixture.report.findings[0].headline, "as if 3."), "%s",
                        fixture.report.findings[0].headline);
     cr_assert_not_null(strstr(fixture.report.findings[0].sketch, "16777216"));
@@ -129,7 +129,7 @@ Test(mapped, launches_that_step_through_a_buffer_share_it)
                      "INSERT INTO launch_argument (set_id, parameter, word_offset, allocation_id, "
                      "allocation_offset) SELECT 1, i, 0, 1, i * 16777216 FROM "
                      "(SELECT 1 AS i UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4)");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -143,12 +143,12 @@ Test(mapped, counts_of_host_traffic_decide_where_there_are_any)
 
     snprintf(sql, sizeof(sql), sectors_of, 524288); /* 16 MiB: once */
     struct gmt_fixture fixture = misuse(sql);
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_PASS);
     gmt_fixture_free(&fixture);
     snprintf(sql, sizeof(sql), sectors_of, 1572864); /* three times */
     fixture = misuse(sql);
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.findings[0].confidence, GMT_CONFIDENCE_CALIBRATED);
     cr_assert_gt(fixture.report.findings[0].saving.low_ns, 0);
     gmt_fixture_free(&fixture);
@@ -161,7 +161,7 @@ Test(mapped, candidates_that_were_not_measured_could_not_be_checked)
     gmt_fixture_load(&fixture, "fixtures/GM111_positive");
     gmt_fixture_sql(&fixture, "DELETE FROM kernel_counters");
     gmt_fixture_analyze(&fixture, "GM111");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
     cr_assert_not_null(strstr(fixture.report.rules[0].why, "were not measured"));
     gmt_fixture_free(&fixture);

@@ -18,7 +18,7 @@ static void load(struct gmt_fixture *fixture, const char *name, const char *sql,
 
 static const struct gmt_finding *only_finding(const struct gmt_fixture *fixture)
 {
-    cr_assert_eq(fixture->report.finding_count, 1, "%zu findings", fixture->report.finding_count);
+    cr_assert_eq(fixture->report.finding_count, 1, "%s", gmt_fixture_found(&fixture->report));
     return &fixture->report.findings[0];
 }
 
@@ -105,7 +105,8 @@ Test(memory, call_nothing_lost_that_may_be_in_use)
         struct gmt_fixture fixture;
 
         load(&fixture, "fixtures/GM204_positive", cases[i], "GM204");
-        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", cases[i]);
+        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s",
+                     cases[i], gmt_fixture_found(&fixture.report));
         cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK, "%s", cases[i]);
         gmt_fixture_free(&fixture);
     }
@@ -117,7 +118,7 @@ Test(memory, guess_no_use_where_a_launch_hides_its_arguments)
 
     load(&fixture, "fixtures/GM205_positive",
          "UPDATE launch SET arguments = 'unknown' WHERE seq = 3", "GM205");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
     cr_assert_not_null(strstr(fixture.report.rules[0].why, "1 allocation"));
     gmt_fixture_free(&fixture);
@@ -191,7 +192,8 @@ Test(memory, call_nothing_unread_that_something_may_read)
         struct gmt_fixture fixture;
 
         load(&fixture, "fixtures/GM205_positive", cases[i], "GM205");
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", cases[i]);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s",
+                     cases[i], gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }
@@ -272,7 +274,8 @@ Test(memory, leave_what_lived_when_the_program_broke_off)
         struct gmt_fixture fixture;
 
         load(&fixture, "fixtures/GM205_positive", cases[i].sql, "GM205");
-        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s", cases[i].sql);
+        cr_assert_eq(fixture.report.finding_count, cases[i].findings, "%s: %s", cases[i].sql,
+                     gmt_fixture_found(&fixture.report));
         cr_assert_eq(fixture.report.rules[0].outcome,
                      cases[i].findings > 0 ? GMT_OUTCOME_FAIL : GMT_OUTCOME_COULD_NOT_CHECK);
         gmt_fixture_free(&fixture);
@@ -287,7 +290,7 @@ Test(memory, take_pointers_into_segments_for_views)
          "INSERT INTO launch_argument VALUES (2, 0, 0, 1, 512), (2, 1, 0, 1, 1049088), "
          "(2, 2, 0, 1, 3146240), (2, 3, 0, 1, 9437696)",
          "GM202");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "segment"));
     gmt_fixture_free(&fixture);
@@ -330,7 +333,7 @@ Test(memory, pinning_is_not_what_a_pool_does)
 
     load(&fixture, "fixtures/GM207_positive",
          "UPDATE api SET name = 'cuMemAllocFromPoolAsync' WHERE id = 20", "GM207");
-    cr_assert_eq(fixture.report.finding_count, 0, "%zu findings", fixture.report.finding_count);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -339,7 +342,9 @@ Test(memory, ask_for_no_more_page_locked_memory_than_is_copied)
     struct gmt_fixture fixture;
 
     load(&fixture, "fixtures/GM208_positive", "UPDATE transfer SET bytes = 16777216", "GM208");
-    cr_assert_eq(fixture.report.finding_count, 2, "another place, and a quarter of it is copied");
+    cr_assert_eq(fixture.report.finding_count, 2,
+                 "another place, and a quarter of it is copied: %s",
+                 gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     if (f->saved_peak_bytes > 60 * MIB) {
         f = &fixture.report.findings[1];
@@ -425,7 +430,7 @@ Test(memory, follow_ranges_of_many_pieces)
          "END, "
          "CASE WHEN i < 30000 THEN 1000002 + i + 29001 END FROM n",
          "GM205");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 

@@ -37,7 +37,8 @@ Test(memory_rules, guess_no_constants_that_were_not_counted)
     drop_simulated_counts(&fixture);
     gmt_fixture_sql(&fixture, "DELETE FROM kernel_counters WHERE metric_id = 68");
     gmt_fixture_analyze(&fixture, "GM307");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
     gmt_fixture_free(&fixture);
 }
@@ -48,11 +49,13 @@ Test(memory_rules, take_strides_for_no_lookups_and_lookups_for_no_strides)
 
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_analyze(&fixture, "GM309");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
     gmt_fixture_load(&fixture, "fixtures/GM309_positive");
     gmt_fixture_analyze(&fixture, "GM301");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
     /* The same ratios with all of it from device memory: nobody can say that words come again. */
     gmt_fixture_load(&fixture, "fixtures/GM309_positive");
@@ -92,7 +95,8 @@ Test(memory_rules, ask_for_a_tile_only_where_none_is_used)
     gmt_fixture_sql(&fixture, "DELETE FROM kernel_counters WHERE metric_id IN (7, 9, 11)");
     gmt_fixture_analyze(&fixture, "GM308");
     cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 1,
-                 "the same kernel without its shared loads");
+                 "the same kernel without its shared loads: %s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -135,7 +139,8 @@ Test(memory_rules, price_misaligned_stores_by_their_family)
     gmt_fixture_analyze(&fixture, "GM303");
     double cost = 2539062 / 40625000.0 * (134.0 / 130 - 1) / 0.25;
     double best = 10e6 * cost / (1 + cost);
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 1);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 1, "%s",
+                 gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = fixture.report.finding_count > 0 ? &fixture.report.findings[0]
                                                                    : &fixture.report.notes[0];
     cr_assert_float_eq(f->saving.best_ns, best, 2e4, "%g, not %g", f->saving.best_ns, best);
@@ -174,7 +179,7 @@ Test(memory_rules, count_the_making_of_a_pool)
                               "thread_id, api_id, begin_ns, end_ns) VALUES (900, 'async', "
                               "268435456, 1048576, 1, 1, 6, 500000, 510000)");
     gmt_fixture_analyze(&fixture, "GM201");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_gt(fixture.report.findings[0].saving.low_ns, 10e3);
     gmt_fixture_free(&fixture);
 }
@@ -185,6 +190,6 @@ Test(memory_rules, take_memory_whose_free_has_no_end_for_memory_in_use)
 
     gmt_fixture_load_positive(&fixture, "GM201", "UPDATE allocation SET free_end_ns = NULL");
     gmt_fixture_analyze(&fixture, "GM201");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }

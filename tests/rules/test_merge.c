@@ -29,7 +29,7 @@ Test(merge, launch_shapes_of_one_kernel)
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_sql(&fixture, second_class);
     gmt_fixture_analyze(&fixture, "GM301");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_eq(f->part_count, 2);
     cr_assert_float_eq(f->cost_ns, 15e6, 1); /* 10 x 1 ms and 10 x 0.5 ms */
@@ -54,7 +54,7 @@ Test(merge, buffers_of_one_line)
                     "end_ns + 100000, free_api_id, free_thread_id, free_begin_ns + 100000, "
                     "free_end_ns + 100000 FROM allocation");
     gmt_fixture_analyze(&fixture, "GM201");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.findings[0].part_count, 2);
     cr_assert_not_null(strstr(fixture.report.findings[0].headline, "2 cases here"));
     gmt_fixture_free(&fixture);
@@ -70,7 +70,7 @@ Test(merge, keeps_kernels_apart)
                     "INSERT INTO kernel (id, name, mangled) VALUES (2, 'other(int)', '_Z5otheri');"
                     "UPDATE kernel_class SET kernel_id = 2 WHERE id = 2");
     gmt_fixture_analyze(&fixture, "GM301");
-    cr_assert_eq(fixture.report.finding_count, 2);
+    cr_assert_eq(fixture.report.finding_count, 2, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.findings[0].part_count, 0);
     gmt_fixture_free(&fixture);
 }
@@ -114,7 +114,7 @@ Test(merge, prices_loads_and_stores_of_one_mapping_once)
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_sql(&fixture, "UPDATE kernel_counters SET value = 123750000 WHERE metric_id = 4");
     gmt_fixture_analyze(&fixture, NULL);
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_str_eq(fixture.report.findings[0].rule, "GM301");
     cr_assert_not_null(strstr(fixture.report.findings[0].headline, "stores 12.5 %"));
     gmt_fixture_free(&fixture);

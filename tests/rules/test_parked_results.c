@@ -34,7 +34,8 @@ static void analyze(const char *sql)
 static void expect_trips(const char *sql, double trips)
 {
     analyze(sql);
-    cr_assert_eq(fixture.report.finding_count, 1, "%s", sql);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s: %s", sql,
+                 gmt_fixture_found(&fixture.report));
     double told = gmt_fixture_evidence(&fixture.report.findings[0], "freed_meanwhile");
     cr_expect_float_eq(told, trips, 0, "%s: %g", sql, told);
     gmt_fixture_free(&fixture);
@@ -43,14 +44,15 @@ static void expect_trips(const char *sql, double trips)
 static void expect_quiet(const char *sql)
 {
     analyze(sql);
-    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", sql);
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s", sql,
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
 Test(parked_results, could_have_stayed_where_they_were)
 {
     analyze("");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_expect_float_eq(gmt_fixture_evidence(f, "freed_meanwhile"), 10, 0);
     cr_expect_float_eq(f->saving.best_ns, 20 * 300e3, 1);

@@ -86,12 +86,13 @@ Test(pattern, of_one_instruction_among_others)
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_sql(&fixture, instructions);
     gmt_fixture_analyze(&fixture, "GM302");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_sql(&fixture, instructions);
     gmt_fixture_sql(&fixture, "UPDATE instruction SET sectors = 1600 WHERE site = 4");
     gmt_fixture_analyze(&fixture, "GM302");
-    cr_assert_eq(fixture.report.finding_count, 0, "16 sectors per request are no column");
+    cr_assert_eq(fixture.report.finding_count, 0, "16 sectors per request are no column: %s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }

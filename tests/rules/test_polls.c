@@ -31,8 +31,9 @@ Test(polls, are_not_to_be_gathered)
         gmt_fixture_load(&fixture, "fixtures/GM101_positive");
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, "GM101");
-        cr_expect_eq(fixture.report.finding_count, cases[i].findings, "%s: %zu findings",
-                     cases[i].what, fixture.report.finding_count);
+        cr_expect_eq(fixture.report.finding_count, cases[i].findings, "%s: %zu findings: %s",
+                     cases[i].what, fixture.report.finding_count,
+                     gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }

@@ -23,7 +23,7 @@ static void expect_severity(const char *sql, enum gmt_severity severity, const c
     struct gmt_fixture fixture;
     const struct gmt_report *report = unpriced(&fixture, sql);
 
-    cr_assert_eq(report->finding_count, 1, "%s", sql);
+    cr_assert_eq(report->finding_count, 1, "%s: %s", sql, gmt_fixture_found(report));
     const struct gmt_finding *f = &report->findings[0];
     cr_expect(isnan(f->saving.best_ns));
     cr_expect_eq(f->severity, severity, "%s: %d", sql, (int)f->severity);
@@ -45,7 +45,7 @@ Test(ranking, a_kernel_of_a_microsecond_is_a_note)
     const struct gmt_report *report = unpriced(
         &fixture, "UPDATE launch SET device_end_ns = device_start_ns + 1000");
 
-    cr_assert_eq(report->finding_count, 0);
+    cr_assert_eq(report->finding_count, 0, "%s", gmt_fixture_found(report));
     cr_assert_eq(report->note_count, 1);
     cr_expect_not_null(strstr(report->notes[0].note_why, "noise"), "%s", report->notes[0].note_why);
     cr_expect_float_eq(report->notes[0].at_most_ns, 10e3, 1);
@@ -78,7 +78,7 @@ Test(ranking, what_is_not_bounded_at_all_is_low)
     gmt_fixture_load(&fixture, "fixtures/GM101_positive");
     gmt_fixture_sql(&fixture, sql);
     gmt_fixture_analyze(&fixture, "GM101");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_expect(isnan(fixture.report.findings[0].at_most_ns));
     cr_expect_eq(fixture.report.findings[0].severity, GMT_SEVERITY_LOW);
     gmt_fixture_free(&fixture);
@@ -105,7 +105,7 @@ Test(ranking, the_longer_kernel_comes_first)
     struct gmt_fixture fixture;
     const struct gmt_report *report = unpriced(&fixture, longer);
 
-    cr_assert_eq(report->finding_count, 2);
+    cr_assert_eq(report->finding_count, 2, "%s", gmt_fixture_found(report));
     cr_expect_str_eq(report->findings[0].where.kernel, "longer");
     cr_expect_lt(report->findings[0].excess_bytes, report->findings[1].excess_bytes);
     gmt_fixture_free(&fixture);

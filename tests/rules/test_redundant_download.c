@@ -16,7 +16,8 @@ static void analyze(const char *sql)
 static void expect_quiet(const char *sql, enum gmt_outcome outcome)
 {
     analyze(sql);
-    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", sql);
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s", sql,
+                 gmt_fixture_found(&fixture.report));
     cr_expect_eq(fixture.report.rules[0].outcome, outcome, "%s: %d", sql,
                  (int)fixture.report.rules[0].outcome);
     gmt_fixture_free(&fixture);
@@ -25,7 +26,8 @@ static void expect_quiet(const char *sql, enum gmt_outcome outcome)
 static void expect_copies(const char *sql, double copies)
 {
     analyze(sql);
-    cr_assert_eq(fixture.report.finding_count, 1, "%s", sql);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s: %s", sql,
+                 gmt_fixture_found(&fixture.report));
     cr_expect_float_eq(gmt_fixture_evidence(&fixture.report.findings[0], "redundant_copies"),
                        copies, 0, "%s: %g", sql,
                        gmt_fixture_evidence(&fixture.report.findings[0], "redundant_copies"));
@@ -47,7 +49,7 @@ static void expect_copies(const char *sql, double copies)
 Test(redundant_download, takes_the_copies_for_what_they_took)
 {
     analyze("");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_expect_float_eq(gmt_fixture_evidence(f, "redundant_copies"), 10, 0);
     cr_expect_float_eq(gmt_fixture_evidence(f, "sent_by_the_host"), 1, 0);
@@ -57,7 +59,7 @@ Test(redundant_download, takes_the_copies_for_what_they_took)
     cr_expect_not_null(strstr(f->fix, "as long as the host leaves its buffer"), "%s", f->fix);
     gmt_fixture_free(&fixture);
     analyze("UPDATE fingerprint SET whole = 0, bytes_hashed = 262144");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_expect_not_null(strstr(fixture.report.findings[0].headline, "samples"));
     cr_expect_eq(fixture.report.findings[0].confidence, GMT_CONFIDENCE_HEURISTIC);
     gmt_fixture_free(&fixture);
@@ -163,7 +165,7 @@ Test(redundant_download, needs_a_buffer_of_the_host_that_has_the_bytes)
 Test(redundant_download, only_notes_bytes_that_the_host_has_elsewhere)
 {
     analyze("UPDATE transfer SET dst = dst + id * 33554432 WHERE direction = 'd2h'");
-    cr_expect_eq(fixture.report.finding_count, 0);
+    cr_expect_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_expect_not_null(strstr(fixture.report.notes[0].note_why, "given that buffer back"));
     gmt_fixture_free(&fixture);

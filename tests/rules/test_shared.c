@@ -111,7 +111,7 @@ Test(shared, a_small_carve_out_is_named)
     gmt_fixture_sql(&fixture, "UPDATE kernel_class SET block_x = 64, dynamic_shared_bytes = 12288, "
                               "max_blocks_per_sm = 4, theoretical_occupancy = 0.125");
     gmt_fixture_analyze(&fixture, NULL);
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_assert_str_eq(f->rule, "GM404");
     cr_assert_not_null(strstr(f->headline, "a carve-out of about"), "%s", f->headline);
@@ -128,7 +128,7 @@ Test(shared, few_blocks_at_the_roof_are_a_note)
     gmt_fixture_sql(&fixture, "UPDATE kernel_counters SET value = 2.1e9 WHERE metric_id = 33;"
                               "UPDATE kernel_counters SET value = 2.1e9 WHERE metric_id = 34");
     gmt_fixture_analyze(&fixture, "GM404");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_assert_str_eq(fixture.report.notes[0].note_why, "memory is as busy as it can be");
     gmt_fixture_free(&fixture);
@@ -143,7 +143,8 @@ Test(shared, broadcasts_of_wide_words_are_no_conflicts)
     gmt_fixture_sql(&fixture, "UPDATE kernel_counters SET value = 96000000 WHERE metric_id = 7;"
                               "UPDATE kernel_counters SET value = 12000000 WHERE metric_id = 9");
     gmt_fixture_analyze(&fixture, "GM401");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -158,7 +159,7 @@ Test(shared, conflicts_of_wide_words_are_counted_against_their_own_ideal)
                               "UPDATE kernel_counters SET value = 48000000 WHERE metric_id = 9");
     gmt_fixture_analyze(&fixture, "GM401");
     const struct gmt_report *report = &fixture.report;
-    cr_assert_eq(report->finding_count + report->note_count, 1);
+    cr_assert_eq(report->finding_count + report->note_count, 1, "%s", gmt_fixture_found(report));
     const struct gmt_finding *f = report->finding_count > 0 ? report->findings : report->notes;
     cr_assert_not_null(strstr(f->headline, "shared loads of 8-byte words conflict 4-way"), "%s",
                        f->headline);
@@ -183,7 +184,8 @@ Test(shared, one_warp_that_fills_is_seen_by_the_barrier)
         gmt_fixture_load(&fixture, "fixtures/GM402_negative");
         gmt_fixture_sql(&fixture, rows[i].change);
         gmt_fixture_analyze(&fixture, "GM402");
-        cr_assert_eq(fixture.report.finding_count, rows[i].findings, "%s", rows[i].change);
+        cr_assert_eq(fixture.report.finding_count, rows[i].findings, "%s: %s", rows[i].change,
+                     gmt_fixture_found(&fixture.report));
         if (rows[i].findings > 0) {
             const struct gmt_finding *f = &fixture.report.findings[0];
 
@@ -213,7 +215,7 @@ Test(shared, reductions_are_neither_serial_fills_nor_unread_tiles)
         "UPDATE kernel_counters SET value = 40960000 WHERE metric_id = 3;"
         "UPDATE kernel_counters SET value = 10240000 WHERE metric_id = 5;");
     gmt_fixture_analyze(&fixture, NULL);
-    cr_assert_eq(fixture.report.finding_count, 0, "%s", fixture.report.findings[0].headline);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -228,7 +230,7 @@ Test(shared, a_block_that_idles_at_barriers_is_named_once)
                               "UPDATE kernel_counters SET value = 8e8 WHERE metric_id IN (33, 34);"
                               "UPDATE kernel_counters SET value = 24 WHERE metric_id = 32");
     gmt_fixture_analyze(&fixture, NULL);
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_str_eq(fixture.report.findings[0].rule, "GM505");
     cr_assert_not_null(strstr(fixture.report.findings[0].sketch, "256, 50000>>>"), "%s",
                        fixture.report.findings[0].sketch);
@@ -241,7 +243,7 @@ Test(shared, a_block_that_idles_at_barriers_is_named_once)
                               "UPDATE kernel_counters SET value = 24 WHERE metric_id = 32;"
                               "UPDATE kernel_counters SET value = 1 WHERE metric_id = 55");
     gmt_fixture_analyze(&fixture, NULL);
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_str_eq(fixture.report.findings[0].rule, "GM404", "nobody waits at barriers");
     gmt_fixture_free(&fixture);
 }

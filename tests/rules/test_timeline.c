@@ -125,7 +125,7 @@ Test(timeline, of_an_empty_trace_has_no_findings)
     gmt_fixture_sql(&fixture, "DELETE FROM launch; DELETE FROM kernel_counters;"
                               "DELETE FROM process; DELETE FROM device; DELETE FROM context");
     gmt_fixture_analyze(&fixture, NULL);
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert(isnan(fixture.report.gpu_busy_ns));
     gmt_fixture_free(&fixture);
 }

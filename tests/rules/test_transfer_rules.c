@@ -44,7 +44,8 @@ Test(transfer_rules, leave_held_callers_to_one_rule)
 
     gmt_fixture_load(&fixture, "fixtures/GM103_positive");
     gmt_fixture_analyze(&fixture, "GM102");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
     /* The last part is staged, and on its way. */
     gmt_fixture_load(&fixture, "fixtures/GM103_positive");
@@ -74,7 +75,7 @@ Test(transfer_rules, believe_no_slow_copy_of_a_buffer_that_is_used_once)
     gmt_fixture_sql(&fixture, "UPDATE transfer SET end_ns = begin_ns + 1900000, src = 4096 + "
                               "33554432 * id");
     gmt_fixture_analyze(&fixture, "GM102");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_expect_float_eq(fixture.report.notes[0].saving.best_ns, 0, 0);
     gmt_fixture_free(&fixture);
@@ -112,7 +113,7 @@ Test(transfer_rules, note_a_single_pageable_copy_with_its_size_and_cost)
     gmt_fixture_sql(&fixture, "DELETE FROM transfer WHERE id > 1; UPDATE transfer SET bytes = "
                               "8192, end_ns = begin_ns + 9000");
     gmt_fixture_analyze(&fixture, "GM102");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     const struct gmt_finding *f = &fixture.report.notes[0];
     cr_expect_float_eq(f->cost_ns, 9000, 0);
@@ -124,7 +125,8 @@ Test(transfer_rules, note_a_single_pageable_copy_with_its_size_and_cost)
     gmt_fixture_load(&fixture, "fixtures/GM102_positive");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET end_ns = begin_ns + 200000");
     gmt_fixture_analyze(&fixture, "GM102");
-    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -190,7 +192,8 @@ Test(transfer_rules, call_no_upload_unused_that_someone_may_read)
         gmt_fixture_load(&fixture, "fixtures/GM107_positive");
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, "GM107");
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu", i);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu: %s", i,
+                     gmt_fixture_found(&fixture.report));
         cr_expect_eq(fixture.report.rules[0].outcome, cases[i].outcome, "case %zu", i);
         gmt_fixture_free(&fixture);
     }
@@ -206,7 +209,7 @@ Test(transfer_rules, only_note_what_a_table_of_pointers_may_reach)
                     "dst = 1048576 + 64 * id WHERE id < 200;"
                     "UPDATE transfer SET begin_ns = 1000000, end_ns = 3000000 WHERE id = 200");
     gmt_fixture_analyze(&fixture, "GM107");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "pointer"));
     gmt_fixture_free(&fixture);

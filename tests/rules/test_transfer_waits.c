@@ -47,7 +47,7 @@ Test(transfer_waits, blame_no_readback_for_a_device_that_works_on)
                     "end_ns + 100, end_ns + 200, 0, 0, 'kernel', seq + 10, 1, 1, 0, 'complete', "
                     "device_end_ns, device_end_ns + 400000 FROM launch");
     gmt_fixture_analyze(&fixture, "GM109");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -59,7 +59,7 @@ Test(transfer_waits, only_note_readbacks_that_wait_for_much_work)
     gmt_fixture_load(&fixture, "fixtures/GM109_positive");
     gmt_fixture_sql(&fixture, "UPDATE launch SET device_end_ns = device_end_ns + 390000");
     gmt_fixture_analyze(&fixture, "GM109");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "hardly stands still"));
     gmt_fixture_free(&fixture);
@@ -105,7 +105,8 @@ Test(transfer_waits, believe_fingerprints_of_what_the_host_did)
                     "INSERT INTO fingerprint (transfer_id, hash, bytes_hashed, whole) SELECT id, "
                     "printf('%016x%016x', id % 100, 7), bytes, 1 FROM transfer");
     gmt_fixture_analyze(&fixture, "GM115");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "round trips: GM106");
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0,
+                 "round trips: GM106: %s", gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -117,7 +118,8 @@ Test(transfer_waits, leave_long_steps_of_the_host_alone)
     gmt_fixture_sql(&fixture,
                     "UPDATE transfer SET bytes = 65536; UPDATE allocation SET bytes = 65536");
     gmt_fixture_analyze(&fixture, "GM115");
-    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -203,7 +205,8 @@ Test(transfer_waits, overlap_nothing_that_depends_or_is_pageable)
         gmt_fixture_load(&fixture, "fixtures/GM108_positive");
         gmt_fixture_sql(&fixture, cases[i]);
         gmt_fixture_analyze(&fixture, "GM108");
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu", i);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu: %s", i,
+                     gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }
@@ -277,7 +280,8 @@ Test(transfer_waits, find_one_pass_whose_read_back_is_the_longest)
                         "4000000; UPDATE launch SET device_end_ns = device_start_ns + 3900000");
         gmt_fixture_sql(&fixture, none[i]);
         gmt_fixture_analyze(&fixture, "GM108");
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, one, "%s", none[i]);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, one, "%s: %s",
+                     none[i], gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
     /* Chunks of so little would be hardly anything but latency. */
@@ -285,7 +289,7 @@ Test(transfer_waits, find_one_pass_whose_read_back_is_the_longest)
     gmt_fixture_sql(&fixture, pass);
     gmt_fixture_sql(&fixture, "UPDATE transfer SET bytes = 65536");
     gmt_fixture_analyze(&fixture, "GM108");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_expect_not_null(strstr(fixture.report.notes[0].note_why, "chunks"), "%s",
                        fixture.report.notes[0].note_why);
@@ -319,7 +323,8 @@ Test(transfer_waits, take_copies_of_one_line_for_operands)
                     "UPDATE launch SET begin_ns = 55400000, end_ns = 55410000, device_start_ns = "
                     "55420000, device_end_ns = 55590000");
     gmt_fixture_analyze(&fixture, "GM108");
-    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0);
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s",
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
@@ -342,7 +347,8 @@ Test(transfer_waits, take_no_set_up_for_a_step)
                         "UPDATE transfer SET bytes = 268435456, begin_ns = begin_ns - "
                         "5000000, device_start_ns = device_start_ns - 5000000 WHERE id = 1");
         gmt_fixture_analyze(&fixture, "GM108");
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu", i);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "case %zu: %s", i,
+                     gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }

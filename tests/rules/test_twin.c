@@ -74,7 +74,7 @@ Test(twin, shows_what_was_predicted_for_the_kernels)
 
     load_recording(&slow, "pipeline_slow");
     load_recording(&fast, "pipeline_fast");
-    cr_assert_eq(fast.report.finding_count, 0);
+    cr_assert_eq(fast.report.finding_count, 0, "%s", gmt_fixture_found(&fast.report));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct gmt_finding *f = find(&slow, rows[i].rule, rows[i].slow);
         double before_ns = kernel_time(&slow, rows[i].slow);

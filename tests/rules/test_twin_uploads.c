@@ -24,14 +24,16 @@ static void analyze(const char *sql)
 static void expect_quiet(const char *sql)
 {
     analyze(sql);
-    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", sql);
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s", sql,
+                 gmt_fixture_found(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
 static void expect_copies(const char *sql, double copies)
 {
     analyze(sql);
-    cr_assert_eq(fixture.report.finding_count, 1, "%s", sql);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s: %s", sql,
+                 gmt_fixture_found(&fixture.report));
     double told = gmt_fixture_evidence(&fixture.report.findings[0], "held_elsewhere");
     cr_expect_float_eq(told, copies, 0, "%s: %g", sql, told);
     gmt_fixture_free(&fixture);
@@ -40,7 +42,7 @@ static void expect_copies(const char *sql, double copies)
 Test(twin_uploads, cost_what_a_copy_on_the_device_does_not)
 {
     analyze("");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     const struct gmt_finding *f = &fixture.report.findings[0];
     cr_expect_float_eq(gmt_fixture_evidence(f, "held_elsewhere"), 10, 0);
     /* 0.3 ms each, in place of which the model's device copies 16 MiB in 20 us. */
@@ -57,7 +59,7 @@ Test(twin_uploads, have_no_price_without_the_curve)
     gmt_fixture_load_positive(&fixture, "GM105", TWICE);
     fixture.model.on_device.n = 0;
     gmt_fixture_analyze(&fixture, "GM105");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_expect(isnan(fixture.report.findings[0].saving.best_ns));
     gmt_fixture_free(&fixture);
 }
@@ -101,7 +103,7 @@ Test(twin_uploads, are_of_one_device)
 Test(twin_uploads, take_samples_of_one_buffer_of_the_host_only)
 {
     analyze("UPDATE fingerprint SET whole = 0, bytes_hashed = 262144");
-    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_expect_eq(fixture.report.findings[0].confidence, GMT_CONFIDENCE_HEURISTIC);
     cr_expect_float_eq(fixture.report.findings[0].saving.low_ns, 0, 0);
     gmt_fixture_free(&fixture);
@@ -114,7 +116,7 @@ Test(twin_uploads, take_samples_of_one_buffer_of_the_host_only)
 Test(twin_uploads, are_noted_where_the_device_is_no_quicker)
 {
     analyze("UPDATE transfer SET end_ns = begin_ns + 10000");
-    cr_assert_eq(fixture.report.finding_count, 0);
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
     cr_expect_not_null(strstr(fixture.report.notes[0].note_why, "hardly be quicker"), "%s",
                        fixture.report.notes[0].note_why);
@@ -127,7 +129,7 @@ Test(twin_uploads, are_not_known_without_their_fingerprints)
 {
     analyze("DELETE FROM transfer WHERE id > 2; UPDATE fingerprint SET hash = NULL, whole = NULL, "
             "bytes_hashed = NULL, skipped = 'over_budget'");
-    cr_expect_eq(fixture.report.finding_count, 0);
+    cr_expect_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_expect_eq(fixture.report.rules[0].outcome, GMT_OUTCOME_COULD_NOT_CHECK);
     cr_assert_not_null(fixture.report.rules[0].why);
     cr_expect_not_null(strstr(fixture.report.rules[0].why, "2 of 2 uploads"), "%s",

@@ -79,7 +79,8 @@ static void expect_quiet(const char *rule, const char *sql, const char *why)
     load(rule, sql);
     gmt_fixture_analyze(&fixture, rule);
     const struct gmt_rule_result *result = &fixture.report.rules[0];
-    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s", rule, sql);
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s: %s", rule,
+                 sql, gmt_fixture_found(&fixture.report));
     cr_expect_eq(result->outcome, GMT_OUTCOME_COULD_NOT_CHECK, "%s: %s: outcome %d", rule, sql,
                  (int)result->outcome);
     cr_expect(result->why != NULL && strstr(result->why, why) != NULL, "%s: \"%s\" in \"%s\"", rule,
@@ -108,7 +109,8 @@ UNSEEN(uses_outside_of_the_analysed_range_are_not_known)
         load(rule, NAMES RANGE("1", "2"));
         cr_assert_eq(gmt_range_limit(fixture.db, "load", message, sizeof(message)), 0);
         gmt_fixture_analyze(&fixture, rule);
-        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s", rule);
+        cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 0, "%s: %s", rule,
+                     gmt_fixture_found(&fixture.report));
         cr_expect_str_eq(fixture.report.rules[0].why,
                          "only calls inside of ranges are analysed: uses outside of them are not "
                          "seen",
@@ -235,7 +237,8 @@ UNSEEN(runs_end_where_calls_were_left_out)
         expect_finding(rule, SCOPED AROUND("9002"));
         load(rule, SCOPED AROUND("9001"));
         gmt_fixture_analyze(&fixture, rule);
-        cr_expect_eq(fixture.report.finding_count, 0, "%s", rule);
+        cr_expect_eq(fixture.report.finding_count, 0, "%s: %s", rule,
+                     gmt_fixture_found(&fixture.report));
         gmt_fixture_free(&fixture);
     }
 }

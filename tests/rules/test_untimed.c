@@ -46,8 +46,8 @@ Test(untimed, waits_are_not_promised)
         gmt_fixture_sql(&fixture, NO_TIMES);
         gmt_fixture_sql(&fixture, cases[i].sql);
         gmt_fixture_analyze(&fixture, cases[i].rule);
-        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 1, "%s",
-                     cases[i].rule);
+        cr_assert_eq(fixture.report.finding_count + fixture.report.note_count, 1, "%s: %s",
+                     cases[i].rule, gmt_fixture_found(&fixture.report));
         const struct gmt_finding *f = fixture.report.finding_count > 0 ? &fixture.report.findings[0]
                                                                        : &fixture.report.notes[0];
         cr_expect_leq(f->saving.best_ns, cases[i].most_ns, "%s: %g, not %g", cases[i].rule,

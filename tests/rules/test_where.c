@@ -250,8 +250,8 @@ static void expect_all_ways(const char *rule, const char *evidence, const char *
         gmt_fixture_sql(&fixture, sql);
     }
     gmt_fixture_analyze(&fixture, rule);
-    cr_assert_eq(fixture.report.finding_count, 1, "%s by %d ways: %zu findings", rule, ways,
-                 fixture.report.finding_count);
+    cr_assert_eq(fixture.report.finding_count, 1, "%s by %d ways: %zu findings: %s", rule, ways,
+                 fixture.report.finding_count, gmt_fixture_found(&fixture.report));
     const struct gmt_finding *finding = &fixture.report.findings[0];
     double wanted = NAN;
     for (size_t i = 0; i < finding->evidence_count; i++) {
