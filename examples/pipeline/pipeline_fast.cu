@@ -36,9 +36,8 @@ __global__ void median_by_network(const float *__restrict__ in, float *__restric
     const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
     float v[PIPELINE_TAPS];
 #pragma unroll
-    for (int k = 0; k < PIPELINE_TAPS; k++) {
+    for (int k = 0; k < PIPELINE_TAPS; k++)
         v[k] = in[(size_t)pipeline_clamp(y + k - PIPELINE_TAPS / 2, size - 1) * size + x];
-    }
     order(v[1], v[2]), order(v[4], v[5]), order(v[7], v[8]);
     order(v[0], v[1]), order(v[3], v[4]), order(v[6], v[7]);
     order(v[1], v[2]), order(v[4], v[5]), order(v[7], v[8]);
@@ -56,14 +55,12 @@ __global__ void blur_in_registers(const float *__restrict__ in, float *__restric
     const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y) * BLUR_ROWS_PER_THREAD;
     float v[BLUR_ROWS_PER_THREAD + 4];
 #pragma unroll
-    for (int k = 0; k < BLUR_ROWS_PER_THREAD + 4; k++) {
+    for (int k = 0; k < BLUR_ROWS_PER_THREAD + 4; k++)
         v[k] = in[(size_t)pipeline_clamp(y + k - 2, size - 1) * size + x];
-    }
 #pragma unroll
-    for (int k = 0; k < BLUR_ROWS_PER_THREAD; k++) {
+    for (int k = 0; k < BLUR_ROWS_PER_THREAD; k++)
         out[(size_t)(y + k) * size + x] = pipeline_blur5(v[k], v[k + 1], v[k + 2], v[k + 3],
                                                          v[k + 4]);
-    }
 }
 
 /* Was GM401: one column of padding puts the 32 words of a tile column into 32 banks. */
@@ -72,15 +69,13 @@ __global__ void transpose_padded(const float *__restrict__ in, float *__restrict
     __shared__ float tile[32][33];
     const int x = (int)(blockIdx.x * 32 + threadIdx.x);
     const int y = (int)(blockIdx.y * 32 + threadIdx.y);
-    for (int k = 0; k < 32; k += 8) {
+    for (int k = 0; k < 32; k += 8)
         tile[threadIdx.y + k][threadIdx.x] = in[(size_t)(y + k) * size + x];
-    }
     __syncthreads();
     const int out_x = (int)(blockIdx.y * 32 + threadIdx.x);
     const int out_y = (int)(blockIdx.x * 32 + threadIdx.y);
-    for (int k = 0; k < 32; k += 8) {
+    for (int k = 0; k < 32; k += 8)
         out[(size_t)(out_y + k) * size + out_x] = tile[threadIdx.x][threadIdx.y + k];
-    }
 }
 
 __global__ void join_trail(const float *__restrict__ in, float *__restrict__ trail,
@@ -99,9 +94,8 @@ __global__ void join_trail(const float *__restrict__ in, float *__restrict__ tra
     }
     trail[i] = seen;
     out[i] = value;
-    if (x == 0 && y == 0) {
+    if (x == 0 && y == 0)
         *frames_done += 1;
-    }
 }
 
 struct slot {
@@ -144,9 +138,8 @@ static int launch_kernels(const struct buffers *b, int size, int number)
     transpose_padded<<<tiles, block, 0, s->stream>>>(s->b, s->a, size);
     blur_in_registers<<<strips, block, 0, s->stream>>>(s->a, s->b, size);
     transpose_padded<<<tiles, block, 0, s->stream>>>(s->b, s->a, size);
-    if (number > 0) { /* the trail of the frame before must be complete */
+    if (number > 0) /* the trail of the frame before must be complete */
         TRY(cudaStreamWaitEvent(s->stream, b->slots[(number - 1) % SLOTS].joined, 0));
-    }
     join_trail<<<grid, block, 0, s->stream>>>(s->a, trail, frames_done, s->overlay,
                                               s->overlay_pitch, s->b, size);
     TRY(cudaGetLastError());
@@ -173,9 +166,8 @@ static int start_frame(const struct buffers *b, int size, int number)
         cudaMemcpyHostToDevice, s->stream));
     /* Was GM102: page-locked buffers, so the copies are fast and overlap with the other slot. */
     TRY(cudaMemcpyAsync(s->a, s->frame, image_bytes, cudaMemcpyHostToDevice, s->stream));
-    if (launch_kernels(b, size, number) != 0) {
+    if (launch_kernels(b, size, number) != 0)
         return 1;
-    }
     TRY(cudaMemcpyAsync(s->result, s->b, image_bytes, cudaMemcpyDeviceToHost, s->stream));
     return 0;
 }
@@ -238,24 +230,19 @@ static int run(const struct pipeline_options *options, uint64_t *sum)
 {
     struct buffers b = {};
     unsigned frames_done = 0;
-    if (allocate(&b, options->size) != 0) {
+    if (allocate(&b, options->size) != 0)
         return 1;
-    }
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < SLOTS; i++)
         pipeline_fill_frame(b.slots[i].frame, options->size, (uint32_t)i);
-    }
     for (int f = 0; f < options->frames + SLOTS; f++) {
         if (f >= SLOTS && f - SLOTS < options->frames &&
-            finish_frame(&b, options, f - SLOTS, sum) != 0) {
+            finish_frame(&b, options, f - SLOTS, sum) != 0)
             return 1;
-        }
-        if (f >= options->frames) {
+        if (f >= options->frames)
             continue;
-        }
         pipeline_stamp_frame(b.slots[f % SLOTS].frame, options->size, f);
-        if (start_frame(&b, options->size, f) != 0) {
+        if (start_frame(&b, options->size, f) != 0)
             return 1;
-        }
     }
     TRY(cudaMemcpy(&frames_done, b.arena, sizeof frames_done, cudaMemcpyDeviceToHost));
     if (frames_done != (unsigned)options->frames) {
@@ -270,15 +257,12 @@ extern "C" int pipeline_main(int argc, char **argv)
     struct pipeline_options options;
     uint64_t sum = 0;
     const int status = pipeline_parse(argc, argv, program, &options);
-    if (status >= 0) {
+    if (status >= 0)
         return status;
-    }
     const double start_s = pipeline_now_s();
-    if (pipeline_need_device(program) != 0 || run(&options, &sum) != 0) {
+    if (pipeline_need_device(program) != 0 || run(&options, &sum) != 0)
         return 1;
-    }
-    if (options.time) {
+    if (options.time)
         fprintf(stderr, "%s: %.3f s\n", program, pipeline_now_s() - start_s);
-    }
     return pipeline_report(&options, program, sum);
 }

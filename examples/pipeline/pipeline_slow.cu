@@ -42,9 +42,8 @@ __global__ void median_by_insertion(const float *in, float *out, int size, int t
         const float value = in[(size_t)row * size + x];
         int at = k;
 #pragma unroll 1
-        for (; at > 0 && sorted[at - 1] > value; at--) {
+        for (; at > 0 && sorted[at - 1] > value; at--)
             sorted[at] = sorted[at - 1];
-        }
         sorted[at] = value;
     }
     out[(size_t)y * size + x] = sorted[taps / 2];
@@ -62,19 +61,17 @@ __global__ void blur_with_big_ring(const float *__restrict__ in, float *__restri
     const int first = (int)blockIdx.y * BLUR_ROWS;
     const int rows = 2 * BLUR_MAX_RADIUS + 1;
 
-    for (int y = first - 2; y < first + 2; y++) {
+    for (int y = first - 2; y < first + 2; y++)
         ring[(y + rows) % rows * BLUR_COLUMNS + column] =
             in[(size_t)pipeline_clamp(y, size - 1) * size + x];
-    }
 #pragma unroll 1
     for (int y = first; y < first + BLUR_ROWS; y++) {
         float v[5];
         ring[(y + 2) % rows * BLUR_COLUMNS + column] =
             in[(size_t)pipeline_clamp(y + 2, size - 1) * size + x];
 #pragma unroll
-        for (int k = 0; k < 5; k++) {
+        for (int k = 0; k < 5; k++)
             v[k] = ring[(y + k - 2 + rows) % rows * BLUR_COLUMNS + column];
-        }
         out[(size_t)y * size + x] = pipeline_blur5(v[0], v[1], v[2], v[3], v[4]);
     }
 }
@@ -85,15 +82,13 @@ __global__ void transpose_unpadded(const float *in, float *out, int size)
     __shared__ float tile[32][32];
     const int x = (int)(blockIdx.x * 32 + threadIdx.x);
     const int y = (int)(blockIdx.y * 32 + threadIdx.y);
-    for (int k = 0; k < 32; k += 8) {
+    for (int k = 0; k < 32; k += 8)
         tile[threadIdx.y + k][threadIdx.x] = in[(size_t)(y + k) * size + x];
-    }
     __syncthreads();
     const int out_x = (int)(blockIdx.y * 32 + threadIdx.x);
     const int out_y = (int)(blockIdx.x * 32 + threadIdx.y);
-    for (int k = 0; k < 32; k += 8) {
+    for (int k = 0; k < 32; k += 8)
         out[(size_t)(out_y + k) * size + out_x] = tile[threadIdx.x][threadIdx.y + k];
-    }
 }
 
 /*
@@ -115,9 +110,8 @@ __global__ void join_trail(const float *in, float *trail, unsigned *frames_done,
     }
     trail[i] = seen;
     out[i] = value;
-    if (x == 0 && y == 0) {
+    if (x == 0 && y == 0)
         *frames_done += 1;
-    }
 }
 
 struct buffers {
@@ -168,23 +162,20 @@ static int process_frame(const struct buffers *b, int size, int number)
 
     /* GM101: 256 copies of 8 bytes. */
     pipeline_fill_tiles(tiles, number);
-    for (size_t i = 0; i < PIPELINE_TILES; i++) {
+    for (size_t i = 0; i < PIPELINE_TILES; i++)
         TRY(cudaMemcpyToSymbol(c_tiles, &tiles[i], sizeof tiles[i], i * sizeof tiles[i]));
-    }
 
     /* GM104: a copy per row, with a constant distance between rows on either side. */
     pipeline_fill_atlas(b->atlas, size, number);
-    for (int y = 0; y < pipeline_overlay_height(size); y++) {
+    for (int y = 0; y < pipeline_overlay_height(size); y++)
         TRY(cudaMemcpy((char *)b->overlay + y * b->overlay_pitch,
                        b->atlas + (size_t)y * pipeline_atlas_width(size), row_bytes,
                        cudaMemcpyHostToDevice));
-    }
 
     /* GM102: large copies from and to pageable memory, the same buffers over and over. */
     TRY(cudaMemcpy(b->in, b->frames[number % 2], image_bytes, cudaMemcpyHostToDevice));
-    if (launch_kernels(b, d_a, d_b, size) != 0) {
+    if (launch_kernels(b, d_a, d_b, size) != 0)
         return 1;
-    }
     TRY(cudaMemcpy(b->result, b->out, image_bytes, cudaMemcpyDeviceToHost));
 
     TRY(cudaFree(d_b)); /* GM201 */
@@ -197,9 +188,8 @@ static int allocate(struct buffers *b, int size)
     const size_t image_bytes = sizeof(float) * (size_t)size * size;
     const size_t atlas_bytes = sizeof(float) * pipeline_atlas_width(size) *
                                pipeline_overlay_height(size);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         b->frames[i] = (float *)malloc(image_bytes);
-    }
     b->result = (float *)malloc(image_bytes);
     b->atlas = (float *)malloc(atlas_bytes);
     if (b->frames[0] == NULL || b->frames[1] == NULL || b->result == NULL || b->atlas == NULL) {
@@ -234,17 +224,14 @@ static int run(const struct pipeline_options *options, uint64_t *sum)
 {
     struct buffers b = {};
     unsigned frames_done = 0;
-    if (allocate(&b, options->size) != 0) {
+    if (allocate(&b, options->size) != 0)
         return 1;
-    }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         pipeline_fill_frame(b.frames[i], options->size, (uint32_t)i);
-    }
     for (int f = 0; f < options->frames; f++) {
         pipeline_stamp_frame(b.frames[f % 2], options->size, f);
-        if (process_frame(&b, options->size, f) != 0) {
+        if (process_frame(&b, options->size, f) != 0)
             return 1;
-        }
         *sum = pipeline_checksum(*sum, b.result, options->size, f, f == options->frames - 1);
     }
     TRY(cudaMemcpy(&frames_done, b.arena, sizeof frames_done, cudaMemcpyDeviceToHost));
@@ -260,15 +247,12 @@ extern "C" int pipeline_main(int argc, char **argv)
     struct pipeline_options options;
     uint64_t sum = 0;
     const int status = pipeline_parse(argc, argv, program, &options);
-    if (status >= 0) {
+    if (status >= 0)
         return status;
-    }
     const double start_s = pipeline_now_s();
-    if (pipeline_need_device(program) != 0 || run(&options, &sum) != 0) {
+    if (pipeline_need_device(program) != 0 || run(&options, &sum) != 0)
         return 1;
-    }
-    if (options.time) {
+    if (options.time)
         fprintf(stderr, "%s: %.3f s\n", program, pipeline_now_s() - start_s);
-    }
     return pipeline_report(&options, program, sum);
 }
