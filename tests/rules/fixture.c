@@ -121,7 +121,12 @@ void gmt_fixture_drop_model(struct gmt_fixture *fixture)
 
 void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule)
 {
-    struct gmt_rule_filter filter = {.only = &rule, .only_count = rule != NULL};
+    gmt_fixture_analyze_by(fixture, &rule, rule != NULL);
+}
+
+void gmt_fixture_analyze_by(struct gmt_fixture *fixture, const char *const *rules, size_t count)
+{
+    struct gmt_rule_filter filter = {.only = rules, .only_count = count};
     char message[256] = "";
     int rc = gmt_timeline_load(&fixture->timeline, fixture->db, message, sizeof(message));
 

@@ -19,7 +19,8 @@ void gmt_fixture_load(struct gmt_fixture *fixture, const char *name);
 void gmt_fixture_load_positive(struct gmt_fixture *fixture, const char *rule, const char *sql);
 /* After gmt_fixture_load; NULL: all rules. */
 void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule);
-/* The same, and the one finding that there must be. */
+void gmt_fixture_analyze_by(struct gmt_fixture *fixture, const char *const *rules, size_t count);
+/* gmt_fixture_analyze, and the one finding that there must be. */
 const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const char *rule);
 /* What was found, for the message of an assertion: rule, severity and place of each. Valid until the next call. */
 const char *gmt_fixture_found(const struct gmt_report *report);
