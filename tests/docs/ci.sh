@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # docs/ci.md is true: its files, taken out of the page, fail on the sample program's mistakes and pass its
 # repaired twin; SARIF and GitLab's report name the lines. Recordings stand in for recording.
-set -euo pipefail
-: "${GMT_BUILD:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq git; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
+# shellcheck source=tests/lib.sh
+. "${GMT_SOURCE:?}/tests/lib.sh"
+: "${GMT_BUILD:?}"
+needs sqlite3 jq git
+export XDG_CACHE_HOME=$work/cache
 # The repository of a project that has the sample program's sources.
 mkdir -p "$work/project/ci" "$work/bin"
 cd "$work/project"
@@ -27,12 +23,6 @@ cat >"$work/bin/gmtrace" <<'END'
 END
 chmod +x "$work/bin/gmtrace"
 export PATH=$work/bin:$GMT_BUILD/bin:$PATH RECORDINGS=$work
-
-fail() {
-    echo "FAIL: $*" >&2
-    [ -f log ] && cat log >&2
-    exit 1
-}
 
 # block LANGUAGE N: the N-th block of that language of the page.
 block() {

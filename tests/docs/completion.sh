@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The completions know every option of --help, and offer the right words in the right place.
-set -euo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=tests/lib.sh
+. "${GMT_SOURCE:?}/tests/lib.sh"
 PATH=$GMT_BUILD/bin:$PATH
 : >trace.db
 : >other.db
@@ -12,11 +10,6 @@ PATH=$GMT_BUILD/bin:$PATH
 mkdir folder
 : >folder/inner.db
 completions=$GMT_BUILD/share/bash-completion/completions
-
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
 
 # offered PROGRAM WORD...: what completion offers for the last word, one a line.
 offered() {

@@ -75,7 +75,7 @@ older)
 refused)
     mkdir small
     mount -t tmpfs -o size=64k tmpfs small 2>/dev/null || skip "no file system can be mounted"
-    trap 'umount "$work/small"; rm -rf "$work"' EXIT
+    at_exit "umount '$work/small'"
     dd if=/dev/zero of=small/filler bs=4k status=none 2>/dev/null || true
     launched 125 -o small/t.db "$client" churn 5
     said 'cannot write .*: No space left on device$'

@@ -155,7 +155,7 @@ full)
     # No room for the trace: no report, status 3, one line that says why; with room all is there.
     mkdir small
     mount -t tmpfs -o size=4g tmpfs small 2>/dev/null || skip "no file system can be mounted"
-    trap 'umount --lazy "$work/small"; rm -rf "$work"' EXIT
+    at_exit "umount --lazy '$work/small'"
     killed_together small/t 100000
     mount -o remount,size="$(($(du -sk small | cut -f1) + 64))k" small
     before=$(everything_in small)

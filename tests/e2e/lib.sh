@@ -1,46 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What the end-to-end tests share: a scratch folder, running driverclient with and without gmtrace, and
-# looking into the trace. Each test is a bash script that sources this file; 77 = cannot run here.
+# What the end-to-end tests share: running driverclient with and without gmtrace, and looking into the trace.
 #
 # From ctest: GMT_BUILD (build tree), GMT_SOURCE (source tree), SIM_LIB (the folder of the software device), CLIENTS (of the clients).
 
-set -euo pipefail
-
-: "${GMT_BUILD:?}" "${GMT_SOURCE:?}" "${SIM_LIB:?}" "${CLIENTS:?}"
+# shellcheck source=tests/lib.sh
+source "${GMT_SOURCE:?}/tests/lib.sh"
+: "${GMT_BUILD:?}" "${SIM_LIB:?}" "${CLIENTS:?}"
 GMT_LIB=$GMT_BUILD/lib/libgmtrace.so
 unset "${!GMTRACE_@}" "${!SIMGPU_@}" LD_PRELOAD CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
-export LC_ALL=C
 # CUPTI is no part of the software device: whether one is installed must make no difference to these tests.
 # cupti_refused.sh is about that.
 export GMTRACE_COLLECT=light
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmtrace-e2e.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAIL: $*" >&2
-    for file in "$work"/*.err; do
-        [ -s "$file" ] && { echo "--- ${file##*/}" >&2; head -20 "$file" >&2; }
-    done
-    exit 1
-}
-
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-
-# equal WHAT EXPECTED ACTUAL
-equal() {
-    [ "$2" = "$3" ] || fail "$1: expected '$2', got '$3'"
-}
-
-# at_most WHAT LIMIT ACTUAL
-at_most() {
-    [ "$3" -le "$2" ] || fail "$1: $3 is more than $2"
-}
 
 # A bare program run: NAME.out, NAME.err, NAME.status.
 run() {
@@ -77,9 +48,8 @@ traced_like_plain() {
 
 same_behaviour() {
     equal "exit status" "$(cat "$1.plain.status")" "$(cat "$1.status")"
-    diff "$1.plain.out" "$1.out" >&2 || fail "output differs"
-    diff <(without_shell_notes "$1.plain.err") <(without_shell_notes "$1.err") >&2 ||
-        fail "standard error differs"
+    same "output differs" "$1.plain.out" "$1.out"
+    same "standard error differs" <(without_shell_notes "$1.plain.err") <(without_shell_notes "$1.err")
 }
 
 # bash reports how a child died, with its pid.
@@ -128,7 +98,7 @@ all_calls_recorded() {
     driver_calls "$name${COUNT_PLAIN:+.plain}.counts" >"$name.driver"
     trace_calls "$name.db" | join - <(recorded_apis) >"$name.trace"
     [ -s "$name.driver" ] || fail "the driver saw no call"
-    diff "$name.driver" "$name.trace" >&2 || fail "calls made (<) and calls recorded (>) differ"
+    same "calls made (-) and calls recorded (+) differ" "$name.driver" "$name.trace"
 }
 
 total() {

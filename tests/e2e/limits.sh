@@ -22,7 +22,7 @@ done
 mkdir small
 if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
     # Lazily: the recorder may still be at it.
-    trap 'umount --lazy "$work/small"; rm -rf "$work"' EXIT
+    at_exit "umount --lazy '$work/small'"
     OUTPUT=$work/small/full.db traced full many 100000
     equal "status on a full disk" 0 "$(cat full.status)"
     diff plain.out full.out || fail "output on a full disk differs"

@@ -7,9 +7,8 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 remove_maps() {
     [ ! -f "$work/maps.txt" ] || xargs -r rm -f <"$work/maps.txt"
-    rm -rf "$work"
 }
-trap remove_maps EXIT
+at_exit remove_maps
 
 CLIENT=$CLIENTS/driverregressions traced_like_plain t made_code "$1"
 equal "exit status" 0 "$(cat t.status)"

@@ -1,16 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The driver sees every kind of fault, saves the input that has it, and makes the same inputs again.
-set -euo pipefail
+# shellcheck source=tests/lib.sh
+. "${GMT_SOURCE:?}/tests/lib.sh"
 : "${FAULTS:?}" "${SANITIZED:?}"
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmtrace-fuzz-driver.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
 
 kinds="crash promise exit memory time"
 [ "$SANITIZED" = 1 ] && kinds="$kinds overflow"

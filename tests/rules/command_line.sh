@@ -1,25 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze's exit codes, outputs and one-line complaints, on synthetic traces; needs no recording.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'chmod -R u+rwx "$work"; rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-rules=$GMT_SOURCE/tests/rules
-# shellcheck source=tests/rules/traces.sh
-. "$rules/traces.sh"
-
-fail() {
-    echo "FAIL: $*" >&2
-    cat out err >&2
-    exit 1
-}
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq
+at_exit "chmod -R u+rwx '$work'"
 
 # expect STATUS ARGUMENT...
 expect() {

@@ -2,31 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze export: trace events by their published rules, CSV by RFC 4180, complete in both, also of
 # traces with hostile names, overlapping work, graphs and clocks that run backwards.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq python3; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C
-# shellcheck source=tests/rules/traces.sh
-. "$GMT_SOURCE/tests/rules/traces.sh"
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq python3
 
-fail() {
-    echo "FAIL: $*" >&2
-    cat err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" export "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze export $*"
-}
+program=("$GMANALYZE" export)
 
 # exports NAME: NAME.db in both forms.
 exports() {

@@ -2,24 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # JSON, SARIF, CSV and markdown of every fixture, of recordings and of traces with hostile names are
 # valid: SARIF by the official schema, JSON by the published one.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-python3 -c 'import jsonschema.validators' 2>/dev/null || { echo "skipped: no python3-jsonschema"; exit 77; }
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-# shellcheck source=tests/rules/traces.sh
-. "$GMT_SOURCE/tests/rules/traces.sh"
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq
+python3 -c 'import jsonschema.validators' 2>/dev/null || skip "no python3-jsonschema"
 
 # report NAME: NAME.db in all formats.
 report() {
     "$GMANALYZE" --calibrate never --model "$GMT_SOURCE/tests/rules/model.json" \
-        -o "$1.json" -o "$1.sarif" -o "$1.csv" -o "$1.md" "$1.db" >/dev/null 2>err || { cat err; exit 1; }
+        -o "$1.json" -o "$1.sarif" -o "$1.csv" -o "$1.md" "$1.db" >/dev/null 2>err || fail "$1"
 }
 
 for fixture in "$GMT_SOURCE"/tests/rules/fixtures/*_positive.sql; do
@@ -67,10 +58,8 @@ sqlite3 many.db "
     INSERT INTO kernel_counters (launch_seq, class_id, $(cat kernel_counters.columns))
         SELECT launch_seq + 1000 * i, 1000 * i, $(cat kernel_counters.columns) FROM kernel_counters, n WHERE class_id = 1"
 report many
-jq -e '(.runs[0].results | length) == 200 and .runs[0].properties.findings > 200' many.sarif >/dev/null || {
-    echo "FAIL: SARIF is not cut at 200 results"
-    exit 1
-}
+jq -e '(.runs[0].results | length) == 200 and .runs[0].properties.findings > 200' many.sarif >/dev/null ||
+    fail "SARIF is not cut at 200 results"
 # Nothing but a process: no event of any kind.
 make_trace empty.db fixtures/GM101_negative
 sqlite3 empty.db 'DELETE FROM transfer; DELETE FROM launch; DELETE FROM allocation; DELETE FROM device_op'
@@ -86,15 +75,11 @@ report checked
 cp checked.db hostile_checked.db
 spoil hostile_checked.db
 report hostile_checked
-grep -q '"uri": "examples/pipeline/pipeline_slow.cu"' pipeline_slow.sarif || {
-    echo "FAIL: the pipeline's source is not named"
-    exit 1
-}
+grep -q '"uri": "examples/pipeline/pipeline_slow.cu"' pipeline_slow.sarif ||
+    fail "the pipeline's source is not named"
 # The line that causes most of it comes first, the launch and the other lines are related.
 jq -e '.runs[0].results[0] | .locations[0].physicalLocation.region.startLine == 42 and
-    (.relatedLocations | length == 2)' simulated.sarif >/dev/null || {
-    echo "FAIL: SARIF places a finding elsewhere than its lines"
-    exit 1
-}
+    (.relatedLocations | length == 2)' simulated.sarif >/dev/null ||
+    fail "SARIF places a finding elsewhere than its lines"
 python3 "$GMT_SOURCE/tests/rules/check_formats.py" "$GMT_SOURCE/tests/data/sarif-2.1.0.schema.json" .
 python3 "$GMT_SOURCE/tests/rules/check_report.py" "$GMT_SOURCE/docs/report.schema.json" ./*.json

@@ -2,35 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # --budget and --baseline on the sample program's recordings: what they refuse, what they let pass, and
 # what they say about it.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-# shellcheck source=tests/rules/traces.sh
-. "$GMT_SOURCE/tests/rules/traces.sh"
 for name in slow fast; do
     gunzip -c "$GMT_SOURCE/tests/data/pipeline_$name.db.gz" >$name.db
 done
 
-fail() {
-    echo "FAIL: $*" >&2
-    cat err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" --calibrate never "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
-}
+program=("$GMANALYZE" --calibrate never)
 
 # says PATTERN: a line of standard error matches; silent PATTERN: none does.
 says() { grep -qE -- "$1" err || fail "nothing like '$1'"; }

@@ -1,30 +1,19 @@
-#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by tests of gmanalyze: a folder of the test's own, the programs that it needs, and how it fails.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
+# shellcheck shell=bash
+# Sourced by tests of gmanalyze: what all tests share, traces of fixtures, and a run of gmanalyze.
+# shellcheck source=tests/lib.sh
+. "${GMT_SOURCE:?}/tests/lib.sh"
+: "${GMANALYZE:?}"
+export XDG_CACHE_HOME=$work/cache
 rules=$GMT_SOURCE/tests/rules
 # shellcheck source=tests/rules/traces.sh
 . "$rules/traces.sh"
 
-# needs PROGRAM...: without one of them the test is skipped.
-needs() {
-    local program
-    for program in "$@"; do
-        command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
-    done
+# expect STATUS ARGUMENT...: `program` ends with that status; what it says is in out and err.
+program=("$GMANALYZE")
+expect() {
+    local wanted=$1 status=0
+    shift
+    "${program[@]}" "$@" >out 2>err </dev/null || status=$?
+    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze ${program[*]:1} $*"
 }
-
-# fail REASON...: also what the last command said, where it was put into out and err.
-fail() {
-    echo "FAIL: $*" >&2
-    for said in out err; do
-        [ ! -s $said ] || head -c 4000 $said >&2
-    done
-    exit 1
-}
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache

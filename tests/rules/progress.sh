@@ -1,16 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Progress: on a terminal, for what takes over a second, with the time left; nowhere else.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 script; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 script
+export TERM=xterm
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache TERM=xterm
 gunzip -c "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >small.db
 cp small.db large.db
 # Two million copies more: seconds to read on any machine.
@@ -20,11 +15,6 @@ sqlite3 large.db "PRAGMA synchronous = off; PRAGMA ignore_check_constraints = on
     CREATE TEMP TABLE more AS SELECT one.* FROM n, one;
     UPDATE more SET id = 1000000 + rowid;
     INSERT INTO transfer SELECT * FROM more"
-
-fail() {
-    echo "FAIL: $*" >&2
-    exit 1
-}
 
 # terminal COMMAND: its output on a terminal, into log; standard output stays away from it.
 terminal() { script -qefc "$1 >out" log </dev/null >/dev/null; }

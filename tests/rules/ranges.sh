@@ -1,33 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze --range, and ranges in reports, on a synthetic trace.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-rules=$GMT_SOURCE/tests/rules
-# shellcheck source=tests/rules/traces.sh
-. "$rules/traces.sh"
-
-fail() {
-    echo "FAIL: $*" >&2
-    cat out err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" --calibrate never --model "$rules/model.json" --top 10 "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
-}
+program=("$GMANALYZE" --calibrate never --model "$rules/model.json" --top 10)
 
 # says TEXT FILE
 says() { grep -qF -- "$1" "$2" || fail "nothing of '$1' in $2"; }

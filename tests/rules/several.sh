@@ -1,35 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze diff, and several traces at once: verdicts, what becomes of findings, the odd one out.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C XDG_CACHE_HOME=$work/cache
-# shellcheck source=tests/rules/traces.sh
-. "$GMT_SOURCE/tests/rules/traces.sh"
 for name in slow fast; do
     gunzip -c "$GMT_SOURCE/tests/data/pipeline_$name.db.gz" >$name.db
 done
-
-fail() {
-    echo "FAIL: $*" >&2
-    cat out err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze $*"
-}
 
 # holds EXPRESSION: true of the JSON on standard output.
 holds() { jq -e "$1" out >/dev/null || fail "not true: $1"; }

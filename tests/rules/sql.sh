@@ -1,31 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze sql: right rows in every format, views listed, and no way to change a trace or reach a file.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq python3; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C
-# shellcheck source=tests/rules/traces.sh
-. "$GMT_SOURCE/tests/rules/traces.sh"
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq python3
 
-fail() {
-    echo "FAIL: $*" >&2
-    cat out err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" sql "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze sql $*"
-}
+program=("$GMANALYZE" sql)
 
 # refused QUERY: status 2, one line, the trace as it was, no file made.
 refused() {

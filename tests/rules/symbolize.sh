@@ -2,29 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze symbolize: a trace of an earlier format, recorded elsewhere, gets the lines of modules whose
 # files come later, and keeps what it has.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 cc objcopy nm; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 cc objcopy nm
 
-fail() {
-    echo "FAIL: $*" >&2
-    cat out err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" symbolize "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze symbolize $*"
-}
+program=("$GMANALYZE" symbolize)
 
 # is WHAT EXPECTED QUERY
 is() {

@@ -1,31 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gmanalyze validate: recordings pass, and each kind of damage is found by the check that is named for it.
-set -euo pipefail
-: "${GMANALYZE:?}" "${GMT_SOURCE:?}"
-for tool in sqlite3 jq; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmanalyze.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C
-# shellcheck source=tests/rules/traces.sh
-. "$GMT_SOURCE/tests/rules/traces.sh"
+# shellcheck source=tests/rules/lib.sh
+. "${GMT_SOURCE:?}/tests/rules/lib.sh"
+needs sqlite3 jq
 
-fail() {
-    echo "FAIL: $*" >&2
-    cat out err >&2
-    exit 1
-}
-
-# expect STATUS ARGUMENT...
-expect() {
-    local wanted=$1 status=0
-    shift
-    "$GMANALYZE" validate "$@" >out 2>err </dev/null || status=$?
-    [ "$status" = "$wanted" ] || fail "status $status, not $wanted: gmanalyze validate $*"
-}
+program=("$GMANALYZE" validate)
 
 # damage CHECKS SQL: with that change of a good trace these checks fail (or warn), and no other.
 tried=' format '

@@ -1,20 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # gmcalibrate measures copies and calls, fits them again, and shows the cached model instead of measuring.
-set -euo pipefail
+# shellcheck source=tests/lib.sh
+. "${GMT_SOURCE:?}/tests/lib.sh"
 : "${CALIBRATE:?}" "${SIM_LIB:?}" "${SPREAD:?}"
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmtrace-calibrate.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-export LC_ALL=C LD_LIBRARY_PATH=$SIM_LIB XDG_CACHE_HOME=$work/cache
+export LD_LIBRARY_PATH=$SIM_LIB XDG_CACHE_HOME=$work/cache
 export SIMGPU_DEVICES=2 SIMGPU_MEMORY_MB=128
-
-fail() {
-    echo "FAIL: $*" >&2
-    head -20 out err >&2
-    exit 1
-}
 
 # expect STATUS ARGUMENT...
 expect() {

@@ -3,24 +3,19 @@
 # Without a driver, and with one that is not the software device's, the runtime says that the driver is
 # insufficient; with its own, what it does not support names itself once.
 # From ctest: SIM_LIB, the folder of the software device; CLIENT; FOREIGN, the folder of another libcuda.so.1.
-set -euo pipefail
+# shellcheck source=tests/lib.sh
+. "${GMT_SOURCE:?}/tests/lib.sh"
 : "${SIM_LIB:?}" "${CLIENT:?}" "${FOREIGN:?}"
-work=$(mktemp -d "${TMPDIR:-/tmp}/gmtrace-runtime.XXXXXX")
-trap 'rm -rf "$work"' EXIT
 mkdir "$work/alone"
 cp "$SIM_LIB/libcudart.so.13" "$work/alone/"
 
-# run FOLDERS ARGUMENT: out and err in $work
+# run FOLDERS ARGUMENT: out and err
 run() {
-    LD_LIBRARY_PATH=$1 "$CLIENT" "$2" >"$work/out" 2>"$work/err" || {
-        echo "FAIL: client $2 with $1"
-        cat "$work/out" "$work/err"
-        exit 1
-    }
+    LD_LIBRARY_PATH=$1 "$CLIENT" "$2" >out 2>err || fail "client $2 with $1"
 }
 
 expect() {
-    diff "$work/$1" - || { echo "FAIL: $2"; exit 1; }
+    same "$2" - "$1"
 }
 
 insufficient() {
@@ -39,9 +34,9 @@ insufficient "without a driver"
 
 run "$work/alone:$FOREIGN" driver
 insufficient "with another driver"
-lines=$(wc -l <"$work/err")
-[ "$lines" = 1 ] || { echo "FAIL: $lines lines about the other driver"; exit 1; }
-grep -q 'works only with its own libcuda.so.1' "$work/err" || { cat "$work/err"; exit 1; }
+lines=$(wc -l <err)
+[ "$lines" = 1 ] || fail "$lines lines about the other driver"
+grep -q 'works only with its own libcuda.so.1' err || fail "it does not say what it works with"
 
 run "$SIM_LIB" unsupported
 expect out "what is not supported" <<'EOF'
