@@ -43,6 +43,21 @@ Test(memory_rules, guess_no_constants_that_were_not_counted)
     gmt_fixture_free(&fixture);
 }
 
+/* 4 of the 16 bytes of each of 200 million structs: a request of 32 lanes takes 16 sectors where 4 would do. */
+Test(memory_rules, tell_structs_of_which_a_part_is_used)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM304_positive");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM304");
+    cr_expect_float_eq(gmt_fixture_evidence(f, "struct_bytes"), 16, 1e-9);
+    cr_expect_float_eq(gmt_fixture_evidence(f, "word_bytes"), 4, 1e-9);
+    cr_expect_not_null(strstr(f->headline, "use 4 bytes of each struct of 16: 16.0 sectors"), "%s",
+                       f->headline);
+    cr_expect_not_null(strstr(f->sketch, "200000000 structs of 16 bytes"), "%s", f->sketch);
+    gmt_fixture_free(&fixture);
+}
+
 Test(memory_rules, take_strides_for_no_lookups_and_lookups_for_no_strides)
 {
     struct gmt_fixture fixture;
