@@ -3,6 +3,8 @@
 #ifndef GMT_DOCS_OPTION_ROWS_H
 #define GMT_DOCS_OPTION_ROWS_H
 
+#include "reports/model/formats.h"
+
 enum program { GMTRACE, GMANALYZE };
 
 /* The columns of analyzer/commands/options.def, as analyzer/commands/commands.h has them. */

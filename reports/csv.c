@@ -169,4 +169,4 @@ static int write_csv(const struct gmt_report *r, const struct gmt_writer_options
     return ferror(out) ? -EIO : 0;
 }
 
-const struct gmt_writer gmt_writer_csv = {.name = "csv", .extension = "csv", .write = write_csv};
+const struct gmt_writer gmt_writer_csv = {.name = "csv", .write = write_csv};

@@ -299,5 +299,4 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     return ferror(out) ? -EIO : 0;
 }
 
-const struct gmt_writer gmt_writer_markdown = {
-    .name = "markdown", .extension = "md", .write = write_markdown};
+const struct gmt_writer gmt_writer_markdown = {.name = "markdown", .write = write_markdown};

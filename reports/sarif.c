@@ -351,5 +351,4 @@ static int write_sarif(const struct gmt_report *r, const struct gmt_writer_optio
     return rc;
 }
 
-const struct gmt_writer gmt_writer_sarif = {
-    .name = "sarif", .extension = "sarif", .write = write_sarif};
+const struct gmt_writer gmt_writer_sarif = {.name = "sarif", .write = write_sarif};

@@ -9,20 +9,22 @@
 
 #include "libtrace/base/file.h"
 #include "libtrace/base/memory_limit.h"
-#include "reports/html/html.h"
-#include "reports/json/json.h"
-#include "reports/text/text.h"
 
-static const struct gmt_writer *const writers[] = {&gmt_writer_text,     &gmt_writer_json,
-                                                   &gmt_writer_html,     &gmt_writer_csv,
-                                                   &gmt_writer_markdown, &gmt_writer_sarif};
-enum { WRITERS = sizeof(writers) / sizeof(writers[0]) };
+static const struct {
+    const struct gmt_writer *writer;
+    const char *name, *ending;
+} formats[] = {
+#define GMT_FORMAT_ROW(name, ending) {&gmt_writer_##name, #name, ending},
+    GMT_FORMATS(GMT_FORMAT_ROW, GMT_FORMAT_ROW, GMT_FORMAT_ROW)
+#undef GMT_FORMAT_ROW
+};
+enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
 const struct gmt_writer *gmt_writer_find(const char *name)
 {
-    for (size_t i = 0; i < WRITERS; i++) {
-        if (strcmp(writers[i]->name, name) == 0) {
-            return writers[i];
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (strcmp(formats[i].name, name) == 0) {
+            return formats[i].writer;
         }
     }
     return NULL;
@@ -30,9 +32,9 @@ const struct gmt_writer *gmt_writer_find(const char *name)
 
 const struct gmt_writer *gmt_writer_find_extension(const char *extension)
 {
-    for (size_t i = 0; i < WRITERS; i++) {
-        if (strcmp(writers[i]->extension, extension) == 0) {
-            return writers[i];
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (strcmp(formats[i].ending, extension) == 0) {
+            return formats[i].writer;
         }
     }
     return NULL;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The writers of reports, found by name. A new format is a new row. */
+/* The writers of reports, found by name. A new format is a row of model/formats.h. */
 #ifndef GMT_REPORTS_WRITERS_H
 #define GMT_REPORTS_WRITERS_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "reports/model/formats.h"
 #include "reports/model/writer.h"
 
-extern const struct gmt_writer gmt_writer_csv, gmt_writer_markdown, gmt_writer_sarif;
+#define GMT_FORMAT_DECLARED(name, ending) extern const struct gmt_writer gmt_writer_##name;
+GMT_FORMATS(GMT_FORMAT_DECLARED, GMT_FORMAT_DECLARED, GMT_FORMAT_DECLARED)
+#undef GMT_FORMAT_DECLARED
 
 const struct gmt_writer *gmt_writer_find(const char *name);                /* or NULL */
 const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or NULL */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "analyzer/base/exit_codes.h"
+#include "reports/model/formats.h"
 
 enum gmt_command_index {
 #define GMT_COMMAND(NAME, name, arguments, summary) GMT_COMMAND_##NAME,

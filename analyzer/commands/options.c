@@ -49,8 +49,7 @@ static void add_output(struct gmt_options *options, const char *path, struct arg
     }
 
     if (writer == NULL) {
-        gmt_command_wrong(
-            state, "'%s': the name must end in .html, .json, .sarif, .md, .csv or .txt", path);
+        gmt_command_wrong(state, "'%s': the name must end in " GMT_FORMAT_ENDINGS, path);
     }
     if (options->output_count == GMT_OPTIONS_MAX_LIST) {
         argp_error(state, "too many outputs");
@@ -136,12 +135,13 @@ static void check_line(const struct gmt_options *options, struct argp_state *sta
     }
     for (size_t i = 0; i < options->output_count; i++) {
         if (gmt_several_writer_find(options->outputs[i].writer->name) == NULL) {
-            gmt_command_wrong(state, "%s: several traces can be written as " GMT_SEVERAL_FORMATS,
+            gmt_command_wrong(state,
+                              "%s: several traces can be written as " GMT_SEVERAL_FORMAT_NAMES,
                               options->outputs[i].path);
         }
     }
     if (gmt_several_writer_find(options->writer->name) == NULL) {
-        argp_error(state, "--format: several traces can be written as " GMT_SEVERAL_FORMATS);
+        argp_error(state, "--format: several traces can be written as " GMT_SEVERAL_FORMAT_NAMES);
     }
 }
 

@@ -82,5 +82,4 @@ static int write_html(const struct gmt_report *report, const struct gmt_writer_o
                           report);
 }
 
-const struct gmt_writer gmt_writer_html = {
-    .name = "html", .extension = "html", .write = write_html, .wants_page = true};
+const struct gmt_writer gmt_writer_html = {.name = "html", .write = write_html, .wants_page = true};

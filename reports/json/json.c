@@ -190,5 +190,4 @@ static int write_json(const struct gmt_report *r, const struct gmt_writer_option
     return stream.rc;
 }
 
-const struct gmt_writer gmt_writer_json = {
-    .name = "json", .extension = "json", .write = write_json};
+const struct gmt_writer gmt_writer_json = {.name = "json", .write = write_json};

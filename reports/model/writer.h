@@ -18,9 +18,8 @@ struct gmt_writer_options {
 };
 
 struct gmt_writer {
-    const char *name;      /* as in --format */
-    const char *extension; /* without the dot */
-    bool wants_page;       /* shows single events: fill report.page first */
+    const char *name; /* as in --format */
+    bool wants_page;  /* shows single events: fill report.page first */
     /* 0 or negative errno. Does not close out. */
     int (*write)(const struct gmt_report *report, const struct gmt_writer_options *options,
                  FILE *out);

@@ -8,6 +8,7 @@
 #include "libtrace/base/file.h"
 #include "reports/html/html.h"
 #include "reports/html/payload.h"
+#include "reports/model/formats.h"
 #include "reports/several/several_json.h"
 #include "reports/several/several_tables.h"
 #include "reports/text/markdown_parts.h"
@@ -115,10 +116,11 @@ static int write_html(const struct gmt_several *several, const struct gmt_writer
     return rc;
 }
 
-static const struct gmt_several_writer writers[] = {{"text", "txt", write_text},
-                                                    {"json", "json", write_json},
-                                                    {"markdown", "md", write_markdown},
-                                                    {"html", "html", write_html}};
+static const struct gmt_several_writer writers[] = {
+#define GMT_FORMAT_ROW(name, ending) {#name, ending, write_##name},
+    GMT_SEVERAL_FORMATS(GMT_FORMAT_ROW, GMT_FORMAT_ROW, GMT_FORMAT_ROW)
+#undef GMT_FORMAT_ROW
+};
 
 const struct gmt_several_writer *gmt_several_writer_find(const char *name)
 {

@@ -21,9 +21,6 @@ struct gmt_several_writer {
                  FILE *out);
 };
 
-/* The names of the formats, for complaints. */
-#define GMT_SEVERAL_FORMATS "text, json, markdown and html"
-
 const struct gmt_several_writer *gmt_several_writer_find(const char *name); /* or NULL */
 
 /* Whole or not at all. */

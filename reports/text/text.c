@@ -221,4 +221,4 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
     return ferror(out) ? -EIO : 0;
 }
 
-const struct gmt_writer gmt_writer_text = {.name = "text", .extension = "txt", .write = write_text};
+const struct gmt_writer gmt_writer_text = {.name = "text", .write = write_text};
