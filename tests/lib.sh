@@ -82,7 +82,7 @@ at_most() {
 
 # same WHAT EXPECTED ACTUAL: two files; otherwise the first 40 lines of how they differ.
 same() {
-    local difference
-    difference=$(diff -u --label expected --label actual "$2" "$3" | head -n 40) || true
-    [ -z "$difference" ] || { echo "$difference" >&2; fail "$1"; }
+    local difference status=0
+    difference=$(diff -u --label expected --label actual "$2" "$3") || status=$?
+    [ "$status" = 0 ] || { head -n 40 <<<"$difference" >&2; fail "$1"; }
 }

@@ -28,7 +28,7 @@ both_ways() {
     run "$name.plain" "$@"
     GMTRACE_OUTPUT=$work/$name.db LD_PRELOAD=$PRELOAD run "$name" "$@"
     equal "$name: exit status" 0 "$(cat "$name.status")"
-    diff <(words "$name.plain.out") <(words "$name.out") >&2 || fail "$name: answers without (<) and with gmtrace (>)"
+    same "$name: answers without (-) and with gmtrace (+)" <(words "$name.plain.out") <(words "$name.out")
     equal "$name: standard error" "" "$(cat "$name.err")"
 }
 recorded() {
@@ -61,4 +61,4 @@ done
 run plain python3 -c 'import ctypes; ctypes.CDLL(None).cuInit'
 LD_PRELOAD=$GMT_LIB run python python3 -c 'import ctypes; ctypes.CDLL(None).cuInit'
 equal "python: status" 1 "$(cat python.status)"
-diff plain.err python.err >&2 || fail "python is told something else"
+same "python is told something else" plain.err python.err

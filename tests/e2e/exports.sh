@@ -13,7 +13,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
     echo InitializeInjectionNvtx2
 } | sort >expected
 nm -D --defined-only "$GMT_LIB" | awk '$2 != "A" { print $3 }' | sort >actual
-diff expected actual || fail "expected (<) and actual (>) exports differ"
+same "expected (-) and actual (+) exports differ" expected actual
 uniq -d expected >twice
 equal "rows that occur twice" "" "$(cat twice)"
 # The loader takes the first version of a library for a name that is asked for without one.

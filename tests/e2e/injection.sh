@@ -43,7 +43,7 @@ about_same() {
     nothing_lost i.db
     traced h "$@"
     finished h.db
-    diff <(rows h.db) <(rows i.db) >&2 || fail "hooks (<) and callbacks (>) recorded different things"
+    same "hooks (-) and callbacks (+) recorded different things" <(rows h.db) <(rows i.db)
     equal "how" "partial: the host side is recorded from CUPTI's driver callbacks, without stacks" \
         "$(injection_says i.db)"
 }

@@ -15,7 +15,7 @@ for limit in 0 4 64 300; do
     ) 3>l$limit.err | cat >l$limit.out
     equal "status under ulimit -f $limit" 0 "${PIPESTATUS[0]}"
     at_most "lines on standard error under ulimit -f $limit" 1 "$(wc -l <l$limit.err)"
-    diff plain.out l$limit.out || fail "output under ulimit -f $limit differs"
+    same "output under ulimit -f $limit differs" plain.out l$limit.out
 done
 
 # A file system of 1 MiB.
@@ -25,7 +25,7 @@ if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
     at_exit "umount --lazy '$work/small'"
     OUTPUT=$work/small/full.db traced full many 100000
     equal "status on a full disk" 0 "$(cat full.status)"
-    diff plain.out full.out || fail "output on a full disk differs"
+    same "output on a full disk differs" plain.out full.out
     at_most "lines on standard error on a full disk" 1 "$(wc -l <full.err)"
 fi
 

@@ -14,7 +14,7 @@ for place in "$work/absent/trace.db" "$work/file/trace.db" /proc/trace.db "$work
     "$work/folder"; do
     OUTPUT=$place traced bad churn 10
     equal "status with $place" 0 "$(cat bad.status)"
-    diff plain.out bad.out || fail "output with $place differs"
+    same "output with $place differs" plain.out bad.out
     equal "lines on standard error with $place" 1 "$(wc -l <bad.err)"
     grep -q '^gmtrace: no trace' bad.err || fail "the line does not say that there is no trace"
 done

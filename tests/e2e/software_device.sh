@@ -18,7 +18,7 @@ on_device() {
     LD_LIBRARY_PATH=$SIM_LIB run "$1.plain" "$2" "${small[@]}" --check
     SIMGPU_COUNTS=$work/$1.counts run "$1" "$gmtrace" --device sim -o "$1.db" "$2" "${small[@]}" --check
     equal "$1: status" "$(cat "$1.plain.status")" "$(cat "$1.status")"
-    diff "$1.plain.out" "$1.out" >&2 || fail "$1: output differs"
+    same "$1: output differs" "$1.plain.out" "$1.out"
     equal "$1: the program's check" "check ok" "$(tail -1 "$1.out")"
     { grep -vE '^gmtrace: ' "$1.err" || true; } | diff "$1.plain.err" - >&2 || fail "$1: standard error differs"
     finished "$1.db"

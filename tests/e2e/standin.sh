@@ -7,12 +7,12 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 plain proc --via proc basic
 for via in per-thread dlsym; do
     plain $via --via $via basic
-    diff proc.out $via.out || fail "--via $via gives other results"
+    same "--via $via gives other results" proc.out $via.out
 done
 CLIENT=$CLIENTS/driverclient_linked plain linked basic
-diff proc.out linked.out || fail "the linked program gives other results"
+same "the linked program gives other results" proc.out linked.out
 CLIENT=$CLIENTS/clienthost plain plugin "$CLIENTS/libclientplugin.so" basic
-diff proc.out plugin.out || fail "the plugin gives other results"
+same "the plugin gives other results" proc.out plugin.out
 
 SIMGPU_COUNTS=$work/counts plain counted many 1000
 equal "copies" "cuMemcpyHtoDAsync_v2 1000" "$("$GMT_BUILD/bin/simcounts" counts | grep HtoDAsync)"

@@ -17,7 +17,7 @@ kind() {
     equal "$name: status" 0 "$(cat "$name.plain.status")"
     GMTRACE_CUPTI=$CLIENTS/cupti_calls/libcupti.so.13 run "$name" "$gmtrace" -o "$name.db" -- "./$name" $rounds
     equal "$name: status under gmtrace" 0 "$(cat "$name.status")"
-    diff "$name.plain.out" "$name.out" >&2 || fail "$name: output differs"
+    same "$name: output differs" "$name.plain.out" "$name.out"
     finished "$name.db"
     nothing_lost "$name.db"
     equal "$name: copies" "$((2 * rounds)) $((2000 * rounds))" \

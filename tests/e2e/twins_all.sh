@@ -13,5 +13,5 @@ while read -r rule; do
 done <rules
 grep -hoE '// GM[12][0-9]{2}$' "$folder/twins/"*.cu "$folder/transfer_pairs.cu" | cut -c4- | sort -u >marked
 grep -oE '^GM[0-9]+' "$table" | sort >rows
-diff rows marked >&2 || fail "rows (<) and marked lines (>) differ"
+same "rows (-) and marked lines (+) differ" rows marked
 equal "rules with two rows" "" "$(uniq -d rows)"

@@ -154,7 +154,7 @@ grep -q -- '--top 0 shows all' out || fail "what was left out is not said"
 expect 0 good.db
 cp out short
 expect 0 --top 10 good.db
-diff short out || fail "a short text was shortened"
+same "a short text was shortened" short out
 expect 0 --format json good.db clean.db
 expect 2 --format sarif good.db clean.db
 expect 0 --list-rules
@@ -164,9 +164,9 @@ grep -q '^## How it is priced' out || fail "no explanation"
 for page in "$GMT_SOURCE"/docs/rules/GM*.md; do
     name=$(basename "$page" .md)
     expect 0 --explain "${name%%-*}"
-    diff "$page" out || fail "--explain ${name%%-*} is not its page"
+    same "--explain ${name%%-*} is not its page" "$page" out
     expect 0 --explain "${name#*-}"
-    diff "$page" out || fail "$name is not named after its rule"
+    same "$name is not named after its rule" "$page" out
 done
 expect 0 --list-rules --format json
 mv out rules.json

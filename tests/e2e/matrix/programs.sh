@@ -58,7 +58,7 @@ row() {
         one_way "$way" "$command"
         [ "$way" != launcher ] || without_launcher_lines
         for what in status out err files; do
-            diff "plain.$what" "$way.$what" || fail "$name: $what of a plain run (<) and under $way (>) differ"
+            same "$name: $what of a plain run (-) and under $way (+) differ" "plain.$what" "$way.$what"
         done
     done
 }

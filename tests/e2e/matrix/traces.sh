@@ -91,7 +91,7 @@ check_traces() {
         calls_made | of_processes >made
     done
     [ -s made ] || fail "$row: the driver saw no call"
-    diff made recorded >&2 || fail "$row: calls made (<) and calls recorded (>) differ"
+    same "$row: calls made (-) and calls recorded (+) differ" made recorded
     for db in $(traces_made); do
         nothing_lost "$db" "${may_lack-}"
     done
