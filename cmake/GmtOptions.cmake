@@ -3,6 +3,7 @@
 
 option(GMT_BUILD_TESTS "Build the tests" ON)
 option(GMT_WERROR "Treat warnings as errors" OFF)
+option(GMT_CHECK_LOCKS "Abort a traced program where libgmtrace.so takes mutexes out of order" OFF)
 set(GMT_SANITIZE "" CACHE STRING "Sanitizers to build with, for instance address,undefined")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

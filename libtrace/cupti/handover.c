@@ -4,7 +4,6 @@
 #include "libtrace/cupti/handover.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,13 +19,14 @@
 #include "libtrace/cupti/driver_calls.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 
 #define HAND_OVER_DEADLINE_NS UINT64_C(600000000)
 #define LOCK_TRIES \
     2000u /* of 1 ms: who has it may be waiting for the loader, whose lock we may hold */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex lock = GMT_MUTEX(HANDOVER);
 static const struct gmt_cupti_api *api;
 static const struct gmt_collector_config *config;
 static _Atomic bool active;     /* the collector runs */
@@ -63,7 +63,7 @@ static void leave(void)
 static bool begin(void)
 {
     for (unsigned i = 0; !inside && i < LOCK_TRIES; i++) {
-        if (pthread_mutex_trylock(&lock) == 0) {
+        if (gmt_mutex_try(&lock)) {
             inside = true;
             return true;
         }
@@ -74,7 +74,7 @@ static bool begin(void)
 
 static void end(void)
 {
-    pthread_mutex_unlock(&lock);
+    gmt_mutex_unlock(&lock);
     inside = false;
 }
 
@@ -366,7 +366,7 @@ bool gmt_handover_finish(void)
 
 void gmt_handover_abandon(void)
 {
-    pthread_mutex_init(&lock, NULL);
+    gmt_mutex_renew(&lock);
     active = false;
     atomic_store(&ours, false);
     claims = 0;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/scratch.h"
 
 /* The recorder gives back after its transactions of half a second: a copy every 4 us fills so many. Their
@@ -21,11 +21,11 @@
 #define XFS_MAGIC 0x58465342
 
 static struct {
-    pthread_mutex_t mutex;
+    struct gmt_mutex mutex;
     bool on;
     unsigned count;
     struct gmt_chunk_header *chunk[KEPT_MOST]; /* oldest first */
-} kept = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} kept = {.mutex = GMT_MUTEX(FULL_CHUNKS)};
 
 void gmt_recycle_start(const char *directory)
 {
@@ -43,7 +43,7 @@ bool gmt_recycle_is_on(void)
 bool gmt_recycle_keep(struct gmt_chunk_header *chunk)
 {
     bool room = false;
-    if (!kept.on || chunk->bytes != GMT_CHUNK_BYTES || pthread_mutex_trylock(&kept.mutex) != 0) {
+    if (!kept.on || chunk->bytes != GMT_CHUNK_BYTES || !gmt_mutex_try(&kept.mutex)) {
         return false;
     }
     if (kept.count < KEPT_MOST) {
@@ -51,7 +51,7 @@ bool gmt_recycle_keep(struct gmt_chunk_header *chunk)
         room = true;
         __atomic_store_n(&chunk->closed, GMT_CHUNK_KEPT, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&kept.mutex);
+    gmt_mutex_unlock(&kept.mutex);
     return room;
 }
 
@@ -68,7 +68,7 @@ static bool exists(const char *directory, const char *kind, uint32_t index, char
 static struct gmt_chunk_header *take_oldest(const char *directory, char *path, bool *is_free)
 {
     struct gmt_chunk_header *chunk = NULL;
-    if (pthread_mutex_trylock(&kept.mutex) != 0) {
+    if (!gmt_mutex_try(&kept.mutex)) {
         return NULL;
     }
     for (unsigned i = 0; i < kept.count && chunk == NULL; i++) {
@@ -80,7 +80,7 @@ static struct gmt_chunk_header *take_oldest(const char *directory, char *path, b
             *is_free = exists(directory, "free", chunk->index, path);
         }
     }
-    pthread_mutex_unlock(&kept.mutex);
+    gmt_mutex_unlock(&kept.mutex);
     return chunk;
 }
 
@@ -146,7 +146,7 @@ bool gmt_recycle_drop(const char *directory, struct gmt_control *control)
 
 void gmt_recycle_reset(void)
 {
-    pthread_mutex_init(&kept.mutex, NULL);
+    gmt_mutex_renew(&kept.mutex);
     for (unsigned i = 0; i < kept.count; i++) {
         (void)munmap(kept.chunk[i], GMT_CHUNK_BYTES);
     }

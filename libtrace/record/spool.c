@@ -13,6 +13,7 @@
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/epoch.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/recycle.h"
 #include "libtrace/record/spool_claim.h"
@@ -51,10 +52,10 @@ static struct {
 
 /* Chunks that ended threads left partly filled; the next new thread goes on with one. */
 static struct {
-    pthread_mutex_t mutex;
+    struct gmt_mutex mutex;
     unsigned count;
     struct writer item[SPARE_CHUNKS];
-} spare = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} spare = {.mutex = GMT_MUTEX(SPARE_CHUNKS)};
 
 static void thread_exits(void *unused)
 {
@@ -69,12 +70,12 @@ static void thread_exits(void *unused)
         return;
     }
     bool kept = false;
-    pthread_mutex_lock(&spare.mutex);
+    gmt_mutex_lock(&spare.mutex);
     if (left.end - left.next >= (ptrdiff_t)SPARE_MIN_BYTES && spare.count < SPARE_CHUNKS) {
         spare.item[spare.count++] = left;
         kept = true;
     }
-    pthread_mutex_unlock(&spare.mutex);
+    gmt_mutex_unlock(&spare.mutex);
     if (!kept) {
         gmt_chunk_close(left.chunk);
     }
@@ -83,30 +84,30 @@ static void thread_exits(void *unused)
 static bool take_spare(size_t bytes)
 {
     bool taken = false;
-    pthread_mutex_lock(&spare.mutex);
+    gmt_mutex_lock(&spare.mutex);
     if (spare.count > 0 &&
         (size_t)(spare.item[spare.count - 1].end - spare.item[spare.count - 1].next) >= bytes) {
         tls.writer = spare.item[--spare.count];
         taken = true;
     }
-    pthread_mutex_unlock(&spare.mutex);
+    gmt_mutex_unlock(&spare.mutex);
     return taken;
 }
 
 /* Store a fresh pair as control->last_pair; pair_seq is odd while it is being written. */
-static pthread_mutex_t pair_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex pair_mutex = GMT_MUTEX(CLOCK_PAIR);
 
 static void publish_clock_pair(void)
 {
     struct gmt_control *control = spool.claim.control;
-    pthread_mutex_lock(&pair_mutex);
+    gmt_mutex_lock(&pair_mutex);
     struct gmt_clock_pair pair = gmt_clock_read_pair();
     uint32_t seq = __atomic_load_n(&control->pair_seq, __ATOMIC_RELAXED);
     __atomic_store_n(&control->pair_seq, seq + 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->last_pair.ticks, pair.ticks, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->last_pair.monotonic_ns, pair.monotonic_ns, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->pair_seq, seq + 2, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&pair_mutex);
+    gmt_mutex_unlock(&pair_mutex);
 }
 
 static void *dropped(int error)
@@ -305,8 +306,8 @@ void gmt_spool_abandon(void)
     if (atomic_exchange(&spool.open, false)) {
         gmt_thread_numbers_reset();
         atomic_store(&spool.retry_ns, 0);
-        pthread_mutex_init(&spare.mutex, NULL);
-        pthread_mutex_init(&pair_mutex, NULL);
+        gmt_mutex_renew(&spare.mutex);
+        gmt_mutex_renew(&pair_mutex);
         spare.count = 0;
         gmt_recycle_reset();
         gmt_spool_claim_forget(&spool.claim);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/entry_points.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/jumps.h"
 
@@ -31,7 +31,7 @@ static struct gmt_coverage *_Atomic table = &own;
 static uint16_t jump_entry[GMT_JUMPS];
 static _Atomic unsigned jumps;
 /* No call of the loader may be made with it: a thread in there may be waiting for it. */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(COVERAGE);
 
 #define LOCK_WAIT_S \
     5 /* it is held for a microsecond; longer on a machine with other things to do */
@@ -42,12 +42,12 @@ static _Atomic bool given_up;
 static bool lock(void)
 {
     struct timespec until;
-    if (!given_up && pthread_mutex_trylock(&mutex) == 0) {
+    if (!given_up && gmt_mutex_try(&mutex)) {
         return true;
     }
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += LOCK_WAIT_S;
-    if (!given_up && pthread_mutex_timedlock(&mutex, &until) == 0) {
+    if (!given_up && gmt_mutex_lock_until(&mutex, &until)) {
         return true;
     }
     given_up = true;
@@ -106,7 +106,7 @@ void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int
 {
     if (lock()) {
         (void)note(door, name, flags, version);
-        pthread_mutex_unlock(&mutex);
+        gmt_mutex_unlock(&mutex);
     }
 }
 
@@ -147,7 +147,7 @@ void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int ve
         jump = counts ? jump_to(entry, real) : GMT_JUMPS;
         entry->flags |= jump < GMT_JUMPS ? GMT_COVERAGE_COUNTED : GMT_COVERAGE_REAL;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return jump < GMT_JUMPS ? jump_address(jump) : real;
 }
 
@@ -199,7 +199,7 @@ void gmt_coverage_start(void)
     table = file;
     move_counters(file);
     add_own_calls();
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 bool gmt_coverage_called(void)
@@ -218,7 +218,7 @@ void gmt_coverage_finish(void)
     }
     add_own_calls(); /* of a thread that was in a jump while the file came */
     unsigned count = table == &own ? jumps : 0;
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     for (unsigned i = 0; i < count; i++) {
         struct gmt_coverage_entry *entry = &own.entry[jump_entry[i]];
         uint64_t calls = __atomic_exchange_n(&entry->calls, 0, __ATOMIC_RELAXED);
@@ -230,7 +230,7 @@ void gmt_coverage_finish(void)
 
 void gmt_coverage_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     given_up = false;
     struct gmt_coverage *parents = table;
     uint32_t count = parents->head.count;

@@ -11,6 +11,7 @@
 
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/collector.h"
+#include "libtrace/record/mutex.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
 struct gmt_driver gmt_driver;
@@ -29,7 +30,7 @@ static struct {
     unsigned id;
 } map[MAP_SLOTS];
 static_assert(GMT_HOOK_COUNT <= MAP_SLOTS / 2, "searches end at an empty slot, soon");
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(RESOLVE);
 static _Atomic bool resolved;
 static void *libcuda_handle;
 
@@ -69,7 +70,7 @@ static bool find_all(void *handle, void **real)
 
 static void take_all(void *handle, void *const *real)
 {
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned id = 0; !resolved && id < GMT_HOOK_COUNT; id++) {
         if (real[id] != NULL) {
             gmt_hook_real[id] = real[id];
@@ -80,7 +81,7 @@ static void take_all(void *handle, void *const *real)
         libcuda_handle = handle;
         atomic_store_explicit(&resolved, true, memory_order_release);
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 /* Look up all hooked entry points of the driver once it is loaded. */
@@ -137,7 +138,7 @@ unsigned gmt_hook_of(const void *real)
 
 void gmt_resolve_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
 }
 
 void gmt_driver_load(void)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "preload/driver/hook_ids.h"
 #include "preload/guard/guard.h"
 
@@ -25,7 +25,7 @@ enum { FREE, HELD, UNDOING, BROKEN };
 
 _Atomic uint32_t gmt_hold_state;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(THREADS);
 static struct gmt_guard *threads; /* all that use CUDA */
 static _Atomic unsigned count;
 static _Atomic bool strangers; /* a thread that is not in the list may use CUDA */
@@ -63,7 +63,7 @@ void gmt_hold_thread_begins(bool ends_noted)
         atomic_store(&strangers, true); /* nobody would take it out of the list again */
         return;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     own->listed = true;
     own->next = threads;
     own->before_it = NULL;
@@ -72,7 +72,7 @@ void gmt_hold_thread_begins(bool ends_noted)
     }
     threads = own;
     atomic_fetch_add(&count, 1);
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     atomic_thread_fence(
         memory_order_seq_cst); /* a holder counts the threads before it looks at them */
 }
@@ -84,7 +84,7 @@ void gmt_hold_thread_ends(void)
     if (!own->listed) {
         return;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     own->listed = false;
     if (own->before_it != NULL) {
         own->before_it->next = own->next;
@@ -95,12 +95,12 @@ void gmt_hold_thread_ends(void)
         own->next->before_it = own->before_it;
     }
     atomic_fetch_sub(&count, 1);
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 void gmt_hold_forked(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     threads = NULL;
     atomic_store(&count, 0);
     atomic_store(&strangers, false);
@@ -175,11 +175,11 @@ static bool is_in_the_way(const struct gmt_guard *other)
 static bool any_in_the_way(void)
 {
     bool any = false;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (const struct gmt_guard *other = threads; other != NULL && !any; other = other->next) {
         any = other != &gmt_guard && is_in_the_way(other);
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return any;
 }
 

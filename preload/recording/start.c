@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spawn.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/coverage.h"
@@ -45,7 +46,7 @@
 
 #define START_WAIT_MS 500
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(START);
 static _Atomic bool refused; /* recording cannot be had in this process */
 static bool handlers_installed;
 static bool tables_are_stale; /* copied from the parent of a fork: reset before recording begins */
@@ -173,7 +174,7 @@ void gmt_forked(void)
         gmt_collector->abandon();
         gmt_collector = NULL;
     }
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     gmt_resolve_reset();
     gmt_coverage_reset();
     tables_are_stale = true; /* most children never use CUDA: they need not touch these pages */
@@ -250,7 +251,7 @@ static bool lock_start(void)
 {
     const struct timespec rest = {.tv_nsec = 1000000};
     int saved_errno = errno;
-    for (int tries = 0; pthread_mutex_trylock(&mutex) != 0; tries++) {
+    for (int tries = 0; !gmt_mutex_try(&mutex); tries++) {
         if (tries == START_WAIT_MS) {
             atomic_fetch_add_explicit(&gmt_missed_calls, 1, memory_order_relaxed);
             return false;
@@ -327,7 +328,7 @@ bool gmt_start(void)
             (void)gmt_run_note_write("", error);
         }
         started = gmt_started;
-        pthread_mutex_unlock(&mutex);
+        gmt_mutex_unlock(&mutex);
     }
     (void)pthread_setcancelstate(cancel_state, NULL);
     return started;

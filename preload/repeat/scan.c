@@ -2,9 +2,9 @@
 /* Looks for addresses of memory that is not restored (scan.h). */
 #include "preload/repeat/scan.h"
 
-#include <pthread.h>
 #include <string.h>
 
+#include "libtrace/record/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/repeat/windows.h"
 #include "preload/session/session.h"
@@ -26,8 +26,8 @@ static struct loaded {
     CUfunction scan, put; /* NULL: the driver cannot translate them, which it does not learn */
 } loaded[CONTEXTS];
 static unsigned oldest;
-static uint32_t scanned_windows; /* in the table on the device; the holder's */
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* for `loaded` */
+static uint32_t scanned_windows;                   /* in the table on the device; the holder's */
+static struct gmt_mutex loading = GMT_MUTEX(SCAN); /* for `loaded` */
 
 size_t gmt_scan_bytes(void)
 {
@@ -177,7 +177,7 @@ static bool find_code(struct loaded *code)
 bool gmt_scan_prepare(void)
 {
     struct loaded code;
-    pthread_mutex_lock(&loading);
+    gmt_mutex_lock(&loading);
     if (!find_code(&code) && code.context == NULL &&
         gmt_driver.cuCtxGetCurrent(&code.context) == CUDA_SUCCESS && code.context != NULL) {
         if (!load(&code)) {
@@ -186,7 +186,7 @@ bool gmt_scan_prepare(void)
         loaded[oldest] = code;
         oldest = (oldest + 1) % CONTEXTS;
     }
-    pthread_mutex_unlock(&loading);
+    gmt_mutex_unlock(&loading);
     return code.scan != NULL;
 }
 
@@ -194,9 +194,9 @@ bool gmt_scan_prepare(void)
 static bool prepared_code(struct loaded *code)
 {
     bool found = false;
-    if (pthread_mutex_trylock(&loading) == 0) {
+    if (gmt_mutex_try(&loading)) {
         found = find_code(code);
-        pthread_mutex_unlock(&loading);
+        gmt_mutex_unlock(&loading);
     }
     return found;
 }
@@ -319,13 +319,13 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
 void gmt_scan_forget(CUcontext context)
 {
     if (context == NULL) {
-        pthread_mutex_init(&loading, NULL); /* a thread that the fork left behind may have had it */
+        gmt_mutex_renew(&loading); /* a thread that the fork left behind may have had it */
     }
-    pthread_mutex_lock(&loading);
+    gmt_mutex_lock(&loading);
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (context == NULL || loaded[i].context == context) {
             loaded[i] = (struct loaded){0};
         }
     }
-    pthread_mutex_unlock(&loading);
+    gmt_mutex_unlock(&loading);
 }

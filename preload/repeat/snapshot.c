@@ -2,9 +2,8 @@
 /* Copies device memory aside and back (snapshot.h). */
 #include "preload/repeat/snapshot.h"
 
-#include <pthread.h>
-
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
 #include "preload/repeat/scan.h"
@@ -18,7 +17,7 @@
 #define LATER 8u
 
 _Atomic unsigned gmt_snapshots_late;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(SNAPSHOTS);
 static struct {
     CUcontext context; /* NULL: free */
     struct gmt_extent memory;
@@ -112,7 +111,7 @@ void gmt_snapshot_release_later(struct gmt_snapshot *snapshot)
 {
     CUcontext context = NULL;
     (void)gmt_driver.cuCtxGetCurrent(&context);
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned at = 0;
     while (at < LATER && later[at].context != NULL) {
         at++;
@@ -122,7 +121,7 @@ void gmt_snapshot_release_later(struct gmt_snapshot *snapshot)
         later[at].memory = snapshot->memory;
         gmt_snapshots_late++;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     snapshot->memory = (struct gmt_extent){0};
 }
 
@@ -133,7 +132,7 @@ bool gmt_snapshot_release_late(void)
     if (gmt_driver.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == NULL) {
         return false;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < LATER; i++) {
         if (later[i].context == context) {
             later[i].context = NULL;
@@ -142,21 +141,21 @@ bool gmt_snapshot_release_late(void)
         }
         room |= later[i].context == NULL;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return room;
 }
 
 void gmt_snapshot_forget(CUcontext context)
 {
     if (context == NULL) {
-        pthread_mutex_init(&mutex, NULL);
+        gmt_mutex_renew(&mutex);
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < LATER; i++) {
         if (later[i].context != NULL && (context == NULL || later[i].context == context)) {
             later[i].context = NULL;
             gmt_snapshots_late--;
         }
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }

@@ -2,10 +2,10 @@
 /* Live allocations: a tree in the order of addresses, under a sequence lock. */
 #include "preload/state/allocmap.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/state/alloctree.h"
 
@@ -14,7 +14,7 @@
 #define PATIENCE 1000u /* looks at a map that is being changed before waiting for it to be done */
 
 static struct {
-    pthread_mutex_t mutex;
+    struct gmt_mutex mutex;
     _Atomic uint64_t seq; /* odd while being changed */
     _Atomic uint32_t last_id;
     _Atomic uint64_t lowest, highest; /* bounds of all addresses ever known: a cheap first test */
@@ -22,7 +22,7 @@ static struct {
     /* No allocation of this context lies at that address or above. */
     uint16_t swept_context;
     uint64_t swept_from;
-} map = {.mutex = PTHREAD_MUTEX_INITIALIZER, .lowest = UINT64_MAX, .swept_from = UINT64_MAX};
+} map = {.mutex = GMT_MUTEX(ALLOCATIONS), .lowest = UINT64_MAX, .swept_from = UINT64_MAX};
 
 /* Programs use the same few pointers again and again. Valid while `seq` stands still. Few entries: a
  * library that is opened late finds room for some 700 bytes of thread-local storage (static programs). */
@@ -69,13 +69,13 @@ static bool lock(void)
         return false;
     }
     inside = true;
-    pthread_mutex_lock(&map.mutex);
+    gmt_mutex_lock(&map.mutex);
     return true;
 }
 
 static void unlock(void)
 {
-    pthread_mutex_unlock(&map.mutex);
+    gmt_mutex_unlock(&map.mutex);
     inside = false;
 }
 
@@ -373,7 +373,7 @@ bool gmt_allocmap_has_host_visible(void)
 
 void gmt_allocmap_reset(void)
 {
-    pthread_mutex_init(&map.mutex, NULL);
+    gmt_mutex_renew(&map.mutex);
     inside = false;
     gmt_alloctree_clear();
     map.swept_from = UINT64_MAX;

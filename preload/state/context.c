@@ -2,10 +2,10 @@
 /* Contexts, devices and streams of the program, as ids in the trace. */
 #include "preload/state/context.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
@@ -15,7 +15,7 @@
 #define STREAM_SLOTS 16384u
 #define GONE UINT64_MAX
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(CONTEXTS);
 
 static struct {
     CUcontext handle;     /* NULL once it is gone */
@@ -65,20 +65,20 @@ static bool is_alive(CUcontext handle)
 /* `handle` is the current context. 0: it has been destroyed, or there are too many. */
 static uint16_t find_or_add(CUcontext handle)
 {
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned id = find(handle);
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     if (id != 0 || !is_alive(handle)) {
         return (uint16_t)id;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     id = find(handle); /* another thread may have been here */
     bool is_new = id == 0 && context_count < MAX_CONTEXTS;
     if (is_new) {
         contexts[context_count++].handle = handle;
         id = context_count;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     if (id == 0) {
         gmt_spool_loss("context not kept", "more contexts than the table holds", 1);
     }
@@ -124,11 +124,11 @@ uint16_t gmt_context_current(CUcontext *handle)
 unsigned gmt_context_live(void)
 {
     unsigned live = 0;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < context_count; i++) {
         live += contexts[i].handle != NULL;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return live;
 }
 
@@ -175,11 +175,11 @@ uint16_t gmt_context_forget(CUcontext handle)
         at++;
     }
     if (at < context_count) {
-        pthread_mutex_lock(&mutex);
+        gmt_mutex_lock(&mutex);
         contexts[at].handle = NULL;
         generation++;
         forget_streams_of((uint16_t)(at + 1));
-        pthread_mutex_unlock(&mutex);
+        gmt_mutex_unlock(&mutex);
         return (uint16_t)(at + 1);
     }
     return 0;
@@ -216,7 +216,7 @@ static unsigned stream_find(uint64_t key)
 static bool stream_add(uint64_t key, uint16_t context_id, CUstream stream)
 {
     bool added = false;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     if (stream_count < STREAM_SLOTS / 2) {
         unsigned at = stream_slot(key);
         while (streams[at] != 0 && streams[at] != GONE && streams[at] != key) {
@@ -228,7 +228,7 @@ static bool stream_add(uint64_t key, uint16_t context_id, CUstream stream)
         stream_handles[at] = stream;
         atomic_store_explicit(&streams[at], key, memory_order_release);
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return added;
 }
 
@@ -246,14 +246,14 @@ static void find_own_context(CUstream stream, CUcontext *context, uint16_t *cont
         gmt_driver.cuStreamGetCtx(stream, &own) != CUDA_SUCCESS || own == NULL || own == *context) {
         return;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < context_count; i++) {
         if (contexts[i].handle == own) {
             *context = own;
             *context_id = (uint16_t)(i + 1);
         }
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 static void describe_stream(CUcontext context, uint16_t context_id, CUstream stream, bool own)
@@ -323,14 +323,14 @@ bool gmt_streams_idle(uint16_t context_id)
 uint16_t gmt_stream_forget(CUstream stream)
 {
     uint16_t context_id = 0;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned at = stream_find(stream_key(0, stream, false));
     if (at != STREAM_SLOTS) {
         context_id = stream_contexts[at];
         atomic_store_explicit(&streams[at], GONE, memory_order_relaxed);
     }
     stream_generation++;
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return context_id != 0 ? context_id : gmt_context_current(NULL);
 }
 
@@ -375,7 +375,7 @@ bool gmt_stream_is_in_capture(CUstream stream, bool per_thread)
 
 void gmt_context_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     context_count = 0;
     generation++;
     stream_count = 0;

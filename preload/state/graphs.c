@@ -2,15 +2,15 @@
 /* Graphs made executable (graphs.h). */
 #include "preload/state/graphs.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 
 #define SLOTS 4096u
 #define GONE ((CUgraphExec)1)
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(GRAPHS);
 static struct {
     CUgraphExec handle; /* NULL: never used */
     uint32_t id;        /* gmt_graph.id */
@@ -36,7 +36,7 @@ static unsigned find(CUgraphExec handle)
 
 void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
 {
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     uint32_t id = ++last_id;
     unsigned at = find(handle);
     if (at == SLOTS && used < SLOTS / 2) {
@@ -54,7 +54,7 @@ void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
         graphs[at].made = is_update && graphs[at].made != 0 ? graphs[at].made : id;
         graph->made = graphs[at].made;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     if (at == SLOTS) {
         gmt_spool_loss("graph not followed", "more graphs than the table holds", 1);
     }
@@ -62,21 +62,21 @@ void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
 
 uint32_t gmt_graph_id(CUgraphExec handle)
 {
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned at = find(handle);
     uint32_t id = at != SLOTS ? graphs[at].id : 0;
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return id;
 }
 
 bool gmt_graph_forget(CUgraphExec exec)
 {
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned at = find(exec);
     if (at != SLOTS) {
         graphs[at].handle = GONE;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return at != SLOTS;
 }
 
@@ -104,7 +104,7 @@ void gmt_graph_was_read(uint64_t ticks)
 
 void gmt_graph_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     for (unsigned i = 0; i < SLOTS; i++) {
         graphs[i].handle = NULL;
     }

@@ -2,10 +2,10 @@
 /* Describes kernels and launch classes once and finds them again without a lock. */
 #include "preload/state/kernels.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/table.h"
@@ -24,7 +24,7 @@ struct tables {
 static gmt_table_pointer tables;
 static unsigned kernel_count, class_count, library_count;
 static _Atomic uint32_t generation = 1;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(KERNELS);
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -51,13 +51,13 @@ static unsigned library_slot(const struct tables *all, uintptr_t handle)
 void gmt_kernel_note_library_kernel(CUkernel kernel)
 {
     struct tables *all = tables_needed();
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned at = all != NULL ? library_slot(all, (uintptr_t)kernel) : 0;
     if (all != NULL && all->library_kernels[at] == 0 && library_count < LIBRARY_SLOTS / 2) {
         all->library_kernels[at] = (uintptr_t)kernel;
         library_count++;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 /* The CUfunction to query for a launch handle, in the current context: launches may pass a CUkernel. A handle that was
@@ -232,9 +232,9 @@ static struct gmt_kernel_info *kernel_in(struct tables *all, CUfunction handle)
 static const struct gmt_kernel_info *kernel_add(CUfunction handle)
 {
     struct tables *all = tables_needed();
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     const struct gmt_kernel_info *info = all != NULL ? kernel_in(all, handle) : NULL;
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     if (info == NULL) {
         gmt_spool_loss("kernel not described", "kernel table full or no memory", 1);
     }
@@ -278,7 +278,7 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
     struct gmt_class_info *info = NULL;
     bool is_new = false;
     struct tables *all = tables_needed();
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     unsigned at = (unsigned)(key % CLASS_SLOTS);
     while (all != NULL && (info = all->classes[at]) != NULL &&
            !is_same(info, kernel->id, grid, block, dynamic_shared_bytes)) {
@@ -298,7 +298,7 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
         all->class_keys[at] = key;
         all->classes[at] = info;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     if (info == NULL) {
         gmt_spool_loss("launch without class", "class table full or no memory", 1);
     }
@@ -356,7 +356,7 @@ void gmt_kernel_modules_changed(void)
 
 void gmt_kernel_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     if (gmt_table(&tables) != NULL) {
         memset(gmt_table(&tables), 0, sizeof(struct tables));
     }

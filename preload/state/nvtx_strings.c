@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "libtrace/record/mutex.h"
 #include "preload/state/nvtx.h"
 #include "preload/state/user_ranges.h"
 
@@ -17,11 +18,11 @@ struct kept {
 };
 
 static struct {
-    pthread_mutex_t mutex;
+    struct gmt_mutex mutex;
     struct kept *bucket[BUCKETS];
     char *block;
     size_t used; /* of the block */
-} strings = {.mutex = PTHREAD_MUTEX_INITIALIZER, .used = BLOCK_BYTES};
+} strings = {.mutex = GMT_MUTEX(RANGE_NAMES), .used = BLOCK_BYTES};
 
 static unsigned bucket_of(const char *text, size_t length)
 {
@@ -55,7 +56,7 @@ static struct kept *add(const char *text, size_t length)
 
 void gmt_nvtx_forked(void)
 {
-    pthread_mutex_init(&strings.mutex, NULL);
+    gmt_mutex_renew(&strings.mutex);
 }
 
 static void init(void)
@@ -68,7 +69,7 @@ const char *gmt_nvtx_keep(const char *text)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, init);
     size_t length = strnlen(text, GMT_RANGE_NAME_BYTES - 1);
-    pthread_mutex_lock(&strings.mutex);
+    gmt_mutex_lock(&strings.mutex);
     struct kept **bucket = &strings.bucket[bucket_of(text, length)];
     struct kept *kept = *bucket;
     while (kept != NULL && (strncmp(kept->text, text, length) != 0 || kept->text[length] != '\0')) {
@@ -78,7 +79,7 @@ const char *gmt_nvtx_keep(const char *text)
         kept->next = *bucket;
         *bucket = kept;
     }
-    pthread_mutex_unlock(&strings.mutex);
+    gmt_mutex_unlock(&strings.mutex);
     return kept != NULL ? kept->text : NULL;
 }
 

@@ -3,12 +3,12 @@
 #include "preload/state/tensor_maps.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/hash/content_hash.h"
 #include "preload/session/table.h"
@@ -26,7 +26,7 @@ struct table {
     struct gmt_tensor_map maps[MOST]; /* by id - 1; each is there before its id is */
 };
 static gmt_table_pointer tables;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(TENSOR_MAPS);
 _Atomic uint32_t gmt_tensor_map_count;
 
 /* Never 0, which is a free slot. */
@@ -74,7 +74,7 @@ uint32_t gmt_tensor_map_id_for(const CUtensorMap *descriptor, struct gmt_tensor_
         return id;
     }
     bool is_new = false;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     id = find(all, hash, &at);
     if (id == 0 && gmt_tensor_map_count < MOST) {
         unsigned bit = filter_bit(descriptor);
@@ -88,7 +88,7 @@ uint32_t gmt_tensor_map_id_for(const CUtensorMap *descriptor, struct gmt_tensor_
         atomic_store_explicit(&all->hashes[at], hash, memory_order_release);
         is_new = true;
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     if (is_new) {
         (void)gmt_spool_side(GMT_REC_TENSOR_MAP, map, sizeof(*map), NULL, 0);
     }
@@ -163,7 +163,7 @@ uint8_t gmt_tensor_map_find_all(const struct gmt_kernel_info *kernel, void **par
 
 void gmt_tensor_map_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     if (gmt_table(&tables) != NULL) {
         memset(gmt_table(&tables), 0, offsetof(struct table, maps));
     }

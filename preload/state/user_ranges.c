@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/range_scope.h"
 #include "libtrace/record/spool.h"
 #include "preload/session/options.h"
@@ -54,11 +55,11 @@ static pthread_key_t exit_key;
 static bool has_exit_key;
 
 static struct {
-    pthread_mutex_t mutex;
+    struct gmt_mutex mutex;
     gmt_table_pointer slots; /* struct open_range [STARTED_MOST] */
     unsigned used;           /* slots that were ever in use: only these pages are touched */
     uint16_t free;           /* slot + 1 of the one that was given back last */
-} started = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} started = {.mutex = GMT_MUTEX(USER_RANGES)};
 
 /* One that is or was in use: then the table is there. */
 static struct open_range *started_slot(unsigned index)
@@ -78,7 +79,7 @@ static void thread_exits(void *memory)
 /* What is open stays open, and none of it is in the trace of the child. */
 void gmt_user_ranges_forked(void)
 {
-    pthread_mutex_init(&started.mutex, NULL);
+    gmt_mutex_renew(&started.mutex);
     started.free = 0; /* another thread may have been changing the list */
     for (unsigned i = 0; i < started.used; i++) {
         struct open_range *range = started_slot(i);
@@ -278,7 +279,7 @@ static struct open_range *free_slot(void)
 uint64_t gmt_user_ranges_begin(enum gmt_user_range_kind kind, const char *domain, const char *name)
 {
     uint64_t handle = 0;
-    pthread_mutex_lock(&started.mutex);
+    gmt_mutex_lock(&started.mutex);
     struct open_range *range = free_slot();
     if (range != NULL) {
         fill(range, kind, domain, name);
@@ -289,7 +290,7 @@ uint64_t gmt_user_ranges_begin(enum gmt_user_range_kind kind, const char *domain
             write_range(range, 0);
         }
     }
-    pthread_mutex_unlock(&started.mutex);
+    gmt_mutex_unlock(&started.mutex);
     if (range == NULL && is_recording()) {
         gmt_spool_loss("range not recorded", "more than 4096 started in the process", 1);
     }
@@ -299,7 +300,7 @@ uint64_t gmt_user_ranges_begin(enum gmt_user_range_kind kind, const char *domain
 void gmt_user_ranges_end(uint64_t handle)
 {
     uint64_t slot = handle & ((UINT64_C(1) << SLOT_BITS) - 1);
-    pthread_mutex_lock(&started.mutex);
+    gmt_mutex_lock(&started.mutex);
     if (slot > 0 && slot <= started.used) {
         struct open_range *range = started_slot((unsigned)slot - 1);
         if (range->id != 0 && range->id == handle >> SLOT_BITS) {
@@ -312,7 +313,7 @@ void gmt_user_ranges_end(uint64_t handle)
             started.free = (uint16_t)slot;
         }
     }
-    pthread_mutex_unlock(&started.mutex);
+    gmt_mutex_unlock(&started.mutex);
 }
 
 void gmt_user_ranges_start(void)
@@ -325,13 +326,13 @@ void gmt_user_ranges_start(void)
         gmt_spool_capability(GMT_RANGE_SCOPE, GMT_CAP_OFF, 0, detail,
                              "leave GMTRACE_RANGE unset to record the whole run");
     }
-    pthread_mutex_lock(&started.mutex);
+    gmt_mutex_lock(&started.mutex);
     for (unsigned i = 0; i < started.used; i++) {
         if (started_slot(i)->id != 0 && !started_slot(i)->written) {
             write_range(started_slot(i), 0);
         }
     }
-    pthread_mutex_unlock(&started.mutex);
+    gmt_mutex_unlock(&started.mutex);
 }
 
 void gmt_user_ranges_leave_out(void)

@@ -2,13 +2,13 @@
 /* Streams with work that may wait for the host, and events behind it (waits.h). */
 #include "preload/state/waits.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
@@ -29,7 +29,7 @@ static struct wait {
     CUevent event;
 } waits[STREAMS];
 static unsigned count;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(WAITS);
 static _Atomic bool wanted;        /* somebody may measure */
 static _Atomic unsigned calls;     /* under way: their operation is about to come */
 static _Atomic bool any, in_graph; /* any: of all of this, so far */
@@ -175,9 +175,9 @@ void gmt_waits_end(const struct gmt_site *site)
         if ((site->flags & GMT_CALL_CAPTURING) != 0) {
             gmt_waits_in_graphs();
         } else {
-            pthread_mutex_lock(&mutex);
+            gmt_mutex_lock(&mutex);
             note(site);
-            pthread_mutex_unlock(&mutex);
+            gmt_mutex_unlock(&mutex);
         }
     }
     unsigned under_way = atomic_load(&calls);
@@ -202,12 +202,12 @@ bool gmt_waits_under_way(void)
         return false;
     }
     bool under_way = atomic_load(&calls) != 0 || gmt_driver.cuCtxGetCurrent(&current) != 0;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     under_way |= untold;
     for (unsigned i = 0; i < count; i++) {
         under_way |= is_under_way(&waits[i], current);
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return under_way;
 }
 
@@ -231,7 +231,7 @@ void gmt_waits_stream_going(CUstream stream)
     if (!atomic_load_explicit(&any, memory_order_relaxed) || stream == NULL) {
         return;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < count; i++) {
         if (waits[i].stream == stream && !waits[i].gone) {
             if (waits[i].unmarked) {
@@ -240,20 +240,20 @@ void gmt_waits_stream_going(CUstream stream)
             waits[i].gone = true;
         }
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 void gmt_waits_forget(CUcontext context)
 {
     if (context == NULL) {
-        pthread_mutex_init(&mutex, NULL);
+        gmt_mutex_renew(&mutex);
         count = 0;
         untold = false;
         atomic_store(&calls, 0);
         atomic_store(&any, false);
         return;
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < count;) {
         if (waits[i].context == context) {
             waits[i] = waits[--count];
@@ -261,5 +261,5 @@ void gmt_waits_forget(CUcontext context)
             i++;
         }
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }

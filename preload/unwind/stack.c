@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 #include "preload/session/options.h"
 #include "preload/session/table.h"
@@ -33,7 +34,7 @@ static gmt_table_pointer interned; /* to INTERN_SLOTS of them */
 #define INTERNED_BYTES (INTERN_SLOTS * sizeof(struct interned))
 static _Atomic uint32_t interned_count;
 static bool cut_said;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex mutex = GMT_MUTEX(STACKS);
 
 void gmt_stack_note_thread(void)
 {
@@ -72,9 +73,9 @@ void gmt_stack_start(void)
         make_present(&gmt_rows, GMT_ROWS_BYTES);
         gmt_chains_populate();
     }
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     gmt_objects_note();
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
 }
 
 static uint64_t hash_of(const struct gmt_walk *walk)
@@ -157,7 +158,7 @@ static uint32_t intern(struct gmt_walk *walk)
 {
     unsigned slot;
     uint32_t id = 0;
-    pthread_mutex_lock(&mutex);
+    gmt_mutex_lock(&mutex);
     if (!gmt_objects_hold(walk_held, walk)) {
         gmt_walk_known(walk); /* it ends early: at least the caller is there */
     }
@@ -168,7 +169,7 @@ static uint32_t intern(struct gmt_walk *walk)
     if (id == 0 && walk->depth != 0 && interned_count < INTERN_SLOTS / 2) {
         id = add_chain(walk, hash, slot);
     }
-    pthread_mutex_unlock(&mutex);
+    gmt_mutex_unlock(&mutex);
     return id;
 }
 
@@ -214,7 +215,7 @@ uint32_t gmt_stack_here(const void *frame)
 
 void gmt_stack_reset(void)
 {
-    pthread_mutex_init(&mutex, NULL);
+    gmt_mutex_renew(&mutex);
     if (gmt_table(&interned) != NULL) {
         memset(gmt_table(&interned), 0, INTERNED_BYTES);
     }

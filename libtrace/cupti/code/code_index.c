@@ -3,7 +3,6 @@
 #include "libtrace/cupti/code/code_index.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 
 #include "libtrace/cupti/code/cubin_symbols.h"
+#include "libtrace/record/mutex.h"
 
 #define MOST_ENTRIES (UINT64_C(1) << 19) /* in a table of twice as many slots, of 16 bytes */
 #define MOST_NAME_BYTES (UINT64_C(4) << 20)
@@ -41,7 +41,7 @@ static const struct reach no_variables = {.result = 0};
 static const struct reach has_effects = {.result = -EPERM};
 static const struct reach not_known = {.result = -ENOENT};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex lock = GMT_MUTEX(CODE_INDEX);
 static struct entry *table;
 static uint64_t slots, used; /* slots: a power of two */
 static struct reach *lists;
@@ -209,7 +209,7 @@ void gmt_code_index_add(const void *image, size_t bytes)
     if (symbols.allocates) {
         allocates = true;
     }
-    pthread_mutex_lock(&lock);
+    gmt_mutex_lock(&lock);
     struct adding adding = {.reach = reach_of(result, &symbols),
                             .most_bytes = 4 * symbols.names.count + 1};
     if (adding.reach != NULL) {
@@ -218,7 +218,7 @@ void gmt_code_index_add(const void *image, size_t bytes)
     } else {
         missed = true;
     }
-    pthread_mutex_unlock(&lock);
+    gmt_mutex_unlock(&lock);
 }
 
 void gmt_code_index_missed(void)
@@ -264,9 +264,9 @@ int gmt_code_index_reach(const char *kernel, void (*variable)(void *data, const 
                          void *data)
 {
     struct found found = {.count = 0};
-    pthread_mutex_lock(&lock);
+    gmt_mutex_lock(&lock);
     int result = kernel != NULL ? find(kernel, &found) : -ENOENT;
-    pthread_mutex_unlock(&lock);
+    gmt_mutex_unlock(&lock);
     for (size_t i = 0; result == 0 && i < found.count; i++) {
         const struct reach *reach = found.reach[i];
         for (size_t at = 0; at < reach->bytes; at += strlen(reach->names + at) + 1) {
@@ -278,7 +278,7 @@ int gmt_code_index_reach(const char *kernel, void (*variable)(void *data, const 
 
 void gmt_code_index_abandon(void)
 {
-    (void)pthread_mutex_init(&lock, NULL);
+    gmt_mutex_renew(&lock);
     parents_table = table;
     parents_lists = lists;
     table = NULL;

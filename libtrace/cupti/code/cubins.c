@@ -4,7 +4,6 @@
 #include "libtrace/cupti/code/cubins.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,6 +15,7 @@
 
 #include "libtrace/cupti/code/code_index.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 
 #define MOST_BYTES (UINT64_C(1) << 30)    /* put aside at a time */
@@ -30,7 +30,7 @@ struct cubin {
 
 static const struct gmt_cupti_api *cupti;
 static const struct gmt_collector_config *config;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gmt_mutex lock = GMT_MUTEX(CUBINS);
 static struct cubin *cubins;
 static size_t count, capacity;
 static uint64_t used_bytes;
@@ -143,9 +143,9 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
         gmt_code_index_add(module->pCubin, module->cubinSize);
     }
     if (cupti->cuptiGetCubinCrc(&crc) == CUPTI_SUCCESS) {
-        pthread_mutex_lock(&lock);
+        gmt_mutex_lock(&lock);
         put_aside((uint32_t)crc.cubinCrc, module->pCubin, module->cubinSize);
-        pthread_mutex_unlock(&lock);
+        gmt_mutex_unlock(&lock);
     } else {
         gmt_spool_loss("cubin not kept", "CUPTI gave no checksum", 1);
     }
@@ -240,7 +240,7 @@ static bool write_pieces(const struct cubin *cubin, char *buffer)
 
 bool gmt_cubins_keep(uint32_t crc)
 {
-    pthread_mutex_lock(&lock);
+    gmt_mutex_lock(&lock);
     struct cubin *cubin = find(crc);
     char *buffer = cubin != NULL && !cubin->tried ? malloc(GMT_CUBIN_PIECE_BYTES) : NULL;
     if (buffer != NULL) {
@@ -252,14 +252,14 @@ bool gmt_cubins_keep(uint32_t crc)
         free(buffer);
     }
     bool kept = cubin != NULL && cubin->kept;
-    pthread_mutex_unlock(&lock);
+    gmt_mutex_unlock(&lock);
     return kept;
 }
 
 void gmt_cubins_abandon(void)
 {
     atomic_store(&listening, false);
-    (void)pthread_mutex_init(&lock, NULL);
+    gmt_mutex_renew(&lock);
     count = 0;
     gmt_code_index_abandon();
 }

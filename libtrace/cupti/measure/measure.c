@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "libtrace/cupti/measure/measure.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 
 #define ALONE_WAIT_NS UINT64_C(20000) /* for other threads' launches to get through */
@@ -330,11 +330,11 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
 /* True: the lock is taken. */
 static bool lock_for(const struct gmt_launch_site *site, enum gmt_counter_group group)
 {
-    enum gmt_unmeasured why = atomic_load(&m->suspended)             ? GMT_UNMEASURED_TAKEN
-                              : site->forbidden != GMT_MEASURABLE    ? site->forbidden
-                              : gmt_session_capturing()              ? GMT_UNMEASURED_BUSY
-                              : pthread_mutex_trylock(&m->lock) == 0 ? GMT_MEASURABLE
-                                                                     : GMT_UNMEASURED_BUSY;
+    enum gmt_unmeasured why = atomic_load(&m->suspended)          ? GMT_UNMEASURED_TAKEN
+                              : site->forbidden != GMT_MEASURABLE ? site->forbidden
+                              : gmt_session_capturing()           ? GMT_UNMEASURED_BUSY
+                              : gmt_mutex_try(&m->lock)           ? GMT_MEASURABLE
+                                                                  : GMT_UNMEASURED_BUSY;
     if (why != GMT_MEASURABLE) {
         (void)declined(site, group, why);
     }
@@ -352,7 +352,7 @@ bool gmt_measure_prepare(const struct gmt_launch_site *site)
         ready = prepare_locked(site);
         gmt_session_leave();
     }
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
     return ready;
 }
 
@@ -372,7 +372,7 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
     }
     launch_is_mine = group != GMT_GROUP_NONE;
     if (group == GMT_GROUP_NONE) {
-        (void)pthread_mutex_unlock(&m->lock);
+        gmt_mutex_unlock(&m->lock);
     }
     return group; /* else the lock stays held until gmt_measure_end */
 }
@@ -401,13 +401,13 @@ void gmt_measure_quiesce(void)
     if (!atomic_load(&m->counting)) {
         return;
     }
-    if (pthread_mutex_trylock(&m->lock) == 0) {
-        (void)pthread_mutex_unlock(&m->lock);
+    if (gmt_mutex_try(&m->lock)) {
+        gmt_mutex_unlock(&m->lock);
         return;
     }
     uint64_t began_ns = gmt_clock_monotonic_ns();
     if (gmt_session_lock(GMT_LOCK_TRIES)) {
-        (void)pthread_mutex_unlock(&m->lock);
+        gmt_mutex_unlock(&m->lock);
     }
     gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
 }
@@ -434,7 +434,7 @@ void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group 
         gmt_session_close(); /* gmt_measure_suspend did not wait for this launch */
     }
     gmt_session_leave();
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
 }
 
 void gmt_measure_waited(void)
@@ -442,7 +442,7 @@ void gmt_measure_waited(void)
     bool wanted = atomic_load_explicit(&m->pending, memory_order_relaxed) ||
                   atomic_load_explicit(&m->end_wanted, memory_order_relaxed);
     if (__builtin_expect(!wanted, 1) || !atomic_load(&m->counting) || gmt_session_capturing() ||
-        pthread_mutex_trylock(&m->lock) != 0) {
+        !gmt_mutex_try(&m->lock)) {
         return;
     }
     gmt_session_enter();
@@ -451,7 +451,7 @@ void gmt_measure_waited(void)
         gmt_session_end_idle();
     }
     gmt_session_leave();
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
 }
 
 bool gmt_measure_is_in_launch(void)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When measuring stops: a context goes, another CUPTI client takes over, the process forks or ends (measure.h). */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -9,6 +8,7 @@
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 
 #define WAIT_NS UINT64_C(1000000000) /* for a pending launch, before its context goes */
@@ -42,7 +42,7 @@ void gmt_measure_drop_context(void *context)
         gmt_instructions_drop_context(context);
     }
     gmt_session_leave();
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
 }
 
 bool gmt_measure_suspend(void)
@@ -60,7 +60,7 @@ bool gmt_measure_suspend(void)
     if (now) {
         gmt_session_close();
     }
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
     return now;
 }
 
@@ -103,7 +103,7 @@ void gmt_measure_finish(void)
     if (!m->pending && gmt_session_lock(GMT_LOCK_TRIES)) {
         gmt_session_close();
         gmt_instructions_drop_context(NULL);
-        (void)pthread_mutex_unlock(&m->lock);
+        gmt_mutex_unlock(&m->lock);
     } else {
         gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);
     }
@@ -126,7 +126,7 @@ void gmt_measure_forking(void)
         gmt_instructions_drop_context(NULL);
         gmt_session_leave();
     }
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
 }
 
 void gmt_measure_abandon(void)

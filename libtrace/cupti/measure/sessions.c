@@ -13,6 +13,7 @@
 #include "libtrace/cupti/code/instructions.h"
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
 
 #define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */
@@ -20,7 +21,7 @@
 #define TICK_NS UINT64_C(100000000)
 #define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
 
-struct gmt_measuring gmt_measuring = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct gmt_measuring gmt_measuring = {.lock = GMT_MUTEX(MEASURE)};
 
 static struct gmt_measuring *const m = &gmt_measuring;
 
@@ -41,7 +42,7 @@ void gmt_session_leave(void)
 bool gmt_session_lock(unsigned tries)
 {
     for (unsigned i = 0; i < tries; i++) {
-        if (pthread_mutex_trylock(&m->lock) == 0) {
+        if (gmt_mutex_try(&m->lock)) {
             return true;
         }
         (void)usleep(1000);
@@ -108,7 +109,7 @@ void gmt_session_refused(CUptiResult result, enum gmt_counter_group group)
 static bool tick(void)
 {
     gmt_open_range_warn();
-    if (pthread_mutex_trylock(&m->lock) != 0) {
+    if (!gmt_mutex_try(&m->lock)) {
         return atomic_load(&m->counting);
     }
     uint64_t now_ns = gmt_clock_monotonic_ns();
@@ -123,7 +124,7 @@ static bool tick(void)
     }
     gmt_session_leave();
     bool runs = m->ranges.running;
-    (void)pthread_mutex_unlock(&m->lock);
+    gmt_mutex_unlock(&m->lock);
     return runs;
 }
 

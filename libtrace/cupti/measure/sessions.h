@@ -10,7 +10,6 @@
 #ifndef GMT_CUPTI_MEASURE_SESSIONS_H
 #define GMT_CUPTI_MEASURE_SESSIONS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +18,7 @@
 #include "libtrace/cupti/measure/ranges.h"
 #include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/collector.h"
+#include "libtrace/record/mutex.h"
 
 #define GMT_LOCK_TRIES 400u /* of 1 ms */
 
@@ -27,7 +27,7 @@ struct gmt_measuring {
     const struct gmt_collector_config *config;
     struct gmt_sampling sampling;
     struct gmt_ranges ranges;
-    pthread_mutex_t lock;   /* for the session and the rules */
+    struct gmt_mutex lock;  /* for the session and the rules */
     _Atomic bool counting;  /* started, and not refused or finished */
     _Atomic bool suspended; /* another user of CUPTI is at work: no range begins, no session runs */
     /* The kernel of a measured launch still ran at the timeout: its range or counting is to be ended later. The lock is
