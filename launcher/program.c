@@ -2,14 +2,11 @@
 /* Finds a program and tells what its ELF file says about it. */
 #include "launcher/program.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libtrace/store/symbols/elf_image.h"
@@ -49,7 +46,7 @@ static void find_asan(const struct gmt_elf *image, char *asan, size_t bytes)
 static struct gmt_program look_at(const struct gmt_elf *image, const char *path)
 {
     struct gmt_program program = {0};
-    Elf64_Phdr segment;
+    GElf_Phdr segment;
     uint64_t flags = 0;
     const char *loader = NULL;
     if (gmt_elf_segment(image, PT_INTERP, &segment)) {
@@ -72,31 +69,12 @@ struct gmt_program gmt_program_look(const char *name)
     struct gmt_program program = {0};
     gmt_program_find(name, path);
     memcpy(program.path, path, sizeof(path));
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    if (fd < 0) {
-        return program;
-    }
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size < (off_t)sizeof(Elf64_Ehdr)) {
-        close(fd);
-        return program;
-    }
-    struct gmt_elf image = {.bytes = (size_t)status.st_size};
-    void *data = mmap(NULL, image.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (data == MAP_FAILED) {
-        return program;
-    }
-    image.data = data;
-    memcpy(&image.header, data, sizeof(image.header));
-    if (memcmp(image.header.e_ident, ELFMAG, SELFMAG) == 0 &&
-        image.header.e_ident[EI_CLASS] == ELFCLASS64 &&
-        image.header.e_phentsize == sizeof(Elf64_Phdr)) {
+    struct gmt_elf image;
+    if (gmt_elf_open(&image, path) == 0) {
         program = look_at(&image, path);
         program.is_elf = true;
         memcpy(program.path, path, sizeof(path));
+        gmt_elf_close(&image);
     }
-    munmap(data, image.bytes);
     return program;
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which driver functions the modules of the process import, and where each has its CUDA runtime from. */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "libtrace/record/entry_points.h"
 #include "libtrace/store/db/database.h"
@@ -93,13 +89,6 @@ static int look_at(struct check *check, const struct gmt_elf *image, struct modu
     return count_imports(check, image, module);
 }
 
-static bool is_elf(const struct gmt_elf *image)
-{
-    return memcmp(image->header.e_ident, ELFMAG, SELFMAG) == 0 &&
-           image->header.e_ident[EI_CLASS] == ELFCLASS64 &&
-           image->header.e_phentsize == sizeof(Elf64_Phdr);
-}
-
 /* The runtime that was loaded, of which the file's own name often has the whole version. */
 static void describe_runtime(struct check *check, const struct module *module, char *text,
                              size_t bytes)
@@ -145,33 +134,17 @@ static int store_module(struct check *check, const struct module *module)
 
 static int check_module(struct check *check, struct module *module)
 {
-    struct gmt_elf image = {0};
-    struct stat status;
-    int error = 0;
-    /* A device may do something when it is opened. */
-    int fd = stat(module->path, &status) == 0 && S_ISREG(status.st_mode)
-                 ? open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-                 : -1;
-    module->why = "the file cannot be read";
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-        status.st_size >= (off_t)sizeof(image.header)) {
-        void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data != MAP_FAILED) {
-            image.data = data;
-            image.bytes = (size_t)status.st_size;
-            memcpy(&image.header, data, sizeof(image.header));
-            module->why = is_elf(&image) ? NULL : "the file is no ELF file of this machine";
-            error = module->why == NULL ? look_at(check, &image, module) : 0;
-            error = error == 0 ? store_module(check, module) : error;
-            munmap(data, image.bytes);
-            close(fd);
-            return error;
-        }
+    struct gmt_elf image;
+    int opened = gmt_elf_open(&image, module->path);
+    if (opened != 0) {
+        module->why = opened == -ENOEXEC ? "the file is no ELF file of this machine"
+                                         : "the file cannot be read";
+        return store_module(check, module);
     }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return store_module(check, module);
+    int error = look_at(check, &image, module);
+    error = error == 0 ? store_module(check, module) : error;
+    gmt_elf_close(&image);
+    return error;
 }
 
 /* The driver itself, and gmtrace, are not the program's. */
