@@ -110,30 +110,38 @@ const char *gmt_format_percent(char *text, double percent)
 size_t gmt_clean_length(const char *text)
 {
     const char *bytes;
-    size_t length, count = 0;
+    size_t length, columns = 0;
 
-    for (; *text != '\0'; count++) {
+    while (*text != '\0') {
         text += gmt_printable_next(text, &bytes, &length);
+        columns += gmt_columns_of(bytes, length);
     }
-    return count;
+    return columns;
+}
+
+/* What is cut is as wide as it may be: a blank stands for half of a wide character. */
+static size_t end_cut(FILE *out, size_t columns, size_t max_columns)
+{
+    fprintf(out, "…%*s", (int)(max_columns - columns - 1), "");
+    return max_columns;
 }
 
 size_t gmt_print_clean(FILE *out, const char *text, size_t max_columns)
 {
     bool cut = max_columns > 0 && gmt_clean_length(text) > max_columns;
     const char *bytes;
-    size_t length, count = 0;
+    size_t length, columns = 0;
 
     while (*text != '\0') {
-        if (cut && count + 1 == max_columns) {
-            fputs("…", out);
-            return count + 1;
-        }
         text += gmt_printable_next(text, &bytes, &length);
+        size_t width = gmt_columns_of(bytes, length);
+        if (cut && columns + width >= max_columns) {
+            return end_cut(out, columns, max_columns);
+        }
         fwrite(bytes, 1, length, out);
-        count++;
+        columns += width;
     }
-    return count;
+    return columns;
 }
 
 /* At most n characters; where text has more, the last is an ellipsis. */
@@ -174,9 +182,9 @@ char *gmt_clean_copy(const char *text)
     return clean_copy(text, SIZE_MAX, false);
 }
 
-char *gmt_clean_cut(const char *text, size_t max_columns)
+char *gmt_clean_cut(const char *text, size_t max_characters)
 {
-    return clean_copy(text, max_columns, false);
+    return clean_copy(text, max_characters, false);
 }
 
 char *gmt_clean_lines(const char *text)

@@ -18,17 +18,17 @@ const char *gmt_format_decimal(char *text, double value, int decimals);
 
 /*
  * Writes text as valid UTF-8 without control characters: what is not becomes U+FFFD, a newline or
- * a tab a space. At most max_columns characters (0: no limit); when cut, the last is an ellipsis.
- * Returns the number of characters written.
+ * a tab a space. At most max_columns columns of a terminal (0: no limit); when cut, the last
+ * character is an ellipsis. Returns the number of columns.
  */
 size_t gmt_print_clean(FILE *out, const char *text, size_t max_columns);
 
-/* Characters gmt_print_clean would write without limit. */
+/* Columns gmt_print_clean would take without limit. */
 size_t gmt_clean_length(const char *text);
 
 /* A clean copy, for writers that need a string; the caller frees. NULL: no memory. */
 char *gmt_clean_copy(const char *text);
-char *gmt_clean_cut(const char *text, size_t max_columns); /* as gmt_print_clean cuts it  */
-char *gmt_clean_lines(const char *text);                   /* newlines and tabs stay      */
+char *gmt_clean_cut(const char *text, size_t max_characters); /* the last is an ellipsis then */
+char *gmt_clean_lines(const char *text);                      /* newlines and tabs stay       */
 
 #endif

@@ -2,11 +2,14 @@
 /* Text of unknown origin on its way to a terminal. */
 #include "libtrace/base/printable.h"
 
+#include <locale.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
@@ -69,6 +72,33 @@ size_t gmt_printable_next(const char *text, const char **bytes, size_t *length)
         *length = blank ? 1 : 3;
     }
     return taken;
+}
+
+static locale_t utf8;
+
+static void find_utf8(void)
+{
+    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+}
+
+/* wcwidth asks the locale of the thread, which is the program's own again afterwards. */
+size_t gmt_columns_of(const char *bytes, size_t length)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    wchar_t character;
+    mbstate_t state = {0};
+    int columns = 1;
+
+    if (length == 1) {
+        return 1;
+    }
+    (void)pthread_once(&once, find_utf8);
+    if (utf8 != (locale_t)0) {
+        locale_t own = uselocale(utf8);
+        columns = mbrtowc(&character, bytes, length, &state) == length ? wcwidth(character) : -1;
+        (void)uselocale(own);
+    }
+    return columns >= 0 ? (size_t)columns : 1;
 }
 
 /* One write(2) for a message, where it goes to an unbuffered stream: lines of processes that share a terminal

@@ -13,6 +13,10 @@
  */
 size_t gmt_printable_next(const char *text, const char **bytes, size_t *length);
 
+/* Columns that a terminal needs for one such character: 2 for most of East Asia and for emoji, 0 for marks that are put
+ * on the one before. */
+size_t gmt_columns_of(const char *bytes, size_t length);
+
 /*
  * Prints one message as printf does, with its arguments as gmt_printable_next shows them. Only a newline at
  * the end of `format` stays one. Every message of a program that may name something foreign goes through
