@@ -180,8 +180,6 @@ static int join_contents(struct gmt_trips *trips, const struct gmt_timeline *tl)
     return 0;
 }
 
-static const struct gmt_timeline *sort_timeline; /* of the compare function below */
-
 static int compare_calls(const struct gmt_tl_call *a, const struct gmt_tl_call *b)
 {
     if (a->site != b->site) {
@@ -198,10 +196,10 @@ static int compare_lines(const struct gmt_timeline *tl, const struct gmt_trip *x
     return order != 0 ? order : compare_calls(&tl->copies[x->up].call, &tl->copies[y->up].call);
 }
 
-static int compare_trips(const void *a, const void *b)
+static int compare_trips(const void *a, const void *b, void *timeline)
 {
     const struct gmt_trip *x = a, *y = b;
-    int order = compare_lines(sort_timeline, x, y);
+    int order = compare_lines(timeline, x, y);
 
     return order != 0 ? order : (x->down > y->down) - (x->down < y->down);
 }
@@ -214,8 +212,8 @@ int gmt_trips_find(struct gmt_trips *trips, const struct gmt_timeline *tl)
     *trips = (struct gmt_trips){.trips = calloc(tl->copy_count + 1, sizeof(*trips->trips))};
     if (visits != NULL && trips->trips != NULL) {
         pair(trips, tl, visits, collect(tl, visits));
-        sort_timeline = tl;
-        qsort(trips->trips, trips->count, sizeof(*trips->trips), compare_trips);
+        qsort_r(trips->trips, trips->count, sizeof(*trips->trips), compare_trips,
+                (void *)(uintptr_t)tl);
         rc = trips->count > 0 ? join_devices(trips, tl) : 0;
         if (rc == 0 && trips->count > 0) {
             rc = join_contents(trips, tl);

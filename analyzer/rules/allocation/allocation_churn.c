@@ -11,13 +11,12 @@
 #include "analyzer/trace/cover.h"
 #include "libtrace/base/format.h"
 
-static const struct gmt_timeline *sort_timeline; /* of the compare function below */
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *timeline)
 {
+    const struct gmt_timeline *tl = timeline;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const struct gmt_tl_allocation *p = &sort_timeline->allocations[x];
-    const struct gmt_tl_allocation *q = &sort_timeline->allocations[y];
+    const struct gmt_tl_allocation *p = &tl->allocations[x];
+    const struct gmt_tl_allocation *q = &tl->allocations[y];
 
     if (p->call.site != q->call.site) {
         return p->call.site < q->call.site ? -1 : 1;
@@ -236,8 +235,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    sort_timeline = tl;
-    qsort(members, n, sizeof(*members), compare);
+    qsort_r(members, n, sizeof(*members), compare, (void *)(uintptr_t)tl);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1;
              end < n && same(&tl->allocations[members[i]], &tl->allocations[members[end]]); end++)

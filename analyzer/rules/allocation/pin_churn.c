@@ -8,12 +8,11 @@
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
-static const struct gmt_memory *sort_memory; /* of the compare function below */
-
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *sorted)
 {
+    const struct gmt_memory *memory = sorted;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const struct gmt_memory_row *p = &sort_memory->rows[x], *q = &sort_memory->rows[y];
+    const struct gmt_memory_row *p = &memory->rows[x], *q = &memory->rows[y];
 
     if (p->site != q->site) {
         return p->site < q->site ? -1 : 1;
@@ -149,8 +148,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    sort_memory = memory;
-    qsort(members, n, sizeof(*members), compare);
+    qsort_r(members, n, sizeof(*members), compare, (void *)(uintptr_t)memory);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && same(&memory->rows[members[i]], &memory->rows[members[end]]);
              end++)

@@ -13,8 +13,6 @@
 
 enum { STACKS = 16 }; /* that a statement lists: more is no reading matter */
 
-static const struct gmt_timeline *sort_timeline; /* of the compare function below */
-
 static int compare_kinds(const struct gmt_tl_copy *p, const struct gmt_tl_copy *q)
 {
     if (p->call.site != q->call.site) {
@@ -26,10 +24,11 @@ static int compare_kinds(const struct gmt_tl_copy *p, const struct gmt_tl_copy *
     return (p->direction > q->direction) - (p->direction < q->direction);
 }
 
-static int compare_members(const void *a, const void *b)
+static int compare_members(const void *a, const void *b, void *timeline)
 {
+    const struct gmt_timeline *tl = timeline;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    int order = compare_kinds(&sort_timeline->copies[x], &sort_timeline->copies[y]);
+    int order = compare_kinds(&tl->copies[x], &tl->copies[y]);
 
     return order != 0 ? order : (x > y) - (x < y);
 }
@@ -41,8 +40,7 @@ void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
 {
     const struct gmt_tl_copy *copies = analysis->timeline->copies;
 
-    sort_timeline = analysis->timeline;
-    qsort(members, n, sizeof(*members), compare_members);
+    qsort_r(members, n, sizeof(*members), compare_members, (void *)(uintptr_t)analysis->timeline);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && compare_kinds(&copies[members[i]], &copies[members[end]]) == 0;
              end++)

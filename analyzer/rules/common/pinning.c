@@ -9,12 +9,11 @@
 #include "analyzer/price/price.h"
 #include "analyzer/rules/common/copy_place.h"
 
-static const struct gmt_timeline *sort_timeline; /* of the compare function below */
-
-static int compare_addresses(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b, void *timeline)
 {
-    uint64_t x = gmt_copy_host_address(&sort_timeline->copies[*(const size_t *)a]);
-    uint64_t y = gmt_copy_host_address(&sort_timeline->copies[*(const size_t *)b]);
+    const struct gmt_timeline *tl = timeline;
+    uint64_t x = gmt_copy_host_address(&tl->copies[*(const size_t *)a]);
+    uint64_t y = gmt_copy_host_address(&tl->copies[*(const size_t *)b]);
 
     return (x > y) - (x < y);
 }
@@ -46,8 +45,7 @@ struct gmt_pinning gmt_pinning_cost(const struct gmt_analysis *analysis, size_t 
 {
     struct gmt_pinning pinning = {0};
 
-    sort_timeline = analysis->timeline;
-    qsort(members, n, sizeof(*members), compare_addresses);
+    qsort_r(members, n, sizeof(*members), compare_addresses, (void *)(uintptr_t)analysis->timeline);
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t begin = gmt_copy_host_address(&analysis->timeline->copies[members[i]]);
         uint64_t limit = begin;
