@@ -8,17 +8,17 @@
 
 #include "libtrace/base/nearest.h"
 
-const struct gmt_command gmt_commands[GMT_COMMANDS] = {
-#define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary, gmt_command_##name},
+gmt_command_function *const gmt_commands[GMT_COMMANDS] = {
+#define GMT_COMMAND(NAME, name, arguments, summary) gmt_command_##name,
 #include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
 };
 
-const struct gmt_command *gmt_command_find(const char *name)
+gmt_command_function *gmt_command_find(const char *name)
 {
     for (size_t i = 0; i < GMT_COMMANDS; i++) {
-        if (strcmp(gmt_commands[i].name, name) == 0) {
-            return &gmt_commands[i];
+        if (strcmp(gmt_command_words[i].name, name) == 0) {
+            return gmt_commands[i];
         }
     }
     return NULL;
@@ -29,7 +29,7 @@ const char *gmt_command_nearest(const char *name)
     const char *names[GMT_COMMANDS];
 
     for (size_t i = 0; i < GMT_COMMANDS; i++) {
-        names[i] = gmt_commands[i].name;
+        names[i] = gmt_command_words[i].name;
     }
     return name[0] != '-' && access(name, F_OK) != 0 ? gmt_nearest(name, names, GMT_COMMANDS)
                                                      : NULL;
@@ -39,7 +39,7 @@ const char *gmt_command_nearest(const char *name)
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    const struct gmt_command **command = state->input;
+    gmt_command_function **command = state->input;
 
     if (key != ARGP_KEY_ARG) {
         return ARGP_ERR_UNKNOWN;
@@ -53,20 +53,21 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 int gmt_command_help(int argc, char **argv)
 {
-    const struct gmt_command *command = NULL;
+    gmt_command_function *command = NULL;
     char name[] = "gmanalyze", option[] = "--help";
     char *line[] = {name, option, NULL};
 
     gmt_command_parse(GMT_COMMAND_HELP, parse_option, NULL, argc, argv, &command);
     if (command != NULL) {
-        return command->run(2, line);
+        return command(2, line);
     }
     for (size_t i = 0; i < GMT_COMMANDS; i++) {
         /* The first needs no name. */
-        const char *word = i == GMT_COMMAND_ANALYZE ? "" : gmt_commands[i].name;
+        const struct gmt_command_words *words = &gmt_command_words[i];
+        const char *word = i == GMT_COMMAND_ANALYZE ? "" : words->name;
 
         printf("gmanalyze %s%s[OPTION...] %s\n    %s\n", word, *word != '\0' ? " " : "",
-               gmt_commands[i].arguments, gmt_commands[i].summary);
+               words->arguments, words->summary);
     }
     printf("\nOptions of a command: gmanalyze help COMMAND. All there is to know: gmanalyze(1).\n");
     return GMT_EXIT_OK;

@@ -5,15 +5,12 @@
 
 #include "analyzer/commands/commands.h"
 
-struct gmt_command {
-    const char *name, *arguments, *summary;
-    /* Takes the arguments from the command's own name on; returns the exit code. */
-    int (*run)(int argc, char **argv);
-};
+/* Takes the arguments from the command's own name on; returns the exit code. */
+typedef int gmt_command_function(int argc, char **argv);
 
-extern const struct gmt_command gmt_commands[GMT_COMMANDS];
+extern gmt_command_function *const gmt_commands[GMT_COMMANDS];
 
-const struct gmt_command *gmt_command_find(const char *name); /* or NULL */
+gmt_command_function *gmt_command_find(const char *name); /* or NULL */
 
 /* The command that `name` was most likely meant to be, where it is no file; NULL: none. */
 const char *gmt_command_nearest(const char *name);

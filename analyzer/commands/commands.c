@@ -17,9 +17,7 @@
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmanalyze " GMT_VERSION;
 
-static const struct {
-    const char *name, *arguments, *summary;
-} commands[GMT_COMMANDS] = {
+const struct gmt_command_words gmt_command_words[GMT_COMMANDS] = {
 #define GMT_COMMAND(NAME, name, arguments, summary) {#name, arguments, summary},
 #include "analyzer/commands/commands.def"
 #undef GMT_COMMAND
@@ -81,14 +79,15 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
     static char text[2048], name[64];
     struct argp argp = {.options = table,
                         .parser = parse_common,
-                        .args_doc = commands[index].arguments,
+                        .args_doc = gmt_command_words[index].arguments,
                         .doc = text};
 
     command_parser = parser;
     fill(table, 1u << index);
-    snprintf(text, sizeof(text), "%s\v%s", commands[index].summary, doc != NULL ? doc : "");
+    snprintf(text, sizeof(text), "%s\v%s", gmt_command_words[index].summary,
+             doc != NULL ? doc : "");
     if (index != GMT_COMMAND_ANALYZE) {
-        snprintf(name, sizeof(name), "gmanalyze %s", commands[index].name);
+        snprintf(name, sizeof(name), "gmanalyze %s", gmt_command_words[index].name);
         argv[0] = name;
     }
     argp_err_exit_status = GMT_EXIT_USAGE;

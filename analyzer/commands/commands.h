@@ -18,6 +18,11 @@ enum gmt_command_index {
     GMT_COMMANDS
 };
 
+/* What commands.def says of each, by index. */
+extern const struct gmt_command_words {
+    const char *name, *arguments, *summary;
+} gmt_command_words[GMT_COMMANDS];
+
 /* The columns of options.def. */
 enum gmt_command_mask {
 #define GMT_COMMAND(NAME, name, arguments, summary) GMT_FOR_##NAME = 1 << GMT_COMMAND_##NAME,

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 
     /* A trace of that name is reached as ./sql. */
-    const struct gmt_command *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
+    gmt_command_function *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
     const char *meant = argc > 1 && command == NULL ? gmt_command_nearest(argv[1]) : NULL;
 
     if (meant != NULL) {
@@ -63,8 +63,8 @@ int main(int argc, char **argv)
         return GMT_EXIT_USAGE;
     }
 
-    int status = command != NULL ? command->run(argc - 1, argv + 1)
-                                 : gmt_commands[GMT_COMMAND_ANALYZE].run(argc, argv);
+    int status = command != NULL ? command(argc - 1, argv + 1)
+                                 : gmt_commands[GMT_COMMAND_ANALYZE](argc, argv);
     /* With 2 and 3 a command has printed its error. Another may have gone on after memory ran short. */
     bool is_reported = status == GMT_EXIT_USAGE || status == GMT_EXIT_UNREADABLE;
     if (!is_reported && gmt_command_memory_short("not all of it could be done")) {

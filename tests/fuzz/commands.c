@@ -117,13 +117,13 @@ enum { MOST_WORDS = 64 };
 
 static int dispatch(int argc, char **argv)
 {
-    const struct gmt_command *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
+    gmt_command_function *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
 
     if (setjmp(refused) != 0) {
         return GMT_EXIT_USAGE;
     }
-    return command == NULL ? gmt_commands[GMT_COMMAND_ANALYZE].run(argc, argv)
-                           : command->run(argc - 1, argv + 1);
+    return command == NULL ? gmt_commands[GMT_COMMAND_ANALYZE](argc, argv)
+                           : command(argc - 1, argv + 1);
 }
 
 int gmt_fuzz_command(const char *const *words, enum gmt_fuzz_shown shown)
