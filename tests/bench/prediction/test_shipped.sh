@@ -23,7 +23,17 @@ refused() {
 }
 
 # The recordings' own calibration: another board's, and older.
-cp "$source/tests/data/prediction/calibration_1.raw.json.gz" "$work/kernels/models/nvidia-h200.raw.json.gz"
+older=$source/tests/data/prediction/calibration_1.raw.json.gz
+if "$shipped" newer "$older" "$work" >"$work/said"; then
+    echo "FAIL: older timings may be shipped"
+    exit 1
+fi
+grep -qF "an older model is not shipped" "$work/said" || { echo "FAIL: $(cat "$work/said")"; exit 1; }
+gzip -dc "$source/kernels/models/nvidia-h200.raw.json.gz" >"$work/same.json"
+"$shipped" newer "$work/same.json" "$work"
+sed 's/"created": "20/"created": "21/' "$work/same.json" >"$work/later.json"
+"$shipped" newer "$work/later.json" "$work"
+cp "$older" "$work/kernels/models/nvidia-h200.raw.json.gz"
 refused "other timings" "not the files that were shipped together"
 "$shipped" sums "$work" >"$work/kernels/models/nvidia-h200.sha256"
 refused "a page about another model" "judges another model than is shipped"
