@@ -37,11 +37,6 @@ uint32_t sim_frame_reserve(struct sim_decoder *decoder, size_t bytes)
     return (uint32_t)at;
 }
 
-uint32_t sim_scratch(struct sim_decoder *decoder, size_t bytes)
-{
-    return sim_frame_reserve(decoder, bytes);
-}
-
 uint32_t sim_decode_carry(struct sim_decoder *decoder)
 {
     if (decoder->carry == 0) {

@@ -28,15 +28,6 @@ enum sim_level sim_level(void)
     return (enum sim_level)level;
 }
 
-bool sim_level_choose(enum sim_level level)
-{
-    if (!can_run(level)) {
-        return false;
-    }
-    atomic_store(&chosen_level, (int)level);
-    return true;
-}
-
 /* ---- matching ------------------------------------------------------------------------------- */
 
 bool sim_form_text(const struct ptx_instruction *instruction, char *text, size_t bytes)
@@ -178,17 +169,4 @@ enum sim_decode_result sim_form_fill(struct sim_decoder *decoder,
                                        (enum ptx_type)form->sources[i]);
     }
     return sim_decode_failed(decoder) ? SIM_UNSUPPORTED : SIM_DECODED;
-}
-
-enum sim_decode_result sim_form_decode(struct sim_decoder *decoder,
-                                       const struct ptx_instruction *instruction,
-                                       const struct sim_form *forms, size_t count,
-                                       struct sim_op *op)
-{
-    char text[128];
-    if (!sim_form_text(instruction, text, sizeof(text))) {
-        return SIM_NOT_MINE;
-    }
-    const struct sim_form *form = sim_form_find(forms, count, text);
-    return form ? sim_form_fill(decoder, instruction, form, op) : SIM_NOT_MINE;
 }

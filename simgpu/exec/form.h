@@ -38,8 +38,6 @@ struct sim_form {
 /* Which compiled copy is used. */
 enum sim_level { SIM_LEVEL_ANY, SIM_LEVEL_AVX2, SIM_LEVELS };
 enum sim_level sim_level(void);
-/* For tests: use a copy although the processor could do better; false if it cannot run it. */
-bool sim_level_choose(enum sim_level level);
 
 /* "add.rn.f32"; false if it does not fit. */
 bool sim_form_text(const struct ptx_instruction *instruction, char *text, size_t bytes);
@@ -58,10 +56,5 @@ uint32_t sim_exact_target(struct sim_decoder *decoder, const struct ptx_instruct
 enum sim_decode_result sim_form_fill(struct sim_decoder *decoder,
                                      const struct ptx_instruction *instruction,
                                      const struct sim_form *form, struct sim_op *op);
-/* Find and fill; SIM_NOT_MINE if no row matches. */
-enum sim_decode_result sim_form_decode(struct sim_decoder *decoder,
-                                       const struct ptx_instruction *instruction,
-                                       const struct sim_form *forms, size_t count,
-                                       struct sim_op *op);
 
 #endif

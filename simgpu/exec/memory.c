@@ -58,15 +58,6 @@ struct sim_memory *sim_memory_new(const struct sim_map *map, bool count)
     return memory;
 }
 
-void sim_memory_free(struct sim_memory *memory)
-{
-    if (memory == NULL) {
-        return;
-    }
-    forget_touched(memory);
-    free(memory);
-}
-
 int sim_memory_races(struct sim_memory *const *memories, size_t count, struct sim_race **races,
                      size_t *race_count)
 {

@@ -14,7 +14,6 @@ struct sim_memory;
 
 /* One per worker; returns NULL when the host has no memory. `map` stays the caller's. */
 struct sim_memory *sim_memory_new(const struct sim_map *map, bool count);
-void sim_memory_free(struct sim_memory *memory);
 /* Prepare for the next launch. */
 int sim_memory_reset(struct sim_memory *memory, const struct sim_map *map, bool count);
 

@@ -130,8 +130,6 @@ uint32_t sim_target_operand(struct sim_decoder *decoder, const struct ptx_operan
 unsigned sim_operand_bytes(const struct sim_decoder *decoder, const struct ptx_operand *operand);
 /* A lane array in the frame that is filled with `value` in each lane of `bytes` bytes. */
 uint32_t sim_constant(struct sim_decoder *decoder, uint64_t value, unsigned bytes);
-/* Space in the frame for a family's own use: `bytes` bytes, 64-byte aligned. */
-uint32_t sim_scratch(struct sim_decoder *decoder, size_t bytes);
 bool sim_decode_failed(const struct sim_decoder *decoder);
 /* Kernel parameter, variable or function-parameter storage: see exec/memory.h. */
 const struct ptx_function *sim_decode_function(const struct sim_decoder *decoder);

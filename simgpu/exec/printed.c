@@ -35,15 +35,6 @@ struct sim_printer *sim_printer_new(void)
     return calloc(1, sizeof(struct sim_printer));
 }
 
-void sim_printer_free(struct sim_printer *printer)
-{
-    if (printer != NULL) {
-        free(printer->text);
-        free(printer->segments);
-        free(printer);
-    }
-}
-
 static int make_room(struct sim_printer *printer, size_t bytes)
 {
     size_t capacity = printer->capacity != 0 ? printer->capacity : 4096;

@@ -117,7 +117,6 @@ void sim_pool_after_fork(void);
 
 /* print.c: what kernels print, kept per worker in the order of its blocks. */
 struct sim_printer *sim_printer_new(void);
-void sim_printer_free(struct sim_printer *printer);
 /* Take over what the workers hold, ordered by block, for sim_print_flush. */
 void sim_print_collect(struct sim_printer *const *printers, size_t count);
 
