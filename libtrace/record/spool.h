@@ -54,6 +54,8 @@ void gmt_spool_commit(void *record, enum gmt_rec_type type, unsigned slots);
  * in between) becomes one that says nothing: readers stop at what is not committed. */
 void gmt_spool_void(void);
 
+/* ---- of side.c: what the 64 bytes of a call refer to ---- */
+
 /* Append a side record: `fixed` (its head is filled in here) followed by `count` NUL-terminated
  * strings (NULL counts as ""), truncated to fit. Returns 0 or -ENOSPC. */
 int gmt_spool_side(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes,
@@ -78,6 +80,8 @@ void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns);
 
 /* exit() was reached: note it (GMT_REC_EXIT). Hooks may go on writing afterwards. */
 void gmt_spool_note_exit(void);
+
+/* ---- the end ---- */
 
 /* In a forked child, however it was made: forget the parent's spool without touching its files. */
 void gmt_spool_abandon(void);
