@@ -87,8 +87,8 @@ int gmt_calibrate_run(const char *device_uuid, char *message, size_t bytes)
         snprintf(message, bytes, "%s: %s", path, strerror(rc));
         return -rc;
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         snprintf(message, bytes, "%s failed (status %d)", path,
                  WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

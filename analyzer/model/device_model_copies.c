@@ -189,8 +189,8 @@ double gmt_shapes_factor(const struct gmt_model_shapes *shapes, double width_byt
     for (size_t begin = 0, end; begin < shapes->n; begin = end) {
         double width = shapes->shapes[begin].width_bytes;
 
-        for (end = begin + 1; end < shapes->n && shapes->shapes[end].width_bytes <= width; end++)
-            ;
+        for (end = begin + 1; end < shapes->n && shapes->shapes[end].width_bytes <= width; end++) {
+        }
         double factor = factor_of_width(shapes->shapes, begin, end, rows);
         if (width >= width_bytes) {
             return isnan(below) ? factor : between(below_width, below, width, factor, width_bytes);

@@ -97,8 +97,8 @@ static void settle_candidates(const struct gmt_timeline *tl, struct candidates *
         qsort(rows, candidates->n, sizeof(*rows), compare_keys);
     }
     for (size_t i = 0, end; i < candidates->n; i = end) {
-        for (end = i + 1; end < candidates->n && compare_keys(&rows[i], &rows[end]) == 0; end++)
-            ;
+        for (end = i + 1; end < candidates->n && compare_keys(&rows[i], &rows[end]) == 0; end++) {
+        }
         rows[kept] = (struct candidate){rows[i].key, only_one(tl, &rows[i], &rows[end])};
         kept++;
     }

@@ -171,8 +171,8 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
     }
     qsort(all, n, sizeof(*all), compare_candidates);
     for (size_t begin = 0, end; begin < n; begin = end) {
-        for (end = begin + 1; end < n && compare_kinds(&all[begin], &all[end]) == 0; end++)
-            ;
+        for (end = begin + 1; end < n && compare_kinds(&all[begin], &all[end]) == 0; end++) {
+        }
         end = begin + same_pattern(tl, all + begin, end - begin);
         if (end - begin < GMT_RUN_MIN_COPIES) {
             continue;

@@ -238,8 +238,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     qsort_r(members, n, sizeof(*members), compare, (void *)(uintptr_t)tl);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1;
-             end < n && same(&tl->allocations[members[i]], &tl->allocations[members[end]]); end++)
-            ;
+             end < n && same(&tl->allocations[members[i]], &tl->allocations[members[end]]); end++) {
+        }
         if (end - i > 1) {
             report_site(analysis, &kernels, members + i, end - i);
         }

@@ -151,8 +151,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     qsort_r(members, n, sizeof(*members), compare, (void *)(uintptr_t)memory);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && same(&memory->rows[members[i]], &memory->rows[members[end]]);
-             end++)
-            ;
+             end++) {
+        }
         size_t pairs = pairs_of(memory, members + i, end - i);
         if (pairs > 1) {
             report_pairs(analysis, members + i, pairs, n);

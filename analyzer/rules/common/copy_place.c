@@ -43,8 +43,8 @@ void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
     qsort_r(members, n, sizeof(*members), compare_members, (void *)(uintptr_t)analysis->timeline);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && compare_kinds(&copies[members[i]], &copies[members[end]]) == 0;
-             end++)
-            ;
+             end++) {
+        }
         report(analysis, members + i, end - i, context);
     }
 }

@@ -249,8 +249,8 @@ static bool run_device(struct gmt_analysis *analysis, const struct gmt_held_rule
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t site = memory->rows[work->order[i]].site;
 
-        for (end = i + 1; end < n && memory->rows[work->order[end]].site == site; end++)
-            ;
+        for (end = i + 1; end < n && memory->rows[work->order[end]].site == site; end++) {
+        }
         group.rows = work->order + i;
         group.count = end - i;
         group.lost = 0;

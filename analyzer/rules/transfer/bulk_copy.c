@@ -331,8 +331,8 @@ static void check_calls(struct gmt_analysis *analysis, const struct gmt_tensor_m
     for (size_t i = 0, end; i < maps->call_count; i = end) {
         for (end = i + 1;
              end < maps->call_count && maps->calls[end].call.site == maps->calls[i].call.site;
-             end++)
-            ;
+             end++) {
+        }
         struct given given = unused_of(maps, i, end, unchecked);
         check_unused(analysis, &maps->calls[i].call, &given);
         check_place(analysis, maps, i, end);

@@ -185,8 +185,8 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t
     for (size_t i = 0, end; i < n; i = end) {
         uint64_t where = tl->copies[members[i]].call.site;
 
-        for (end = i + 1; end < n && tl->copies[members[end]].call.site == where; end++)
-            ;
+        for (end = i + 1; end < n && tl->copies[members[end]].call.site == where; end++) {
+        }
         look_at_site(look, members + i, end - i, chosen, all_bytes);
     }
     if (doubtful > 0 && analysis->pending_count == 0) {
