@@ -4,6 +4,7 @@
 #define GMT_PRELOAD_DRIVER_HOOK_IDS_H
 
 #include <cuda.h>
+#include <stdint.h>
 
 /* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
 #undef cuCtxDestroy
@@ -31,10 +32,13 @@
 #undef cuMemcpy3DBatchAsync
 
 enum gmt_hook_id {
-#define GMT_HOOK(symbol, family, runtime) GMT_HOOK_##symbol,
+#define GMT_HOOK(symbol, family, runtime, traits) GMT_HOOK_##symbol,
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
     GMT_HOOK_COUNT
 };
+
+/* What a call of each means: GMT_TRAIT_... (libtrace/record/traits.h). */
+extern const uint16_t gmt_hook_traits[GMT_HOOK_COUNT];
 
 #endif

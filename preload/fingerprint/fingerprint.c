@@ -6,6 +6,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/record/traits.h"
 #include "preload/driver/resolve.h"
 #include "preload/fingerprint/hash_budget.h"
 #include "preload/hash/content_hash.h"
@@ -88,17 +89,7 @@ static bool host_range(const struct gmt_transfer *transfer, uint64_t bytes,
 /* Of batches neither the time of reading nor that of arrival is promised. */
 static bool is_batch(const struct gmt_site *site)
 {
-    switch (site->id) {
-    case GMT_HOOK_cuMemcpyBatchAsync:
-    case GMT_HOOK_cuMemcpyBatchAsync_ptsz:
-    case GMT_HOOK_cuMemcpyBatchAsync_v2:
-    case GMT_HOOK_cuMemcpyBatchAsync_v2_ptsz:
-    case GMT_HOOK_cuMemcpy3DBatchAsync:
-    case GMT_HOOK_cuMemcpy3DBatchAsync_ptsz:
-    case GMT_HOOK_cuMemcpy3DBatchAsync_v2:
-    case GMT_HOOK_cuMemcpy3DBatchAsync_v2_ptsz: return true;
-    default: return false;
-    }
+    return (gmt_hook_traits[site->id] & GMT_TRAIT_BATCH) != 0;
 }
 
 /* A copy to pageable memory has ended when its call returns, whatever the call is named. */

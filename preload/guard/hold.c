@@ -14,6 +14,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/mutex.h"
+#include "libtrace/record/traits.h"
 #include "preload/driver/hook_ids.h"
 #include "preload/guard/guard.h"
 
@@ -40,14 +41,7 @@ static sigset_t signals;
 /* Such a call waits for the device, and puts nothing into a stream. */
 static bool only_waits(unsigned hook)
 {
-    switch (hook) {
-    case GMT_HOOK_cuStreamSynchronize:
-    case GMT_HOOK_cuStreamSynchronize_ptsz:
-    case GMT_HOOK_cuCtxSynchronize:
-    case GMT_HOOK_cuCtxSynchronize_v2:
-    case GMT_HOOK_cuEventSynchronize: return true;
-    default: return false;
-    }
+    return hook < GMT_HOOK_COUNT && (gmt_hook_traits[hook] & GMT_TRAIT_HOST_WAITS) != 0;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------ */

@@ -209,7 +209,7 @@ def describe(trace: Trace) -> None:
     db.execute("INSERT INTO context VALUES (1, 0, 1)")
     db.executemany("INSERT INTO stream (id, context_id, handle, priority) VALUES (?, 1, ?, ?)",
                    [(i + 1, 0 if i == 0 else 4096 + i, 0 if i else None) for i in range(STREAMS)])
-    db.executemany("INSERT INTO api VALUES (?, ?, ?, ?)", [(i, *row) for i, row in APIS.items()])
+    db.executemany("INSERT INTO api(id, name, runtime_name, family) VALUES (?, ?, ?, ?)", [(i, *row) for i, row in APIS.items()])
     db.executemany("INSERT INTO capability VALUES (?, 'ok', 0, NULL, NULL)",
                    [("cupti",), ("timestamps",), ("counters",)])
     describe_kernels(trace)

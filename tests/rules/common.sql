@@ -13,7 +13,7 @@ VALUES (0, 'Test GPU', 'GPU-00000000-0000-0000-0000-000000000001', 9, 0, 132, 15
 INSERT INTO context VALUES (1, 0, 1);
 INSERT INTO stream (id, context_id, handle) VALUES (1, 1, 0);
 INSERT INTO thread VALUES (1, 100, 'app');
-INSERT INTO api VALUES (1, 'cuMemcpyHtoD_v2', 'cudaMemcpy', 'transfer'),
+INSERT INTO api(id, name, runtime_name, family) VALUES (1, 'cuMemcpyHtoD_v2', 'cudaMemcpy', 'transfer'),
                        (2, 'cuMemcpyDtoH_v2', 'cudaMemcpy', 'transfer'),
                        (3, 'cuLaunchKernel', 'cudaLaunchKernel', 'launch'),
                        (4, 'cuMemAlloc_v2', 'cudaMalloc', 'alloc'),

@@ -116,7 +116,8 @@ Test(content_doubt, doubts_everything_after_graphs_and_communication)
 Test(content_doubt, doubts_what_a_stream_may_have_written)
 {
     expect_doubt("GM105",
-                 "INSERT INTO api VALUES (90, 'cuStreamWriteValue32_v2', NULL, 'alloc');"
+                 "INSERT INTO api(id, name, runtime_name, family) VALUES (90, "
+                 "'cuStreamWriteValue32_v2', NULL, 'alloc');"
                  "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing, "
                  "stream_id) VALUES (900, 90, 5500000, 5500100, 0, 0, 1)",
                  1, "a stream wrote");
@@ -124,7 +125,8 @@ Test(content_doubt, doubts_what_a_stream_may_have_written)
 
 /* A call of class "share" at that time; result 0: it succeeded. */
 #define SHARE(AT, RESULT) \
-    "INSERT INTO api VALUES (90, 'cuIpcGetMemHandle', NULL, 'alloc');" \
+    "INSERT INTO api(id, name, runtime_name, family) VALUES (90, 'cuIpcGetMemHandle', NULL, " \
+    "'alloc');" \
     "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES (900, 90, " AT \
     ", " AT " + 100, " RESULT ", 0);"
 
@@ -185,7 +187,8 @@ Test(content_doubt, leaves_out_what_lies_outside_of_the_recorded_ranges)
 Test(content_doubt, trusts_no_fingerprint_of_what_a_stream_will_fill)
 {
     const char *late = "UPDATE transfer SET blocking = 0;"
-                       "INSERT INTO api VALUES (90, 'cuLaunchHostFunc', NULL, 'sync');"
+                       "INSERT INTO api(id, name, runtime_name, family) VALUES (90, "
+                       "'cuLaunchHostFunc', NULL, 'sync');"
                        "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing, "
                        "stream_id) VALUES (900, 90, 500, 600, 0, 0, 1)";
     expect_nothing("GM105", late, GMT_OUTCOME_COULD_NOT_CHECK);

@@ -56,7 +56,8 @@ Test(memory, count_what_is_lost_but_for_the_last)
 
 /* A call that has that result. */
 #define FAILED_CALL(RESULT) \
-    "INSERT INTO api VALUES (41, 'cuEventQuery', 'cudaEventQuery', 'other');" \
+    "INSERT INTO api(id, name, runtime_name, family) VALUES (41, 'cuEventQuery', " \
+    "'cudaEventQuery', 'other');" \
     "INSERT INTO api_call VALUES (600001, 41, 1, 1, NULL, 99000000, 99000001, " RESULT \
     ", NULL, NULL, 0, NULL)"
 
@@ -97,7 +98,8 @@ Test(memory, call_nothing_lost_that_may_be_in_use)
         "UPDATE process SET exit_status = 11",
         "UPDATE process SET exit_status = 256; " FAILED_CALL("2"),
         "UPDATE launch SET arguments = 'unknown'",
-        "INSERT INTO api VALUES (40, 'cuIpcGetMemHandle', 'cudaIpcGetMemHandle', 'other');"
+        "INSERT INTO api(id, name, runtime_name, family) VALUES (40, 'cuIpcGetMemHandle', "
+        "'cudaIpcGetMemHandle', 'other');"
         "INSERT INTO api_call VALUES (600000, 40, 1, 1, NULL, 2, 3, 0, NULL, NULL, 0, NULL)",
     };
 
@@ -180,7 +182,8 @@ Test(memory, call_nothing_unread_that_something_may_read)
         FILLED "UPDATE allocation SET kind = 'mapped' WHERE id = 2",
         FILLED "UPDATE allocation SET kind = 'managed' WHERE id = 2",
         FILLED "UPDATE allocation SET kind = 'ipc' WHERE id = 2",
-        FILLED "INSERT INTO api VALUES (40, 'cuIpcGetMemHandle', NULL, 'alloc'); INSERT INTO "
+        FILLED "INSERT INTO api(id, name, runtime_name, family) VALUES (40, 'cuIpcGetMemHandle', "
+               "NULL, 'alloc'); INSERT INTO "
                "api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES (600000, 40, 1, "
                "2, 0, 0)",
         /* a table of pointers where kernels look */
@@ -206,7 +209,8 @@ Test(memory, call_nothing_unused_that_others_may_use)
         enum gmt_outcome outcome;
     } cases[] = {
 #define CALLED(API, RESULT) \
-    "INSERT INTO api VALUES (40, '" API "', NULL, 'alloc'); INSERT INTO api_call (id, api_id, " \
+    "INSERT INTO api(id, name, runtime_name, family) VALUES (40, '" API \
+    "', NULL, 'alloc'); INSERT INTO api_call (id, api_id, " \
     "begin_ns, end_ns, result, capturing) VALUES (600000, 40, 1, 2, " RESULT ", 0)"
         {CALLED("cuMemPoolExportPointer", "0"), GMT_OUTCOME_COULD_NOT_CHECK},
         {CALLED("cuMemImportFromShareableHandle", "0"), GMT_OUTCOME_COULD_NOT_CHECK},

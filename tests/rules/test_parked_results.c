@@ -88,7 +88,8 @@ Test(parked_results, are_no_others_than_those_that_left)
     expect_quiet("DELETE FROM launch_argument WHERE allocation_id > 100");
     expect_quiet("INSERT INTO device (id, name) VALUES (1, 'Test GPU')");
     expect_quiet("INSERT INTO loss VALUES ('allocation not tracked', '', 1)");
-    expect_quiet("INSERT INTO api VALUES (90, 'cuIpcGetMemHandle', NULL, 'alloc');"
+    expect_quiet("INSERT INTO api(id, name, runtime_name, family) VALUES (90, 'cuIpcGetMemHandle', "
+                 "NULL, 'alloc');"
                  "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES "
                  "(900, 90, 500, 600, 0, 0)");
 }

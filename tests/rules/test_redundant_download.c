@@ -105,7 +105,8 @@ Test(redundant_download, follows_no_memory_that_others_write)
 {
     expect_quiet("UPDATE allocation SET kind = 'managed'", GMT_OUTCOME_NOT_APPLICABLE);
     expect_quiet("UPDATE allocation SET kind = 'ipc'", GMT_OUTCOME_NOT_APPLICABLE);
-    expect_quiet("INSERT INTO api VALUES (90, 'cuIpcGetMemHandle', NULL, 'alloc');"
+    expect_quiet("INSERT INTO api(id, name, runtime_name, family) VALUES (90, 'cuIpcGetMemHandle', "
+                 "NULL, 'alloc');"
                  "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES "
                  "(900, 90, 500, 600, 0, 0)",
                  GMT_OUTCOME_COULD_NOT_CHECK);

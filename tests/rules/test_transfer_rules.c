@@ -173,7 +173,8 @@ Test(transfer_rules, call_no_upload_unused_that_someone_may_read)
          "device_end_ns = begin_ns; DELETE FROM transfer WHERE id IN (110, 200)",
          GMT_OUTCOME_PASS},
 #define SHARED_BY(API) \
-    "INSERT INTO api VALUES (8, '" API "', NULL, 'alloc'); INSERT INTO api_call " \
+    "INSERT INTO api(id, name, runtime_name, family) VALUES (8, '" API \
+    "', NULL, 'alloc'); INSERT INTO api_call " \
     "(id, api_id, begin_ns, end_ns, result, capturing) VALUES (5000, 8, 1, 2, 0, 0)"
         {SHARED_BY("cuIpcGetMemHandle"), GMT_OUTCOME_COULD_NOT_CHECK},
         {SHARED_BY("cuMemExportToShareableHandle"), GMT_OUTCOME_COULD_NOT_CHECK},

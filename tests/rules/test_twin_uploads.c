@@ -79,7 +79,8 @@ Test(twin_uploads, need_memory_that_nothing_can_have_changed)
     expect_quiet("DELETE FROM launch_argument"); /* by pointers in memory */
     expect_quiet("UPDATE allocation SET kind = 'managed' WHERE id = 7");
     expect_quiet("UPDATE allocation SET kind = 'ipc' WHERE id = 7");
-    expect_quiet("INSERT INTO api VALUES (90, 'cuIpcGetMemHandle', NULL, 'alloc');"
+    expect_quiet("INSERT INTO api(id, name, runtime_name, family) VALUES (90, 'cuIpcGetMemHandle', "
+                 "NULL, 'alloc');"
                  "INSERT INTO api_call (id, api_id, begin_ns, end_ns, result, capturing) VALUES "
                  "(900, 90, 500, 600, 0, 0)");
     expect_quiet("UPDATE allocation SET free_begin_ns = 1400000, free_end_ns = 1400100 WHERE id = "

@@ -22,7 +22,8 @@ static void setup(void)
                  0);
     run(gmt_indexes_sql);
     run("INSERT INTO capability(name, state) VALUES('timestamps', 'ok');"
-        "INSERT INTO api VALUES(1, 'cuMemcpyHtoD_v2', 'cudaMemcpy', 'transfer'),"
+        "INSERT INTO api(id, name, runtime_name, family) VALUES (1, 'cuMemcpyHtoD_v2', "
+        "'cudaMemcpy', 'transfer'),"
         "(2, 'cuGraphLaunch', 'cudaGraphLaunch', 'launch')");
 }
 

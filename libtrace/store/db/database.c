@@ -11,6 +11,7 @@
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/journal.h"
 #include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/db/traits.h"
 
 #define BUSY_TIMEOUT_MS 60000
 
@@ -223,7 +224,10 @@ static int bring_up(sqlite3 *db, sqlite3 *model)
                            drop_view)) != 0 ||
         (error = make_missing(db, model)) != 0 ||
         (error = each_name(model, "SELECT name FROM sqlite_master WHERE type = 'table'", db, model,
-                           add_columns)) != 0) {
+                           add_columns)) != 0 ||
+        (error = gmt_traits_register(db)) != 0 ||
+        (error = gmt_database_exec(db, "UPDATE api SET traits = gmt_traits(name) "
+                                       "WHERE traits IS NULL")) != 0) {
         return error;
     }
     (void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; COMMIT;", GMT_TRACE_USER_VERSION);

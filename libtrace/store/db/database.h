@@ -20,8 +20,8 @@
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
  * source_file. 5 added inline_level, and instruction.chain_id. 6 added
  * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. 8 added
- * tensor_map, tensor_map_encoding and launch_tensor_map. */
-#define GMT_TRACE_USER_VERSION 8
+ * tensor_map, tensor_map_encoding and launch_tensor_map. 9 added api.traits. */
+#define GMT_TRACE_USER_VERSION 9
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];
@@ -46,7 +46,7 @@ bool gmt_database_is_moved(sqlite3 *db);
 int gmt_database_open(const char *path, sqlite3 **db);
 
 /* Bring a trace that an earlier version began or made to this schema: tables and columns that it lacks
- * are made, empty, and its views are this version's. */
+ * are made, empty but for api.traits, and its views are this version's. */
 int gmt_database_upgrade(sqlite3 *db);
 
 /* Close; statements must be finalized. NULL is fine. */

@@ -76,7 +76,8 @@ CREATE TABLE api (                       -- driver entry points that were interc
     name         TEXT NOT NULL,          -- 'cuMemcpyHtoD_v2'
     runtime_name TEXT,                   -- 'cudaMemcpy': the runtime API that makes this call
     family       TEXT NOT NULL CHECK (family IN
-                 ('other','alloc','transfer','memset','launch','sync','module','stream'))
+                 ('other','alloc','transfer','memset','launch','sync','module','stream')),
+    traits       INTEGER                 -- what a call means, bits: gmtrace.db(5); NULL: not known
 );
 
 -- Common columns of every call: api_id, thread_id, context_id, stream_id, begin_ns, end_ns (host),

@@ -13,6 +13,7 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/db/traits.h"
 #include "libtrace/store/recording/recording.h"
 
 #define SQLITE_HEADER "SQLite format 3"
@@ -191,6 +192,9 @@ static int use_own_schema(const struct complaint *complaint, sqlite3 *db)
     }
     if (error == 0) {
         error = gmt_own_schema_views(db, model);
+    }
+    if (error == 0) {
+        error = gmt_traits_complete(db);
     }
     sqlite3_close(model);
     if (error == -ETIME || error == -ENOMEM) {

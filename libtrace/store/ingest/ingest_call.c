@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/traits.h"
 #include "libtrace/store/db/names.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 #include "libtrace/store/ingest/join.h"
@@ -64,7 +65,7 @@ int gmt_ingest_call(struct gmt_ingest *ingest, const struct gmt_spool_record *re
 {
     struct timed_call timed;
     const struct gmt_call *call = record->data;
-    bool destroys = (ingest->api_flags[call->api] & GMT_API_STREAM_DESTROY) != 0;
+    bool destroys = (ingest->api_traits[call->api] & GMT_TRAIT_DESTROYS_STREAM) != 0;
     int error = time_call(ingest, record, false, &timed);
     if (error == 0 && destroys && call->result == 0) {
         error = gmt_ingest_stream_destroyed(ingest, call, timed.begin_ns);
@@ -150,7 +151,7 @@ int gmt_ingest_transfer(struct gmt_ingest *ingest, const struct gmt_spool_record
         return error;
     }
     bool flat = transfer->width == 0;
-    bool batch = (ingest->api_flags[timed.call->api] & GMT_API_BATCH) != 0;
+    bool batch = (ingest->api_traits[timed.call->api] & GMT_TRAIT_BATCH) != 0;
     int64_t id = ingest->next_call_id;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_TRANSFER);
     put_call(&row, &timed);
@@ -303,10 +304,10 @@ static bool is_opaque(unsigned kind)
 static bool frees_host_memory(const struct gmt_ingest *ingest, const struct gmt_call *call,
                               const struct gmt_alloc *alloc)
 {
-    uint8_t flags = ingest->api_flags[call->api];
+    unsigned traits = ingest->api_traits[call->api];
     uint64_t same;
-    if (alloc->kind != 0 || (flags & (GMT_API_HOST_FREE | GMT_API_DEVICE_FREE)) != 0) {
-        return is_host_kind(alloc->kind) || (flags & GMT_API_HOST_FREE) != 0;
+    if (alloc->kind != 0 || (traits & (GMT_TRAIT_FREES_HOST | GMT_TRAIT_FREES_DEVICE)) != 0) {
+        return is_host_kind(alloc->kind) || (traits & GMT_TRAIT_FREES_HOST) != 0;
     }
     return gmt_intern_find(&ingest->host_allocations, &alloc->id, sizeof(alloc->id), &same);
 }

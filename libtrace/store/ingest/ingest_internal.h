@@ -13,12 +13,6 @@
 #include "libtrace/store/ingest/record_values.h"
 #include "libtrace/store/ingest/row_binder.h"
 
-/* What the name of a driver entry point says about its calls. */
-#define GMT_API_HOST_FREE 0x01u
-#define GMT_API_DEVICE_FREE 0x02u
-#define GMT_API_STREAM_DESTROY 0x04u
-#define GMT_API_BATCH 0x08u
-
 /* One life of a stream handle; see ingest_stream.c. */
 struct gmt_stream_life {
     int64_t row; /* stream.id                                                          */
@@ -48,8 +42,8 @@ struct gmt_ingest {
     size_t life_count, life_capacity;
     uint32_t *latest_life; /* by stream key id: index + 1 into lives                     */
     size_t latest_capacity;
-    struct gmt_intern host_allocations; /* gmt_alloc.id: page-locked host memory             */
-    uint8_t api_flags[UINT16_MAX + 1];
+    struct gmt_intern host_allocations;  /* gmt_alloc.id: page-locked host memory             */
+    uint16_t api_traits[UINT16_MAX + 1]; /* GMT_TRAIT_..., by api.id */
     bool metric_stored[UINT8_MAX + 1];
 };
 
@@ -99,8 +93,6 @@ int gmt_ingest_stream_row(struct gmt_ingest *ingest, const struct gmt_call *call
 int gmt_ingest_stream_destroyed(struct gmt_ingest *ingest, const struct gmt_call *call,
                                 uint64_t begin_ns);
 
-/* Bits of api_flags for an entry point. */
-uint8_t gmt_ingest_api_flags(const char *name, size_t bytes);
 int gmt_ingest_note_host_allocation(struct gmt_ingest *ingest, uint32_t id);
 
 /* Rebuild what is kept in memory. */

@@ -6,6 +6,7 @@
 
 #include "libtrace/record/checked.h"
 #include "libtrace/store/db/database.h"
+#include "libtrace/store/db/traits.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 
 /* Call `visit` for each row of `sql`. */
@@ -74,9 +75,8 @@ static int load_module(struct gmt_ingest *ingest, sqlite3_stmt *row)
 
 static int load_api(struct gmt_ingest *ingest, sqlite3_stmt *row)
 {
-    const void *name = sqlite3_column_text(row, 1);
-    ingest->api_flags[sqlite3_column_int64(row, 0) & UINT16_MAX] = gmt_ingest_api_flags(
-        name, (size_t)sqlite3_column_bytes(row, 1));
+    int64_t id = sqlite3_column_int64(row, 0) & UINT16_MAX;
+    ingest->api_traits[id] = (uint16_t)sqlite3_column_int64(row, 1);
     return 0;
 }
 
@@ -152,7 +152,7 @@ int gmt_ingest_load(struct gmt_ingest *ingest)
                           "SELECT id, path, load_bias, start_address, end_address "
                           "FROM module",
                           load_module)) != 0 ||
-        (error = each_row(ingest, "SELECT id, name FROM api", load_api)) != 0 ||
+        (error = each_row(ingest, "SELECT id, traits FROM api", load_api)) != 0 ||
         (error = each_row(ingest, "SELECT id FROM host_allocation WHERE begin_ns IS NOT NULL",
                           load_host_allocation)) != 0 ||
         (error = load_arguments(ingest)) != 0) {
@@ -175,6 +175,8 @@ int gmt_ingest_load(struct gmt_ingest *ingest)
     "INSERT OR IGNORE INTO api(id,name,family) SELECT DISTINCT api_id,'(unknown)','" family \
     "' FROM " table " WHERE api_id IS NOT NULL AND api_id NOT IN (SELECT id FROM api);"
 
+#define IS_BATCH GMT_SQL_HAS("traits", GMT_TRAIT_BATCH)
+
 int gmt_ingest_settle(sqlite3 *db)
 {
     static const char sql[] = GMT_MOVE_FREES("allocation", "host_allocation") GMT_MOVE_FREES(
@@ -194,7 +196,7 @@ int gmt_ingest_settle(sqlite3 *db)
                          "WHERE e.handle = graph.handle AND e.t > graph.begin_ns);"
                          "DROP TABLE edge;"
                          "UPDATE transfer SET batch = 0 WHERE batch IS NULL AND "
-                         "api_id IN (SELECT id FROM api WHERE name LIKE '%Batch%');"
+                         "api_id IN (SELECT id FROM api WHERE " IS_BATCH ");"
                          /* Resident warps / the most there can be, on the device of the class's first
                           * launch. */
                          "UPDATE kernel_class SET theoretical_occupancy = (SELECT min(1.0, "

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Side records -> rows that name and describe: process, device, api, kernel, stack, capability. */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/names.h"
+#include "libtrace/store/db/traits.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 
 #define GMT_ARGUMENT_SEPARATOR '\x1f'
@@ -91,39 +93,20 @@ int gmt_ingest_context(struct gmt_ingest *ingest, const struct gmt_spool_record 
     return gmt_ingest_step(&row);
 }
 
-static bool contains(const char *text, size_t bytes, const char *part)
-{
-    return memmem(text, bytes, part, strlen(part)) != NULL;
-}
-
-uint8_t gmt_ingest_api_flags(const char *name, size_t bytes)
-{
-    uint8_t flags = 0;
-    if (contains(name, bytes, "cuMemFreeHost") || contains(name, bytes, "cuMemHostUnregister")) {
-        flags |= GMT_API_HOST_FREE;
-    } else if (contains(name, bytes, "cuMemFree")) {
-        flags |= GMT_API_DEVICE_FREE;
-    }
-    if (contains(name, bytes, "cuStreamDestroy")) {
-        flags |= GMT_API_STREAM_DESTROY;
-    }
-    if (contains(name, bytes, "Batch")) {
-        flags |= GMT_API_BATCH;
-    }
-    return flags;
-}
-
 int gmt_ingest_api(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     const struct gmt_api *api = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*api));
     struct gmt_text name = gmt_texts_next(&texts);
-    ingest->api_flags[api->id] = gmt_ingest_api_flags(name.data, (size_t)name.bytes);
+    static_assert(GMT_TRAIT_BITS <= 16, "api_traits has room for them");
+    uint32_t traits = gmt_traits_of(name.data, (size_t)name.bytes);
+    ingest->api_traits[api->id] = (uint16_t)traits;
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_API);
     gmt_put_unsigned(&row, api->id);
     gmt_put_text(&row, name);
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
     gmt_put_name(&row, gmt_name_family(api->family));
+    gmt_put_unsigned(&row, traits);
     return gmt_ingest_step(&row);
 }
 
