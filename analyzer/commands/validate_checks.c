@@ -2,6 +2,8 @@
 /* What is asked of a trace: queries whose rows are what is wrong. */
 #include "analyzer/commands/validate_checks.h"
 
+#include "libtrace/store/db/traits.h"
+
 /* clang-format off */
 /* Every call, whatever its kind. */
 #define CALLS \
@@ -46,7 +48,8 @@ const struct gmt_check gmt_checks[] = {
     /* The life of a process begins when cuInit has returned. */
     {"call_times", "calls end after they begin, within the life of the process",
      "SELECT kind || ' ' || c.id FROM " CALLS " c JOIN process p LEFT JOIN api a ON a.id = c.api_id WHERE "
-     "c.end_ns < c.begin_ns OR c.end_ns > p.end_ns OR (c.begin_ns < p.start_ns AND a.name IS NOT 'cuInit')",
+     "c.end_ns < c.begin_ns OR c.end_ns > p.end_ns OR (c.begin_ns < p.start_ns AND NOT "
+     GMT_SQL_HAS("coalesce(a.traits, 0)", GMT_TRAIT_STARTS_DRIVER) ")",
      GMT_CHECK_FAILED, 0},
     {"device_times", "device work has both times or none, and ends after it starts",
      "SELECT kind || ' ' || id FROM " WORK " WHERE device_end_ns < device_start_ns OR "

@@ -12,6 +12,7 @@
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/sharing.h"
 #include "analyzer/trace/unseen.h"
+#include "libtrace/store/db/traits.h"
 
 /* A table that is read along with the timeline: begin_ns, kind, stream, allocation, address, bytes. */
 struct cursor {
@@ -27,6 +28,9 @@ static void advance(struct cursor *cursor)
                         : INT64_MAX;
 }
 
+#define HAS_HOST_WORK GMT_SQL_HAS("traits", GMT_TRAIT_HOST_WORK)
+#define WRITES_VALUE GMT_SQL_HAS("traits", GMT_TRAIT_WRITES_VALUE)
+
 static const char memsets[] =
     "SELECT begin_ns, 2, coalesce(stream_id, 0), dst_allocation_id, dst, CASE WHEN "
     "coalesce(height, 1) > 1 THEN -1 ELSE bytes END FROM memset WHERE result = 0 AND "
@@ -35,16 +39,11 @@ static const char waits[] =
     "SELECT begin_ns, 3, CASE kind WHEN 'stream' THEN coalesce(stream_id, 0) ELSE -1 END, 0, 0, 0 "
     "FROM sync WHERE result = 0 AND kind IN ('stream', 'context', 'device') ORDER BY begin_ns";
 static const char calls[] =
-    "SELECT c.begin_ns, 4, coalesce(c.stream_id, 0), 0, 0, 0 FROM main.api_call c JOIN api a ON "
-    "a.id = c.api_id WHERE c.result = 0 AND c.capturing = 0 AND (a.name LIKE 'cuLaunchHostFunc%' "
-    "OR "
-    "a.name LIKE 'cuStreamAddCallback%' OR a.name LIKE 'cuStreamWaitValue%' OR "
-    "a.name LIKE 'cuStreamBatchMemOp%') "
-    "ORDER BY c.begin_ns";
+    "SELECT begin_ns, 4, coalesce(stream_id, 0), 0, 0, 0 FROM main.api_call WHERE result = 0 AND "
+    "capturing = 0 AND api_id IN (SELECT id FROM api WHERE " HAS_HOST_WORK ") ORDER BY begin_ns";
 static const char values[] =
-    "SELECT c.begin_ns, 7, coalesce(c.stream_id, 0), 0, 0, 0 FROM main.api_call c JOIN api a ON "
-    "a.id = c.api_id WHERE c.result = 0 AND c.capturing = 0 AND (a.name LIKE "
-    "'cuStreamWriteValue%' OR a.name LIKE 'cuStreamBatchMemOp%') ORDER BY c.begin_ns";
+    "SELECT begin_ns, 7, coalesce(stream_id, 0), 0, 0, 0 FROM main.api_call WHERE result = 0 AND "
+    "capturing = 0 AND api_id IN (SELECT id FROM api WHERE " WRITES_VALUE ") ORDER BY begin_ns";
 static_assert(GMT_EVENT_MEMSET == 2 && GMT_EVENT_WAIT == 3 && GMT_EVENT_HOST_WORK == 4 &&
                   GMT_EVENT_SHARED == 5 && GMT_EVENT_VALUE == 7,
               "the SQL above names them by number");

@@ -8,6 +8,7 @@
 #include "analyzer/trace/ids.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/sharing.h"
+#include "libtrace/store/db/traits.h"
 
 /* A use of memory. `open`: its end on the device is not known. */
 struct use {
@@ -139,6 +140,9 @@ static int add_footprints(struct gmt_memory *memory)
                             "ON l.seq = f.launch_seq WHERE f.allocation_id IS NOT NULL");
 }
 
+#define BEGINS_CAPTURE GMT_SQL_HAS("traits", GMT_TRAIT_BEGINS_CAPTURE)
+#define FREES GMT_SQL_HAS("traits", GMT_TRAITS_FREE)
+
 /* What was captured runs in launches of graphs, any of which may be the one. */
 #define GMT_IN_GRAPHS(prefix) \
     ", " prefix "begin_ns, max(" prefix "end_ns, coalesce((SELECT max(coalesce(device_end_ns, " \
@@ -159,8 +163,7 @@ static int add_captured(struct gmt_memory *memory)
                   "WHERE l.result = 0 AND l.capturing = 1",
     };
     int64_t captures = 0;
-    int rc = gmt_query_int64(memory->timeline->db,
-                             "SELECT count(*) FROM api WHERE name LIKE 'cuStreamBeginCapture%'",
+    int rc = gmt_query_int64(memory->timeline->db, "SELECT count(*) FROM api WHERE " BEGINS_CAPTURE,
                              &captures);
 
     if (rc != 0 || captures == 0) {
@@ -324,8 +327,8 @@ static int find_failure(struct gmt_memory *memory)
         return rc;
     }
     return gmt_query_int64(memory->timeline->db,
-                           "SELECT max(c.begin_ns) FROM api a JOIN api_call c ON c.api_id = a.id "
-                           "WHERE a.family = 'alloc' AND a.name NOT LIKE '%Free%' AND c.result = 2",
+                           "SELECT max(begin_ns) FROM api_call WHERE result = 2 AND api_id IN "
+                           "(SELECT id FROM api WHERE family = 'alloc' AND NOT " FREES ")",
                            &memory->last_failure_ns);
 }
 

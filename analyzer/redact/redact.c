@@ -15,6 +15,7 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/db/traits.h"
 
 /* What a string is used for decides what is shown of it; bits of temp.gmt_use.uses. */
 #define FILE_USE "1"
@@ -211,15 +212,19 @@ static int needs_view(sqlite3 *schema, const char *table, bool *needed)
     return gmt_query_close(&query, rc);
 }
 
-/* `present`: the trace's table has it; `checked`: words were looked at, and are shown as they are. */
-static void append_column(sqlite3_str *columns, const struct column *column, bool present,
+/* `checked`: words were looked at, and are shown as they are. */
+static void append_column(sqlite3_str *columns, sqlite3 *db, const struct column *column,
                           bool checked, enum gmt_redact what)
 {
     const struct gmt_redaction *redaction = column->redaction;
+    bool present = gmt_trace_has_column(db, column->table, column->name);
 
     sqlite3_str_appendall(columns, sqlite3_str_length(columns) > 0 ? ", " : "");
     /* v_frame asks for one that frame has not always had. */
-    if (!present) {
+    if (strcmp(column->table, "api") == 0 && strcmp(column->name, "traits") == 0 &&
+        gmt_trace_has_column(db, "api", "name")) {
+        sqlite3_str_appendall(columns, gmt_traits_column(db));
+    } else if (!present) {
         sqlite3_str_appendall(columns, "NULL");
     } else if (redaction != NULL && redaction->is_word && !checked) {
         sqlite3_str_appendf(columns, "gmt_word(\"%w\")", column->name);
@@ -245,8 +250,7 @@ static int cover_table(sqlite3 *db, sqlite3 *schema, const char *table, bool che
     while (rc == 0 && gmt_query_next(&query)) {
         struct column column = column_of(table, &query);
 
-        append_column(columns, &column, gmt_trace_has_column(db, table, column.name), checked,
-                      what);
+        append_column(columns, db, &column, checked, what);
     }
     rc = gmt_query_close(&query, rc);
     char *list = sqlite3_str_finish(columns);
@@ -341,6 +345,9 @@ int gmt_redact_trace(sqlite3 *db, enum gmt_redact what, char *message, size_t by
     }
     if (rc == 0) {
         rc = gmt_redact_functions_add(db);
+    }
+    if (rc == 0) {
+        rc = gmt_traits_register(db);
     }
     if (rc == 0) {
         rc = note_uses(db);

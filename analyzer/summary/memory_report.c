@@ -9,6 +9,7 @@
 #include "analyzer/summary/summary.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/unseen.h"
+#include "libtrace/store/db/traits.h"
 
 enum { MOST_HOLDERS = 5, MOST_FAILURES = 5 };
 
@@ -220,16 +221,19 @@ static struct gmt_tl_call read_call(const struct gmt_timeline *tl, struct gmt_qu
     return call;
 }
 
+#define LOCKS_HOST GMT_SQL_HAS("a.traits", GMT_TRAIT_LOCKS_HOST)
+#define FREES GMT_SQL_HAS("a.traits", GMT_TRAITS_FREE)
+
 /* The last one of each place, and how many there were; places beyond the first few are left out. */
 static int read_failures(const struct gmt_timeline *tl, struct failure *failures, size_t *count)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT c.id, c.begin_ns, c.caller, c.stack_id, c.api_id, c.bytes, "
-                            "x.device_id, "
-                            "a.name LIKE '%Host%' FROM api a JOIN api_call c ON c.api_id = a.id "
+                            "x.device_id, " LOCKS_HOST
+                            " <> 0 FROM api a JOIN api_call c ON c.api_id = a.id "
                             "LEFT JOIN context x ON x.id = c.context_id "
-                            "WHERE a.family = 'alloc' AND a.name NOT LIKE '%Free%' AND c.result = "
+                            "WHERE a.family = 'alloc' AND NOT " FREES " AND c.result = "
                             "2 " /* CUDA_ERROR_OUT_OF_MEMORY */
                             "ORDER BY c.begin_ns, c.id");
 

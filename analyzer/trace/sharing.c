@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place that knows which calls share memory. */
+/* When the first call that shares memory was made. */
 #include "analyzer/trace/sharing.h"
 
 #include "analyzer/trace/query.h"
-#include "libtrace/record/entry_points.h"
+#include "libtrace/record/traits.h"
 
 static bool shares(const struct gmt_timeline *tl, int64_t api)
 {
-    return api >= 0 && (uint64_t)api < tl->api_count && tl->apis[api].name != NULL &&
-           gmt_entry_class(tl->apis[api].name) == GMT_ENTRY_SHARE;
+    return api >= 0 && (uint64_t)api < tl->api_count &&
+           (tl->apis[api].traits & GMT_TRAIT_SHARES_MEMORY) != 0;
 }
 
 int gmt_sharing_begin(const struct gmt_timeline *tl, int64_t *begin_ns)

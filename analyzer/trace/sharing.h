@@ -8,8 +8,8 @@
 
 #include "analyzer/trace/timeline.h"
 
-/* When the program first made memory reachable for others, or got some of theirs (calls of class "share" in
- * libtrace/record/entry_points.def); GMT_NO_TIME: it never did. What a range leaves out counts, too. 0 or
+/* When the program first made memory reachable for others, or got some of theirs (calls of
+ * GMT_TRAIT_SHARES_MEMORY); GMT_NO_TIME: it never did. What a range leaves out counts, too. 0 or
  * -EIO. */
 int gmt_sharing_begin(const struct gmt_timeline *timeline, int64_t *begin_ns);
 

@@ -116,7 +116,8 @@ static int load_apis(struct gmt_timeline *tl)
     if (tl->apis == NULL) {
         return -ENOMEM;
     }
-    rc = gmt_query_open(&query, tl->db, "SELECT id, name, runtime_name FROM api WHERE id >= 0");
+    rc = gmt_query_open(&query, tl->db,
+                        "SELECT id, name, runtime_name, traits FROM api WHERE id >= 0");
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t id = gmt_query_id(&query, 0);
 
@@ -127,6 +128,7 @@ static int load_apis(struct gmt_timeline *tl)
         struct gmt_tl_api *api = &tl->apis[id];
         api->name = gmt_query_text(&query, 1, &tl->strings);
         api->runtime_name = gmt_query_text(&query, 2, &tl->strings);
+        api->traits = (uint32_t)gmt_query_int(&query, 3);
     }
     return gmt_query_close(&query, rc);
 }

@@ -142,6 +142,7 @@ struct gmt_tl_device {
 
 struct gmt_tl_api {
     char *name, *runtime_name;
+    uint32_t traits; /* GMT_TRAIT_... */
 };
 
 /* Running maximum of device end times over launches by host begin: see gmt_timeline_wait_ns. */

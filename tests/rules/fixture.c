@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/db/traits.h"
 
 #define GMT_RULES_DIRECTORY GMT_SOURCE_DIR "/tests/rules"
 
@@ -77,6 +78,7 @@ void gmt_fixture_make_earlier(struct gmt_fixture *fixture, const char *sql)
     gmt_fixture_sql(fixture, sql);
     cr_assert_eq(gmt_own_schema(&model), 0);
     cr_assert_eq(gmt_own_schema_views(fixture->db, model), 0);
+    cr_assert_eq(gmt_traits_complete(fixture->db), 0);
     sqlite3_close(model);
 }
 
@@ -119,6 +121,16 @@ void gmt_fixture_drop_model(struct gmt_fixture *fixture)
     gmt_model_free(&fixture->model);
 }
 
+/* As the recorder does, which names the functions. */
+static void say_traits(struct gmt_fixture *fixture)
+{
+    if (gmt_trace_has_column(fixture->db, "api", "traits")) {
+        cr_assert_eq(gmt_traits_register(fixture->db), 0);
+        gmt_fixture_sql(fixture, "UPDATE main.api SET traits = gmt_traits(name) "
+                                 "WHERE traits IS NULL");
+    }
+}
+
 void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule)
 {
     gmt_fixture_analyze_by(fixture, &rule, rule != NULL);
@@ -128,6 +140,8 @@ void gmt_fixture_analyze_by(struct gmt_fixture *fixture, const char *const *rule
 {
     struct gmt_rule_filter filter = {.only = rules, .only_count = count};
     char message[256] = "";
+
+    say_traits(fixture);
     int rc = gmt_timeline_load(&fixture->timeline, fixture->db, message, sizeof(message));
 
     cr_assert_eq(rc, 0, "%s", message);

@@ -2,11 +2,11 @@
 /* GM207: host memory that is page-locked and released over and over. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
+#include "libtrace/record/traits.h"
 
 static int compare(const void *a, const void *b, void *sorted)
 {
@@ -35,11 +35,9 @@ static bool same(const struct gmt_memory_row *p, const struct gmt_memory_row *q)
 static bool is_pooled(const struct gmt_memory *memory, const struct gmt_memory_row *row)
 {
     const struct gmt_timeline *tl = memory->timeline;
-    const char *name = row->api_id >= 0 && (size_t)row->api_id < tl->api_count
-                           ? tl->apis[row->api_id].name
-                           : NULL;
 
-    return name != NULL && strncmp(name, "cuMemAllocFromPool", 18) == 0;
+    return row->api_id >= 0 && (size_t)row->api_id < tl->api_count &&
+           (tl->apis[row->api_id].traits & GMT_TRAIT_FROM_POOL) != 0;
 }
 
 /* Rows that each follow the release of the one before; in place. */

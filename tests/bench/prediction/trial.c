@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernels/fit/model.h"
+#include "libtrace/store/db/traits.h"
 #include "tests/recordings.h"
 
 /*
@@ -272,7 +273,9 @@ static int open_trace(struct gmt_trial *trial, const char *path, char *message, 
     if (data == NULL || sqlite3_open(":memory:", &trial->db) != SQLITE_OK) {
         return -EIO;
     }
-    return sqlite3_deserialize(trial->db, "main", data, size, size, flags) == SQLITE_OK ? 0 : -EIO;
+    return sqlite3_deserialize(trial->db, "main", data, size, size, flags) == SQLITE_OK
+               ? gmt_traits_complete(trial->db)
+               : -EIO;
 }
 
 static int prune(struct gmt_trial *trial, int64_t first_seq, int64_t last_seq, char *message,
