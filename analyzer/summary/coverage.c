@@ -77,8 +77,10 @@ void gmt_coverage_fill(const struct gmt_timeline *tl, struct gmt_report *report)
         return;
     }
     int rc = gmt_query_open(&query, tl->db,
-                            "SELECT kind, what, class, requests, expected, seen, extra, detail "
-                            "FROM coverage ORDER BY kind, rowid");
+                            /* Formats before 9 say 'door'. */
+                            "SELECT CASE kind WHEN 'door' THEN 'lookup_path' ELSE kind END AS "
+                            "named, what, class, requests, expected, seen, extra, detail "
+                            "FROM coverage ORDER BY named, rowid");
     if (rc == 0) {
         fill_lines(&query, report);
     }

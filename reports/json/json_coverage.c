@@ -11,7 +11,7 @@ static bool is(const struct gmt_coverage_line *line, const char *kind)
     return strcmp(line->kind, kind) == 0;
 }
 
-static json_t *of_door(const struct gmt_coverage_line *line)
+static json_t *of_lookup_path(const struct gmt_coverage_line *line)
 {
     return json_pack("{so, so, so}", "name", gmt_json_text(line->what), "requests",
                      gmt_json_number(line->requests), "detail", gmt_json_text(line->detail));
@@ -52,15 +52,15 @@ static json_t *of_records(const struct gmt_coverage *coverage, const struct gmt_
 
 json_t *gmt_json_coverage(const struct gmt_coverage *coverage)
 {
-    json_t *doors = json_array(), *runtimes = json_array(), *entries = json_array();
+    json_t *paths = json_array(), *runtimes = json_array(), *entries = json_array();
     json_t *records = json_array();
     json_int_t without = 0, asking = 0;
 
     for (size_t i = 0; i < coverage->line_count; i++) {
         const struct gmt_coverage_line *line = &coverage->lines[i];
 
-        if (is(line, "door")) {
-            json_array_append_new(doors, of_door(line));
+        if (is(line, "lookup_path")) {
+            json_array_append_new(paths, of_lookup_path(line));
         } else if (is(line, "runtime") && line->class != NULL && strcmp(line->class, "none") != 0) {
             json_array_append_new(runtimes, of_runtime(line));
         } else if (is(line, "runtime")) {
@@ -74,7 +74,7 @@ json_t *gmt_json_coverage(const struct gmt_coverage *coverage)
         }
     }
     json_t *agrees = coverage->compared ? json_boolean(!coverage->differs) : json_null();
-    return json_pack("{so, so, so, sI, so, sI, so}", "agrees", agrees, "doors", doors, "runtimes",
-                     runtimes, "modules_without_runtime", without, "entry_points", entries,
-                     "entry_points_that_ask", asking, "records", records);
+    return json_pack("{so, so, so, sI, so, sI, so}", "agrees", agrees, "lookup_paths", paths,
+                     "runtimes", runtimes, "modules_without_runtime", without, "entry_points",
+                     entries, "entry_points_that_ask", asking, "records", records);
 }

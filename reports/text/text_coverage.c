@@ -32,12 +32,12 @@ static const char *compared(const struct gmt_report *r)
 }
 
 /* "cuGetProcAddress_v2, dlsym" */
-static const char *doors(const struct gmt_report *r)
+static const char *lookup_paths(const struct gmt_report *r)
 {
     const char *text = "";
 
     for (size_t i = 0; i < r->coverage.line_count; i++) {
-        if (strcmp(r->coverage.lines[i].kind, "door") == 0) {
+        if (strcmp(r->coverage.lines[i].kind, "lookup_path") == 0) {
             text = joined(r, text, r->coverage.lines[i].what);
         }
     }
@@ -92,7 +92,7 @@ static void difference(struct gmt_text_out *t, const struct gmt_report *r,
 
 void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *r)
 {
-    const char *by = doors(r), *from = runtimes(r);
+    const char *by = lookup_paths(r), *from = runtimes(r);
 
     if (r->coverage.line_count == 0) {
         return;

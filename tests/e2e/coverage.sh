@@ -5,7 +5,7 @@
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 CLIENT=$CLIENTS/doorsclient
 
-requests() { sql "$1.db" "SELECT requests FROM coverage WHERE kind = 'door' AND what = '$2'"; }
+requests() { sql "$1.db" "SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = '$2'"; }
 # entry NAME FUNCTION: class, requests, calls, calls in the trace, doors.
 entry() {
     sql "$1.db" "SELECT class, requests, coalesce(expected, '-'), seen, detail FROM coverage
@@ -91,7 +91,7 @@ for left in child_*; do
     esac
 done
 for db in child_*.db; do
-    [ "$(sql "$db" "SELECT sum(requests) FROM coverage WHERE kind = 'door'")" -gt 0 ] || fail "$db knows no door"
+    [ "$(sql "$db" "SELECT sum(requests) FROM coverage WHERE kind = 'lookup_path'")" -gt 0 ] || fail "$db knows no door"
     traces=$((traces + 1))
 done
 equal "traces" 3 "$traces"

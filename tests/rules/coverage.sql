@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A recording that checked itself, and found that something went past it.
 INSERT INTO coverage(kind, what, requests, detail) VALUES
-    ('door', 'dlsym', 3, NULL),
-    ('door', 'cuGetProcAddress_v2', 1410, 'for versions up to 13.0'),
-    ('door', 'linked', 4, 'imported by 1 module');
+    ('lookup_path', 'dlsym', 3, NULL),
+    ('lookup_path', 'cuGetProcAddress_v2', 1410, 'for versions up to 13.0'),
+    ('lookup_path', 'linked', 4, 'imported by 1 module');
 INSERT INTO coverage(kind, what, class, requests, expected, seen, detail) VALUES
     ('entry point', 'cuMemGetInfo_v2', 'other', 2, NULL, 0, 'dlsym'),
     ('entry point', 'cuMemBatchDecompressAsync', 'move', 1, 7, 0, 'cuGetProcAddress_v2'),

@@ -100,7 +100,7 @@ Test(coverage_report, is_one_line_where_all_agrees)
 {
     report("INSERT INTO coverage(kind, what, expected, seen, extra) VALUES "
            "('records', 'copies', 1203, 1203, 0), ('records', 'kernels', 45, 45, 0);"
-           "INSERT INTO coverage(kind, what, requests) VALUES ('door', 'dlsym', 3);");
+           "INSERT INTO coverage(kind, what, requests) VALUES ('lookup_path', 'dlsym', 3);");
     says("seen 1,203 copies, 45 kernels: hooks and CUPTI agree; driver reached by dlsym");
     cr_expect_eq(fixture.report.gap_count, 0);
     cr_expect(!fixture.report.incomplete);
@@ -108,9 +108,18 @@ Test(coverage_report, is_one_line_where_all_agrees)
 
 Test(coverage_report, says_when_there_is_nothing_to_compare_with)
 {
-    report("INSERT INTO coverage(kind, what, requests) VALUES ('door', 'dlsym', 3)");
+    report("INSERT INTO coverage(kind, what, requests) VALUES ('lookup_path', 'dlsym', 3)");
     says("seen no complete device records to compare with; driver reached by dlsym");
     cr_expect_eq(fixture.report.gap_count, 0);
+}
+
+Test(coverage_report, knows_the_word_of_earlier_formats)
+{
+    report("INSERT INTO coverage(kind, what, requests) VALUES ('door', 'dlsym', 3)");
+    says("seen no complete device records to compare with; driver reached by dlsym");
+    json_t *json = gmt_json_coverage(&fixture.report.coverage);
+    cr_expect_eq(json_array_size(json_object_get(json, "lookup_paths")), 1);
+    json_decref(json);
 }
 
 Test(coverage_report, is_absent_from_traces_of_earlier_versions)
@@ -129,7 +138,7 @@ Test(coverage_report, is_in_json_by_kind)
     json_t *entries = json_object_get(json, "entry_points");
 
     cr_assert(json_is_false(json_object_get(json, "agrees")));
-    cr_assert_eq(json_array_size(json_object_get(json, "doors")), 3);
+    cr_assert_eq(json_array_size(json_object_get(json, "lookup_paths")), 3);
     cr_assert_eq(json_array_size(json_object_get(json, "runtimes")), 3);
     cr_assert_eq(json_integer_value(json_object_get(json, "modules_without_runtime")), 1);
     cr_assert_eq(json_array_size(entries), 3);

@@ -254,5 +254,5 @@ Test(coverage, knows_a_module_only_by_the_file_that_was_loaded)
                   1);
     expect_number("SELECT count(*) FROM coverage WHERE class = 'unknown' AND what = '/no/such.so'",
                   1);
-    expect_number("SELECT count(*) FROM coverage WHERE kind = 'door'", 0);
+    expect_number("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 0);
 }

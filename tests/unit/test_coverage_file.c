@@ -66,10 +66,10 @@ Test(coverage_file, tells_doors_and_what_went_past_the_hooks)
     coverage.head.requests[GMT_DOOR_DLSYM] = 1;
     coverage.head.highest_version = 12080;
     ingest(sizeof(coverage));
-    expect("SELECT requests FROM coverage WHERE kind = 'door' AND what = 'cuGetProcAddress_v2' AND "
+    expect("SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = 'cuGetProcAddress_v2' AND "
            "detail = 'for versions up to 12.8'",
            7);
-    expect("SELECT count(*) FROM coverage WHERE kind = 'door'", 2);
+    expect("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 2);
     expect("SELECT count(*) FROM coverage WHERE what = 'cuMemcpyHtoD'", 0);
     expect("SELECT expected FROM coverage WHERE what = 'cuMemBatchDecompressAsync' AND "
            "class = 'move' AND seen = 0",
@@ -120,6 +120,6 @@ Test(coverage_file, that_is_not_there_says_nothing)
 {
     int error = gmt_recording_recover(fixture.output);
     cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
-    expect("SELECT count(*) FROM coverage WHERE kind = 'door'", 0);
+    expect("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 0);
     expect("SELECT count(*) FROM capability", 0);
 }

@@ -227,7 +227,8 @@ static int bring_up(sqlite3 *db, sqlite3 *model)
                            add_columns)) != 0 ||
         (error = gmt_traits_register(db)) != 0 ||
         (error = gmt_database_exec(db, "UPDATE api SET traits = gmt_traits(name) "
-                                       "WHERE traits IS NULL")) != 0) {
+                                       "WHERE traits IS NULL; UPDATE coverage SET kind = "
+                                       "'lookup_path' WHERE kind = 'door'")) != 0) {
         return error;
     }
     (void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; COMMIT;", GMT_TRACE_USER_VERSION);

@@ -73,8 +73,8 @@ CREATE TABLE stream (
 
 CREATE TABLE api (                       -- driver entry points that were intercepted
     id           INTEGER PRIMARY KEY,
-    name         TEXT NOT NULL,          -- 'cuMemcpyHtoD_v2'
-    runtime_name TEXT,                   -- 'cudaMemcpy': the runtime API that makes this call
+    name         TEXT NOT NULL,          -- cuMemcpyHtoD_v2
+    runtime_name TEXT,                   -- cudaMemcpy: the runtime API that makes this call
     family       TEXT NOT NULL CHECK (family IN
                  ('other','alloc','transfer','memset','launch','sync','module','stream')),
     traits       INTEGER                 -- what a call means, bits: gmtrace.db(5); NULL: not known
@@ -459,10 +459,11 @@ CREATE TABLE loss (kind TEXT NOT NULL, detail TEXT NOT NULL, count INTEGER NOT N
                    PRIMARY KEY (kind, detail));
 
 CREATE TABLE coverage (                  -- what the recording found when it checked itself
-    kind     TEXT NOT NULL CHECK (kind IN ('door','entry point','runtime','records')),
-    what     TEXT NOT NULL,              -- way to the driver; its function; module; kind of device work
+    kind     TEXT NOT NULL CHECK (kind IN ('lookup_path','entry point','runtime','records',
+             'door')),                   -- door: lookup_path in formats before 9
+    what     TEXT NOT NULL,              -- lookup path; function of the driver; module; kind of device work
     class    TEXT,                       -- entry point: what it does; runtime: where the module has it from
-    requests INTEGER,                    -- door, entry point: how often it was asked for
+    requests INTEGER,                    -- lookup_path, entry point: how often it was asked for
     expected INTEGER,                    -- entry point: calls made; records: device work that the recorded
                                          -- calls made. NULL: not counted
     seen     INTEGER,                    -- of these: in the trace; with a device record

@@ -64,7 +64,7 @@ static int step(sqlite3 *db, sqlite3_stmt *statement)
 static int store_doors(sqlite3 *db, const struct gmt_coverage_head *head)
 {
     static const char sql[] = "INSERT INTO coverage(kind, what, requests, detail) "
-                              "VALUES('door', ?, ?, ?)";
+                              "VALUES('lookup_path', ?, ?, ?)";
     sqlite3_stmt *insert;
     char version[64];
     int error = 0;

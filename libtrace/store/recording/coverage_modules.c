@@ -181,8 +181,8 @@ static int store_linked(const struct check *check)
     char sql[192];
     (void)snprintf(
         sql, sizeof(sql),
-        "INSERT INTO coverage(kind, what, requests, detail) VALUES('door', 'linked', %u, "
-        "'imported by %u module%s')",
+        "INSERT INTO coverage(kind, what, requests, detail) VALUES('lookup_path', 'linked', "
+        "%u, 'imported by %u module%s')",
         check->imports, check->modules, check->modules == 1 ? "" : "s");
     return check->imports != 0 ? gmt_database_exec(check->db, sql) : 0;
 }
@@ -193,8 +193,8 @@ static int store_static_version(sqlite3 *db)
 {
     return gmt_database_exec(
         db, "UPDATE coverage SET detail = (SELECT 'version ' || max(substr(detail, "
-            "length('for versions up to ') + 1)) || ' or later' FROM coverage WHERE kind = 'door' "
-            "AND what LIKE 'cuGetProcAddress%') "
+            "length('for versions up to ') + 1)) || ' or later' FROM coverage WHERE kind = "
+            "'lookup_path' AND what LIKE 'cuGetProcAddress%') "
             "WHERE kind = 'runtime' AND class = 'static' AND detail IS NULL AND 1 = "
             "(SELECT count(*) FROM coverage WHERE kind = 'runtime' AND class IN "
             "('static', 'is the runtime'))");

@@ -197,7 +197,7 @@ export interface CoverageRecords {
 export interface Coverage {
   /** null: there were no device times. */
   agrees: boolean | null;
-  doors: { name: string; requests: number | null; detail: string | null }[];
+  lookup_paths: { name: string; requests: number | null; detail: string | null }[];
   runtimes: { module: string; runtime: string; detail: string | null }[];
   modules_without_runtime: number;
   entry_points: CoverageEntry[];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './bundle.mjs';
 
-const { agreement, doorsOf, exampleOf, runtimesOf } = await load('sections/checks/words.ts');
+const { agreement, lookupPathsOf, exampleOf, runtimesOf } = await load('sections/checks/words.ts');
 
 const entry = (calls) => ({ name: 'cuMemBatchDecompressAsync', class: 'move', requests: 1, calls, by: 'dlsym' });
 
@@ -16,12 +16,12 @@ test('agreement with CUPTI is told, and calls that no hook saw', () => {
 });
 
 test('ways to the driver and forms of the runtime stand in one line each', () => {
-  const doors = [
+  const lookup_paths = [
     { name: 'dlsym', requests: 1, detail: null },
     { name: 'cuGetProcAddress_v2', requests: 1410, detail: 'for versions up to 13.0' },
   ];
   assert.equal(
-    doorsOf({ doors }),
+    lookupPathsOf({ lookup_paths }),
     'dlsym (1 request); cuGetProcAddress_v2 (1,410 requests, for versions up to 13.0)',
   );
   const runtimes = [

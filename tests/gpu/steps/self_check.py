@@ -28,7 +28,7 @@ def agrees(session, what, path):
 
 
 def doors(session, what, path, fewest=FEWEST_REQUESTS):
-    found = {row[0]: row[2] for row in rows(session, path, "door")}
+    found = {row[0]: row[2] for row in rows(session, path, "lookup_path")}
     session.check(f"{what}: doors are told", sum(found.values()) >= fewest, found)
     with session.open(path) as db:
         untold = db.execute(

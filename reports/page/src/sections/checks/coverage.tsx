@@ -4,7 +4,7 @@ import { count, NOTHING } from '../../format';
 import { Table, type TableColumn } from '../../parts/table';
 import type { Coverage, CoverageEntry, CoverageRecords } from '../../report';
 import { Facts } from '../about/facts';
-import { agreement, doorsOf, exampleOf, runtimesOf } from './words';
+import { agreement, lookupPathsOf, exampleOf, runtimesOf } from './words';
 
 const number = (value: number | null) => (value === null ? NOTHING : count(value));
 
@@ -65,7 +65,7 @@ export function CoverageReport({ coverage }: { coverage: Coverage | undefined })
       <p>{agreement(coverage)}</p>
       <Facts
         facts={[
-          ['Ways to the driver', doorsOf(coverage)],
+          ['Ways to the driver', lookupPathsOf(coverage)],
           ['CUDA runtime', runtimesOf(coverage)],
         ]}
       />

@@ -17,8 +17,8 @@ export function agreement({ agrees, entry_points }: Coverage): string {
 }
 
 /** "cuGetProcAddress_v2 (410 requests, for versions up to 13.0)" */
-export function doorsOf({ doors }: Coverage): string {
-  return doors
+export function lookupPathsOf({ lookup_paths }: Coverage): string {
+  return lookup_paths
     .map(({ name, requests, detail }) =>
       [`${name} (${requests === null ? NOTHING : counted(requests, 'request')}`, detail].filter(Boolean).join(', '),
     )
