@@ -14,7 +14,7 @@ bool gmt_content_is_round_trip(const struct gmt_timeline *timeline,
 {
     const struct gmt_copy_content *content = &contents[i];
     bool again = content->place == GMT_CONTENT_SAME &&
-                 timeline->copies[content->before].direction == GMT_COPY_H2D;
+                 timeline->copies[content->before].direction == GMT_DIR_H2D;
 
     return content->trip == GMT_CONTENT_SAME && !again;
 }
@@ -49,7 +49,7 @@ static void check_source(struct gmt_content_scan *scan, size_t i)
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     const struct gmt_content_memory *memory = gmt_content_memory_find(scan, copy->src_allocation);
 
-    if (copy->blocking || copy->host_class != GMT_CLASS_PINNED) {
+    if (copy->blocking || copy->host_class != GMT_MEM_PINNED) {
         return;
     }
     if (gmt_content_is_pending(scan, &scan->anything) ||
@@ -246,15 +246,15 @@ static void copied(struct gmt_content_scan *scan, size_t i)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
 
-    if (copy->direction == GMT_COPY_H2D) {
+    if (copy->direction == GMT_DIR_H2D) {
         upload(scan, i);
-    } else if (copy->direction == GMT_COPY_D2H) {
+    } else if (copy->direction == GMT_DIR_D2H) {
         download(scan, i);
     } else {
         written(scan, gmt_content_memory_find(scan, copy->dst_allocation), copy->dst,
                 copy->linear ? copy->bytes : -1, copy->call.stream);
     }
-    if (copy->direction == GMT_COPY_H2H || copy->direction == GMT_COPY_UNKNOWN) {
+    if (copy->direction == GMT_DIR_H2H || copy->direction == GMT_DIR_UNKNOWN) {
         scan->host.count = 0;
     }
     if (copy->blocking) {
@@ -343,7 +343,8 @@ static struct gmt_content_memory memory_of(const struct gmt_tl_allocation *alloc
         .address = allocation->address,
         .free_ns = allocation->free_begin_ns != GMT_NO_TIME ? allocation->free_begin_ns : INT64_MAX,
         /* managed, another process's, another API's */
-        .foreign = allocation->kind == 'm' || gmt_sharing_is_foreign(allocation->kind),
+        .foreign = allocation->kind == GMT_ALLOC_MANAGED ||
+                   gmt_sharing_is_foreign(allocation->kind),
     };
 }
 
@@ -402,7 +403,7 @@ static void doubt_unseen(struct gmt_content_scan *scan)
     const struct gmt_timeline *tl = scan->timeline;
 
     for (size_t i = 0; i < tl->copy_count; i++) {
-        const struct gmt_content_memory *from = tl->copies[i].direction == GMT_COPY_D2H
+        const struct gmt_content_memory *from = tl->copies[i].direction == GMT_DIR_D2H
                                                     ? gmt_content_memory_find(
                                                           scan, tl->copies[i].src_allocation)
                                                     : NULL;

@@ -12,7 +12,7 @@ void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t add
     bool known = copy->linear && address != 0 && address <= GMT_CONTENT_MOST_BYTES &&
                  copy->bytes > 0 && copy->bytes <= GMT_CONTENT_MOST_BYTES;
 
-    if (!known && copy->direction != GMT_COPY_H2D) {
+    if (!known && copy->direction != GMT_DIR_H2D) {
         scan->host.count = 0;
     }
     if (!known) {
@@ -41,7 +41,7 @@ static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t add
         return false;
     }
     const struct gmt_tl_copy *last = &scan->timeline->copies[place->copy];
-    int64_t known = last->direction == GMT_COPY_H2D ? last->src_allocation : last->dst_allocation;
+    int64_t known = last->direction == GMT_DIR_H2D ? last->src_allocation : last->dst_allocation;
     return known == allocation && gmt_print_compare(&scan->contents[place->copy].print,
                                                     &scan->contents[i].print) == GMT_CONTENT_SAME;
 }
@@ -50,7 +50,7 @@ enum gmt_host_holds gmt_content_host_holds(const struct gmt_content_scan *scan, 
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     const struct gmt_tl_copy *before = &scan->timeline->copies[scan->contents[i].before];
-    bool up = before->direction == GMT_COPY_H2D;
+    bool up = before->direction == GMT_DIR_H2D;
 
     if (host_has(scan, i, copy->dst, copy->dst_allocation)) {
         return GMT_HOST_THERE;
@@ -91,7 +91,7 @@ void gmt_content_find_twin(struct gmt_content_scan *scan, size_t i)
         return;
     }
     const struct gmt_tl_copy *other = &scan->timeline->copies[found];
-    bool up = other->direction == GMT_COPY_H2D;
+    bool up = other->direction == GMT_DIR_H2D;
     const struct gmt_content_memory *memory = gmt_content_memory_find(
         scan, up ? other->dst_allocation : other->src_allocation);
     int64_t offset = memory != NULL ? gmt_content_offset_in(memory, up ? other->dst : other->src)

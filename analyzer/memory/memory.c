@@ -9,21 +9,16 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
 
-const char *const gmt_memory_kind_names[GMT_MEMORY_KINDS] = {
-#define GMT_MEMORY_KIND(enumerator, name) name,
-    GMT_MEMORY_KIND_ROWS(GMT_MEMORY_KIND)
-#undef GMT_MEMORY_KIND
-};
+const char *gmt_memory_kind_name(unsigned kind)
+{
+    const char *name = gmt_name_alloc_kind(kind);
+
+    return name != NULL ? name : "unknown";
+}
 
 static uint8_t kind_of(const char *name)
 {
-    size_t kind = 0;
-
-    while (kind < GMT_MEMORY_UNKNOWN &&
-           (name == NULL || strcmp(gmt_memory_kind_names[kind], name) != 0)) {
-        kind++;
-    }
-    return (uint8_t)kind;
+    return gmt_index_of_name(name, gmt_name_alloc_kind, GMT_ALLOC_KIND_COUNT, GMT_ALLOC_UNKNOWN);
 }
 
 /* The first of the two that is known. */

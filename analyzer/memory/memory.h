@@ -5,30 +5,8 @@
 
 #include "analyzer/trace/timeline.h"
 
-/* X(enumerator, name in the trace). Device memory first, then page-locked memory of the host. */
-#define GMT_MEMORY_KIND_ROWS(X) \
-    X(DEVICE, "device") \
-    X(PITCHED, "pitched") \
-    X(MANAGED, "managed") \
-    X(ASYNC, "async") \
-    X(POOL, "pool") \
-    X(MAPPED, "mapped") \
-    X(ARRAY, "array") \
-    X(MIPMAP, "mipmap") \
-    X(IPC, "ipc") \
-    X(EXTERNAL, "external") \
-    X(PINNED, "pinned") \
-    X(REGISTERED, "registered") \
-    X(UNKNOWN, "unknown")
-
-enum gmt_memory_kind {
-#define GMT_MEMORY_KIND(enumerator, name) GMT_MEMORY_##enumerator,
-    GMT_MEMORY_KIND_ROWS(GMT_MEMORY_KIND)
-#undef GMT_MEMORY_KIND
-        GMT_MEMORY_KINDS
-};
-
-extern const char *const gmt_memory_kind_names[GMT_MEMORY_KINDS];
+/* Of enum gmt_alloc_kind; "unknown" where the trace has none. */
+const char *gmt_memory_kind_name(unsigned kind);
 
 /* A row of `allocation` or `host_allocation`; INT64_MIN in a field: not known. */
 struct gmt_memory_row {
@@ -41,7 +19,7 @@ struct gmt_memory_row {
     int64_t copied_begin,
         copied_end;   /* bytes from the start that copies touched; begin > end: none */
     uint64_t site;    /* as gmt_tl_call.site                                     */
-    uint8_t kind;     /* enum gmt_memory_kind                                    */
+    uint8_t kind;     /* enum gmt_alloc_kind                                    */
     bool host;        /* page-locked memory of the host                          */
     bool in_kernels;  /* a kernel got a pointer into it, or was seen to touch it                  */
     bool open_end;    /* the device may have used it longer than last_use_ns says                 */
@@ -95,7 +73,7 @@ bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval in
 /* Another process's, or another API's: they use it unseen. */
 static inline bool gmt_memory_is_foreign(const struct gmt_memory_row *row)
 {
-    return row->kind == GMT_MEMORY_IPC || row->kind == GMT_MEMORY_EXTERNAL;
+    return row->kind == GMT_ALLOC_IPC || row->kind == GMT_ALLOC_EXTERNAL;
 }
 
 /* Until it was freed; INT64_MAX: never. */

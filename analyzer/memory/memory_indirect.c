@@ -18,7 +18,7 @@ static bool in_kernels(const struct gmt_memory *memory, int64_t id)
 
 bool gmt_memory_may_be_table(const struct gmt_tl_copy *copy)
 {
-    return copy->direction == GMT_COPY_H2D && copy->bytes > 0 && copy->bytes % 8 == 0 &&
+    return copy->direction == GMT_DIR_H2D && copy->bytes > 0 && copy->bytes % 8 == 0 &&
            copy->bytes <= GMT_POINTER_TABLE_BYTES;
 }
 
@@ -89,8 +89,8 @@ static bool is_unread(const struct gmt_memory *memory, const struct gmt_memory_r
     return !memory->shared && !gmt_memory_in_doubt(memory, life) && !row->host &&
            !row->in_kernels && !row->indirect && !row->copied_from && !row->sent &&
            row->first_use_ns != GMT_NO_TIME &&
-           (row->kind == GMT_MEMORY_DEVICE || row->kind == GMT_MEMORY_PITCHED ||
-            row->kind == GMT_MEMORY_ASYNC);
+           (row->kind == GMT_ALLOC_DEVICE || row->kind == GMT_ALLOC_PITCHED ||
+            row->kind == GMT_ALLOC_ASYNC);
 }
 
 int gmt_memory_find_indirect(struct gmt_memory *memory)
@@ -106,7 +106,7 @@ int gmt_memory_find_indirect(struct gmt_memory *memory)
         struct gmt_memory_row *row = &memory->rows[i];
 
         row->indirect = !row->host && !row->in_kernels &&
-                        (row->kind == GMT_MEMORY_ARRAY || row->kind == GMT_MEMORY_MIPMAP ||
+                        (row->kind == GMT_ALLOC_ARRAY || row->kind == GMT_ALLOC_MIPMAP ||
                          any_within(tables, count, row->lives_ns, gmt_memory_freed_ns(row)));
         row->unread = plain && is_unread(memory, row);
     }

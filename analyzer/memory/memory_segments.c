@@ -183,7 +183,7 @@ static int mark_ranges(struct gmt_memory *memory, size_t *marked)
     for (size_t i = 0; i < memory->count; i++) {
         struct gmt_memory_row *row = &memory->rows[i];
 
-        if (row->kind == GMT_MEMORY_MAPPED && !row->host && row->bytes > 0 &&
+        if (row->kind == GMT_ALLOC_MAPPED && !row->host && row->bytes > 0 &&
             row->address <= INT64_MAX - row->bytes) {
             pieces[n++].row = row;
         }

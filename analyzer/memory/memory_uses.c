@@ -94,7 +94,7 @@ static void add_copies(struct gmt_memory *memory)
             src->copied_from = true;
         }
         if (dst != NULL) {
-            dst->sent |= copy->direction != GMT_COPY_D2D;
+            dst->sent |= copy->direction != GMT_DIR_D2D;
         }
         add_copied(dst, copy->dst, copy->bytes, copy->linear);
         add_copied(src, copy->src, copy->bytes, copy->linear);
@@ -387,7 +387,7 @@ struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,
     struct gmt_interval life = {row->lives_ns, gmt_memory_freed_ns(row)},
                         need = {life.begin_ns, life.begin_ns};
 
-    if (row->kind == GMT_MEMORY_MANAGED || row->kind == GMT_MEMORY_UNKNOWN ||
+    if (row->kind == GMT_ALLOC_MANAGED || row->kind == GMT_ALLOC_UNKNOWN ||
         gmt_memory_is_foreign(row) || row->segment || row->indirect || memory->shared) {
         return life;
     }

@@ -32,9 +32,9 @@ static size_t collect(const struct gmt_timeline *tl, struct visit *visits)
 
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
-        uint64_t address = copy->direction == GMT_COPY_D2H   ? copy->dst
-                           : copy->direction == GMT_COPY_H2D ? copy->src
-                                                             : 0;
+        uint64_t address = copy->direction == GMT_DIR_D2H   ? copy->dst
+                           : copy->direction == GMT_DIR_H2D ? copy->src
+                                                            : 0;
 
         if (address != 0 && copy->bytes > 0 && copy->linear) {
             visits[n++] = (struct visit){address, i};
@@ -55,7 +55,7 @@ static void pair(struct gmt_trips *trips, const struct gmt_timeline *tl, const s
         if (i > 0 && visits[i].address != visits[i - 1].address) {
             down = NONE;
         }
-        if (copy->direction == GMT_COPY_D2H) {
+        if (copy->direction == GMT_DIR_D2H) {
             down = visits[i].copy;
         } else if (down != NONE && tl->copies[down].bytes == copy->bytes) {
             trips->trips[trips->count++] = (struct gmt_trip){.down = down, .up = visits[i].copy};

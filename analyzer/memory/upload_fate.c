@@ -134,7 +134,7 @@ static void on_copy(struct walk *walk, size_t index)
         return;
     }
     overwrite(walk, to, copy->dst, copy->bytes, copy->linear);
-    if (copy->direction != GMT_COPY_H2D || copy->bytes <= 0 || to->unseen ||
+    if (copy->direction != GMT_DIR_H2D || copy->bytes <= 0 || to->unseen ||
         may_be_polled(to, copy)) {
         return;
     }
@@ -192,8 +192,9 @@ static int load_targets(struct walk *walk)
             .id = allocation->call.id,
             .pending = NONE,
             .busy_until_ns = GMT_NO_TIME,
-            .unseen = gmt_sharing_is_foreign(allocation->kind) || allocation->kind == 'm' ||
-                      allocation->kind == 'y'};
+            .unseen = gmt_sharing_is_foreign(allocation->kind) ||
+                      allocation->kind == GMT_ALLOC_MANAGED ||
+                      allocation->kind == GMT_ALLOC_ARRAY || allocation->kind == GMT_ALLOC_MIPMAP};
         if (allocation->free_begin_ns != GMT_NO_TIME) {
             walk->releases[walk->release_count++] = (struct release){allocation->free_begin_ns,
                                                                      allocation->call.id};

@@ -75,9 +75,9 @@ static json_t *names_of(struct gmt_page *page)
 
     return json_pack("{sO, so, so, so, so}", "api", page->api_names, "kind",
                      list(kinds, GMT_PAGE_KINDS), "direction",
-                     list_of(gmt_direction_name, GMT_COPY_DIRECTIONS), "host_class",
-                     list_of(gmt_class_name, GMT_CLASSES), "allocation",
-                     list(gmt_memory_kind_names, GMT_MEMORY_KINDS));
+                     list_of(gmt_name_direction, GMT_DIR_COUNT), "host_class",
+                     list_of(gmt_name_mem_class, GMT_MEM_CLASS_COUNT), "allocation",
+                     list_of(gmt_memory_kind_name, GMT_ALLOC_KIND_COUNT));
 }
 
 static int compare_lengths(const void *a, const void *b)

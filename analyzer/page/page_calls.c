@@ -65,8 +65,8 @@ static struct gmt_page_call *push(struct gmt_page *page, enum gmt_page_kind kind
         .allocation = -1,
         .count = 1,
         .kind = (uint8_t)kind,
-        .direction = GMT_COPY_UNKNOWN,
-        .host_class = GMT_CLASS_UNKNOWN,
+        .direction = GMT_DIR_UNKNOWN,
+        .host_class = GMT_MEM_UNKNOWN,
     };
     return call;
 }

@@ -8,14 +8,20 @@
 
 static const struct gmt_model_curve no_curve;
 
+/* Index of a copy between host and device in the arrays of a model: to the device, from it. */
+static size_t way_of(const struct gmt_tl_copy *copy)
+{
+    return copy->direction == GMT_DIR_D2H;
+}
+
 const struct gmt_model_curve *gmt_price_curve(const struct gmt_model *model,
                                               const struct gmt_tl_copy *copy, bool pinned)
 {
-    if (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H) {
+    if (copy->direction != GMT_DIR_H2D && copy->direction != GMT_DIR_D2H) {
         return &no_curve;
     }
     size_t host = pinned ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
-    const struct gmt_model_curve *of_mode = model->copy[copy->direction][host];
+    const struct gmt_model_curve *of_mode = model->copy[way_of(copy)][host];
     const struct gmt_model_curve *curve = &of_mode[copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC];
 
     /* A model may lack the mode; the other one is closer than nothing. */
@@ -27,9 +33,8 @@ const struct gmt_model_curve *gmt_price_registered_curve(const struct gmt_model 
 {
     size_t mode = copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC;
 
-    if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H) {
-        const struct gmt_model_curve *curve =
-            &model->copy[copy->direction][GMT_HOST_REGISTERED][mode];
+    if (copy->direction == GMT_DIR_H2D || copy->direction == GMT_DIR_D2H) {
+        const struct gmt_model_curve *curve = &model->copy[way_of(copy)][GMT_HOST_REGISTERED][mode];
 
         if (curve->n > 0) {
             return curve;
@@ -41,13 +46,12 @@ const struct gmt_model_curve *gmt_price_registered_curve(const struct gmt_model 
 const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
                                                   const struct gmt_tl_copy *copy)
 {
-    bool pinned = copy->host_class == GMT_CLASS_PINNED;
+    bool pinned = copy->host_class == GMT_MEM_PINNED;
     size_t host = pinned ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
 
-    if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H) {
-        const struct gmt_model_curve *curve =
-            &model->back_to_back[copy->direction][host]
-                                [copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC];
+    if (copy->direction == GMT_DIR_H2D || copy->direction == GMT_DIR_D2H) {
+        const struct gmt_model_curve *curve = &model->back_to_back[way_of(
+            copy)][host][copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC];
 
         if (curve->n > 0) {
             return curve;
@@ -66,9 +70,9 @@ double gmt_price_peer(const struct gmt_model *model, double bytes)
 /* Which of the model's tables such a copy belongs to; false for other directions. */
 static bool place_of(const struct gmt_tl_copy *copy, size_t *host, size_t *mode)
 {
-    *host = copy->host_class == GMT_CLASS_PINNED ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
+    *host = copy->host_class == GMT_MEM_PINNED ? GMT_HOST_PINNED : GMT_HOST_PAGEABLE;
     *mode = copy->blocking ? GMT_MODE_SYNC : GMT_MODE_ASYNC;
-    return copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H;
+    return copy->direction == GMT_DIR_H2D || copy->direction == GMT_DIR_D2H;
 }
 
 double gmt_price_batched(const struct gmt_model *model, const struct gmt_tl_copy *copy,
@@ -77,24 +81,23 @@ double gmt_price_batched(const struct gmt_model *model, const struct gmt_tl_copy
     size_t host, mode;
 
     return place_of(copy, &host, &mode)
-               ? gmt_curve_at(&model->batched[copy->direction][host][mode], bytes)
+               ? gmt_curve_at(&model->batched[way_of(copy)][host][mode], bytes)
                : NAN;
 }
 
 double gmt_price_2d(const struct gmt_model *model, const struct gmt_tl_copy *copy,
                     double width_bytes, double rows)
 {
-    bool pinned = copy->host_class == GMT_CLASS_PINNED;
+    bool pinned = copy->host_class == GMT_MEM_PINNED;
     double flat_ns = gmt_curve_at(gmt_price_curve(model, copy, pinned), width_bytes * rows);
     size_t host, mode;
 
     if (!place_of(copy, &host, &mode)) {
         return flat_ns;
     }
-    double factor = gmt_shapes_factor(&model->copy_2d[copy->direction][host][mode], width_bytes,
-                                      rows);
+    double factor = gmt_shapes_factor(&model->copy_2d[way_of(copy)][host][mode], width_bytes, rows);
     if (isnan(factor)) {
-        factor = model->copy_2d_factor[copy->direction][host][mode];
+        factor = model->copy_2d_factor[way_of(copy)][host][mode];
     }
     return isfinite(factor) ? factor * flat_ns : flat_ns;
 }
@@ -116,9 +119,10 @@ double gmt_price_untraced_copy_ns(const struct gmt_model *model,
                                   const struct gmt_tl_copy *copy, bool hashed)
 {
     double cost_ns = gmt_copy_cost_ns(timeline, copy);
-    const struct gmt_model_curve *curve =
-        copy->run >= 0 ? gmt_price_run_curve(model, copy)
-                       : gmt_price_curve(model, copy, copy->host_class == GMT_CLASS_PINNED);
+    const struct gmt_model_curve *curve = copy->run >= 0
+                                              ? gmt_price_run_curve(model, copy)
+                                              : gmt_price_curve(model, copy,
+                                                                copy->host_class == GMT_MEM_PINNED);
 
     /* What the device does of an asynchronous copy takes no longer by a record of it. */
     return gmt_price_untraced_ns(model, timeline, copy->blocking ? 1 : 0, cost_ns,

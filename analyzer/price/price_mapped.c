@@ -11,7 +11,7 @@ static const struct gmt_gain unknown = {NAN, NAN, NAN, false};
 double gmt_price_pinned_copy(const struct gmt_model *model, enum gmt_mapped_direction direction,
                              double bytes)
 {
-    unsigned d = direction == GMT_MAPPED_WRITE ? GMT_COPY_D2H : GMT_COPY_H2D;
+    size_t d = direction == GMT_MAPPED_WRITE; /* to the device, from it */
 
     return gmt_curve_at(&model->copy[d][GMT_HOST_PINNED][GMT_MODE_ASYNC], bytes);
 }

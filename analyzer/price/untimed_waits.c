@@ -12,7 +12,7 @@
 static bool is_untimed(const struct gmt_tl_copy *copy)
 {
     return copy->after_launch && copy->device_end_ns == GMT_NO_TIME && !copy->unpriced &&
-           (copy->blocking || copy->host_class == GMT_CLASS_PAGEABLE);
+           (copy->blocking || copy->host_class == GMT_MEM_PAGEABLE);
 }
 
 bool gmt_waits_are_unknown(const struct gmt_timeline *tl)
@@ -33,7 +33,7 @@ void gmt_untimed_waits(struct gmt_timeline *tl, const struct gmt_model *model)
     for (size_t i = 0; i < tl->copy_count; i++) {
         struct gmt_tl_copy *copy = &tl->copies[i];
         const struct gmt_model_curve *curve = gmt_price_curve(model, copy,
-                                                              copy->host_class == GMT_CLASS_PINNED);
+                                                              copy->host_class == GMT_MEM_PINNED);
         double bytes = (double)copy->bytes, copy_ns = gmt_curve_at(curve, bytes);
 
         if (!is_untimed(copy) || !isfinite(copy_ns)) {

@@ -16,7 +16,7 @@ static const double buckets[] = {256.0, 4096.0, 65536.0, 1048576.0, 16.0 * 10485
 enum { BUCKETS = sizeof(buckets) / sizeof(buckets[0]) };
 
 struct copy_sums {
-    struct gmt_transfer_row row[GMT_COPY_DIRECTIONS][GMT_CLASSES][BUCKETS];
+    struct gmt_transfer_row row[GMT_DIR_COUNT][GMT_MEM_CLASS_COUNT][BUCKETS];
 };
 
 static size_t bucket_of(double bytes)
@@ -54,10 +54,12 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
                     .count = 1, .bytes = (double)copy->bytes, .time_ns = cost_ns});
         report->copy_ns += cost_ns;
     }
-    for (size_t d = 0; d < GMT_COPY_DIRECTIONS; d++) {
-        for (size_t c = 0; c < GMT_CLASSES; c++) {
-            struct gmt_transfer_row total = {.direction = gmt_direction_name((unsigned)d),
-                                             .host_class = gmt_class_name((unsigned)c),
+    for (unsigned i = 0; i < GMT_DIR_COUNT; i++) {
+        unsigned d = (i + 1) % GMT_DIR_COUNT; /* unknown ones last */
+
+        for (size_t c = 0; c < GMT_MEM_CLASS_COUNT; c++) {
+            struct gmt_transfer_row total = {.direction = gmt_name_direction(d),
+                                             .host_class = gmt_name_mem_class((unsigned)c),
                                              .bucket_bytes = INFINITY};
 
             for (size_t b = 0; b < BUCKETS; b++) {

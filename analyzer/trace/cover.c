@@ -16,12 +16,12 @@ static void push(struct gmt_cover *cover, int64_t start, int64_t end)
 
 static unsigned kinds_of(const struct gmt_tl_copy *copy)
 {
-    if (copy->host_class != GMT_CLASS_PINNED) {
+    if (copy->host_class != GMT_MEM_PINNED) {
         return GMT_COVER_COPIES;
     }
-    return copy->direction == GMT_COPY_H2D   ? GMT_COVER_COPIES | GMT_COVER_UPLOADS
-           : copy->direction == GMT_COPY_D2H ? GMT_COVER_COPIES | GMT_COVER_READBACKS
-                                             : GMT_COVER_COPIES;
+    return copy->direction == GMT_DIR_H2D   ? GMT_COVER_COPIES | GMT_COVER_UPLOADS
+           : copy->direction == GMT_DIR_D2H ? GMT_COVER_COPIES | GMT_COVER_READBACKS
+                                            : GMT_COVER_COPIES;
 }
 
 int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)

@@ -58,7 +58,7 @@ static int64_t stride_of(uint64_t from, uint64_t to, int64_t seen, bool first)
 
 static uint64_t device_address(const struct gmt_tl_copy *copy)
 {
-    return copy->direction == GMT_COPY_H2D ? copy->dst : copy->src;
+    return copy->direction == GMT_DIR_H2D ? copy->dst : copy->src;
 }
 
 static void describe(const struct gmt_timeline *tl, const struct candidate *members, size_t n,
@@ -155,7 +155,7 @@ int gmt_runs_find(struct gmt_timeline *tl, struct gmt_runs *runs)
             cuts++;
         }
         if (!copy->linear || copy->bytes <= 0 ||
-            (copy->direction != GMT_COPY_H2D && copy->direction != GMT_COPY_D2H)) {
+            (copy->direction != GMT_DIR_H2D && copy->direction != GMT_DIR_D2H)) {
             continue;
         }
         int32_t thread = copy->call.thread;

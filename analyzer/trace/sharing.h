@@ -14,9 +14,9 @@
 int gmt_sharing_begin(const struct gmt_timeline *timeline, int64_t *begin_ns);
 
 /* Was the allocation of that kind (gmt_tl_allocation.kind) made by somebody else? */
-static inline bool gmt_sharing_is_foreign(char kind)
+static inline bool gmt_sharing_is_foreign(unsigned kind)
 {
-    return kind == 'i' || kind == 'x';
+    return kind == GMT_ALLOC_IPC || kind == GMT_ALLOC_EXTERNAL;
 }
 
 #endif

@@ -9,31 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/record/kinds.h"
+#include "libtrace/store/db/names.h"
 #include "reports/model/report.h"
 
 #define GMT_NO_TIME INT64_MIN /* a time that was not measured */
 /* Threads are numbered one by one: a trace with a number beyond has no room for an array of them. */
 #define GMT_THREADS_MOST (1 << 24)
-
-enum gmt_direction_of_copy {
-    GMT_COPY_H2D,
-    GMT_COPY_D2H,
-    GMT_COPY_D2D,
-    GMT_COPY_H2H,
-    GMT_COPY_PEER,
-    GMT_COPY_UNKNOWN,
-    GMT_COPY_DIRECTIONS
-};
-
-enum gmt_memory_class {
-    GMT_CLASS_UNKNOWN,
-    GMT_CLASS_PAGEABLE,
-    GMT_CLASS_PINNED,
-    GMT_CLASS_MANAGED,
-    GMT_CLASS_DEVICE,
-    GMT_CLASS_ARRAY,
-    GMT_CLASSES
-};
 
 /* One index per row of libtrace/metrics.def. */
 enum gmt_metric_index {
@@ -63,7 +45,7 @@ struct gmt_tl_copy {
     uint64_t dst, src; /* 0: no address */
     int64_t dst_allocation, src_allocation;
     int32_t run;        /* index into gmt_runs, -1: in none (set by gmt_runs_find) */
-    uint8_t direction;  /* enum gmt_direction_of_copy */
+    uint8_t direction;  /* enum gmt_direction */
     uint8_t host_class; /* of the host side; of the destination where there is none */
     bool blocking, linear, after_launch;
     bool unpriced; /* it may have waited for kernels, and nothing tells how long */
@@ -91,9 +73,7 @@ struct gmt_tl_allocation {
     uint64_t address;
     int64_t bytes;
     int32_t free_api;
-    char
-        kind; /* first letter: device, pitched, managed, async, ipc; pool 'o', mapped 'v', array and
-                  mipmap 'y', external 'x' */
+    uint8_t kind; /* enum gmt_alloc_kind */
 };
 
 /* Of a kernel, as reports show it: NAN where the trace does not know. */
@@ -247,7 +227,8 @@ double gmt_copy_cost_ns(const struct gmt_timeline *timeline, const struct gmt_tl
 struct gmt_interval gmt_copy_interval(const struct gmt_timeline *timeline,
                                       const struct gmt_tl_copy *copy);
 
-const char *gmt_direction_name(unsigned direction); /* "h2d" */
-const char *gmt_class_name(unsigned memory_class);  /* "pageable" */
+/* Index of that name among the first n numbers; `otherwise` where it is none of theirs, or NULL. */
+uint8_t gmt_index_of_name(const char *text, const char *(*name)(unsigned), unsigned n,
+                          unsigned otherwise);
 
 #endif

@@ -59,11 +59,11 @@ static void *rows_for(struct gmt_timeline *tl, const char *count_sql, size_t byt
     return calloc((size_t)n + 1, bytes);
 }
 
-static uint8_t index_of_name(const char *text, const char *(*name)(unsigned), unsigned n,
-                             unsigned otherwise)
+uint8_t gmt_index_of_name(const char *text, const char *(*name)(unsigned), unsigned n,
+                          unsigned otherwise)
 {
     for (unsigned i = 0; text != NULL && i < n; i++) {
-        if (strcmp(name(i), text) == 0) {
+        if (name(i) != NULL && strcmp(name(i), text) == 0) {
             return (uint8_t)i;
         }
     }
@@ -89,13 +89,13 @@ static int load_copies(struct gmt_timeline *tl)
         uint8_t dst, src;
 
         read_call(tl, &query, &copy->call);
-        copy->direction = index_of_name(gmt_query_text_here(&query, 8), gmt_direction_name,
-                                        GMT_COPY_DIRECTIONS, GMT_COPY_UNKNOWN);
-        dst = index_of_name(gmt_query_text_here(&query, 9), gmt_class_name, GMT_CLASSES,
-                            GMT_CLASS_UNKNOWN);
-        src = index_of_name(gmt_query_text_here(&query, 10), gmt_class_name, GMT_CLASSES,
-                            GMT_CLASS_UNKNOWN);
-        copy->host_class = copy->direction == GMT_COPY_H2D ? src : dst;
+        copy->direction = gmt_index_of_name(gmt_query_text_here(&query, 8), gmt_name_direction,
+                                            GMT_DIR_COUNT, GMT_DIR_UNKNOWN);
+        dst = gmt_index_of_name(gmt_query_text_here(&query, 9), gmt_name_mem_class,
+                                GMT_MEM_CLASS_COUNT, GMT_MEM_UNKNOWN);
+        src = gmt_index_of_name(gmt_query_text_here(&query, 10), gmt_name_mem_class,
+                                GMT_MEM_CLASS_COUNT, GMT_MEM_UNKNOWN);
+        copy->host_class = copy->direction == GMT_DIR_H2D ? src : dst;
         copy->blocking = gmt_query_int(&query, 11) != 0;
         copy->bytes = gmt_query_bytes(&query, 12);
         copy->dst = (uint64_t)gmt_query_int(&query, 13);
@@ -141,22 +141,6 @@ static int load_launches(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
-static char allocation_kind(const char *name)
-{
-    static const struct {
-        const char *name;
-        char kind;
-    } taken[] = {
-        {"pool", 'o'}, {"mapped", 'v'}, {"array", 'y'}, {"mipmap", 'y'}, {"external", 'x'}};
-
-    for (size_t i = 0; name != NULL && i < sizeof(taken) / sizeof(taken[0]); i++) {
-        if (strcmp(name, taken[i].name) == 0) {
-            return taken[i].kind;
-        }
-    }
-    return name != NULL ? name[0] : '?';
-}
-
 static int load_allocations(struct gmt_timeline *tl)
 {
     struct gmt_query query;
@@ -174,7 +158,8 @@ static int load_allocations(struct gmt_timeline *tl)
         struct gmt_tl_allocation *allocation = &tl->allocations[tl->allocation_count++];
         read_caller(tl, &query, &allocation->call);
         read_times(&query, 1, &allocation->call.begin_ns, &allocation->call.end_ns);
-        allocation->kind = allocation_kind(gmt_query_text_here(&query, 8));
+        allocation->kind = gmt_index_of_name(gmt_query_text_here(&query, 8), gmt_name_alloc_kind,
+                                             GMT_ALLOC_KIND_COUNT, GMT_ALLOC_UNKNOWN);
         allocation->address = (uint64_t)gmt_query_int(&query, 9);
         allocation->bytes = gmt_query_bytes(&query, 10);
         allocation->free_api = gmt_query_id(&query, 11);

@@ -18,24 +18,33 @@ enum gmt_family {
 
 enum gmt_sync_kind { GMT_SYNC_STREAM = 1, GMT_SYNC_CONTEXT, GMT_SYNC_EVENT, GMT_SYNC_DEVICE };
 
-/* What kind of memory an address lies in, as known from the intercepted allocations. */
-enum gmt_mem_class {
-    GMT_MEM_UNKNOWN = 0, /* not an address we can judge (host side of an unknown API) */
-    GMT_MEM_PAGEABLE,    /* host memory that no intercepted call has page-locked */
-    GMT_MEM_PINNED,      /* cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister */
-    GMT_MEM_MANAGED,
-    GMT_MEM_DEVICE,
-    GMT_MEM_ARRAY, /* CUDA array: opaque, no address */
-};
+/*
+ * The next three are lists: X(id, name in traces and reports). libtrace/store/db/names.h gives the names; a test
+ * compares them with the words of the schema.
+ */
 
-enum gmt_direction {
-    GMT_DIR_UNKNOWN = 0,
-    GMT_DIR_H2D,
-    GMT_DIR_D2H,
-    GMT_DIR_D2D,
-    GMT_DIR_H2H,
-    GMT_DIR_PEER,
-};
+/* What kind of memory an address lies in, as known from the intercepted allocations. */
+#define GMT_MEM_CLASSES(X) \
+    X(UNKNOWN, "unknown")   /* not an address we can judge (host side of an unknown API) */ \
+    X(PAGEABLE, "pageable") /* host memory that no intercepted call has page-locked */ \
+    X(PINNED, "pinned")     /* cuMemHostAlloc, cuMemAllocHost, cuMemHostRegister */ \
+    X(MANAGED, "managed") \
+    X(DEVICE, "device") \
+    X(ARRAY, "array") /* CUDA array: opaque, no address */
+
+#define GMT_MEM_ENUMERATOR(id, name) GMT_MEM_##id,
+enum gmt_mem_class { GMT_MEM_CLASSES(GMT_MEM_ENUMERATOR) GMT_MEM_CLASS_COUNT };
+
+#define GMT_DIRECTIONS(X) \
+    X(UNKNOWN, "unknown") \
+    X(H2D, "h2d") \
+    X(D2H, "d2h") \
+    X(D2D, "d2d") \
+    X(H2H, "h2h") \
+    X(PEER, "peer")
+
+#define GMT_DIR_ENUMERATOR(id, name) GMT_DIR_##id,
+enum gmt_direction { GMT_DIRECTIONS(GMT_DIR_ENUMERATOR) GMT_DIR_COUNT };
 
 /* Whether a transfer has a fingerprint of the host memory it read or wrote, and if not, why. */
 enum gmt_fingerprint_state {
@@ -47,20 +56,24 @@ enum gmt_fingerprint_state {
     GMT_PRINT_ASYNCHRONOUS, /* the bytes had not arrived when the call returned */
 };
 
-enum gmt_alloc_kind {
-    GMT_ALLOC_DEVICE = 1, /* cuMemAlloc */
-    GMT_ALLOC_PITCHED,    /* cuMemAllocPitch */
-    GMT_ALLOC_MANAGED,    /* cuMemAllocManaged */
-    GMT_ALLOC_ASYNC,      /* cuMemAllocAsync */
-    GMT_ALLOC_POOL,       /* cuMemAllocFromPoolAsync */
-    GMT_ALLOC_HOST,       /* cuMemHostAlloc, cuMemAllocHost: page-locked host memory */
-    GMT_ALLOC_REGISTERED, /* cuMemHostRegister: the program's own memory, page-locked */
-    GMT_ALLOC_MAPPED,     /* cuMemMap: physical memory at an address range; until cuMemUnmap */
-    GMT_ALLOC_ARRAY,      /* cuArrayCreate, cuArray3DCreate: the handle stands for the address */
-    GMT_ALLOC_MIPMAP,     /* cuMipmappedArrayCreate: likewise */
-    GMT_ALLOC_IPC,        /* cuIpcOpenMemHandle, cuMemPoolImportPointer: another process's memory */
-    GMT_ALLOC_EXTERNAL,   /* cuExternalMemoryGetMapped...: memory of another API */
-};
+/* HOST, REGISTERED: page-locked host memory, table host_allocation. */
+#define GMT_ALLOC_KINDS(X) \
+    X(UNKNOWN, NULL)            /* NULL in a trace */ \
+    X(DEVICE, "device")         /* cuMemAlloc */ \
+    X(PITCHED, "pitched")       /* cuMemAllocPitch */ \
+    X(MANAGED, "managed")       /* cuMemAllocManaged */ \
+    X(ASYNC, "async")           /* cuMemAllocAsync */ \
+    X(POOL, "pool")             /* cuMemAllocFromPoolAsync */ \
+    X(HOST, "pinned")           /* cuMemHostAlloc, cuMemAllocHost */ \
+    X(REGISTERED, "registered") /* cuMemHostRegister: the program's own memory, page-locked */ \
+    X(MAPPED, "mapped")         /* cuMemMap: physical memory at addresses; until cuMemUnmap */ \
+    X(ARRAY, "array")           /* cuArrayCreate, cuArray3DCreate: the handle is the address */ \
+    X(MIPMAP, "mipmap")         /* cuMipmappedArrayCreate: likewise */ \
+    X(IPC, "ipc")           /* cuIpcOpenMemHandle, cuMemPoolImportPointer: another process's */ \
+    X(EXTERNAL, "external") /* cuExternalMemoryGetMapped...: memory of another API */
+
+#define GMT_ALLOC_ENUMERATOR(id, name) GMT_ALLOC_##id,
+enum gmt_alloc_kind { GMT_ALLOC_KINDS(GMT_ALLOC_ENUMERATOR) GMT_ALLOC_KIND_COUNT };
 
 enum gmt_launch_kind { GMT_LAUNCH_KERNEL = 1, GMT_LAUNCH_COOPERATIVE, GMT_LAUNCH_GRAPH };
 

@@ -47,6 +47,8 @@ static bool visit(void *data, const struct gmt_allocation *allocation)
     case GMT_ALLOC_MAPPED:
     case GMT_ALLOC_IPC:
     case GMT_ALLOC_EXTERNAL: here = true; break;
+    case GMT_ALLOC_UNKNOWN:
+    case GMT_ALLOC_KIND_COUNT: break;
     }
     g->why = here ? GMT_UNMEASURED_ONCE_KINDS : g->why;
     return !here;

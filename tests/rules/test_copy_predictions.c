@@ -89,8 +89,8 @@ static struct gmt_tl_copy copy_of(const json_t *entry)
     const char *mode = json_string_value(json_object_get(entry, "mode"));
 
     return (struct gmt_tl_copy){
-        .direction = strcmp(direction, "h2d") == 0 ? GMT_COPY_H2D : GMT_COPY_D2H,
-        .host_class = strcmp(host, "pinned") == 0 ? GMT_CLASS_PINNED : GMT_CLASS_PAGEABLE,
+        .direction = strcmp(direction, "h2d") == 0 ? GMT_DIR_H2D : GMT_DIR_D2H,
+        .host_class = strcmp(host, "pinned") == 0 ? GMT_MEM_PINNED : GMT_MEM_PAGEABLE,
         .blocking = strcmp(mode, "sync") == 0};
 }
 
@@ -114,8 +114,7 @@ Test(copy_predictions, of_one_copy_for_many)
         {
             double bytes = number(point, "bytes"), run_ns = copies * number(point, "median_ns");
             double one_ns = gmt_curve_at(
-                gmt_price_curve(&model, &copy, copy.host_class == GMT_CLASS_PINNED),
-                copies * bytes);
+                gmt_price_curve(&model, &copy, copy.host_class == GMT_MEM_PINNED), copies * bytes);
 
             count(&score, name, bytes, run_ns - number(point, "merged_ns"), run_ns - one_ns);
         }
@@ -138,10 +137,10 @@ Test(copy_predictions, of_one_2d_copy_for_rows)
         }
         struct gmt_tl_copy copy = copy_of(entry);
         double rows_ns = number(entry, "row_copies_ns");
-        size_t host = copy.host_class == GMT_CLASS_PINNED, mode = !copy.blocking;
+        size_t host = copy.host_class == GMT_MEM_PINNED, mode = !copy.blocking;
 
         /* Its own factor is not to be used; older calibrations have no other shapes. */
-        model.copy_2d_factor[copy.direction][host][mode] = NAN;
+        model.copy_2d_factor[copy.direction == GMT_DIR_D2H][host][mode] = NAN;
         count(&score, name, number(entry, "row_bytes"), rows_ns - number(entry, "copy_2d_ns"),
               rows_ns -
                   gmt_price_2d(&model, &copy, number(entry, "row_bytes"), number(entry, "rows")));

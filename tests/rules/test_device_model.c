@@ -62,7 +62,7 @@ Test(price, of_registered_memory_is_that_of_pinned_memory_where_only_that_is_kno
 {
     static struct gmt_model_point some[] = {{1048576, 25000, 0}}, other[] = {{1048576, 26000, 0}};
     struct gmt_model model = {.provenance = GMT_MODEL_CALIBRATED};
-    struct gmt_tl_copy copy = {.direction = GMT_COPY_D2H, .blocking = true};
+    struct gmt_tl_copy copy = {.direction = GMT_DIR_D2H, .blocking = true};
 
     model.copy[1][GMT_HOST_PINNED][GMT_MODE_SYNC] = (struct gmt_model_curve){some, 1, NAN};
     near(gmt_curve_at(gmt_price_registered_curve(&model, &copy), 1048576), 25000);

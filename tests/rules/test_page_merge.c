@@ -31,7 +31,7 @@ static void make_calls(void)
             .allocation = -1,
             .count = 1,
             .kind = copy ? GMT_PAGE_TRANSFER : GMT_PAGE_LAUNCH,
-            .direction = (uint8_t)(copy ? i / 2 % 2 : GMT_COPY_UNKNOWN),
+            .direction = (uint8_t)(copy ? GMT_DIR_H2D + i / 2 % 2 : GMT_DIR_UNKNOWN),
         };
     }
 }

@@ -110,7 +110,7 @@ static double copy_time(const struct gmt_fixture *fixture, unsigned direction, d
 
 Test(twin, shows_what_was_predicted_for_pinned_copies)
 {
-    static const unsigned directions[] = {GMT_COPY_H2D, GMT_COPY_D2H};
+    static const unsigned directions[] = {GMT_DIR_H2D, GMT_DIR_D2H};
     struct gmt_fixture slow, fast;
 
     load_recording(&slow, "pipeline_slow");
@@ -130,7 +130,7 @@ Test(twin, shows_what_was_predicted_for_pinned_copies)
         cr_assert_not_null(found);
         double points = 100 * fabs(found->saving.best_ns - truth_ns) / before_ns;
         cr_log_info("GM102 %s: truth %.1f ms, predicted %.1f (%.1f to %.1f), %.1f points",
-                    gmt_direction_name(directions[d]), truth_ns / 1e6, found->saving.best_ns / 1e6,
+                    gmt_name_direction(directions[d]), truth_ns / 1e6, found->saving.best_ns / 1e6,
                     found->saving.low_ns / 1e6, found->saving.high_ns / 1e6, points);
         cr_assert_leq(points, 5);
         cr_assert_leq(found->saving.low_ns, truth_ns);

@@ -83,7 +83,7 @@ static struct churn add_up(struct gmt_analysis *analysis, const struct gmt_cover
 static double making_a_pool(const struct gmt_timeline *tl)
 {
     for (size_t i = 0; i < tl->allocation_count; i++) {
-        if (tl->allocations[i].kind == 'a') {
+        if (tl->allocations[i].kind == GMT_ALLOC_ASYNC) {
             return 0;
         }
     }
@@ -229,9 +229,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         return gmt_could_not(analysis, "not enough memory");
     }
     for (size_t i = 0; i < tl->allocation_count; i++) {
-        char kind = tl->allocations[i].kind;
+        uint8_t kind = tl->allocations[i].kind;
 
-        if (kind == 'd' || kind == 'p' || kind == 'm') {
+        if (kind == GMT_ALLOC_DEVICE || kind == GMT_ALLOC_PITCHED || kind == GMT_ALLOC_MANAGED) {
             members[n++] = i;
         }
     }

@@ -50,7 +50,7 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
     finding->sql = gmt_text(analysis, "SELECT count(*), sum(bytes) FROM %s",
                             gmt_held_from(analysis, site, ""));
     finding->effort = GMT_EFFORT_SMALL;
-    bool registered = site->example->kind == GMT_MEMORY_REGISTERED;
+    bool registered = site->example->kind == GMT_ALLOC_REGISTERED;
     finding->fix = used > 0 ? "Page-lock the part that is copied, and take the rest from malloc."
                    : registered ? "Do not register it: the device never sees it."
                                 : "Take it from malloc: the device never sees it.";

@@ -62,7 +62,7 @@ static size_t pairs_of(const struct gmt_memory *memory, size_t *members, size_t 
 static void describe(struct gmt_analysis *analysis, const struct gmt_memory_row *row, size_t pairs,
                      struct gmt_finding *finding)
 {
-    bool registered = row->kind == GMT_MEMORY_REGISTERED;
+    bool registered = row->kind == GMT_ALLOC_REGISTERED;
     char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
     finding->headline = gmt_text(

@@ -18,8 +18,8 @@ static bool is_filled_only(const struct gmt_memory_row *row)
 
 static bool is_unused(const struct gmt_memory_row *row)
 {
-    return !row->host && row->bytes > 0 && row->kind != GMT_MEMORY_MANAGED &&
-           row->kind != GMT_MEMORY_UNKNOWN && !gmt_memory_is_foreign(row) && !row->segment &&
+    return !row->host && row->bytes > 0 && row->kind != GMT_ALLOC_MANAGED &&
+           row->kind != GMT_ALLOC_UNKNOWN && !gmt_memory_is_foreign(row) && !row->segment &&
            row->first_use_ns == GMT_NO_TIME;
 }
 

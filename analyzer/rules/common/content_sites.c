@@ -20,7 +20,7 @@ void gmt_copy_sum_add(struct gmt_copy_sum *sum, const struct gmt_analysis *analy
 {
     const struct gmt_timeline *tl = analysis->timeline;
     double cost_ns = gmt_copy_cost_ns(tl, copy);
-    bool hashed = copy->host_class == GMT_CLASS_PINNED && print->whole == 1;
+    bool hashed = copy->host_class == GMT_MEM_PINNED && print->whole == 1;
     double alone_ns = gmt_price_untraced_copy_ns(analysis->model, tl, copy, hashed);
     struct gmt_interval interval = gmt_copy_interval(tl, copy);
     double hidden_ns = gmt_cover_within(kernels, interval.begin_ns, interval.end_ns);

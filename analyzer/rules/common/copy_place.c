@@ -88,7 +88,7 @@ static const char *place_of(struct gmt_analysis *analysis, const size_t *members
     }
     return gmt_text(analysis,
                     "(%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64 ")", place,
-                    gmt_direction_name(first->direction), low, high);
+                    gmt_name_direction(first->direction), low, high);
 }
 
 const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const char *column,
@@ -217,17 +217,17 @@ const char *gmt_kernel_before(struct gmt_analysis *analysis, int64_t at_ns)
 
 uint64_t gmt_copy_host_address(const struct gmt_tl_copy *copy)
 {
-    if (copy->direction == GMT_COPY_H2D) {
+    if (copy->direction == GMT_DIR_H2D) {
         return copy->src;
     }
-    return copy->direction == GMT_COPY_D2H ? copy->dst : 0;
+    return copy->direction == GMT_DIR_D2H ? copy->dst : 0;
 }
 
 bool gmt_copy_is_blocked_async(const struct gmt_analysis *analysis, const struct gmt_tl_copy *copy)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    if (tl->simulated || copy->blocking || copy->host_class != GMT_CLASS_PAGEABLE ||
+    if (tl->simulated || copy->blocking || copy->host_class != GMT_MEM_PAGEABLE ||
         copy->bytes < GMT_ASYNC_STAGED_BYTES || gmt_copy_host_address(copy) == 0) {
         return false;
     }

@@ -19,7 +19,7 @@ bool gmt_run_is_small(const struct gmt_analysis *analysis, const struct gmt_run 
 {
     const struct gmt_tl_copy *copy = first_copy(analysis, run);
     const struct gmt_model_curve *curve = gmt_price_curve(analysis->model, copy,
-                                                          copy->host_class == GMT_CLASS_PINNED);
+                                                          copy->host_class == GMT_MEM_PINNED);
     double limit = gmt_curve_latency_bound(curve, GMT_SMALL_LATENCY_SHARE);
 
     if (isnan(limit)) {
@@ -166,7 +166,7 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
     const struct gmt_model *model = analysis->model;
     const struct gmt_model_curve *one = gmt_price_curve(model, copy,
-                                                        copy->host_class == GMT_CLASS_PINNED);
+                                                        copy->host_class == GMT_MEM_PINNED);
     const struct gmt_model_curve *many = gmt_price_run_curve(model, copy);
     double modelled_ns = 0, after_ns = 0, batched_ns = 0;
 

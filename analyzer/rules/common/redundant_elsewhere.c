@@ -27,7 +27,7 @@ static bool is_elsewhere(const struct gmt_elsewhere *look, size_t i)
     }
     const struct gmt_tl_copy *twin = &tl->copies[content->twin];
     int64_t device = gmt_devices_of(&look->devices, tl->copies[i].dst_allocation);
-    int64_t other = gmt_devices_of(&look->devices, twin->direction == GMT_COPY_H2D
+    int64_t other = gmt_devices_of(&look->devices, twin->direction == GMT_DIR_H2D
                                                        ? twin->dst_allocation
                                                        : twin->src_allocation);
     return tl->device_count < 2 || (device >= 0 && device == other);
@@ -55,7 +55,7 @@ static void describe_elsewhere(const struct gmt_elsewhere *look, const struct fo
     finding->fix = gmt_text(analysis,
                             "Copy the %s on the device, from the buffer that was %s at %s.",
                             gmt_format_bytes(each, (double)copy->bytes),
-                            twin->direction == GMT_COPY_H2D ? "uploaded" : "downloaded",
+                            twin->direction == GMT_DIR_H2D ? "uploaded" : "downloaded",
                             gmt_where_of_call(analysis, &twin->call).label);
     finding->sketch = gmt_text(analysis,
                                "cudaMemcpyAsync(device, held, %" PRId64

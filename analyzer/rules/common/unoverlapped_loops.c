@@ -41,7 +41,7 @@ static int64_t end_of_single(const struct gmt_timeline *tl, const struct gmt_tl_
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *one = &tl->copies[i];
 
-        if (one->direction == GMT_COPY_D2H && one->device_start_ns != GMT_NO_TIME &&
+        if (one->direction == GMT_DIR_D2H && one->device_start_ns != GMT_NO_TIME &&
             one->device_start_ns >= kernel) {
             return one->device_end_ns;
         }
@@ -80,8 +80,8 @@ void gmt_loop_look_at_launches(struct gmt_loop *loop, const struct gmt_timeline 
                                const struct gmt_launch_rows *rows)
 {
     const struct gmt_tl_copy *copy = &tl->copies[loop->members[0]];
-    int64_t allocation = copy->direction == GMT_COPY_H2D ? copy->dst_allocation
-                                                         : copy->src_allocation;
+    int64_t allocation = copy->direction == GMT_DIR_H2D ? copy->dst_allocation
+                                                        : copy->src_allocation;
 
     loop->known = true;
     for (size_t i = 0; i < tl->launch_count; i++) {

@@ -56,9 +56,9 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
         const struct gmt_tl_copy *copy = &tl->copies[i];
         struct buffer *to = find(buffers, copy->dst_allocation);
         struct buffer *from = find(buffers, copy->src_allocation);
-        bool pinned = copy->host_class == GMT_CLASS_PINNED && copy->linear;
-        bool in = pinned && copy->direction == GMT_COPY_H2D;
-        bool out = pinned && copy->direction == GMT_COPY_D2H;
+        bool pinned = copy->host_class == GMT_MEM_PINNED && copy->linear;
+        bool in = pinned && copy->direction == GMT_DIR_H2D;
+        bool out = pinned && copy->direction == GMT_DIR_D2H;
         struct buffer *mine = in ? to : (out ? from : NULL);
 
         if (to != NULL) {
@@ -169,7 +169,8 @@ static struct buffers read_buffers(const struct gmt_timeline *tl,
         goto failed;
     }
     for (size_t i = 0; i < tl->allocation_count; i++) {
-        if (tl->allocations[i].kind == 'd' || tl->allocations[i].kind == 'a') {
+        if (tl->allocations[i].kind == GMT_ALLOC_DEVICE ||
+            tl->allocations[i].kind == GMT_ALLOC_ASYNC) {
             buffers.rows[buffers.count++].id = tl->allocations[i].call.id;
         }
     }
@@ -246,7 +247,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "buffers_of_the_kernel", "bytes", class->footprint_bytes);
     finding->headline = gmt_text(analysis, "%s %s copied %s for one pass of %s each time%s",
                                  gmt_format_bytes(size, buffer->bytes / (double)copies),
-                                 copies == 1 ? "is" : "are", gmt_direction_name(copy->direction),
+                                 copies == 1 ? "is" : "are", gmt_name_direction(copy->direction),
                                  class->name, took);
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(analysis,

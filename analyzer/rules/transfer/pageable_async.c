@@ -76,7 +76,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                                  "%s asynchronous %s cop%s of pageable memory held %s caller%s for "
                                  "%s%s",
                                  gmt_format_count(count, (double)n),
-                                 gmt_direction_name(copy->direction), n == 1 ? "y" : "ies",
+                                 gmt_name_direction(copy->direction), n == 1 ? "y" : "ies",
                                  n == 1 ? "its" : "their", n == 1 ? "" : "s",
                                  gmt_format_ns(held, sums->held), hidden);
     finding->method = "measured time of the calls beyond waiting for kernels, minus the model's "
@@ -152,7 +152,7 @@ static int find_free_time(const struct gmt_analysis *analysis, int64_t *free_unt
                                                                                : 0;
 
             free_until[at - 1] = next[of] > copy->call.end_ns ? next[of] : copy->call.end_ns;
-            if (copy->blocking || copy->host_class == GMT_CLASS_PAGEABLE) {
+            if (copy->blocking || copy->host_class == GMT_MEM_PAGEABLE) {
                 next[of] = copy->call.begin_ns;
             }
         }

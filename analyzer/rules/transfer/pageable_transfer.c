@@ -27,7 +27,7 @@ static const char *sketch_of(struct gmt_analysis *analysis, const size_t *member
                     "cudaHostUnregister(buffer);",
                     pin->bytes / (double)pin->ranges, gmt_pinning_once(analysis, pin),
                     copy->blocking ? "" : "Async", size,
-                    copy->direction == GMT_COPY_H2D ? "HostToDevice" : "DeviceToHost",
+                    copy->direction == GMT_DIR_H2D ? "HostToDevice" : "DeviceToHost",
                     copy->blocking ? "" : ", stream", n);
 }
 
@@ -44,7 +44,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
 
     finding->headline = gmt_text(analysis, "%s %s cop%s of pageable memory moved %s%s",
                                  gmt_format_count(count, (double)n),
-                                 gmt_direction_name(copy->direction), n == 1 ? "y" : "ies",
+                                 gmt_name_direction(copy->direction), n == 1 ? "y" : "ies",
                                  gmt_format_bytes(size, bytes), in);
     finding->method = "measured time minus the model's time of pinned copies of the same sizes, "
                       "minus the cost of registering the host buffers once";
@@ -68,7 +68,7 @@ static double host_bytes(const struct gmt_timeline *tl)
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
-        if (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H) {
+        if (copy->direction == GMT_DIR_H2D || copy->direction == GMT_DIR_D2H) {
             sum += (double)copy->bytes;
         }
     }
@@ -231,10 +231,10 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
-        bool host = copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H;
+        bool host = copy->direction == GMT_DIR_H2D || copy->direction == GMT_DIR_D2H;
 
         host_copies += host;
-        if (host && copy->host_class == GMT_CLASS_PAGEABLE && copy->bytes > 0 &&
+        if (host && copy->host_class == GMT_MEM_PAGEABLE && copy->bytes > 0 &&
             gmt_copy_host_address(copy) != 0 && !is_of_another(analysis, copy)) {
             members[n++] = i;
         }

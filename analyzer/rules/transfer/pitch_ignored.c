@@ -149,9 +149,9 @@ static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_tl_
                     "cudaMemcpy2D(dst, %s, src, %s,\n"
                     "             %" PRId64 ", %" PRId64 ", %s);  // pitch is %" PRId64 " here",
                     into ? "pitch" : "dst_pitch", into ? "src_pitch" : "pitch", memory->width, rows,
-                    copy->direction == GMT_COPY_H2D   ? "cudaMemcpyHostToDevice"
-                    : copy->direction == GMT_COPY_D2H ? "cudaMemcpyDeviceToHost"
-                                                      : "cudaMemcpyDefault",
+                    copy->direction == GMT_DIR_H2D   ? "cudaMemcpyHostToDevice"
+                    : copy->direction == GMT_DIR_D2H ? "cudaMemcpyDeviceToHost"
+                                                     : "cudaMemcpyDefault",
                     memory->pitch);
 }
 

@@ -44,7 +44,7 @@ static void add(const struct look *look, struct site *site, size_t i)
     }
     gmt_copy_sum_add(&site->sum, look->analysis, &look->kernels, &tl->copies[i], &content->print);
     site->verified += content->print.whole == 1;
-    site->sent += tl->copies[content->before].direction == GMT_COPY_H2D;
+    site->sent += tl->copies[content->before].direction == GMT_DIR_H2D;
 }
 
 static void describe(const struct look *look, const struct site *site, const size_t *members,
@@ -70,7 +70,7 @@ static void describe(const struct look *look, const struct site *site, const siz
         "Drop the copy of the %s: the host %s them at %s, and nothing has written there on the "
         "device since. That holds as long as the host leaves its buffer as it is.",
         gmt_format_bytes(each, (double)copy->bytes),
-        before->direction == GMT_COPY_H2D ? "sent" : "got",
+        before->direction == GMT_DIR_H2D ? "sent" : "got",
         gmt_where_of_call(analysis, &before->call).label);
     finding->sketch = gmt_text(analysis,
                                "// cudaMemcpy%s(host, device, %" PRId64
@@ -165,7 +165,7 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];
 
-        if (tl->copies[i].direction != GMT_COPY_D2H) {
+        if (tl->copies[i].direction != GMT_DIR_D2H) {
             continue;
         }
         members[n++] = i;

@@ -44,7 +44,7 @@ static int find_read_back(struct look *look)
         return -1;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        if (tl->copies[i].direction != GMT_COPY_H2D && tl->copies[i].src != 0) {
+        if (tl->copies[i].direction != GMT_DIR_H2D && tl->copies[i].src != 0) {
             look->read_back[look->read_back_count++] = tl->copies[i].src;
         }
     }
@@ -225,7 +225,7 @@ static enum gmt_outcome look_at(struct look *look, size_t *members)
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];
 
-        if (tl->copies[i].direction != GMT_COPY_H2D) {
+        if (tl->copies[i].direction != GMT_DIR_H2D) {
             continue;
         }
         members[n++] = i;

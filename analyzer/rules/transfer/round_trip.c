@@ -30,7 +30,7 @@ static bool is_pair(const struct look *look, size_t i)
     const struct gmt_timeline *tl = look->analysis->timeline;
     const struct gmt_tl_copy *up = &tl->copies[i];
 
-    return up->direction == GMT_COPY_H2D && gmt_content_is_round_trip(tl, look->contents, i) &&
+    return up->direction == GMT_DIR_H2D && gmt_content_is_round_trip(tl, look->contents, i) &&
            !gmt_content_is_left_out(tl, look->contents[i].trip_doubt) &&
            gmt_devices_of(&look->devices, up->dst_allocation) ==
                gmt_devices_of(&look->devices, tl->copies[look->contents[i].source].src_allocation);

@@ -30,7 +30,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     finding->headline = gmt_text(
         analysis, "%s rows of %s are copied %s one by one, in %zu run%s%s%s",
         gmt_format_count(count, (double)site->copies), gmt_format_bytes(bytes, run->largest_bytes),
-        gmt_direction_name(copy->direction), site->runs, site->runs == 1 ? "" : "s",
+        gmt_name_direction(copy->direction), site->runs, site->runs == 1 ? "" : "s",
         isnan(site->cost_ns) ? "" : ": ",
         isnan(site->cost_ns) ? "" : gmt_format_ns(cost, site->cost_ns));
     finding->method = "measured time of the row copies, less what tracing added, minus the model's "
@@ -43,7 +43,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
         "cudaMemcpy2D%s(dst, %" PRId64 ", src, %" PRId64 ", %.0f, %zu,\n             %s%s);",
         copy->blocking ? "" : "Async", run->dst_stride, run->src_stride, run->largest_bytes,
         run->count,
-        copy->direction == GMT_COPY_H2D ? "cudaMemcpyHostToDevice" : "cudaMemcpyDeviceToHost",
+        copy->direction == GMT_DIR_H2D ? "cudaMemcpyHostToDevice" : "cudaMemcpyDeviceToHost",
         copy->blocking ? "" : ", stream");
     gmt_copy_site_price(analysis, site, finding, true);
     gmt_finding_emit(analysis, finding);

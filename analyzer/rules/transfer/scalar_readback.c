@@ -160,7 +160,7 @@ static int find_windows(const struct gmt_timeline *tl, struct gmt_interval *wind
             int32_t of = tl->copies[at].call.thread;
 
             if (of > 0 && of <= threads) {
-                open[of] = tl->copies[at].direction == GMT_COPY_D2H ? at + 1 : 0;
+                open[of] = tl->copies[at].direction == GMT_DIR_D2H ? at + 1 : 0;
             }
         }
         for (; launch < tl->launch_count && tl->launches[launch].call.begin_ns <= begin; launch++) {
@@ -207,7 +207,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 
     for (size_t i = 0; state.window != NULL && i < tl->copy_count; i++) {
         const struct gmt_tl_call *call = &tl->copies[i].call;
-        bool waits = tl->copies[i].blocking || tl->copies[i].host_class == GMT_CLASS_PAGEABLE;
+        bool waits = tl->copies[i].blocking || tl->copies[i].host_class == GMT_MEM_PAGEABLE;
 
         state.window[i] = (struct gmt_interval){call->begin_ns,
                                                 waits ? call->end_ns : call->begin_ns};
@@ -221,7 +221,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
 
-        if (copy->direction == GMT_COPY_D2H && copy->bytes > 0 && copy->bytes <= GMT_SCALAR_BYTES &&
+        if (copy->direction == GMT_DIR_D2H && copy->bytes > 0 && copy->bytes <= GMT_SCALAR_BYTES &&
             state.window[i].end_ns > state.window[i].begin_ns) {
             members[n++] = i;
         }

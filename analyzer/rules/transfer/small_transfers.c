@@ -10,7 +10,7 @@ static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_cop
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
     const struct gmt_run *run = site->example;
-    bool up = copy->direction == GMT_COPY_H2D;
+    bool up = copy->direction == GMT_DIR_H2D;
     const char *piece = run->equal_sizes
                             ? gmt_text(analysis, "staging + %.0f * i", run->largest_bytes)
                             : "staging + offset[i]";
@@ -49,7 +49,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
                                       gmt_format_ns(per, site->cost_ns / (double)site->copies));
     finding->headline = gmt_text(
         analysis, "%s %s copies of %s or less in %zu run%s%s",
-        gmt_format_count(count, (double)site->copies), gmt_direction_name(copy->direction),
+        gmt_format_count(count, (double)site->copies), gmt_name_direction(copy->direction),
         gmt_format_bytes(bytes, site->largest_bytes), site->runs, site->runs == 1 ? "" : "s", took);
     finding->method = "measured time of the copies, less what tracing added, minus the time of one "
                       "copy of all their bytes per run, from the model's curve for such copies";

@@ -32,7 +32,7 @@ static const char *kernel_of(struct gmt_analysis *analysis, const struct gmt_loo
 static const char *sketch_of(struct gmt_analysis *analysis, const struct gmt_loop *loop)
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[loop->members[0]];
-    bool up = copy->direction == GMT_COPY_H2D;
+    bool up = copy->direction == GMT_DIR_H2D;
     double bytes = (double)copy->bytes;
 
     if (loop->n == 1) {
@@ -157,7 +157,7 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const b
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *one = &tl->copies[i];
 
-        if (one->host_class == GMT_CLASS_PINNED && one->device_start_ns >= loop->span.begin_ns &&
+        if (one->host_class == GMT_MEM_PINNED && one->device_start_ns >= loop->span.begin_ns &&
             one->device_end_ns <= loop->span.end_ns) {
             gmt_finding_claim(analysis, finding,
                               (struct gmt_interval){one->device_start_ns, one->device_end_ns});
@@ -225,8 +225,8 @@ static bool is_meant(const struct gmt_analysis *analysis, const struct gmt_tl_co
 {
     const struct gmt_run *run = copy->run >= 0 ? &analysis->runs->runs[copy->run] : NULL;
 
-    return (copy->direction == GMT_COPY_H2D || copy->direction == GMT_COPY_D2H) &&
-           copy->host_class == GMT_CLASS_PINNED && copy->bytes > GMT_SCALAR_BYTES &&
+    return (copy->direction == GMT_DIR_H2D || copy->direction == GMT_DIR_D2H) &&
+           copy->host_class == GMT_MEM_PINNED && copy->bytes > GMT_SCALAR_BYTES &&
            copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME &&
            (run == NULL || !(gmt_run_is_rows(run) || gmt_run_is_small(analysis, run)));
 }

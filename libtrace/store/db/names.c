@@ -25,21 +25,17 @@ const char *gmt_name_family(unsigned family)
     return GMT_LOOK_UP(names, family, "other");
 }
 
+#define GMT_NAME(id, name) name,
+
 const char *gmt_name_direction(unsigned direction)
 {
-    static const char *const names[] = {
-        [GMT_DIR_H2D] = "h2d", [GMT_DIR_D2H] = "d2h",   [GMT_DIR_D2D] = "d2d",
-        [GMT_DIR_H2H] = "h2h", [GMT_DIR_PEER] = "peer",
-    };
+    static const char *const names[] = {GMT_DIRECTIONS(GMT_NAME)};
     return GMT_LOOK_UP(names, direction, "unknown");
 }
 
 const char *gmt_name_mem_class(unsigned mem_class)
 {
-    static const char *const names[] = {
-        [GMT_MEM_PAGEABLE] = "pageable", [GMT_MEM_PINNED] = "pinned", [GMT_MEM_MANAGED] = "managed",
-        [GMT_MEM_DEVICE] = "device",     [GMT_MEM_ARRAY] = "array",
-    };
+    static const char *const names[] = {GMT_MEM_CLASSES(GMT_NAME)};
     return GMT_LOOK_UP(names, mem_class, "unknown");
 }
 
@@ -55,20 +51,7 @@ const char *gmt_name_fingerprint_skip(unsigned state)
 
 const char *gmt_name_alloc_kind(unsigned kind)
 {
-    static const char *const names[] = {
-        [GMT_ALLOC_DEVICE] = "device",
-        [GMT_ALLOC_PITCHED] = "pitched",
-        [GMT_ALLOC_MANAGED] = "managed",
-        [GMT_ALLOC_ASYNC] = "async",
-        [GMT_ALLOC_POOL] = "pool",
-        [GMT_ALLOC_HOST] = "pinned",
-        [GMT_ALLOC_REGISTERED] = "registered",
-        [GMT_ALLOC_MAPPED] = "mapped",
-        [GMT_ALLOC_ARRAY] = "array",
-        [GMT_ALLOC_MIPMAP] = "mipmap",
-        [GMT_ALLOC_IPC] = "ipc",
-        [GMT_ALLOC_EXTERNAL] = "external",
-    };
+    static const char *const names[] = {GMT_ALLOC_KINDS(GMT_NAME)};
     return GMT_LOOK_UP(names, kind, NULL);
 }
 
