@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/base/unknown.h"
 #include "libtrace/record/kinds.h"
 #include "libtrace/store/db/names.h"
 #include "reports/model/report.h"
 
-#define GMT_NO_TIME INT64_MIN /* a time that was not measured */
+#define GMT_NO_TIME GMT_UNKNOWN /* a time that was not measured */
 /* Threads are numbered one by one: a trace with a number beyond has no room for an array of them. */
 #define GMT_THREADS_MOST (1 << 24)
 

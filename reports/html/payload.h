@@ -9,13 +9,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "libtrace/base/unknown.h"
+
 /* Characters of a string; one that is longer ends with an ellipsis. */
 enum { GMT_PAYLOAD_MAX_TEXT = 16384 };
 
-/* A value of any column that is not known. */
-#define GMT_UNKNOWN INT64_MIN
-
-/* How the values of a column lie in the payload. */
+/* How the values of a column lie in the payload; GMT_UNKNOWN: null. */
 enum gmt_encoding {
     GMT_ENCODE_U8,     /* has no "unknown": such a value becomes 0 */
     GMT_ENCODE_VARINT, /* integers in 7 bits a byte */
