@@ -6,31 +6,6 @@
 #include <cuda.h>
 #include <stdint.h>
 
-/* cuda.h maps these to their newest version; hooks are defined for each version by its own name. */
-#undef cuCtxDestroy
-#undef cuDevicePrimaryCtxRelease
-#undef cuDevicePrimaryCtxReset
-#undef cuGetProcAddress
-#undef cuMemHostRegister
-#undef cuStreamBeginCapture
-#undef cuStreamDestroy
-#undef cuStreamBatchMemOp
-#undef cuStreamWaitValue32
-#undef cuStreamWaitValue64
-#undef cuStreamWriteValue32
-#undef cuStreamWriteValue64
-#undef cuIpcOpenMemHandle
-#undef cuMemcpyBatchAsync
-#undef cuCtxSynchronize
-#undef cuGraphAddKernelNode
-#undef cuGraphAddNode
-#undef cuGraphExecKernelNodeSetParams
-#undef cuGraphExecUpdate
-#undef cuGraphInstantiate
-#undef cuMemAdvise
-#undef cuMemPrefetchAsync
-#undef cuMemcpy3DBatchAsync
-
 enum gmt_hook_id {
 #define GMT_HOOK(symbol, family, runtime, traits) GMT_HOOK_##symbol,
 #include "preload/driver/hooks.def"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What CUPTI says of each hooked function. */
-#define __CUDA_API_VERSION_INTERNAL /* the types of all versions */
 #include <cuda.h>
 
 #include <cupti_driver_cbid.h>
