@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * option_table TEMPLATE: the template on stdout, lines between two @ replaced by what the tables of
- * options hold:
+ * option_table TEMPLATE [PAGE ...]: the template on stdout, lines between two @ replaced by what the
+ * tables of options, and the pages of the rules, hold:
  *
  *   @OPTIONS gmtrace@, @OPTIONS gmanalyze COMMAND@   a list of options, in mdoc
  *   @SYNOPSIS gmanalyze@                             a line per command that has a name, in mdoc
  *   @COMMANDS gmanalyze@                             the commands and their options, in mdoc
+ *   @RULES@                                          each rule, with the first sentence of its page, in mdoc
  *   @FIGURES@                                        the figures of budgets and comparisons, in mdoc
  *   @TABLE gmtrace@, @TABLE gmanalyze@               "COMMAND --FLAG -LETTER METAVAR" per line, - for
  *                                                    what there is not: what completion reads
@@ -152,6 +153,65 @@ static void put_figures(void)
     puts(".El");
 }
 
+/* The head of a page is "# ID SLUG: TITLE"; its first sentence stands below "## What". */
+static int put_rule(const char *path)
+{
+    char line[512], id[16], slug[64], what[1024] = "";
+    FILE *page = fopen(path, "r");
+    int in_what = 0, rc = 1;
+
+    if (page == NULL || fgets(line, sizeof line, page) == NULL ||
+        sscanf(line, "# %15s %63[^:]:", id, slug) != 2) {
+        goto out;
+    }
+    while (rc != 0 && fgets(line, sizeof line, page) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (in_what && line[0] != '\0') {
+            size_t length = strlen(what);
+            snprintf(what + length, sizeof what - length, "%s%s", length == 0 ? "" : " ", line);
+        }
+        in_what = in_what || strcmp(line, "## What") == 0;
+        /* The sentence ends at a full stop with a space or nothing behind it. */
+        for (char *stop = strchr(what, '.'); stop != NULL; stop = strchr(stop + 1, '.')) {
+            if (stop[1] == ' ' || stop[1] == '\0') {
+                stop[1] = '\0';
+                rc = 0;
+                break;
+            }
+        }
+    }
+    if (rc == 0) {
+        /* Marks of code in Markdown: a page of man shows them as they are. */
+        char *to = what;
+        for (const char *from = what; *from != '\0'; from++) {
+            if (*from != '`') {
+                *to++ = *from;
+            }
+        }
+        *to = '\0';
+        printf(".It Cm %s Pq %s\n", id, slug);
+        put_text(what);
+    }
+out:
+    if (page != NULL) {
+        fclose(page);
+    }
+    return rc;
+}
+
+static int put_rules(char **pages)
+{
+    puts(".Bl -tag -width Ds");
+    for (; *pages != NULL; pages++) {
+        if (put_rule(*pages) != 0) {
+            fprintf(stderr, "option_table: %s: no head, or no sentence below What\n", *pages);
+            return -1;
+        }
+    }
+    puts(".El");
+    return 1;
+}
+
 static void put_table_row(const char *command, const struct option_row *row)
 {
     char letter[] = "-x";
@@ -178,7 +238,8 @@ static void put_table(enum program program)
     }
 }
 
-static int put_directive(const char *line)
+/* 1: was one; 0: none; -1: failed, and said so. */
+static int put_directive(const char *line, char **pages)
 {
     for (unsigned i = 0; i < COMMANDS; i++) {
         char wanted[128];
@@ -194,6 +255,8 @@ static int put_directive(const char *line)
         put_synopsis();
     } else if (strcmp(line, "@COMMANDS gmanalyze@\n") == 0) {
         put_commands();
+    } else if (strcmp(line, "@RULES@\n") == 0) {
+        return put_rules(pages);
     } else if (strcmp(line, "@FIGURES@\n") == 0) {
         put_figures();
     } else if (strcmp(line, "@TABLE gmtrace@\n") == 0) {
@@ -209,13 +272,17 @@ static int put_directive(const char *line)
 int main(int argc, char **argv)
 {
     char line[4096];
-    FILE *template = argc == 2 ? fopen(argv[1], "r") : NULL;
+    FILE *template = argc >= 2 ? fopen(argv[1], "r") : NULL;
     if (template == NULL) {
-        fputs("usage: option_table TEMPLATE\n", stderr);
+        fputs("usage: option_table TEMPLATE [PAGE ...]\n", stderr);
         return 2;
     }
     while (fgets(line, sizeof line, template) != NULL) {
-        if (put_directive(line)) {
+        int put = put_directive(line, argv + 2);
+        if (put < 0) {
+            return 1;
+        }
+        if (put > 0) {
             continue;
         }
         /* A misspelt directive must not end up in a page. */
