@@ -196,6 +196,23 @@ static int merge_calls(struct gmt_page *page)
     return rc;
 }
 
+/* The pages of the rules that found something: those of all rules would double a small report. */
+static json_t *rule_pages_of(const struct gmt_page *page)
+{
+    const struct gmt_report *report = page->report;
+    json_t *pages = json_object();
+
+    for (size_t i = 0; i < report->finding_count; i++) {
+        for (size_t rule = 0; rule < report->rule_count; rule++) {
+            if (strcmp(report->rules[rule].id, report->findings[i].rule) == 0) {
+                json_object_set_new(pages, report->rules[rule].id,
+                                    gmt_json_code(report->rules[rule].explain));
+            }
+        }
+    }
+    return pages;
+}
+
 static int write_head(struct gmt_page *page, const struct gmt_model *model, const char *reproduce)
 {
     const struct {
@@ -208,6 +225,7 @@ static int write_head(struct gmt_page *page, const struct gmt_model *model, cons
         {"model", model_of(model)},
         {"claims", claims_of(page)},
         {"own", own_of(page)},
+        {"rule_pages", rule_pages_of(page)},
         {"reproduce", gmt_json_text(reproduce != NULL ? reproduce : "")},
         {"uses_unseen", gmt_json_text(page->report->uses_unseen)},
     };

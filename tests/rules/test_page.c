@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/run/rule_pages.h"
 #include "reports/json/json.h"
 #include "reports/writers.h"
 #include "tests/rules/page_reader.h"
@@ -226,5 +227,33 @@ Test(page, lists_the_longest_claims_of_a_finding_first)
         cr_assert_leq(json_array_size(intervals), 1000);
     }
     cr_assert_gt(seen, 20);
+    close_page();
+}
+
+/* The page of each rule that found something, whole, and of no other. */
+Test(page, carries_the_pages_of_the_rules_that_found_something)
+{
+    open_page(NULL);
+    const json_t *pages = json_object_get(page.head, "rule_pages");
+    const char *rule;
+    json_t *text;
+    size_t found = 0;
+
+    for (size_t i = 0; i < fixture.report.finding_count; i++) {
+        const char *id = fixture.report.findings[i].rule;
+
+        cr_assert_str_eq(json_string_value(json_object_get(pages, id)), gmt_rule_page(id));
+    }
+    json_object_foreach((json_t *)pages, rule, text)
+    {
+        for (size_t i = 0; i < fixture.report.finding_count; i++) {
+            if (strcmp(fixture.report.findings[i].rule, rule) == 0) {
+                found++;
+                break;
+            }
+        }
+    }
+    cr_assert_eq(found, json_object_size(pages));
+    cr_assert_gt(found, 1);
     close_page();
 }

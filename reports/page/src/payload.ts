@@ -67,6 +67,8 @@ export interface Head {
   devices: Device[];
   /** The device model, as gmcalibrate wrote it; null: none. */
   model: Record<string, unknown> | null;
+  /** The page of each rule that found something, by its id: what gmanalyze --explain prints. */
+  rule_pages?: Record<string, string>;
   /** [begin, end] in ns from the origin, by fingerprint of the finding. */
   claims: Record<string, [number, number][]>;
   /** [begin, end] in ns from the origin, ascending: the program stood still for gmtrace. */

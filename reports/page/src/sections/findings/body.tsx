@@ -68,7 +68,7 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
         </Fact>
       )}
       {known(cost_ns) && <Fact name="Cost now">{ns(cost_ns)}</Fact>}
-      {known(excess_bytes) && excess_bytes > 0 && <Fact name="Moved for nothing">{bytes(excess_bytes)}</Fact>}
+      {known(excess_bytes) && excess_bytes > 0 && <Fact name="Unnecessary traffic">{bytes(excess_bytes)}</Fact>}
       <Fact name="Saving">
         {known(saving.best_ns)
           ? `about ${ns(saving.best_ns)} (between ${ns(saving.low_ns)} and ${ns(saving.high_ns)}), ` +
@@ -193,10 +193,14 @@ function Actions({ payload: { head }, finding: { fingerprint, where } }: Props) 
   );
 }
 
+/** A page without its title: the finding's head names the rule. */
+const explained = (page: string) => page.replace(/^#.*\n+/, '').trimEnd();
+
 export function Body({ payload, finding }: Props) {
   const rows = Object.entries(finding.evidence).map(([name, { value, unit }]) => ({ name, value, unit }));
   const id = `e.${finding.fingerprint}`;
-  const { lines = [], parts = [], where } = finding;
+  const { lines = [], parts = [], where, rule } = finding;
+  const page = payload.head.rule_pages?.[rule];
   return (
     <div class="finding-body">
       <div>
@@ -236,6 +240,11 @@ export function Body({ payload, finding }: Props) {
         {finding.sql !== null && (
           <Fold title="The query that gives these numbers">
             <Code what={`the query behind ${where.label}`} text={finding.sql} wrap />
+          </Fold>
+        )}
+        {page && (
+          <Fold title={`How ${rule} finds and prices this`}>
+            <Code what={`the page of ${rule}`} text={explained(page)} wrap />
           </Fold>
         )}
       </div>
