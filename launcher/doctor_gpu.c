@@ -71,15 +71,18 @@ static void check_calibration(int device, const char *uuid, const char *name)
     }
     find_model(uuid, name, match);
     if (strcmp(match, "this board") == 0) {
-        gmt_doctor_say(GMT_DOCTOR_GOOD, "calibration", NULL, "%d: this board is calibrated",
+        gmt_doctor_say(GMT_DOCTOR_GOOD, "calibration", NULL, "%d: this device is calibrated",
                        device);
     } else if (match[0] != '\0') {
-        gmt_doctor_say(GMT_DOCTOR_LIMITED, "calibration", "run gmtrace calibrate",
-                       "%d: another board of this name is; this one, with this driver, is not",
-                       device);
+        gmt_doctor_say(
+            GMT_DOCTOR_LIMITED, "calibration", "run gmtrace calibrate",
+            "%d: another device of this name is calibrated; this one, with this driver, is not",
+            device);
     } else {
-        gmt_doctor_say(GMT_DOCTOR_LIMITED, "calibration", "run gmtrace calibrate",
-                       "%d: not calibrated: savings are priced with other boards' figures", device);
+        gmt_doctor_say(
+            GMT_DOCTOR_LIMITED, "calibration", "run gmtrace calibrate",
+            "%d: not calibrated: savings are priced with the calibration of another device",
+            device);
     }
 }
 
@@ -167,11 +170,11 @@ static void check_mig(void)
     }
     (void)shut_down();
     if (cut == 0) {
-        gmt_doctor_say(GMT_DOCTOR_GOOD, "mig", NULL, "off: whole boards");
+        gmt_doctor_say(GMT_DOCTOR_GOOD, "mig", NULL, "off: whole devices");
     } else {
         gmt_doctor_say(GMT_DOCTOR_LIMITED, "mig",
-                       "record on a whole board (nvidia-smi -i N -mig 0) where counters matter",
-                       "on for %u of %u boards: an instance's counters may be refused, and its "
+                       "record on a whole device (nvidia-smi -i N -mig 0) where counters matter",
+                       "on for %u of %u devices: an instance's counters may be refused, and its "
                        "calibration holds for that instance only",
                        cut, boards);
     }

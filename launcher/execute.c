@@ -75,8 +75,8 @@ static int prepare_environment(const char *program, const struct gmt_launcher_ru
 {
     char library[PATH_MAX], device[PATH_MAX * 2 + 64] = "";
     if (gmt_launcher_part("../lib/libgmtrace.so", library, sizeof(library)) != 0) {
-        gmt_say(stderr, "gmtrace: libgmtrace.so is missing: it belongs into ../lib beside "
-                        "gmtrace; install again\n");
+        gmt_say(stderr, "gmtrace: libgmtrace.so is missing: it belongs in ../lib next to gmtrace; "
+                        "install again\n");
         return -ENOENT;
     }
     struct gmt_program traits = gmt_program_look(program);
@@ -251,7 +251,7 @@ int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
                                  : GMT_EXIT_FAILED;
     }
     if (waited < 0) {
-        gmt_say(stderr, "gmtrace: cannot tell how '%s' ended: %s\n", argv[0], strerror(errno));
+        gmt_say(stderr, "gmtrace: cannot find out how '%s' ended: %s\n", argv[0], strerror(errno));
     }
     return waited < 0 ? -1 : 0;
 }

@@ -39,7 +39,7 @@ static void saving(FILE *out, const struct gmt_report *r, const struct gmt_findi
     } else if (f->saved_peak_bytes > 0) {
         fprintf(out, "%s less at the peak", gmt_format_bytes(text, f->saved_peak_bytes));
     } else if (f->excess_bytes > 0) {
-        fprintf(out, "%s moved for nothing", gmt_format_bytes(text, f->excess_bytes));
+        fprintf(out, "%s of unnecessary traffic", gmt_format_bytes(text, f->excess_bytes));
     } else if (isfinite(f->at_most_ns)) {
         fprintf(out, "at most %s", gmt_format_ns(text, f->at_most_ns));
     } else {

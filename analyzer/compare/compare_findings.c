@@ -76,7 +76,7 @@ static void judge(struct gmt_finding_change *change, double noise)
     if (a->excess_bytes > 0 && b->excess_bytes > 0) {
         double share = b->excess_bytes / a->excess_bytes - 1;
 
-        change->why = "by the bytes moved for nothing, which are exact";
+        change->why = "by the unnecessary traffic, which is exact";
         if (fabs(share) > GMT_SAME_EXCESS) {
             change->fate = share < 0 ? GMT_FATE_BETTER : GMT_FATE_WORSE;
         }

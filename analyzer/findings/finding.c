@@ -331,10 +331,10 @@ static const char *unpriced_method(struct gmt_analysis *analysis, const struct g
         return gmt_text(analysis, "%s; at most the %s that it is about", finding->method,
                         gmt_format_ns(time, finding->at_most_ns));
     }
-    return gmt_text(analysis,
-                    "%s; what it could save at most is not known either: ranked by what "
-                    "is moved for nothing",
-                    finding->method);
+    return gmt_text(
+        analysis,
+        "%s; what it could save at most is not known either: ranked by unnecessary traffic",
+        finding->method);
 }
 
 /* Of the wall time, or for what the device does of its busy time: it may idle for most of a run. */

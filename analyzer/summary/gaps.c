@@ -123,13 +123,14 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
             "run the captured code twice before it is captured: those launches are measured");
     }
     if (tl->unknown_nodes > 0) {
-        gmt_gap_add(report, "graphs",
-                    gmt_arena_text(report->arena,
-                                   "%zu kernel%s of graphs (%s of device time) could not be told "
-                                   "from others, or have no class: they are in no row of Kernels",
-                                   tl->unknown_nodes, tl->unknown_nodes == 1 ? "" : "s",
-                                   gmt_format_ns(text, tl->unknown_nodes_ns)),
-                    NULL);
+        gmt_gap_add(
+            report, "graphs",
+            gmt_arena_text(report->arena,
+                           "%zu kernel%s of graphs (%s of device time) could not be distinguished "
+                           "from others, or have no class: they are in no row of Kernels",
+                           tl->unknown_nodes, tl->unknown_nodes == 1 ? "" : "s",
+                           gmt_format_ns(text, tl->unknown_nodes_ns)),
+            NULL);
     }
 }
 

@@ -54,7 +54,7 @@ static const char *remedy(struct gmt_arena *arena, const struct gmt_timeline *ti
     switch (o->limiter) {
     case GMT_OCCUPANCY_SHARED:
         if (o->carveout_percent >= 0) {
-            return "a larger carve-out would lift it";
+            return "a larger carve-out would raise it";
         }
         value = gmt_occupancy_shared_for(timeline, class, wanted);
         if (value <= 0) {
@@ -73,7 +73,7 @@ static const char *remedy(struct gmt_arena *arena, const struct gmt_timeline *ti
         return gmt_arena_text(
             arena, "%" PRId64 " registers per thread instead of %" PRId64 ": %" PRId64 " blocks",
             value, class->registers, wanted);
-    case GMT_OCCUPANCY_BARRIERS: return "fewer named barriers would lift it";
+    case GMT_OCCUPANCY_BARRIERS: return "fewer named barriers would raise it";
     default:
         if (report->best_block > 0 && o->without_limiter > o->occupancy) {
             return gmt_arena_text(arena, "blocks of %" PRId64 " threads: %s", report->best_block,
@@ -81,7 +81,7 @@ static const char *remedy(struct gmt_arena *arena, const struct gmt_timeline *ti
         }
         break;
     }
-    return "no other size would lift it";
+    return "no other size would raise it";
 }
 
 static const char *sentence(struct gmt_arena *arena, const struct gmt_timeline *timeline,

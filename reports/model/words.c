@@ -26,7 +26,7 @@ const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confi
 {
     if (confidence == GMT_CONFIDENCE_CALIBRATED &&
         report->model_provenance == GMT_MODEL_OTHER_BOARD) {
-        return "calibrated on another board";
+        return "calibrated on another device";
     }
     return gmt_confidence_name(confidence);
 }
@@ -88,7 +88,7 @@ const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *
         return gmt_arena_text(arena, "at most %s", gmt_format_ns(text, f->at_most_ns));
     }
     if (f->excess_bytes > 0) {
-        return gmt_arena_text(arena, "%s for nothing", gmt_format_bytes(text, f->excess_bytes));
+        return gmt_arena_text(arena, "%s unnecessary", gmt_format_bytes(text, f->excess_bytes));
     }
     return "";
 }

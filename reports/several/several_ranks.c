@@ -53,7 +53,7 @@ static void add_figures(struct gmt_document *document, const struct gmt_ranks *r
         return;
     }
     gmt_grid_add(&section->table, &(struct gmt_grid_row){
-                                      .cells = {"figure", "min", "median", "max", "odd one out"}});
+                                      .cells = {"figure", "min", "median", "max", "outlier"}});
     for (int i = 0; i < GMT_FIGURES; i++) {
         const struct gmt_rank_figure *figure = &ranks->figures[i];
         const struct gmt_figure_row *row = &gmt_figure_rows[i];
@@ -69,7 +69,7 @@ static void add_figures(struct gmt_document *document, const struct gmt_ranks *r
     }
     section->sentence =
         ranks->count < 3
-            ? "Of two traces, neither is the odd one out."
+            ? "Of two traces, neither is the outlier."
             : "Odd: more than 3.5 robust deviations (0.6745 × distance from the median / median "
               "distance) and 5 % from the median; or 5 % from it where more than half of the "
               "traces agree exactly.";
@@ -126,7 +126,7 @@ void gmt_document_ranks(struct gmt_document *document, const struct gmt_ranks *r
     add_figures(document, ranks);
     add_findings(document, ranks, top);
     if (ranks->odd < ranks->count) {
-        document->sections[0].sentence = gmt_arena_text(document->arena, "The odd one out: %s",
+        document->sections[0].sentence = gmt_arena_text(document->arena, "The outlier: %s",
                                                         ranks->traces[ranks->odd].trace_path);
     }
 }

@@ -17,7 +17,7 @@ static void saving_text(const struct gmt_report *r, const struct gmt_finding *f,
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
     if (isnan(f->saving.best_ns) && f->excess_bytes > 0) {
-        snprintf(text, bytes, "%s moved for nothing", gmt_format_bytes(time, f->excess_bytes));
+        snprintf(text, bytes, "%s of unnecessary traffic", gmt_format_bytes(time, f->excess_bytes));
     } else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0) {
         snprintf(text, bytes, "%s less at the peak", gmt_format_bytes(time, f->saved_peak_bytes));
     } else if (isnan(f->saving.best_ns) && isfinite(f->at_most_ns)) {
@@ -251,11 +251,10 @@ void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *r)
 
     if (r->finding_count == 0) {
         gmt_text_heading(t, r->notes == NULL ? "No findings" : "No findings, some notes");
-        gmt_text_wrap(
-            t, 2, "",
-            r->simulated
-                ? "Nothing that was checked does a noticeable part of its work for nothing."
-                : "Nothing that was checked would save a noticeable part of the run.");
+        gmt_text_wrap(t, 2, "",
+                      r->simulated
+                          ? "No check found a noticeable part of the work to be unnecessary."
+                          : "No check found a saving that is a noticeable part of the run.");
         fputc('\n', t->out);
         return;
     }

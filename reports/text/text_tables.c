@@ -379,12 +379,12 @@ static const char *price_text(const struct gmt_report *report)
 
     switch (report->model_provenance) {
     case GMT_MODEL_CALIBRATED:
-        return gmt_arena_text(report->arena, "calibrated on this very board%s%s%s (%s)%s",
+        return gmt_arena_text(report->arena, "calibrated on this device%s%s%s (%s)%s",
                               report->model_created != NULL ? ", " : "",
                               report->model_created != NULL ? report->model_created : "", "",
                               origin, noisy);
     case GMT_MODEL_OTHER_BOARD:
-        return gmt_arena_text(report->arena, "calibrated on another board: %s (%s)%s", device,
+        return gmt_arena_text(report->arena, "calibrated on another device: %s (%s)%s", device,
                               origin, noisy);
     case GMT_MODEL_SHIPPED:
         return gmt_arena_text(report->arena,
@@ -414,7 +414,7 @@ void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report)
         t, 2, "rules   ",
         gmt_arena_text(report->arena,
                        "%zu failed, %zu passed, %zu not applicable, %zu could not be "
-                       "checked; gmanalyze --explain ID tells how each is seen and priced",
+                       "checked; gmanalyze --explain ID shows how each is found and priced",
                        by_outcome[GMT_OUTCOME_FAIL], by_outcome[GMT_OUTCOME_PASS],
                        by_outcome[GMT_OUTCOME_NOT_APPLICABLE],
                        by_outcome[GMT_OUTCOME_COULD_NOT_CHECK]));

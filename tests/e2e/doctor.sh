@@ -70,18 +70,18 @@ if cc -w -shared -fPIC -o fake/libcuda.so.1 fake/cuda.c 2>/dev/null &&
     export LD_LIBRARY_PATH=$work/fake
     doctor 0
     says driver ok 'CUDA 13.0, 1 device'
-    says mig limited 'on for 1 of 2 boards'
+    says mig limited 'on for 1 of 2 devices'
     says calibration limited 'not calibrated'
     mkdir -p cache/gmtrace/models
     echo '{"device": {"name": "Fake 0"}}' >cache/gmtrace/models/other.json
     doctor 0
-    says calibration limited 'another board'
+    says calibration limited 'another device'
     driver=$(grep -oE ' [0-9]+\.[0-9.]+ ' /proc/driver/nvidia/version 2>/dev/null | head -1 | tr -d ' ' || true)
     version=$(jq -r .tool_version answers.json)
     mv cache/gmtrace/models/other.json \
         "cache/gmtrace/models/GPU-11111111-1111-1111-1111-111111111111-$driver-$version.json"
     doctor 0
-    says calibration ok 'this board is calibrated'
+    says calibration ok 'this device is calibrated'
     FAKE_FAILS=1 doctor 1
     says driver missing 'cuInit returned 100'
 fi

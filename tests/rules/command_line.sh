@@ -191,6 +191,6 @@ for program in "$GMANALYZE" "$prefix/bin/gmanalyze"; do
 done
 # A model that the user names is one that somebody measured.
 "$GMANALYZE" --calibrate never --model "$GMT_SOURCE/kernels/models/nvidia-h200.json" known.db >out 2>err
-grep -q 'calibrated on another board' out || fail "another board is not named"
+grep -q 'calibrated on another device' out || fail "another board is not named"
 
 echo "gmanalyze: command line as documented"

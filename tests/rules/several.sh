@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gmanalyze diff, and several traces at once: verdicts, what becomes of findings, the odd one out.
+# gmanalyze diff, and several traces at once: verdicts, what becomes of findings, the outlier.
 # shellcheck source=tests/rules/lib.sh
 . "${GMT_SOURCE:?}/tests/rules/lib.sh"
 needs sqlite3 jq
@@ -91,7 +91,7 @@ holds "$(figure copies) | .min == 129 and .median == 16449 and .max == 16449 and
 holds "$(figure copy_bytes) | .odd == []"
 holds '.findings | length == 11 and all(.traces == [0, 1, 2, 3, 4])'
 expect 0 --calibrate never r?.db
-grep -qE 'odd one out: r5.db' out || fail "the odd one is not named"
+grep -qE 'outlier: r5.db' out || fail "the odd one is not named"
 grep -qE 'pipeline_slow.cu:176 +5 of 6 ' out || fail "findings are not counted"
 # With a spread of their own, one inside it is not odd, one far outside is.
 for rank in 0 1 2 3 4 5; do

@@ -53,7 +53,7 @@ Test(hidden, time_saves_nothing)
 
             best[halves] = f->saving.best_ns;
             high[halves] = f->saving.high_ns;
-            cr_expect_eq(strstr(f->method, "hidden behind") != NULL, halves > 0, "%s", f->method);
+            cr_expect_eq(strstr(f->method, "overlap with") != NULL, halves > 0, "%s", f->method);
             gmt_fixture_free(&fixture);
         }
         cr_expect_gt(best[0], 1e6, "%s: %g", cases[i].rule, best[0]);

@@ -178,7 +178,7 @@ Test(rules, say_whose_calibration_it_is)
     enum gmt_confidence confidence = fixture.report.findings[0].confidence;
     cr_assert_eq(confidence, GMT_CONFIDENCE_CALIBRATED);
     cr_assert_str_eq(gmt_confidence_words(&fixture.report, confidence),
-                     "calibrated on another board");
+                     "calibrated on another device");
     cr_assert_str_eq(gmt_match_name(fixture.report.model_provenance), "another board");
     gmt_fixture_free(&fixture);
 }

@@ -132,7 +132,7 @@ Test(small_cases, little_memory_that_is_never_freed)
                 "DELETE FROM memset WHERE dst_allocation_id > 1; "
                 "DELETE FROM launch_argument WHERE allocation_id > 1; "
                 "DELETE FROM allocation WHERE id > 1; UPDATE allocation SET bytes = 4096",
-                "the end of the process gives");
+                "the end of the process frees");
 }
 
 Test(small_cases, little_memory_that_nothing_uses)

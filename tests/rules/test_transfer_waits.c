@@ -61,7 +61,7 @@ Test(transfer_waits, only_note_readbacks_that_wait_for_much_work)
     gmt_fixture_analyze(&fixture, "GM109");
     cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
     cr_assert_eq(fixture.report.note_count, 1);
-    cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "hardly stands still"));
+    cr_assert_not_null(strstr(fixture.report.notes[0].note_why, "hardly idle"));
     gmt_fixture_free(&fixture);
 }
 

@@ -118,7 +118,8 @@ static const char *words_of(struct gmt_analysis *analysis, const struct gmt_tl_c
 {
     switch (kind) {
     case SPILLS:
-        return gmt_text(analysis, "probably spilled registers, held to %" PRId64, class->registers);
+        return gmt_text(analysis, "probably spilled registers, limited to %" PRId64,
+                        class->registers);
     case ARRAY: return "probably an array";
     case DIVERGENT_ARRAY: break;
     }

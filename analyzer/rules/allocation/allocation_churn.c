@@ -203,8 +203,8 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
     }
     if (churn.hidden_ns > 0) {
         finding->method = gmt_text(analysis,
-                                   "%s (%s of it were hidden behind kernels and save "
-                                   "nothing, unless the device waits for the host afterwards)",
+                                   "%s (%s of it overlap with kernels and save nothing, unless the "
+                                   "device waits for the host afterwards)",
                                    finding->method, gmt_format_ns(size, churn.hidden_ns));
     }
     finding->confidence = GMT_CONFIDENCE_MEASURED;

@@ -96,7 +96,7 @@ extern const struct gmt_rule gmt_rule_early_alloc_late_free;
 const struct gmt_rule gmt_rule_early_alloc_late_free = {
     .id = "GM206",
     .slug = "early-alloc-late-free",
-    .title = "Device memory that lies idle at the peak",
+    .title = "Device memory not in use at the peak",
     .category = "allocations",
     .needs = GMT_NEED_ALLOCATIONS | GMT_NEED_ALL_USES,
     .run = run};

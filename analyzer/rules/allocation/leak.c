@@ -30,7 +30,7 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
         "after the next one is made",
         gmt_format_count(count, (double)site->count), each, gmt_format_bytes(all, site->bytes));
     if (site->count < GMT_LEAK_MIN_COUNT) {
-        finding->note_why = "too few to be a loop: the end of the process gives them back";
+        finding->note_why = "too few to be a loop: the end of the process frees them";
     }
     finding->sql = gmt_text(analysis, "SELECT count(*), sum(bytes) FROM %s",
                             gmt_held_from(analysis, site, "free_begin_ns IS NULL"));
@@ -89,9 +89,9 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
     finding->sql = "SELECT count(*), sum(bytes) FROM allocation WHERE free_begin_ns IS NULL";
     finding->method = "no time is saved; bytes as the program asked for them";
     finding->fix = "Free it after its last use, if the program is to run longer.";
-    finding->note_why = segments ? "an allocator of the program keeps them; what is lost inside "
-                                   "them cannot be seen"
-                                 : "the end of the process gives them back";
+    finding->note_why =
+        segments ? "the program's own allocator keeps them; leaks inside them cannot be seen"
+                 : "the end of the process frees them";
     finding->small = sum < GMT_PEAK_MIN_BYTES;
     gmt_finding_emit(analysis, finding);
 }

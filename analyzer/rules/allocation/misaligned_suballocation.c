@@ -179,8 +179,8 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
     if (pointer->offset % GMT_SECTOR_BYTES == 0) {
         finding->note_why = "aligned to a sector: no access is split";
     } else if (gmt_memory_is_segment(analysis->memory, pointer->allocation_id)) {
-        finding->note_why = "a segment of an allocator of the program's own, which aligns what it "
-                            "gives out: the pointer is into an array";
+        finding->note_why = "a segment of the program's own allocator, which aligns its blocks: "
+                            "the pointer is into an array";
     }
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;

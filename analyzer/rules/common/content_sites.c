@@ -49,7 +49,7 @@ const char *gmt_copy_sum_hidden(struct gmt_analysis *analysis, const struct gmt_
     if (!(hidden_ns >= 1)) {
         return "";
     }
-    return gmt_text(analysis, "; %s of it were hidden behind kernels and save nothing",
+    return gmt_text(analysis, "; %s of it overlap with kernels and save nothing",
                     gmt_format_ns(text, hidden_ns));
 }
 

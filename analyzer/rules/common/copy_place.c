@@ -189,7 +189,7 @@ double gmt_finding_hidden(struct gmt_analysis *analysis, struct gmt_finding *fin
     }
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", hidden_ns);
     finding->method = gmt_text(analysis,
-                               "%s; %s of the time were hidden behind kernels and save nothing, "
+                               "%s; %s of the time overlap with kernels and save nothing, "
                                "unless the device waits for the host afterwards",
                                finding->method, gmt_format_ns(text, hidden_ns));
     return fmax(0, 1 - hidden_ns / cost_ns);

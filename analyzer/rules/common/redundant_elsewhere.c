@@ -48,8 +48,7 @@ static void describe_elsewhere(const struct gmt_elsewhere *look, const struct fo
         analysis,
         "%zu of %.0f uploads (%s) bring%s bytes that another buffer of the device holds%s%s%s", n,
         uploads, gmt_format_bytes(size, found->sum.bytes), n == 1 ? "s" : "",
-        found->verified < n ? ", as far as samples tell" : "",
-        isnan(found->sum.cost_ns) ? "" : ": ",
+        found->verified < n ? ", judged by samples" : "", isnan(found->sum.cost_ns) ? "" : ": ",
         isnan(found->sum.cost_ns) ? "" : gmt_format_ns(cost, found->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(analysis,

@@ -73,7 +73,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gain.low_ns = fmax(0, gain.low_ns - spilled_ns);
     if (finding->note_why == NULL && gain.best_ns <= spilled_ns) {
         finding->note_why = "registers that are all in use would be spilled, and their stores "
-                            "alone take longer than more warps bring";
+                            "alone take longer than more warps save";
     }
     gain.best_ns = fmax(0, gain.best_ns - spilled_ns);
     gmt_launch_finding_emit(analysis, finding, class, gain);

@@ -96,7 +96,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     double bytes = (double)tl->copies[trip->down].bytes;
     const char *took = tl->simulated
                            ? ""
-                           : gmt_text(analysis, ": the GPU stands still for %s, %s of it in copies",
+                           : gmt_text(analysis, ": the GPU is idle for %s, %s of it in copies",
                                       gmt_format_ns(still, sums->still),
                                       gmt_format_ns(copies, sums->copies));
 
@@ -150,9 +150,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     gmt_finding_evidence(finding, "device_stood_still", "ns", sums.still);
     gmt_finding_evidence(finding, "kernel_in_its_place", "ns", sums.kernel);
     gmt_finding_evidence(finding, "added_by_tracing", "ns", sums.traced);
-    finding->method = "what the device stood still around both copies and the step of the host, "
-                      "less what tracing added, minus a kernel that reads and writes the bytes; "
-                      "waiting for the kernels before saves nothing";
+    finding->method = "idle time of the device around both copies and the step of the host, minus "
+                      "what tracing added, minus a kernel that reads and writes the bytes; waiting "
+                      "for earlier kernels saves nothing";
     double all = sums.still - sums.kernel - sums.traced, around = all - sums.host;
     gmt_finding_saving(finding, fmin(sums.copies - sums.kernel - sums.traced, around),
                        sums.changed == n ? all : around, all);

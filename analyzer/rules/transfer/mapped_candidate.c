@@ -375,7 +375,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 extern const struct gmt_rule gmt_rule_mapped_candidate;
 const struct gmt_rule gmt_rule_mapped_candidate = {.id = "GM111",
                                                    .slug = "mapped-candidate",
-                                                   .title = "Copies that mapped memory would spare",
+                                                   .title = "Copies that mapped memory would avoid",
                                                    .category = "transfers",
                                                    .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
                                                             GMT_NEED_MODEL | GMT_NEED_ALL_USES,

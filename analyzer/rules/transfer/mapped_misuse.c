@@ -186,7 +186,7 @@ static void note_small_use(struct gmt_analysis *analysis, const struct use *use)
                                  gmt_kernel_time(analysis, use->class));
     finding->cost_ns = use->class->total_ns;
     finding->method = "not priced: the bytes that went over the bus were not counted, and the time "
-                      "of the kernel tells nothing of so few";
+                      "of the kernel does not show so few";
     gmt_finding_note_small(finding, too_little(analysis, use, NAN));
     gmt_finding_emit(analysis, finding);
 }

@@ -69,16 +69,16 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "pinning", "ns", pin->least_ns);
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin->ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin->bytes);
-    const char *hidden = sums->hidden > 0 ? gmt_text(analysis, " (%s of it hidden behind kernels)",
+    const char *hidden = sums->hidden > 0 ? gmt_text(analysis, " (%s of it overlapped with kernels)",
                                                      gmt_format_ns(size, sums->hidden))
                                           : "";
-    finding->headline = gmt_text(analysis,
-                                 "%s asynchronous %s cop%s of pageable memory held %s caller%s for "
-                                 "%s%s",
-                                 gmt_format_count(count, (double)n),
-                                 gmt_name_direction(copy->direction), n == 1 ? "y" : "ies",
-                                 n == 1 ? "its" : "their", n == 1 ? "" : "s",
-                                 gmt_format_ns(held, sums->held), hidden);
+    finding->headline = gmt_text(
+        analysis,
+        "%s asynchronous %s cop%s of pageable memory blocked %s caller%s for "
+        "%s%s",
+        gmt_format_count(count, (double)n), gmt_name_direction(copy->direction),
+        n == 1 ? "y" : "ies", n == 1 ? "its" : "their", n == 1 ? "" : "s",
+        gmt_format_ns(held, sums->held), hidden);
     finding->method = "measured time of the calls beyond waiting for kernels, minus the model's "
                       "time of the same copies from registered memory, minus registering once";
     finding->effort = GMT_EFFORT_SMALL;
@@ -203,7 +203,7 @@ out:
 extern const struct gmt_rule gmt_rule_pageable_async;
 const struct gmt_rule gmt_rule_pageable_async = {.id = "GM103",
                                                  .slug = "pageable-async",
-                                                 .title = "Asynchronous copies that are not",
+                                                 .title = "Asynchronous copies that block",
                                                  .category = "transfers",
                                                  .needs = GMT_NEED_COPIES | GMT_NEED_MODEL,
                                                  .run = run};

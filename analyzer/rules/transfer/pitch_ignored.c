@@ -213,7 +213,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
         finding->method = gmt_unpriced(analysis);
     } else {
         finding->cost_ns = cost_ns;
-        finding->method = "a matter of right results: nothing is saved";
+        finding->method = "this is about correct results: no time is saved";
         gmt_finding_saving(finding, 0, 0, 0);
     }
     gmt_finding_emit(analysis, finding);

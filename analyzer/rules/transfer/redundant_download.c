@@ -62,7 +62,7 @@ static void describe(const struct look *look, const struct site *site, const siz
         analysis, "%zu of %.0f downloads (%s) bring%s bytes that the host %s%s%s%s", n,
         site->downloads, gmt_format_bytes(size, site->sum.bytes), n == 1 ? "s" : "",
         site->host == GMT_HOST_THERE ? "has already" : "has in another buffer",
-        site->verified < n ? ", as far as samples tell" : "", isnan(site->sum.cost_ns) ? "" : ": ",
+        site->verified < n ? ", judged by samples" : "", isnan(site->sum.cost_ns) ? "" : ": ",
         isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(
@@ -191,8 +191,8 @@ static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t
     }
     if (doubtful > 0 && analysis->pending_count == 0) {
         return gmt_could_not(analysis,
-                             "%zu downloads bring bytes that the host has, but what the trace does "
-                             "not tell of may have written there before",
+                             "%zu downloads bring bytes that the host has, but work that is not in "
+                             "the trace may have written there before",
                              doubtful);
     }
     return gmt_content_outcome(analysis, compared, open, skipped, 0,
@@ -222,9 +222,10 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 }
 
 extern const struct gmt_rule gmt_rule_redundant_download;
-const struct gmt_rule gmt_rule_redundant_download = {.id = "GM117",
-                                                     .slug = "redundant-download",
-                                                     .title = "Downloads of bytes that are there",
-                                                     .category = "transfers",
-                                                     .needs = GMT_NEED_COPIES | GMT_NEED_ALL_USES,
-                                                     .run = run};
+const struct gmt_rule gmt_rule_redundant_download = {
+    .id = "GM117",
+    .slug = "redundant-download",
+    .title = "Downloads of bytes that the host has",
+    .category = "transfers",
+    .needs = GMT_NEED_COPIES | GMT_NEED_ALL_USES,
+    .run = run};

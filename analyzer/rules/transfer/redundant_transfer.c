@@ -113,7 +113,7 @@ static void describe(const struct look *look, const struct site *site, const siz
         analysis, "%zu of %.0f uploads (%s) bring bytes that the device %s%s%s%s", site->sum.copies,
         site->uploads, gmt_format_bytes(size, site->sum.bytes),
         site->doubtful > 0 ? "may still hold" : "holds already",
-        site->verified < site->sum.copies ? ", as far as samples tell" : "",
+        site->verified < site->sum.copies ? ", judged by samples" : "",
         isnan(site->sum.cost_ns) ? "" : ": ",
         isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
@@ -282,9 +282,10 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 }
 
 extern const struct gmt_rule gmt_rule_redundant_transfer;
-const struct gmt_rule gmt_rule_redundant_transfer = {.id = "GM105",
-                                                     .slug = "redundant-transfer",
-                                                     .title = "Uploads of bytes that are there",
-                                                     .category = "transfers",
-                                                     .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
-                                                     .run = run};
+const struct gmt_rule gmt_rule_redundant_transfer = {
+    .id = "GM105",
+    .slug = "redundant-transfer",
+    .title = "Uploads of bytes that the device has",
+    .category = "transfers",
+    .needs = GMT_NEED_COPIES | GMT_NEED_ALL_CALLS,
+    .run = run};

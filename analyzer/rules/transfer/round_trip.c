@@ -77,7 +77,7 @@ static void describe(const struct look *look, const struct site *site, const siz
     finding->headline = gmt_text(
         analysis, "%zu result%s (%s) go%s to the host and come%s back unchanged%s%s%s", n,
         n == 1 ? "" : "s", gmt_format_bytes(size, site->up.bytes), n == 1 ? "es" : "",
-        n == 1 ? "s" : "", site->verified < n ? ", as far as samples tell" : "",
+        n == 1 ? "s" : "", site->verified < n ? ", judged by samples" : "",
         isnan(cost_ns) ? "" : ": ", isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
     finding->effort = GMT_EFFORT_MEDIUM;
     gmt_format_bytes(size, (double)up->bytes);

@@ -84,17 +84,17 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "waiting_for_kernels", "ns", sums->wait);
     gmt_finding_evidence(finding, "copying", "ns", sums->host - sums->wait);
     gmt_finding_evidence(finding, "device_stood_still", "ns", sums->idle);
-    finding->headline = gmt_text(
-        analysis,
-        "%s read-backs of %s: each waits %s for kernels and copies for %s; the GPU then stands "
-        "still for %s",
-        gmt_format_count(count, each), gmt_format_bytes(size, (double)copy->bytes),
-        gmt_format_ns(wait, sums->wait / each),
-        gmt_format_ns(copying, (sums->host - sums->wait) / each),
-        gmt_format_ns(idle, sums->idle / each));
-    finding->method = "time that the device stood still from the end of the kernels waited for to "
-                      "the next one, for nine of ten read-backs; the wait itself is hidden behind "
-                      "kernels and saves nothing";
+    finding->headline = gmt_text(analysis,
+                                 "%s read-backs of %s: each waits %s for kernels and copies for "
+                                 "%s; the GPU is then idle for %s",
+                                 gmt_format_count(count, each),
+                                 gmt_format_bytes(size, (double)copy->bytes),
+                                 gmt_format_ns(wait, sums->wait / each),
+                                 gmt_format_ns(copying, (sums->host - sums->wait) / each),
+                                 gmt_format_ns(idle, sums->idle / each));
+    finding->method =
+        "idle time of the device from the end of the kernels waited for to the next one, for nine "
+        "of ten read-backs; the wait itself overlaps with kernels and saves nothing";
     finding->effort = GMT_EFFORT_MEDIUM;
     finding->fix = gmt_text(analysis,
                             "Read the %s back every %.0f steps, or leave the decision to a kernel: "
@@ -127,7 +127,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     gmt_finding_saving(finding, best / 2, best, sums.idle);
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     if (sums.idle < GMT_READBACK_MIN_IDLE * (sums.wait + sums.idle)) {
-        finding->note_why = "the device hardly stands still: each read-back waits for much work";
+        finding->note_why = "the device is hardly idle: each read-back waits for much work";
     }
     gmt_finding_emit(analysis, finding);
 }

@@ -68,7 +68,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "pipelined", "ns", loop->sums.any - saved);
     finding->headline = gmt_text(
         analysis,
-        "%s step%s of %s take turns: %s of uploads, %s of kernels and %s of "
+        "%s step%s of %s do not overlap: %s of uploads, %s of kernels and %s of "
         "read-backs",
         gmt_format_count(count, n), loop->n == 1 ? "" : "s", gmt_format_ns(any, loop->sums.any / n),
         gmt_format_ns(up, loop->sums.uploads / n), gmt_format_ns(kernels, loop->sums.kernels / n),
@@ -270,7 +270,7 @@ extern const struct gmt_rule gmt_rule_unoverlapped_transfer;
 const struct gmt_rule gmt_rule_unoverlapped_transfer = {
     .id = "GM108",
     .slug = "unoverlapped-transfer",
-    .title = "Copies and kernels that take turns",
+    .title = "Copies and kernels that do not overlap",
     .category = "transfers",
     .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES | GMT_NEED_TIMES,
     .run = run};

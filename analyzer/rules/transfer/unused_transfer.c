@@ -67,7 +67,8 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "freed", "count", (double)sums->fate[GMT_FATE_FREED]);
     gmt_finding_evidence(finding, "left_at_the_end", "count", (double)sums->fate[GMT_FATE_LEFT]);
     finding->headline = gmt_text(
-        analysis, "%s upload%s of %s that no kernel sees: %zu overwritten, %zu freed, %zu left%s%s",
+        analysis,
+        "%s upload%s of %s that no kernel reads: %zu overwritten, %zu freed, %zu left%s%s",
         gmt_format_count(count, (double)n), n == 1 ? "" : "s", gmt_format_bytes(size, sums->bytes),
         sums->fate[GMT_FATE_OVERWRITTEN], sums->fate[GMT_FATE_FREED], sums->fate[GMT_FATE_LEFT],
         took, beside);
@@ -78,7 +79,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                        : "Remove the copy: no kernel gets the buffer afterwards.";
     finding->sketch = gmt_text(analysis,
                                "// cudaMemcpy(dst, src, %" PRId64 ", cudaMemcpyHostToDevice);  "
-                               "nobody reads it",
+                               "nothing reads it",
                                copy->bytes);
 }
 

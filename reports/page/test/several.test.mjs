@@ -18,7 +18,7 @@ test('a change is a percentage, a multiple, or nothing that can be told', () => 
 test('a finding without a price tells the bytes that it moves for nothing', () => {
   const side = (best_ns, excess_bytes) => ({ saving: { best_ns }, excess_bytes });
   assert.equal(costText(side(2e6, 1024)), 'saves 2.00 ms');
-  assert.equal(costText(side(null, 2048)), '2.00 KiB for nothing');
+  assert.equal(costText(side(null, 2048)), '2.00 KiB unnecessary');
   assert.equal(costText(side(null, null)), 'not priced');
 });
 

@@ -84,7 +84,7 @@ test('gaps of one kind are one badge, which tells them all', () => {
 test('badges tell losses from rules that could not run, and where the prices come from', () => {
   const of = (report) =>
     badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);
-  assert.deepEqual(of({}), ['good: calibrated on this board', 'good: nothing lost']);
+  assert.deepEqual(of({}), ['good: calibrated on this device', 'good: nothing lost']);
   assert.deepEqual(of({ device: { software: true }, device_model: { match: null } })[0], 'fair: software device');
   assert.deepEqual(
     of({
@@ -98,7 +98,7 @@ test('badges tell losses from rules that could not run, and where the prices com
       process: { end_reason: 'killed' },
     }),
     [
-      'fair: calibrated on another board',
+      'fair: calibrated on another device',
       'bad: noisy calibration',
       'fair: 3 of 4 kernel classes measured',
       'bad: recording: incomplete',

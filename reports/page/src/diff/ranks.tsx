@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several traces of one program: least, median and most of each figure, the odd one out, merged findings.
+// Several traces of one program: least, median and most of each figure, the outlier, merged findings.
 import { known, ns } from '../format';
 import { Table, type TableColumn } from '../parts/table';
 import { SeveralPage } from './page';
@@ -48,13 +48,13 @@ function figureColumns(names: string[]): TableColumn<RankFigure>[] {
     {
       key: 'strip',
       title: 'Each trace',
-      help: 'From the least to the most; squares are odd',
+      help: 'From the least to the most; squares are outliers',
       value: () => null,
       show: (row) => <Strip row={row} names={names} />,
     },
     {
       key: 'odd',
-      title: 'Odd one out',
+      title: 'Outlier',
       value: (row) => row.odd.map((index) => names[index]).join(', '),
       show: (row) => row.odd.map((index) => `${names[index]}: ${formatUnit(row.values[index], row.unit)}`).join(', '),
     },
@@ -127,7 +127,7 @@ export function RanksApp({ ranks, reproduce }: { ranks: Ranks; reproduce: string
   return (
     <SeveralPage
       title={`${ranks.traces.length} traces`}
-      facts={ranks.odd === null ? 'None is the odd one out' : `The odd one out: ${names[ranks.odd]}`}
+      facts={ranks.odd === null ? 'None is the outlier' : `The outlier: ${names[ranks.odd]}`}
       toolVersion={ranks.tool_version}
       reproduce={reproduce}
       parts={[
@@ -136,7 +136,7 @@ export function RanksApp({ ranks, reproduce }: { ranks: Ranks; reproduce: string
           title: 'Figures',
           body: (
             <>
-              <p class="dim">{ranks.traces.length < 3 ? 'Of two traces, neither is the odd one out.' : ODD}</p>
+              <p class="dim">{ranks.traces.length < 3 ? 'Of two traces, neither is the outlier.' : ODD}</p>
               <Table
                 id="r"
                 caption="Figures"

@@ -105,7 +105,7 @@ export function changeText({ a, b, change }: { a: number | null; b: number | nul
 
 /** What a finding costs: the saving, or where it has no price the bytes moved for nothing. */
 export function costText(side: Side): string {
-  if (!known(side.saving.best_ns) && known(side.excess_bytes)) return `${bytes(side.excess_bytes)} for nothing`;
+  if (!known(side.saving.best_ns) && known(side.excess_bytes)) return `${bytes(side.excess_bytes)} unnecessary`;
   return known(side.saving.best_ns) ? `saves ${ns(side.saving.best_ns)}` : 'not priced';
 }
 
@@ -133,6 +133,6 @@ export const STATES: { state: State; mark: string; text: string }[] = [
   { state: 'worse', mark: '↑', text: 'in both, costs more in B' },
   { state: 'better', mark: '↓', text: 'in both, costs less in B' },
   { state: 'fixed', mark: '✓', text: 'in A only' },
-  { state: 'same', mark: '=', text: 'in both, no difference to be told' },
+  { state: 'same', mark: '=', text: 'in both, no measurable difference' },
   { state: 'not checked', mark: '?', text: 'its rule could not check the other trace' },
 ];

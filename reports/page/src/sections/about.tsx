@@ -27,8 +27,8 @@ function HowToRead() {
       </dd>
       <dt>Confidence</dt>
       <dd>
-        Measured: times of this run. Calibrated: reference kernels and copies on the same board. Modelled: a model of
-        the resources, or another board. Heuristic: a threshold, no price.
+        Measured: times of this run. Calibrated: reference kernels and copies on the same device. Modelled: a model of
+        the resources, or another device. Heuristic: a threshold, no price.
       </dd>
       <dt>– (en dash)</dt>
       <dd>Not measured, which is never the same as 0.</dd>

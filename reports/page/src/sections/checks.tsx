@@ -114,7 +114,7 @@ export function Checks({ payload }: SectionProps) {
       <CoverageReport coverage={coverage} />
       <h3>All rules</h3>
       <p class="dim">
-        <code>gmanalyze --explain ID</code> tells what a rule looks for, how it prices it, and what it cannot see.
+        <code>gmanalyze --explain ID</code> shows what a rule looks for, how it prices it, and what it cannot see.
       </p>
       <Table id="c" caption="Rules" columns={RULES} rows={rules} rowKey={({ id }) => id} />
       {(races.length > 0 || device.software) && <h3>Races in shared memory</h3>}

@@ -206,7 +206,7 @@ function First({ report }: { report: Report }) {
   const scale_ns = commonScale(list.map(({ saving }) => saving));
   return (
     <>
-      <h3 class="first-title">Where to begin: {scale_ns > 0 ? 'the largest savings' : 'the most bytes moved for nothing'}</h3>
+      <h3 class="first-title">Where to begin: {scale_ns > 0 ? 'the largest savings' : 'the most unnecessary traffic'}</h3>
       <ol class="first">
         {list.map(({ fingerprint, title, where, saving, excess_bytes }) => (
           <li>

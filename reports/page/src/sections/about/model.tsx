@@ -131,8 +131,8 @@ function FoldedTable<Row>({ id, title, columns, rows, open }: FoldProps<Row>) {
 }
 
 const PROVENANCE: Record<string, string> = {
-  'this board': 'measured on this very board',
-  'another board': 'measured on another board of the same name',
+  'this board': 'measured on this device',
+  'another board': 'measured on another device of the same name',
   shipped: 'of a GPU of the same name: the figures that come with gmtrace',
   'another GPU': 'of another GPU: prices are rough',
 };

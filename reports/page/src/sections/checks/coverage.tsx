@@ -20,7 +20,7 @@ const RECORDS: TableColumn<CoverageRecords>[] = [
   },
   {
     key: 'seen',
-    title: 'Of these told by CUPTI',
+    title: 'Of these reported by CUPTI',
     numeric: true,
     value: ({ seen }) => seen,
     show: ({ seen }) => number(seen),

@@ -7,8 +7,8 @@ import { counted } from '../../words';
 export function agreement({ agrees, entry_points }: Coverage): string {
   const missed = entry_points.reduce((sum, { calls }) => sum + (calls ?? 0), 0);
   const told = {
-    true: 'What the hooks recorded and what CUPTI told of the device agree.',
-    false: 'What the hooks recorded and what CUPTI told of the device differ.',
+    true: 'What the hooks recorded and what CUPTI reported of the device agree.',
+    false: 'What the hooks recorded and what CUPTI reported of the device differ.',
     null: 'There were no device records to compare with.',
   }[String(agrees) as 'true' | 'false' | 'null'];
   return missed === 0

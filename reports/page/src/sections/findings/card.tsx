@@ -44,7 +44,7 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
         </>
       ) : known(excess_bytes) && excess_bytes > 0 ? (
         <>
-          <b>{bytes(excess_bytes)}</b> <small>moved for nothing</small>
+          <b>{bytes(excess_bytes)}</b> <small>unnecessary traffic</small>
         </>
       ) : known(at_most_ns) ? (
         <small>at most {ns(at_most_ns)}</small>

@@ -26,9 +26,9 @@ function ofModel({ report: { device_model: model, device } }: Head): Badge[] {
   const from = model.device === null ? '' : `: ${model.device}`;
   const badges: Badge[] = [];
   const put = (tone: Badge['tone'], text: string, help: string) => badges.push({ tone, text, section: 'about', help });
-  if (model.match === 'this board') put('good', 'calibrated on this board', `Prices come from measurements${from}`);
+  if (model.match === 'this board') put('good', 'calibrated on this device', `Prices come from measurements${from}`);
   else if (model.match === 'another board' || model.match === 'shipped')
-    put('fair', 'calibrated on another board', `Prices come from measurements of a GPU of the same name${from}`);
+    put('fair', 'calibrated on another device', `Prices come from measurements of a GPU of the same name${from}`);
   else if (model.match === 'another GPU') put('bad', 'priced as another GPU', `Prices come from another GPU${from}`);
   else put('bad', 'no device model', 'Nothing could be priced with calibrated figures: run "gmtrace calibrate"');
   if (model.noisy) put('bad', 'noisy calibration', 'The device was probably shared or throttled while it was measured');
