@@ -69,7 +69,7 @@ int gmt_calibrate_run(const char *device_uuid, char *message, size_t bytes)
                  strncasecmp(device_uuid, "GPU-", 4) == 0 ? "" : "GPU-", device_uuid);
     }
     if (gmt_path_program(name, path, sizeof(path)) == NULL) {
-        snprintf(message, bytes, "gmcalibrate was found neither beside gmanalyze nor in PATH");
+        snprintf(message, bytes, "gmcalibrate was not found next to gmanalyze or in PATH");
         return -ENOENT;
     }
     if (posix_spawn_file_actions_init(&actions) != 0) {

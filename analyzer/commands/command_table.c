@@ -69,6 +69,6 @@ int gmt_command_help(int argc, char **argv)
         printf("gmanalyze %s%s[OPTION...] %s\n    %s\n", word, *word != '\0' ? " " : "",
                words->arguments, words->summary);
     }
-    printf("\nOptions of a command: gmanalyze help COMMAND. All there is to know: gmanalyze(1).\n");
+    printf("\nOptions of a command: gmanalyze help COMMAND. Details: gmanalyze(1).\n");
     return GMT_EXIT_OK;
 }

@@ -24,13 +24,13 @@ static void check_line(const struct export_options *options, struct argp_state *
         argp_error(state, "no trace given");
     }
     if (options->to == TO_NOTHING) {
-        argp_error(state, "--to says what to write: perfetto or csv");
+        argp_error(state, "--to is missing: perfetto or csv");
     }
     if (options->to == TO_CSV && options->output == NULL) {
-        argp_error(state, "csv wants a folder: -o DIR");
+        argp_error(state, "csv needs a folder: -o DIR");
     }
     if (options->to == TO_PERFETTO && options->output == NULL && isatty(STDOUT_FILENO)) {
-        argp_error(state, "nobody reads that on a terminal: -o FILE");
+        argp_error(state, "this output is not for a terminal: use -o FILE");
     }
 }
 

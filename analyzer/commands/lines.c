@@ -166,8 +166,8 @@ int gmt_command_lines(int argc, char **argv)
 {
     static const char doc[] =
         "Counts are per launch, the mean of those that were counted. per request: 32-byte sectors "
-        "of an access to global or local memory, passes through shared memory, and behind the "
-        "slash the fewest that would do. excess: what was moved beyond that. Exit status: 0; 2 "
+        "of an access to global or local memory, passes through shared memory, and after the slash "
+        "the ideal number. excess: bytes moved beyond the ideal. Exit status: 0; 2 "
         "usage; 3 the trace cannot be read; 4 no instruction was counted in it.";
     struct lines_options options = {.top = 3, .context = 2};
     struct gmt_arena arena = {0};

@@ -161,7 +161,7 @@ static const char *without_lines(const struct gmt_kernel_lines *kernel)
 {
     return has_opcodes(kernel)
                ? "no line information: build with nvcc -lineinfo"
-               : "neither opcodes nor lines: its cubin is not in the trace, see its losses";
+               : "no opcodes and no lines: its cubin is not in the trace (see its losses)";
 }
 
 static void say_missing(FILE *out, const struct listing *listing)

@@ -60,10 +60,10 @@ static int name_files(const struct recover_options *options, char *spool, char *
 int gmt_command_recover(int argc, char **argv)
 {
     static const char doc[] =
-        "What was recorded is read from the spool and from the unfinished trace beside it. A spool "
+        "The records are read from the spool and from the unfinished trace next to it. A spool "
         "of this user and this boot of the machine needs no command: gmanalyze finishes its trace "
-        "when it reads it. Of any other, no file that it names is looked into: frames have no "
-        "names until gmanalyze symbolize gives them some. Exit status: 0; 2 usage; 3 no trace "
+        "when it reads it. With any other spool, no file that it names is opened: frames have no "
+        "names until gmanalyze symbolize adds them. Exit status: 0; 2 usage; 3 no trace "
         "could be made.";
     struct recover_options options = {0};
     char spool[PATH_MAX], output[PATH_MAX], message[512] = "";

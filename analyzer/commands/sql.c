@@ -80,7 +80,7 @@ static int fail(sqlite3 *db)
 
 static int run_query(sqlite3 *db, const struct sql_options *options)
 {
-    static const char only_read[] = "a trace is only read: the statement would do more";
+    static const char only_read[] = "traces are read-only: the statement would write";
     sqlite3_stmt *statement = NULL;
     const char *rest = NULL;
     int status = GMT_EXIT_OK, format = options->format;
@@ -135,7 +135,7 @@ static void list_views(sqlite3 *db)
         sqlite3_free(sql);
     }
     sqlite3_finalize(names);
-    printf("\ngmtrace.db(5) says what they hold. Times are nanoseconds, sizes bytes; NULL is not "
+    printf("\ngmtrace.db(5) describes them. Times are nanoseconds, sizes bytes; NULL is not "
            "known.\n");
 }
 

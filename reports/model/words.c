@@ -134,7 +134,7 @@ const char *gmt_line_remedy(const struct gmt_finding_line *line)
     }
     /* The opcode is read in the cubin; without one there is at most a place, behind a blank. */
     return line->opcode == NULL || line->opcode[0] == ' '
-               ? "neither opcode nor line: its cubin is not in the trace, see its losses"
+               ? "no opcode and no line: its cubin is not in the trace (see its losses)"
                : "to see source lines: build with nvcc -lineinfo";
 }
 

@@ -60,7 +60,7 @@ equal "lines without lines" 0 "$(sql bare.db "SELECT count(*) FROM v_instruction
 echo "not what it was" >rubbish.cubin
 deep rubbish rubbish.cubin
 equal "losses of rubbish" "cubin not readable" "$(losses rubbish.db)"
-says rubbish.txt "neither opcodes nor lines: its cubin is not in the trace, see its losses"
+says rubbish.txt "no opcodes and no lines: its cubin is not in the trace (see its losses)"
 reports rubbish "cubin not readable 1 time: crc 77: its instructions have no lines"
 ! grep -q lineinfo rubbish.txt || fail "-lineinfo would not help"
 

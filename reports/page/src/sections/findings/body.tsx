@@ -159,7 +159,7 @@ const lineColumns = (of: string): TableColumn<SourceLine>[] => [
     numeric: true,
     value: (row) => row.ideal_per_request,
     show: (row) => decimal(row.ideal_per_request, 1),
-    help: 'the fewest that would do',
+    help: 'the ideal number',
   },
   ...(of === EXCESS ? [EXCESS_PER_LAUNCH] : []),
 ];

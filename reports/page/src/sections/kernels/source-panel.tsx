@@ -19,7 +19,7 @@ const COLUMNS: TableColumn<LineCount>[] = [
   { key: 'opcodes', title: 'PTX', value: ({ opcodes }) => opcodes, show: ({ opcodes }) => <code>{opcodes}</code> },
   { key: 'executed', title: 'Executed', value: ({ executed }) => executed, show: ({ executed }) => count(executed), numeric: true, help: 'by warps, in one launch' },
   { key: 'actual', title: 'Per request', value: ({ actual }) => actual, show: ({ actual }) => decimal(actual, 1), numeric: true, help: 'sectors of 32 bytes, or passes through shared memory' },
-  { key: 'ideal', title: 'Ideal', value: ({ ideal }) => ideal, show: ({ ideal }) => decimal(ideal, 1), numeric: true, help: 'the fewest that would do' },
+  { key: 'ideal', title: 'Ideal', value: ({ ideal }) => ideal, show: ({ ideal }) => decimal(ideal, 1), numeric: true, help: 'the ideal number' },
   { key: 'excess', title: 'Excess', value: ({ excess }) => excess, show: ({ excess }) => bytes(excess), numeric: true, help: 'moved beyond the ideal, in one launch' },
   { key: 'share', title: 'Share', value: (row) => row.share, show: (row) => share(row.share), numeric: true },
 ];
@@ -128,7 +128,7 @@ export function SourcePanel({ payload, kernel }: { payload: Payload; kernel: Ker
       <h4>Source</h4>
       <p>
         {bytes(source.excess)} moved beyond the ideal in one launch; the mean of {count(source.launches)} that were counted
-        instruction by instruction. Per request: sectors of 32 bytes, or passes through shared memory, and the fewest that would do.
+        instruction by instruction. Per request: sectors of 32 bytes, or passes through shared memory, and the ideal number.
       </p>
       {source.files.map((file) => (
         <FileListing source={file} />
