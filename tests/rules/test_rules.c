@@ -92,8 +92,9 @@ ParameterizedTest(size_t *parameter, rules, is_silent_on_the_good_twin)
 
 Test(rules, explain_themselves_within_the_page)
 {
-    static const char *const parts[] = {"## What\n", "## How it is seen\n", "## How it is priced\n",
-                                        "## Fix\n", "## Limits\n"};
+    static const char *const parts[] = {
+        "## What\n", "## How it is seen\n", "## How it is priced\n", "## Thresholds\n",
+        "## Fix\n",  "## Limits\n",         "## Example\n",          "## Read more\n"};
 
     for (size_t i = 0; i < gmt_rule_count; i++) {
         const struct gmt_rule *rule = gmt_rules[i];
