@@ -114,7 +114,7 @@ function findingColumns(ranks: Ranks, names: string[]): TableColumn<RankFinding>
 }
 
 const ODD =
-  'Odd is what lies more than 5 % from the median, and more than 3.5 robust deviations (0.6745 × distance / ' +
+  'An outlier lies more than 5 % from the median, and more than 3.5 robust deviations (0.6745 × distance / ' +
   'median distance) where the others do not agree exactly.';
 
 export function RanksApp({ ranks, reproduce }: { ranks: Ranks; reproduce: string | undefined }) {

@@ -33,7 +33,7 @@ function HowToRead() {
       <dt>– (en dash)</dt>
       <dd>Not measured, which is never the same as 0.</dd>
       <dt>Tables</dt>
-      <dd>A head sorts, words in the filter must all occur in a row, and CSV is copied in base units (ns, bytes).</dd>
+      <dd>A click on a column head sorts. The filter shows rows that contain all of its words. CSV is copied in base units (ns, bytes).</dd>
       <dt>Links</dt>
       <dd>
         What you choose stands in the address: "Copy link" gives whoever has this file the same view. Keys are listed
@@ -101,7 +101,7 @@ export function About({ payload }: SectionProps) {
     <>
       <h3>How to read this page</h3>
       <HowToRead />
-      <h3>Make this page again</h3>
+      <h3>Recreate this page</h3>
       <Code what="the command" text={head.reproduce} wrap />
       <h3>Recording</h3>
       <Facts facts={processFacts(head)} />

@@ -86,7 +86,7 @@ function Tally({ rules }: { rules: RuleRow[] }) {
 }
 
 function Gaps({ gaps }: { gaps: Gap[] }) {
-  if (gaps.length === 0) return <p>Nothing was lost, and nothing that was asked for could not be checked.</p>;
+  if (gaps.length === 0) return <p>Nothing was lost, and every requested check was made.</p>;
   return (
     <dl class="gaps">
       {gaps.map(({ what, why, remedy }) => (

@@ -23,7 +23,7 @@ function Advice({ report }: { report: Report }) {
         ? `All findings together would save about ${ns(best_ns)} (between ${ns(low_ns)} and ${ns(high_ns)}), ` +
           `${share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that ` +
           'may be off.'
-        : 'None has a price here: they are ranked by what they do for nothing.'}
+        : 'None has a price here: they are ranked by unnecessary work.'}
     </p>
   );
 }
@@ -101,7 +101,7 @@ export function Findings({ payload }: SectionProps) {
   return (
     <>
       {report.findings.length === 0 ? (
-        <p>No findings: nothing that was checked is worth a change. What was checked stands under Checks.</p>
+        <p>No findings: no check found anything worth a change. The section Checks lists what was checked.</p>
       ) : (
         <>
           <Advice report={report} />

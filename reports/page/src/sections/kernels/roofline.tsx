@@ -139,7 +139,7 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
   const sheet = useMemo(() => datasheetOf(device), [device]);
   const lines = useMemo(() => linesOf(roof, sheet, points), [roof, sheet, points]);
   const columns = useMemo(() => columnsOf(points), [points]);
-  if (kernels.every((kernel) => !(kernel.each > 0))) return <p>A roofline needs times, which this trace has not.</p>;
+  if (kernels.every((kernel) => !(kernel.each > 0))) return <p>A roofline needs times, and this trace has none.</p>;
   const tell = (mark: Mark) => {
     const { kernel, intensity, rate, share: part } = points[mark.at];
     const work = `${decimal(intensity)} warp instructions per sector, ${perSecond(rate)}`;
