@@ -144,13 +144,13 @@ refused() {
     timeout 900 "$GMANALYZE" sql good.db "$2" >out 2>err || status=$?
     { [ "$status" = 2 ] && grep -q "$1" err; } || fail "status $status: $2"
 }
-refused 'not authorized\|only read' "SELECT fts3_tokenizer('simple')"
-refused 'not authorized\|only read' "SELECT fts3_tokenizer('simple', x'4141414141414141')"
-refused 'only read' "ATTACH 'x.db' AS x"
-refused 'only read' "CREATE TEMP TABLE t (a)"
-refused 'only read\|not authorized' "SELECT load_extension('x')"
+refused 'not authorized\|read-only' "SELECT fts3_tokenizer('simple')"
+refused 'not authorized\|read-only' "SELECT fts3_tokenizer('simple', x'4141414141414141')"
+refused 'read-only' "ATTACH 'x.db' AS x"
+refused 'read-only' "CREATE TEMP TABLE t (a)"
+refused 'read-only\|not authorized' "SELECT load_extension('x')"
 refused 'longer' "SELECT zeroblob(900000000)"
-refused 'only read' "PRAGMA temp_store_directory = '/'"
+refused 'read-only' "PRAGMA temp_store_directory = '/'"
 
 # A file with a write-ahead log would be written beside.
 python3 - <<'END'
