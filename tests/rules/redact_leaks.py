@@ -90,6 +90,9 @@ def private_names(trace):
             not re.fullmatch(r"[\d.:_x-]+|__device_stub_\w*", n)}
 
 
+rule_pages = []
+
+
 def page_texts(html):
     """The page's template belongs to gmtrace; what a trace adds lies in the payload and in the title."""
     packed = re.search(r'<script id="payload"[^>]*>([^<]*)<', html)[1]
@@ -97,12 +100,19 @@ def page_texts(html):
     return title + gzip.decompress(base64.b64decode(packed)).decode("utf-8", "replace")
 
 
+def without_rule_pages(text):
+    """The pages of the rules are gmanalyze's own, the same in every report: they hold no name of a trace."""
+    for page in rule_pages:
+        text = text.replace(page, "")
+    return text
+
+
 def decoded(name):
     """As a reader of the format sees it: escapes undone."""
     text = open(name, encoding="utf-8", errors="replace").read()
     if name.endswith((".json", ".sarif")):
-        return json.dumps(json.loads(text), ensure_ascii=False, indent=0).replace("\\\"", "\"")
-    return page_texts(text) if name.endswith(".html") else text
+        return without_rule_pages(json.dumps(json.loads(text), ensure_ascii=False, indent=0)).replace("\\\"", "\"")
+    return without_rule_pages(page_texts(text)) if name.endswith(".html") else text
 
 
 def leaks(text, names):
@@ -171,6 +181,9 @@ def check_trace(gmanalyze, model, trace, companion, pool):
 
 def main():
     gmanalyze, model, *given = sys.argv[1:]
+    listed = subprocess.run([gmanalyze, "--list-rules", "--format", "json"], capture_output=True, text=True, check=True).stdout
+    # As they lie in JSON, without the quotes.
+    rule_pages.extend(json.dumps(rule["explain"], ensure_ascii=False)[1:-1] for rule in json.loads(listed))
     smallest = min(given, key=os.path.getsize)
     # Nearly all of the time is gmanalyze's.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
