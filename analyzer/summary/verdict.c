@@ -152,7 +152,7 @@ static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
         row->block[i] = class->block[i];
     }
     row->launches = class->launches;
-    row->in_graphs = class->in_graphs;
+    row->in_graphs = class->in_graphs + class->steps;
     row->measured = class->measured;
     row->device_ns = class->total_ns;
     row->by_cycles = class->by_cycles;

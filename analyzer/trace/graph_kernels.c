@@ -140,7 +140,7 @@ static int load_captured(struct gmt_timeline *tl)
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT class_id, min(id), begin_ns, end_ns, caller, stack_id, api_id, "
                             "thread_id, stream_id, argument_set_id, arguments = 'complete' "
-                            "FROM main.launch WHERE capturing <> 0 AND result = 0 "
+                            "FROM main.launch WHERE capturing = 1 AND result = 0 "
                             "AND class_id IS NOT NULL GROUP BY class_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
@@ -171,6 +171,26 @@ static int load_captured(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+/* Launches for operations of graphs that were measured, and so have no record of the device. */
+static int load_steps(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT class_id, count(*) FROM launch WHERE capturing = 3 AND "
+                            "result = 0 AND measured IS NOT NULL AND device_end_ns IS NULL AND "
+                            "class_id IS NOT NULL GROUP BY class_id");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
+        int64_t count = gmt_query_int(&query, 1);
+
+        if (class >= 0 && count > 0) {
+            tl->classes[class].steps = count;
+        }
+    }
+    return gmt_query_close(&query, rc);
+}
+
 /* -1: no class has this key, or it cannot be told which. */
 static int32_t find_class(const struct candidates *candidates, const struct key *key)
 {
@@ -180,9 +200,16 @@ static int32_t find_class(const struct candidates *candidates, const struct key 
     return found != NULL ? found->class_index : -1;
 }
 
-#define GMT_NODES_WHERE \
-    "FROM device_op WHERE graph IS NOT NULL AND kind = 'kernel' AND " \
-    "call_id IS NOT NULL AND start_ns IS NOT NULL AND end_ns > start_ns"
+/* Kernels of operations that gmtrace launched one by one (GMT_CAPTURING_STEP) have no graph in their records. Their launches
+ * are written before that of their graph, by the same thread. */
+#define GMT_STEPS \
+    "WITH step AS (SELECT id, capturing, min(CASE kind WHEN 'graph' THEN id END) OVER " \
+    "(PARTITION BY thread_id ORDER BY id DESC) AS graph_launch FROM main.launch " \
+    "WHERE capturing = 3 OR kind = 'graph') "
+#define GMT_NODES_FROM \
+    "FROM device_op o LEFT JOIN step s ON s.id = o.call_id AND s.capturing = 3 " \
+    "WHERE (o.graph IS NOT NULL OR s.id IS NOT NULL) AND o.kind = 'kernel' AND " \
+    "o.call_id IS NOT NULL AND o.start_ns IS NOT NULL AND o.end_ns > o.start_ns"
 
 static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidates, int64_t rows)
 {
@@ -193,8 +220,10 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
         return -ENOMEM;
     }
     int rc = gmt_query_open(&query, tl->db,
-                            "SELECT start_ns, end_ns, call_id, kernel_name_id, grid_x, grid_y, "
-                            "grid_z, block_x, block_y, block_z, graph " GMT_NODES_WHERE);
+                            GMT_STEPS
+                            "SELECT start_ns, end_ns, coalesce(s.graph_launch, call_id), "
+                            "kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, "
+                            "graph " GMT_NODES_FROM);
     while (rc == 0 && rows > 0 && gmt_query_next(&query)) {
         struct gmt_tl_node node = {.device_start_ns = gmt_query_time(&query, 0),
                                    .device_end_ns = gmt_query_time(&query, 1),
@@ -267,7 +296,7 @@ int gmt_graph_kernels_load(struct gmt_timeline *tl)
     if (!gmt_trace_has_column(tl->db, "device_op", "kernel_name_id")) {
         return 0;
     }
-    int rc = gmt_query_int64(tl->db, "SELECT count(*) " GMT_NODES_WHERE, &rows);
+    int rc = gmt_query_int64(tl->db, GMT_STEPS "SELECT count(*) " GMT_NODES_FROM, &rows);
     if (rc != 0 || rows == 0) {
         return rc;
     }
@@ -280,6 +309,9 @@ int gmt_graph_kernels_load(struct gmt_timeline *tl)
         }
     }
     rc = load_captured(tl);
+    if (rc == 0) {
+        rc = load_steps(tl);
+    }
     if (rc == 0) {
         rc = load_candidates(tl, &candidates);
     }

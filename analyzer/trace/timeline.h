@@ -101,7 +101,9 @@ struct gmt_tl_class {
     double counter[GMT_METRICS]; /* mean per launch, NAN: not measured */
     int64_t launches;         /* how often it ran: launched by itself, and by launches of graphs */
     int64_t alone, in_graphs; /* of these */
-    int64_t beside;           /* of in_graphs: while another kernel of a graph ran */
+    int64_t
+        steps; /* of in graphs, measured by themselves: without device times (GMT_CAPTURING_STEP) */
+    int64_t beside; /* of in_graphs: while another kernel of a graph ran */
     int64_t measured, timed;
     int64_t repeated; /* of those measured */
     double median_ns; /* of launches that were not measured; NAN: no device time at all */

@@ -102,7 +102,8 @@ static int derive_kernel_times(struct gmt_timeline *tl)
     for (size_t c = 0; c < tl->class_count; c++) {
         struct gmt_tl_class *class = &tl->classes[c];
 
-        class->launches = class->alone + class->in_graphs;
+        class->launches = class->alone + class->in_graphs + class->steps;
+        class->measured += class->steps;
         /* Nothing is said of what did not run: in a range of the run, say. */
         for (size_t m = 0; class->launches == 0 && m < GMT_METRICS; m++) {
             class->counter[m] = NAN;

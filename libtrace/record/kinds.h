@@ -101,6 +101,8 @@ enum gmt_counter_group {
 #define GMT_CALL_PER_THREAD 0x02u /* a _ptds/_ptsz entry point: stream 0 is the per-thread stream */
 #define GMT_CALL_BLOCKING 0x04u   /* the API promises to return after the work is done */
 #define GMT_CALL_NO_ACTIVITY 0x08u /* CUPTI kernel activity was off: no device row will exist */
+#define GMT_CALL_STEP \
+    0x20u /* made by gmtrace for an operation of a graph, at a launch of it by steps */
 #define GMT_CALL_OUTSIDE 0x10u /* outside of the scope: only there to be joined with device work */
 
 enum gmt_graph_node_kind {
@@ -141,6 +143,7 @@ enum gmt_own_work {
     GMT_OWN_WAIT,         /* held a call back until counting had ended */
     GMT_OWN_EXIT,         /* wrote the last records */
     GMT_OWN_REPEAT, /* made a launch again: copied memory, restored it, executed; not the first execution */
+    GMT_OWN_GRAPH, /* made the operations of a graph one by one, so that its kernels are measured */
 };
 
 enum gmt_counter_source { GMT_SOURCE_HARDWARE = 1, GMT_SOURCE_PATCHED, GMT_SOURCE_SIMULATED };

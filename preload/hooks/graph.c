@@ -3,7 +3,9 @@
  * Hooks: graphs are made executable, changed and destroyed. What a launch of a graph does is written
  * when it is made executable, and again when that changes: a launch itself costs nothing more.
  */
+#include "preload/graph/steps.h"
 #include "preload/hooks/graph_node.h"
+#include "preload/hooks/graph_steps.h"
 #include "preload/hooks/hook.h"
 #include "preload/state/context.h"
 #include "preload/state/graphs.h"
@@ -19,11 +21,22 @@ static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph grap
     (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
 }
 
+/* So that it can be launched by steps. */
+static void read_steps(CUgraphExec exec, CUgraph graph)
+{
+    if (gmt_graph_steps_wanted()) {
+        gmt_steps_read(exec, graph);
+    }
+}
+
 /* The bytes of the call: none; the number of nodes is in the graph's own record. */
-static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph graph)
+static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph graph,
+                 unsigned long long flags)
 {
     if (site->result == CUDA_SUCCESS && exec != NULL && *exec != NULL) {
         describe(site, *exec, graph, false);
+        gmt_graph_add_flags(*exec, flags);
+        read_steps(*exec, graph);
     }
     gmt_site_record(GMT_REC_CALL, site, 0);
 }
@@ -34,14 +47,15 @@ static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph g
 #define INSTANTIATE_WITH_LOG(SYMBOL) \
     CALL(SYMBOL, \
          (CUgraphExec * exec, CUgraph graph, CUgraphNode * error, char *log, size_t bytes), \
-         (exec, graph, error, log, bytes), NULL, 0, made(&site, exec, graph))
+         (exec, graph, error, log, bytes), NULL, 0, made(&site, exec, graph, 0))
 #define INSTANTIATE_WITH_PARAMS(SYMBOL, FLAGS) \
     CALL(SYMBOL, (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS * params), \
-         (exec, graph, params), NULL, FLAGS, made(&site, exec, graph))
+         (exec, graph, params), NULL, FLAGS, \
+         made(&site, exec, graph, params != NULL ? params->flags : 0))
 INSTANTIATE_WITH_LOG(cuGraphInstantiate)
 INSTANTIATE_WITH_LOG(cuGraphInstantiate_v2)
 CALL(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
-     (exec, graph, flags), NULL, 0, made(&site, exec, graph))
+     (exec, graph, flags), NULL, 0, made(&site, exec, graph, flags))
 INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams, 0)
 INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams_ptsz, GMT_CALL_PER_THREAD)
 
@@ -55,8 +69,14 @@ static void ended(const struct gmt_site *site, CUgraphExec exec, bool known)
     gmt_site_record(GMT_REC_CALL, site, 0);
 }
 
+static bool forget(CUgraphExec exec)
+{
+    gmt_steps_forget(exec);
+    return gmt_graph_forget(exec);
+}
+
 GMT_DEFINE_HOOK_KEEPING(cuGraphExecDestroy, bool, (CUgraphExec exec), (exec), NULL, 0,
-                        *kept = exec != NULL && gmt_graph_forget(exec), ended(&site, exec, *kept))
+                        *kept = exec != NULL && forget(exec), ended(&site, exec, *kept))
 
 /* ---- updates ---------------------------------------------------------------------------------- */
 
@@ -65,8 +85,10 @@ static void updated(const struct gmt_site *site, CUgraphExec exec, CUgraph graph
 {
     if (site->result == CUDA_SUCCESS && gmt_graph_may_read(site->end_ticks)) {
         describe(site, exec, graph, true);
+        read_steps(exec, graph);
         gmt_graph_was_read(gmt_clock_ticks() - site->end_ticks);
     } else if (site->result == CUDA_SUCCESS) {
+        gmt_steps_forget(exec);
         gmt_spool_loss("graph update not followed", "reading its nodes took too much time", 1);
     }
     gmt_site_record(GMT_REC_CALL, site, 0);
@@ -90,12 +112,13 @@ static bool begin_node(const struct gmt_site *site, CUgraphExec exec, CUgraphNod
     return id != 0;
 }
 
-#define SET_NODE(SYMBOL, PARAMETERS, ARGUMENTS, DESCRIBE, BYTES) \
+#define SET_NODE(SYMBOL, PARAMETERS, ARGUMENTS, DESCRIBE, BYTES, SET_STEP) \
     CALL(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, { \
         struct gmt_graph_node out; \
         if (begin_node(&site, exec, node, &out) && params != NULL) { \
             DESCRIBE; \
             gmt_graph_write_node(&out); \
+            SET_STEP; \
         } \
         gmt_site_record(GMT_REC_CALL, &site, BYTES); \
     })
@@ -105,15 +128,37 @@ static bool begin_node(const struct gmt_site *site, CUgraphExec exec, CUgraphNod
 
 SET_NODE(cuGraphExecMemcpyNodeSetParams,
          (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext context),
-         (exec, node, params, context), gmt_graph_node_copy(&out, params), out.bytes)
+         (exec, node, params, context), gmt_graph_node_copy(&out, params), out.bytes,
+         gmt_steps_set_copy(exec, node, params))
 SET_NODE(cuGraphExecMemsetNodeSetParams,
          (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
           CUcontext context),
-         (exec, node, params, context), MEMSET(params), out.bytes)
+         (exec, node, params, context), MEMSET(params), out.bytes,
+         gmt_steps_set_memset(exec, node, params))
+
+static void set_kernel_v1(CUgraphExec exec, CUgraphNode node,
+                          const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+    const CUDA_KERNEL_NODE_PARAMS_v2 same = {
+        .func = params->func,
+        .gridDimX = params->gridDimX,
+        .gridDimY = params->gridDimY,
+        .gridDimZ = params->gridDimZ,
+        .blockDimX = params->blockDimX,
+        .blockDimY = params->blockDimY,
+        .blockDimZ = params->blockDimZ,
+        .sharedMemBytes = params->sharedMemBytes,
+        .kernelParams = params->kernelParams,
+        .extra = params->extra,
+    };
+    gmt_steps_set_kernel(exec, node, &same);
+}
+
 SET_NODE(cuGraphExecKernelNodeSetParams,
          (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params),
          (exec, node, params),
-         gmt_graph_node_kernel(&out, params->func, GRID(params), BLOCK(params)), 0)
+         gmt_graph_node_kernel(&out, params->func, GRID(params), BLOCK(params)), 0,
+         set_kernel_v1(exec, node, params))
 
 static CUfunction function_of(CUfunction function, CUkernel kernel)
 {
@@ -125,7 +170,7 @@ SET_NODE(cuGraphExecKernelNodeSetParams_v2,
          (exec, node, params),
          gmt_graph_node_kernel(&out, function_of(params->func, params->kern), GRID(params),
                                BLOCK(params)),
-         0)
+         0, gmt_steps_set_kernel(exec, node, params))
 
 static void describe_any(struct gmt_graph_node *out, const CUgraphNodeParams *params)
 {
@@ -151,9 +196,11 @@ static uint64_t set_any(const struct gmt_site *site, CUgraphExec exec, CUgraphNo
     }
     if (params->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         gmt_graph_write_child(node, params->graph.graph, &out);
+        gmt_steps_set_child(exec, node, params->graph.graph);
     } else {
         describe_any(&out, params);
         gmt_graph_write_node(&out);
+        gmt_steps_forget(exec);
     }
     return out.bytes;
 }
@@ -166,6 +213,8 @@ CALL(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned is_ena
      (exec, node, is_enabled), NULL, 0, {
          struct gmt_graph_node out;
          if (begin_node(&site, exec, node, &out)) {
+             gmt_graph_add_flags(exec, GMT_GRAPH_NO_STEPS); /* it stays off through updates */
+             gmt_steps_forget(exec);
              out.turned = is_enabled != 0 ? GMT_NODE_TURNED_ON : GMT_NODE_TURNED_OFF;
              gmt_graph_write_node(&out);
          }
@@ -178,6 +227,7 @@ CALL(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CU
          struct gmt_graph_node out;
          if (begin_node(&site, exec, node, &out)) {
              gmt_graph_write_child(node, child, &out);
+             gmt_steps_set_child(exec, node, child);
          }
          gmt_site_record(GMT_REC_CALL, &site, 0);
      })

@@ -1,236 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: kernel and graph launches, with their pointer arguments and the measuring around them. */
-#include <stdatomic.h>
-#include <string.h>
-
+/* Hooks: kernel and graph launches. */
+#include "preload/graph/steps.h"
+#include "preload/hooks/graph_steps.h"
 #include "preload/hooks/hook.h"
-#include "preload/repeat/repeat.h"
+#include "preload/hooks/launch_call.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
-#include "preload/state/context.h"
-#include "preload/state/hazards.h"
-#include "preload/state/kernels.h"
-#include "preload/state/tensor_maps.h"
-#include "preload/state/user_ranges.h"
 #include "preload/state/waits.h"
-
-#define ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
-#define ARGUMENT_SLOTS ((GMT_MAX_LAUNCH_ARGS + ARGUMENTS_PER_SLOT - 1) / ARGUMENTS_PER_SLOT)
-
-/* A launch record in the making: payload slot and the argument slots behind it. */
-struct launch {
-    struct gmt_launch head;
-    struct gmt_launch_arg arguments[ARGUMENT_SLOTS * ARGUMENTS_PER_SLOT];
-    bool touches_host;            /* some argument points into page-locked or managed memory */
-    enum gmt_unmeasured own_wait; /* of a kernel */
-    bool waits;                   /* or it may: for the host, or for another kernel */
-    bool repeated;                /* and measured with that (repeat/repeat.h) */
-    struct gmt_class_info *cls;
-    struct gmt_launch_site measured;
-};
-
-static void add_word(struct launch *launch, uint16_t parameter, uint32_t offset, uint64_t word)
-{
-    struct gmt_allocation found;
-    if (!gmt_allocmap_find(word, &found)) {
-        return;
-    }
-    launch->touches_host |= found.kind == GMT_ALLOC_HOST || found.kind == GMT_ALLOC_REGISTERED ||
-                            found.kind == GMT_ALLOC_MANAGED;
-    if (launch->head.argument_count == GMT_MAX_LAUNCH_ARGS) {
-        launch->head.arguments = GMT_ARGS_TRUNCATED;
-        return;
-    }
-    launch->arguments[launch->head.argument_count++] = (struct gmt_launch_arg){
-        .parameter = parameter,
-        .word_offset = (uint16_t)offset,
-        .alloc = found.id,
-        .offset = word - found.base,
-    };
-}
-
-static void add_words(struct launch *launch, uint16_t parameter, const uint8_t *bytes,
-                      uint32_t first, uint32_t count)
-{
-    for (uint32_t at = first; at + 8 <= count; at += 8) {
-        uint64_t word;
-        memcpy(&word, bytes + at, sizeof(word));
-        add_word(launch, parameter, at, word);
-    }
-}
-
-/* Every aligned 8-byte word of every parameter; structures passed by value included. */
-static void find_arguments(struct launch *launch, const struct gmt_kernel_info *kernel,
-                           void **parameters, void **extra)
-{
-    if (parameters != NULL && kernel->parameters_known) {
-        launch->head.arguments = GMT_ARGS_COMPLETE;
-        for (uint16_t i = 0; i < kernel->parameter_count; i++) {
-            const struct gmt_parameter *parameter = &kernel->parameters[i];
-            uint32_t first = (8u - (parameter->offset & 7u)) & 7u;
-            if (parameters[i] != NULL) {
-                add_words(launch, i, parameters[i], first, parameter->bytes);
-            }
-        }
-        return;
-    }
-    const uint8_t *buffer = NULL;
-    size_t bytes = 0;
-    for (size_t i = 0; parameters == NULL && extra != NULL && extra[i] != CU_LAUNCH_PARAM_END;
-         i += 2) {
-        if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
-            buffer = extra[i + 1];
-        } else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) {
-            memcpy(&bytes, extra[i + 1], sizeof(bytes));
-        }
-    }
-    if (buffer != NULL) {
-        launch->head.arguments = GMT_ARGS_COMPLETE;
-        add_words(launch, UINT16_MAX, buffer, 0, bytes < UINT16_MAX ? (uint32_t)bytes : UINT16_MAX);
-    } else if (kernel->parameters_known && kernel->parameter_count == 0) {
-        launch->head.arguments = GMT_ARGS_COMPLETE;
-    }
-}
-
-/* What the kernel may wait for by itself. */
-static enum gmt_unmeasured own_wait(const struct launch *launch)
-{
-    if (launch->head.kind != GMT_LAUNCH_KERNEL ||
-        (launch->cls != NULL && launch->cls->collector.never)) {
-        return GMT_UNMEASURED_NEVER;
-    }
-    if (launch->touches_host) {
-        return GMT_UNMEASURED_HOST_MEMORY;
-    }
-    if (launch->head.arguments != GMT_ARGS_COMPLETE && gmt_allocmap_has_host_visible()) {
-        return GMT_UNMEASURED_ARGUMENTS;
-    }
-    return GMT_MEASURABLE;
-}
-
-/* From here on until it is done, nothing is measured that would wait for it. */
-static void note_wait(struct launch *launch)
-{
-    launch->own_wait = own_wait(launch);
-    launch->waits = gmt_collector != NULL && launch->own_wait != GMT_MEASURABLE &&
-                    !gmt_hazards_ignored();
-    if (launch->waits) {
-        gmt_waits_begin();
-    }
-}
-
-/* A rule that forbids to hold this launch's caller until its kernel is done. */
-static enum gmt_unmeasured forbidden(const struct launch *launch, const struct gmt_site *site)
-{
-    if ((site->flags & GMT_CALL_CAPTURING) != 0) {
-        return GMT_UNMEASURED_CAPTURED;
-    }
-    if (gmt_hazards_ignored()) {
-        return launch->head.kind == GMT_LAUNCH_KERNEL ? GMT_MEASURABLE : GMT_UNMEASURED_NEVER;
-    }
-    return launch->own_wait != GMT_MEASURABLE ? launch->own_wait : gmt_hazards_of_process();
-}
-
-static void count(struct launch *launch)
-{
-    launch->head.launch_seq =
-        (uint32_t)(atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1);
-}
-
-/* `repeated`: NULL where it is not to be made several times. */
-static void measure(struct launch *launch, struct gmt_site *site,
-                    const struct gmt_kernel_info *repeated, const struct gmt_relaunch *again)
-{
-    launch->measured = (struct gmt_launch_site){
-        .stream = site->stream,
-        .cls = &launch->cls->collector,
-        .launch_seq = launch->head.launch_seq,
-        .forbidden = forbidden(launch, site),
-    };
-    uint16_t context = gmt_context_current((CUcontext *)&launch->measured.context);
-    /* Whether its stream is idle will be asked before the launch is recorded. */
-    (void)gmt_stream_note((CUcontext)launch->measured.context, context, site->stream,
-                          (site->flags & GMT_CALL_PER_THREAD) != 0);
-    if (repeated != NULL) {
-        struct gmt_repeat repeat = {
-            .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};
-        if (gmt_repeat_launch(&repeat, site)) {
-            launch->repeated = true;
-            launch->head.group = (uint8_t)repeat.group;
-            return;
-        }
-    }
-    launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
-}
-
-/* Everything that must happen before the driver is called. `again`: how to make the launch, NULL: somebody else makes
- * it. */
-static void before_kernel(struct launch *launch, struct gmt_site *site, CUfunction function,
-                          void **parameters, void **extra, const struct gmt_relaunch *again)
-{
-    count(launch);
-    const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
-    if (kernel == NULL) {
-        note_wait(launch);
-        return;
-    }
-    const uint32_t cluster[3] = {launch->head.cluster[0], launch->head.cluster[1],
-                                 launch->head.cluster[2]};
-    launch->head.kernel = kernel->id;
-    launch->cls = gmt_class_find(kernel, launch->head.grid, launch->head.block,
-                                 launch->head.dynamic_shared_bytes, cluster);
-    find_arguments(launch, kernel, parameters, extra);
-    launch->head.argument_count += gmt_tensor_map_arguments(
-        kernel, parameters, launch->arguments + launch->head.argument_count,
-        GMT_MAX_LAUNCH_ARGS - launch->head.argument_count);
-    note_wait(launch);
-    if (launch->cls == NULL) {
-        return;
-    }
-    launch->head.kernel_class = launch->cls->collector.id;
-    if (gmt_collector == NULL) {
-        return;
-    }
-    if (!gmt_user_ranges_skip()) {
-        bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
-        bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
-        if (repeats || wants) {
-            measure(launch, site, repeats ? kernel : NULL, again);
-        }
-    }
-    if (!gmt_collector->kernel_activity_on()) {
-        site->flags |= GMT_CALL_NO_ACTIVITY;
-    }
-}
-
-static void after_kernel(struct launch *launch, struct gmt_site *site)
-{
-    if (launch->waits) {
-        gmt_waits_end(site);
-    }
-    if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
-        gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
-    }
-    atomic_fetch_add_explicit(&gmt_launches_done, 1, memory_order_relaxed);
-    unsigned slots = 1 + (launch->head.argument_count + (unsigned)ARGUMENTS_PER_SLOT - 1) /
-                             (unsigned)ARGUMENTS_PER_SLOT;
-    for (unsigned i = launch->head.argument_count; i < (slots - 1) * ARGUMENTS_PER_SLOT; i++) {
-        launch->arguments[i] = (struct gmt_launch_arg){0};
-    }
-    gmt_site_record_slots(GMT_REC_LAUNCH, site, 0, launch, slots);
-}
-
-static_assert(offsetof(struct launch, arguments) == GMT_SLOT_BYTES, "slots follow one another");
-
-/* The argument slots stay as they are: those behind `argument_count` are zeroed when written. */
-static void begin(struct launch *launch, struct gmt_launch shape)
-{
-    launch->head = shape;
-    launch->touches_host = false;
-    launch->waits = false;
-    launch->repeated = false;
-    launch->cls = NULL;
-}
 
 #define SHAPE(KIND) \
     ((struct gmt_launch){ \
@@ -250,53 +26,32 @@ static void begin(struct launch *launch, struct gmt_launch shape)
 
 #define LAUNCH(SYMBOL, KIND, FLAGS) \
     GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct launch, \
+        SYMBOL, struct gmt_launch_call, \
         (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
          unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, \
          void **parameters, void **extra), \
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
          parameters, extra), \
-        stream, FLAGS, begin(kept, SHAPE(KIND)); \
-        before_kernel(kept, &site, function, parameters, extra, AGAIN(SYMBOL, extra)), \
-        after_kernel(kept, &site))
+        stream, FLAGS, gmt_launch_begin(kept, SHAPE(KIND)); \
+        gmt_launch_before(kept, &site, function, parameters, extra, AGAIN(SYMBOL, extra)), \
+        gmt_launch_after(kept, &site))
 
 #define LAUNCH_COOPERATIVE(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct launch, \
+        SYMBOL, struct gmt_launch_call, \
         (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
          unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, \
          void **parameters), \
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
          parameters), \
-        stream, FLAGS, begin(kept, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
-        before_kernel(kept, &site, function, parameters, NULL, AGAIN(SYMBOL, NULL)), \
-        after_kernel(kept, &site))
+        stream, FLAGS, gmt_launch_begin(kept, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
+        gmt_launch_before(kept, &site, function, parameters, NULL, AGAIN(SYMBOL, NULL)), \
+        gmt_launch_after(kept, &site))
 
 LAUNCH(cuLaunchKernel, GMT_LAUNCH_KERNEL, 0)
 LAUNCH(cuLaunchKernel_ptsz, GMT_LAUNCH_KERNEL, GMT_CALL_PER_THREAD)
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, 0)
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, GMT_CALL_PER_THREAD)
-
-/* Cluster size and cooperation are attributes of an extended launch. */
-static void read_config(struct launch *launch, const CUlaunchConfig *config)
-{
-    begin(launch,
-          (struct gmt_launch){.grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
-                              .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
-                              .dynamic_shared_bytes = config->sharedMemBytes,
-                              .kind = GMT_LAUNCH_KERNEL});
-    for (unsigned i = 0; config->attrs != NULL && i < config->numAttrs; i++) {
-        const CUlaunchAttribute *attribute = &config->attrs[i];
-        if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-            launch->head.cluster[0] = (uint16_t)attribute->value.clusterDim.x;
-            launch->head.cluster[1] = (uint16_t)attribute->value.clusterDim.y;
-            launch->head.cluster[2] = (uint16_t)attribute->value.clusterDim.z;
-        } else if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
-                   attribute->value.cooperative != 0) {
-            launch->head.kind = GMT_LAUNCH_COOPERATIVE;
-        }
-    }
-}
 
 #define AGAIN_EX(SYMBOL) \
     GMT_IS_INTERCEPTED == 0 ? NULL : &(struct gmt_relaunch) \
@@ -307,37 +62,44 @@ static void read_config(struct launch *launch, const CUlaunchConfig *config)
 
 #define LAUNCH_EX(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct launch, \
+        SYMBOL, struct gmt_launch_call, \
         (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra), \
         (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS, \
-        begin(kept, (struct gmt_launch){0}); \
+        gmt_launch_begin(kept, (struct gmt_launch){0}); \
         if (config != NULL) { \
-            read_config(kept, config); \
-            before_kernel(kept, &site, function, parameters, extra, AGAIN_EX(SYMBOL)); \
-        } else { count(kept); }, \
-        after_kernel(kept, &site))
+            gmt_launch_begin_ex(kept, config); \
+            gmt_launch_before(kept, &site, function, parameters, extra, AGAIN_EX(SYMBOL)); \
+        } else { gmt_launch_count(kept); }, \
+        gmt_launch_after(kept, &site))
 
 LAUNCH_EX(cuLaunchKernelEx, 0)
 LAUNCH_EX(cuLaunchKernelEx_ptsz, GMT_CALL_PER_THREAD)
 
-static void before_graph(struct launch *launch, struct gmt_site *site, CUgraphExec graph)
+/* `may_make`: the launch may be made here. */
+static void before_graph(struct gmt_launch_call *launch, struct gmt_site *site, CUgraphExec graph,
+                         bool may_make)
 {
+    /* Its launches are counted before this one: none is measured while another is under way. */
+    bool by_steps = may_make && gmt_graph_launch_steps(graph, site);
     launch->head.kind = GMT_LAUNCH_GRAPH;
     launch->head.graph = (uint64_t)(uintptr_t)graph;
-    count(launch);
-    launch->waits = gmt_waits_any_in_graphs() || gmt_allocmap_has_host_visible();
+    gmt_launch_count(launch);
+    /* Nothing in a graph whose steps are known waits for the host. */
+    launch->waits = gmt_steps_of(graph) == NULL &&
+                    (gmt_waits_any_in_graphs() || gmt_allocmap_has_host_visible());
     if (launch->waits) {
         gmt_waits_begin();
     }
-    if (gmt_collector != NULL && !gmt_collector->kernel_activity_on()) {
+    if (by_steps || (gmt_collector != NULL && !gmt_collector->kernel_activity_on())) {
         site->flags |= GMT_CALL_NO_ACTIVITY;
     }
 }
 
 #define LAUNCH_GRAPH(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK_KEEPING(SYMBOL, struct launch, (CUgraphExec graph, CUstream stream), \
-                            (graph, stream), stream, FLAGS, begin(kept, (struct gmt_launch){0}); \
-                            before_graph(kept, &site, graph), after_kernel(kept, &site))
+    GMT_DEFINE_HOOK_KEEPING( \
+        SYMBOL, struct gmt_launch_call, (CUgraphExec graph, CUstream stream), (graph, stream), \
+        stream, FLAGS, gmt_launch_begin(kept, (struct gmt_launch){0}); \
+        before_graph(kept, &site, graph, GMT_IS_INTERCEPTED != 0), gmt_launch_after(kept, &site))
 
 LAUNCH_GRAPH(cuGraphLaunch, 0)
 LAUNCH_GRAPH(cuGraphLaunch_ptsz, GMT_CALL_PER_THREAD)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks: memset. */
+#include "preload/hooks/memset.h"
+
+#include <string.h>
+
 #include "preload/hooks/hook.h"
 #include "preload/state/allocmap.h"
 
@@ -68,3 +72,45 @@ SET_2D_ASYNC(cuMemsetD2D16Async, unsigned short, 0)
 SET_2D_ASYNC(cuMemsetD2D16Async_ptsz, unsigned short, GMT_CALL_PER_THREAD)
 SET_2D_ASYNC(cuMemsetD2D32Async, unsigned int, 0)
 SET_2D_ASYNC(cuMemsetD2D32Async_ptsz, unsigned int, GMT_CALL_PER_THREAD)
+
+CUresult gmt_memset_step(const struct gmt_site *graph, const CUDA_MEMSET_NODE_PARAMS *set)
+{
+    bool per_thread = (graph->flags & GMT_CALL_PER_THREAD) != 0;
+    static const enum gmt_hook_id ids[][2] = {
+        [1] = {GMT_HOOK_cuMemsetD2D8Async, GMT_HOOK_cuMemsetD2D8Async_ptsz},
+        [2] = {GMT_HOOK_cuMemsetD2D16Async, GMT_HOOK_cuMemsetD2D16Async_ptsz},
+        [4] = {GMT_HOOK_cuMemsetD2D32Async, GMT_HOOK_cuMemsetD2D32Async_ptsz},
+    };
+    struct gmt_site site = {
+        .id = ids[set->elementSize][per_thread],
+        .flags = (graph->flags & GMT_CALL_PER_THREAD) | GMT_CALL_STEP,
+        .stream = graph->stream,
+        .at = graph->at,
+    };
+    /* One row may have any pitch in a node. */
+    size_t height = set->height != 0 ? set->height : 1;
+    size_t pitch = height > 1 ? set->pitch : set->width * set->elementSize;
+    CUresult (*of_bytes)(CUdeviceptr, size_t, unsigned char, size_t, size_t, CUstream);
+    CUresult (*of_halves)(CUdeviceptr, size_t, unsigned short, size_t, size_t, CUstream);
+    CUresult (*of_words)(CUdeviceptr, size_t, unsigned int, size_t, size_t, CUstream);
+    void *real = gmt_hook_find_real(site.id);
+    if (real == NULL) {
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    site.begin_ticks = gmt_clock_ticks();
+    if (set->elementSize == 1) {
+        memcpy(&of_bytes, &real, sizeof(real));
+        site.result = of_bytes(set->dst, pitch, (unsigned char)set->value, set->width, height,
+                               graph->stream);
+    } else if (set->elementSize == 2) {
+        memcpy(&of_halves, &real, sizeof(real));
+        site.result = of_halves(set->dst, pitch, (unsigned short)set->value, set->width, height,
+                                graph->stream);
+    } else {
+        memcpy(&of_words, &real, sizeof(real));
+        site.result = of_words(set->dst, pitch, set->value, set->width, height, graph->stream);
+    }
+    site.end_ticks = gmt_clock_ticks();
+    record_2d(&site, set->dst, pitch, set->value, (uint8_t)set->elementSize, set->width, height);
+    return site.result;
+}

@@ -140,6 +140,8 @@ void gmt_options_load(void)
         "stacks", (const char *const[]){"off", "caller", "full"}, 3, GMT_STACKS_FULL);
     gmt_options.counters = (enum gmt_counter_mode)choice_of(
         "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
+    gmt_options.graph_steps = (enum gmt_graph_steps_mode)choice_of(
+        "graph_steps", (const char *const[]){"off", "on", "always"}, 3, GMT_GRAPH_STEPS_ON);
     gmt_options.repeat = (enum gmt_repeat_mode)choice_of(
         "repeat", (const char *const[]){"off", "on", "always"}, 3, GMT_REPEAT_ON);
     /* The launcher's and the recorder's business; only looked at for what is odd. */

@@ -15,6 +15,7 @@ enum gmt_deep { GMT_DEEP_AUTO, GMT_DEEP_RERUN, GMT_DEEP_PHASE };
 #define GMT_SECOND_RUN_VARIABLE "GMTRACE_SECOND_RUN"
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 
+enum gmt_graph_steps_mode { GMT_GRAPH_STEPS_OFF, GMT_GRAPH_STEPS_ON, GMT_GRAPH_STEPS_ALWAYS };
 enum gmt_repeat_mode { GMT_REPEAT_OFF, GMT_REPEAT_ON, GMT_REPEAT_ALWAYS };
 
 enum gmt_fingerprints { GMT_PRINTS_OFF, GMT_PRINTS_SAMPLED, GMT_PRINTS_WHOLE };
@@ -31,6 +32,7 @@ struct gmt_options {
     enum gmt_stacks stacks;
     enum gmt_counter_mode counters;
     enum gmt_repeat_mode repeat;
+    enum gmt_graph_steps_mode graph_steps;
     enum gmt_fingerprints fingerprints;
     double fingerprint_budget; /* share of elapsed time; 1: no limit */
     size_t fingerprint_limit_bytes;

@@ -15,8 +15,11 @@ static struct {
     CUgraphExec handle; /* NULL: never used */
     uint32_t id;        /* gmt_graph.id */
     uint32_t made;      /* gmt_graph.made */
+    struct gmt_steps *steps;
+    unsigned long long flags;
 } graphs[SLOTS];
 static unsigned used;
+static _Atomic unsigned with_steps; /* graphs that have steps */
 static uint32_t last_id;
 
 static unsigned slot_of(CUgraphExec handle)
@@ -47,6 +50,11 @@ void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph)
         used += graphs[at].handle == NULL;
         graphs[at].handle = handle;
         graphs[at].made = 0;
+        graphs[at].steps = NULL;
+        graphs[at].flags = 0;
+    }
+    if (at != SLOTS && !is_update) {
+        graphs[at].flags = 0;
     }
     graph->id = graph->made = id;
     if (at != SLOTS) {
@@ -67,6 +75,51 @@ uint32_t gmt_graph_id(CUgraphExec handle)
     uint32_t id = at != SLOTS ? graphs[at].id : 0;
     gmt_mutex_unlock(&mutex);
     return id;
+}
+
+struct gmt_steps *gmt_graph_steps(CUgraphExec handle)
+{
+    if (atomic_load_explicit(&with_steps, memory_order_relaxed) == 0) {
+        return NULL;
+    }
+    gmt_mutex_lock(&mutex);
+    unsigned at = find(handle);
+    struct gmt_steps *steps = at != SLOTS ? graphs[at].steps : NULL;
+    gmt_mutex_unlock(&mutex);
+    return steps;
+}
+
+struct gmt_steps *gmt_graph_set_steps(CUgraphExec handle, struct gmt_steps *steps)
+{
+    struct gmt_steps *before = steps;
+    gmt_mutex_lock(&mutex);
+    unsigned at = find(handle);
+    if (at != SLOTS) {
+        before = graphs[at].steps;
+        graphs[at].steps = steps;
+        with_steps += (steps != NULL) - (unsigned)(before != NULL);
+    }
+    gmt_mutex_unlock(&mutex);
+    return before;
+}
+
+void gmt_graph_add_flags(CUgraphExec handle, unsigned long long flags)
+{
+    gmt_mutex_lock(&mutex);
+    unsigned at = find(handle);
+    if (at != SLOTS) {
+        graphs[at].flags |= flags;
+    }
+    gmt_mutex_unlock(&mutex);
+}
+
+unsigned long long gmt_graph_flags(CUgraphExec handle)
+{
+    gmt_mutex_lock(&mutex);
+    unsigned at = find(handle);
+    unsigned long long flags = at != SLOTS ? graphs[at].flags : GMT_GRAPH_NO_STEPS;
+    gmt_mutex_unlock(&mutex);
+    return flags;
 }
 
 bool gmt_graph_forget(CUgraphExec exec)
@@ -107,7 +160,9 @@ void gmt_graph_reset(void)
     gmt_mutex_renew(&mutex);
     for (unsigned i = 0; i < SLOTS; i++) {
         graphs[i].handle = NULL;
+        graphs[i].steps = NULL;
     }
+    with_steps = 0;
     used = 0;
     last_id = 0;
     updates = 0;

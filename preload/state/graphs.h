@@ -9,11 +9,24 @@
 
 #include "libtrace/record/layout.h"
 
+struct gmt_steps;
+
 /* Give the handle a new id (graph->id, graph->made): of an update, where it has been made executable before. */
 void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph);
 
 /* Its id; 0: it is not known. */
 uint32_t gmt_graph_id(CUgraphExec handle);
+
+/* What a launch of it does (graph/steps.h), which is kept here. NULL: nothing is. `set` returns what was there, which is the
+ * caller's; what cannot be kept is returned, too. */
+struct gmt_steps *gmt_graph_steps(CUgraphExec handle);
+struct gmt_steps *gmt_graph_set_steps(CUgraphExec handle, struct gmt_steps *steps);
+
+/* Flags of CUgraphInstantiate_flags, and GMT_GRAPH_NO_STEPS: what it holds cannot be followed. They are added to those of before; a
+ * handle that is named anew has none. */
+#define GMT_GRAPH_NO_STEPS (1ull << 63)
+void gmt_graph_add_flags(CUgraphExec handle, unsigned long long flags);
+unsigned long long gmt_graph_flags(CUgraphExec handle);
 
 /* Forget it, before the call that destroys it: the handle may come back in another thread at once. False: it was
  * not known. */

@@ -22,7 +22,7 @@ struct tables {
     _Atomic uintptr_t library_kernels[LIBRARY_SLOTS];
 };
 static gmt_table_pointer tables;
-static unsigned kernel_count, class_count, library_count;
+static unsigned kernel_count, slots_used, class_count, library_count;
 static _Atomic uint32_t generation = 1;
 static struct gmt_mutex mutex = GMT_MUTEX(KERNELS);
 
@@ -202,26 +202,72 @@ static struct gmt_kernel_info *describe(CUfunction handle, uint32_t id)
     return info;
 }
 
+/* Where `handle` is, or belongs. */
+static unsigned kernel_slot(const struct tables *all, CUfunction handle)
+{
+    unsigned at = (unsigned)(mix(1, (uintptr_t)handle) % KERNEL_SLOTS);
+    while (all->kernels[at] != NULL && all->kernels[at]->handle != handle) {
+        at = (at + 1) % KERNEL_SLOTS;
+    }
+    return at;
+}
+
+static void put_kernel(struct tables *all, CUfunction handle, struct gmt_kernel_info *info)
+{
+    unsigned at = kernel_slot(all, handle);
+    slots_used += all->kernels[at] == NULL;
+    all->kernels[at] = info;
+}
+
+/* The same kernel by another handle. NULL: no memory. */
+static struct gmt_kernel_info *same_kernel(const struct gmt_kernel_info *info, CUfunction handle)
+{
+    struct gmt_kernel_info *same = malloc(sizeof(*same));
+    if (same != NULL) {
+        memcpy(same, info, sizeof(*same));
+        same->handle = handle;
+    }
+    return same;
+}
+
+/* A handle that is not known. A CUkernel and its CUfunction are one kernel: programs launch the one, and nodes of graphs
+ * may have the other. NULL: no memory. */
+static struct gmt_kernel_info *new_kernel(struct tables *all, CUfunction handle, uint32_t now)
+{
+    CUfunction function = function_of(handle);
+    struct gmt_kernel_info *info = all->kernels[kernel_slot(all, function)];
+    if (function != handle && info != NULL && info->generation == now) {
+        info = same_kernel(info, handle);
+    } else {
+        info = describe(handle, kernel_count + 1);
+        kernel_count += info != NULL;
+    }
+    if (info == NULL) {
+        return NULL;
+    }
+    info->generation = now;
+    put_kernel(all, handle, info);
+    struct gmt_kernel_info *by_function = all->kernels[kernel_slot(all, function)];
+    if (function != handle && (by_function == NULL || by_function->generation != now)) {
+        by_function = same_kernel(info, function);
+        if (by_function != NULL) {
+            put_kernel(all, function, by_function);
+        }
+    }
+    return info;
+}
+
 /* Caller holds `mutex`. NULL: the table is full, or there is no memory. */
 static struct gmt_kernel_info *kernel_in(struct tables *all, CUfunction handle)
 {
-    struct gmt_kernel_info *info = NULL;
-    unsigned at = (unsigned)(mix(1, (uintptr_t)handle) % KERNEL_SLOTS);
+    struct gmt_kernel_info *info = all->kernels[kernel_slot(all, handle)];
     uint32_t now = generation;
-    while ((info = all->kernels[at]) != NULL && info->handle != handle) {
-        at = (at + 1) % KERNEL_SLOTS;
-    }
     if (info != NULL && info->generation != now && is_still(info)) {
         info->generation = now;
     }
     /* An entry of another kernel is replaced, never freed: another thread may be reading it. */
-    if ((info == NULL || info->generation != now) && kernel_count < KERNEL_SLOTS / 2) {
-        info = describe(handle, kernel_count + 1);
-        if (info != NULL) {
-            info->generation = now;
-            kernel_count++;
-            all->kernels[at] = info;
-        }
+    if ((info == NULL || info->generation != now) && slots_used < KERNEL_SLOTS / 2) {
+        info = new_kernel(all, handle, now);
     }
     if (info != NULL && info->generation != now) {
         info = NULL; /* the table is full and the entry stale */
@@ -360,5 +406,5 @@ void gmt_kernel_reset(void)
     if (gmt_table(&tables) != NULL) {
         memset(gmt_table(&tables), 0, sizeof(struct tables));
     }
-    kernel_count = class_count = library_count = 0;
+    kernel_count = slots_used = class_count = library_count = 0;
 }

@@ -92,13 +92,20 @@ CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARA
     return CUDA_SUCCESS;
 }
 
-/* Without its parameters. */
+/* Its parameters come as one buffer, which lives as long as the graph. */
 CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     if (!is(hNode, nodeParams, SIM_NODE_CALL)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    const struct sim_call *call = node_of(hNode)->call;
+    struct sim_node *node = (struct sim_node *)hNode;
+    struct sim_call *call = node->call;
+    node->param_bytes = call->param_bytes;
+    node->extra[0] = CU_LAUNCH_PARAM_BUFFER_POINTER;
+    node->extra[1] = call->params;
+    node->extra[2] = CU_LAUNCH_PARAM_BUFFER_SIZE;
+    node->extra[3] = &node->param_bytes;
+    node->extra[4] = CU_LAUNCH_PARAM_END;
     *nodeParams = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)call->function,
                                             .gridDimX = call->grid[0],
                                             .gridDimY = call->grid[1],
@@ -106,7 +113,44 @@ CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_P
                                             .blockDimX = call->block[0],
                                             .blockDimY = call->block[1],
                                             .blockDimZ = call->block[2],
-                                            .sharedMemBytes = call->dynamic_bytes};
+                                            .sharedMemBytes = call->dynamic_bytes,
+                                            .extra = node->extra};
+    return CUDA_SUCCESS;
+}
+
+/* Nodes are executed in the order in which they were added: each depends on the one before. */
+CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
+                                CUgraphEdgeData *edgeData, size_t *numEdges)
+{
+    if (numEdges == NULL || !sim_object_is(hGraph, SIM_GRAPH) || (from == NULL) != (to == NULL)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    struct sim_graph *graph = (struct sim_graph *)hGraph;
+    size_t count = graph->count > 1 ? graph->count - 1 : 0;
+    size_t room = from != NULL ? *numEdges : 0;
+    for (size_t i = 0; i < count && i < room; i++) {
+        from[i] = (CUgraphNode)&graph->nodes[i];
+        to[i] = (CUgraphNode)&graph->nodes[i + 1];
+        if (edgeData != NULL) {
+            const struct sim_node *node = &graph->nodes[i];
+            bool early = node->kind == SIM_NODE_CALL && node->call->completion != NULL;
+            edgeData[i] = (CUgraphEdgeData){
+                .from_port = early ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER : 0};
+        }
+    }
+    *numEdges = from == NULL || count < room ? count : room;
+    return CUDA_SUCCESS;
+}
+
+/* A node of this device has none but those of its shape. */
+CUresult sim_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                           CUkernelNodeAttrValue *value_out)
+{
+    (void)attr;
+    if (!is(hNode, value_out, SIM_NODE_CALL)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *value_out = (CUkernelNodeAttrValue){0};
     return CUDA_SUCCESS;
 }
 

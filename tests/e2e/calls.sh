@@ -3,13 +3,13 @@
 # Calls in a trace, and calls that the software device was asked for (SIMGPU_COUNTS): to be compared by
 # the end-to-end tests and by scripts/demo. GMT_BUILD and GMT_SOURCE are set.
 
-# `api count` of all calls in the trace, sorted. A batch copy is one call, and one call may free several.
+# `api count` of all calls of the program in the trace, sorted. Operations of graphs that gmtrace made one by one are none. A batch copy is one call, and one call may free several.
 trace_calls() {
     sqlite3 -batch -noheader "file:$1?mode=ro" "
         SELECT a.name || ' ' || count(*) FROM (
-            SELECT api_id FROM transfer WHERE batch IS NULL OR batch = 0
-            UNION ALL SELECT api_id FROM memset
-            UNION ALL SELECT api_id FROM launch
+            SELECT api_id FROM transfer WHERE (batch IS NULL OR batch = 0) AND capturing <> 3
+            UNION ALL SELECT api_id FROM memset WHERE capturing <> 3
+            UNION ALL SELECT api_id FROM launch WHERE capturing <> 3
             UNION ALL SELECT api_id FROM sync
             UNION ALL SELECT api_id FROM api_call
             UNION ALL SELECT api_id FROM allocation

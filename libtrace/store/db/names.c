@@ -179,6 +179,7 @@ const char *gmt_name_own_work(unsigned work)
         [GMT_OWN_WAIT] = "wait",
         [GMT_OWN_EXIT] = "exit",
         [GMT_OWN_REPEAT] = "repeat",
+        [GMT_OWN_GRAPH] = "graph",
     };
     return GMT_LOOK_UP(names, work, "setup");
 }

@@ -81,7 +81,8 @@ CREATE TABLE api (                       -- driver entry points that were interc
 );
 
 -- Common columns of every call: api_id, thread_id, context_id, stream_id, begin_ns, end_ns (host),
--- result (CUresult, 0 = success), caller (return address), stack_id, capturing (0/1).
+-- result (CUresult, 0 = success), caller (return address), stack_id, capturing: 1 the call was recorded into a graph; 3 gmtrace made it for an
+-- operation of a graph, at a launch of the graph by steps (option graph-steps); else 0.
 
 CREATE TABLE transfer (
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
@@ -399,7 +400,7 @@ CREATE TABLE device_gap (                -- times without device times: another 
 CREATE TABLE own_time (                  -- gmtrace was at work; hashing: fingerprint.hash_ns
     id        INTEGER PRIMARY KEY,
     work      TEXT NOT NULL CHECK (work IN ('setup','session','launch','instructions','code','handover',
-              'wait','exit','repeat')),
+              'wait','exit','repeat','graph')),
     thread_id INTEGER,                   -- that did it; NULL: not known
     begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL,
     beside    INTEGER NOT NULL,          -- 1: by a thread of gmtrace's, none of the program's waited

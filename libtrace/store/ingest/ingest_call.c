@@ -49,8 +49,9 @@ static void put_call(struct gmt_binder *row, const struct timed_call *timed)
     gmt_put_integer(row, call->result);
     gmt_put_bits_or_null(row, call->caller);
     gmt_put_id_or_null(row, call->stack);
-    gmt_put_unsigned(row, (call->flags & GMT_CALL_OUTSIDE) != 0
-                              ? GMT_CAPTURING_OUTSIDE
+    gmt_put_unsigned(row, (call->flags & GMT_CALL_OUTSIDE) != 0 ? GMT_CAPTURING_OUTSIDE
+                          : (call->flags & GMT_CALL_STEP) != 0
+                              ? GMT_CAPTURING_STEP
                               : (call->flags & GMT_CALL_CAPTURING) != 0);
     row->failed = call->result != 0;
 }

@@ -24,6 +24,8 @@ int gmt_join_run(sqlite3 *db);
 
 /* What `capturing` is of calls outside of the scope until this takes them and their device work away. */
 #define GMT_CAPTURING_OUTSIDE 2
+/* ... and of calls that gmtrace made for operations of a graph (GMT_CALL_STEP). */
+#define GMT_CAPTURING_STEP 3
 int gmt_join_forget_outside(sqlite3 *db);
 
 #endif
