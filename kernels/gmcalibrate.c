@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "kernels/bench/bench.h"
-#include "kernels/fit/host.h"
 #include "kernels/fit/model.h"
+#include "kernels/fit/model_files.h"
 #include "kernels/measure/calibration.h"
 #include "kernels/measure/device.h"
-#include "kernels/measure/passes.h"
 #include "kernels/measure/processes.h"
 #include "kernels/measure/progress_bar.h"
-#include "kernels/offline.h"
-#include "kernels/once.h"
+#include "kernels/measure/run_passes.h"
+#include "kernels/model_commands.h"
+#include "kernels/untimed.h"
 #include "kernels/variants/variants.h"
 #include "libtrace/base/printable.h"
 
@@ -57,7 +57,7 @@ struct options {
     const char *output;
     const char *raw;
     const char *family;
-    struct gmt_once variants; /* for --once */
+    struct gmt_untimed variants; /* for --once */
     unsigned processes;
     const char *process; /* this is one of them */
     const char *check;
@@ -294,7 +294,7 @@ static bool answered_by_cache(const struct options *options, const struct output
     if (!options->show && (!outputs->is_cache || options->force || !current)) {
         return false;
     }
-    *status = gmt_offline_show(outputs->model);
+    *status = gmt_model_show(outputs->model);
     if (!options->show) {
         fprintf(stderr, "gmcalibrate: nothing was measured: this model is up to date (--force "
                         "measures again)\n");
@@ -315,7 +315,7 @@ static int run_device(const struct options *options)
     int status = EXIT_FAILED;
     int rc;
 
-    if (options->once && gmt_once_check(&bench, &options->variants) != 0) {
+    if (options->once && gmt_untimed_check(&bench, &options->variants) != 0) {
         return gmt_fail(EXIT_USAGE, bench.error, "no such variant (see --list)");
     }
     rc = gmt_device_find(options->device, &bench.device, line, sizeof(line));
@@ -339,7 +339,7 @@ static int run_device(const struct options *options)
         goto out;
     }
     if (options->once) {
-        rc = gmt_once_run(&bench, &options->variants);
+        rc = gmt_untimed_run(&bench, &options->variants);
         status = rc != 0 ? gmt_fail(EXIT_FAILED, bench.error, NULL) : 0;
         goto out;
     }
@@ -400,13 +400,13 @@ int main(int argc, char **argv)
         return 0;
     }
     if (options.check != NULL) {
-        return gmt_offline_check(options.check, options.model);
+        return gmt_model_check(options.check, options.model);
     }
     if (options.fit != NULL) {
-        return gmt_offline_fit(options.fit, options.output);
+        return gmt_model_fit(options.fit, options.output);
     }
     if (options.show && options.model != NULL) {
-        return gmt_offline_show(options.model);
+        return gmt_model_show(options.model);
     }
     return run_device(&options);
 }

@@ -56,7 +56,7 @@ static void check_software_device(void)
     }
 }
 
-/* Traces go to the working folder unless told otherwise: can a spool live there? */
+/* Traces go to the working folder by default: can a spool live there? */
 static void check_folder(void)
 {
     enum { SPOOL_MIB = 1024 }; /* what a spool may take, unless --spool-limit says otherwise */

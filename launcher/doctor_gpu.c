@@ -29,7 +29,7 @@ struct driver {
     CUresult (*uuid)(CUuuid *, CUdevice);
 };
 
-/* The model that the recorder would put into a trace: "this board", "same name", or "". */
+/* The device_model.match of the model that the recorder would put into a trace; "": none. */
 static void find_model(const char *uuid, const char *name, char match[static 32])
 {
     static const char schema[] = "CREATE TABLE device (uuid, name, driver_version);"
@@ -143,7 +143,7 @@ static void check_driver(void)
     }
 }
 
-/* NVML tells whether boards are cut into instances; its header is no part of every toolkit. */
+/* NVML says whether GPUs are partitioned into MIG instances; its header is no part of every toolkit. */
 static void check_mig(void)
 {
     int (*init)(void), (*shut_down)(void), (*count)(unsigned *), (*handle)(unsigned, void **);
@@ -160,13 +160,13 @@ static void check_mig(void)
                        "cannot tell (no NVML); a device that is an instance says so by its name");
         return;
     }
-    unsigned boards = 0, cut = 0;
-    (void)count(&boards);
-    for (unsigned i = 0; i < boards; i++) {
-        void *board = NULL;
+    unsigned devices = 0, cut = 0;
+    (void)count(&devices);
+    for (unsigned i = 0; i < devices; i++) {
+        void *device = NULL;
         unsigned current = 0, pending = 0;
-        /* Boards that cannot be cut answer "not supported". */
-        cut += handle(i, &board) == 0 && mode(board, &current, &pending) == 0 && current != 0;
+        /* GPUs without MIG answer "not supported". */
+        cut += handle(i, &device) == 0 && mode(device, &current, &pending) == 0 && current != 0;
     }
     (void)shut_down();
     if (cut == 0) {
@@ -176,7 +176,7 @@ static void check_mig(void)
                        "record on a whole device (nvidia-smi -i N -mig 0) where counters matter",
                        "on for %u of %u devices: an instance's counters may be refused, and its "
                        "calibration holds for that instance only",
-                       cut, boards);
+                       cut, devices);
     }
 }
 

@@ -97,7 +97,7 @@ static int prepare_environment(const char *program, const struct gmt_launcher_ru
         return error;
     }
     gmt_launcher_name_python(traits.path);
-    /* NVTX looks nowhere else for who is to be told of ranges; another tool's place is not taken. */
+    /* NVTX loads its tool from this variable only; another tool's value is kept. */
     return preload_libraries(library, device, traits.asan) != 0 ||
                    setenv(GMT_RUN_VARIABLE, run->value, 1) != 0 ||
                    setenv("NVTX_INJECTION64_PATH", library, 0) != 0 ||

@@ -75,7 +75,7 @@ void gmt_launcher_out_of_memory(struct sqlite3 *db);
 /* Five lines on what a trace holds. */
 void gmt_launcher_summary(struct sqlite3 *db);
 
-/* Of one run that are told of. */
+/* Of one run, at most so many are listed. */
 enum { GMT_MOST_TRACES = 256 };
 /* The traces of a run, whose paths the caller frees. Returns how many. */
 size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *run,

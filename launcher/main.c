@@ -15,7 +15,7 @@
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmtrace " GMT_VERSION;
 
-enum key {
+enum option_key {
     KEY_FIRST = 0x100,
 #define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) KEY_##field,
 #include "libtrace/record/options.def"

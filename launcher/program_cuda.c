@@ -20,7 +20,7 @@ struct fatbin {
     uint16_t version, header_bytes;
     uint64_t bytes; /* of the entries */
 };
-struct entry {
+struct image_entry {
     uint16_t kind, version;
     uint32_t header_bytes;
     uint64_t bytes; /* padded, behind the header */
@@ -32,7 +32,7 @@ struct entry {
 /* The lowest target that there is PTX for, 0: none; `lowest` is what was found before. */
 static unsigned entries_target(const char *at, size_t bytes, unsigned lowest)
 {
-    struct entry entry;
+    struct image_entry entry;
     while (bytes >= sizeof(entry)) {
         memcpy(&entry, at, sizeof(entry));
         if (entry.kind == KIND_PTX && (lowest == 0 || entry.target < lowest)) {

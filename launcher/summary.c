@@ -112,7 +112,7 @@ static void print_launches(sqlite3 *db)
     gmt_say(stderr, "gmtrace: %s of %s, %" PRId64 " measured\n", n.text, kinds.text, measured);
 }
 
-/* Calls that no hook covers are told by gmanalyze: nothing of them was lost on the way. */
+/* Calls without a hook are reported by gmanalyze: nothing of them was lost on the way. */
 static void print_losses(sqlite3 *db)
 {
     int64_t lost = number(

@@ -77,7 +77,7 @@ static json_t *logical(const struct gmt_where *w)
     return json_pack("[{so, ss}]", "fullyQualifiedName", gmt_json_text(name), "kind", kind);
 }
 
-struct place {
+struct sarif_line {
     const char *file; /* NULL: none */
     int64_t line;
 };
@@ -89,22 +89,23 @@ static bool in_repository(const struct gmt_writer_options *options, const char *
 
 /* The line that causes the most, where lines are known; else where the call or launch stands, or the nearest
  * caller in a file of the repository (that of the compiler's launch stub is none). */
-static struct place place_of(const struct gmt_writer_options *options, const struct gmt_finding *f)
+static struct sarif_line place_of(const struct gmt_writer_options *options,
+                                  const struct gmt_finding *f)
 {
     const struct gmt_where *w = &f->where;
 
     if (f->line_count > 0 && f->lines[0].file != NULL) {
-        return (struct place){f->lines[0].file, f->lines[0].line};
+        return (struct sarif_line){f->lines[0].file, f->lines[0].line};
     }
     if (w->file != NULL) {
-        return (struct place){w->file, w->line};
+        return (struct sarif_line){w->file, w->line};
     }
     for (size_t i = 0; i < w->stack_depth; i++) {
         if (in_repository(options, w->stack[i].file)) {
-            return (struct place){w->stack[i].file, w->stack[i].line};
+            return (struct sarif_line){w->stack[i].file, w->stack[i].line};
         }
     }
-    return (struct place){0};
+    return (struct sarif_line){0};
 }
 
 /*
@@ -117,7 +118,7 @@ static json_t *fallback(const struct gmt_report *r, const struct gmt_writer_opti
     const char *program = slash != NULL ? slash + 1 : r->exe;
 
     for (size_t i = 0; i < r->finding_count; i++) {
-        struct place place = place_of(options, &r->findings[i]);
+        struct sarif_line place = place_of(options, &r->findings[i]);
 
         if (in_repository(options, place.file)) {
             return physical(options, place.file, 1);
@@ -133,7 +134,7 @@ static json_t *fallback(const struct gmt_report *r, const struct gmt_writer_opti
 static json_t *location(const struct gmt_report *r, const struct gmt_writer_options *options,
                         const struct gmt_finding *f)
 {
-    struct place place = place_of(options, f);
+    struct sarif_line place = place_of(options, f);
 
     return json_pack("{so, so}", "logicalLocations", logical(&f->where), "physicalLocation",
                      place.file != NULL ? physical(options, place.file, place.line)

@@ -11,29 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sim_site_kind {
-    SIM_SITE_OTHER = 0, /* arithmetic, control */
-    SIM_SITE_GLOBAL_LOAD,
-    SIM_SITE_GLOBAL_STORE,
-    SIM_SITE_GLOBAL_ATOMIC, /* atom and red */
-    SIM_SITE_LOCAL_LOAD,
-    SIM_SITE_LOCAL_STORE,
-    SIM_SITE_SHARED_LOAD,
-    SIM_SITE_SHARED_STORE,
-    SIM_SITE_SHARED_ATOMIC,
-    SIM_SITE_CONST_LOAD, /* ld.const; kernel parameters are not counted */
-    SIM_SITE_ASYNC_COPY, /* cp.async: global side in sectors, shared side in wavefronts */
-    SIM_SITE_BARRIER,
-    SIM_SITE_BRANCH,
-    SIM_SITE_GENERIC, /* generic load, store or atomic: see the note at sim_site_counts */
-    SIM_SITE_KINDS
+enum sim_inst_kind {
+    SIM_INST_OTHER = 0, /* arithmetic, control */
+    SIM_INST_GLOBAL_LOAD,
+    SIM_INST_GLOBAL_STORE,
+    SIM_INST_GLOBAL_ATOMIC, /* atom and red */
+    SIM_INST_LOCAL_LOAD,
+    SIM_INST_LOCAL_STORE,
+    SIM_INST_SHARED_LOAD,
+    SIM_INST_SHARED_STORE,
+    SIM_INST_SHARED_ATOMIC,
+    SIM_INST_CONST_LOAD, /* ld.const; kernel parameters are not counted */
+    SIM_INST_ASYNC_COPY, /* cp.async: global side in sectors, shared side in wavefronts */
+    SIM_INST_BARRIER,
+    SIM_INST_BRANCH,
+    SIM_INST_GENERIC, /* generic load, store or atomic: see the note at sim_inst_counts */
+    SIM_INST_KINDS
 };
 
 /*
  * One instruction of a function. A generic access is counted as what its lanes turned out to touch:
- * `kind` becomes that of the space (and SIM_SITE_GENERIC stays where one instruction touched several).
+ * `kind` becomes that of the space (and SIM_INST_GENERIC stays where one instruction touched several).
  */
-struct sim_site_counts {
+struct sim_inst_counts {
     uint64_t executed; /* times a warp issued it, also with no lane active by predicate */
     uint64_t lanes;    /* active lanes, summed */
     uint64_t requests; /* of memory instructions: executed with at least one active lane */
@@ -47,7 +47,7 @@ struct sim_site_counts {
     uint64_t addresses;    /* constant loads: distinct addresses; barriers: lanes idle at it;
                                branches: times it split the warp */
     uint32_t max_degree;   /* shared: most distinct words in one bank in one pass group (n-way) */
-    uint8_t kind;          /* enum sim_site_kind */
+    uint8_t kind;          /* enum sim_inst_kind */
     uint8_t touched_kinds; /* reserved for exec: bit set of spaces a generic access touched */
     uint16_t reserved;
 };
@@ -62,7 +62,7 @@ struct sim_source_level {
 };
 
 /* What an instruction is; one per site, fixed when the module is loaded. */
-struct sim_site_info {
+struct sim_inst_info {
     const char *function; /* mangled */
     const char *opcode;   /* "ld.global.v4.u32": opcode with modifiers */
     const char *file;     /* source file as ptx_place_of() tells, NULL = unknown */
@@ -73,7 +73,7 @@ struct sim_site_info {
     uint32_t level_count;
     uint32_t ptx_line;
     uint32_t width; /* bytes per lane of memory instructions, else 0 */
-    uint8_t kind;   /* enum sim_site_kind as written */
+    uint8_t kind;   /* enum sim_inst_kind as written */
 };
 
 /* An allocation the launch touched: distinct 32-byte sectors (first-touch bitmaps). */
@@ -96,7 +96,7 @@ struct sim_race {
 };
 
 struct sim_counts {
-    struct sim_site_counts *sites; /* order of sim_kernel_sites() */
+    struct sim_inst_counts *sites; /* order of sim_kernel_insts() */
     size_t site_count;
     struct sim_footprint *footprints;
     size_t footprint_count;

@@ -39,7 +39,7 @@ struct simgpu_interface {
     const struct sim_counts *(*last_launch)(void);
 
     /* The sites of that launch, in the order of sim_counts.sites; belongs to the module. */
-    const struct sim_site_info *(*last_sites)(size_t *count);
+    const struct sim_inst_info *(*last_sites)(size_t *count);
 
     /* Report all calls from now on, to one watcher (NULL: to nobody): for a stand-in of CUPTI. */
     void (*watch)(simgpu_watcher *watcher);

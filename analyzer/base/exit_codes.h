@@ -3,7 +3,7 @@
 #ifndef GMT_ANALYZER_BASE_EXIT_CODES_H
 #define GMT_ANALYZER_BASE_EXIT_CODES_H
 
-enum gmt_exit {
+enum gmt_exit_code {
     GMT_EXIT_OK = 0,
     GMT_EXIT_GATE = 1,
     GMT_EXIT_USAGE = 2,

@@ -78,7 +78,7 @@ double gmt_intervals_overlap(const struct gmt_interval *intervals, size_t n,
 }
 
 /* Saving per ns of claimed time, and how far the sweep over the claims has come. */
-struct share {
+struct finding_share {
     const struct gmt_finding *finding;
     double low, best, high;
     double stretch;       /* time of all launches / of those that have a device time; else 1 */
@@ -89,8 +89,8 @@ struct share {
 /* Findings of one kernel side by side, and of these the fixes for one thing. */
 static int compare_shares(const void *a, const void *b)
 {
-    const struct gmt_finding *x = ((const struct share *)a)->finding;
-    const struct gmt_finding *y = ((const struct share *)b)->finding;
+    const struct gmt_finding *x = ((const struct finding_share *)a)->finding;
+    const struct gmt_finding *y = ((const struct finding_share *)b)->finding;
     const char *p = x->where.kernel, *q = y->where.kernel;
     int order = p != NULL && q != NULL ? strcmp(p, q) : (p != NULL) - (q != NULL);
 
@@ -121,7 +121,7 @@ static double stretch_of(const struct gmt_finding *finding, double claimed_ns)
 }
 
 /* Neighbours after sorting: of one kernel, and of these the fixes for one thing. */
-static void number_groups(struct share *shares, size_t n)
+static void number_groups(struct finding_share *shares, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         bool kernel = !same_kernel(shares[i].finding, shares[i - 1].finding);
@@ -133,16 +133,16 @@ static void number_groups(struct share *shares, size_t n)
 }
 
 /* What is saved of each ns while these are open, one kernel's fixes after the other's. */
-static void add_segment(const struct share *shares, const size_t *open, size_t n, double length_ns,
-                        struct gmt_saving *sum)
+static void add_segment(const struct finding_share *shares, const size_t *open, size_t n,
+                        double length_ns, struct gmt_saving *sum)
 {
     double low = 0, best = 0, high = 0;    /* of all                                     */
     double left = 1, added = 0;            /* of the kernel, by the things before        */
     double thing_best = 0, thing_high = 0; /* of what is touched                         */
 
     for (size_t i = 0; i < n; i++) {
-        const struct share *share = &shares[open[i]];
-        const struct share *before = i > 0 ? &shares[open[i - 1]] : NULL;
+        const struct finding_share *share = &shares[open[i]];
+        const struct finding_share *before = i > 0 ? &shares[open[i - 1]] : NULL;
 
         if (before == NULL || share->thing != before->thing) {
             left *= 1 - thing_best;
@@ -165,7 +165,7 @@ static void add_segment(const struct share *shares, const size_t *open, size_t n
 }
 
 /* When the share's next claim begins or ends. */
-static int64_t next_edge(const struct share *share)
+static int64_t next_edge(const struct finding_share *share)
 {
     const struct gmt_interval *claim = &share->finding->claims[share->edge / 2];
 
@@ -173,7 +173,7 @@ static int64_t next_edge(const struct share *share)
 }
 
 /* The share with the earliest edge is first: put the one at `at` where it belongs below. */
-static void sift(const struct share *shares, size_t *heap, size_t n, size_t at)
+static void sift(const struct finding_share *shares, size_t *heap, size_t n, size_t at)
 {
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
         if (child + 1 < n &&
@@ -208,7 +208,7 @@ static size_t toggle(size_t *open, size_t n, size_t share)
 }
 
 /* Over all claims at once, each finding's being in order and apart. */
-static void sweep(struct share *shares, size_t *heap, size_t n, size_t *open,
+static void sweep(struct finding_share *shares, size_t *heap, size_t n, size_t *open,
                   struct gmt_saving *combined)
 {
     size_t open_count = 0;
@@ -218,7 +218,7 @@ static void sweep(struct share *shares, size_t *heap, size_t n, size_t *open,
         sift(shares, heap, n, i);
     }
     while (n > 0) {
-        struct share *share = &shares[heap[0]];
+        struct finding_share *share = &shares[heap[0]];
         int64_t at = next_edge(share);
 
         if (open_count > 0 && at > last) {
@@ -236,7 +236,7 @@ static void sweep(struct share *shares, size_t *heap, size_t n, size_t *open,
 int gmt_findings_combine(const struct gmt_finding *findings, size_t n, double wall_ns,
                          struct gmt_saving *combined)
 {
-    struct share *shares = calloc(n + 1, sizeof(*shares));
+    struct finding_share *shares = calloc(n + 1, sizeof(*shares));
     size_t *heap = calloc(n + 1, sizeof(*heap));
     size_t *open = calloc(n + 1, sizeof(*open));
     size_t claiming = 0;

@@ -24,7 +24,7 @@
 
 /* ---- copies ---- */
 
-/* Fewer copies than this are no habit; one more line of code would not pay. */
+/* Minimum number of copies to report: fixing fewer is not worth a line of code. */
 #define GMT_RUN_MIN_COPIES 8
 /* A copy is small while that share of its time, by the model, is not spent on its bytes. */
 #define GMT_SMALL_LATENCY_SHARE 0.8
@@ -60,7 +60,7 @@
 /* Checking a flag every so many steps leaves a tenth of the waiting, and wastes few steps. */
 #define GMT_READBACK_STEPS 10.0
 /*
- * Below this share of the time that a read-back waits for, the device hardly stands still: a loop that
+ * Below this share of the time that a read-back waits for, the device is hardly idle: a loop that
  * checks every 32nd step was at 1.2 % (H200), half of it by the tracer's own cost of a wait.
  */
 #define GMT_READBACK_MIN_IDLE 0.02
@@ -77,12 +77,12 @@
 #define GMT_OVERLAP_DONE 0.5
 /* A chunk spends at most this share of its time before its first byte. */
 #define GMT_CHUNK_LATENCY_SHARE 0.2
-/* A stream that stands still for longer between a copy and a kernel waits for something else. */
-#define GMT_HANDOVER_MOST_NS 2e4
+/* A stream that is idle for longer between a copy and a kernel waits for something else. */
+#define GMT_ENGINE_GAP_MOST_NS 2e4
 
 /* Ranges of one allocation whose content is followed at a time: more are the pieces of a pool. */
-#define GMT_CONTENT_PLACES 256
-/* Streams whose waits are told apart; work of others counts as under way until all is waited for. */
+#define GMT_CONTENT_RANGES 256
+/* Streams whose waits are tracked separately; work of others counts as running until all is waited for. */
 #define GMT_CONTENT_STREAMS 1024
 /* No allocation is larger: 1 PiB. */
 #define GMT_CONTENT_MOST_BYTES (INT64_C(1) << 50)

@@ -10,8 +10,8 @@
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/options.h"
 #include "analyzer/commands/rule_list.h"
-#include "analyzer/commands/session.h"
 #include "analyzer/commands/several_output.h"
+#include "analyzer/commands/trace_session.h"
 #include "analyzer/compare/budget.h"
 #include "analyzer/compare/compare.h"
 #include "analyzer/compare/gates.h"
@@ -36,17 +36,17 @@ struct gmt_given {
     size_t run_count;
 };
 
-static int read_baseline(const struct gmt_options *options, struct gmt_given *given)
+static int read_baseline(const struct gmt_analyze_options *options, struct gmt_given *given)
 {
     for (size_t i = 0; i < options->baseline_count; i++) {
-        struct gmt_session session;
-        int status = gmt_session_open(&session, options, options->baselines[i]);
+        struct gmt_trace_session session;
+        int status = gmt_trace_session_open(&session, options, options->baselines[i]);
 
         if (status == GMT_EXIT_OK) {
             gmt_summary_fill(&given->runs[i], &session.report, &given->arena);
             gmt_noise_fill(&given->runs[i]);
         }
-        gmt_session_close(&session);
+        gmt_trace_session_close(&session);
         if (status != GMT_EXIT_OK) {
             return status;
         }
@@ -64,7 +64,7 @@ static int read_baseline(const struct gmt_options *options, struct gmt_given *gi
     return GMT_EXIT_OK;
 }
 
-static int read_given(const struct gmt_options *options, struct gmt_given *given)
+static int read_given(const struct gmt_analyze_options *options, struct gmt_given *given)
 {
     char message[512] = "";
 
@@ -76,7 +76,7 @@ static int read_given(const struct gmt_options *options, struct gmt_given *given
     return read_baseline(options, given);
 }
 
-static bool wants_page(const struct gmt_options *options)
+static bool wants_page(const struct gmt_analyze_options *options)
 {
     bool wanted = options->writer->wants_page;
 
@@ -86,7 +86,7 @@ static bool wants_page(const struct gmt_options *options)
     return wanted;
 }
 
-static int write_outputs(const struct gmt_options *options, const struct gmt_report *report)
+static int write_outputs(const struct gmt_analyze_options *options, const struct gmt_report *report)
 {
     char *found = options->source_root == NULL ? gmt_source_root_find() : NULL;
     const char *root = found != NULL ? found : options->source_root;
@@ -121,7 +121,8 @@ static int write_outputs(const struct gmt_options *options, const struct gmt_rep
     return result != 0 ? result : rc;
 }
 
-static bool severity_gate_failed(const struct gmt_options *options, const struct gmt_report *report)
+static bool severity_gate_failed(const struct gmt_analyze_options *options,
+                                 const struct gmt_report *report)
 {
     static const enum gmt_severity limits[] = {[GMT_FAIL_HIGH] = GMT_SEVERITY_HIGH,
                                                [GMT_FAIL_MEDIUM] = GMT_SEVERITY_MEDIUM,
@@ -135,8 +136,8 @@ static bool severity_gate_failed(const struct gmt_options *options, const struct
     return false;
 }
 
-/* Every gate that was asked for; what did not hold is told on standard error. */
-static int check_gates(const struct gmt_options *options, const struct gmt_given *given,
+/* Evaluates the requested gates; those that do not hold are printed on standard error. */
+static int check_gates(const struct gmt_analyze_options *options, const struct gmt_given *given,
                        const struct gmt_report *report, const char *path)
 {
     struct gmt_gates gates = {.arena = report->arena};
@@ -176,12 +177,12 @@ static void keep(struct gmt_together *together, const struct gmt_report *report)
 }
 
 /* together: where to leave it for a report over all; NULL: it has one of its own. */
-static int analyze_trace(const struct gmt_options *options, const struct gmt_given *given,
+static int analyze_trace(const struct gmt_analyze_options *options, const struct gmt_given *given,
                          const char *path, struct gmt_together *together)
 {
-    struct gmt_session session;
+    struct gmt_trace_session session;
     struct gmt_payload page = {0};
-    int status = gmt_session_open(&session, options, path), rc = 0;
+    int status = gmt_trace_session_open(&session, options, path), rc = 0;
 
     if (status != GMT_EXIT_OK) {
         goto out;
@@ -202,7 +203,7 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
     } else {
         rc = write_outputs(options, &session.report);
     }
-    /* Told last: what a log ends with is what its reader looks at. */
+    /* Printed last: readers look at the end of a log. */
     status = check_gates(options, given, &session.report, path);
     if (status == GMT_EXIT_OK && options->strict && session.report.incomplete) {
         status = GMT_EXIT_INCOMPLETE;
@@ -212,7 +213,7 @@ static int analyze_trace(const struct gmt_options *options, const struct gmt_giv
     }
 out:
     gmt_payload_free(&page);
-    gmt_session_close(&session);
+    gmt_trace_session_close(&session);
     return status;
 }
 
@@ -227,7 +228,7 @@ static int worse(int a, int b)
     return rank[a] >= rank[b] ? a : b;
 }
 
-static int write_together(const struct gmt_options *options, struct gmt_together *together)
+static int write_together(const struct gmt_analyze_options *options, struct gmt_together *together)
 {
     struct gmt_ranks ranks;
     struct gmt_several several = {.ranks = &ranks, .reproduce = options->reproduce};
@@ -236,7 +237,7 @@ static int write_together(const struct gmt_options *options, struct gmt_together
     return gmt_several_output(options, &several) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
-static int analyze_traces(const struct gmt_options *options)
+static int analyze_traces(const struct gmt_analyze_options *options)
 {
     struct gmt_given given = {0};
     struct gmt_together several = {0}, *together = options->trace_count > 1 ? &several : NULL;
@@ -255,7 +256,7 @@ static int analyze_traces(const struct gmt_options *options)
 
 int gmt_command_analyze(int argc, char **argv)
 {
-    struct gmt_options options;
+    struct gmt_analyze_options options;
     int status;
 
     gmt_options_parse(&options, GMT_COMMAND_ANALYZE, argc, argv);

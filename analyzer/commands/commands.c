@@ -26,13 +26,13 @@ const struct gmt_command_words gmt_command_words[GMT_COMMANDS] = {
 /* " (standard)" where a row has one. */
 #define GMT_STANDARD(standard) (sizeof(standard) > 1 ? " (" standard ")" : "")
 
-struct option_row {
+struct command_option {
     unsigned commands;
     int key;
     const char *flag, *metavar, *help, *standard;
 };
 
-static const struct option_row rows[] = {
+static const struct command_option rows[] = {
 #define GMT_OPTION(field, flag, letter, commands, metavar, standard, help) \
     {commands, (letter) != 0 ? (letter) : GMT_KEY_##field, \
      flag,     metavar, \
@@ -124,7 +124,7 @@ static int index_of(const char *words, const char *word)
 
 int gmt_command_choice(struct argp_state *state, int key, const char *word)
 {
-    const struct option_row *row = rows;
+    const struct command_option *row = rows;
 
     while (row->key != key) {
         row++;

@@ -3,26 +3,26 @@
 #include <stdio.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/commands/session.h"
 #include "analyzer/commands/several_output.h"
+#include "analyzer/commands/trace_session.h"
 #include "analyzer/compare/compare.h"
 
 /* One after the other: two traces of a million events need not lie in memory at once. */
-static int summarize(struct gmt_summary *summary, const struct gmt_options *options,
+static int summarize(struct gmt_summary *summary, const struct gmt_analyze_options *options,
                      const char *path, struct gmt_arena *arena)
 {
-    struct gmt_session session;
-    int status = gmt_session_open(&session, options, path);
+    struct gmt_trace_session session;
+    int status = gmt_trace_session_open(&session, options, path);
 
     if (status == GMT_EXIT_OK) {
         gmt_summary_fill(summary, &session.report, arena);
         gmt_noise_fill(summary);
     }
-    gmt_session_close(&session);
+    gmt_trace_session_close(&session);
     return status;
 }
 
-static int compare(const struct gmt_options *options, struct gmt_arena *arena)
+static int compare(const struct gmt_analyze_options *options, struct gmt_arena *arena)
 {
     struct gmt_summary a, b;
     struct gmt_comparison comparison;
@@ -42,7 +42,7 @@ static int compare(const struct gmt_options *options, struct gmt_arena *arena)
 
 int gmt_command_diff(int argc, char **argv)
 {
-    struct gmt_options options;
+    struct gmt_analyze_options options;
     struct gmt_arena arena = {0};
 
     gmt_options_parse(&options, GMT_COMMAND_DIFF, argc, argv);

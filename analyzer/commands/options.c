@@ -36,7 +36,8 @@ static void add_rule(const char **list, size_t *count, const char *name, struct 
     add_name(list, count, name, state);
 }
 
-static void add_output(struct gmt_options *options, const char *path, struct argp_state *state)
+static void add_output(struct gmt_analyze_options *options, const char *path,
+                       struct argp_state *state)
 {
     /* SARIF goes by both endings. */
     static const char sarif[] = ".sarif.json";
@@ -57,7 +58,7 @@ static void add_output(struct gmt_options *options, const char *path, struct arg
     options->outputs[options->output_count++] = (struct gmt_output){path, writer};
 }
 
-static void set_writer(struct gmt_options *options, int key, const char *name,
+static void set_writer(struct gmt_analyze_options *options, int key, const char *name,
                        struct argp_state *state)
 {
     (void)gmt_command_choice(state, key, name);
@@ -67,7 +68,7 @@ static void set_writer(struct gmt_options *options, int key, const char *name,
 /* More than any report has. */
 #define TOP_MOST 1000000000u
 
-static void set_top(struct gmt_options *options, const char *text, struct argp_state *state)
+static void set_top(struct gmt_analyze_options *options, const char *text, struct argp_state *state)
 {
     char *end = NULL;
 
@@ -82,7 +83,8 @@ static void set_top(struct gmt_options *options, const char *text, struct argp_s
 }
 
 /* "5%" or "5" */
-static void set_regression(struct gmt_options *options, const char *text, struct argp_state *state)
+static void set_regression(struct gmt_analyze_options *options, const char *text,
+                           struct argp_state *state)
 {
     char *end = NULL;
     double percent = strtod(text, &end);
@@ -94,7 +96,8 @@ static void set_regression(struct gmt_options *options, const char *text, struct
     options->max_regression = percent / 100;
 }
 
-static void set_kernel(struct gmt_options *options, const char *pattern, struct argp_state *state)
+static void set_kernel(struct gmt_analyze_options *options, const char *pattern,
+                       struct argp_state *state)
 {
     char why[256];
     int rc;
@@ -110,7 +113,8 @@ static void set_kernel(struct gmt_options *options, const char *pattern, struct 
     options->kernel = &options->kernel_pattern;
 }
 
-static void set_explain(struct gmt_options *options, const char *name, struct argp_state *state)
+static void set_explain(struct gmt_analyze_options *options, const char *name,
+                        struct argp_state *state)
 {
     if (gmt_rule_find(name) == NULL) {
         wrong_rule(name, state);
@@ -119,7 +123,7 @@ static void set_explain(struct gmt_options *options, const char *name, struct ar
 }
 
 /* What no single option can tell. */
-static void check_line(const struct gmt_options *options, struct argp_state *state)
+static void check_line(const struct gmt_analyze_options *options, struct argp_state *state)
 {
     if (options->list_rules || options->explain != NULL) {
         return;
@@ -147,7 +151,7 @@ static void check_line(const struct gmt_options *options, struct argp_state *sta
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-    struct gmt_options *options = state->input;
+    struct gmt_analyze_options *options = state->input;
 
     switch (key) {
     case 'o': add_output(options, argument, state); return 0;
@@ -270,8 +274,8 @@ static char *quoted(const char *program, int argc, char **argv, enum gmt_redact 
     return fclose(out) == 0 ? text : NULL;
 }
 
-void gmt_options_parse(struct gmt_options *options, enum gmt_command_index command, int argc,
-                       char **argv)
+void gmt_options_parse(struct gmt_analyze_options *options, enum gmt_command_index command,
+                       int argc, char **argv)
 {
     static const char doc[] =
         "Exit status: 0; 1 a gate has failed: --fail-on, --budget, --baseline; 2 usage; 3 a trace "
@@ -280,7 +284,7 @@ void gmt_options_parse(struct gmt_options *options, enum gmt_command_index comma
         "else to standard error.\n\n"
         "gmanalyze help lists the other commands.";
 
-    *options = (struct gmt_options){
+    *options = (struct gmt_analyze_options){
         .writer = gmt_writer_find("text"), .top = 10, .command = command, .max_regression = 0.05};
     gmt_command_parse(command, parse_option, command == GMT_COMMAND_ANALYZE ? doc : NULL, argc,
                       argv, options);
@@ -288,7 +292,7 @@ void gmt_options_parse(struct gmt_options *options, enum gmt_command_index comma
                                 argv, options->redact);
 }
 
-void gmt_options_free(struct gmt_options *options)
+void gmt_options_free(struct gmt_analyze_options *options)
 {
     free(options->reproduce);
     if (options->kernel != NULL) {

@@ -24,7 +24,7 @@ struct gmt_output {
     const struct gmt_writer *writer;
 };
 
-struct gmt_options {
+struct gmt_analyze_options {
     enum gmt_command_index command; /* analyze or diff */
     const char *traces[GMT_OPTIONS_MAX_LIST];
     size_t trace_count;
@@ -52,8 +52,8 @@ struct gmt_options {
 };
 
 /* Ends the process with GMT_EXIT_USAGE on a wrong command line, with 0 after --help. */
-void gmt_options_parse(struct gmt_options *options, enum gmt_command_index command, int argc,
-                       char **argv);
-void gmt_options_free(struct gmt_options *options);
+void gmt_options_parse(struct gmt_analyze_options *options, enum gmt_command_index command,
+                       int argc, char **argv);
+void gmt_options_free(struct gmt_analyze_options *options);
 
 #endif

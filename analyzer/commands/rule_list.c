@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules, told to the user: --list-rules and --explain. */
+/* The rules, listed for the user: --list-rules and --explain. */
 #include "analyzer/commands/rule_list.h"
 
 #include <jansson.h>

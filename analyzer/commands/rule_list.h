@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules, told to the user: --list-rules and --explain. */
+/* The rules, listed for the user: --list-rules and --explain. */
 #ifndef GMT_ANALYZER_COMMANDS_RULE_LIST_H
 #define GMT_ANALYZER_COMMANDS_RULE_LIST_H
 

@@ -16,7 +16,7 @@ static void complain(const char *subject, int error)
     gmt_say(stderr, "gmanalyze: %s: %s\n", subject, gmt_command_reason(error));
 }
 
-int gmt_several_output(const struct gmt_options *options, const struct gmt_several *several)
+int gmt_several_output(const struct gmt_analyze_options *options, const struct gmt_several *several)
 {
     struct gmt_writer_options style = {.top = options->top,
                                        .color = gmt_writer_wants_color(STDOUT_FILENO)};

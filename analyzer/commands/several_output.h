@@ -6,7 +6,8 @@
 #include "analyzer/commands/options.h"
 #include "reports/several/several.h"
 
-/* 0 or negative errno, told on standard error. */
-int gmt_several_output(const struct gmt_options *options, const struct gmt_several *several);
+/* 0 or negative errno, reported on standard error. */
+int gmt_several_output(const struct gmt_analyze_options *options,
+                       const struct gmt_several *several);
 
 #endif

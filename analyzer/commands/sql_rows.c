@@ -51,7 +51,7 @@ int gmt_rows_tsv(sqlite3_stmt *statement, FILE *out)
     return finish(rc, out);
 }
 
-struct table {
+struct sql_table {
     size_t columns, rows;
     size_t *widths;
     bool *numbers;
@@ -65,7 +65,7 @@ static const char *cell_text(sqlite3_stmt *statement, size_t column)
     return text != NULL ? text : "–";
 }
 
-static void put_cell(FILE *out, const struct table *table, size_t column, const char *text)
+static void put_cell(FILE *out, const struct sql_table *table, size_t column, const char *text)
 {
     size_t length = gmt_clean_length(text);
     size_t blanks = table->widths[column] > length ? table->widths[column] - length : 0;
@@ -81,7 +81,7 @@ static void put_cell(FILE *out, const struct table *table, size_t column, const 
     }
 }
 
-static void widen(struct table *table, size_t column, const char *text)
+static void widen(struct sql_table *table, size_t column, const char *text)
 {
     size_t length = gmt_clean_length(text);
 
@@ -92,7 +92,7 @@ static void widen(struct table *table, size_t column, const char *text)
 }
 
 /* Reads up to ROWS_AHEAD rows; the result of the last step. */
-static int read_ahead(struct table *table, sqlite3_stmt *statement)
+static int read_ahead(struct sql_table *table, sqlite3_stmt *statement)
 {
     int rc = SQLITE_DONE;
 
@@ -118,7 +118,7 @@ static int read_ahead(struct table *table, sqlite3_stmt *statement)
     return rc;
 }
 
-static void put_table(struct table *table, sqlite3_stmt *statement, FILE *out)
+static void put_table(struct sql_table *table, sqlite3_stmt *statement, FILE *out)
 {
     for (size_t i = 0; i < table->columns; i++) {
         put_cell(out, table, i, sqlite3_column_name(statement, (int)i));
@@ -142,10 +142,10 @@ static void put_table(struct table *table, sqlite3_stmt *statement, FILE *out)
 int gmt_rows_table(sqlite3_stmt *statement, FILE *out)
 {
     size_t columns = (size_t)sqlite3_column_count(statement);
-    struct table table = {.columns = columns,
-                          .widths = calloc(columns + 1, sizeof(*table.widths)),
-                          .numbers = calloc(columns + 1, sizeof(*table.numbers)),
-                          .cells = calloc(ROWS_AHEAD * columns + 1, sizeof(*table.cells))};
+    struct sql_table table = {.columns = columns,
+                              .widths = calloc(columns + 1, sizeof(*table.widths)),
+                              .numbers = calloc(columns + 1, sizeof(*table.numbers)),
+                              .cells = calloc(ROWS_AHEAD * columns + 1, sizeof(*table.cells))};
     int rc = SQLITE_NOMEM;
 
     if (table.widths == NULL || table.numbers == NULL || table.cells == NULL) {

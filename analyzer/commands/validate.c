@@ -15,7 +15,7 @@
 #include "libtrace/store/finished/reader.h"
 #include "reports/json/json_values.h"
 
-/* Faults that are told; the others are counted. */
+/* Faults that are listed; the others are counted. */
 enum { EXAMPLES = 3 };
 
 struct outcome {

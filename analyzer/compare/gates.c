@@ -37,7 +37,7 @@ static void check_figure(struct gmt_gates *gates, const struct gmt_figure_change
         gate.holds = GMT_HOLDS_NO;
         gate.note = gmt_share_text(arena, change->share);
         if (row->kind == GMT_KIND_NS && change->change != GMT_CHANGE_SLOWER) {
-            /* Told, but no reason to stop anybody. */
+            /* Printed, but not a failure. */
             gate.level = GMT_LEVEL_WARN;
             gate.note = gmt_arena_text(arena, "%s, inside the noise of a run (%s)", gate.note,
                                        gmt_format_percent(noise, 100 * change->noise));
@@ -146,7 +146,7 @@ static void print_row(const struct gmt_gate *gate, const size_t widths[COLUMNS],
 
 void gmt_gates_print(const struct gmt_gates *gates, const char *trace, FILE *out)
 {
-    size_t widths[COLUMNS] = {0}, failed = 0, told = 0, checked = 0;
+    size_t widths[COLUMNS] = {0}, failed = 0, shown = 0, checked = 0;
 
     for (size_t i = 0; i < gates->count; i++) {
         const struct gmt_gate *gate = &gates->gates[i];
@@ -155,7 +155,7 @@ void gmt_gates_print(const struct gmt_gates *gates, const char *trace, FILE *out
         if (gate->level == GMT_LEVEL_OFF || gate->holds == GMT_HOLDS_YES) {
             continue;
         }
-        told++;
+        shown++;
         failed += gate->level == GMT_LEVEL_ERROR && gate->holds == GMT_HOLDS_NO;
         for (int c = 0; c < COLUMNS; c++) {
             size_t length = gmt_clean_length(cell(gate, c));
@@ -163,7 +163,7 @@ void gmt_gates_print(const struct gmt_gates *gates, const char *trace, FILE *out
             widths[c] = length > widths[c] ? length : widths[c];
         }
     }
-    if (told == 0) {
+    if (shown == 0) {
         return;
     }
     fputs("gmanalyze: ", out);

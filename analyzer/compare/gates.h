@@ -43,9 +43,9 @@ void gmt_gates_baseline(struct gmt_gates *gates, const struct gmt_comparison *co
 
 /* Has a gate of level error not held? */
 bool gmt_gates_failed(const struct gmt_gates *gates);
-/* Could a gate of level error not be told? */
+/* Could a gate of level error not be decided? */
 bool gmt_gates_unknown(const struct gmt_gates *gates);
-/* A table of all that did not hold or could not be told; nothing when there is none. */
+/* A table of the gates that did not hold or could not be decided; nothing when there is none. */
 void gmt_gates_print(const struct gmt_gates *gates, const char *trace, FILE *out);
 
 #endif

@@ -226,7 +226,7 @@ static void give_fingerprint(const struct gmt_report *report, struct gmt_finding
     do {
         snprintf(finding->fingerprint, sizeof(finding->fingerprint), "%016llx",
                  (unsigned long long)hash);
-        /* A second one in the same function is told by its order. */
+        /* A second one in the same function is identified by its order. */
         hash = mix(hash, "again");
     } while (taken(report, finding->fingerprint));
 }
@@ -270,7 +270,7 @@ static double bytes_of(double launches, double a, double b, double bytes)
     return (gmt_known(a) + gmt_known(b)) * bytes * launches;
 }
 
-/* All that the program moves: what is moved for nothing is a share of it. */
+/* All bytes that the program moves: unnecessary traffic is a share of them. */
 static double moved_bytes(const struct gmt_timeline *tl)
 {
     double sum = 0;
@@ -293,7 +293,7 @@ static double moved_bytes(const struct gmt_timeline *tl)
 
 /*
  * Without a price: by the most that it can save, and never high. Without a time at all by the bytes
- * that are moved for nothing, where they are that share of all that thresholds.h asks for; else low.
+ * of unnecessary traffic, where they are that share of all that thresholds.h asks for; else low.
  */
 static enum gmt_severity severity_unpriced(const struct gmt_analysis *analysis,
                                            const struct gmt_finding *finding)
@@ -427,6 +427,6 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
 
 enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model)
 {
-    return model->provenance >= GMT_MODEL_OTHER_BOARD ? GMT_CONFIDENCE_CALIBRATED
-                                                      : GMT_CONFIDENCE_MODELLED;
+    return model->provenance >= GMT_MODEL_SAME_NAME ? GMT_CONFIDENCE_CALIBRATED
+                                                    : GMT_CONFIDENCE_MODELLED;
 }

@@ -53,7 +53,7 @@ static const char *share_of(unsigned excess)
 static const char *union_of(struct gmt_analysis *analysis, unsigned excess, int64_t class_id)
 {
     const char *sql = NULL;
-    /* What has no line is told by where it stands. */
+    /* An instruction without a line is identified by its offset. */
     static const char opcode[] =
         "CASE WHEN file IS NULL AND pc_offset IS NOT NULL THEN coalesce(opcode, '') || "
         "printf(' +0x%x', pc_offset) ELSE opcode END";

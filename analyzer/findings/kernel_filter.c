@@ -9,26 +9,26 @@
 #include "analyzer/findings/kernel_filter.h"
 
 /* What is shown of a class of kernels, and what it is called. */
-struct name {
+struct kernel_name {
     const char *shown, *true_name;
 };
 
-struct wanted {
-    const struct name *names; /* by what is shown */
+struct wanted_kernels {
+    const struct kernel_name *names; /* by what is shown */
     size_t name_count;
     const regex_t *kernels;
 };
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(((const struct name *)a)->shown, ((const struct name *)b)->shown);
+    return strcmp(((const struct kernel_name *)a)->shown, ((const struct kernel_name *)b)->shown);
 }
 
 /* False: no memory. */
-static bool sort_names(struct wanted *wanted, const struct gmt_timeline *tl,
+static bool sort_names(struct wanted_kernels *wanted, const struct gmt_timeline *tl,
                        struct gmt_arena *arena)
 {
-    struct name *names = NULL;
+    struct kernel_name *names = NULL;
 
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
@@ -36,11 +36,11 @@ static bool sort_names(struct wanted *wanted, const struct gmt_timeline *tl,
         if (class->name == NULL) {
             continue;
         }
-        struct name *name = GMT_PUSH(arena, names, wanted->name_count);
+        struct kernel_name *name = GMT_PUSH(arena, names, wanted->name_count);
         if (name == NULL) {
             return false;
         }
-        *name = (struct name){class->name, class->signature};
+        *name = (struct kernel_name){class->name, class->signature};
     }
     if (names != NULL) {
         qsort(names, wanted->name_count, sizeof(*names), compare_names);
@@ -50,19 +50,20 @@ static bool sort_names(struct wanted *wanted, const struct gmt_timeline *tl,
 }
 
 /* A redacted report has numbers for names, and the expression is about names. */
-static bool matches(const struct wanted *wanted, const char *shown)
+static bool matches(const struct wanted_kernels *wanted, const char *shown)
 {
-    const struct name key = {.shown = shown};
-    const struct name *found = shown != NULL && wanted->name_count > 0
-                                   ? bsearch(&key, wanted->names, wanted->name_count, sizeof(key),
-                                             compare_names)
-                                   : NULL;
+    const struct kernel_name key = {.shown = shown};
+    const struct kernel_name *found = shown != NULL && wanted->name_count > 0
+                                          ? bsearch(&key, wanted->names, wanted->name_count,
+                                                    sizeof(key), compare_names)
+                                          : NULL;
     const char *name = found != NULL ? found->true_name : shown;
 
     return name != NULL && regexec(wanted->kernels, name, 0, NULL, 0) == 0;
 }
 
-static size_t keep_findings(const struct wanted *wanted, struct gmt_finding *findings, size_t n)
+static size_t keep_findings(const struct wanted_kernels *wanted, struct gmt_finding *findings,
+                            size_t n)
 {
     size_t kept = 0;
 
@@ -101,7 +102,7 @@ static void count_again(struct gmt_report *report)
 void gmt_report_keep_kernels(const struct gmt_timeline *timeline, struct gmt_report *report,
                              const regex_t *kernels)
 {
-    struct wanted wanted = {.kernels = kernels};
+    struct wanted_kernels wanted = {.kernels = kernels};
     size_t kept = 0;
 
     if (!sort_names(&wanted, timeline, report->arena)) {

@@ -102,7 +102,7 @@ char *gmt_text(struct gmt_analysis *analysis, const char *format, ...)
  * The condition on stack_id or caller, in SQL, of all calls made at the place of one that has this
  * stack (0: none) and caller: a place may be reached by many ways, each a stack of its own.
  */
-const char *gmt_place_condition(struct gmt_analysis *analysis, int64_t stack_id, int64_t caller);
+const char *gmt_call_condition(struct gmt_analysis *analysis, int64_t stack_id, int64_t caller);
 /*
  * The condition on `column`, in SQL and in brackets where it needs them, of just these ids, which it
  * sorts; `otherwise` where they are many and follow no pattern.
@@ -116,7 +116,7 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
 struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis,
                                     const struct gmt_tl_class *class);
 
-/* calibrated (on this board or another of its name) or modelled, as the model allows. */
+/* calibrated (on this device or another of its name) or modelled, as the model allows. */
 enum gmt_confidence gmt_confidence_of_model(const struct gmt_model *model);
 
 #endif

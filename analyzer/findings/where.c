@@ -145,7 +145,7 @@ static bool is_system_module(const char *path)
 
 static bool is_user_frame(const struct gmt_report_frame *frame)
 {
-    /* Stubs that the compiler makes for kernels are its glue, whatever module they lie in. */
+    /* Launch stubs that nvcc generates for kernels are skipped, whatever module they lie in. */
     bool stub = frame->function != NULL && strstr(frame->function, "__device_stub__") != NULL;
 
     return !frame->runtime && !stub && !is_system_module(frame->module);

@@ -8,7 +8,7 @@
 /* Code that was made at run time and has a name: a function of an interpreted language. */
 bool gmt_frame_is_made(const struct gmt_report_frame *frame);
 
-/* Code that was made at run time, and nobody told what it is. */
+/* Code generated at run time, of which no symbols are known. */
 bool gmt_frame_is_nameless(const struct gmt_report_frame *frame);
 
 /* Of a kernel that is a template nvcc makes a wrapper of its stub, and a function of the kernel's name

@@ -81,7 +81,7 @@ static void written(struct gmt_content_scan *scan, struct gmt_content_memory *me
     memory->filled = true;
     hand_over(scan, &memory->writes, stream);
     if (offset >= 0 && bytes >= 0 && bytes <= GMT_CONTENT_MOST_BYTES) {
-        gmt_places_forget(&memory->places, offset, bytes);
+        gmt_content_ranges_forget(&memory->places, offset, bytes);
     } else {
         memory->places.count = 0;
     }
@@ -94,13 +94,13 @@ static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *m
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     bool racing = gmt_content_is_pending(scan, &memory->writes) &&
                   memory->writes.stream != copy->call.stream;
-    struct gmt_place place = {.offset = gmt_content_offset_in(memory, address),
-                              .bytes = copy->bytes,
-                              .copy = (int32_t)i,
-                              .doubt = racing ? GMT_DOUBT_STREAM : GMT_DOUBT_NONE,
-                              .serial = scan->serial};
+    struct gmt_content_range place = {.offset = gmt_content_offset_in(memory, address),
+                                      .bytes = copy->bytes,
+                                      .copy = (int32_t)i,
+                                      .doubt = racing ? GMT_DOUBT_STREAM : GMT_DOUBT_NONE,
+                                      .serial = scan->serial};
 
-    if (!gmt_places_remember(&memory->places, &place)) {
+    if (!gmt_content_ranges_remember(&memory->places, &place)) {
         scan->failed = true;
     }
     gmt_content_note_print(scan, i);
@@ -109,7 +109,7 @@ static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *m
 /* Whether upload `i` brings bytes back, as they were, to memory like that which they left, and at the same
  * place of it: the first bytes there, but for others of the same memory. */
 static bool is_parked(const struct gmt_content_scan *scan, size_t i,
-                      const struct gmt_content_memory *from, const struct gmt_place *place)
+                      const struct gmt_content_memory *from, const struct gmt_content_range *place)
 {
     const struct gmt_tl_copy *up = &scan->timeline->copies[i];
     const struct gmt_tl_copy *down = &scan->timeline->copies[scan->contents[i].source];
@@ -139,7 +139,7 @@ static void check_trip(struct gmt_content_scan *scan, size_t i, int32_t down)
         content->trip_doubt = GMT_DOUBT_UNSEEN;
         return;
     }
-    const struct gmt_place *place = gmt_places_find(
+    const struct gmt_content_range *place = gmt_content_ranges_find(
         &memory->places, gmt_content_offset_in(memory, from->src), from->bytes);
     bool there = place != NULL && gmt_print_compare(&scan->contents[place->copy].print,
                                                     &content->print) == GMT_CONTENT_SAME;
@@ -172,7 +172,8 @@ static void upload(struct gmt_content_scan *scan, size_t i)
         written(scan, to, copy->dst, -1, copy->call.stream);
         return;
     }
-    const struct gmt_place *place = gmt_places_find(&to->places, offset, copy->bytes);
+    const struct gmt_content_range *place = gmt_content_ranges_find(&to->places, offset,
+                                                                    copy->bytes);
     if (place != NULL) {
         content->before = place->copy;
         content->place = gmt_print_compare(&scan->contents[place->copy].print, &content->print);
@@ -198,7 +199,7 @@ static void check_source_place(struct gmt_content_scan *scan, size_t i,
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
     struct gmt_copy_content *content = &scan->contents[i];
-    const struct gmt_place *place = gmt_places_find(
+    const struct gmt_content_range *place = gmt_content_ranges_find(
         &from->places, gmt_content_offset_in(from, copy->src), copy->bytes);
 
     if (place == NULL || copy->bytes <= 0) {
@@ -274,7 +275,7 @@ static void launched_with(struct gmt_content_scan *scan, const struct gmt_tl_lau
     }
     memory->filled = true;
     hand_over(scan, &memory->writes, launch->call.stream);
-    size_t from = gmt_places_behind(&memory->places, argument->offset);
+    size_t from = gmt_content_ranges_behind(&memory->places, argument->offset);
     if (write == GMT_WRITE_YES) {
         memory->places.count = from;
     }

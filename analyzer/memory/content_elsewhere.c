@@ -8,7 +8,8 @@
 void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t address)
 {
     const struct gmt_tl_copy *copy = &scan->timeline->copies[i];
-    struct gmt_place place = {.bytes = copy->bytes, .copy = (int32_t)i, .serial = scan->serial};
+    struct gmt_content_range place = {
+        .bytes = copy->bytes, .copy = (int32_t)i, .serial = scan->serial};
     bool known = copy->linear && address != 0 && address <= GMT_CONTENT_MOST_BYTES &&
                  copy->bytes > 0 && copy->bytes <= GMT_CONTENT_MOST_BYTES;
 
@@ -19,7 +20,7 @@ void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t add
         return;
     }
     place.offset = (int64_t)address;
-    if (!gmt_places_remember(&scan->host, &place)) {
+    if (!gmt_content_ranges_remember(&scan->host, &place)) {
         scan->failed = true;
     }
 }
@@ -36,7 +37,8 @@ static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t add
         (memory != NULL && (memory->handed || memory->free_ns <= copy->call.begin_ns))) {
         return false;
     }
-    const struct gmt_place *place = gmt_places_find(&scan->host, (int64_t)address, copy->bytes);
+    const struct gmt_content_range *place = gmt_content_ranges_find(&scan->host, (int64_t)address,
+                                                                    copy->bytes);
     if (place == NULL) {
         return false;
     }
@@ -105,7 +107,8 @@ void gmt_content_find_twin(struct gmt_content_scan *scan, size_t i)
         (!up || other->src != copy->src || other->src_allocation != copy->src_allocation)) {
         return;
     }
-    const struct gmt_place *place = gmt_places_find(&memory->places, offset, copy->bytes);
+    const struct gmt_content_range *place = gmt_content_ranges_find(&memory->places, offset,
+                                                                    copy->bytes);
     bool racing = gmt_content_is_pending(scan, &memory->writes) &&
                   memory->writes.stream != copy->call.stream;
     if (place != NULL && !racing && gmt_content_doubt_of(scan, memory, place) == GMT_DOUBT_NONE &&

@@ -122,14 +122,14 @@ int gmt_content_events(const struct gmt_timeline *tl,
 
 /* ---- fingerprints ----------------------------------------------------------------------------- */
 
-struct numbered {
+struct copy_number {
     int64_t id;
     size_t index;
 };
 
 static int compare_numbered(const void *a, const void *b)
 {
-    const struct numbered *x = a, *y = b;
+    const struct copy_number *x = a, *y = b;
 
     return (x->id > y->id) - (x->id < y->id);
 }
@@ -174,12 +174,12 @@ int gmt_content_prints(const struct gmt_timeline *tl, struct gmt_copy_content *c
     if (rc != 0 || tables == 0) {
         return rc;
     }
-    struct numbered *order = calloc(tl->copy_count + 1, sizeof(*order));
+    struct copy_number *order = calloc(tl->copy_count + 1, sizeof(*order));
     if (order == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
-        order[i] = (struct numbered){tl->copies[i].call.id, i};
+        order[i] = (struct copy_number){tl->copies[i].call.id, i};
     }
     qsort(order, tl->copy_count, sizeof(*order), compare_numbered);
     rc = gmt_query_open(&query, tl->db,

@@ -43,7 +43,8 @@ bool gmt_content_is_pending(const struct gmt_content_scan *scan,
 }
 
 int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
-                             const struct gmt_content_memory *memory, const struct gmt_place *place)
+                             const struct gmt_content_memory *memory,
+                             const struct gmt_content_range *place)
 {
     if (scan->shared) {
         return GMT_DOUBT_SHARED;

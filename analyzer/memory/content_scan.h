@@ -5,7 +5,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/memory/content.h"
-#include "analyzer/memory/content_places.h"
+#include "analyzer/memory/content_ranges.h"
 
 /* What a buffer of the host was last filled with by a copy from a device. */
 struct gmt_content_arrival {
@@ -23,7 +23,7 @@ struct gmt_content_memory {
     int64_t id;
     uint64_t address;
     int64_t free_ns;
-    struct gmt_places places;
+    struct gmt_content_ranges places;
     struct gmt_content_pending writes; /* the last ones */
     bool foreign;                      /* others write to it, too */
     bool handed;                       /* some launch gets a pointer into it */
@@ -41,9 +41,9 @@ struct gmt_content_scan {
     size_t memory_count;
     struct gmt_content_arrival *arrivals; /* hashed by address */
     size_t arrival_slots;
-    struct gmt_places host; /* by address: content of host memory, as known from copies */
-    int32_t *prints;        /* hashed by fingerprint: the last copy that has it, and 1; 0: none */
-    int64_t serial;         /* number of the event; never 0 */
+    struct gmt_content_ranges host; /* by address: content of host memory, as known from copies */
+    int32_t *prints; /* hashed by fingerprint: the last copy that has it, and 1; 0: none */
+    int64_t serial;  /* number of the event; never 0 */
     int64_t wait_all, wait[GMT_CONTENT_STREAMS]; /* the last ones */
     struct gmt_content_pending
         anything;          /* launches of unknown arguments, and work of the host in streams */
@@ -64,7 +64,7 @@ bool gmt_content_is_pending(const struct gmt_content_scan *scan,
 /* What may have written there since the content of the place was known. */
 int32_t gmt_content_doubt_of(const struct gmt_content_scan *scan,
                              const struct gmt_content_memory *memory,
-                             const struct gmt_place *place);
+                             const struct gmt_content_range *place);
 
 /* Where in an allocation an address lies; -1: not there, whatever a damaged trace says. */
 static inline int64_t gmt_content_offset_in(const struct gmt_content_memory *memory,

@@ -84,7 +84,7 @@ static inline int64_t gmt_memory_freed_ns(const struct gmt_memory_row *row)
 
 /*
  * The part of a row's life in which it was, or may have been, in use; empty where it never was. All
- * of its life where uses cannot be told: managed memory, segments, kinds not known, memory that other
+ * of its life where uses are not known: managed memory, segments, kinds not known, memory that other
  * processes or APIs may use, or that kernels may reach without getting a pointer to it.
  */
 struct gmt_interval gmt_memory_needed(const struct gmt_memory *memory,

@@ -87,15 +87,15 @@ static int mark_sites(struct gmt_memory *memory, size_t marked)
 }
 
 /* A piece of memory that was mapped, and the piece that stands for all of its range. */
-struct piece {
+struct segment_piece {
     struct gmt_memory_row *row;
     size_t range;
 };
 
 static int compare_pieces(const void *a, const void *b)
 {
-    const struct gmt_memory_row *x = ((const struct piece *)a)->row;
-    const struct gmt_memory_row *y = ((const struct piece *)b)->row;
+    const struct gmt_memory_row *x = ((const struct segment_piece *)a)->row;
+    const struct gmt_memory_row *y = ((const struct segment_piece *)b)->row;
 
     if (x->address != y->address) {
         return x->address < y->address ? -1 : 1;
@@ -103,7 +103,7 @@ static int compare_pieces(const void *a, const void *b)
     return (x->lives_ns > y->lives_ns) - (x->lives_ns < y->lives_ns);
 }
 
-static size_t range_of(struct piece *pieces, size_t i)
+static size_t range_of(struct segment_piece *pieces, size_t i)
 {
     while (pieces[i].range != i) {
         i = pieces[i].range = pieces[pieces[i].range].range;
@@ -112,7 +112,7 @@ static size_t range_of(struct piece *pieces, size_t i)
 }
 
 /* The piece that begins where this one ends, at a time when both were mapped; n: there is none. */
-static size_t next_piece(const struct piece *pieces, size_t n, size_t i)
+static size_t next_piece(const struct segment_piece *pieces, size_t n, size_t i)
 {
     const struct gmt_memory_row *row = pieces[i].row;
     int64_t end = row->address + row->bytes;
@@ -136,7 +136,7 @@ static size_t next_piece(const struct piece *pieces, size_t n, size_t i)
                : n;
 }
 
-static size_t mark_used_ranges(struct piece *pieces, size_t n)
+static size_t mark_used_ranges(struct segment_piece *pieces, size_t n)
 {
     size_t marked = 0;
 
@@ -170,11 +170,11 @@ static size_t mark_used_ranges(struct piece *pieces, size_t n)
  * Memory that is mapped piece by piece into one range of addresses (PyTorch's expandable segments, and
  * arrays that grow) is one thing to its program: a kernel is given the address of the first piece and
  * goes on into the next ones. What is used of a range uses all of its pieces. A range of which nothing is
- * used is no segment, but memory for nothing like any other.
+ * used is no segment, but unused memory like any other.
  */
 static int mark_ranges(struct gmt_memory *memory, size_t *marked)
 {
-    struct piece *pieces = calloc(memory->count + 1, sizeof(*pieces));
+    struct segment_piece *pieces = calloc(memory->count + 1, sizeof(*pieces));
     size_t n = 0;
 
     if (pieces == NULL) {

@@ -11,17 +11,18 @@
 #include "libtrace/store/db/traits.h"
 
 /* A use of memory. `open`: its end on the device is not known. */
-struct use {
+struct memory_use {
     int64_t first_ns, last_ns;
     bool open, by_kernel;
 };
 
 /* The use that a call makes, by the device's clock where that is known. */
-static struct use use_of(int64_t begin_ns, int64_t end_ns, int64_t start_ns, int64_t stop_ns)
+static struct memory_use use_of(int64_t begin_ns, int64_t end_ns, int64_t start_ns, int64_t stop_ns)
 {
     bool timed = start_ns != GMT_NO_TIME && stop_ns != GMT_NO_TIME;
 
-    return (struct use){timed ? start_ns : begin_ns, timed ? stop_ns : end_ns, !timed, false};
+    return (struct memory_use){timed ? start_ns : begin_ns, timed ? stop_ns : end_ns, !timed,
+                               false};
 }
 
 struct gmt_memory_row *gmt_memory_find(const struct gmt_memory *memory, int64_t id)
@@ -43,7 +44,7 @@ struct gmt_memory_row *gmt_memory_find(const struct gmt_memory *memory, int64_t 
     return low < memory->count && memory->rows[low].id == id ? &memory->rows[low] : NULL;
 }
 
-static void add_use(struct gmt_memory_row *row, struct use use)
+static void add_use(struct gmt_memory_row *row, struct memory_use use)
 {
     if (row == NULL || use.first_ns == GMT_NO_TIME) {
         return;
@@ -84,8 +85,8 @@ static void add_copies(struct gmt_memory *memory)
         const struct gmt_tl_copy *copy = &tl->copies[i];
         struct gmt_memory_row *dst = gmt_memory_find(memory, copy->dst_allocation);
         struct gmt_memory_row *src = gmt_memory_find(memory, copy->src_allocation);
-        struct use use = use_of(copy->call.begin_ns, copy->call.end_ns, copy->device_start_ns,
-                                copy->device_end_ns);
+        struct memory_use use = use_of(copy->call.begin_ns, copy->call.end_ns,
+                                       copy->device_start_ns, copy->device_end_ns);
 
         use.open &= !copy->blocking;
         add_use(dst, use);
@@ -108,8 +109,8 @@ static int add_rows(struct gmt_memory *memory, const char *sql)
     int rc = gmt_query_open(&query, memory->timeline->db, sql);
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct use use = use_of(gmt_query_time(&query, 1), gmt_query_time(&query, 2),
-                                gmt_query_time(&query, 3), gmt_query_time(&query, 4));
+        struct memory_use use = use_of(gmt_query_time(&query, 1), gmt_query_time(&query, 2),
+                                       gmt_query_time(&query, 3), gmt_query_time(&query, 4));
 
         use.by_kernel = gmt_query_id(&query, 5) != 0;
         add_use(gmt_memory_find(memory, gmt_query_id(&query, 0)), use);
@@ -175,7 +176,7 @@ static int add_captured(struct gmt_memory *memory)
     return rc;
 }
 
-static void widen(struct use *all, struct use use)
+static void widen(struct memory_use *all, struct memory_use use)
 {
     if (all->first_ns == GMT_NO_TIME || use.first_ns < all->first_ns) {
         all->first_ns = use.first_ns;
@@ -186,10 +187,10 @@ static void widen(struct use *all, struct use use)
     }
 }
 
-static struct use use_of_launch(const struct gmt_tl_launch *launch)
+static struct memory_use use_of_launch(const struct gmt_tl_launch *launch)
 {
-    struct use use = use_of(launch->call.begin_ns, launch->call.end_ns, launch->device_start_ns,
-                            launch->device_end_ns);
+    struct memory_use use = use_of(launch->call.begin_ns, launch->call.end_ns,
+                                   launch->device_start_ns, launch->device_end_ns);
 
     use.by_kernel = true;
     return use;
@@ -202,13 +203,13 @@ static int add_launches(struct gmt_memory *memory)
     struct gmt_ids sets = {0};
     struct gmt_query query;
     int rc = gmt_ids_load(&sets, tl->db, "SELECT DISTINCT set_id FROM launch_argument ORDER BY 1");
-    struct use *uses = calloc(sets.n + 1, sizeof(*uses));
+    struct memory_use *uses = calloc(sets.n + 1, sizeof(*uses));
 
     if (rc == 0 && uses == NULL) {
         rc = -ENOMEM;
     }
     for (size_t i = 0; rc == 0 && i < sets.n; i++) {
-        uses[i] = (struct use){GMT_NO_TIME, GMT_NO_TIME, false, true};
+        uses[i] = (struct memory_use){GMT_NO_TIME, GMT_NO_TIME, false, true};
     }
     for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
         int64_t set = gmt_ids_index(&sets, tl->launches[i].argument_set);
@@ -253,7 +254,7 @@ static int load_doubts(struct gmt_memory *memory)
         return -ENOMEM;
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
-        struct use use = use_of_launch(&tl->launches[i]);
+        struct memory_use use = use_of_launch(&tl->launches[i]);
 
         if (!tl->launches[i].arguments_complete) {
             memory->doubts[memory->doubt_count++] = (struct gmt_interval){use.first_ns,

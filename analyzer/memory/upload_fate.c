@@ -32,7 +32,7 @@ struct release {
     int64_t at_ns, allocation;
 };
 
-struct walk {
+struct event_walk {
     const struct gmt_timeline *tl;
     const struct gmt_launch_rows *rows;
     struct gmt_upload_fates *fates;
@@ -61,7 +61,7 @@ static int compare_releases(const void *a, const void *b)
     return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
 }
 
-static struct target *find(const struct walk *walk, int64_t id)
+static struct target *find(const struct event_walk *walk, int64_t id)
 {
     struct target key = {.id = id};
 
@@ -70,7 +70,7 @@ static struct target *find(const struct walk *walk, int64_t id)
 }
 
 /* All pending uploads of the target end so; what launches may have read meanwhile does not. */
-static void settle(struct walk *walk, struct target *target, enum gmt_fate fate)
+static void settle(struct event_walk *walk, struct target *target, enum gmt_upload_fate fate)
 {
     for (size_t i = target->pending; i != NONE; i = walk->next[i]) {
         bool doubtful = walk->epoch_of[i] != walk->epoch;
@@ -92,7 +92,7 @@ static bool covers(const struct gmt_tl_copy *upload, uint64_t dst, int64_t bytes
     return dst <= upload->dst && dst + (uint64_t)bytes >= upload->dst + (uint64_t)upload->bytes;
 }
 
-static void overwrite(struct walk *walk, struct target *target, uint64_t dst, int64_t bytes,
+static void overwrite(struct event_walk *walk, struct target *target, uint64_t dst, int64_t bytes,
                       bool linear)
 {
     size_t *link = &target->pending;
@@ -121,7 +121,7 @@ static bool may_be_polled(const struct target *target, const struct gmt_tl_copy 
     return target->busy_stream != copy->call.stream && target->busy_until_ns > at;
 }
 
-static void on_copy(struct walk *walk, size_t index)
+static void on_copy(struct event_walk *walk, size_t index)
 {
     const struct gmt_tl_copy *copy = &walk->tl->copies[index];
     struct target *from = find(walk, copy->src_allocation);
@@ -150,7 +150,7 @@ bool gmt_class_is_open_ended(const struct gmt_timeline *tl, int32_t class_index)
     return name == NULL || strstr(name, "nccl") != NULL || strstr(name, "nvshmem") != NULL;
 }
 
-static void on_launch(struct walk *walk, size_t index)
+static void on_launch(struct event_walk *walk, size_t index)
 {
     const struct gmt_tl_launch *launch = &walk->tl->launches[index];
     const struct gmt_launch_rows *rows = walk->rows;
@@ -176,7 +176,7 @@ static void on_launch(struct walk *walk, size_t index)
     }
 }
 
-static int load_targets(struct walk *walk)
+static int load_targets(struct event_walk *walk)
 {
     const struct gmt_timeline *tl = walk->tl;
 
@@ -205,7 +205,7 @@ static int load_targets(struct walk *walk)
     return 0;
 }
 
-static int load_memsets(struct walk *walk)
+static int load_memsets(struct event_walk *walk)
 {
     struct gmt_query query;
     int64_t count = 0;
@@ -232,9 +232,9 @@ static int load_memsets(struct walk *walk)
     return gmt_query_close(&query, rc);
 }
 
-enum kind { KIND_COPY, KIND_MEMSET, KIND_LAUNCH, KIND_RELEASE, KINDS };
+enum event_kind { KIND_COPY, KIND_MEMSET, KIND_LAUNCH, KIND_RELEASE, KINDS };
 
-static void go(struct walk *walk)
+static void go(struct event_walk *walk)
 {
     const struct gmt_timeline *tl = walk->tl;
     size_t at[KINDS] = {0};
@@ -248,9 +248,9 @@ static void go(struct walk *walk)
                                                : never,
             at[KIND_RELEASE] < walk->release_count ? walk->releases[at[KIND_RELEASE]].at_ns
                                                    : never};
-        enum kind kind = KIND_COPY;
+        enum event_kind kind = KIND_COPY;
 
-        for (enum kind k = KIND_COPY; k < KINDS; k++) {
+        for (enum event_kind k = KIND_COPY; k < KINDS; k++) {
             if (time[k] < time[kind]) {
                 kind = k;
             }
@@ -278,9 +278,9 @@ static void go(struct walk *walk)
 
 /*
  * Only a program that ended by itself has left its uploads for good. Of a buffer that kernels use the last
- * upload may be one ahead of a loop's end: once, and no habit.
+ * upload may be one ahead of a loop's end: once, and not a pattern.
  */
-static void finish(struct walk *walk)
+static void finish(struct event_walk *walk)
 {
     const struct gmt_timeline *tl = walk->tl;
     bool ended = tl->complete && tl->end_reason != NULL && strcmp(tl->end_reason, "exit") == 0;
@@ -301,7 +301,7 @@ static void finish(struct walk *walk)
 int gmt_upload_fates_find(struct gmt_upload_fates *fates, const struct gmt_timeline *tl,
                           const struct gmt_launch_rows *rows)
 {
-    struct walk walk = {.tl = tl, .rows = rows, .fates = fates};
+    struct event_walk walk = {.tl = tl, .rows = rows, .fates = fates};
     int rc = -ENOMEM;
 
     *fates = (struct gmt_upload_fates){

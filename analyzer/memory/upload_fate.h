@@ -5,7 +5,7 @@
 
 #include "analyzer/trace/launch_rows.h"
 
-enum gmt_fate {
+enum gmt_upload_fate {
     GMT_FATE_SEEN,        /* or nobody can say: a launch with unknown arguments came after it */
     GMT_FATE_OVERWRITTEN, /* whole, by a copy or a memset */
     GMT_FATE_FREED,       /* with its allocation */
@@ -13,7 +13,7 @@ enum gmt_fate {
 };
 
 struct gmt_upload_fates {
-    unsigned char *of_copy; /* enum gmt_fate by index of copy */
+    unsigned char *of_copy; /* enum gmt_upload_fate by index of copy */
     bool *reachable;        /* by index of copy: kernels got its allocation at another time */
     size_t doubtful;        /* uploads that a launch with unknown arguments may have read */
 };

@@ -242,7 +242,7 @@ enum gmt_provenance gmt_model_judge(const struct gmt_model *model, const char *d
     }
     if (model->device_name != NULL && device_name != NULL &&
         strcmp(model->device_name, device_name) == 0) {
-        return GMT_MODEL_OTHER_BOARD;
+        return GMT_MODEL_SAME_NAME;
     }
     return GMT_MODEL_MODELLED;
 }

@@ -96,7 +96,7 @@ int gmt_model_parse(struct gmt_model *model, const char *json, size_t bytes, con
 int gmt_model_read(struct gmt_model *model, const char *path, char *message, size_t message_bytes);
 void gmt_model_free(struct gmt_model *model);
 
-/* How well the model fits a device: calibrated, another board, modelled. */
+/* How well the model fits a device: calibrated, another device of its name, modelled. */
 enum gmt_provenance gmt_model_judge(const struct gmt_model *model, const char *device_name,
                                     const char *device_uuid);
 

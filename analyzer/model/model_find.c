@@ -71,7 +71,7 @@ static void keep_better(struct gmt_model *best, struct gmt_model *candidate,
     candidate->provenance = gmt_model_judge(candidate, timeline->device.name,
                                             timeline->device.uuid);
     /* Copies depend on the host as much as on the GPU, and that one is nobody's. */
-    if (shipped && candidate->provenance == GMT_MODEL_OTHER_BOARD) {
+    if (shipped && candidate->provenance == GMT_MODEL_SAME_NAME) {
         candidate->provenance = GMT_MODEL_SHIPPED;
     }
     if (candidate->provenance > best->provenance) {
@@ -168,7 +168,7 @@ int gmt_model_find(struct gmt_model *model, const struct gmt_timeline *timeline,
     if (fresh && model->provenance < GMT_MODEL_CALIBRATED) {
         try_trace(model, timeline);
     }
-    if (model->provenance < GMT_MODEL_OTHER_BOARD) {
+    if (model->provenance < GMT_MODEL_SAME_NAME) {
         try_directory(model, timeline, gmt_path_shipped(path, sizeof(path)), true);
     }
     return 0;

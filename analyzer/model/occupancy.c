@@ -20,7 +20,7 @@ enum {
 };
 
 /* What cuda_occupancy.h is asked. */
-struct question {
+struct occupancy_query {
     cudaOccDeviceProp device;
     cudaOccFuncAttributes kernel;
     cudaOccDeviceState state;
@@ -71,7 +71,7 @@ static int64_t threads_of(const struct gmt_tl_class *class)
 }
 
 /* Shared memory of a block as asked for; the runtime's own part is the device's, not the kernel's. */
-static void set_shared(struct question *q, int64_t bytes)
+static void set_shared(struct occupancy_query *q, int64_t bytes)
 {
     q->kernel.sharedSizeBytes = (size_t)(bytes < q->static_bytes ? bytes : q->static_bytes);
     q->dynamic_bytes = bytes - (int64_t)q->kernel.sharedSizeBytes;
@@ -83,7 +83,7 @@ static void set_shared(struct question *q, int64_t bytes)
 
 /* Why there is no answer, or NULL and the question as the trace has it. */
 static const char *ask(const struct gmt_timeline *timeline, const struct gmt_tl_class *class,
-                       struct question *q)
+                       struct occupancy_query *q)
 {
     const struct gmt_tl_device *d = &timeline->device;
 
@@ -94,7 +94,7 @@ static const char *ask(const struct gmt_timeline *timeline, const struct gmt_tl_
     if (threads_of(class) <= 0 || class->registers <= 0) {
         return "the trace does not hold the block size or the registers of the kernel";
     }
-    *q = (struct question){
+    *q = (struct occupancy_query){
         .device = {.computeMajor = as_int(d->compute_major),
                    .computeMinor = as_int(d->compute_minor),
                    .maxThreadsPerBlock = BLOCK_MOST,
@@ -126,7 +126,7 @@ static const char *ask(const struct gmt_timeline *timeline, const struct gmt_tl_
 }
 
 /* Resident blocks; -1: cuda_occupancy.h does not know the device. */
-static int64_t answer(const struct question *q, cudaOccResult *result)
+static int64_t answer(const struct occupancy_query *q, cudaOccResult *result)
 {
     cudaOccResult own;
 
@@ -145,9 +145,9 @@ static int64_t answer(const struct question *q, cudaOccResult *result)
  * What the program asked for and the trace does not hold, from the driver's lower answer: the largest
  * carve-out that explains it, else the fewest barriers that do; else the question stays.
  */
-static void deduce(struct question *q, int64_t driver)
+static void deduce(struct occupancy_query *q, int64_t driver)
 {
-    struct question tried = *q;
+    struct occupancy_query tried = *q;
 
     if (driver <= 0 || driver >= answer(q, NULL)) {
         return;
@@ -171,7 +171,7 @@ static void deduce(struct question *q, int64_t driver)
 
 /* ask, deduce, and that there is an answer at all. */
 static const char *prepare(const struct gmt_timeline *timeline, const struct gmt_tl_class *class,
-                           struct question *q)
+                           struct occupancy_query *q)
 {
     const char *unknown = ask(timeline, class, q);
 
@@ -185,24 +185,24 @@ static const char *prepare(const struct gmt_timeline *timeline, const struct gmt
     return NULL;
 }
 
-static int64_t most_warps(const struct question *q)
+static int64_t most_warps(const struct occupancy_query *q)
 {
     return q->device.maxThreadsPerMultiprocessor / WARP_LANES;
 }
 
-static int64_t warps_of(const struct question *q)
+static int64_t warps_of(const struct occupancy_query *q)
 {
     return (q->block + WARP_LANES - 1) / WARP_LANES;
 }
 
-static double occupancy_of(const struct question *q, int64_t blocks)
+static double occupancy_of(const struct occupancy_query *q, int64_t blocks)
 {
     double warps = (double)blocks * (double)warps_of(q);
 
     return fmin(1.0, warps / (double)most_warps(q));
 }
 
-static int64_t best_block(const struct question *q, int *grid)
+static int64_t best_block(const struct occupancy_query *q, int *grid)
 {
     int block = 0;
 
@@ -219,12 +219,12 @@ static int64_t limit_or_none(int blocks)
     return blocks == INT_MAX ? INT64_MAX : blocks;
 }
 
-static double without_limiter(const struct question *q, const struct gmt_occupancy *o)
+static double without_limiter(const struct occupancy_query *q, const struct gmt_occupancy *o)
 {
     int64_t next = INT64_MAX;
 
     if (o->limiter == GMT_OCCUPANCY_WARPS || o->limiter == GMT_OCCUPANCY_BLOCKS) {
-        struct question better = *q;
+        struct occupancy_query better = *q;
         int grid;
 
         better.block = best_block(q, &grid);
@@ -239,7 +239,7 @@ static double without_limiter(const struct question *q, const struct gmt_occupan
     return next == INT64_MAX ? 1.0 : fmax(o->occupancy, occupancy_of(q, next));
 }
 
-static void change(struct question *q, const struct gmt_occupancy_whatif *whatif)
+static void change(struct occupancy_query *q, const struct gmt_occupancy_whatif *whatif)
 {
     if (whatif->block_threads > 0) {
         q->block = whatif->block_threads;
@@ -257,7 +257,7 @@ struct gmt_occupancy gmt_occupancy_of(const struct gmt_timeline *timeline,
                                       const struct gmt_occupancy_whatif *whatif)
 {
     static const struct gmt_occupancy_whatif as_launched = {0, 0, 0};
-    struct question q;
+    struct occupancy_query q;
     cudaOccResult result;
     struct gmt_occupancy o = {
         .unknown = prepare(timeline, class, &q), .occupancy = NAN, .without_limiter = NAN};
@@ -296,7 +296,7 @@ struct gmt_occupancy gmt_occupancy_of(const struct gmt_timeline *timeline,
 int64_t gmt_occupancy_best_block(const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class, int64_t *grid)
 {
-    struct question q;
+    struct occupancy_query q;
     int blocks = 0;
     int64_t best = prepare(timeline, class, &q) == NULL ? best_block(&q, &blocks) : 0;
 
@@ -308,21 +308,21 @@ int64_t gmt_occupancy_best_block(const struct gmt_timeline *timeline,
 
 /* One of the what-ifs over registers and shared memory: what is tried, from where to where. */
 struct axis {
-    void (*set)(struct question *q, int64_t value);
+    void (*set)(struct occupancy_query *q, int64_t value);
     int64_t first, last, step;
 };
 
-static void set_registers(struct question *q, int64_t registers)
+static void set_registers(struct occupancy_query *q, int64_t registers)
 {
     q->kernel.numRegs = as_registers(registers);
 }
 
-static void set_block(struct question *q, int64_t threads)
+static void set_block(struct occupancy_query *q, int64_t threads)
 {
     q->block = threads;
 }
 
-static struct axis axis_of(const struct question *q, enum gmt_occupancy_axis axis)
+static struct axis axis_of(const struct occupancy_query *q, enum gmt_occupancy_axis axis)
 {
     int64_t block = q->kernel.maxThreadsPerBlock < BLOCK_MOST ? q->kernel.maxThreadsPerBlock
                                                               : BLOCK_MOST;
@@ -340,7 +340,7 @@ static struct axis axis_of(const struct question *q, enum gmt_occupancy_axis axi
  * The largest value from `from` on with at least so many blocks, or less than `from`. More registers
  * or shared memory never make room for more blocks, so the answer lies between halves.
  */
-static int64_t largest_with(struct question *q, const struct axis *axis, int64_t from,
+static int64_t largest_with(struct occupancy_query *q, const struct axis *axis, int64_t from,
                             int64_t blocks)
 {
     int64_t low = -1, high = (axis->last - from) / axis->step + 1; /* in steps: fits, does not */
@@ -361,7 +361,7 @@ static int64_t largest_with(struct question *q, const struct axis *axis, int64_t
 static int64_t largest_for(const struct gmt_timeline *timeline, const struct gmt_tl_class *class,
                            enum gmt_occupancy_axis which, int64_t blocks)
 {
-    struct question q;
+    struct occupancy_query q;
 
     if (prepare(timeline, class, &q) != NULL) {
         return -1;
@@ -387,7 +387,7 @@ size_t gmt_occupancy_curve(const struct gmt_timeline *timeline, const struct gmt
                            enum gmt_occupancy_axis which, struct gmt_occupancy_point *points,
                            size_t most)
 {
-    struct question q;
+    struct occupancy_query q;
     size_t n = 0;
 
     if (prepare(timeline, class, &q) != NULL) {

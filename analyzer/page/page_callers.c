@@ -68,7 +68,7 @@ int64_t gmt_page_stack(struct gmt_page *page, int64_t stack_id, int64_t caller)
     return index != GMT_UNKNOWN ? (int64_t)page->stacks.n + index : GMT_UNKNOWN;
 }
 
-void gmt_page_write_callers(struct gmt_page *page, struct gmt_table *stack_frames)
+void gmt_page_write_callers(struct gmt_page *page, struct gmt_page_table *stack_frames)
 {
     for (size_t i = 0; i < page->callers.n; i++) {
         gmt_payload_row(page->payload, stack_frames,
@@ -76,7 +76,7 @@ void gmt_page_write_callers(struct gmt_page *page, struct gmt_table *stack_frame
     }
 }
 
-int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_table *frames)
+int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_page_table *frames)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, page->timeline->db,

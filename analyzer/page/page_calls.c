@@ -15,7 +15,7 @@
 #define GMT_NOTHING "NULL, NULL, NULL "
 #define GMT_IDLE " WHERE result <> 0 OR capturing <> 0"
 
-static const struct source {
+static const struct call_source {
     enum gmt_page_kind kind;
     const char *sql;
 } sources[] = {
@@ -174,7 +174,7 @@ static void add_allocations(struct gmt_page *page)
     }
 }
 
-static int add_source(struct gmt_page *page, const struct source *source)
+static int add_source(struct gmt_page *page, const struct call_source *source)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, page->timeline->db, source->sql);
@@ -254,8 +254,8 @@ void gmt_page_write_calls(struct gmt_page *page)
         {"count", GMT_ENCODE_VARINT},
         {"id", GMT_ENCODE_DELTA},
     };
-    struct gmt_table *table = gmt_payload_table(page->payload, "call", heads,
-                                                sizeof(heads) / sizeof(heads[0]));
+    struct gmt_page_table *table = gmt_payload_table(page->payload, "call", heads,
+                                                     sizeof(heads) / sizeof(heads[0]));
 
     for (size_t i = 0; i < page->call_count; i++) {
         const struct gmt_page_call *call = &page->calls[i];

@@ -53,7 +53,7 @@ static const char *classes_of(struct gmt_page *page, struct gmt_arena *arena, in
     return classes;
 }
 
-static void write_line(struct gmt_page *page, struct gmt_table *table,
+static void write_line(struct gmt_page *page, struct gmt_page_table *table,
                        const struct gmt_kernel_lines *kernel, const char *classes,
                        const struct gmt_source_line *line)
 {
@@ -133,8 +133,8 @@ void gmt_page_write_lines(struct gmt_page *page)
 
     if (page->timeline->has_instructions &&
         gmt_kernel_lines_load(page->timeline->db, &arena, &kernels, &count) == 0) {
-        struct gmt_table *table = gmt_payload_table(page->payload, "source_line", heads,
-                                                    sizeof(heads) / sizeof(heads[0]));
+        struct gmt_page_table *table = gmt_payload_table(page->payload, "source_line", heads,
+                                                         sizeof(heads) / sizeof(heads[0]));
 
         for (size_t i = 0; i < count; i++) {
             const char *classes = classes_of(page, &arena, kernels[i].kernel_id);

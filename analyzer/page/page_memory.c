@@ -17,8 +17,8 @@ void gmt_page_write_allocations(struct gmt_page *page)
         {"device", GMT_ENCODE_VARINT},    {"address", GMT_ENCODE_VARINT},
         {"id", GMT_ENCODE_DELTA},
     };
-    struct gmt_table *table = gmt_payload_table(page->payload, "allocation", heads,
-                                                sizeof(heads) / sizeof(heads[0]));
+    struct gmt_page_table *table = gmt_payload_table(page->payload, "allocation", heads,
+                                                     sizeof(heads) / sizeof(heads[0]));
 
     for (size_t i = 0; i < page->memory.count; i++) {
         const struct gmt_memory_row *a = &page->memory.rows[i];

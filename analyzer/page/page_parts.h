@@ -72,8 +72,8 @@ void gmt_page_free_places(struct gmt_page *page);
 int gmt_page_write_places(struct gmt_page *page);
 int gmt_page_write_stacks(struct gmt_page *page);
 /* Rows behind those of the trace. */
-void gmt_page_write_callers(struct gmt_page *page, struct gmt_table *stack_frames);
-int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_table *frames);
+void gmt_page_write_callers(struct gmt_page *page, struct gmt_page_table *stack_frames);
+int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_page_table *frames);
 
 int gmt_page_load_allocations(struct gmt_page *page);
 void gmt_page_write_allocations(struct gmt_page *page);

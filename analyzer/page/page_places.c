@@ -180,7 +180,7 @@ static int write_frames(struct gmt_page *page)
     };
     enum { COLUMNS = sizeof(heads) / sizeof(heads[0]) };
     struct gmt_payload *payload = page->payload;
-    struct gmt_table *table = gmt_payload_table(payload, "frame", heads, COLUMNS);
+    struct gmt_page_table *table = gmt_payload_table(payload, "frame", heads, COLUMNS);
     struct gmt_query query;
     int rc = gmt_query_open(&query, page->timeline->db,
                             "SELECT function, file, module, line, offset, runtime FROM v_frame "
@@ -207,7 +207,7 @@ int gmt_page_write_stacks(struct gmt_page *page)
 {
     static const struct gmt_column_head heads[] = {{"stack", GMT_ENCODE_DELTA},
                                                    {"frame", GMT_ENCODE_VARINT}};
-    struct gmt_table *table = gmt_payload_table(page->payload, "stack_frame", heads, 2);
+    struct gmt_page_table *table = gmt_payload_table(page->payload, "stack_frame", heads, 2);
     struct gmt_query query;
     int rc = gmt_query_open(&query, page->timeline->db,
                             "SELECT stack_id, frame_id FROM stack_frame "

@@ -10,7 +10,7 @@
 enum { WARP_LANES = 32, ARRAYS = 32, MIXED_MOST = 4 };
 
 /* Sizes of what the kernel's pointers point to: up to the next pointer, or the allocation's end. */
-struct arrays {
+struct array_shares {
     double bytes[ARRAYS], total;
     size_t n;
 };
@@ -21,12 +21,12 @@ static bool alike(double a, double b, double tolerance)
 }
 
 static void load_arrays(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
-                        struct arrays *arrays)
+                        struct array_shares *arrays)
 {
     struct gmt_query query;
     int64_t set = gmt_class_launch(tl, class)->argument_set;
 
-    *arrays = (struct arrays){.n = 0};
+    *arrays = (struct array_shares){.n = 0};
     if (set == 0 || tl->db == NULL) {
         return;
     }
@@ -51,7 +51,7 @@ static void load_arrays(const struct gmt_timeline *tl, const struct gmt_tl_class
 }
 
 /* What loads (or stores) of the class are judged by. */
-struct side {
+struct access_side {
     struct gmt_access access;
     double width;    /* NAN: mixed */
     double distinct; /* bytes of distinct sectors; NAN: not counted                  */
@@ -59,11 +59,11 @@ struct side {
     double others;   /* bytes that the other kind of access asks for                 */
 };
 
-static struct side side_of(const struct gmt_tl_class *class, bool loads)
+static struct access_side side_of(const struct gmt_tl_class *class, bool loads)
 {
     const double *c = class->counter;
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
-    struct side side = {.access = loads ? load : store};
+    struct access_side side = {.access = loads ? load : store};
 
     side.width = gmt_access_width(class, &side.access);
     side.distinct = c[loads ? GMT_M_footprint_read_bytes : GMT_M_footprint_write_bytes];
@@ -73,13 +73,13 @@ static struct side side_of(const struct gmt_tl_class *class, bool loads)
 }
 
 /* Sectors per ideal sector when each lane has a sector of its own. */
-static double most_ratio(const struct side *side)
+static double most_ratio(const struct access_side *side)
 {
     return GMT_SECTOR_BYTES / side->width;
 }
 
 /* The array whose size that is, or all of them together less what else is accessed; 0: none. */
-static double array_of_size(const struct arrays *arrays, double bytes, double others)
+static double array_of_size(const struct array_shares *arrays, double bytes, double others)
 {
     for (size_t i = 0; i < arrays->n; i++) {
         if (alike(bytes, arrays->bytes[i], GMT_ARRAY_MATCH)) {
@@ -91,7 +91,7 @@ static double array_of_size(const struct arrays *arrays, double bytes, double ot
 }
 
 /* Whether the sectors that so many requests per thread share are fetched once. */
-static bool once(const struct side *side, const struct arrays *arrays, double shared)
+static bool once(const struct access_side *side, const struct array_shares *arrays, double shared)
 {
     double touched = side->access.sectors * GMT_SECTOR_BYTES / shared;
 
@@ -102,7 +102,8 @@ static bool once(const struct side *side, const struct arrays *arrays, double sh
 }
 
 /* Bytes of a struct so large that each lane has a sector of its own: an array's, per struct. */
-static double struct_of_array(const struct side *side, const struct arrays *arrays, double structs)
+static double struct_of_array(const struct access_side *side, const struct array_shares *arrays,
+                              double structs)
 {
     for (size_t i = 0; i < arrays->n; i++) {
         double bytes = arrays->bytes[i] / structs;
@@ -120,7 +121,8 @@ static double struct_of_array(const struct side *side, const struct arrays *arra
  * Bytes from one struct to the next where that many fields of each are accessed, one per request;
  * NAN: that is not so.
  */
-static double struct_of_fields(const struct side *side, const struct arrays *arrays, double fields)
+static double struct_of_fields(const struct access_side *side, const struct array_shares *arrays,
+                               double fields)
 {
     double ratio = gmt_access_ratio(&side->access), words = side->access.bytes / side->width;
 
@@ -141,8 +143,8 @@ static double struct_of_fields(const struct side *side, const struct arrays *arr
 }
 
 /* One field, or as many as each thread makes requests. */
-static double struct_of_field(const struct gmt_tl_class *class, const struct side *side,
-                              const struct arrays *arrays, double *fields)
+static double struct_of_field(const struct gmt_tl_class *class, const struct access_side *side,
+                              const struct array_shares *arrays, double *fields)
 {
     double one = struct_of_fields(side, arrays, 1);
 
@@ -151,8 +153,8 @@ static double struct_of_field(const struct gmt_tl_class *class, const struct sid
 }
 
 /* The same where each thread accesses all words of its struct, one by one. */
-static double struct_of_words(const struct gmt_tl_class *class, const struct side *side,
-                              const struct arrays *arrays)
+static double struct_of_words(const struct gmt_tl_class *class, const struct access_side *side,
+                              const struct array_shares *arrays)
 {
     double ratio = gmt_access_ratio(&side->access), most = most_ratio(side);
     double each = gmt_access_per_thread(class, &side->access), asked = side->access.bytes;
@@ -172,7 +174,7 @@ static double struct_of_words(const struct gmt_tl_class *class, const struct sid
 
 /* A sector per lane along threadIdx.x: of all accesses, or of some beside ordered or uniform ones. */
 static bool is_transposed(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
-                          const struct side *side, bool loads)
+                          const struct access_side *side, bool loads)
 {
     double lanes = (double)(class->block[0] < WARP_LANES ? class->block[0] : WARP_LANES);
     double per_request = side->access.sectors / side->access.requests;
@@ -208,12 +210,12 @@ static bool is_one_word(double bytes, bool loads, bool stores)
 }
 
 static void judge_far_apart(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
-                            const struct side sides[2], struct gmt_pattern *pattern)
+                            const struct access_side sides[2], struct gmt_pattern *pattern)
 {
     const bool wastes[2] = {pattern->loads, pattern->stores};
     double field = NAN, words = NAN;
     bool fields = true, whole = true, transposed = true;
-    struct arrays arrays;
+    struct array_shares arrays;
 
     load_arrays(tl, class, &arrays);
     for (size_t i = 0; i < 2; i++) {
@@ -259,7 +261,7 @@ bool gmt_access_is_misaligned(const struct gmt_access *access)
            extra <= GMT_MISALIGNED_EXTRA_SECTORS;
 }
 
-static bool is_narrow(const struct side *side)
+static bool is_narrow(const struct access_side *side)
 {
     return side->width < 4 && gmt_access_ratio(&side->access) < GMT_STRIDED_RATIO;
 }
@@ -267,7 +269,7 @@ static bool is_narrow(const struct side *side)
 struct gmt_pattern gmt_pattern_of_class(const struct gmt_timeline *tl,
                                         const struct gmt_tl_class *class)
 {
-    const struct side sides[2] = {side_of(class, true), side_of(class, false)};
+    const struct access_side sides[2] = {side_of(class, true), side_of(class, false)};
     const struct gmt_access *load = &sides[0].access, *store = &sides[1].access;
     struct gmt_pattern pattern = {.kind = GMT_PATTERN_ORDERED,
                                   .loads = gmt_access_ratio(load) >= GMT_STRIDED_RATIO,

@@ -30,7 +30,7 @@ struct gmt_pattern {
 };
 
 /*
- * Told apart by sums over a launch:
+ * Distinguished by sums over a launch:
  * - sectors per ideal sector, of loads and of stores, at least GMT_STRIDED_RATIO: something is far
  *   apart; and then, in this order:
  * - FIELD: no sector is fetched twice (but by as many requests as a thread makes, which want other
@@ -54,7 +54,7 @@ bool gmt_access_is_misaligned(const struct gmt_access *access);
 double gmt_access_width(const struct gmt_tl_class *class, const struct gmt_access *access);
 
 /*
- * Words between neighbouring lanes; NAN: not one stride, or not told. at_least: each lane has a
+ * Words between neighbouring lanes; NAN: not one stride, or not known. at_least: each lane has a
  * sector of its own, and the stride may be larger than the returned one.
  */
 double gmt_access_stride(const struct gmt_tl_class *class, const struct gmt_access *access,

@@ -62,7 +62,7 @@ const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
 
 double gmt_price_peer(const struct gmt_model *model, double bytes)
 {
-    bool here = model->provenance > GMT_MODEL_OTHER_BOARD;
+    bool here = model->provenance > GMT_MODEL_SAME_NAME;
 
     return here ? gmt_curve_at(&model->peer, bytes) : NAN;
 }
@@ -108,7 +108,7 @@ double gmt_price_untraced_ns(const struct gmt_model *model, const struct gmt_tim
     double most = calls * (timeline->has_device_times ? GMT_TRACED_CALL_NS : GMT_TRACED_LIGHT_NS) +
                   GMT_TRACED_HASHED_SHARE * hashed_ns;
 
-    if (model->provenance < GMT_MODEL_OTHER_BOARD || !isfinite(modelled_ns) || isnan(measured_ns)) {
+    if (model->provenance < GMT_MODEL_SAME_NAME || !isfinite(modelled_ns) || isnan(measured_ns)) {
         return measured_ns;
     }
     return fmin(measured_ns, fmax(modelled_ns, measured_ns - most));

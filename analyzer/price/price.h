@@ -18,7 +18,7 @@ const struct gmt_model_curve *gmt_price_run_curve(const struct gmt_model *model,
                                                   const struct gmt_tl_copy *copy);
 /*
  * Time of a copy between two devices, as the calibration saw it on this machine: how they are
- * connected is no property of theirs, so NAN with a model of another board.
+ * connected is no property of theirs, so NAN with a model of another device.
  */
 double gmt_price_peer(const struct gmt_model *model, double bytes);
 /* Time of one such copy among many in one cudaMemcpyBatchAsync; NAN when not measured. */
@@ -250,7 +250,7 @@ struct gmt_gain gmt_price_gather_family(const struct gmt_model *model,
 
 /*
  * What is left of T when work of before_ns becomes work of after_ns. Where the work overlaps with
- * the rest that is (T^p - before^p + after^p)^(1/p), where the kernel waits for nothing else
+ * the rest that is (T^p - before^p + after^p)^(1/p), where the kernel does not wait for anything else
  * T - before + after: the latter with weight before / T. (The former alone makes a large rest of a
  * small difference of T and before.) before_ns > T: T x after / before.
  */

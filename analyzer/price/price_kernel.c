@@ -125,7 +125,7 @@ static struct gmt_gain without_local(const struct gmt_model *model, const struct
     repair.after.l1_requests -= local->requests;
     repair.after.issue_ns *= issue;
     /* L1 keeps nothing back that is written: local stores all reach L2. Of what is read there, local
-     * lines cannot be told apart: they take their share of it. */
+     * lines cannot be distinguished: they take their share of it. */
     double global = local->global_sectors / (local->global_sectors + local->sectors);
     double writes = gmt_known(c[GMT_M_l2_write_sectors]);
     double stores = gmt_known(c[GMT_M_local_store_sectors]);

@@ -216,8 +216,9 @@ static double in_more_blocks(const struct gmt_model *model, const struct gmt_tim
     return fmin(t_ns, fmax(after_ns, GMT_KERNEL_LEAST_NS));
 }
 
-static struct gmt_grid same_threads(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
-                                    const struct gmt_shape *shape)
+static struct gmt_launch_grid same_threads(const struct gmt_timeline *tl,
+                                           const struct gmt_tl_class *class,
+                                           const struct gmt_shape *shape)
 {
     double sms = (double)tl->device.sm_count;
     double warps = fmax(1, floor(shape->blocks * shape->warps / sms));
@@ -226,13 +227,13 @@ static struct gmt_grid same_threads(const struct gmt_timeline *tl, const struct 
         warps = fmax(warps, ceil(shape->warps / 2));
     }
     double threads = fmin(shape->threads, WARP_LANES * warps);
-    return (struct gmt_grid){.blocks = ceil(shape->blocks * shape->threads / threads),
-                             .threads = threads};
+    return (struct gmt_launch_grid){.blocks = ceil(shape->blocks * shape->threads / threads),
+                                    .threads = threads};
 }
 
 struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct gmt_timeline *tl,
                                     const struct gmt_tl_class *class, const struct gmt_shape *shape,
-                                    struct gmt_grid *grid)
+                                    struct gmt_launch_grid *grid)
 {
     double t_ns = class->median_ns;
     struct gmt_items items = gmt_price_items(class, shape);
@@ -244,7 +245,7 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct 
     bool fills = shape->blocks * items.most >= shape->wave;
     double high_ns = fmax(least_ns, fills ? 0 : fmin(small.high_ns, t_ns / items.most));
 
-    /* Words that take many instructions each may be steps of one item, and not to be parted. */
+    /* Words that take many instructions each may be steps of one item, which cannot be split. */
     if (!items.plain) {
         likely_ns = (t_ns + likely_ns) / 2;
     }
@@ -252,7 +253,7 @@ struct gmt_gain gmt_price_full_grid(const struct gmt_model *model, const struct 
     struct gmt_gain gain = gain_between(t_ns, small.low_ns, best_ns, fmin(best_ns, high_ns));
     *grid = same_threads(tl, class, shape);
     if (more > shape->blocks && likely_ns < small.best_ns) {
-        *grid = (struct gmt_grid){.blocks = more, .threads = shape->threads, .split = true};
+        *grid = (struct gmt_launch_grid){.blocks = more, .threads = shape->threads, .split = true};
     }
     grid->guess = !(gain.low_ns > 0) &&
                   (!items.plain || shape->blocks * items.likely < shape->wave);

@@ -50,9 +50,9 @@ double gmt_price_most_occupancy(const struct gmt_timeline *timeline,
 
 /*
  * Whether the blocks as launched are enough for that occupancy, 0..1, or grow with what is resident.
- * Else loops of threads would have to be parted, and nobody knows whether they can be.
+ * Else loops of threads would have to be split, and it is not known whether they can be.
  */
-#define GMT_OCCUPANCY_PARTED \
+#define GMT_OCCUPANCY_SPLIT \
     "; nothing where loops of threads cannot be parted, as too few blocks are launched"
 bool gmt_price_has_warps(const struct gmt_timeline *timeline, const struct gmt_shape *shape,
                          double occupancy);
@@ -107,7 +107,7 @@ struct gmt_gain gmt_price_larger_blocks(const struct gmt_model *model,
  * grid: a launch for the better repair that has work for all its blocks: as many as have items for
  * certain, else the same threads, in blocks as small as give each multiprocessor one.
  */
-struct gmt_grid {
+struct gmt_launch_grid {
     double blocks, threads; /* of a block                                  */
     bool split;             /* loops of threads, else the same threads as now          */
     bool guess;             /* nothing is certain, and nothing shows work for a wave   */
@@ -116,7 +116,7 @@ struct gmt_grid {
 struct gmt_gain gmt_price_full_grid(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class, const struct gmt_shape *shape,
-                                    struct gmt_grid *grid);
+                                    struct gmt_launch_grid *grid);
 
 /*
  * One launch whose last wave is short, with the same work in whole waves. A wave takes tau, the last

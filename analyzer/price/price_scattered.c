@@ -8,7 +8,7 @@
 /*
  * Lines that the stores of a warp lie in, in sectors per line: 1 .. 4. Each line is a pass of the data
  * stage, beside one for the data of each store and one for each load; NAN: not known. Strided loads
- * take passes that cannot be told from those of the stores.
+ * take passes that cannot be distinguished from those of the stores.
  */
 static double sectors_per_line(const struct gmt_tl_class *class, const struct gmt_access *load,
                                const struct gmt_access *store)

@@ -39,9 +39,9 @@ static const char *const words[] = {
 #define GMT_METRIC_ALTERNATIVE(id, cupti_name, chips) cupti_name,
 #include "libtrace/metric_alternatives.def"
 #undef GMT_METRIC_ALTERNATIVE
-#define GMT_DOOR(id, name) name,
-    GMT_DOOR_TABLE
-#undef GMT_DOOR
+#define GMT_LOOKUP_PATH(id, name) name,
+    GMT_LOOKUP_PATH_TABLE
+#undef GMT_LOOKUP_PATH
 #define GMT_ENTRY_CLASS(id, name) name,
         GMT_ENTRY_CLASSES
 #undef GMT_ENTRY_CLASS

@@ -54,7 +54,7 @@ static const char string_without_names[] =
     "WHEN " OPCODE_USE " THEN coalesce(gmt_opcode(text), 'opcode ' || id) "
     "WHEN " RANGE_USE " THEN 'range ' || id WHEN " DOMAIN_USE " THEN 'domain ' || id "
     "ELSE CASE WHEN uses IN (" FUNCTION_USE ", " KERNEL_USE ", " FUNCTION_USE " | " KERNEL_USE ") "
-    /* The compiler's glue around kernels is known by this. */
+    /* nvcc's launch stubs of kernels are recognised by this prefix. */
     "THEN CASE WHEN instr(text, '__device_stub_') > 0 THEN '__device_stub__' ELSE "
     "coalesce((SELECT 'kernel ' || k.id FROM temp.gmt_kernel k WHERE k.name = text), "
     "gmt_function(text), 'function ' || id) END ELSE 'name ' || id END END";

@@ -11,7 +11,7 @@
 enum gmt_redact {
     GMT_REDACT_NOTHING,
     GMT_REDACT_PATHS, /* base names; the program without its arguments; no host, user, folder, thread
-                         names, and nothing that identifies the board */
+                         names, and nothing that identifies the device */
     GMT_REDACT_NAMES, /* of texts, only those that are known to be public: public_names.h */
 };
 

@@ -6,7 +6,7 @@
 #include "analyzer/redact/public_names.h"
 #include "analyzer/redact/redact.h"
 
-/* A model also names its board, the command that made it, and whatever a hand-made one adds. */
+/* A model also names its device, the command that made it, and whatever a hand-made one adds. */
 static const char *const rates[] = {
     "dram_bytes_per_s", "l2_sectors_per_s",         "write_sectors_per_s",
     "l1_sectors_per_s", "l1_strided_sectors_per_s", "shared_wavefronts_per_s",

@@ -15,13 +15,13 @@
 enum { NAMES = 6 }; /* that a line lists */
 
 /* One line under way. */
-struct line {
+struct loss_line {
     const char *kind, *reason, *names, *last;
     int64_t count;
     size_t named, kinds;
 };
 
-static void add_name(struct gmt_arena *arena, struct line *line, const char *name)
+static void add_name(struct gmt_arena *arena, struct loss_line *line, const char *name)
 {
     if (name[0] == '\0' || (line->last != NULL && strcmp(line->last, name) == 0)) {
         return;
@@ -33,7 +33,7 @@ static void add_name(struct gmt_arena *arena, struct line *line, const char *nam
     line->names = line->named++ == 0 ? name : gmt_arena_text(arena, "%s, %s", line->names, name);
 }
 
-static void finish(struct gmt_report *report, const struct line *line)
+static void finish(struct gmt_report *report, const struct loss_line *line)
 {
     struct gmt_arena *arena = report->arena;
     const struct gmt_loss_wording *wording = line->kind != NULL ? gmt_loss_wording(line->kind)
@@ -61,8 +61,8 @@ void gmt_gaps_add_losses(const struct gmt_timeline *tl, struct gmt_report *repor
 {
     struct gmt_arena *arena = report->arena;
     struct gmt_query query;
-    struct line line = {.kind = NULL};
-    /* "<kernel>: <reason>" of kernel classes; those never measured are told with their times. */
+    struct loss_line line = {.kind = NULL};
+    /* "<kernel>: <reason>" of kernel classes; those never measured are reported with their times. */
     int rc = gmt_query_open(
         &query, tl->db,
         "SELECT kind, CASE WHEN at > 0 THEN substr(detail, at + 2) ELSE '' END AS reason, "
@@ -82,7 +82,7 @@ void gmt_gaps_add_losses(const struct gmt_timeline *tl, struct gmt_report *repor
         report->incomplete = true;
         if (line.kind == NULL || strcmp(line.kind, kind) != 0 || strcmp(line.reason, reason) != 0) {
             finish(report, &line);
-            line = (struct line){.kind = kind, .reason = reason};
+            line = (struct loss_line){.kind = kind, .reason = reason};
         }
         line.count = gmt_add_clamped(line.count, gmt_query_int(&query, 3));
         add_name(arena, &line,

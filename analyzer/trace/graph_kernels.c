@@ -15,13 +15,13 @@
 enum { KEY_SIZES = 6 };
 
 /* What an operation tells of its kernel: string.id of the mangled name, grid and block. */
-struct key {
+struct kernel_key {
     int64_t name, size[KEY_SIZES];
 };
 
-/* The class of a key; -1: it cannot be told which of several. */
+/* The class of a key; -1: ambiguous. */
 struct candidate {
-    struct key key;
+    struct kernel_key key;
     int32_t class_index;
 };
 
@@ -32,7 +32,7 @@ struct candidates {
 
 static int compare_keys(const void *a, const void *b)
 {
-    const struct key *x = a, *y = b;
+    const struct kernel_key *x = a, *y = b;
     int order = (x->name > y->name) - (x->name < y->name);
 
     for (size_t i = 0; order == 0 && i < KEY_SIZES; i++) {
@@ -41,9 +41,9 @@ static int compare_keys(const void *a, const void *b)
     return order;
 }
 
-static struct key read_key(struct gmt_query *query, int column)
+static struct kernel_key read_key(struct gmt_query *query, int column)
 {
-    struct key key = {.name = gmt_query_int(query, column)};
+    struct kernel_key key = {.name = gmt_query_int(query, column)};
 
     for (int i = 0; i < KEY_SIZES; i++) {
         key.size[i] = gmt_query_int(query, column + 1 + i);
@@ -64,7 +64,7 @@ static bool is_same(const struct gmt_tl_class *a, const struct gmt_tl_class *b)
            memcmp(a->cluster, b->cluster, sizeof(a->cluster)) == 0;
 }
 
-/* The class of one key among those from `first` to before `end`; -1: it cannot be told which. */
+/* The class of one key among those from `first` to before `end`; -1: ambiguous. */
 static int32_t only_one(const struct gmt_timeline *tl, const struct candidate *first,
                         const struct candidate *end)
 {
@@ -191,8 +191,8 @@ static int load_steps(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
-/* -1: no class has this key, or it cannot be told which. */
-static int32_t find_class(const struct candidates *candidates, const struct key *key)
+/* -1: no class has this key, or several have. */
+static int32_t find_class(const struct candidates *candidates, const struct kernel_key *key)
 {
     const struct candidate *found = bsearch(key, candidates->rows, candidates->n,
                                             sizeof(*candidates->rows), compare_keys);
@@ -228,7 +228,7 @@ static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidat
         struct gmt_tl_node node = {.device_start_ns = gmt_query_time(&query, 0),
                                    .device_end_ns = gmt_query_time(&query, 1),
                                    .launch_id = gmt_query_id(&query, 2)};
-        struct key key = read_key(&query, 3);
+        struct kernel_key key = read_key(&query, 3);
 
         rows--;
         (void)gmt_query_int(&query, 10); /* a value of another type is refused */

@@ -56,9 +56,9 @@ static const struct gmt_loss_wording wordings[] = {
     {"frame not symbolized", "symbols", "stack frame has no name", "stack frames have no name"},
 };
 
-struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_arena *arena)
+struct gmt_largest_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_arena *arena)
 {
-    struct gmt_loss loss = {.kind = NULL};
+    struct gmt_largest_loss loss = {.kind = NULL};
     struct gmt_query query;
     int rc = gmt_query_open(
         &query, db,
@@ -70,11 +70,12 @@ struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_aren
                        kinds));
 
     if (rc == 0 && gmt_query_next(&query)) {
-        loss = (struct gmt_loss){gmt_query_text(&query, 0, arena), gmt_query_text(&query, 1, arena),
-                                 gmt_query_count(&query, 2)};
+        loss = (struct gmt_largest_loss){gmt_query_text(&query, 0, arena),
+                                         gmt_query_text(&query, 1, arena),
+                                         gmt_query_count(&query, 2)};
     }
     if (loss.detail == NULL) {
-        loss = (struct gmt_loss){.kind = NULL};
+        loss = (struct gmt_largest_loss){.kind = NULL};
     }
     (void)gmt_query_close(&query, rc);
     return loss;
@@ -107,7 +108,7 @@ struct gmt_lost_calls gmt_lost_calls(sqlite3 *db)
         "(SELECT 1 FROM host_allocation)";
     struct gmt_lost_calls lost = {.text = ""};
     struct gmt_arena arena = {0};
-    struct gmt_loss loss = gmt_loss_largest(db, GMT_LOSSES_OF_CALLS, &arena);
+    struct gmt_largest_loss loss = gmt_loss_largest(db, GMT_LOSSES_OF_CALLS, &arena);
     char count[GMT_FORMAT_BYTES];
     int64_t none = 0;
 

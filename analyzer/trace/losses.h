@@ -18,7 +18,7 @@
     "'allocation not tracked', 'graph nodes not read', 'graph not followed', " \
     "'graph update not followed'"
 
-struct gmt_loss {
+struct gmt_largest_loss {
     const char *kind; /* NULL: nothing was lost */
     const char *detail;
     int64_t count;
@@ -26,7 +26,7 @@ struct gmt_loss {
 
 /* The largest loss of these kinds, with what may be shown of its detail (a report may be redacted; the trace
  * decides); the texts are the arena's. What cannot be read is noted (gmt_guard_noted). */
-struct gmt_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_arena *arena);
+struct gmt_largest_loss gmt_loss_largest(sqlite3 *db, const char *kinds, struct gmt_arena *arena);
 
 /* How a kind of loss reads. */
 struct gmt_loss_wording {

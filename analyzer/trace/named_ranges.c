@@ -12,14 +12,14 @@
 #include "analyzer/trace/query.h"
 
 /* A name as the trace has it, while groups are made. */
-struct name {
+struct range_name {
     int64_t id, domain_id; /* -1: none */
     const char *text, *pattern, *domain;
     int32_t group;
 };
 
 struct names {
-    struct name *items;
+    struct range_name *items;
     size_t count;
 };
 
@@ -32,7 +32,7 @@ static int compare_texts(const char *a, const char *b)
 
 static int by_id(const void *a, const void *b)
 {
-    const struct name *x = a, *y = b;
+    const struct range_name *x = a, *y = b;
 
     if (x->id != y->id) {
         return x->id < y->id ? -1 : 1;
@@ -42,7 +42,7 @@ static int by_id(const void *a, const void *b)
 
 static int by_pattern(const void *a, const void *b)
 {
-    const struct name *x = a, *y = b;
+    const struct range_name *x = a, *y = b;
     int order = strcmp(x->pattern, y->pattern);
 
     if (order == 0) {
@@ -82,7 +82,7 @@ static int load_names(struct gmt_named_ranges *all, sqlite3 *db, struct names *n
     while (rc == 0 && gmt_query_next(&query)) {
         if (names->count == room) {
             room = room > 0 ? 2 * room : 64;
-            struct name *grown = realloc(names->items, room * sizeof(*grown));
+            struct range_name *grown = realloc(names->items, room * sizeof(*grown));
             if (grown == NULL) {
                 rc = -ENOMEM;
                 break;
@@ -92,7 +92,7 @@ static int load_names(struct gmt_named_ranges *all, sqlite3 *db, struct names *n
         const char *text = gmt_query_text(&query, 2, &all->strings);
 
         text = text != NULL ? text : "(unnamed)";
-        names->items[names->count++] = (struct name){
+        names->items[names->count++] = (struct range_name){
             .id = gmt_query_int(&query, 0),
             .domain_id = gmt_query_int(&query, 1),
             .text = text,
@@ -105,7 +105,7 @@ static int load_names(struct gmt_named_ranges *all, sqlite3 *db, struct names *n
 /* Names of one pattern become one group when there are many of them. Leaves names sorted by id. */
 static int make_groups(struct gmt_named_ranges *all, struct names *names)
 {
-    struct name *items = names->items;
+    struct range_name *items = names->items;
 
     all->groups = calloc(names->count + 1, sizeof(*all->groups));
     if (all->groups == NULL) {
@@ -163,8 +163,9 @@ static int load_ranges(struct gmt_named_ranges *all, const struct gmt_timeline *
         "SELECT CASE kind WHEN 'push' THEN coalesce(thread_id, -1) ELSE -1 END, begin_ns, end_ns, "
         "coalesce(name_id, -1), coalesce(domain_id, -1) FROM range ORDER BY 1, 2, depth, id");
     while (rc == 0 && all->count < (size_t)rows && gmt_query_next(&query)) {
-        struct name key = {.id = gmt_query_int(&query, 3), .domain_id = gmt_query_int(&query, 4)};
-        const struct name *name =
+        struct range_name key = {.id = gmt_query_int(&query, 3),
+                                 .domain_id = gmt_query_int(&query, 4)};
+        const struct range_name *name =
             names->count > 0 ? bsearch(&key, names->items, names->count, sizeof(key), by_id) : NULL;
         struct gmt_named_range *range = &all->ranges[all->count];
 

@@ -14,7 +14,7 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/store/symbols/sources.h"
 
-/* Instructions without a line are told by where they stand, if the trace knows. */
+/* Instructions without a line are identified by their offset, if the trace has it. */
 static const char lines_sql[] =
     "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, "
     "l.kind, CASE WHEN l.pc_offset IS NULL THEN l.opcodes ELSE coalesce(l.opcodes, '') || "

@@ -111,7 +111,7 @@ static int find_analysed(struct gmt_unseen *unseen, const struct gmt_timeline *t
 /* "the trace is not complete (record dropped: spool limit reached): ..."; NULL: no such loss. */
 static const char *lost(const struct gmt_timeline *tl, struct gmt_report *report, const char *kinds)
 {
-    struct gmt_loss loss = gmt_loss_largest(tl->db, kinds, report->arena);
+    struct gmt_largest_loss loss = gmt_loss_largest(tl->db, kinds, report->arena);
 
     return loss.kind == NULL
                ? NULL

@@ -5,7 +5,7 @@
 #define SAMPLES_FULL 21
 #define SAMPLES_QUICK 11
 /*
- * Of each process: 45 and 6 passes in all, a third of them full ones (pass_turns.c). Passes of one process
+ * Of each process: 45 and 6 passes in all, a third of them full ones (pass_loop.c). Passes of one process
  * differ by 8 % in calls and copies, processes by 2 % (12 of 3 passes each on an H200): a calibration
  * wants passes, and a further process costs as much time as two of the full ones.
  */

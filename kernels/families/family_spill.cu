@@ -100,7 +100,7 @@ static size_t thread_count(const struct gmt_bench *bench)
 
 typedef void (*spill_kernel)(const float *, float *);
 
-static spill_kernel spilling(enum gmt_kernel kernel)
+static spill_kernel spilling(enum gmt_variant_kernel kernel)
 {
     switch (kernel) {
     case GMT_KERNEL_spill_64: return gmt_kernel_spill_64;

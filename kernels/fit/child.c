@@ -21,7 +21,7 @@
 #define SLICE_MS 1000                 /* time that this process was stopped for is one slice */
 #define NAP_NS 2000000
 #define NAPS_PER_S (1000000000 / NAP_NS)
-#define KILLED_PATIENCE_S 5
+#define KILLED_TIMEOUT_S 5
 
 /* What was heard so far. */
 struct talk {
@@ -138,7 +138,7 @@ static bool hear(struct talk *talk, int reading)
 /* Until the pipe is closed, which is when the child has ended; false: it has been silent too long. */
 static bool listen_to(struct talk *talk, int reading)
 {
-    for (unsigned silent_s = 0; silent_s < talk->child->patience_s;) {
+    for (unsigned silent_s = 0; silent_s < talk->child->timeout_s;) {
         struct pollfd poller = {.fd = reading, .events = POLLIN};
         int rc = poll(&poller, 1, SLICE_MS);
 
@@ -155,12 +155,12 @@ static bool listen_to(struct talk *talk, int reading)
 }
 
 /* Has it ended after so many seconds? *status: 0 where somebody else has waited for it. */
-static bool has_ended(pid_t pid, unsigned patience_s, int *status)
+static bool has_ended(pid_t pid, unsigned timeout_s, int *status)
 {
     const struct timespec nap = {.tv_nsec = NAP_NS};
 
     *status = 0;
-    for (unsigned naps = 0; naps <= patience_s * NAPS_PER_S; naps++) {
+    for (unsigned naps = 0; naps <= timeout_s * NAPS_PER_S; naps++) {
         pid_t rc = waitpid(pid, status, WNOHANG);
 
         if (rc == pid || (rc < 0 && errno != EINTR)) {
@@ -175,7 +175,7 @@ static void say_why(const struct talk *talk, bool was_silent, int status, char *
                     size_t bytes)
 {
     if (was_silent) {
-        snprintf(message, bytes, "said nothing for %u s and was ended", talk->child->patience_s);
+        snprintf(message, bytes, "said nothing for %u s and was ended", talk->child->timeout_s);
     } else if (talk->error[0] != '\0') {
         snprintf(message, bytes, "failed: %s", talk->error);
     } else if (WIFSIGNALED(status)) {
@@ -199,10 +199,10 @@ int gmt_child_run(const struct gmt_child *child, json_t **result, char *message,
     }
     bool was_silent = !listen_to(&talk, reading);
     close(reading);
-    if (was_silent || !has_ended(pid, child->patience_s, &status)) {
+    if (was_silent || !has_ended(pid, child->timeout_s, &status)) {
         kill(pid, SIGKILL);
         was_silent = true;
-        has_ended(pid, KILLED_PATIENCE_S, &status);
+        has_ended(pid, KILLED_TIMEOUT_S, &status);
     }
     if (talk.result == NULL) {
         say_why(&talk, was_silent, status, message, bytes);

@@ -13,7 +13,7 @@
 struct gmt_child {
     const char *program;
     char *const *arguments; /* its argv, ends with NULL */
-    unsigned patience_s;    /* it is killed when it has been silent for so long */
+    unsigned timeout_s;     /* it is killed when it has been silent for so long */
     /* What it says of its progress; context is handed through. May be NULL. */
     void (*heard)(void *context, double units, const char *what);
     void *context;

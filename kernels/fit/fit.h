@@ -62,7 +62,7 @@ struct gmt_curve {
  * a start-up time that would come out negative is held at 0.
  *
  * 0; -EINVAL for fewer than two points, or a time that is not positive; -ERANGE where time does
- * not grow with size (no bandwidth can be told). Nothing is written on error.
+ * not grow with size (no bandwidth can be derived). Nothing is written on error.
  */
 int gmt_fit_hockney(const struct gmt_curve_point *points, size_t n, struct gmt_curve *curve);
 

@@ -45,13 +45,13 @@ static double fit_line(const struct gmt_curve_point *points, size_t n, struct gm
 }
 
 /* best[k][j]: least squares of the first j points in k + 1 pieces, the last of which begins at cut. */
-struct table {
+struct cost_table {
     double *best;
     size_t *cut;
     size_t columns;
 };
 
-static void fill(const struct table *table, const struct gmt_curve_point *points, size_t n)
+static void fill(const struct cost_table *table, const struct gmt_curve_point *points, size_t n)
 {
     for (size_t k = 0; k < GMT_PIECES_MOST; k++) {
         for (size_t j = 0; j <= n; j++) {
@@ -75,8 +75,8 @@ static void fill(const struct table *table, const struct gmt_curve_point *points
     }
 }
 
-static void read_pieces(const struct table *table, const struct gmt_curve_point *points, size_t n,
-                        size_t count, struct gmt_pieces *pieces)
+static void read_pieces(const struct cost_table *table, const struct gmt_curve_point *points,
+                        size_t n, size_t count, struct gmt_pieces *pieces)
 {
     size_t end = n;
 
@@ -114,8 +114,8 @@ static double half_bandwidth(const struct gmt_pieces *pieces)
 int gmt_fit_pieces(const struct gmt_curve_point *points, size_t n, struct gmt_pieces *pieces)
 {
     struct gmt_curve whole;
-    struct table table = {calloc(GMT_PIECES_MOST * (n + 1), sizeof(*table.best)),
-                          calloc(GMT_PIECES_MOST * (n + 1), sizeof(*table.cut)), n + 1};
+    struct cost_table table = {calloc(GMT_PIECES_MOST * (n + 1), sizeof(*table.best)),
+                               calloc(GMT_PIECES_MOST * (n + 1), sizeof(*table.cut)), n + 1};
     /* What no single line can be laid through has no pieces, either. */
     int rc = gmt_fit_hockney(points, n, &whole);
     size_t count = 1;

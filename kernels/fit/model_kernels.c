@@ -241,7 +241,7 @@ json_t *gmt_fit_latencies(const json_t *families)
 }
 
 /* Bandwidth over occupancy for the rows of one body, in the order of the raw file (ascending). */
-json_t *gmt_fit_occupancy(const json_t *families, enum gmt_kernel kernel)
+json_t *gmt_fit_occupancy(const json_t *families, enum gmt_variant_kernel kernel)
 {
     json_t *curve = json_array();
     size_t i;

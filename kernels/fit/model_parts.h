@@ -45,7 +45,7 @@ json_t *gmt_fit_families(const json_t *raw, struct gmt_noise *noise, char *messa
 json_t *gmt_fit_rates(const json_t *families);
 json_t *gmt_fit_latencies(const json_t *families);
 json_t *gmt_fit_access_costs(const json_t *families);
-json_t *gmt_fit_occupancy(const json_t *families, enum gmt_kernel kernel);
+json_t *gmt_fit_occupancy(const json_t *families, enum gmt_variant_kernel kernel);
 
 /* Adds noisy and noise to the model. */
 void gmt_fit_noise(json_t *model, struct gmt_noise *noise);

@@ -28,7 +28,7 @@ void gmt_raw_note(json_t *raw, const char *text);
 
 /*
  * Appends what a process measured, a document of costs, batches, transfers, families, passes and notes
- * with passes from 0 on, to that of all of them: points are told apart by what they measure, passes go
+ * with passes from 0 on, to that of all of them: points are identified by what they measure, passes go
  * on counting, and each sample gets the number of the process beside that of its pass. Neither reference is
  * taken. 0, or -EINVAL for a document that is not like that; then nothing was appended.
  */

@@ -8,7 +8,7 @@
 
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
-#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/pass_loop.h"
 #include "kernels/measure/progress_bar.h"
 
 #define ROWS 512
@@ -189,16 +189,16 @@ static int measure_run(struct gmt_bench *bench, const struct batch *batch, size_
 static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
 {
     const size_t all = BATCH_COUNT;
-    struct gmt_turns turns = gmt_bench_turns(bench, ROWS * ROW_BYTES);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench, ROWS * ROW_BYTES);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
-        rc = measure_rows(bench, batch, turns.counts);
+    while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
+        rc = measure_rows(bench, batch, loop.counts);
     }
     for (size_t i = 0; rc == 0 && i < RUN_SIZE_COUNT; i++) {
-        turns = gmt_bench_turns(bench, COPIES * run_sizes[i]);
-        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
-            rc = measure_run(bench, batch, run_sizes[i], turns.counts);
+        loop = gmt_bench_sample_loop(bench, COPIES * run_sizes[i]);
+        while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
+            rc = measure_run(bench, batch, run_sizes[i], loop.counts);
         }
     }
     gmt_progress_bar_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "kernels/measure/parts.h"
-#include "kernels/measure/passes.h"
 #include "kernels/measure/processes.h"
+#include "kernels/measure/run_passes.h"
 
 double gmt_bench_units(const struct gmt_bench *bench, const char *only)
 {
@@ -49,7 +49,7 @@ static int measure_here(struct gmt_bench *bench, const char *only)
     gmt_bench_note(bench,
                    "calls and copies were measured in one process: the next may differ more");
     bench->pass_count *= bench->process_count;
-    return gmt_bench_passes(bench, only);
+    return gmt_bench_run_passes(bench, only);
 }
 
 int gmt_bench_measure(struct gmt_bench *bench, const char *only)
@@ -61,7 +61,7 @@ int gmt_bench_measure(struct gmt_bench *bench, const char *only)
     int rc = 0, last = 0;
 
     if (is_timed_by_host && bench->process_count == 0) {
-        rc = gmt_bench_passes(bench, only);
+        rc = gmt_bench_run_passes(bench, only);
     }
     for (unsigned turn = 0; rc == 0 && turn < turns; turn++) {
         /* A process at either end, and as many families between any two. */

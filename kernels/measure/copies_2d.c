@@ -4,7 +4,7 @@
 
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
-#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/pass_loop.h"
 #include "kernels/measure/progress_bar.h"
 
 #define PITCH_ALIGNMENT 512 /* what cudaMallocPitch rounds to, or a multiple of it */
@@ -17,28 +17,28 @@ static const unsigned spacings[] = {1, 4};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-struct kind {
+struct copy_kind {
     const char *name;
     bool to_device;
     bool pinned;
     bool async;
 };
 
-static const struct kind kinds[] = {
+static const struct copy_kind kinds[] = {
     {"copies_2d_h2d_pageable_sync", true, false, false},
     {"copies_2d_h2d_pinned_async", true, true, true},
     {"copies_2d_d2h_pageable_sync", false, false, false},
     {"copies_2d_d2h_pinned_async", false, true, true},
 };
 
-struct shape {
+struct copy_shape {
     size_t width;
     size_t height;
     size_t pitch; /* on the device; rows lie packed on the host */
 };
 
-static int time_shape(struct gmt_bench *bench, const struct kind *kind, const struct shape *shape,
-                      double *whole_ns, double *flat_ns)
+static int time_shape(struct gmt_bench *bench, const struct copy_kind *kind,
+                      const struct copy_shape *shape, double *whole_ns, double *flat_ns)
 {
     unsigned char *host = kind->pinned ? bench->pinned : bench->pageable;
     void *target = kind->to_device ? bench->far_to : host;
@@ -74,7 +74,7 @@ out:
 }
 
 /* The point of that shape, made when missing. */
-static json_t *point_of(json_t *points, const struct shape *shape)
+static json_t *point_of(json_t *points, const struct copy_shape *shape)
 {
     json_t *point;
     size_t i;
@@ -96,8 +96,8 @@ static json_t *point_of(json_t *points, const struct shape *shape)
     return point;
 }
 
-static int measure(struct gmt_bench *bench, const struct kind *kind, const struct shape *shape,
-                   bool keep)
+static int measure(struct gmt_bench *bench, const struct copy_kind *kind,
+                   const struct copy_shape *shape, bool keep)
 {
     double whole_ns = 0, flat_ns = 0;
     int rc = time_shape(bench, kind, shape, &whole_ns, &flat_ns);
@@ -116,23 +116,23 @@ static int measure(struct gmt_bench *bench, const struct kind *kind, const struc
     return 0;
 }
 
-static int measure_shape(struct gmt_bench *bench, const struct kind *kind,
-                         const struct shape *shape)
+static int measure_shape(struct gmt_bench *bench, const struct copy_kind *kind,
+                         const struct copy_shape *shape)
 {
-    struct gmt_turns turns = gmt_bench_turns(bench, shape->width * shape->height);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench, shape->width * shape->height);
     int rc = 0;
 
     if (shape->width * shape->height > BYTES_MOST ||
         shape->pitch * shape->height > bench->host_bytes) {
         return 0;
     }
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
-        rc = measure(bench, kind, shape, turns.counts);
+    while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
+        rc = measure(bench, kind, shape, loop.counts);
     }
     return rc;
 }
 
-static int measure_kind(struct gmt_bench *bench, const struct kind *kind)
+static int measure_kind(struct gmt_bench *bench, const struct copy_kind *kind)
 {
     int rc = 0;
 
@@ -141,7 +141,7 @@ static int measure_kind(struct gmt_bench *bench, const struct kind *kind)
             for (size_t s = 0; rc == 0 && s < COUNT_OF(spacings); s++) {
                 size_t least = (widths[w] + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT *
                                PITCH_ALIGNMENT;
-                const struct shape shape = {widths[w], heights[h], spacings[s] * least};
+                const struct copy_shape shape = {widths[w], heights[h], spacings[s] * least};
 
                 rc = measure_shape(bench, kind, &shape);
             }

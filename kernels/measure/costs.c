@@ -5,7 +5,7 @@
 
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
-#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/pass_loop.h"
 #include "kernels/measure/progress_bar.h"
 
 #define LAUNCHES 256
@@ -144,11 +144,11 @@ out:
 
 static int measure_calls(struct gmt_bench *bench)
 {
-    struct gmt_turns turns = gmt_bench_turns(bench, 0);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench, 0);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
-        rc = launch_and_sync(bench, turns.counts);
+    while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
+        rc = launch_and_sync(bench, loop.counts);
     }
     return rc;
 }
@@ -164,14 +164,15 @@ struct sized {
 
 static int measure_size(struct gmt_bench *bench, const struct sized *cost, size_t bytes)
 {
-    struct gmt_turns turns = gmt_bench_turns(bench, cost->pace > 0 ? bytes / cost->pace : 0);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench,
+                                                        cost->pace > 0 ? bytes / cost->pace : 0);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
+    while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
         struct pair pair = {.began = 0};
 
         rc = cost->once(bench, bytes, &pair);
-        if (rc == 0 && turns.counts) {
+        if (rc == 0 && loop.counts) {
             keep_pair(bench, cost->name, bytes, &pair);
         }
     }

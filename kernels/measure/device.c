@@ -12,8 +12,8 @@
 #include <strings.h>
 
 #include "kernels/bench/bench.h"
-#include "kernels/fit/host.h"
 #include "kernels/fit/model.h"
+#include "kernels/fit/model_files.h"
 
 /* As nvidia-smi writes it. */
 static void format_uuid(const cudaUUID_t *uuid, char *text, size_t bytes)

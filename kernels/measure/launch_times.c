@@ -7,7 +7,7 @@
 
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
-#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/pass_loop.h"
 #include "kernels/measure/progress_bar.h"
 
 #define WARM_UP_ROUNDS 3
@@ -98,7 +98,7 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
     json_t *rows = gmt_raw_array(gmt_raw_object(bench->raw, "families"), family->name);
     /* An array of pointers. NOLINTNEXTLINE(bugprone-sizeof-expression) */
     const struct gmt_variant **variants = calloc(gmt_variant_count, sizeof(*variants));
-    struct gmt_turns turns = gmt_bench_turns(bench, 0);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench, 0);
     unsigned rounds = WARM_UP_ROUNDS + gmt_bench_samples(bench);
     size_t count = 0;
     int rc = -ENOMEM;
@@ -111,8 +111,8 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
         rc = collect_rows(bench, family, rows, variants, &count);
     }
     if (family->host_bound) {
-        while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
-            rc = measure_round(bench, family, variants, rows, turns.counts);
+        while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
+            rc = measure_round(bench, family, variants, rows, loop.counts);
         }
         gmt_progress_bar_add(bench->progress, 1.0 / bench->pass_count, family->name);
         goto out;

@@ -11,21 +11,21 @@
 
 #include "kernels/fit/child.h"
 #include "kernels/fit/rawfile.h"
-#include "kernels/measure/passes.h"
 #include "kernels/measure/progress_bar.h"
+#include "kernels/measure/run_passes.h"
 
 /* A measuring process tells of its progress many times a second; this is a device that hangs. */
-#define PATIENCE_S 60
+#define TIMEOUT_S 60
 
 /* Progress of one process: whatever it leaves out is added at its end. */
-struct share {
+struct progress_share {
     struct gmt_progress_bar *progress;
     double units_left;
 };
 
 static void heard(void *context, double units, const char *what)
 {
-    struct share *share = context;
+    struct progress_share *share = context;
 
     share->units_left -= units;
     gmt_progress_bar_add(share->progress, units, what);
@@ -57,11 +57,11 @@ int gmt_bench_process(struct gmt_bench *bench, const char *only, unsigned proces
     char name[] = "gmcalibrate", quick[] = "--quick", origin[64], device[32], family[64];
     char processes[32];
     char *arguments[] = {name, origin, device, processes, NULL, NULL, NULL};
-    struct share share = {bench->progress, gmt_process_units(bench, only)};
+    struct progress_share share = {bench->progress, gmt_process_units(bench, only)};
     const struct gmt_child child = {
         .program = "/proc/self/exe",
         .arguments = arguments,
-        .patience_s = PATIENCE_S,
+        .timeout_s = TIMEOUT_S,
         .heard = heard,
         .context = &share,
     };
@@ -99,7 +99,7 @@ static int measure(struct gmt_bench *bench, int device, const char *only)
     int rc = gmt_bench_open(bench, device);
 
     if (rc == 0) {
-        rc = gmt_bench_passes(bench, only);
+        rc = gmt_bench_run_passes(bench, only);
     }
     if (rc == 0) {
         gmt_child_result(json_pack("{s:O, s:I}", "raw", bench->raw, "largest_copy_bytes",

@@ -42,8 +42,8 @@ static void tell(struct gmt_progress_bar *progress, uint64_t now, const char *wh
         return;
     }
     progress->drawn_ns = now;
-    gmt_child_progress(progress->done - progress->told, what);
-    progress->told = progress->done;
+    gmt_child_progress(progress->done - progress->reported, what);
+    progress->reported = progress->done;
 }
 
 void gmt_progress_bar_add(struct gmt_progress_bar *progress, double units, const char *what)

@@ -8,10 +8,10 @@
 
 struct gmt_progress_bar {
     bool shown;
-    bool is_child; /* told to the process that started this one, and not shown */
+    bool is_child; /* sent to the process that started this one, and not shown */
     double total;  /* in units of the caller's choice */
     double done;
-    double told; /* of a child: of what is done */
+    double reported; /* of a child: of what is done */
     uint64_t began_ns;
     uint64_t drawn_ns;
 };

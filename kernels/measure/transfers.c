@@ -10,7 +10,7 @@
 
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
-#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/pass_loop.h"
 #include "kernels/measure/progress_bar.h"
 
 #define SIZE_LEAST ((size_t)4)
@@ -21,13 +21,13 @@
 #define SWEEP_LEAST ((size_t)16) /* a kernel's access is that wide */
 #define SIZES_MOST 40
 
-enum place { PAGEABLE, PINNED, REGISTERED, DEVICE, OTHER_DEVICE };
+enum memory_kind { PAGEABLE, PINNED, REGISTERED, DEVICE, OTHER_DEVICE };
 enum action { COPY, SET, SWEEP_READ, SWEEP_WRITE };
 
 struct curve {
     const char *name;
-    enum place from;
-    enum place to;
+    enum memory_kind from;
+    enum memory_kind to;
     bool async;
     bool on_device_clock; /* also timed between device events */
     enum action action;   /* SET and SWEEP_* work on `to` */
@@ -106,7 +106,7 @@ static void peer_close(struct gmt_bench *bench, struct peer *peer)
 }
 
 static unsigned char *address_of(const struct gmt_bench *bench, const struct peer *peer,
-                                 enum place place, bool target)
+                                 enum memory_kind place, bool target)
 {
     switch (place) {
     case PAGEABLE: return bench->pageable;
@@ -241,11 +241,11 @@ static int sample(struct gmt_bench *bench, const struct peer *peer, const struct
 static int measure_point(struct gmt_bench *bench, const struct peer *peer,
                          const struct curve *curve, size_t bytes)
 {
-    struct gmt_turns turns = gmt_bench_turns(bench, bytes);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench, bytes);
     int rc = 0;
 
-    while (rc == 0 && gmt_turns_next(&turns, gmt_now_ns())) {
-        rc = sample(bench, peer, curve, bytes, turns.counts);
+    while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
+        rc = sample(bench, peer, curve, bytes, loop.counts);
     }
     return rc;
 }
@@ -279,9 +279,9 @@ static size_t sizes_of(const struct gmt_bench *bench, size_t *sizes)
 /* What a size takes in a pass: samples move some 10 GB/s on average, and none is below 20 us. */
 static double cost_ns(struct gmt_bench *bench, size_t bytes)
 {
-    struct gmt_turns turns = gmt_bench_turns(bench, bytes);
+    struct gmt_sample_loop loop = gmt_bench_sample_loop(bench, bytes);
 
-    return CURVE_COUNT * gmt_turns_cost_ns(&turns, 20e3 + (double)bytes / 10);
+    return CURVE_COUNT * gmt_sample_loop_cost_ns(&loop, 20e3 + (double)bytes / 10);
 }
 
 int gmt_bench_transfers(struct gmt_bench *bench)

@@ -43,7 +43,7 @@ extern "C" {
 #define GMT_KERNELS(X) GMT_OF_ALL(GMT_KERNELS, X)
 #define GMT_VARIANTS(X) GMT_OF_ALL(GMT_VARIANTS, X)
 
-enum gmt_kernel {
+enum gmt_variant_kernel {
 #define GMT_ROW(name) GMT_KERNEL_##name,
     GMT_KERNELS(GMT_ROW)
 #undef GMT_ROW
@@ -58,7 +58,7 @@ struct gmt_variant {
     const char *reference;
     const char *rule; /* NULL: no rule should speak */
     const char *doc;
-    enum gmt_kernel kernel;
+    enum gmt_variant_kernel kernel;
     enum gmt_quality quality;
     unsigned parameter;
     unsigned width_bytes;

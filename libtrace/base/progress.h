@@ -6,7 +6,7 @@
 /*
  * One step at a time: begin, any number of advances, end. A step that takes a second or more shows a
  * line that begins with `what` and is rewritten in place; end removes it, so that whatever else is
- * told on standard error has a line of its own. `total` may be an estimate: the line never claims to
+ * printed on standard error has a line of its own. `total` may be an estimate: the line never claims to
  * be done. 0: unknown, and nothing is shown.
  */
 void gmt_progress_begin(const char *what, double total);

@@ -14,19 +14,19 @@ static void (*receiver)(const struct gmt_driver_call *call);
 static void CUPTIAPI pass_on(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                              const void *data)
 {
-    const CUpti_CallbackData *told = data;
+    const CUpti_CallbackData *reported = data;
     (void)unused;
-    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || told == NULL) {
+    if (domain != CUPTI_CB_DOMAIN_DRIVER_API || reported == NULL) {
         return;
     }
     struct gmt_driver_call call = {
         .callback = id,
-        .correlation = told->correlationId,
-        .entering = told->callbackSite == CUPTI_API_ENTER,
-        .parameters = told->functionParams,
+        .correlation = reported->correlationId,
+        .entering = reported->callbackSite == CUPTI_API_ENTER,
+        .parameters = reported->functionParams,
     };
-    if (!call.entering && told->functionReturnValue != NULL) {
-        call.result = *(const int *)told->functionReturnValue;
+    if (!call.entering && reported->functionReturnValue != NULL) {
+        call.result = *(const int *)reported->functionReturnValue;
     }
     receiver(&call);
 }
@@ -40,7 +40,7 @@ static int refused(const char *function, CUptiResult result, char *why, size_t w
 }
 
 int gmt_driver_calls_start(const char *cupti, const uint32_t *callbacks, size_t count,
-                           void (*told)(const struct gmt_driver_call *call), char *why,
+                           void (*report)(const struct gmt_driver_call *call), char *why,
                            size_t why_bytes)
 {
     CUpti_SubscriberHandle subscriber;
@@ -54,7 +54,7 @@ int gmt_driver_calls_start(const char *cupti, const uint32_t *callbacks, size_t 
         (void)snprintf(why, why_bytes, "this CUPTI has no %s", api.missing_callbacks);
         return -ENOSYS;
     }
-    receiver = told;
+    receiver = report;
     CUptiResult result = api.cuptiSubscribe(&subscriber, pass_on, NULL);
     if (result != CUPTI_SUCCESS) {
         return refused("cuptiSubscribe", result, why, why_bytes);

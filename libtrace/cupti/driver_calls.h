@@ -16,11 +16,11 @@ struct gmt_driver_call {
     const void *parameters; /* structure of generated_cuda_meta.h */
 };
 
-/* Have `told` called at both ends of every call of these kinds. `cupti` is the user's path or NULL.
+/* Have `report` called at entry and exit of every call of these kinds. `cupti` is the user's path or NULL.
  * Must be called once per process at most; inside of cuInit is early enough. Returns how many kinds this
  * CUPTI does not know, or negative errno with one sentence in `why`: then nothing is reported. */
 int gmt_driver_calls_start(const char *cupti, const uint32_t *callbacks, size_t count,
-                           void (*told)(const struct gmt_driver_call *call), char *why,
+                           void (*report)(const struct gmt_driver_call *call), char *why,
                            size_t why_bytes);
 
 /* Has the process's one subscription been ours since the start? */

@@ -52,7 +52,7 @@ bool gmt_handover_is_ours(void);
 
 /* The program's values of what CUPTI has one of. Each takes effect while the collector stands back. */
 void gmt_handover_set_clock(CUpti_TimestampCallbackFunc clock);
-/* True: the period was kept for later, CUPTI is not to be told now. */
+/* True: the period was kept for later, CUPTI is not to be called now. */
 bool gmt_handover_set_flush_period(uint32_t milliseconds);
 /* True: *ns is what cuptiGetTimestamp would say if nobody but the program used CUPTI. */
 bool gmt_handover_time(uint64_t *ns);

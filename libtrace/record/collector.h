@@ -6,11 +6,11 @@
  * writes records into the spool itself. Every function may be called from any thread; none prints, none
  * fails loudly: what is not to be had becomes a GMT_REC_CAPABILITY or GMT_REC_LOSS record.
  *
- * Measuring a launch: the launch hook asks `want` (a few ns; no lock) and, only if told a group, calls
+ * Measuring a launch: the launch hook asks `want` (a few ns; no lock) and, only if that names a group, calls
  * `begin` before and `end` after the driver call. `begin` may still decline (another thread is measuring,
  * the budget is spent, a hang-safety rule forbids it): it returns the group it really measures. All
  * hang-safety rules that need knowledge of streams and arguments are the caller's: it sets
- * gmt_launch_site.forbidden.
+ * gmt_launch_call.forbidden.
  */
 #ifndef GMT_RECORD_COLLECTOR_H
 #define GMT_RECORD_COLLECTOR_H
@@ -78,7 +78,7 @@ struct gmt_collector_class {
     bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
 };
 
-struct gmt_launch_site {
+struct gmt_launch_call {
     void *context; /* CUcontext, current */
     void *stream;  /* CUstream as given */
     struct gmt_collector_class *cls;
@@ -112,8 +112,8 @@ struct gmt_collector_ops {
      * Must cost a few ns when nothing is to be measured. */
     enum gmt_counter_group (*want)(struct gmt_collector_class *cls);
 
-    enum gmt_counter_group (*begin)(const struct gmt_launch_site *site);
-    void (*end)(const struct gmt_launch_site *site, enum gmt_counter_group group);
+    enum gmt_counter_group (*begin)(const struct gmt_launch_call *call);
+    void (*end)(const struct gmt_launch_call *call, enum gmt_counter_group group);
 
     /* A call of the program has waited for the device: what measuring has left to be done then is done. NULL: nothing
      * is. */
@@ -150,7 +150,7 @@ struct gmt_collector_ops {
     uint64_t (*repeats)(struct gmt_collector_class *cls, uint64_t kernel_ns, uint64_t copies_ns);
     /* Do now what `begin` would need long for; other threads are held later. False: `begin` would refuse, and the
      * reason is noted. */
-    bool (*prepare)(const struct gmt_launch_site *site);
+    bool (*prepare)(const struct gmt_launch_call *call);
     /* Work of gmtrace's own on the device begins, or ends: it gets no device rows. */
     void (*own_work)(bool begins);
     /* A launch that `repeats` was true for was made once. */

@@ -5,7 +5,7 @@
 #define GMT_RECORD_KINDS_H
 
 /* Families of driver calls; stored with each entry point's name. */
-enum gmt_family {
+enum gmt_call_family {
     GMT_FAMILY_OTHER = 0,
     GMT_FAMILY_ALLOC,
     GMT_FAMILY_TRANSFER,

@@ -254,7 +254,7 @@ struct gmt_stream { /* (context, handle, thread) -> the id CUPTI uses for the sa
 struct gmt_api { /* text: driver entry point, runtime API name or "" */
     struct gmt_side_head head;
     uint16_t id;
-    uint16_t family; /* enum gmt_family */
+    uint16_t family; /* enum gmt_call_family */
     uint32_t reserved;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file `coverage` of a spool: through which doors the process asked for driver entry points, which,
+ * The file `coverage` of a spool: through which lookup paths the process asked for driver entry points, which,
  * and how often those without a hook were called.
  *
  * Written in place while the process runs, so that it survives the process however that ends. An entry
@@ -17,18 +17,18 @@
 #define GMT_COVERAGE_MAGIC UINT64_C(0x7265766f63746d67) /* "gmtcover" */
 #define GMT_COVERAGE_VERSION 1u
 
-/* Ways to ask:  GMT_DOOR(id, name in the trace). Names that a module imports are not asked for. */
-#define GMT_DOOR_TABLE \
-    GMT_DOOR(DLSYM, "dlsym") \
-    GMT_DOOR(PROC, "cuGetProcAddress") \
-    GMT_DOOR(PROC_V2, "cuGetProcAddress_v2") \
-    GMT_DOOR(INJECTION, "injection")
+/* Ways to ask:  GMT_LOOKUP_PATH(id, name in the trace). Names that a module imports are not asked for. */
+#define GMT_LOOKUP_PATH_TABLE \
+    GMT_LOOKUP_PATH(DLSYM, "dlsym") \
+    GMT_LOOKUP_PATH(PROC, "cuGetProcAddress") \
+    GMT_LOOKUP_PATH(PROC_V2, "cuGetProcAddress_v2") \
+    GMT_LOOKUP_PATH(INJECTION, "injection")
 
-enum gmt_door {
-#define GMT_DOOR(id, name) GMT_DOOR_##id,
-    GMT_DOOR_TABLE
-#undef GMT_DOOR
-        GMT_DOORS
+enum gmt_lookup_path {
+#define GMT_LOOKUP_PATH(id, name) GMT_LOOKUP_##id,
+    GMT_LOOKUP_PATH_TABLE
+#undef GMT_LOOKUP_PATH
+        GMT_LOOKUP_PATHS
 };
 
 /* Bits of gmt_coverage_entry.flags: what requests were answered with. */
@@ -39,7 +39,7 @@ enum gmt_door {
 struct gmt_coverage_entry {
     char name[64]; /* as asked for */
     uint64_t calls;
-    uint32_t requests[GMT_DOORS];
+    uint32_t requests[GMT_LOOKUP_PATHS];
     uint32_t flags;
     uint32_t reserved;
 };
@@ -48,7 +48,7 @@ struct gmt_coverage_head {
     uint64_t magic;
     uint32_t version;
     uint32_t count; /* entries */
-    uint64_t requests[GMT_DOORS];
+    uint64_t requests[GMT_LOOKUP_PATHS];
     uint64_t not_kept;        /* requests for names that had no room */
     uint32_t highest_version; /* of CUDA, that cuGetProcAddress was given; 0: none */
     uint32_t reserved32;
@@ -59,13 +59,13 @@ struct gmt_coverage_head {
 #define GMT_COVERAGE_ENTRIES \
     ((GMT_COVERAGE_BYTES - sizeof(struct gmt_coverage_head)) / sizeof(struct gmt_coverage_entry))
 
-struct gmt_coverage {
+struct gmt_coverage_file {
     struct gmt_coverage_head head;
     struct gmt_coverage_entry entry[GMT_COVERAGE_ENTRIES];
 };
 
 static_assert(sizeof(struct gmt_coverage_entry) == 96, "coverage entry");
 static_assert(sizeof(struct gmt_coverage_head) == 128, "coverage head");
-static_assert(sizeof(struct gmt_coverage) <= GMT_COVERAGE_BYTES, "coverage file");
+static_assert(sizeof(struct gmt_coverage_file) <= GMT_COVERAGE_BYTES, "coverage file");
 
 #endif

@@ -10,22 +10,22 @@
 #include "libtrace/record/inlining.h"
 
 /* What an instruction of a simulated launch is, after what its lanes turned out to touch. */
-enum gmt_site_kind {
-    GMT_SITE_OTHER = 0,
-    GMT_SITE_GLOBAL_LOAD,
-    GMT_SITE_GLOBAL_STORE,
-    GMT_SITE_GLOBAL_ATOMIC,
-    GMT_SITE_LOCAL_LOAD,
-    GMT_SITE_LOCAL_STORE,
-    GMT_SITE_SHARED_LOAD,
-    GMT_SITE_SHARED_STORE,
-    GMT_SITE_SHARED_ATOMIC,
-    GMT_SITE_CONSTANT_LOAD,
-    GMT_SITE_ASYNC_COPY,
-    GMT_SITE_BARRIER,
-    GMT_SITE_BRANCH,
-    GMT_SITE_GENERIC, /* one instruction touched several spaces */
-    GMT_SITE_KINDS
+enum gmt_inst_kind {
+    GMT_INST_OTHER = 0,
+    GMT_INST_GLOBAL_LOAD,
+    GMT_INST_GLOBAL_STORE,
+    GMT_INST_GLOBAL_ATOMIC,
+    GMT_INST_LOCAL_LOAD,
+    GMT_INST_LOCAL_STORE,
+    GMT_INST_SHARED_LOAD,
+    GMT_INST_SHARED_STORE,
+    GMT_INST_SHARED_ATOMIC,
+    GMT_INST_CONSTANT_LOAD,
+    GMT_INST_ASYNC_COPY,
+    GMT_INST_BARRIER,
+    GMT_INST_BRANCH,
+    GMT_INST_GENERIC, /* one instruction touched several spaces */
+    GMT_INST_KINDS
 };
 
 /* Counts of one instruction over all warps of one launch; text: function (mangled), opcode, source
@@ -52,7 +52,7 @@ struct gmt_instruction {
     uint64_t ideal_wavefronts;
     uint64_t
         addresses; /* constant: distinct ones; barrier: idle lanes; branch: times it diverged */
-    uint8_t kind;  /* enum gmt_site_kind */
+    uint8_t kind;  /* enum gmt_inst_kind */
     uint8_t reserved[3];
     uint32_t caller_line; /* where `line` was inlined: the outermost call; 0 = not inlined */
 };

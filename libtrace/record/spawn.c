@@ -26,7 +26,7 @@ int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...
 /* A bit for each processor that a kernel can have; it takes those that the control group may use. */
 static const unsigned char all_processors[1024] = {[0 ... 1023] = 0xff};
 
-struct job {
+struct spawn_job {
     const char *path;
     char *const *argv;
     char **environment;
@@ -37,7 +37,7 @@ struct job {
 /* In the second child, in an address space that is still the application's: only system calls. */
 static int run_helper(void *argument)
 {
-    struct job *job = argument;
+    struct spawn_job *job = argument;
     struct sigaction standard = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++) {
         (void)sigaction(number, &standard, NULL); /* handlers are a private copy of this child */
@@ -72,7 +72,7 @@ static int run_helper(void *argument)
 /* The first child: starts the second and is gone, so that the helper's parent is init. */
 static int start_helper(void *argument)
 {
-    struct job *job = argument;
+    struct spawn_job *job = argument;
     if (__clone(run_helper, job->inner_stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, job) < 0) {
         job->error = errno;
     }
@@ -106,10 +106,10 @@ int gmt_spawn_detached(const char *path, char *const argv[])
             environment[count++] = *variable;
         }
     }
-    struct job job = {.path = path,
-                      .argv = argv,
-                      .environment = environment,
-                      .inner_stack = memory + STACK_BYTES};
+    struct spawn_job job = {.path = path,
+                            .argv = argv,
+                            .environment = environment,
+                            .inner_stack = memory + STACK_BYTES};
 
     /* A subreaper would inherit the helper and find it in its wait(). */
     int subreaper = 0;

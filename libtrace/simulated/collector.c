@@ -120,9 +120,9 @@ static enum gmt_counter_group want(struct gmt_collector_class *cls)
                                                                  : GMT_GROUP_NONE;
 }
 
-static enum gmt_counter_group begin(const struct gmt_launch_site *site)
+static enum gmt_counter_group begin(const struct gmt_launch_call *call)
 {
-    if (site->forbidden == GMT_UNMEASURED_CAPTURED ||
+    if (call->forbidden == GMT_UNMEASURED_CAPTURED ||
         !atomic_load_explicit(&counting, memory_order_relaxed)) {
         return GMT_GROUP_NONE;
     }
@@ -131,24 +131,24 @@ static enum gmt_counter_group begin(const struct gmt_launch_site *site)
     return GMT_GROUP_SIMULATED;
 }
 
-static void end(const struct gmt_launch_site *site, enum gmt_counter_group group)
+static void end(const struct gmt_launch_call *call, enum gmt_counter_group group)
 {
     const struct sim_counts *counts = group == GMT_GROUP_SIMULATED ? device->last_launch() : NULL;
     if (counts == NULL) { /* it did not run to its end */
-        gmt_spool_loss("kernel counters", site->cls->kernel_name, 1);
+        gmt_spool_loss("kernel counters", call->cls->kernel_name, 1);
         return;
     }
     struct gmt_simulated_launch launch = {
-        .launch_seq = site->launch_seq,
-        .kernel_class = site->cls->id,
-        .kernel_name = site->cls->kernel_name,
+        .launch_seq = call->launch_seq,
+        .kernel_class = call->cls->id,
+        .kernel_name = call->cls->kernel_name,
         .counts = counts,
         .allocation_at = allocation_at,
     };
     gmt_simulated_write_sums(&launch);
-    uint32_t before = atomic_load_explicit(&site->cls->measured[group], memory_order_relaxed);
+    uint32_t before = atomic_load_explicit(&call->cls->measured[group], memory_order_relaxed);
     if (before < detailed_launches &&
-        atomic_fetch_add(&site->cls->measured[group], 1) < detailed_launches) {
+        atomic_fetch_add(&call->cls->measured[group], 1) < detailed_launches) {
         launch.sites = device->last_sites(&launch.site_count);
         gmt_simulated_write_details(&launch);
     }
@@ -164,9 +164,9 @@ static uint64_t repeats(struct gmt_collector_class *cls, uint64_t kernel_ns, uin
     return again ? 1 : 0;
 }
 
-static bool prepare(const struct gmt_launch_site *site)
+static bool prepare(const struct gmt_launch_call *call)
 {
-    return site->forbidden == GMT_MEASURABLE;
+    return call->forbidden == GMT_MEASURABLE;
 }
 
 static void own_work(bool begins)

@@ -12,74 +12,74 @@ enum metric_id {
 #undef GMT_METRIC
 };
 
-#define EVERY_KIND SIM_SITE_KINDS
+#define EVERY_KIND SIM_INST_KINDS
 
 /* A metric is a member of the sites' counts, summed over the sites of one kind. */
-struct sum {
+struct metric_sum {
     uint16_t metric;
     uint8_t kind;
-    uint8_t member; /* offset in struct sim_site_counts */
+    uint8_t member; /* offset in struct sim_inst_counts */
 };
 
 #define SUM(metric, kind, member) \
     { \
-        METRIC_##metric, (kind), offsetof(struct sim_site_counts, member) \
+        METRIC_##metric, (kind), offsetof(struct sim_inst_counts, member) \
     }
 
-static const struct sum sums[] = {
-    SUM(global_load_bytes, SIM_SITE_GLOBAL_LOAD, bytes),
-    SUM(global_load_sectors, SIM_SITE_GLOBAL_LOAD, sectors),
-    SUM(global_load_ideal_sectors, SIM_SITE_GLOBAL_LOAD, ideal_sectors),
-    SUM(global_load_lines, SIM_SITE_GLOBAL_LOAD, lines),
-    SUM(global_load_requests, SIM_SITE_GLOBAL_LOAD, requests),
-    SUM(global_store_bytes, SIM_SITE_GLOBAL_STORE, bytes),
-    SUM(global_store_sectors, SIM_SITE_GLOBAL_STORE, sectors),
-    SUM(global_store_ideal_sectors, SIM_SITE_GLOBAL_STORE, ideal_sectors),
-    SUM(global_store_lines, SIM_SITE_GLOBAL_STORE, lines),
-    SUM(global_store_requests, SIM_SITE_GLOBAL_STORE, requests),
-    SUM(global_atomic_requests, SIM_SITE_GLOBAL_ATOMIC, requests),
-    SUM(global_atomic_sectors, SIM_SITE_GLOBAL_ATOMIC, sectors),
-    SUM(local_load_requests, SIM_SITE_LOCAL_LOAD, requests),
-    SUM(local_load_sectors, SIM_SITE_LOCAL_LOAD, sectors),
-    SUM(local_store_requests, SIM_SITE_LOCAL_STORE, requests),
-    SUM(local_store_sectors, SIM_SITE_LOCAL_STORE, sectors),
-    SUM(shared_load_bytes, SIM_SITE_SHARED_LOAD, bytes),
-    SUM(shared_load_wavefronts, SIM_SITE_SHARED_LOAD, wavefronts),
-    SUM(shared_load_ideal_wavefronts, SIM_SITE_SHARED_LOAD, ideal_wavefronts),
-    SUM(shared_load_requests, SIM_SITE_SHARED_LOAD, requests),
-    SUM(shared_store_bytes, SIM_SITE_SHARED_STORE, bytes),
-    SUM(shared_store_wavefronts, SIM_SITE_SHARED_STORE, wavefronts),
-    SUM(shared_store_ideal_wavefronts, SIM_SITE_SHARED_STORE, ideal_wavefronts),
-    SUM(shared_store_requests, SIM_SITE_SHARED_STORE, requests),
-    SUM(shared_atomic_requests, SIM_SITE_SHARED_ATOMIC, requests),
-    SUM(shared_atomic_wavefronts, SIM_SITE_SHARED_ATOMIC, wavefronts),
-    SUM(constant_load_instructions, SIM_SITE_CONST_LOAD, requests),
-    SUM(constant_distinct_addresses, SIM_SITE_CONST_LOAD, addresses),
-    SUM(async_copy_instructions, SIM_SITE_ASYNC_COPY, requests),
-    SUM(async_copy_bytes, SIM_SITE_ASYNC_COPY, bytes),
-    SUM(async_copy_sectors, SIM_SITE_ASYNC_COPY, sectors),
-    SUM(async_copy_ideal_sectors, SIM_SITE_ASYNC_COPY, ideal_sectors),
-    SUM(async_copy_wavefronts, SIM_SITE_ASYNC_COPY, wavefronts),
-    SUM(barriers, SIM_SITE_BARRIER, executed),
-    SUM(barrier_idle_lanes, SIM_SITE_BARRIER, addresses),
-    SUM(divergent_branches, SIM_SITE_BRANCH, addresses),
-    SUM(mixed_space_requests, SIM_SITE_GENERIC, requests),
+static const struct metric_sum sums[] = {
+    SUM(global_load_bytes, SIM_INST_GLOBAL_LOAD, bytes),
+    SUM(global_load_sectors, SIM_INST_GLOBAL_LOAD, sectors),
+    SUM(global_load_ideal_sectors, SIM_INST_GLOBAL_LOAD, ideal_sectors),
+    SUM(global_load_lines, SIM_INST_GLOBAL_LOAD, lines),
+    SUM(global_load_requests, SIM_INST_GLOBAL_LOAD, requests),
+    SUM(global_store_bytes, SIM_INST_GLOBAL_STORE, bytes),
+    SUM(global_store_sectors, SIM_INST_GLOBAL_STORE, sectors),
+    SUM(global_store_ideal_sectors, SIM_INST_GLOBAL_STORE, ideal_sectors),
+    SUM(global_store_lines, SIM_INST_GLOBAL_STORE, lines),
+    SUM(global_store_requests, SIM_INST_GLOBAL_STORE, requests),
+    SUM(global_atomic_requests, SIM_INST_GLOBAL_ATOMIC, requests),
+    SUM(global_atomic_sectors, SIM_INST_GLOBAL_ATOMIC, sectors),
+    SUM(local_load_requests, SIM_INST_LOCAL_LOAD, requests),
+    SUM(local_load_sectors, SIM_INST_LOCAL_LOAD, sectors),
+    SUM(local_store_requests, SIM_INST_LOCAL_STORE, requests),
+    SUM(local_store_sectors, SIM_INST_LOCAL_STORE, sectors),
+    SUM(shared_load_bytes, SIM_INST_SHARED_LOAD, bytes),
+    SUM(shared_load_wavefronts, SIM_INST_SHARED_LOAD, wavefronts),
+    SUM(shared_load_ideal_wavefronts, SIM_INST_SHARED_LOAD, ideal_wavefronts),
+    SUM(shared_load_requests, SIM_INST_SHARED_LOAD, requests),
+    SUM(shared_store_bytes, SIM_INST_SHARED_STORE, bytes),
+    SUM(shared_store_wavefronts, SIM_INST_SHARED_STORE, wavefronts),
+    SUM(shared_store_ideal_wavefronts, SIM_INST_SHARED_STORE, ideal_wavefronts),
+    SUM(shared_store_requests, SIM_INST_SHARED_STORE, requests),
+    SUM(shared_atomic_requests, SIM_INST_SHARED_ATOMIC, requests),
+    SUM(shared_atomic_wavefronts, SIM_INST_SHARED_ATOMIC, wavefronts),
+    SUM(constant_load_instructions, SIM_INST_CONST_LOAD, requests),
+    SUM(constant_distinct_addresses, SIM_INST_CONST_LOAD, addresses),
+    SUM(async_copy_instructions, SIM_INST_ASYNC_COPY, requests),
+    SUM(async_copy_bytes, SIM_INST_ASYNC_COPY, bytes),
+    SUM(async_copy_sectors, SIM_INST_ASYNC_COPY, sectors),
+    SUM(async_copy_ideal_sectors, SIM_INST_ASYNC_COPY, ideal_sectors),
+    SUM(async_copy_wavefronts, SIM_INST_ASYNC_COPY, wavefronts),
+    SUM(barriers, SIM_INST_BARRIER, executed),
+    SUM(barrier_idle_lanes, SIM_INST_BARRIER, addresses),
+    SUM(divergent_branches, SIM_INST_BRANCH, addresses),
+    SUM(mixed_space_requests, SIM_INST_GENERIC, requests),
     SUM(instructions, EVERY_KIND, executed),
     SUM(thread_instructions, EVERY_KIND, lanes),
 };
 #define SUMS (sizeof(sums) / sizeof(sums[0]))
 
 static_assert(SUMS + 3 <= GMT_SIMULATED_METRICS, "room for the sums and what is no sum");
-static_assert(sizeof(struct sim_site_counts) <= UINT8_MAX, "offsets of members fit");
+static_assert(sizeof(struct sim_inst_counts) <= UINT8_MAX, "offsets of members fit");
 
-static uint64_t member(const struct sim_site_counts *site, uint8_t offset)
+static uint64_t member(const struct sim_inst_counts *site, uint8_t offset)
 {
     uint64_t value;
     memcpy(&value, (const char *)site + offset, sizeof(value));
     return value;
 }
 
-static uint64_t sum_of(const struct sim_counts *counts, const struct sum *sum)
+static uint64_t sum_of(const struct sim_counts *counts, const struct metric_sum *sum)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < counts->site_count; i++) {

@@ -12,7 +12,7 @@
 
 /* The record's kinds are those of the device. */
 #define SAME(ours, theirs) \
-    static_assert((int)GMT_SITE_##ours == (int)SIM_SITE_##theirs, "kinds of instructions")
+    static_assert((int)GMT_INST_##ours == (int)SIM_INST_##theirs, "kinds of instructions")
 SAME(OTHER, OTHER);
 SAME(GLOBAL_LOAD, GLOBAL_LOAD);
 SAME(GLOBAL_STORE, GLOBAL_STORE);
@@ -47,7 +47,7 @@ void gmt_simulated_write_sums(const struct gmt_simulated_launch *launch)
 /* Of the sites that anything was inlined at. */
 static void write_inlining(const struct gmt_simulated_launch *launch, size_t index)
 {
-    const struct sim_site_info *info = &launch->sites[index];
+    const struct sim_inst_info *info = &launch->sites[index];
     const char *texts[2 * GMT_INLINE_LEVELS];
     size_t kept[GMT_INLINE_LEVELS], shown = 0;
     struct gmt_inlining record = {.kernel_class = launch->kernel_class, .site = (uint32_t)index};
@@ -70,8 +70,8 @@ static void write_inlining(const struct gmt_simulated_launch *launch, size_t ind
 
 static void write_site(const struct gmt_simulated_launch *launch, size_t index)
 {
-    const struct sim_site_counts *counts = &launch->counts->sites[index];
-    const struct sim_site_info *info = &launch->sites[index];
+    const struct sim_inst_counts *counts = &launch->counts->sites[index];
+    const struct sim_inst_info *info = &launch->sites[index];
     struct gmt_instruction record = {
         .launch_seq = launch->launch_seq,
         .kernel_class = launch->kernel_class,
@@ -123,8 +123,8 @@ static void write_race(const struct gmt_simulated_launch *launch, const struct s
     if (race->first_site >= launch->site_count || race->second_site >= launch->site_count) {
         return;
     }
-    const struct sim_site_info *first = &launch->sites[race->first_site];
-    const struct sim_site_info *second = &launch->sites[race->second_site];
+    const struct sim_inst_info *first = &launch->sites[race->first_site];
+    const struct sim_inst_info *second = &launch->sites[race->second_site];
     struct gmt_race record = {
         .launch_seq = launch->launch_seq,
         .kernel_class = launch->kernel_class,

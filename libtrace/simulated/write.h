@@ -12,7 +12,7 @@ struct gmt_simulated_launch {
     uint32_t launch_seq, kernel_class;
     const char *kernel_name;
     const struct sim_counts *counts;
-    const struct sim_site_info *sites; /* NULL: not known */
+    const struct sim_inst_info *sites; /* NULL: not known */
     size_t site_count;
     uint32_t (*allocation_at)(uint64_t address); /* or NULL */
 };

@@ -26,8 +26,8 @@ extern __attribute__((visibility("hidden"))) void *gmt_jump_target[GMT_JUMPS];
 static_assert(GMT_COVERAGE_ENTRIES <= INDEX_SLOTS / 2, "searches end at an empty slot, soon");
 static uint16_t name_index[INDEX_SLOTS];
 
-static struct gmt_coverage own; /* until recording begins, and where no file can be had */
-static struct gmt_coverage *_Atomic table = &own;
+static struct gmt_coverage_file own; /* until recording begins, and where no file can be had */
+static struct gmt_coverage_file *_Atomic table = &own;
 static uint16_t jump_entry[GMT_JUMPS];
 static _Atomic unsigned jumps;
 /* No call of the loader may be made with it: a thread in there may be waiting for it. */
@@ -86,26 +86,26 @@ static struct gmt_coverage_entry *entry_of(const char *name)
 }
 
 /* Caller holds `mutex`. */
-static struct gmt_coverage_entry *note(enum gmt_door door, const char *name, unsigned flags,
+static struct gmt_coverage_entry *note(enum gmt_lookup_path via, const char *name, unsigned flags,
                                        int version)
 {
     struct gmt_coverage_head *head = &table->head;
-    head->requests[door]++;
+    head->requests[via]++;
     if (version > 0 && (uint32_t)version > head->highest_version) {
         head->highest_version = (uint32_t)version;
     }
     struct gmt_coverage_entry *entry = entry_of(name);
     if (entry != NULL) {
-        entry->requests[door]++;
+        entry->requests[via]++;
         entry->flags |= flags;
     }
     return entry;
 }
 
-void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int version)
+void gmt_coverage_note(enum gmt_lookup_path via, const char *name, unsigned flags, int version)
 {
     if (lock()) {
-        (void)note(door, name, flags, version);
+        (void)note(via, name, flags, version);
         gmt_mutex_unlock(&mutex);
     }
 }
@@ -135,14 +135,14 @@ static unsigned jump_to(struct gmt_coverage_entry *entry, void *real)
     return i;
 }
 
-void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int version)
+void *gmt_coverage_jump(enum gmt_lookup_path via, const char *name, void *real, int version)
 {
     bool counts = gmt_entry_matters(gmt_entry_class(name));
     unsigned jump = GMT_JUMPS;
     if (!lock()) {
         return real;
     }
-    struct gmt_coverage_entry *entry = note(door, name, 0, version);
+    struct gmt_coverage_entry *entry = note(via, name, 0, version);
     if (entry != NULL) {
         jump = counts ? jump_to(entry, real) : GMT_JUMPS;
         entry->flags |= jump < GMT_JUMPS ? GMT_COVERAGE_COUNTED : GMT_COVERAGE_REAL;
@@ -152,14 +152,14 @@ void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int ve
 }
 
 /* Let the jumps count in `to`, where the entries are the same. Caller holds `mutex`. */
-static void move_counters(struct gmt_coverage *to)
+static void move_counters(struct gmt_coverage_file *to)
 {
     for (unsigned i = 0; i < jumps; i++) {
         __atomic_store_n(&gmt_jump_count[i], &to->entry[jump_entry[i]].calls, __ATOMIC_RELEASE);
     }
 }
 
-/* What jumps have counted before they were told of the file. Caller holds `mutex`. */
+/* What jumps have counted before the file was mapped. Caller holds `mutex`. */
 static void add_own_calls(void)
 {
     for (unsigned i = 0; i < jumps && table != &own; i++) {
@@ -188,7 +188,7 @@ void gmt_coverage_start(void)
                              "what the program asked of the driver could not be kept", "");
         return;
     }
-    struct gmt_coverage *file = mapping;
+    struct gmt_coverage_file *file = mapping;
     for (uint32_t i = 0; i < own.head.count; i++) {
         file->entry[i] = own.entry[i];
         file->entry[i].calls = 0;
@@ -232,7 +232,7 @@ void gmt_coverage_reset(void)
 {
     gmt_mutex_renew(&mutex);
     given_up = false;
-    struct gmt_coverage *parents = table;
+    struct gmt_coverage_file *parents = table;
     uint32_t count = parents->head.count;
     if (parents != &own) {
         own.head = parents->head;

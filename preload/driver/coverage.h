@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the process asked of the driver, kept where the recorder finds it whatever becomes of the process:
- * requests by door and name, and calls of entry points without a hook, counted by jumps of our own.
+ * requests by lookup path and name, and calls of entry points without a hook, counted by jumps of our own.
  */
 #ifndef GMT_PRELOAD_DRIVER_COVERAGE_H
 #define GMT_PRELOAD_DRIVER_COVERAGE_H
@@ -13,11 +13,11 @@
 
 /* A name was asked for and answered as `flags` say (GMT_COVERAGE_*; 0: not known). `version`: of CUDA, as
  * cuGetProcAddress was given it, else 0. */
-void gmt_coverage_note(enum gmt_door door, const char *name, unsigned flags, int version);
+void gmt_coverage_note(enum gmt_lookup_path via, const char *name, unsigned flags, int version);
 
 /* The same for an entry point without a hook; returns what the program is to get: `real`, or a jump to it
  * that counts if a call would be missed. */
-void *gmt_coverage_jump(enum gmt_door door, const char *name, void *real, int version);
+void *gmt_coverage_jump(enum gmt_lookup_path via, const char *name, void *real, int version);
 
 /* Has an entry point without a hook been called that moves, allocates, maps, launches, waits or loads? */
 bool gmt_coverage_called(void);

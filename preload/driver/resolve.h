@@ -41,7 +41,7 @@ void *gmt_hook_find_real(enum gmt_hook_id id);
 
 /* In a forked child: another thread may have held the lock. */
 void gmt_resolve_reset(void);
-/* Fill gmt_driver and gmt_driver_is_software, which the trace is told; called once when recording
+/* Fill gmt_driver and gmt_driver_is_software, which the trace records; called once when recording
  * starts. */
 void gmt_driver_load(void);
 

@@ -87,27 +87,27 @@ static bool host_range(const struct gmt_transfer *transfer, uint64_t bytes,
 }
 
 /* Of batches neither the time of reading nor that of arrival is promised. */
-static bool is_batch(const struct gmt_site *site)
+static bool is_batch(const struct gmt_hook_call *call)
 {
-    return (gmt_hook_traits[site->id] & GMT_TRAIT_BATCH) != 0;
+    return (gmt_hook_traits[call->id] & GMT_TRAIT_BATCH) != 0;
 }
 
 /* A copy to pageable memory has ended when its call returns, whatever the call is named. */
-static bool has_arrived(const struct gmt_site *site, const struct gmt_transfer *transfer)
+static bool has_arrived(const struct gmt_hook_call *call, const struct gmt_transfer *transfer)
 {
-    return !is_batch(site) &&
-           (transfer->direction == GMT_DIR_H2D || (site->flags & GMT_CALL_BLOCKING) != 0 ||
+    return !is_batch(call) &&
+           (transfer->direction == GMT_DIR_H2D || (call->flags & GMT_CALL_BLOCKING) != 0 ||
             transfer->dst_class == GMT_MEM_PAGEABLE);
 }
 
-static enum gmt_fingerprint_state take(const struct gmt_site *site, uint8_t direction,
+static enum gmt_fingerprint_state take(const struct gmt_hook_call *call, uint8_t direction,
                                        struct gmt_hash_range *range, struct gmt_fingerprint *print)
 {
     if (!is_readable((uint64_t)(uintptr_t)range->start, &range->careful)) {
         return GMT_PRINT_UNREADABLE;
     }
     /* Page-locked before the recording began: it only looked pageable. */
-    if (range->careful && direction == GMT_DIR_D2H && (site->flags & GMT_CALL_BLOCKING) == 0) {
+    if (range->careful && direction == GMT_DIR_D2H && (call->flags & GMT_CALL_BLOCKING) == 0) {
         return GMT_PRINT_ASYNCHRONOUS;
     }
     struct gmt_hash hash = gmt_hash_of(range, limit);
@@ -118,31 +118,31 @@ static enum gmt_fingerprint_state take(const struct gmt_site *site, uint8_t dire
                                   : GMT_PRINT_SAMPLED;
 }
 
-bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *transfer,
+bool gmt_fingerprint_take(const struct gmt_hook_call *call, struct gmt_transfer *transfer,
                           uint64_t bytes, struct gmt_fingerprint *print)
 {
     struct gmt_hash_range range;
     uint64_t reserved;
-    if (site->result != CUDA_SUCCESS || (site->flags & GMT_CALL_CAPTURING) != 0 ||
+    if (call->result != CUDA_SUCCESS || (call->flags & GMT_CALL_CAPTURING) != 0 ||
         !host_range(transfer, bytes, &range) || gmt_user_ranges_skip()) {
         return false;
     }
-    if (!has_arrived(site, transfer)) {
+    if (!has_arrived(call, transfer)) {
         transfer->fingerprint = GMT_PRINT_ASYNCHRONOUS;
         return false;
     }
     /* All since the driver returned is ours. */
-    if (!gmt_hash_budget_reserve(&budget, gmt_hash_bytes(bytes, limit), site->end_ticks,
+    if (!gmt_hash_budget_reserve(&budget, gmt_hash_bytes(bytes, limit), call->end_ticks,
                                  &reserved)) {
         transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
         return false;
     }
     int saved_errno = errno;
     print->bytes_hashed = 0;
-    transfer->fingerprint = (uint8_t)take(site, transfer->direction, &range, print);
+    transfer->fingerprint = (uint8_t)take(call, transfer->direction, &range, print);
     uint64_t now = gmt_clock_ticks();
     gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved,
-                           now > site->end_ticks ? now - site->end_ticks : 0);
+                           now > call->end_ticks ? now - call->end_ticks : 0);
     print->end_ticks = now;
     errno = saved_errno;
     return print->bytes_hashed != 0;

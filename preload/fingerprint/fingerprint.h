@@ -13,7 +13,7 @@
 #ifndef GMT_PRELOAD_FINGERPRINT_FINGERPRINT_H
 #define GMT_PRELOAD_FINGERPRINT_FINGERPRINT_H
 
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 
 extern bool gmt_fingerprints_on;
 
@@ -22,7 +22,7 @@ void gmt_fingerprint_start(void);
 
 /* Fill `print` and transfer->fingerprint. `transfer` is complete otherwise, the call has returned. True:
  * `print` holds a hash. */
-bool gmt_fingerprint_take(const struct gmt_site *site, struct gmt_transfer *transfer,
+bool gmt_fingerprint_take(const struct gmt_hook_call *call, struct gmt_transfer *transfer,
                           uint64_t bytes, struct gmt_fingerprint *print);
 
 #endif

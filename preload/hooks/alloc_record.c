@@ -12,7 +12,7 @@ static bool is_unreadable(enum gmt_alloc_kind kind, uint32_t flags)
            (kind == GMT_ALLOC_REGISTERED && (flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0);
 }
 
-void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
+void gmt_alloc_record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind, uint64_t address,
                       uint64_t bytes, struct gmt_alloc_shape shape)
 {
     struct gmt_alloc alloc = {
@@ -23,7 +23,7 @@ void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uin
         .pool = shape.pool,
         .flags = shape.flags,
     };
-    if (site->result == CUDA_SUCCESS && (site->flags & GMT_CALL_CAPTURING) == 0) {
+    if (call->result == CUDA_SUCCESS && (call->flags & GMT_CALL_CAPTURING) == 0) {
         alloc.address = address;
         alloc.id = gmt_allocmap_insert(address, shape.is_handle ? 1 : bytes, kind,
                                        shape.outlives_context ? 0 : gmt_context_current(NULL));
@@ -31,7 +31,7 @@ void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uin
             gmt_allocmap_set_unreadable(address);
         }
     }
-    gmt_site_record_with(GMT_REC_ALLOC, site, bytes, &alloc);
+    gmt_hook_call_record_with(GMT_REC_ALLOC, call, bytes, &alloc);
 }
 
 bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone)
@@ -39,20 +39,20 @@ bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone)
     return address != 0 && gmt_allocmap_remove(address, gone);
 }
 
-void gmt_alloc_record_free(const struct gmt_site *site, bool known,
+void gmt_alloc_record_free(const struct gmt_hook_call *call, bool known,
                            const struct gmt_allocation *gone)
 {
     if (!known) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
+        gmt_hook_call_record(GMT_REC_CALL, call, 0);
         return;
     }
     struct gmt_alloc alloc = {.address = gone->base, .kind = gone->kind};
-    if (site->result == CUDA_SUCCESS) {
+    if (call->result == CUDA_SUCCESS) {
         alloc.id = gone->id;
     } else {
         gmt_allocmap_restore(gone);
     }
-    gmt_site_record_with(GMT_REC_FREE, site, gone->bytes, &alloc);
+    gmt_hook_call_record_with(GMT_REC_FREE, call, gone->bytes, &alloc);
 }
 
 uint64_t gmt_alloc_bytes_at(uint64_t base)

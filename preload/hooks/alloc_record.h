@@ -5,7 +5,7 @@
 
 #include "libtrace/record/layout.h"
 #include "preload/state/allocmap.h"
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 
 struct gmt_alloc_shape {
     uint64_t pitch, width, height, pool;
@@ -14,9 +14,9 @@ struct gmt_alloc_shape {
     bool outlives_context; /* it does not go with the context */
 };
 
-/* The call `site` allocated, if it succeeded: its out-parameters say nothing otherwise, and the record
+/* The call `call` allocated, if it succeeded: its out-parameters say nothing otherwise, and the record
  * has no address then. */
-void gmt_alloc_record(const struct gmt_site *site, enum gmt_alloc_kind kind, uint64_t address,
+void gmt_alloc_record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind, uint64_t address,
                       uint64_t bytes, struct gmt_alloc_shape shape);
 
 /* What a hook of a call that frees keeps during it. */
@@ -29,9 +29,9 @@ struct gmt_freed {
  * so it is forgotten first. False: nothing known starts there. */
 bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone);
 
-/* The call `site` freed `gone` (already taken out of the map); if it failed, it is put back. With
+/* The call `call` freed `gone` (already taken out of the map); if it failed, it is put back. With
  * `known` false the call freed nothing that is known and is recorded as a plain call. */
-void gmt_alloc_record_free(const struct gmt_site *site, bool known,
+void gmt_alloc_record_free(const struct gmt_hook_call *call, bool known,
                            const struct gmt_allocation *gone);
 
 /* Size of the driver's allocation that starts at `base`; 0 if the driver does not say. */

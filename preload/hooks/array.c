@@ -41,20 +41,20 @@ static uint64_t level_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned level
            at_least_one(depth);
 }
 
-static void record(const struct gmt_site *site, enum gmt_alloc_kind kind, const void *handle,
+static void record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind, const void *handle,
                    const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels)
 {
     uint64_t bytes = 0;
     const void *created = NULL;
-    if (site->result != CUDA_SUCCESS || handle == NULL || shape == NULL) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
+    if (call->result != CUDA_SUCCESS || handle == NULL || shape == NULL) {
+        gmt_hook_call_record(GMT_REC_CALL, call, 0);
         return;
     }
     for (unsigned level = 0; level < levels && level < 32; level++) {
         bytes += level_bytes(shape, level);
     }
     memcpy(&created, handle, sizeof(created));
-    gmt_alloc_record(site, kind, (uint64_t)(uintptr_t)created, bytes,
+    gmt_alloc_record(call, kind, (uint64_t)(uintptr_t)created, bytes,
                      (struct gmt_alloc_shape){.width = shape->Width * shape->NumChannels *
                                                        gmt_array_channel_bytes(shape->Format),
                                               .height = at_least_one(shape->Height),
@@ -62,7 +62,7 @@ static void record(const struct gmt_site *site, enum gmt_alloc_kind kind, const 
                                               .is_handle = true});
 }
 
-static void record_2d(const struct gmt_site *site, const CUarray *array,
+static void record_2d(const struct gmt_hook_call *call, const CUarray *array,
                       const CUDA_ARRAY_DESCRIPTOR *flat)
 {
     CUDA_ARRAY3D_DESCRIPTOR shape = {0};
@@ -72,29 +72,29 @@ static void record_2d(const struct gmt_site *site, const CUarray *array,
                                           .Format = flat->Format,
                                           .NumChannels = flat->NumChannels};
     }
-    record(site, GMT_ALLOC_ARRAY, array, flat != NULL ? &shape : NULL, 1);
+    record(call, GMT_ALLOC_ARRAY, array, flat != NULL ? &shape : NULL, 1);
 }
 
 GMT_DEFINE_HOOK(cuArrayCreate_v2, (CUarray * array, const CUDA_ARRAY_DESCRIPTOR *shape),
-                (array, shape), NULL, 0, (void)0, record_2d(&site, array, shape))
+                (array, shape), NULL, 0, (void)0, record_2d(&call, array, shape))
 GMT_DEFINE_HOOK(cuArray3DCreate_v2, (CUarray * array, const CUDA_ARRAY3D_DESCRIPTOR *shape),
-                (array, shape), NULL, 0, (void)0, record(&site, GMT_ALLOC_ARRAY, array, shape, 1))
+                (array, shape), NULL, 0, (void)0, record(&call, GMT_ALLOC_ARRAY, array, shape, 1))
 GMT_DEFINE_HOOK(cuMipmappedArrayCreate,
                 (CUmipmappedArray * mipmap, const CUDA_ARRAY3D_DESCRIPTOR *shape, unsigned levels),
                 (mipmap, shape, levels), NULL, 0, (void)0,
-                record(&site, GMT_ALLOC_MIPMAP, mipmap, shape, levels))
+                record(&call, GMT_ALLOC_MIPMAP, mipmap, shape, levels))
 GMT_DEFINE_HOOK(cuExternalMemoryGetMappedMipmappedArray,
                 (CUmipmappedArray * mipmap, CUexternalMemory memory,
                  const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *description),
                 (mipmap, memory, description), NULL, 0, (void)0,
-                record(&site, GMT_ALLOC_MIPMAP, mipmap,
+                record(&call, GMT_ALLOC_MIPMAP, mipmap,
                        description != NULL ? &description->arrayDesc : NULL,
                        description != NULL ? description->numLevels : 0))
 
 #define DESTROY(SYMBOL, TYPE) \
-    GMT_DEFINE_HOOK_KEEPING( \
+    GMT_DEFINE_HOOK_SAVING( \
         SYMBOL, struct gmt_freed, (TYPE handle), (handle), NULL, 0, \
-        kept->known = gmt_alloc_begin_free((uint64_t)(uintptr_t)handle, &kept->gone), \
-        gmt_alloc_record_free(&site, kept->known, &kept->gone))
+        saved->known = gmt_alloc_begin_free((uint64_t)(uintptr_t)handle, &saved->gone), \
+        gmt_alloc_record_free(&call, saved->known, &saved->gone))
 DESTROY(cuArrayDestroy, CUarray)
 DESTROY(cuMipmappedArrayDestroy, CUmipmappedArray)

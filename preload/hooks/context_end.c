@@ -21,9 +21,9 @@ void gmt_context_going(CUcontext handle)
     gmt_context_releasing(handle);
 }
 
-void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
+void gmt_context_gone(const struct gmt_hook_call *call, CUcontext handle)
 {
-    if (site->result != CUDA_SUCCESS) {
+    if (call->result != CUDA_SUCCESS) {
         return;
     }
     if (handle != NULL) {
@@ -35,18 +35,18 @@ void gmt_context_gone(const struct gmt_site *site, CUcontext handle)
     struct gmt_allocation gone;
     /* A reset context keeps its handle and stays current: these records are the next one's first. */
     while (id != 0 && gmt_allocmap_take_from(id, &gone)) {
-        gmt_alloc_record_free(site, true, &gone);
+        gmt_alloc_record_free(call, true, &gone);
     }
     gmt_kernel_modules_changed();
 }
 
-void gmt_context_released(const struct gmt_site *site, CUcontext primary, CUdevice device)
+void gmt_context_released(const struct gmt_hook_call *call, CUcontext primary, CUdevice device)
 {
     unsigned flags;
     int active = 1;
-    if (primary != NULL && site->result == CUDA_SUCCESS &&
+    if (primary != NULL && call->result == CUDA_SUCCESS &&
         gmt_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS &&
         active == 0) {
-        gmt_context_gone(site, primary);
+        gmt_context_gone(call, primary);
     }
 }

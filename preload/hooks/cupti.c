@@ -207,7 +207,7 @@ cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock)
     return result;
 }
 
-/* Where only the collector has registered callbacks, the program is told that there are none. */
+/* Where only the collector has registered callbacks, the program gets the answer that there are none. */
 GMT_EXPORT CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 {
     FORWARD_TO(cuptiActivityFlushAll, (uint32_t))

@@ -10,13 +10,14 @@
 #include "preload/state/context.h"
 #include "preload/state/graphs.h"
 
-static void describe(const struct gmt_site *site, CUgraphExec exec, CUgraph graph, bool is_update)
+static void describe(const struct gmt_hook_call *call, CUgraphExec exec, CUgraph graph,
+                     bool is_update)
 {
-    struct gmt_graph record = {.since_ticks = site->end_ticks,
+    struct gmt_graph record = {.since_ticks = call->end_ticks,
                                .handle = (uint64_t)(uintptr_t)exec,
                                .context = gmt_context_current(NULL)};
     gmt_graph_name(exec, is_update, &record);
-    const struct gmt_graph_node described = {.graph = record.id, .since_ticks = site->end_ticks};
+    const struct gmt_graph_node described = {.graph = record.id, .since_ticks = call->end_ticks};
     record.node_count = gmt_graph_write_nodes(graph, &described);
     (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
 }
@@ -30,15 +31,15 @@ static void read_steps(CUgraphExec exec, CUgraph graph)
 }
 
 /* The bytes of the call: none; the number of nodes is in the graph's own record. */
-static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph graph,
+static void made(const struct gmt_hook_call *call, const CUgraphExec *exec, CUgraph graph,
                  unsigned long long flags)
 {
-    if (site->result == CUDA_SUCCESS && exec != NULL && *exec != NULL) {
-        describe(site, *exec, graph, false);
+    if (call->result == CUDA_SUCCESS && exec != NULL && *exec != NULL) {
+        describe(call, *exec, graph, false);
         gmt_graph_add_flags(*exec, flags);
         read_steps(*exec, graph);
     }
-    gmt_site_record(GMT_REC_CALL, site, 0);
+    gmt_hook_call_record(GMT_REC_CALL, call, 0);
 }
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, AFTER) \
@@ -47,26 +48,26 @@ static void made(const struct gmt_site *site, const CUgraphExec *exec, CUgraph g
 #define INSTANTIATE_WITH_LOG(SYMBOL) \
     CALL(SYMBOL, \
          (CUgraphExec * exec, CUgraph graph, CUgraphNode * error, char *log, size_t bytes), \
-         (exec, graph, error, log, bytes), NULL, 0, made(&site, exec, graph, 0))
+         (exec, graph, error, log, bytes), NULL, 0, made(&call, exec, graph, 0))
 #define INSTANTIATE_WITH_PARAMS(SYMBOL, FLAGS) \
     CALL(SYMBOL, (CUgraphExec * exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS * params), \
          (exec, graph, params), NULL, FLAGS, \
-         made(&site, exec, graph, params != NULL ? params->flags : 0))
+         made(&call, exec, graph, params != NULL ? params->flags : 0))
 INSTANTIATE_WITH_LOG(cuGraphInstantiate)
 INSTANTIATE_WITH_LOG(cuGraphInstantiate_v2)
 CALL(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags),
-     (exec, graph, flags), NULL, 0, made(&site, exec, graph, flags))
+     (exec, graph, flags), NULL, 0, made(&call, exec, graph, flags))
 INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams, 0)
 INSTANTIATE_WITH_PARAMS(cuGraphInstantiateWithParams_ptsz, GMT_CALL_PER_THREAD)
 
-static void ended(const struct gmt_site *site, CUgraphExec exec, bool known)
+static void ended(const struct gmt_hook_call *call, CUgraphExec exec, bool known)
 {
-    if (known && site->result == CUDA_SUCCESS) {
-        struct gmt_graph record = {.since_ticks = site->begin_ticks,
+    if (known && call->result == CUDA_SUCCESS) {
+        struct gmt_graph record = {.since_ticks = call->begin_ticks,
                                    .handle = (uint64_t)(uintptr_t)exec};
         (void)gmt_spool_side(GMT_REC_GRAPH, &record, sizeof(record), NULL, 0);
     }
-    gmt_site_record(GMT_REC_CALL, site, 0);
+    gmt_hook_call_record(GMT_REC_CALL, call, 0);
 }
 
 static bool forget(CUgraphExec exec)
@@ -75,38 +76,38 @@ static bool forget(CUgraphExec exec)
     return gmt_graph_forget(exec);
 }
 
-GMT_DEFINE_HOOK_KEEPING(cuGraphExecDestroy, bool, (CUgraphExec exec), (exec), NULL, 0,
-                        *kept = exec != NULL && forget(exec), ended(&site, exec, *kept))
+GMT_DEFINE_HOOK_SAVING(cuGraphExecDestroy, bool, (CUgraphExec exec), (exec), NULL, 0,
+                       *saved = exec != NULL && forget(exec), ended(&call, exec, *saved))
 
 /* ---- updates ---------------------------------------------------------------------------------- */
 
 /* The whole graph: described anew. A failed update leaves it as it was. */
-static void updated(const struct gmt_site *site, CUgraphExec exec, CUgraph graph)
+static void updated(const struct gmt_hook_call *call, CUgraphExec exec, CUgraph graph)
 {
-    if (site->result == CUDA_SUCCESS && gmt_graph_may_read(site->end_ticks)) {
-        describe(site, exec, graph, true);
+    if (call->result == CUDA_SUCCESS && gmt_graph_may_read(call->end_ticks)) {
+        describe(call, exec, graph, true);
         read_steps(exec, graph);
-        gmt_graph_was_read(gmt_clock_ticks() - site->end_ticks);
-    } else if (site->result == CUDA_SUCCESS) {
+        gmt_graph_was_read(gmt_clock_ticks() - call->end_ticks);
+    } else if (call->result == CUDA_SUCCESS) {
         gmt_steps_forget(exec);
         gmt_spool_loss("graph update not followed", "reading its nodes took too much time", 1);
     }
-    gmt_site_record(GMT_REC_CALL, site, 0);
+    gmt_hook_call_record(GMT_REC_CALL, call, 0);
 }
 
 CALL(cuGraphExecUpdate,
      (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *answer),
-     (exec, graph, error, answer), NULL, 0, updated(&site, exec, graph))
+     (exec, graph, error, answer), NULL, 0, updated(&call, exec, graph))
 CALL(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *answer),
-     (exec, graph, answer), NULL, 0, updated(&site, exec, graph))
+     (exec, graph, answer), NULL, 0, updated(&call, exec, graph))
 
 /* One node: false if nothing is to be written. */
-static bool begin_node(const struct gmt_site *site, CUgraphExec exec, CUgraphNode node,
+static bool begin_node(const struct gmt_hook_call *call, CUgraphExec exec, CUgraphNode node,
                        struct gmt_graph_node *out)
 {
-    uint32_t id = site->result == CUDA_SUCCESS ? gmt_graph_id(exec) : 0;
+    uint32_t id = call->result == CUDA_SUCCESS ? gmt_graph_id(exec) : 0;
     *out = (struct gmt_graph_node){.graph = id,
-                                   .since_ticks = site->end_ticks,
+                                   .since_ticks = call->end_ticks,
                                    .node = (uint64_t)(uintptr_t)node,
                                    .is_update = 1};
     return id != 0;
@@ -115,12 +116,12 @@ static bool begin_node(const struct gmt_site *site, CUgraphExec exec, CUgraphNod
 #define SET_NODE(SYMBOL, PARAMETERS, ARGUMENTS, DESCRIBE, BYTES, SET_STEP) \
     CALL(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, { \
         struct gmt_graph_node out; \
-        if (begin_node(&site, exec, node, &out) && params != NULL) { \
+        if (begin_node(&call, exec, node, &out) && params != NULL) { \
             DESCRIBE; \
             gmt_graph_write_node(&out); \
             SET_STEP; \
         } \
-        gmt_site_record(GMT_REC_CALL, &site, BYTES); \
+        gmt_hook_call_record(GMT_REC_CALL, &call, BYTES); \
     })
 #define GRID(P) ((const uint32_t[]){(P)->gridDimX, (P)->gridDimY, (P)->gridDimZ})
 #define BLOCK(P) ((const uint32_t[]){(P)->blockDimX, (P)->blockDimY, (P)->blockDimZ})
@@ -187,11 +188,11 @@ static void describe_any(struct gmt_graph_node *out, const CUgraphNodeParams *pa
     }
 }
 
-static uint64_t set_any(const struct gmt_site *site, CUgraphExec exec, CUgraphNode node,
+static uint64_t set_any(const struct gmt_hook_call *call, CUgraphExec exec, CUgraphNode node,
                         const CUgraphNodeParams *params)
 {
     struct gmt_graph_node out;
-    if (!begin_node(site, exec, node, &out) || params == NULL) {
+    if (!begin_node(call, exec, node, &out) || params == NULL) {
         return 0;
     }
     if (params->type == CU_GRAPH_NODE_TYPE_GRAPH) {
@@ -207,29 +208,29 @@ static uint64_t set_any(const struct gmt_site *site, CUgraphExec exec, CUgraphNo
 
 CALL(cuGraphExecNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
      (exec, node, params), NULL, 0,
-     gmt_site_record(GMT_REC_CALL, &site, set_any(&site, exec, node, params)))
+     gmt_hook_call_record(GMT_REC_CALL, &call, set_any(&call, exec, node, params)))
 
 CALL(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned is_enabled),
      (exec, node, is_enabled), NULL, 0, {
          struct gmt_graph_node out;
-         if (begin_node(&site, exec, node, &out)) {
+         if (begin_node(&call, exec, node, &out)) {
              gmt_graph_add_flags(exec, GMT_GRAPH_NO_STEPS); /* it stays off through updates */
              gmt_steps_forget(exec);
              out.turned = is_enabled != 0 ? GMT_NODE_TURNED_ON : GMT_NODE_TURNED_OFF;
              gmt_graph_write_node(&out);
          }
-         gmt_site_record(GMT_REC_CALL, &site, 0);
+         gmt_hook_call_record(GMT_REC_CALL, &call, 0);
      })
 
 /* What one node is updated with is a graph of the same form: its nodes stand for those of the node's own. */
 CALL(cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child),
      (exec, node, child), NULL, 0, {
          struct gmt_graph_node out;
-         if (begin_node(&site, exec, node, &out)) {
+         if (begin_node(&call, exec, node, &out)) {
              gmt_graph_write_child(node, child, &out);
              gmt_steps_set_child(exec, node, child);
          }
-         gmt_site_record(GMT_REC_CALL, &site, 0);
+         gmt_hook_call_record(GMT_REC_CALL, &call, 0);
      })
 
 /* ---- nodes by hand: calls that say where a node comes from -------------------------------------- */
@@ -263,13 +264,13 @@ static uint64_t any_bytes(const CUgraphNodeParams *params)
         SYMBOL, \
         (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, size_t count, TYPE params), \
         (node, graph, before, count, params), NULL, 0, \
-        gmt_site_record(GMT_REC_CALL, &site, BYTES))
+        gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 #define ADD_IN_CONTEXT(SYMBOL, TYPE, BYTES) \
     CALL(SYMBOL, \
          (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, size_t count, TYPE params, \
           CUcontext context), \
          (node, graph, before, count, params, context), NULL, 0, \
-         gmt_site_record(GMT_REC_CALL, &site, BYTES))
+         gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 
 ADD_IN_CONTEXT(cuGraphAddMemcpyNode, const CUDA_MEMCPY3D *, copy_bytes(params))
 ADD_IN_CONTEXT(cuGraphAddMemsetNode, const CUDA_MEMSET_NODE_PARAMS *, set_bytes(params))
@@ -282,10 +283,10 @@ CALL(cuGraphAddNode_v2,
      (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *edges,
       size_t count, CUgraphNodeParams *params),
      (node, graph, before, edges, count, params), NULL, 0,
-     gmt_site_record(GMT_REC_CALL, &site, any_bytes(params)))
+     gmt_hook_call_record(GMT_REC_CALL, &call, any_bytes(params)))
 
 #define UPLOAD(SYMBOL, FLAGS) \
     CALL(SYMBOL, (CUgraphExec exec, CUstream stream), (exec, stream), stream, FLAGS, \
-         gmt_site_record(GMT_REC_CALL, &site, 0))
+         gmt_hook_call_record(GMT_REC_CALL, &call, 0))
 UPLOAD(cuGraphUpload, 0)
 UPLOAD(cuGraphUpload_ptsz, GMT_CALL_PER_THREAD)

@@ -88,9 +88,9 @@ static bool is_in_context(const struct gmt_steps *steps, CUstream stream)
 }
 
 /* Whoever launches must not mind waiting for the kernels. */
-static bool may_wait(const struct gmt_site *site)
+static bool may_wait(const struct gmt_hook_call *call)
 {
-    return (site->flags & GMT_CALL_CAPTURING) == 0 && atomic_load(&gmt_captures) == 0 &&
+    return (call->flags & GMT_CALL_CAPTURING) == 0 && atomic_load(&gmt_captures) == 0 &&
            !gmt_user_ranges_skip() &&
            (gmt_hazards_ignored() ||
             (gmt_hazards_of_process() == GMT_MEASURABLE && !gmt_waits_under_way()));
@@ -99,7 +99,7 @@ static bool may_wait(const struct gmt_site *site)
 /* ---- the steps ---------------------------------------------------------------------------------- */
 
 static CUresult launch_kernel(const struct gmt_steps *steps, struct gmt_step_kernel *kernel,
-                              const struct gmt_site *site, bool *measured)
+                              const struct gmt_hook_call *call, bool *measured)
 {
     void *parameters[MOST_PARAMETERS];
     size_t bytes = kernel->parameter_bytes;
@@ -113,36 +113,36 @@ static CUresult launch_kernel(const struct gmt_steps *steps, struct gmt_step_ker
         .blockDimY = kernel->block[1],
         .blockDimZ = kernel->block[2],
         .sharedMemBytes = kernel->dynamic_shared_bytes,
-        .hStream = site->stream,
+        .hStream = call->stream,
         .attrs = kernel->attributes,
         .numAttrs = kernel->attribute_count,
     };
     if (!kernel->packed && !gmt_step_parameters(steps, kernel, parameters, MOST_PARAMETERS)) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return gmt_launch_step(site, &config, kernel->function, kernel->packed ? NULL : parameters,
+    return gmt_launch_step(call, &config, kernel->function, kernel->packed ? NULL : parameters,
                            kernel->packed ? extra : NULL, measured);
 }
 
-static CUresult copy(const struct gmt_site *graph, const CUDA_MEMCPY3D *params)
+static CUresult copy(const struct gmt_hook_call *graph, const CUDA_MEMCPY3D *params)
 {
     bool per_thread = (graph->flags & GMT_CALL_PER_THREAD) != 0;
-    struct gmt_site site = {
+    struct gmt_hook_call call = {
         .id = per_thread ? GMT_HOOK_cuMemcpy3DAsync_v2_ptsz : GMT_HOOK_cuMemcpy3DAsync_v2,
         .flags = (graph->flags & GMT_CALL_PER_THREAD) | GMT_CALL_STEP,
         .stream = graph->stream,
         .at = graph->at,
     };
-    CUresult (*real)(const CUDA_MEMCPY3D *, CUstream) = gmt_hook_find_real(site.id);
+    CUresult (*real)(const CUDA_MEMCPY3D *, CUstream) = gmt_hook_find_real(call.id);
     if (real == NULL) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    site.begin_ticks = gmt_clock_ticks();
-    site.result = real(params, graph->stream);
-    site.end_ticks = gmt_clock_ticks();
+    call.begin_ticks = gmt_clock_ticks();
+    call.result = real(params, graph->stream);
+    call.end_ticks = gmt_clock_ticks();
     struct gmt_transfer transfer = gmt_transfer_of_box(params);
-    gmt_transfer_record(&site, &transfer, transfer.width * transfer.height * transfer.depth);
-    return site.result;
+    gmt_transfer_record(&call, &transfer, transfer.width * transfer.height * transfer.depth);
+    return call.result;
 }
 
 /* The longest stretches are those of launches that are not measured: each takes longer than a node of a graph. */
@@ -160,7 +160,7 @@ static void end_stretch(struct stretch *stretch)
 }
 
 /* The steps from `*at` on; stops at the first that fails, at `*at`. Returns how many kernels were measured. */
-static unsigned make_all(struct gmt_steps *steps, struct gmt_site *site, size_t *at,
+static unsigned make_all(struct gmt_steps *steps, struct gmt_hook_call *call, size_t *at,
                          struct stretch *stretch)
 {
     unsigned count = 0;
@@ -170,17 +170,17 @@ static unsigned make_all(struct gmt_steps *steps, struct gmt_site *site, size_t 
         stretch->began_ns = stretch->began_ns == 0 ? gmt_clock_monotonic_ns() : stretch->began_ns;
         switch (step->kind) {
         case GMT_STEP_KERNEL:
-            site->result = launch_kernel(steps, &step->kernel, site, &measured);
+            call->result = launch_kernel(steps, &step->kernel, call, &measured);
             break;
-        case GMT_STEP_COPY: site->result = copy(site, &step->copy); break;
-        case GMT_STEP_MEMSET: site->result = gmt_memset_step(site, &step->set); break;
+        case GMT_STEP_COPY: call->result = copy(call, &step->copy); break;
+        case GMT_STEP_MEMSET: call->result = gmt_memset_step(call, &step->set); break;
         default: break;
         }
         if (measured) {
             count++;
             stretch->began_ns = 0; /* the collector writes what that took */
         }
-        if (site->result != CUDA_SUCCESS) {
+        if (call->result != CUDA_SUCCESS) {
             break;
         }
     }
@@ -188,35 +188,35 @@ static unsigned make_all(struct gmt_steps *steps, struct gmt_site *site, size_t 
 }
 
 /* The next launch of the graph may be made in another stream, and must find this one over. */
-static void wait_for_all(const struct gmt_site *site)
+static void wait_for_all(const struct gmt_hook_call *call)
 {
-    CUresult (*query)(CUstream) = (site->flags & GMT_CALL_PER_THREAD) != 0
+    CUresult (*query)(CUstream) = (call->flags & GMT_CALL_PER_THREAD) != 0
                                       ? gmt_driver.cuStreamQuery_ptsz
                                       : gmt_driver.cuStreamQuery;
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    while (query != NULL && query(site->stream) == CUDA_ERROR_NOT_READY &&
+    while (query != NULL && query(call->stream) == CUDA_ERROR_NOT_READY &&
            gmt_clock_monotonic_ns() - began_ns < LONGEST_NS) {
     }
 }
 
-static bool launch(struct gmt_steps *steps, struct gmt_site *site, unsigned *measured)
+static bool launch(struct gmt_steps *steps, struct gmt_hook_call *call, unsigned *measured)
 {
     struct stretch stretch = {0};
     size_t made = 0;
-    site->result = CUDA_SUCCESS;
+    call->result = CUDA_SUCCESS;
     uint64_t began = gmt_clock_ticks();
-    *measured = make_all(steps, site, &made, &stretch);
-    if (site->result != CUDA_SUCCESS && made == 0) {
-        site->result = CUDA_SUCCESS;
+    *measured = make_all(steps, call, &made, &stretch);
+    if (call->result != CUDA_SUCCESS && made == 0) {
+        call->result = CUDA_SUCCESS;
         return false; /* nothing was done: the graph itself may do better */
     }
     stretch.began_ns = stretch.began_ns == 0 ? gmt_clock_monotonic_ns() : stretch.began_ns;
-    wait_for_all(site);
+    wait_for_all(call);
     end_stretch(&stretch);
     gmt_collector->charge(stretch.total_ns);
-    site->begin_ticks = began;
-    site->end_ticks = gmt_clock_ticks();
-    site->made = true;
+    call->begin_ticks = began;
+    call->end_ticks = gmt_clock_ticks();
+    call->made = true;
     return true;
 }
 
@@ -228,26 +228,26 @@ bool gmt_graph_steps_wanted(void)
             (gmt_options.graph_steps == GMT_GRAPH_STEPS_ON && !gmt_driver_is_software));
 }
 
-bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_site *site)
+bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
 {
     struct gmt_steps *steps = gmt_graph_steps_wanted() ? gmt_steps_of(exec) : NULL;
     if (steps == NULL) {
         return false;
     }
     uint64_t now_ns = gmt_clock_monotonic_ns();
-    bool first = !steps->launched, elsewhere = !first && steps->stream != site->stream;
+    bool first = !steps->launched, elsewhere = !first && steps->stream != call->stream;
     steps->launched = true;
-    steps->stream = site->stream;
+    steps->stream = call->stream;
     steps->launches++;
     /* A graph that is launched once has times for its kernels, at least. Steps would not wait for a launch of before in
      * another stream. */
     bool always = gmt_options.graph_steps == GMT_GRAPH_STEPS_ALWAYS;
-    if (((first || now_ns < steps->next_look_ns) && !always) || elsewhere || !may_wait(site) ||
-        !is_in_context(steps, site->stream)) {
+    if (((first || now_ns < steps->next_look_ns) && !always) || elsewhere || !may_wait(call) ||
+        !is_in_context(steps, call->stream)) {
         return false;
     }
     unsigned measured = 0;
-    bool made = (any_lacks(steps, now_ns) || always) && launch(steps, site, &measured);
+    bool made = (any_lacks(steps, now_ns) || always) && launch(steps, call, &measured);
     if (measured != 0) {
         steps->pause_ns = 0;
         return true;

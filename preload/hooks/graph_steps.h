@@ -13,12 +13,12 @@
 #include <cuda.h>
 #include <stdbool.h>
 
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 
 /* Whether any may be launched so. */
 bool gmt_graph_steps_wanted(void);
 
 /* Before a launch of `exec`. True: its steps were made; `site` has result and times, and site->made is set. */
-bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_site *site);
+bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call);
 
 #endif

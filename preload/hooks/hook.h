@@ -21,7 +21,7 @@
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
 #include "preload/recording/enter.h"
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 
 #define GMT_EXPORT __attribute__((visibility("default")))
 /* Export a driver function: its version is hidden, so that the loader binds programs to it that are linked
@@ -35,7 +35,7 @@
 #define GMT_IS_NOTHING(BEFORE) (__builtin_strcmp(#BEFORE, "(void)0") == 0)
 
 /* The hook itself: what happens before the real call, the call, what happens after it. */
-#define GMT_DEFINE_FUNCTION(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+#define GMT_DEFINE_FUNCTION(SYMBOL, SAVED, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     CUresult SYMBOL PARAMETERS; \
     GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
     { \
@@ -46,35 +46,35 @@
                 return CUDA_ERROR_NOT_SUPPORTED; \
             } \
         } \
-        struct gmt_site site = { \
+        struct gmt_hook_call call = { \
             .id = GMT_HOOK_##SYMBOL, \
             .flags = (FLAGS), \
             .stream = (STREAM), \
             .at = GMT_GUARD_HERE, \
         }; \
-        if (!gmt_guard_enter(GMT_GUARD_TO_RECORD, site.at, &site.at)) { \
+        if (!gmt_guard_enter(GMT_GUARD_TO_RECORD, call.at, &call.at)) { \
             return real ARGUMENTS; \
         } \
         gmt_hold_pass(GMT_HOOK_##SYMBOL); \
         gmt_guard.hook = GMT_HOOK_##SYMBOL + 1; \
         enum { GMT_IS_INTERCEPTED = 1 }; \
-        KEPT kept[1]; \
-        (void)kept; \
-        gmt_site_note_capture(&site); \
+        SAVED saved[1]; \
+        (void)saved; \
+        gmt_hook_call_note_capture(&call); \
         if (!GMT_IS_NOTHING(BEFORE)) { \
             gmt_guard_hold_cancellation(); \
             BEFORE; \
             gmt_guard_allow_cancellation(); \
         } \
-        if (GMT_IS_NOTHING(BEFORE) || !site.made) { \
-            site.begin_ticks = gmt_clock_ticks(); \
-            site.result = real ARGUMENTS; \
-            site.end_ticks = gmt_clock_ticks(); \
+        if (GMT_IS_NOTHING(BEFORE) || !call.made) { \
+            call.begin_ticks = gmt_clock_ticks(); \
+            call.result = real ARGUMENTS; \
+            call.end_ticks = gmt_clock_ticks(); \
         } \
         gmt_guard_hold_cancellation(); \
         AFTER; \
         gmt_guard_leave(); \
-        return site.result; \
+        return call.result; \
     }
 
 /*
@@ -84,17 +84,17 @@
  *   BEFORE    statements before the real call
  *   AFTER     statements after it; may use `site` (complete) and the parameters
  * BEFORE and AFTER share no variables of their own: the call may be made by somebody else, between
- * the two (preload/hooks/callback.h); GMT_IS_INTERCEPTED is 0 then. What BEFORE leaves to AFTER is `*kept`, of type KEPT.
+ * the two (preload/hooks/callback.h); GMT_IS_INTERCEPTED is 0 then. What BEFORE saves for AFTER is `*saved`, of type SAVED.
  */
-#define GMT_DEFINE_HOOK_KEEPING(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
-    GMT_DEFINE_FUNCTION(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
-    GMT_DEFINE_HALVES(SYMBOL, KEPT, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)
+#define GMT_DEFINE_HOOK_SAVING(SYMBOL, SAVED, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_FUNCTION(SYMBOL, SAVED, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
+    GMT_DEFINE_CALLBACKS(SYMBOL, SAVED, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)
 #define GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
-    GMT_DEFINE_HOOK_KEEPING(SYMBOL, char, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)
+    GMT_DEFINE_HOOK_SAVING(SYMBOL, char, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER)
 /* ... of a call without parameters. */
 #define GMT_DEFINE_HOOK_VOID(SYMBOL, FLAGS, BEFORE, AFTER) \
     GMT_DEFINE_FUNCTION(SYMBOL, char, (void), (), NULL, FLAGS, BEFORE, AFTER) \
-    GMT_DEFINE_HALVES_VOID(SYMBOL, FLAGS, BEFORE, AFTER)
+    GMT_DEFINE_CALLBACKS_VOID(SYMBOL, FLAGS, BEFORE, AFTER)
 
 #include "preload/hooks/callback.h"
 

@@ -6,8 +6,8 @@
 
 #define WAIT(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, gmt_waits_begin(), { \
-        gmt_waits_end(&site); \
-        gmt_site_record(GMT_REC_CALL, &site, 0); \
+        gmt_waits_end(&call); \
+        gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
     })
 
 #define WAIT_VALUE(SYMBOL, TYPE, FLAGS) \
@@ -53,9 +53,9 @@ WAIT_EXTERNAL(cuWaitExternalSemaphoresAsync_ptsz, GMT_CALL_PER_THREAD)
 
 GMT_DEFINE_HOOK(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags), (peer, flags), NULL, 0,
                 (void)0, {
-                    gmt_hazards_opened(&site,
+                    gmt_hazards_opened(&call,
                                        "peer access between devices (cuCtxEnablePeerAccess)");
-                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
                 })
 GMT_DEFINE_HOOK(cuCtxDisablePeerAccess, (CUcontext peer), (peer), NULL, 0, (void)0,
-                gmt_site_record(GMT_REC_CALL, &site, 0))
+                gmt_hook_call_record(GMT_REC_CALL, &call, 0))

@@ -11,31 +11,31 @@ GMT_EXPORT_DRIVER(cuInit) CUresult cuInit(unsigned flags)
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     /* A driver that looks itself up while it starts must not find us (driver/resolve.c). */
-    struct gmt_site site = {.id = GMT_HOOK_cuInit, .at = GMT_GUARD_HERE};
-    if (!gmt_guard_enter(GMT_GUARD_ALONE, site.at, &site.at)) {
+    struct gmt_hook_call call = {.id = GMT_HOOK_cuInit, .at = GMT_GUARD_HERE};
+    if (!gmt_guard_enter(GMT_GUARD_ALONE, call.at, &call.at)) {
         return real(flags);
     }
     if (!gmt_started) {
         gmt_clock_init();
     }
-    site.begin_ticks = gmt_clock_ticks();
-    site.result = real(flags);
-    site.end_ticks = gmt_clock_ticks();
+    call.begin_ticks = gmt_clock_ticks();
+    call.result = real(flags);
+    call.end_ticks = gmt_clock_ticks();
     gmt_guard_hold_cancellation();
-    if (site.result == CUDA_SUCCESS && gmt_start()) {
-        gmt_site_record(GMT_REC_CALL, &site, 0);
+    if (call.result == CUDA_SUCCESS && gmt_start()) {
+        gmt_hook_call_record(GMT_REC_CALL, &call, 0);
     }
     gmt_guard_leave();
-    return site.result;
+    return call.result;
 }
 
-static void record_init(struct gmt_callback *told, const void *parameters)
+static void record_init(struct gmt_callback *reported, const void *parameters)
 {
     (void)parameters;
-    if (!told->entering) {
-        gmt_site_record(GMT_REC_CALL, &told->site, 0);
+    if (!reported->entering) {
+        gmt_hook_call_record(GMT_REC_CALL, &reported->call, 0);
     }
 }
 
-extern const struct gmt_halves gmt_halves_of_cuInit;
-const struct gmt_halves gmt_halves_of_cuInit = {record_init, 0};
+extern const struct gmt_hook_callbacks gmt_callbacks_of_cuInit;
+const struct gmt_hook_callbacks gmt_callbacks_of_cuInit = {record_init, 0};

@@ -25,28 +25,28 @@
     }
 
 #define LAUNCH(SYMBOL, KIND, FLAGS) \
-    GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct gmt_launch_call, \
+    GMT_DEFINE_HOOK_SAVING( \
+        SYMBOL, struct gmt_hooked_launch, \
         (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
          unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, \
          void **parameters, void **extra), \
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
          parameters, extra), \
-        stream, FLAGS, gmt_launch_begin(kept, SHAPE(KIND)); \
-        gmt_launch_before(kept, &site, function, parameters, extra, AGAIN(SYMBOL, extra)), \
-        gmt_launch_after(kept, &site))
+        stream, FLAGS, gmt_launch_begin(saved, SHAPE(KIND)); \
+        gmt_launch_before(saved, &call, function, parameters, extra, AGAIN(SYMBOL, extra)), \
+        gmt_launch_after(saved, &call))
 
 #define LAUNCH_COOPERATIVE(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct gmt_launch_call, \
+    GMT_DEFINE_HOOK_SAVING( \
+        SYMBOL, struct gmt_hooked_launch, \
         (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, \
          unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, \
          void **parameters), \
         (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, \
          parameters), \
-        stream, FLAGS, gmt_launch_begin(kept, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
-        gmt_launch_before(kept, &site, function, parameters, NULL, AGAIN(SYMBOL, NULL)), \
-        gmt_launch_after(kept, &site))
+        stream, FLAGS, gmt_launch_begin(saved, SHAPE(GMT_LAUNCH_COOPERATIVE)); \
+        gmt_launch_before(saved, &call, function, parameters, NULL, AGAIN(SYMBOL, NULL)), \
+        gmt_launch_after(saved, &call))
 
 LAUNCH(cuLaunchKernel, GMT_LAUNCH_KERNEL, 0)
 LAUNCH(cuLaunchKernel_ptsz, GMT_LAUNCH_KERNEL, GMT_CALL_PER_THREAD)
@@ -61,26 +61,26 @@ LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, GMT_CALL_PER_THREAD)
     }
 
 #define LAUNCH_EX(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct gmt_launch_call, \
+    GMT_DEFINE_HOOK_SAVING( \
+        SYMBOL, struct gmt_hooked_launch, \
         (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra), \
         (config, function, parameters, extra), config != NULL ? config->hStream : NULL, FLAGS, \
-        gmt_launch_begin(kept, (struct gmt_launch){0}); \
+        gmt_launch_begin(saved, (struct gmt_launch){0}); \
         if (config != NULL) { \
-            gmt_launch_begin_ex(kept, config); \
-            gmt_launch_before(kept, &site, function, parameters, extra, AGAIN_EX(SYMBOL)); \
-        } else { gmt_launch_count(kept); }, \
-        gmt_launch_after(kept, &site))
+            gmt_launch_begin_ex(saved, config); \
+            gmt_launch_before(saved, &call, function, parameters, extra, AGAIN_EX(SYMBOL)); \
+        } else { gmt_launch_count(saved); }, \
+        gmt_launch_after(saved, &call))
 
 LAUNCH_EX(cuLaunchKernelEx, 0)
 LAUNCH_EX(cuLaunchKernelEx_ptsz, GMT_CALL_PER_THREAD)
 
 /* `may_make`: the launch may be made here. */
-static void before_graph(struct gmt_launch_call *launch, struct gmt_site *site, CUgraphExec graph,
-                         bool may_make)
+static void before_graph(struct gmt_hooked_launch *launch, struct gmt_hook_call *call,
+                         CUgraphExec graph, bool may_make)
 {
     /* Its launches are counted before this one: none is measured while another is under way. */
-    bool by_steps = may_make && gmt_graph_launch_steps(graph, site);
+    bool by_steps = may_make && gmt_graph_launch_steps(graph, call);
     launch->head.kind = GMT_LAUNCH_GRAPH;
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     gmt_launch_count(launch);
@@ -91,15 +91,16 @@ static void before_graph(struct gmt_launch_call *launch, struct gmt_site *site, 
         gmt_waits_begin();
     }
     if (by_steps || (gmt_collector != NULL && !gmt_collector->kernel_activity_on())) {
-        site->flags |= GMT_CALL_NO_ACTIVITY;
+        call->flags |= GMT_CALL_NO_ACTIVITY;
     }
 }
 
 #define LAUNCH_GRAPH(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK_KEEPING( \
-        SYMBOL, struct gmt_launch_call, (CUgraphExec graph, CUstream stream), (graph, stream), \
-        stream, FLAGS, gmt_launch_begin(kept, (struct gmt_launch){0}); \
-        before_graph(kept, &site, graph, GMT_IS_INTERCEPTED != 0), gmt_launch_after(kept, &site))
+    GMT_DEFINE_HOOK_SAVING(SYMBOL, struct gmt_hooked_launch, (CUgraphExec graph, CUstream stream), \
+                           (graph, stream), stream, FLAGS, \
+                           gmt_launch_begin(saved, (struct gmt_launch){0}); \
+                           before_graph(saved, &call, graph, GMT_IS_INTERCEPTED != 0), \
+                           gmt_launch_after(saved, &call))
 
 LAUNCH_GRAPH(cuGraphLaunch, 0)
 LAUNCH_GRAPH(cuGraphLaunch_ptsz, GMT_CALL_PER_THREAD)

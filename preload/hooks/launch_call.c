@@ -15,7 +15,7 @@
 #include "preload/state/user_ranges.h"
 #include "preload/state/waits.h"
 
-static void add_word(struct gmt_launch_call *launch, uint16_t parameter, uint32_t offset,
+static void add_word(struct gmt_hooked_launch *launch, uint16_t parameter, uint32_t offset,
                      uint64_t word)
 {
     struct gmt_allocation found;
@@ -36,7 +36,7 @@ static void add_word(struct gmt_launch_call *launch, uint16_t parameter, uint32_
     };
 }
 
-static void add_words(struct gmt_launch_call *launch, uint16_t parameter, const uint8_t *bytes,
+static void add_words(struct gmt_hooked_launch *launch, uint16_t parameter, const uint8_t *bytes,
                       uint32_t first, uint32_t count)
 {
     for (uint32_t at = first; at + 8 <= count; at += 8) {
@@ -47,7 +47,7 @@ static void add_words(struct gmt_launch_call *launch, uint16_t parameter, const 
 }
 
 /* Every aligned 8-byte word of every parameter; structures passed by value included. */
-static void find_arguments(struct gmt_launch_call *launch, const struct gmt_kernel_info *kernel,
+static void find_arguments(struct gmt_hooked_launch *launch, const struct gmt_kernel_info *kernel,
                            void **parameters, void **extra)
 {
     if (parameters != NULL && kernel->parameters_known) {
@@ -80,7 +80,7 @@ static void find_arguments(struct gmt_launch_call *launch, const struct gmt_kern
 }
 
 /* What the kernel may wait for by itself. */
-static enum gmt_unmeasured own_wait(const struct gmt_launch_call *launch)
+static enum gmt_unmeasured own_wait(const struct gmt_hooked_launch *launch)
 {
     if (launch->head.kind != GMT_LAUNCH_KERNEL ||
         (launch->cls != NULL && launch->cls->collector.never)) {
@@ -96,7 +96,7 @@ static enum gmt_unmeasured own_wait(const struct gmt_launch_call *launch)
 }
 
 /* From here on until it is done, nothing is measured that would wait for it. */
-static void note_wait(struct gmt_launch_call *launch)
+static void note_wait(struct gmt_hooked_launch *launch)
 {
     launch->own_wait = own_wait(launch);
     launch->waits = gmt_collector != NULL && launch->own_wait != GMT_MEASURABLE &&
@@ -107,10 +107,10 @@ static void note_wait(struct gmt_launch_call *launch)
 }
 
 /* A rule that forbids to hold this launch's caller until its kernel is done. */
-static enum gmt_unmeasured forbidden(const struct gmt_launch_call *launch,
-                                     const struct gmt_site *site)
+static enum gmt_unmeasured forbidden(const struct gmt_hooked_launch *launch,
+                                     const struct gmt_hook_call *call)
 {
-    if ((site->flags & GMT_CALL_CAPTURING) != 0) {
+    if ((call->flags & GMT_CALL_CAPTURING) != 0) {
         return GMT_UNMEASURED_CAPTURED;
     }
     if (gmt_hazards_ignored()) {
@@ -119,30 +119,30 @@ static enum gmt_unmeasured forbidden(const struct gmt_launch_call *launch,
     return launch->own_wait != GMT_MEASURABLE ? launch->own_wait : gmt_hazards_of_process();
 }
 
-void gmt_launch_count(struct gmt_launch_call *launch)
+void gmt_launch_count(struct gmt_hooked_launch *launch)
 {
     launch->head.launch_seq =
         (uint32_t)(atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1);
 }
 
 /* `repeated`: NULL where it is not to be made several times. */
-static void measure(struct gmt_launch_call *launch, struct gmt_site *site,
+static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call,
                     const struct gmt_kernel_info *repeated, const struct gmt_relaunch *again)
 {
-    launch->measured = (struct gmt_launch_site){
-        .stream = site->stream,
+    launch->measured = (struct gmt_launch_call){
+        .stream = call->stream,
         .cls = &launch->cls->collector,
         .launch_seq = launch->head.launch_seq,
-        .forbidden = forbidden(launch, site),
+        .forbidden = forbidden(launch, call),
     };
     uint16_t context = gmt_context_current((CUcontext *)&launch->measured.context);
     /* Whether its stream is idle will be asked before the launch is recorded. */
-    (void)gmt_stream_note((CUcontext)launch->measured.context, context, site->stream,
-                          (site->flags & GMT_CALL_PER_THREAD) != 0);
+    (void)gmt_stream_note((CUcontext)launch->measured.context, context, call->stream,
+                          (call->flags & GMT_CALL_PER_THREAD) != 0);
     if (repeated != NULL) {
         struct gmt_repeat repeat = {
             .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};
-        if (gmt_repeat_launch(&repeat, site)) {
+        if (gmt_repeat_launch(&repeat, call)) {
             launch->repeated = true;
             launch->head.group = (uint8_t)repeat.group;
             return;
@@ -151,8 +151,9 @@ static void measure(struct gmt_launch_call *launch, struct gmt_site *site,
     launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
 }
 
-void gmt_launch_before(struct gmt_launch_call *launch, struct gmt_site *site, CUfunction function,
-                       void **parameters, void **extra, const struct gmt_relaunch *again)
+void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *call,
+                       CUfunction function, void **parameters, void **extra,
+                       const struct gmt_relaunch *again)
 {
     gmt_launch_count(launch);
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
@@ -181,18 +182,18 @@ void gmt_launch_before(struct gmt_launch_call *launch, struct gmt_site *site, CU
         bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
         bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
         if (repeats || wants) {
-            measure(launch, site, repeats ? kernel : NULL, again);
+            measure(launch, call, repeats ? kernel : NULL, again);
         }
     }
     if (!gmt_collector->kernel_activity_on()) {
-        site->flags |= GMT_CALL_NO_ACTIVITY;
+        call->flags |= GMT_CALL_NO_ACTIVITY;
     }
 }
 
-void gmt_launch_after(struct gmt_launch_call *launch, struct gmt_site *site)
+void gmt_launch_after(struct gmt_hooked_launch *launch, struct gmt_hook_call *call)
 {
     if (launch->waits) {
-        gmt_waits_end(site);
+        gmt_waits_end(call);
     }
     if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
@@ -203,13 +204,13 @@ void gmt_launch_after(struct gmt_launch_call *launch, struct gmt_site *site)
     for (unsigned i = launch->head.argument_count; i < (slots - 1) * GMT_ARGUMENTS_PER_SLOT; i++) {
         launch->arguments[i] = (struct gmt_launch_arg){0};
     }
-    gmt_site_record_slots(GMT_REC_LAUNCH, site, 0, launch, slots);
+    gmt_hook_call_record_slots(GMT_REC_LAUNCH, call, 0, launch, slots);
 }
 
-static_assert(offsetof(struct gmt_launch_call, arguments) == GMT_SLOT_BYTES,
+static_assert(offsetof(struct gmt_hooked_launch, arguments) == GMT_SLOT_BYTES,
               "slots follow one another");
 
-void gmt_launch_begin(struct gmt_launch_call *launch, struct gmt_launch shape)
+void gmt_launch_begin(struct gmt_hooked_launch *launch, struct gmt_launch shape)
 {
     launch->head = shape;
     launch->touches_host = false;
@@ -219,7 +220,7 @@ void gmt_launch_begin(struct gmt_launch_call *launch, struct gmt_launch shape)
 }
 
 /* Cluster size and cooperation are attributes of an extended launch. */
-void gmt_launch_begin_ex(struct gmt_launch_call *launch, const CUlaunchConfig *config)
+void gmt_launch_begin_ex(struct gmt_hooked_launch *launch, const CUlaunchConfig *config)
 {
     gmt_launch_begin(launch, (struct gmt_launch){
                                  .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
@@ -239,28 +240,28 @@ void gmt_launch_begin_ex(struct gmt_launch_call *launch, const CUlaunchConfig *c
     }
 }
 
-CUresult gmt_launch_step(const struct gmt_site *graph, const CUlaunchConfig *config,
+CUresult gmt_launch_step(const struct gmt_hook_call *graph, const CUlaunchConfig *config,
                          CUfunction function, void **parameters, void **extra, bool *measured)
 {
     bool per_thread = (graph->flags & GMT_CALL_PER_THREAD) != 0;
-    struct gmt_launch_call launch;
-    struct gmt_site site = {
+    struct gmt_hooked_launch launch;
+    struct gmt_hook_call call = {
         .id = per_thread ? GMT_HOOK_cuLaunchKernelEx_ptsz : GMT_HOOK_cuLaunchKernelEx,
         .flags = (graph->flags & GMT_CALL_PER_THREAD) | GMT_CALL_STEP,
         .stream = graph->stream,
         .at = graph->at,
     };
     CUresult (*real)(const CUlaunchConfig *, CUfunction, void **,
-                     void **) = gmt_hook_find_real(site.id);
+                     void **) = gmt_hook_find_real(call.id);
     if (real == NULL) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     gmt_launch_begin_ex(&launch, config);
-    gmt_launch_before(&launch, &site, function, parameters, extra, NULL);
-    site.begin_ticks = gmt_clock_ticks();
-    site.result = real(config, function, parameters, extra);
-    site.end_ticks = gmt_clock_ticks();
-    gmt_launch_after(&launch, &site);
+    gmt_launch_before(&launch, &call, function, parameters, extra, NULL);
+    call.begin_ticks = gmt_clock_ticks();
+    call.result = real(config, function, parameters, extra);
+    call.end_ticks = gmt_clock_ticks();
+    gmt_launch_after(&launch, &call);
     *measured = launch.head.group != GMT_GROUP_NONE;
-    return site.result;
+    return call.result;
 }

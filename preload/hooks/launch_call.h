@@ -9,15 +9,15 @@
 #include "libtrace/record/collector.h"
 #include "libtrace/record/layout.h"
 #include "preload/repeat/repeat.h"
+#include "preload/state/hook_call.h"
 #include "preload/state/kernels.h"
-#include "preload/state/site.h"
 
 #define GMT_ARGUMENTS_PER_SLOT (GMT_SLOT_BYTES / sizeof(struct gmt_launch_arg))
 #define GMT_ARGUMENT_SLOTS \
     ((GMT_MAX_LAUNCH_ARGS + GMT_ARGUMENTS_PER_SLOT - 1) / GMT_ARGUMENTS_PER_SLOT)
 
 /* A launch record in the making: payload slot and the argument slots behind it. */
-struct gmt_launch_call {
+struct gmt_hooked_launch {
     struct gmt_launch head;
     struct gmt_launch_arg arguments[GMT_ARGUMENT_SLOTS * GMT_ARGUMENTS_PER_SLOT];
     bool touches_host;            /* some argument points into page-locked or managed memory */
@@ -25,26 +25,27 @@ struct gmt_launch_call {
     bool waits;                   /* or it may: for the host, or for another kernel */
     bool repeated;                /* and measured with that (repeat/repeat.h) */
     struct gmt_class_info *cls;
-    struct gmt_launch_site measured;
+    struct gmt_launch_call measured;
 };
 
 /* Of a launch of this shape. The argument slots stay as they are: those behind `argument_count` are zeroed when written. */
-void gmt_launch_begin(struct gmt_launch_call *launch, struct gmt_launch shape);
+void gmt_launch_begin(struct gmt_hooked_launch *launch, struct gmt_launch shape);
 /* Of an extended one. */
-void gmt_launch_begin_ex(struct gmt_launch_call *launch, const CUlaunchConfig *config);
+void gmt_launch_begin_ex(struct gmt_hooked_launch *launch, const CUlaunchConfig *config);
 
 /* Count it: before everything else that a launch does. */
-void gmt_launch_count(struct gmt_launch_call *launch);
+void gmt_launch_count(struct gmt_hooked_launch *launch);
 /* Everything that must happen before the driver is called, counting included. `again`: how to make the launch, NULL:
  * somebody else makes it, or it is made once. */
-void gmt_launch_before(struct gmt_launch_call *launch, struct gmt_site *site, CUfunction function,
-                       void **parameters, void **extra, const struct gmt_relaunch *again);
+void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *call,
+                       CUfunction function, void **parameters, void **extra,
+                       const struct gmt_relaunch *again);
 /* After the call: its record is written. */
-void gmt_launch_after(struct gmt_launch_call *launch, struct gmt_site *site);
+void gmt_launch_after(struct gmt_hooked_launch *launch, struct gmt_hook_call *call);
 
 /* A kernel of the graph whose launch is under way (`graph`), launched by itself: recorded as such, and measured as if the
  * program launched it. *measured: whether it was. */
-CUresult gmt_launch_step(const struct gmt_site *graph, const CUlaunchConfig *config,
+CUresult gmt_launch_step(const struct gmt_hook_call *graph, const CUlaunchConfig *config,
                          CUfunction function, void **parameters, void **extra, bool *measured);
 
 #endif

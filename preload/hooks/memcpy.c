@@ -2,16 +2,17 @@
 /* Hooks: copies of one piece (1-D, peer, arrays); copies of rows are in memcpy_rows.c. */
 #include "preload/hooks/transfer.h"
 
-static void record_1d(struct gmt_site *site, enum gmt_direction direction, uint64_t dst,
+static void record_1d(struct gmt_hook_call *call, enum gmt_direction direction, uint64_t dst,
                       uint64_t src, uint64_t bytes)
 {
     struct gmt_transfer transfer = {.dst = dst, .src = src, .direction = (uint8_t)direction};
-    gmt_transfer_record(site, &transfer, bytes);
+    gmt_transfer_record(call, &transfer, bytes);
 }
 
 /* One side is a CUDA array: its handle stands for the address. */
-static void record_array(struct gmt_site *site, enum gmt_direction direction, bool dst_is_array,
-                         uint64_t dst, bool src_is_array, uint64_t src, uint64_t bytes)
+static void record_array(struct gmt_hook_call *call, enum gmt_direction direction,
+                         bool dst_is_array, uint64_t dst, bool src_is_array, uint64_t src,
+                         uint64_t bytes)
 {
     struct gmt_transfer transfer = {
         .dst = dst,
@@ -20,7 +21,7 @@ static void record_array(struct gmt_site *site, enum gmt_direction direction, bo
         .dst_class = dst_is_array ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN,
         .src_class = src_is_array ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN,
     };
-    gmt_transfer_record(site, &transfer, bytes);
+    gmt_transfer_record(call, &transfer, bytes);
 }
 
 #define ADDRESS(pointer) ((uint64_t)(uintptr_t)(pointer))
@@ -29,11 +30,11 @@ static void record_array(struct gmt_site *site, enum gmt_direction direction, bo
 
 #define COPY(SYMBOL, DIRECTION, DST, SRC, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (DST dst, SRC src, size_t bytes), (dst, src, bytes), NULL, FLAGS, \
-                    (void)0, record_1d(&site, DIRECTION, ADDRESS(dst), ADDRESS(src), bytes))
+                    (void)0, record_1d(&call, DIRECTION, ADDRESS(dst), ADDRESS(src), bytes))
 #define COPY_ASYNC(SYMBOL, DIRECTION, DST, SRC, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (DST dst, SRC src, size_t bytes, CUstream stream), \
                     (dst, src, bytes, stream), stream, FLAGS, (void)0, \
-                    record_1d(&site, DIRECTION, ADDRESS(dst), ADDRESS(src), bytes))
+                    record_1d(&call, DIRECTION, ADDRESS(dst), ADDRESS(src), bytes))
 
 COPY(cuMemcpyHtoD_v2, GMT_DIR_H2D, CUdeviceptr, const void *, WAITS)
 COPY(cuMemcpyHtoD_v2_ptds, GMT_DIR_H2D, CUdeviceptr, const void *, WAITS | BOTH)
@@ -57,13 +58,13 @@ COPY_ASYNC(cuMemcpyAsync_ptsz, GMT_DIR_UNKNOWN, CUdeviceptr, CUdeviceptr, BOTH)
                     (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, \
                      CUcontext src_context, size_t bytes), \
                     (dst, dst_context, src, src_context, bytes), NULL, FLAGS, (void)0, \
-                    record_1d(&site, GMT_DIR_PEER, dst, src, bytes))
+                    record_1d(&call, GMT_DIR_PEER, dst, src, bytes))
 #define PEER_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, \
                     (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, \
                      CUcontext src_context, size_t bytes, CUstream stream), \
                     (dst, dst_context, src, src_context, bytes, stream), stream, FLAGS, (void)0, \
-                    record_1d(&site, GMT_DIR_PEER, dst, src, bytes))
+                    record_1d(&call, GMT_DIR_PEER, dst, src, bytes))
 
 PEER(cuMemcpyPeer, 0)
 PEER(cuMemcpyPeer_ptds, BOTH)
@@ -74,17 +75,17 @@ PEER_ASYNC(cuMemcpyPeerAsync_ptsz, BOTH)
     GMT_DEFINE_HOOK( \
         SYMBOL, (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes), \
         (dst, dst_offset, src, src_offset, bytes), NULL, FLAGS, (void)0, \
-        record_array(&site, GMT_DIR_D2D, true, ADDRESS(dst), true, ADDRESS(src), bytes))
+        record_array(&call, GMT_DIR_D2D, true, ADDRESS(dst), true, ADDRESS(src), bytes))
 #define FROM_ARRAY(SYMBOL, DIRECTION, DST, FLAGS) \
     GMT_DEFINE_HOOK( \
         SYMBOL, (DST dst, CUarray src, size_t src_offset, size_t bytes), \
         (dst, src, src_offset, bytes), NULL, FLAGS, (void)0, \
-        record_array(&site, DIRECTION, false, ADDRESS(dst), true, ADDRESS(src), bytes))
+        record_array(&call, DIRECTION, false, ADDRESS(dst), true, ADDRESS(src), bytes))
 #define TO_ARRAY(SYMBOL, DIRECTION, SRC, FLAGS) \
     GMT_DEFINE_HOOK( \
         SYMBOL, (CUarray dst, size_t dst_offset, SRC src, size_t bytes), \
         (dst, dst_offset, src, bytes), NULL, FLAGS, (void)0, \
-        record_array(&site, DIRECTION, true, ADDRESS(dst), false, ADDRESS(src), bytes))
+        record_array(&call, DIRECTION, true, ADDRESS(dst), false, ADDRESS(src), bytes))
 
 ARRAY_ARRAY(cuMemcpyAtoA_v2, 0)
 ARRAY_ARRAY(cuMemcpyAtoA_v2_ptds, BOTH)
@@ -101,12 +102,12 @@ TO_ARRAY(cuMemcpyHtoA_v2_ptds, GMT_DIR_H2D, const void *, WAITS | BOTH)
     GMT_DEFINE_HOOK( \
         SYMBOL, (void *dst, CUarray src, size_t src_offset, size_t bytes, CUstream stream), \
         (dst, src, src_offset, bytes, stream), stream, FLAGS, (void)0, \
-        record_array(&site, GMT_DIR_D2H, false, ADDRESS(dst), true, ADDRESS(src), bytes))
+        record_array(&call, GMT_DIR_D2H, false, ADDRESS(dst), true, ADDRESS(src), bytes))
 #define TO_ARRAY_ASYNC(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK( \
         SYMBOL, (CUarray dst, size_t dst_offset, const void *src, size_t bytes, CUstream stream), \
         (dst, dst_offset, src, bytes, stream), stream, FLAGS, (void)0, \
-        record_array(&site, GMT_DIR_H2D, true, ADDRESS(dst), false, ADDRESS(src), bytes))
+        record_array(&call, GMT_DIR_H2D, true, ADDRESS(dst), false, ADDRESS(src), bytes))
 
 FROM_ARRAY_ASYNC(cuMemcpyAtoHAsync_v2, 0)
 FROM_ARRAY_ASYNC(cuMemcpyAtoHAsync_v2_ptsz, BOTH)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: batches of copies. A batch is one call and many copies: one record each, told apart by index. */
+/* Hooks: batches of copies. A batch is one call and many copies: one record each, identified by index. */
 #include "preload/driver/resolve.h"
 #include "preload/hooks/array.h"
 #include "preload/hooks/transfer.h"
 
-static void record_batch(struct gmt_site *site, const CUdeviceptr *dsts, const CUdeviceptr *srcs,
-                         const size_t *sizes, size_t count)
+static void record_batch(struct gmt_hook_call *call, const CUdeviceptr *dsts,
+                         const CUdeviceptr *srcs, const size_t *sizes, size_t count)
 {
-    if (site->result != CUDA_SUCCESS || dsts == NULL || srcs == NULL || sizes == NULL) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
+    if (call->result != CUDA_SUCCESS || dsts == NULL || srcs == NULL || sizes == NULL) {
+        gmt_hook_call_record(GMT_REC_CALL, call, 0);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         struct gmt_transfer transfer = {.dst = dsts[i], .src = srcs[i], .batch = (uint32_t)i};
-        gmt_transfer_record(site, &transfer, sizes[i]);
+        gmt_transfer_record(call, &transfer, sizes[i]);
     }
 }
 
@@ -26,14 +26,14 @@ static void record_batch(struct gmt_site *site, const CUdeviceptr *dsts, const C
          CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count, \
          size_t * failed, CUstream stream), \
         (dsts, srcs, sizes, count, attributes, indexes, attribute_count, failed, stream), stream, \
-        FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
+        FLAGS, (void)0, record_batch(&call, dsts, srcs, sizes, count))
 #define BATCH_13000(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, \
                     (CUdeviceptr * dsts, CUdeviceptr * srcs, size_t * sizes, size_t count, \
                      CUmemcpyAttributes * attributes, size_t * indexes, size_t attribute_count, \
                      CUstream stream), \
                     (dsts, srcs, sizes, count, attributes, indexes, attribute_count, stream), \
-                    stream, FLAGS, (void)0, record_batch(&site, dsts, srcs, sizes, count))
+                    stream, FLAGS, (void)0, record_batch(&call, dsts, srcs, sizes, count))
 
 BATCH_12080(cuMemcpyBatchAsync, 0)
 BATCH_12080(cuMemcpyBatchAsync_ptsz, BOTH)
@@ -76,7 +76,7 @@ static uint8_t class_of(const CUmemcpy3DOperand *operand)
     return operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? GMT_MEM_ARRAY : GMT_MEM_UNKNOWN;
 }
 
-static void record_box(struct gmt_site *site, const CUDA_MEMCPY3D_BATCH_OP *op, uint32_t index)
+static void record_box(struct gmt_hook_call *call, const CUDA_MEMCPY3D_BATCH_OP *op, uint32_t index)
 {
     bool from_array = op->src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
     uint64_t element = element_bytes(from_array ? &op->src : &op->dst);
@@ -95,17 +95,18 @@ static void record_box(struct gmt_site *site, const CUDA_MEMCPY3D_BATCH_OP *op, 
     if (element == 0) {
         gmt_spool_loss("size not known", "copy of an array whose format has no element size", 1);
     }
-    gmt_transfer_record(site, &transfer, transfer.width * op->extent.height * op->extent.depth);
+    gmt_transfer_record(call, &transfer, transfer.width * op->extent.height * op->extent.depth);
 }
 
-static void record_boxes(struct gmt_site *site, const CUDA_MEMCPY3D_BATCH_OP *ops, size_t count)
+static void record_boxes(struct gmt_hook_call *call, const CUDA_MEMCPY3D_BATCH_OP *ops,
+                         size_t count)
 {
-    if (site->result != CUDA_SUCCESS || ops == NULL) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
+    if (call->result != CUDA_SUCCESS || ops == NULL) {
+        gmt_hook_call_record(GMT_REC_CALL, call, 0);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        record_box(site, &ops[i], (uint32_t)i);
+        record_box(call, &ops[i], (uint32_t)i);
     }
 }
 
@@ -114,12 +115,12 @@ static void record_boxes(struct gmt_site *site, const CUDA_MEMCPY3D_BATCH_OP *op
                     (size_t count, CUDA_MEMCPY3D_BATCH_OP * ops, size_t * failed, \
                      unsigned long long flags, CUstream stream), \
                     (count, ops, failed, flags, stream), stream, FLAGS, (void)0, \
-                    record_boxes(&site, ops, count))
+                    record_boxes(&call, ops, count))
 #define BOXES_13000(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK( \
         SYMBOL, \
         (size_t count, CUDA_MEMCPY3D_BATCH_OP * ops, unsigned long long flags, CUstream stream), \
-        (count, ops, flags, stream), stream, FLAGS, (void)0, record_boxes(&site, ops, count))
+        (count, ops, flags, stream), stream, FLAGS, (void)0, record_boxes(&call, ops, count))
 BOXES_12080(cuMemcpy3DBatchAsync, 0)
 BOXES_12080(cuMemcpy3DBatchAsync_ptsz, BOTH)
 BOXES_13000(cuMemcpy3DBatchAsync_v2, 0)

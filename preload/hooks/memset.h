@@ -5,9 +5,9 @@
 
 #include <cuda.h>
 
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 
 /* That of a node of the graph whose launch is under way (`graph`), of elements of 1, 2 or 4 bytes: made in its stream, and recorded. */
-CUresult gmt_memset_step(const struct gmt_site *graph, const CUDA_MEMSET_NODE_PARAMS *set);
+CUresult gmt_memset_step(const struct gmt_hook_call *graph, const CUDA_MEMSET_NODE_PARAMS *set);
 
 #endif

@@ -10,7 +10,7 @@
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, { \
         AFTER; \
-        gmt_site_record(GMT_REC_CALL, &site, 0); \
+        gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
     })
 
 CALL(cuModuleLoad, (CUmodule * module, const char *path), (module, path), NULL, 0, (void)0, (void)0)
@@ -37,7 +37,7 @@ CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, (void)0,
 GMT_DEFINE_HOOK(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned count, CUlibrary library),
                 (kernels, count, library), NULL, 0, (void)0, {
                     for (unsigned i = 0;
-                         site.result == CUDA_SUCCESS && kernels != NULL && i < count; i++) {
+                         call.result == CUDA_SUCCESS && kernels != NULL && i < count; i++) {
                         if (kernels[i] != NULL) {
                             gmt_kernel_note_library_kernel(kernels[i]);
                         }
@@ -46,32 +46,32 @@ GMT_DEFINE_HOOK(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned count, 
 /* Asked for by the thousand and of no interest in itself: only the handle is remembered. */
 GMT_DEFINE_HOOK(cuLibraryGetKernel, (CUkernel * kernel, CUlibrary library, const char *name),
                 (kernel, library, name), NULL, 0, (void)0, {
-                    if (site.result == CUDA_SUCCESS && kernel != NULL) {
+                    if (call.result == CUDA_SUCCESS && kernel != NULL) {
                         gmt_kernel_note_library_kernel(*kernel);
                     }
                 })
 
 #define DESTROY(SYMBOL) \
     CALL(SYMBOL, (CUcontext context), (context), NULL, 0, gmt_context_going(context), \
-         gmt_context_gone(&site, context))
+         gmt_context_gone(&call, context))
 DESTROY(cuCtxDestroy)
 DESTROY(cuCtxDestroy_v2)
 
-/* What is meant is known before the call only. */
+/* The primary context must be looked up before the reset destroys it. */
 #define PRIMARY(SYMBOL, BEFORE, AFTER) \
-    GMT_DEFINE_HOOK_KEEPING( \
+    GMT_DEFINE_HOOK_SAVING( \
         SYMBOL, CUcontext, (CUdevice device), (device), NULL, 0, \
         { \
-            *kept = gmt_context_primary(device); \
+            *saved = gmt_context_primary(device); \
             BEFORE; \
         }, \
         { \
             AFTER; \
-            gmt_site_record(GMT_REC_CALL, &site, 0); \
+            gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
         })
-#define RESET(SYMBOL) PRIMARY(SYMBOL, gmt_context_going(*kept), gmt_context_gone(&site, *kept))
+#define RESET(SYMBOL) PRIMARY(SYMBOL, gmt_context_going(*saved), gmt_context_gone(&call, *saved))
 #define RELEASE(SYMBOL) \
-    PRIMARY(SYMBOL, gmt_context_releasing(*kept), gmt_context_released(&site, *kept, device))
+    PRIMARY(SYMBOL, gmt_context_releasing(*saved), gmt_context_released(&call, *saved, device))
 RESET(cuDevicePrimaryCtxReset)
 RESET(cuDevicePrimaryCtxReset_v2)
 RELEASE(cuDevicePrimaryCtxRelease)
@@ -86,8 +86,8 @@ CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priorit
         SYMBOL, (CUstream stream), (stream), stream, 0, \
         { \
             gmt_waits_stream_going(stream); \
-            site.stream_context = gmt_stream_forget(stream); \
-            site.stream_gone = true; \
+            call.stream_context = gmt_stream_forget(stream); \
+            call.stream_gone = true; \
         }, \
         (void)0)
 STREAM_DESTROY(cuStreamDestroy)
@@ -108,16 +108,16 @@ static void before_capture(CUstream stream, uint8_t flags)
 #define BEGIN(SYMBOL, PARAMETERS, ARGUMENTS, FLAGS) \
     CALL( \
         SYMBOL, PARAMETERS, ARGUMENTS, stream, FLAGS, before_capture(stream, FLAGS), \
-        if (site.result != CUDA_SUCCESS) { gmt_capture_ended(); })
+        if (call.result != CUDA_SUCCESS) { gmt_capture_ended(); })
 /* A stream that was not being captured ends nobody's capture. */
 #define END(SYMBOL, FLAGS) \
-    GMT_DEFINE_HOOK_KEEPING( \
+    GMT_DEFINE_HOOK_SAVING( \
         SYMBOL, bool, (CUstream stream, CUgraph * graph), (stream, graph), stream, FLAGS, \
-        *kept = gmt_stream_is_in_capture(stream, ((FLAGS)&GMT_CALL_PER_THREAD) != 0), { \
-            if (*kept) { \
+        *saved = gmt_stream_is_in_capture(stream, ((FLAGS)&GMT_CALL_PER_THREAD) != 0), { \
+            if (*saved) { \
                 gmt_capture_ended(); \
             } \
-            gmt_site_record(GMT_REC_CALL, &site, 0); \
+            gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
         })
 
 BEGIN(cuStreamBeginCapture, (CUstream stream), (stream), 0)

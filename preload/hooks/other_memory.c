@@ -8,14 +8,14 @@
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
-                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+                    gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 
 /* ---- one address for the memory of many devices ------------------------------------------------- */
 
 #define MULTICAST(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
-        gmt_hazards_opened(&site, "multicast memory"); \
-        gmt_site_record(GMT_REC_CALL, &site, BYTES); \
+        gmt_hazards_opened(&call, "multicast memory"); \
+        gmt_hook_call_record(GMT_REC_CALL, &call, BYTES); \
     })
 MULTICAST(cuMulticastCreate,
           (CUmemGenericAllocationHandle * handle, const CUmulticastObjectProp *properties),
@@ -51,8 +51,8 @@ MAP_ARRAY(cuMemMapArrayAsync_ptsz, GMT_CALL_PER_THREAD)
 #define MAP_RESOURCES(SYMBOL, FLAGS) \
     GMT_DEFINE_HOOK(SYMBOL, (unsigned count, CUgraphicsResource *resources, CUstream stream), \
                     (count, resources, stream), stream, FLAGS, (void)0, { \
-                        gmt_hazards_exported(&site); \
-                        gmt_site_record(GMT_REC_CALL, &site, 0); \
+                        gmt_hazards_exported(&call); \
+                        gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
                     })
 MAP_RESOURCES(cuGraphicsMapResources, 0)
 MAP_RESOURCES(cuGraphicsMapResources_ptsz, GMT_CALL_PER_THREAD)
@@ -60,7 +60,7 @@ RESOURCES(cuGraphicsUnmapResources, 0)
 RESOURCES(cuGraphicsUnmapResources_ptsz, GMT_CALL_PER_THREAD)
 CALL(cuGraphicsResourceGetMappedPointer_v2,
      (CUdeviceptr * address, size_t *bytes, CUgraphicsResource resource),
-     (address, bytes, resource), NULL, 0, site.result == CUDA_SUCCESS && bytes != NULL ? *bytes : 0)
+     (address, bytes, resource), NULL, 0, call.result == CUDA_SUCCESS && bytes != NULL ? *bytes : 0)
 CALL(cuGraphicsResourceGetMappedMipmappedArray,
      (CUmipmappedArray * mipmap, CUgraphicsResource resource), (mipmap, resource), NULL, 0, 0)
 
@@ -92,7 +92,7 @@ static uint64_t decompressed_bytes(const CUmemDecompressParams *list, size_t cou
          (CUmemDecompressParams * list, size_t count, unsigned flags, size_t *failed, \
           CUstream stream), \
          (list, count, flags, failed, stream), stream, FLAGS, \
-         decompressed_bytes(list, count, site.result))
+         decompressed_bytes(list, count, call.result))
 DECOMPRESS(cuMemBatchDecompressAsync, 0)
 DECOMPRESS(cuMemBatchDecompressAsync_ptsz, GMT_CALL_PER_THREAD)
 

@@ -11,7 +11,7 @@
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
-                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+                    gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 #define BOTH GMT_CALL_PER_THREAD
 
 CALL(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties), (pool, properties),
@@ -67,7 +67,7 @@ static void forget_kind(CUmemoryPool pool)
 }
 
 GMT_DEFINE_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, forget_kind(pool),
-                gmt_site_record(GMT_REC_CALL, &site, 0))
+                gmt_hook_call_record(GMT_REC_CALL, &call, 0))
 CALL(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes), (pool, bytes), NULL, 0, bytes)
 CALL(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),
      (pool, access, count), NULL, 0, 0)
@@ -84,12 +84,12 @@ static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value
 }
 
 CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),
-     (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, site.result))
+     (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, call.result))
 
 #define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
-        gmt_hazards_exported(&site); \
-        gmt_site_record(GMT_REC_CALL, &site, 0); \
+        gmt_hazards_exported(&call); \
+        gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
     })
 EXPORT(cuMemPoolExportToShareableHandle,
        (void *handle, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags),
@@ -102,15 +102,15 @@ GMT_DEFINE_HOOK(cuMemPoolImportFromShareableHandle,
                 (CUmemoryPool * pool, void *handle, CUmemAllocationHandleType type,
                  unsigned long long flags),
                 (pool, handle, type, flags), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&site, OTHERS);
-                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                    gmt_hazards_opened(&call, OTHERS);
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
                 })
 GMT_DEFINE_HOOK(cuMemPoolImportPointer,
                 (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData *exported),
                 (address, pool, exported), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&site, OTHERS);
-                    uint64_t base = gmt_alloc_value_at(address, site.result);
-                    gmt_alloc_record(&site, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
+                    gmt_hazards_opened(&call, OTHERS);
+                    uint64_t base = gmt_alloc_value_at(address, call.result);
+                    gmt_alloc_record(&call, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
                                      (struct gmt_alloc_shape){.pool = (uint64_t)(uintptr_t)pool});
                 })
 
@@ -153,12 +153,12 @@ static uint64_t sum(const size_t *sizes, size_t count, CUresult result)
          (CUdeviceptr * addresses, size_t * sizes, size_t count, CUmemLocation * locations, \
           size_t * indexes, size_t location_count, unsigned long long flags, CUstream stream), \
          (addresses, sizes, count, locations, indexes, location_count, flags, stream), stream, \
-         FLAGS, sum(sizes, count, site.result))
+         FLAGS, sum(sizes, count, call.result))
 #define DISCARD_BATCH(SYMBOL, FLAGS) \
     CALL(SYMBOL, \
          (CUdeviceptr * addresses, size_t * sizes, size_t count, unsigned long long flags, \
           CUstream stream), \
-         (addresses, sizes, count, flags, stream), stream, FLAGS, sum(sizes, count, site.result))
+         (addresses, sizes, count, flags, stream), stream, FLAGS, sum(sizes, count, call.result))
 PREFETCH_BATCH(cuMemPrefetchBatchAsync, 0)
 PREFETCH_BATCH(cuMemPrefetchBatchAsync_ptsz, BOTH)
 PREFETCH_BATCH(cuMemDiscardAndPrefetchBatchAsync, 0)

@@ -8,7 +8,7 @@
 
 #include "libtrace/record/layout.h"
 
-/* Where the memory of a pool is, told by an address of it: on the device, managed or page-locked. */
+/* Where the memory of a pool is, looked up by an address of it: on the device, managed or page-locked. */
 enum gmt_alloc_kind gmt_pool_kind(CUmemoryPool pool, uint64_t address);
 
 #endif

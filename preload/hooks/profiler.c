@@ -8,10 +8,10 @@
 static _Atomic uint64_t open_range; /* 0: none */
 
 /* Starting twice is starting once, as it is for the driver. */
-static void started(const struct gmt_site *site)
+static void started(const struct gmt_hook_call *call)
 {
-    gmt_site_record(GMT_REC_CALL, site, 0);
-    if (site->result != CUDA_SUCCESS || open_range != 0) {
+    gmt_hook_call_record(GMT_REC_CALL, call, 0);
+    if (call->result != CUDA_SUCCESS || open_range != 0) {
         return;
     }
     uint64_t mine = gmt_user_ranges_begin(GMT_RANGE_PROFILER, NULL, "profiler"), none = 0;
@@ -20,11 +20,11 @@ static void started(const struct gmt_site *site)
     }
 }
 
-static void stopped(const struct gmt_site *site)
+static void stopped(const struct gmt_hook_call *call)
 {
     gmt_user_ranges_end(atomic_exchange(&open_range, 0));
-    gmt_site_record(GMT_REC_CALL, site, 0);
+    gmt_hook_call_record(GMT_REC_CALL, call, 0);
 }
 
-GMT_DEFINE_HOOK_VOID(cuProfilerStart, 0, (void)0, started(&site))
-GMT_DEFINE_HOOK_VOID(cuProfilerStop, 0, (void)0, stopped(&site))
+GMT_DEFINE_HOOK_VOID(cuProfilerStart, 0, (void)0, started(&call))
+GMT_DEFINE_HOOK_VOID(cuProfilerStop, 0, (void)0, stopped(&call))

@@ -7,7 +7,8 @@
 #include "preload/state/allocmap.h"
 #include "preload/state/tensor_maps.h"
 
-static void record(const struct gmt_site *site, const CUtensorMap *made, struct gmt_tensor_map map)
+static void record(const struct gmt_hook_call *call, const CUtensorMap *made,
+                   struct gmt_tensor_map map)
 {
     struct gmt_allocation found;
     map.alloc = gmt_allocmap_find(map.address, &found) ? found.id : 0;
@@ -15,23 +16,23 @@ static void record(const struct gmt_site *site, const CUtensorMap *made, struct 
     if (encoding.tensor_map == 0) {
         gmt_spool_loss("tensor map not described", "table full or no memory", 1);
     }
-    gmt_site_record_with(GMT_REC_ENCODE, site, 0, &encoding);
+    gmt_hook_call_record_with(GMT_REC_ENCODE, call, 0, &encoding);
 }
 
 /* Arrays as they were given; NULL: the function has none. */
-struct arrays {
+struct map_arrays {
     const cuuint64_t *dims, *strides;
     const cuuint32_t *box, *element_strides;
     const int *lower, *upper;
 };
 
 /* Of a call that has succeeded, so that all arrays have as many members as it needs. */
-static void record_with(const struct gmt_site *site, const CUtensorMap *made,
-                        struct gmt_tensor_map map, struct arrays arrays)
+static void record_with(const struct gmt_hook_call *call, const CUtensorMap *made,
+                        struct gmt_tensor_map map, struct map_arrays arrays)
 {
-    if (site->result != CUDA_SUCCESS || made == NULL || map.rank == 0 || arrays.dims == NULL ||
+    if (call->result != CUDA_SUCCESS || made == NULL || map.rank == 0 || arrays.dims == NULL ||
         arrays.element_strides == NULL || (arrays.strides == NULL && map.rank > 1)) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
+        gmt_hook_call_record(GMT_REC_CALL, call, 0);
         return;
     }
     for (unsigned i = 0; i < map.rank; i++) {
@@ -48,7 +49,7 @@ static void record_with(const struct gmt_site *site, const CUtensorMap *made,
         map.lower[i] = arrays.lower[i];
         map.upper[i] = arrays.upper[i];
     }
-    record(site, made, map);
+    record(call, made, map);
 }
 
 #define MAP(KIND, ...) \
@@ -71,11 +72,11 @@ GMT_DEFINE_HOOK(cuTensorMapEncodeTiled,
                 (made, type, rank, address, dims, strides, box, element_strides, interleave,
                  swizzle, promotion, fill),
                 NULL, 0, (void)0,
-                record_with(&site, made, MAP(GMT_MAP_TILED, ),
-                            (struct arrays){.dims = dims,
-                                            .strides = strides,
-                                            .box = box,
-                                            .element_strides = element_strides}))
+                record_with(&call, made, MAP(GMT_MAP_TILED, ),
+                            (struct map_arrays){.dims = dims,
+                                                .strides = strides,
+                                                .box = box,
+                                                .element_strides = element_strides}))
 
 GMT_DEFINE_HOOK(cuTensorMapEncodeIm2col,
                 (CUtensorMap * made, CUtensorMapDataType type, cuuint32_t rank, void *address,
@@ -87,12 +88,12 @@ GMT_DEFINE_HOOK(cuTensorMapEncodeIm2col,
                 (made, type, rank, address, dims, strides, lower, upper, channels, pixels,
                  element_strides, interleave, swizzle, promotion, fill),
                 NULL, 0, (void)0,
-                record_with(&site, made, MAP(GMT_MAP_IM2COL, .box = {channels, pixels}),
-                            (struct arrays){.dims = dims,
-                                            .strides = strides,
-                                            .element_strides = element_strides,
-                                            .lower = lower,
-                                            .upper = upper}))
+                record_with(&call, made, MAP(GMT_MAP_IM2COL, .box = {channels, pixels}),
+                            (struct map_arrays){.dims = dims,
+                                                .strides = strides,
+                                                .element_strides = element_strides,
+                                                .lower = lower,
+                                                .upper = upper}))
 
 GMT_DEFINE_HOOK(cuTensorMapEncodeIm2colWide,
                 (CUtensorMap * made, CUtensorMapDataType type, cuuint32_t rank, void *address,
@@ -104,26 +105,26 @@ GMT_DEFINE_HOOK(cuTensorMapEncodeIm2colWide,
                 (made, type, rank, address, dims, strides, lower, upper, channels, pixels,
                  element_strides, interleave, mode, swizzle, promotion, fill),
                 NULL, 0, (void)0,
-                record_with(&site, made,
+                record_with(&call, made,
                             MAP(GMT_MAP_IM2COL_WIDE, .box = {channels, pixels}, .lower = {lower},
                                 .upper = {upper}, .wide_mode = (uint8_t)mode),
-                            (struct arrays){.dims = dims,
-                                            .strides = strides,
-                                            .element_strides = element_strides}))
+                            (struct map_arrays){.dims = dims,
+                                                .strides = strides,
+                                                .element_strides = element_strides}))
 
 /* What a descriptor of these arguments describes at another address. */
-static void record_replaced(const struct gmt_site *site, const CUtensorMap *made, uint32_t before,
-                            uint64_t address)
+static void record_replaced(const struct gmt_hook_call *call, const CUtensorMap *made,
+                            uint32_t before, uint64_t address)
 {
-    if (site->result != CUDA_SUCCESS || before == 0) {
-        gmt_site_record(GMT_REC_CALL, site, 0);
+    if (call->result != CUDA_SUCCESS || before == 0) {
+        gmt_hook_call_record(GMT_REC_CALL, call, 0);
         return;
     }
     struct gmt_tensor_map map = *gmt_tensor_map_of(before);
     map.address = address;
-    record(site, made, map);
+    record(call, made, map);
 }
 
-GMT_DEFINE_HOOK_KEEPING(cuTensorMapReplaceAddress, uint32_t, (CUtensorMap * map, void *address),
-                        (map, address), NULL, 0, *kept = gmt_tensor_map_id_at(map),
-                        record_replaced(&site, map, *kept, (uint64_t)(uintptr_t)address))
+GMT_DEFINE_HOOK_SAVING(cuTensorMapReplaceAddress, uint32_t, (CUtensorMap * map, void *address),
+                       (map, address), NULL, 0, *saved = gmt_tensor_map_id_at(map),
+                       record_replaced(&call, map, *saved, (uint64_t)(uintptr_t)address))

@@ -88,29 +88,29 @@ void gmt_transfer_classify(struct gmt_transfer *transfer)
     }
 }
 
-static void append(const struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
+static void append(const struct gmt_hook_call *call, struct gmt_transfer *transfer, uint64_t bytes)
 {
     struct {
         struct gmt_transfer transfer;
         struct gmt_fingerprint print;
     } both;
-    if (gmt_fingerprints_on && gmt_fingerprint_take(site, transfer, bytes, &both.print)) {
+    if (gmt_fingerprints_on && gmt_fingerprint_take(call, transfer, bytes, &both.print)) {
         both.transfer = *transfer;
-        gmt_site_record_slots(GMT_REC_TRANSFER, site, bytes, &both, 2);
+        gmt_hook_call_record_slots(GMT_REC_TRANSFER, call, bytes, &both, 2);
     } else {
-        gmt_site_record_with(GMT_REC_TRANSFER, site, bytes, transfer);
+        gmt_hook_call_record_with(GMT_REC_TRANSFER, call, bytes, transfer);
     }
 }
 
-void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes)
+void gmt_transfer_record(struct gmt_hook_call *call, struct gmt_transfer *transfer, uint64_t bytes)
 {
     gmt_transfer_classify(transfer);
     /* Synchronous forms return before a copy inside the device is done. */
     if (transfer->direction == GMT_DIR_D2D || transfer->direction == GMT_DIR_PEER) {
-        site->flags &= (uint8_t)~GMT_CALL_BLOCKING;
+        call->flags &= (uint8_t)~GMT_CALL_BLOCKING;
     }
-    append(site, transfer, bytes);
-    if ((site->flags & GMT_CALL_BLOCKING) != 0) {
-        gmt_waited(site);
+    append(call, transfer, bytes);
+    if ((call->flags & GMT_CALL_BLOCKING) != 0) {
+        gmt_waited(call);
     }
 }

@@ -10,7 +10,7 @@
 void gmt_transfer_classify(struct gmt_transfer *transfer);
 
 /* Complete and record it. */
-void gmt_transfer_record(struct gmt_site *site, struct gmt_transfer *transfer, uint64_t bytes);
+void gmt_transfer_record(struct gmt_hook_call *call, struct gmt_transfer *transfer, uint64_t bytes);
 
 /* The copy that `copy` describes, not yet complete. */
 struct gmt_transfer gmt_transfer_of_box(const CUDA_MEMCPY3D *copy);

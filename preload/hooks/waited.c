@@ -6,9 +6,9 @@
 #include "preload/repeat/repeat.h"
 #include "preload/session/session.h"
 
-void gmt_waited(const struct gmt_site *site)
+void gmt_waited(const struct gmt_hook_call *call)
 {
-    if (site->result != CUDA_SUCCESS) {
+    if (call->result != CUDA_SUCCESS) {
         return;
     }
     if (gmt_collector != NULL && gmt_collector->waited != NULL) {

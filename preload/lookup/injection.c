@@ -17,9 +17,9 @@
 #include "preload/session/own_stack.h"
 #include "preload/session/session.h"
 
-/* A thread's call under way. Calls do not nest, but for those that the driver itself makes. */
-struct told {
-    struct gmt_callback halves;
+/* A thread's call in progress. Calls nest only where the driver itself makes one. */
+struct reported {
+    struct gmt_callback callback;
     const void *frame; /* where the stack was */
     uint32_t correlation;
     bool active;
@@ -28,18 +28,18 @@ struct told {
 static uint64_t asked_ticks;                           /* cuInit had begun */
 static uint16_t hook_of[CUPTI_DRIVER_TRACE_CBID_SIZE]; /* gmt_hook_id + 1, 0 = none */
 static pthread_key_t key;
-static _Thread_local struct told *mine;
+static _Thread_local struct reported *mine;
 
 static void forget(void *gone)
 {
-    (void)munmap(gone, sizeof(struct told));
+    (void)munmap(gone, sizeof(struct reported));
     mine = NULL;
 }
 
-static struct told *get_mine(void)
+static struct reported *get_mine(void)
 {
     if (__builtin_expect(mine == NULL, 0)) {
-        void *memory = mmap(NULL, sizeof(struct told), PROT_READ | PROT_WRITE,
+        void *memory = mmap(NULL, sizeof(struct reported), PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED || pthread_setspecific(key, memory) != 0) {
             return NULL;
@@ -49,51 +49,53 @@ static struct told *get_mine(void)
     return mine;
 }
 
-/* ---- both ends of a call ---------------------------------------------------------------------- */
+/* ---- entry and exit of a call ------------------------------------------------------------------- */
 
-static void begin(struct told *told, const struct gmt_driver_call *call, enum gmt_hook_id id)
+static void begin(struct reported *reported, const struct gmt_driver_call *call,
+                  enum gmt_hook_id id)
 {
     const void *frame = __builtin_frame_address(0);
-    if (told->active && frame < told->frame) {
+    if (reported->active && frame < reported->frame) {
         return; /* inside of another one; else that one never returned */
     }
-    told->frame = frame;
-    told->correlation = call->correlation;
-    told->active = true;
-    told->halves.site = (struct gmt_site){.id = id};
+    reported->frame = frame;
+    reported->correlation = call->correlation;
+    reported->active = true;
+    reported->callback.call = (struct gmt_hook_call){.id = id};
     /* Recording cannot begin before the driver is initialized. */
     if (id != GMT_HOOK_cuInit) {
-        told->halves.entering = true;
-        told->active = gmt_guard_enter(GMT_GUARD_TO_RECORD, GMT_GUARD_HERE, NULL);
-        if (told->active) {
+        reported->callback.entering = true;
+        reported->active = gmt_guard_enter(GMT_GUARD_TO_RECORD, GMT_GUARD_HERE, NULL);
+        if (reported->active) {
             gmt_guard_hold_cancellation();
-            gmt_told_hooks[id].halves->run(&told->halves, call->parameters);
+            gmt_reported_hooks[id].callbacks->run(&reported->callback, call->parameters);
             gmt_guard_leave();
         }
     }
-    told->halves.site.begin_ticks = gmt_clock_ticks();
+    reported->callback.call.begin_ticks = gmt_clock_ticks();
 }
 
-static void end(struct told *told, const struct gmt_driver_call *call, enum gmt_hook_id id)
+static void end(struct reported *reported, const struct gmt_driver_call *call, enum gmt_hook_id id)
 {
     uint64_t now = gmt_clock_ticks();
-    struct gmt_site *site = &told->halves.site;
+    struct gmt_hook_call *hooked = &reported->callback.call;
     bool is_init = id == GMT_HOOK_cuInit;
-    bool is_known = told->active && told->correlation == call->correlation;
+    bool is_known = reported->active && reported->correlation == call->correlation;
     if (is_init && !is_known) {
-        *site = (struct gmt_site){.id = id, .begin_ticks = asked_ticks}; /* began before us */
+        *hooked = (struct gmt_hook_call){.id = id,
+                                         .begin_ticks = asked_ticks}; /* began before us */
     }
     if (!is_known && !is_init) {
         return;
     }
-    told->active = false;
-    site->end_ticks = now;
-    site->result = (CUresult)call->result;
-    told->halves.entering = false;
+    reported->active = false;
+    hooked->end_ticks = now;
+    hooked->result = (CUresult)call->result;
+    reported->callback.entering = false;
     if ((!is_init || call->result == CUDA_SUCCESS) &&
         gmt_guard_enter(GMT_GUARD_TO_RECORD, GMT_GUARD_HERE, NULL)) {
         gmt_guard_hold_cancellation();
-        gmt_told_hooks[id].halves->run(&told->halves, call->parameters);
+        gmt_reported_hooks[id].callbacks->run(&reported->callback, call->parameters);
         gmt_guard_leave();
     }
 }
@@ -104,14 +106,14 @@ static void on_call(const struct gmt_driver_call *call)
     if (slot == 0 || gmt_guard_is_inside()) {
         return;
     }
-    struct told *told = get_mine();
-    if (told == NULL) {
+    struct reported *reported = get_mine();
+    if (reported == NULL) {
         return;
     }
-    (call->entering ? begin : end)(told, call, (enum gmt_hook_id)(slot - 1));
+    (call->entering ? begin : end)(reported, call, (enum gmt_hook_id)(slot - 1));
 }
 
-/* ---- the door --------------------------------------------------------------------------------- */
+/* ---- loaded by the driver ---------------------------------------------------------------------- */
 
 /* Preloaded libraries come before libc in the loader's list, those that are opened come after it. */
 static bool is_preloaded(void)
@@ -132,9 +134,9 @@ static size_t choose(uint32_t *callbacks)
 {
     size_t count = 0;
     for (unsigned id = 0; id < GMT_HOOK_COUNT; id++) {
-        const struct gmt_told_hook *hook = &gmt_told_hooks[id];
-        if (hook->halves->parameter_bytes == 0 ||
-            hook->halves->parameter_bytes == hook->parameter_bytes) {
+        const struct gmt_reported_hook *hook = &gmt_reported_hooks[id];
+        if (hook->callbacks->parameter_bytes == 0 ||
+            hook->callbacks->parameter_bytes == hook->parameter_bytes) {
             hook_of[hook->callback] = (uint16_t)(id + 1);
             callbacks[count++] = hook->callback;
         } else {

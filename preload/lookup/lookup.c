@@ -74,7 +74,7 @@ static void *find_next(struct gmt_lookup *lookup, const char *name, const struct
 {
     if (caller == NULL || !is_in_front_of_us(caller) || is_between(caller, name)) {
         if (gmt_entry_class(name) != GMT_ENTRY_UNKNOWN) {
-            gmt_coverage_note(GMT_DOOR_DLSYM, name, 0, 0);
+            gmt_coverage_note(GMT_LOOKUP_DLSYM, name, 0, 0);
         }
         return NULL;
     }
@@ -100,7 +100,7 @@ static void look_up_driver(struct gmt_lookup *lookup, const char *name, const vo
     }
     void *candidate = handle != RTLD_NEXT && handle != RTLD_DEFAULT ? handle : NULL;
     if (found != NULL && gmt_resolve(candidate)) {
-        void *routed = gmt_route(GMT_DOOR_DLSYM, name, found, 0);
+        void *routed = gmt_route(GMT_LOOKUP_DLSYM, name, found, 0);
         lookup->answer = routed != found ? routed : NULL;
     }
 }

@@ -30,22 +30,22 @@ static bool is_drivers(const void *address)
            there.dli_fbase == driver.dli_fbase;
 }
 
-void *gmt_route(enum gmt_door door, const char *name, void *real, int version)
+void *gmt_route(enum gmt_lookup_path via, const char *name, void *real, int version)
 {
     unsigned id = gmt_hook_of(real);
     if (id != GMT_HOOK_COUNT) {
         void *hook;
         memcpy(&hook, &hook_addresses[id], sizeof(hook));
-        gmt_coverage_note(door, name, GMT_COVERAGE_HOOKED, version);
+        gmt_coverage_note(via, name, GMT_COVERAGE_HOOKED, version);
         return hook;
     }
     if (gmt_entry_class(name) == GMT_ENTRY_UNKNOWN && !is_drivers(real)) {
         return real;
     }
-    return gmt_coverage_jump(door, name, real, version);
+    return gmt_coverage_jump(via, name, real, version);
 }
 
-/* ---- the door that cudart takes ------------------------------------------------------------- */
+/* ---- cuGetProcAddress, used by cudart ------------------------------------------------------- */
 
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
 
@@ -60,7 +60,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_
     CUresult result = real(symbol, pfn, version, flags);
     if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
         GMT_GUARD_ENTER_ALONE()) {
-        *pfn = gmt_route(GMT_DOOR_PROC, symbol, *pfn, version);
+        *pfn = gmt_route(GMT_LOOKUP_PROC, symbol, *pfn, version);
         gmt_guard_leave();
     }
     return result;
@@ -78,18 +78,19 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint
     CUresult result = real(symbol, pfn, version, flags, status);
     if (result == CUDA_SUCCESS && pfn != NULL && *pfn != NULL && symbol != NULL &&
         GMT_GUARD_ENTER_ALONE()) {
-        *pfn = gmt_route(GMT_DOOR_PROC_V2, symbol, *pfn, version);
+        *pfn = gmt_route(GMT_LOOKUP_PROC_V2, symbol, *pfn, version);
         gmt_guard_leave();
     }
     return result;
 }
 
-static void do_nothing(struct gmt_callback *told, const void *parameters)
+static void do_nothing(struct gmt_callback *reported, const void *parameters)
 {
-    (void)told;
+    (void)reported;
     (void)parameters;
 }
 
-extern const struct gmt_halves gmt_halves_of_cuGetProcAddress, gmt_halves_of_cuGetProcAddress_v2;
-const struct gmt_halves gmt_halves_of_cuGetProcAddress = {do_nothing, 0};
-const struct gmt_halves gmt_halves_of_cuGetProcAddress_v2 = {do_nothing, 0};
+extern const struct gmt_hook_callbacks gmt_callbacks_of_cuGetProcAddress,
+    gmt_callbacks_of_cuGetProcAddress_v2;
+const struct gmt_hook_callbacks gmt_callbacks_of_cuGetProcAddress = {do_nothing, 0};
+const struct gmt_hook_callbacks gmt_callbacks_of_cuGetProcAddress_v2 = {do_nothing, 0};

@@ -16,7 +16,7 @@
 
 #define START_NS \
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */
-#define SECOND_RUN_START_NS UINT64_C(10000000000) /* ... and in a run that is for nothing else */
+#define SECOND_RUN_START_NS UINT64_C(10000000000) /* ... and in a run for counters only */
 
 static bool idle(void)
 {

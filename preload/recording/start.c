@@ -58,7 +58,7 @@ static void write_names(void)
 {
     static const struct {
         const char *symbol, *runtime;
-        enum gmt_family family;
+        enum gmt_call_family family;
     } apis[] = {
 #define GMT_HOOK(symbol, family, runtime, traits) {#symbol, runtime, GMT_FAMILY_##family},
 #include "preload/driver/hooks.def"

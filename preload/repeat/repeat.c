@@ -246,13 +246,14 @@ static bool is_over(const struct gmt_relaunch *launch, uint64_t began_ns, bool b
 }
 
 /* The one that is timed; *ns gets about how long it took, 0 if it is not over. False: it was not begun. */
-static bool first_execution(const struct gmt_repeat *repeat, struct gmt_site *site, uint64_t *ns)
+static bool first_execution(const struct gmt_repeat *repeat, struct gmt_hook_call *call,
+                            uint64_t *ns)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    site->begin_ticks = gmt_clock_ticks();
-    site->result = launch_again(repeat->launch);
-    site->end_ticks = gmt_clock_ticks();
-    if (site->result != CUDA_SUCCESS) {
+    call->begin_ticks = gmt_clock_ticks();
+    call->result = launch_again(repeat->launch);
+    call->end_ticks = gmt_clock_ticks();
+    if (call->result != CUDA_SUCCESS) {
         return false;
     }
     /* An error of the kernel is the program's to find, where it would have found it. */
@@ -261,7 +262,7 @@ static bool first_execution(const struct gmt_repeat *repeat, struct gmt_site *si
 }
 
 /* One more, measured. False: the last one. */
-static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
+static bool execute_again(struct gmt_repeat *repeat, struct gmt_hook_call *call,
                           struct gmt_snapshot *snapshot)
 {
     if (!gmt_snapshot_restore(snapshot)) {
@@ -280,7 +281,7 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
         group = GMT_GROUP_NONE;
     }
     if (result != CUDA_SUCCESS) {
-        site->result = result;
+        call->result = result;
         return false;
     }
     /* It may run for good: a patched kernel needs more registers, so that blocks that wait for each other may not fit. */
@@ -289,7 +290,7 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_site *site,
 }
 
 /* Returns what copying memory back took, about, ns. */
-static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_site *site,
+static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call *call,
                                  struct gmt_snapshot *snapshot, uint64_t kernel_ns)
 {
     bool more = true;
@@ -302,7 +303,7 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_site *sit
         if (more) {
             copied_ns += gmt_snapshot_copy_ns(snapshot->reach);
             gmt_collector->own_work(true);
-            more = execute_again(repeat, site, snapshot);
+            more = execute_again(repeat, call, snapshot);
             gmt_collector->own_work(false);
             gmt_hold_undone();
             gmt_spool_own_time(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq);
@@ -321,16 +322,16 @@ static void release_now(struct gmt_snapshot *snapshot)
 }
 
 /* The first execution is over, or others go on beside it. */
-static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_site *site,
+static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hook_call *call,
                                        struct gmt_snapshot *snapshot, uint64_t kernel_ns)
 {
     uint64_t copied_ns = 0;
     bool lasts = gmt_hold_lasts();
     if (kernel_ns != 0 && lasts) {
-        copied_ns = execute_measured(repeat, site, snapshot, kernel_ns);
+        copied_ns = execute_measured(repeat, call, snapshot, kernel_ns);
     }
     if (snapshot->memory.bytes != 0) {
-        bool over = !site->made || (kernel_ns != 0 && repeat->over);
+        bool over = !call->made || (kernel_ns != 0 && repeat->over);
         if (over && gmt_hold_undo(0)) {
             release_now(snapshot);
         } else {
@@ -345,7 +346,7 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_sit
 }
 
 /* Others are held. */
-static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_site *site)
+static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_hook_call *call)
 {
     struct gmt_snapshot snapshot;
     uint64_t began_ns = gmt_clock_monotonic_ns(), kernel_ns = 0;
@@ -357,15 +358,15 @@ static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_sit
     gmt_spool_own_time(GMT_OWN_REPEAT, began_ns,
                        why == GMT_MEASURABLE ? repeat->measured->launch_seq : 0);
     if (why == GMT_MEASURABLE) {
-        site->made = first_execution(repeat, site, &kernel_ns);
-        why = after_first(repeat, site, &snapshot, kernel_ns);
-        why = site->made ? why : GMT_UNMEASURED_ONCE_FAILED;
+        call->made = first_execution(repeat, call, &kernel_ns);
+        why = after_first(repeat, call, &snapshot, kernel_ns);
+        why = call->made ? why : GMT_UNMEASURED_ONCE_FAILED;
     }
     gmt_collector->charge(copied_ns);
     return why;
 }
 
-bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
+bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_hook_call *call)
 {
     struct gmt_collector_class *cls = repeat->measured->cls;
     repeat->group = GMT_GROUP_NONE;
@@ -376,7 +377,7 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     }
     if (why == GMT_MEASURABLE) {
         if (gmt_hold_begin()) {
-            why = repeat_held(repeat, site);
+            why = repeat_held(repeat, call);
             gmt_hold_end();
         } else {
             why = GMT_UNMEASURED_ONCE_THREADS;
@@ -385,7 +386,7 @@ bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site)
     if (why != GMT_MEASURABLE) {
         gmt_collector->not_repeated(cls, why);
     }
-    return site->made;
+    return call->made;
 }
 
 /* Freeing holds the other threads, where there are any: it is tried after 10 ms at the earliest, and in vain ever less

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 #include "libtrace/record/collector.h"
+#include "preload/state/hook_call.h"
 #include "preload/state/kernels.h"
-#include "preload/state/site.h"
 
 /* The program's call, to be made again. */
 struct gmt_relaunch {
@@ -35,7 +35,7 @@ struct gmt_relaunch {
 struct gmt_repeat {
     const struct gmt_kernel_info *kernel;
     const struct gmt_relaunch *launch;
-    const struct gmt_launch_site *measured; /* as for gmt_collector_ops.begin */
+    const struct gmt_launch_call *measured; /* as for gmt_collector_ops.begin */
     uint16_t context;                       /* gmt_context.id */
     enum gmt_counter_group group;           /* out: that of the execution that stands */
     bool over;                              /* the last execution is, as far as is known */
@@ -44,9 +44,9 @@ struct gmt_repeat {
 /* May a launch of `cls`, which gmt_collector_ops.want has counted, be worth repeating? A few ns where it is not the first. */
 bool gmt_repeat_wants(struct gmt_collector_class *cls);
 
-/* Make the launch, several times if that is worth it and nobody can tell. True: it was made; `site` has its
+/* Make the launch, several times if that is worth it and nobody can tell. True: it was made; `call` has its
  * result and times, and site->made is set. False: nothing was launched, the caller goes on as ever. */
-bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_site *site);
+bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_hook_call *call);
 
 /* A call of the program has waited for the device: memory of ours that could not be freed before is freed, if
  * nothing is under way. */

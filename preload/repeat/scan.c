@@ -15,7 +15,7 @@ enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
 
 #define TABLE_BYTES (GMT_WINDOWS * sizeof(struct gmt_window))
 
-struct found {
+struct found_words {
     uint64_t count;
     uint64_t words[GMT_SCAN_WORDS];
 };
@@ -31,11 +31,11 @@ static struct gmt_mutex loading = GMT_MUTEX(SCAN); /* for `loaded` */
 
 size_t gmt_scan_bytes(void)
 {
-    return TABLE_BYTES + sizeof(struct found);
+    return TABLE_BYTES + sizeof(struct found_words);
 }
 
 /* One scan. */
-struct look {
+struct pointer_scan {
     const struct gmt_windows *windows;
     const struct gmt_extent *own;
     struct gmt_reach *reach;
@@ -57,7 +57,7 @@ static bool reads_pageable_memory(void)
 }
 
 /* Device memory of this context that no hook has seen: it is restored, too. */
-static bool is_restored(const struct look *look, uint64_t word)
+static bool is_restored(const struct pointer_scan *look, uint64_t word)
 {
     CUcontext current = NULL, context = NULL;
     CUdeviceptr base;
@@ -74,7 +74,7 @@ static bool is_restored(const struct look *look, uint64_t word)
            gmt_reach_add(look->reach, base, bytes);
 }
 
-static bool leads_out(const struct look *look, uint64_t word)
+static bool leads_out(const struct pointer_scan *look, uint64_t word)
 {
     CUmemorytype type;
     if (word - look->own->base < look->own->bytes || gmt_reach_holds(look->reach, word)) {
@@ -93,7 +93,8 @@ static bool leads_out(const struct look *look, uint64_t word)
 /* ---- arguments ---------------------------------------------------------------------------------- */
 
 /* A structure that is passed by value may hold an address at any multiple of 8 bytes. */
-static bool any_leads_out(const struct look *look, const uint8_t *bytes, size_t first, size_t count)
+static bool any_leads_out(const struct pointer_scan *look, const uint8_t *bytes, size_t first,
+                          size_t count)
 {
     for (size_t at = first; at + sizeof(uint64_t) <= count; at += sizeof(uint64_t)) {
         uint64_t word;
@@ -105,7 +106,7 @@ static bool any_leads_out(const struct look *look, const uint8_t *bytes, size_t 
     return false;
 }
 
-static enum gmt_unmeasured look_at_arguments(const struct look *look,
+static enum gmt_unmeasured look_at_arguments(const struct pointer_scan *look,
                                              const struct gmt_kernel_info *kernel,
                                              const struct gmt_arguments *arguments)
 {
@@ -139,7 +140,7 @@ static enum gmt_unmeasured look_at_arguments(const struct look *look,
 }
 
 /* A kernel may store through any descriptor, which may be in memory; the address in it need not be a plain word. */
-static enum gmt_unmeasured look_at_tensor_maps(const struct look *look)
+static enum gmt_unmeasured look_at_tensor_maps(const struct pointer_scan *look)
 {
     uint32_t count = gmt_tensor_map_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -235,7 +236,7 @@ static CUresult put_windows(CUfunction function, struct gmt_windows *windows,
 }
 
 static bool scan_extents(const struct gmt_reach *reach, struct gmt_windows *windows,
-                         const struct gmt_extent *own, struct found *found)
+                         const struct gmt_extent *own, struct found_words *found)
 {
     struct loaded code;
     CUdeviceptr counter = own->base + TABLE_BYTES;
@@ -286,9 +287,9 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
                              const struct gmt_arguments *arguments, const struct gmt_extent *own)
 {
     struct gmt_windows *windows = gmt_table_need(&windows_table, sizeof(*windows));
-    struct found *found = gmt_table_need(&found_table, sizeof(*found));
+    struct found_words *found = gmt_table_need(&found_table, sizeof(*found));
     bool heap = gmt_collector->code_allocates == NULL || gmt_collector->code_allocates();
-    struct look look = {windows, own, reach, reads_pageable_memory(), heap};
+    struct pointer_scan look = {windows, own, reach, reads_pageable_memory(), heap};
     if (windows == NULL || found == NULL || !gmt_windows_find(windows, reach)) {
         return GMT_UNMEASURED_ONCE_ROOM;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says in the trace what came of the door CUDA_INJECTION64_PATH (injection_report.h). */
+/* Records in the trace what came of CUDA_INJECTION64_PATH (injection_report.h). */
 #include "preload/session/injection_report.h"
 
 #include <stddef.h>

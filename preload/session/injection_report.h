@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What came of the door CUDA_INJECTION64_PATH (preload/lookup/injection.c), for the trace. */
+/* What came of CUDA_INJECTION64_PATH (preload/lookup/injection.c), for the trace. */
 #ifndef GMT_PRELOAD_SESSION_INJECTION_REPORT_H
 #define GMT_PRELOAD_SESSION_INJECTION_REPORT_H
 
@@ -17,7 +17,7 @@ struct gmt_injection {
 };
 extern struct gmt_injection gmt_injection;
 
-/* Write into the trace what came of this door; nothing if it was not used. */
+/* Write it into the trace; nothing if the variable was not used. */
 void gmt_injection_report(void);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define CACHE_ENTRIES 8u
 #define UNREADABLE (UINT64_C(1) << 63) /* of a tag; the rest is context << 40 | id << 8 | kind */
-#define PATIENCE 1000u /* looks at a map that is being changed before waiting for it to be done */
+#define SPINS 1000u /* looks at a map that is being changed before waiting for it to be done */
 
 static struct {
     struct gmt_mutex mutex;
@@ -24,7 +24,7 @@ static struct {
     uint64_t swept_from;
 } map = {.mutex = GMT_MUTEX(ALLOCATIONS), .lowest = UINT64_MAX, .swept_from = UINT64_MAX};
 
-/* Programs use the same few pointers again and again. Valid while `seq` stands still. Few entries: a
+/* Programs use the same few pointers again and again. Valid while `seq` does not change. Few entries: a
  * library that is opened late finds room for some 700 bytes of thread-local storage (static programs). */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     volatile uint64_t address;
@@ -143,7 +143,7 @@ uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind 
 
 void gmt_allocmap_set_unreadable(uint64_t base)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     struct gmt_alloctree_entry entry;
     if (!lock()) {
         return;
@@ -166,7 +166,7 @@ void gmt_allocmap_restore(const struct gmt_allocation *allocation)
     (void)insert(allocation);
 }
 
-static struct gmt_allocation look_at(const struct gmt_alloctree_place *place)
+static struct gmt_allocation look_at(const struct gmt_alloctree_cursor *place)
 {
     struct gmt_alloctree_entry entry;
     gmt_alloctree_get(place, &entry);
@@ -174,7 +174,7 @@ static struct gmt_allocation look_at(const struct gmt_alloctree_place *place)
 }
 
 /* The caller has the lock. */
-static void take_out(const struct gmt_alloctree_place *place, const struct gmt_allocation *removed)
+static void take_out(const struct gmt_alloctree_cursor *place, const struct gmt_allocation *removed)
 {
     begin_change();
     gmt_alloctree_remove(place);
@@ -186,7 +186,7 @@ static void take_out(const struct gmt_alloctree_place *place, const struct gmt_a
 
 bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     if (!lock()) {
         return false;
     }
@@ -206,7 +206,7 @@ bool gmt_allocmap_remove(uint64_t base, struct gmt_allocation *removed)
 /* From the highest address down; the next call goes on where this one ends. */
 bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     bool found = false;
     if (!lock()) {
         return false;
@@ -232,7 +232,7 @@ bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed)
 bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kind kind,
                               struct gmt_allocation *removed)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     bool found = false;
     if (!lock()) {
         return false;
@@ -258,7 +258,7 @@ bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kin
 bool gmt_allocmap_each(bool (*visit)(void *data, const struct gmt_allocation *allocation),
                        void *data)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     bool all = true;
     if (!lock()) {
         return false;
@@ -274,7 +274,7 @@ bool gmt_allocmap_each(bool (*visit)(void *data, const struct gmt_allocation *al
 
 static struct gmt_allocation look_up(uint64_t address)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     struct gmt_allocation found = {0};
     if (gmt_alloctree_seek(address, &place)) {
         found = look_at(&place);
@@ -291,7 +291,7 @@ static struct gmt_allocation look_up(uint64_t address)
  */
 static bool search(uint64_t address, struct gmt_allocation *found, uint64_t *seq_out)
 {
-    for (unsigned tries = 0; tries < PATIENCE; tries++) {
+    for (unsigned tries = 0; tries < SPINS; tries++) {
         uint64_t seq = atomic_load_explicit(&map.seq, memory_order_acquire);
         if ((seq & 1) == 0) {
             *found = look_up(address);

@@ -113,7 +113,7 @@ static uint32_t slots_not_above(const struct node *node, uint64_t address)
  * The way to where `address` belongs. In nodes, the child to go into; in the leaf, how many slots are
  * not above the address. False: readers only, who see a tree in the middle of a change.
  */
-static bool descend(uint64_t address, struct gmt_alloctree_place *place)
+static bool descend(uint64_t address, struct gmt_alloctree_cursor *place)
 {
     uint64_t root = atomic_load_explicit(&tree.root, memory_order_acquire);
     uint32_t number = (uint32_t)root;
@@ -136,7 +136,7 @@ static bool descend(uint64_t address, struct gmt_alloctree_place *place)
     return true;
 }
 
-bool gmt_alloctree_seek(uint64_t address, struct gmt_alloctree_place *place)
+bool gmt_alloctree_seek(uint64_t address, struct gmt_alloctree_cursor *place)
 {
     if (!descend(address, place) || place->levels == 0 || place->at[place->levels - 1].slot == 0) {
         return false;
@@ -145,7 +145,7 @@ bool gmt_alloctree_seek(uint64_t address, struct gmt_alloctree_place *place)
     return true;
 }
 
-void gmt_alloctree_get(const struct gmt_alloctree_place *place, struct gmt_alloctree_entry *entry)
+void gmt_alloctree_get(const struct gmt_alloctree_cursor *place, struct gmt_alloctree_entry *entry)
 {
     const struct node *leaf = node_at(place->at[place->levels - 1].node);
     uint32_t slot = place->at[place->levels - 1].slot;
@@ -154,7 +154,7 @@ void gmt_alloctree_get(const struct gmt_alloctree_place *place, struct gmt_alloc
 }
 
 /* From the child that the place has chosen at `level` down to its first or last entry. */
-static void go_down(struct gmt_alloctree_place *place, uint32_t level, bool to_last)
+static void go_down(struct gmt_alloctree_cursor *place, uint32_t level, bool to_last)
 {
     for (; level + 1 < place->levels; level++) {
         const struct node *node = node_at(place->at[level].node);
@@ -164,7 +164,7 @@ static void go_down(struct gmt_alloctree_place *place, uint32_t level, bool to_l
     }
 }
 
-bool gmt_alloctree_first(struct gmt_alloctree_place *place)
+bool gmt_alloctree_first(struct gmt_alloctree_cursor *place)
 {
     place->levels = levels_now();
     if (place->levels == 0) {
@@ -176,7 +176,7 @@ bool gmt_alloctree_first(struct gmt_alloctree_place *place)
     return true;
 }
 
-bool gmt_alloctree_step(struct gmt_alloctree_place *place, bool forward)
+bool gmt_alloctree_step(struct gmt_alloctree_cursor *place, bool forward)
 {
     for (uint32_t level = place->levels; level-- > 0;) {
         uint32_t slot = place->at[level].slot;
@@ -277,7 +277,7 @@ static void put_root(const struct gmt_alloctree_entry *first,
 }
 
 /* Nodes above tell the base of the first entry below. */
-static void tell_parents(const struct gmt_alloctree_place *place, uint32_t level, uint64_t base)
+static void tell_parents(const struct gmt_alloctree_cursor *place, uint32_t level, uint64_t base)
 {
     while (level-- > 0) {
         store(node_at(place->at[level].node), BASE, place->at[level].slot, base);
@@ -289,7 +289,7 @@ static void tell_parents(const struct gmt_alloctree_place *place, uint32_t level
 
 void gmt_alloctree_insert(const struct gmt_alloctree_entry *entry)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     struct gmt_alloctree_entry slot = *entry;
     (void)descend(entry->base, &place);
     if (place.levels == 0) {
@@ -317,7 +317,7 @@ void gmt_alloctree_insert(const struct gmt_alloctree_entry *entry)
 }
 
 /* Merge the node of `level` with a neighbour, if both are sparse; the slot that its parent loses. */
-static bool merge(const struct gmt_alloctree_place *place, uint32_t level, uint32_t *lost)
+static bool merge(const struct gmt_alloctree_cursor *place, uint32_t level, uint32_t *lost)
 {
     const struct node *parent = node_at(place->at[level - 1].node);
     uint32_t slot = place->at[level - 1].slot;
@@ -360,7 +360,7 @@ static void trim_root(void)
     set_root(levels, number);
 }
 
-void gmt_alloctree_remove(const struct gmt_alloctree_place *place)
+void gmt_alloctree_remove(const struct gmt_alloctree_cursor *place)
 {
     uint32_t slot = place->at[place->levels - 1].slot;
     for (uint32_t level = place->levels; level-- > 0;) {

@@ -3,7 +3,7 @@
  * Live allocations in the order of their addresses: a B+ tree in memory of its own (mmap, no malloc).
  *
  * One thread at a time may change it; the caller sees to that. Others may seek and get meanwhile:
- * what they are told then may be wrong, but they neither crash nor run forever, and the caller finds
+ * what they read then may be wrong, but they neither crash nor run forever, and the caller finds
  * out by a sequence number of its own. Entries of one base lie in the order in which they came.
  */
 #ifndef GMT_PRELOAD_STATE_ALLOCTREE_H
@@ -20,7 +20,7 @@ struct gmt_alloctree_entry {
 };
 
 /* Where an entry lies, from the root to its leaf. Valid until the next change. */
-struct gmt_alloctree_place {
+struct gmt_alloctree_cursor {
     uint32_t levels;
     struct {
         uint32_t node, slot;
@@ -28,17 +28,17 @@ struct gmt_alloctree_place {
 };
 
 /* The last entry whose base is <= address; false if there is none. */
-bool gmt_alloctree_seek(uint64_t address, struct gmt_alloctree_place *place);
-void gmt_alloctree_get(const struct gmt_alloctree_place *place, struct gmt_alloctree_entry *entry);
+bool gmt_alloctree_seek(uint64_t address, struct gmt_alloctree_cursor *place);
+void gmt_alloctree_get(const struct gmt_alloctree_cursor *place, struct gmt_alloctree_entry *entry);
 
 /* The first one, and the next or the one before; false if there is none. Only for who may change. */
-bool gmt_alloctree_first(struct gmt_alloctree_place *place);
-bool gmt_alloctree_step(struct gmt_alloctree_place *place, bool forward);
+bool gmt_alloctree_first(struct gmt_alloctree_cursor *place);
+bool gmt_alloctree_step(struct gmt_alloctree_cursor *place, bool forward);
 
 /* Before each insertion: get the memory that it may need. False: there is none, do not insert. */
 bool gmt_alloctree_reserve(void);
 void gmt_alloctree_insert(const struct gmt_alloctree_entry *entry);
-void gmt_alloctree_remove(const struct gmt_alloctree_place *place);
+void gmt_alloctree_remove(const struct gmt_alloctree_cursor *place);
 
 /* Forget everything; the memory is kept. */
 void gmt_alloctree_clear(void);

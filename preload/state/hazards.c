@@ -9,7 +9,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/options.h"
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 #include "preload/state/waits.h"
 
 static _Atomic bool present, exported;
@@ -53,16 +53,16 @@ bool gmt_hazards_waiting(uint64_t within_ns)
     return !gmt_hazards_ignored() && gmt_waits_under_way_after(within_ns);
 }
 
-void gmt_hazards_opened(const struct gmt_site *site, const char *what)
+void gmt_hazards_opened(const struct gmt_hook_call *call, const char *what)
 {
-    if (site->result == CUDA_SUCCESS) {
+    if (call->result == CUDA_SUCCESS) {
         note(what);
     }
 }
 
-void gmt_hazards_exported(const struct gmt_site *site)
+void gmt_hazards_exported(const struct gmt_hook_call *call)
 {
-    if (site->result == CUDA_SUCCESS) {
+    if (call->result == CUDA_SUCCESS) {
         atomic_store_explicit(&exported, true, memory_order_relaxed);
     }
 }

@@ -11,7 +11,7 @@
 
 #include "libtrace/record/unmeasured.h"
 
-struct gmt_site;
+struct gmt_hook_call;
 
 /* True where nothing forbids to measure: GMTRACE_COUNTERS=on, and the software device, which measures
  * without holding anybody. */
@@ -25,13 +25,13 @@ enum gmt_unmeasured gmt_hazards_of_process(void);
 /* True while work of some stream may be waiting for the host, after `within_ns` at most (waits.h). */
 bool gmt_hazards_waiting(uint64_t within_ns);
 
-/* The call `site` opened, if it succeeded, something that lets a kernel wait: what, for the note. Such a
+/* The call `call` opened, if it succeeded, something that lets a kernel wait: what, for the note. Such a
  * thing can be used only when the call has returned, and not at all if it failed. */
-void gmt_hazards_opened(const struct gmt_site *site, const char *what);
+void gmt_hazards_opened(const struct gmt_hook_call *call, const char *what);
 
-/* The call `site`, if it succeeded, let others read and write memory of this process (another process, a device on the
+/* The call `call`, if it succeeded, let others read and write memory of this process (another process, a device on the
  * bus): what is done there twice can be seen. */
-void gmt_hazards_exported(const struct gmt_site *site);
+void gmt_hazards_exported(const struct gmt_hook_call *call);
 bool gmt_hazards_any_exported(void);
 
 /* Decide from the environment: several ranks. Called when recording starts. */

@@ -18,7 +18,7 @@
 #define FILTER_BITS 4096u
 #define DESCRIPTOR_ALIGNMENT 64u
 
-struct table {
+struct map_table {
     _Atomic uint64_t hashes[SLOTS]; /* 0: free */
     uint32_t ids[SLOTS];            /* there before the hash is */
     /* Of the first words of all descriptors: in most places where one could be, none is. */
@@ -45,7 +45,7 @@ static unsigned filter_bit(const void *descriptor)
 }
 
 /* 0: none. `at` gets its slot, or the free one for it. */
-static uint32_t find(const struct table *all, uint64_t hash, unsigned *at)
+static uint32_t find(const struct map_table *all, uint64_t hash, unsigned *at)
 {
     *at = (unsigned)(hash % SLOTS);
     for (;; *at = (*at + 1) % SLOTS) {
@@ -60,7 +60,7 @@ static uint32_t find(const struct table *all, uint64_t hash, unsigned *at)
 static uint32_t id_of(const void *descriptor)
 {
     unsigned at;
-    const struct table *all = gmt_table(&tables);
+    const struct map_table *all = gmt_table(&tables);
     return all != NULL ? find(all, hash_of(descriptor), &at) : 0;
 }
 
@@ -68,7 +68,7 @@ uint32_t gmt_tensor_map_id_for(const CUtensorMap *descriptor, struct gmt_tensor_
 {
     unsigned at;
     uint64_t hash = hash_of(descriptor);
-    struct table *all = gmt_table_need(&tables, sizeof(struct table));
+    struct map_table *all = gmt_table_need(&tables, sizeof(struct map_table));
     uint32_t id = all != NULL ? find(all, hash, &at) : 0;
     if (all == NULL || id != 0) {
         return id;
@@ -111,19 +111,19 @@ uint32_t gmt_tensor_map_id_at(const CUtensorMap *map)
 
 const struct gmt_tensor_map *gmt_tensor_map_of(uint32_t id)
 {
-    const struct table *all = gmt_table(&tables);
+    const struct map_table *all = gmt_table(&tables);
     return &all->maps[id - 1];
 }
 
 uint64_t gmt_tensor_map_address(uint32_t index)
 {
-    const struct table *all = gmt_table(&tables);
+    const struct map_table *all = gmt_table(&tables);
     return all->maps[index].address;
 }
 
 /* ---- launches --------------------------------------------------------------------------------- */
 
-static bool may_be_known(const struct table *all, const uint8_t *bytes)
+static bool may_be_known(const struct map_table *all, const uint8_t *bytes)
 {
     unsigned bit = filter_bit(bytes);
     return (atomic_load_explicit(&all->filter[bit / 64], memory_order_relaxed) >> (bit % 64) & 1) !=
@@ -134,7 +134,7 @@ static bool may_be_known(const struct table *all, const uint8_t *bytes)
 uint8_t gmt_tensor_map_find_all(const struct gmt_kernel_info *kernel, void **parameters,
                                 struct gmt_launch_arg *list, unsigned room)
 {
-    const struct table *all = gmt_table(&tables);
+    const struct map_table *all = gmt_table(&tables);
     uint8_t count = 0;
     if (all == NULL || parameters == NULL || !kernel->parameters_known) {
         return 0;
@@ -165,7 +165,7 @@ void gmt_tensor_map_reset(void)
 {
     gmt_mutex_renew(&mutex);
     if (gmt_table(&tables) != NULL) {
-        memset(gmt_table(&tables), 0, offsetof(struct table, maps));
+        memset(gmt_table(&tables), 0, offsetof(struct map_table, maps));
     }
     gmt_tensor_map_count = 0;
 }

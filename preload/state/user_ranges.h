@@ -22,7 +22,7 @@ void gmt_user_ranges_start(void);
 
 /* In a forked child. */
 void gmt_user_ranges_forked(void);
-/* Of this thread. Domains are told apart by address; NULL: the default one. A name that is longer
+/* Of this thread. Domains are identified by address; NULL: the default one. A name that is longer
  * than GMT_RANGE_NAME_BYTES - 1 is cut. */
 #define GMT_RANGE_NAME_BYTES 128u
 void gmt_user_ranges_push(const char *domain, const char *name);

@@ -12,9 +12,9 @@
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 
-enum { STREAMS = 64 }; /* that are told apart */
+enum { STREAMS = 64 }; /* that are tracked */
 
 /* Of a stream that had such operations. */
 static struct wait {
@@ -33,7 +33,7 @@ static struct gmt_mutex mutex = GMT_MUTEX(WAITS);
 static _Atomic bool wanted;        /* somebody may measure */
 static _Atomic unsigned calls;     /* under way: their operation is about to come */
 static _Atomic bool any, in_graph; /* any: of all of this, so far */
-static bool untold;                /* of one nothing is known: it may be under way for good */
+static bool unknown;               /* of one nothing is known: it may be under way for good */
 
 void gmt_waits_want(bool want)
 {
@@ -137,13 +137,13 @@ static unsigned find(const struct wait *wanted_entry, CUcontext current)
 }
 
 /* An event is of the context that is current: of a stream in another one only the stream itself is asked. */
-static void note(const struct gmt_site *site)
+static void note(const struct gmt_hook_call *call)
 {
     CUcontext current = NULL, context = NULL;
-    struct wait entry = {.stream = site->stream,
-                         .per_thread = (site->flags & GMT_CALL_PER_THREAD) != 0};
+    struct wait entry = {.stream = call->stream,
+                         .per_thread = (call->flags & GMT_CALL_PER_THREAD) != 0};
     if (gmt_driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS) {
-        untold = true;
+        unknown = true;
         return;
     }
     entry.context = current;
@@ -154,7 +154,7 @@ static void note(const struct gmt_site *site)
     }
     unsigned at = find(&entry, current);
     if (at == STREAMS) {
-        untold = true;
+        unknown = true;
         return;
     }
     struct wait *wait = &waits[at];
@@ -166,17 +166,17 @@ static void note(const struct gmt_site *site)
     }
 }
 
-void gmt_waits_end(const struct gmt_site *site)
+void gmt_waits_end(const struct gmt_hook_call *call)
 {
     if (!atomic_load_explicit(&wanted, memory_order_relaxed)) {
         return;
     }
-    if (site->result == CUDA_SUCCESS && gmt_collector != NULL) {
-        if ((site->flags & GMT_CALL_CAPTURING) != 0) {
+    if (call->result == CUDA_SUCCESS && gmt_collector != NULL) {
+        if ((call->flags & GMT_CALL_CAPTURING) != 0) {
             gmt_waits_in_graphs();
         } else {
             gmt_mutex_lock(&mutex);
-            note(site);
+            note(call);
             gmt_mutex_unlock(&mutex);
         }
     }
@@ -203,7 +203,7 @@ bool gmt_waits_under_way(void)
     }
     bool under_way = atomic_load(&calls) != 0 || gmt_driver.cuCtxGetCurrent(&current) != 0;
     gmt_mutex_lock(&mutex);
-    under_way |= untold;
+    under_way |= unknown;
     for (unsigned i = 0; i < count; i++) {
         under_way |= is_under_way(&waits[i], current);
     }
@@ -248,7 +248,7 @@ void gmt_waits_forget(CUcontext context)
     if (context == NULL) {
         gmt_mutex_renew(&mutex);
         count = 0;
-        untold = false;
+        unknown = false;
         atomic_store(&calls, 0);
         atomic_store(&any, false);
         return;

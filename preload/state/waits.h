@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gmt_site;
+struct gmt_hook_call;
 
 /* Whether launches may be measured at all: nothing is noted else. */
 void gmt_waits_want(bool want);
@@ -23,7 +23,7 @@ void gmt_waits_want(bool want);
 /* Around a call that puts such an operation into the site's stream. The first waits, for a bounded time, for a
  * launch that is being measured. */
 void gmt_waits_begin(void);
-void gmt_waits_end(const struct gmt_site *site);
+void gmt_waits_end(const struct gmt_hook_call *call);
 
 /* Some graph has such a node: launches of graphs are such calls from now on. */
 void gmt_waits_in_graphs(void);

@@ -210,7 +210,7 @@ static bool pack_cfa(const struct gmt_frame_rules *rules, uintptr_t pc, enum gmt
 }
 
 /* Where the caller's rbp is. */
-static enum gmt_row_bp pack_bp(const struct gmt_rule *rule, int64_t *offset)
+static enum gmt_row_bp pack_bp(const struct gmt_cfi_rule *rule, int64_t *offset)
 {
     bool deref;
     *offset = rule->offset;

@@ -12,7 +12,7 @@
 #define SETS 512u /* a power of two */
 #define WAYS 2u   /* two ways to one place, in turn, need not drive each other out */
 
-struct entry {
+struct chain_entry {
     _Atomic uint32_t sequence; /* odd: being written */
     _Atomic uint32_t number;   /* 0: empty */
     _Atomic uint64_t frame, high, pc, bp, mark;
@@ -20,8 +20,8 @@ struct entry {
     _Atomic uint32_t offset[GMT_WALK_WORDS]; /* from the frame, in words */
     _Atomic uint64_t value[GMT_WALK_WORDS];
 };
-static gmt_table_pointer entries; /* struct entry [SETS][WAYS] */
-#define ENTRIES_BYTES (SETS * WAYS * sizeof(struct entry))
+static gmt_table_pointer entries; /* struct chain_entry [SETS][WAYS] */
+#define ENTRIES_BYTES (SETS * WAYS * sizeof(struct chain_entry))
 static _Atomic uint8_t oldest[SETS];
 static _Atomic uint64_t epoch;
 
@@ -51,7 +51,7 @@ __attribute__((no_sanitize("address"))) static inline uint64_t word_of(uint64_t 
     return ((const uint64_t *)frame)[offset]; // NOLINT(performance-no-int-to-ptr)
 }
 
-static inline bool is_same(struct entry *entry, const struct start *start)
+static inline bool is_same(struct chain_entry *entry, const struct start *start)
 {
     uint64_t differ = (GET(entry->frame) ^ start->frame) | (GET(entry->high) ^ start->high) |
                       (GET(entry->pc) ^ start->pc) | (GET(entry->bp) ^ start->bp) |
@@ -76,9 +76,9 @@ uint32_t gmt_chains_find(const struct gmt_walk *walk)
     if (start.frame < walk->low || start.frame >= walk->high) {
         return 0;
     }
-    struct entry(*sets)[WAYS] = gmt_table(&entries);
+    struct chain_entry(*sets)[WAYS] = gmt_table(&entries);
     for (unsigned way = 0; way < WAYS && sets != NULL; way++) {
-        struct entry *entry = &sets[start.set][way];
+        struct chain_entry *entry = &sets[start.set][way];
         uint32_t sequence = atomic_load_explicit(&entry->sequence, memory_order_acquire);
         uint32_t number = GET(entry->number);
         if (number == 0 || (sequence & 1) != 0 || !is_same(entry, &start)) {
@@ -92,7 +92,7 @@ uint32_t gmt_chains_find(const struct gmt_walk *walk)
     return 0;
 }
 
-static void fill(struct entry *entry, const struct start *start, const struct gmt_walk *walk,
+static void fill(struct chain_entry *entry, const struct start *start, const struct gmt_walk *walk,
                  uint32_t number)
 {
     SET(entry->number, number);
@@ -112,11 +112,11 @@ void gmt_chains_put(const struct gmt_walk *walk, uint32_t number)
 {
     struct start start = start_of(walk);
     uint8_t way = GET(oldest[start.set]);
-    struct entry(*sets)[WAYS] = gmt_table_need(&entries, ENTRIES_BYTES);
+    struct chain_entry(*sets)[WAYS] = gmt_table_need(&entries, ENTRIES_BYTES);
     if (sets == NULL) {
         return;
     }
-    struct entry *entry = &sets[start.set][way % WAYS];
+    struct chain_entry *entry = &sets[start.set][way % WAYS];
     uint32_t sequence = GET(entry->sequence);
     if (walk->words > GMT_WALK_WORDS || (walk->high - start.frame) / 8 > UINT32_MAX ||
         start.frame < walk->low || start.frame >= walk->high || (sequence & 1) != 0 ||

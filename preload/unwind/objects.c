@@ -29,7 +29,7 @@ static unsigned long long loads_seen, unloads_seen;
 static _Atomic uint64_t unload_mark;
 
 /* Executable segments, sorted by address. */
-static struct image {
+static struct object_image {
     uintptr_t start, end;
     bool is_readable;
     struct gmt_cfi cfi;
@@ -78,7 +78,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 }
 
 /* Few objects come at a time, nearly in order. */
-static void add_image(const struct image *image)
+static void add_image(const struct object_image *image)
 {
     if (image_count == MAX_OBJECTS) {
         return;
@@ -127,10 +127,10 @@ static uintptr_t note_segments(const struct dl_phdr_info *info, struct gmt_objec
         object->start = start < object->start ? start : object->start;
         object->end = end > object->end ? end : object->end;
         if ((segment->p_flags & PF_X) != 0) {
-            add_image(&(struct image){.start = start,
-                                      .end = end,
-                                      .is_readable = (segment->p_flags & PF_R) != 0,
-                                      .cfi = cfi});
+            add_image(&(struct object_image){.start = start,
+                                             .end = end,
+                                             .is_readable = (segment->p_flags & PF_R) != 0,
+                                             .cfi = cfi});
             code_start = code_start == 0 ? start : code_start;
         }
     }
@@ -235,7 +235,7 @@ bool gmt_objects_hold(void (*use)(void *), void *argument)
     return hold.done;
 }
 
-static const struct image *image_at(uintptr_t pc)
+static const struct object_image *image_at(uintptr_t pc)
 {
     unsigned low = 0, high = image_count;
     while (low < high) {
@@ -251,7 +251,7 @@ static const struct image *image_at(uintptr_t pc)
 
 #ifdef __x86_64__
 /* mov $SYS_rt_sigreturn,%rax; syscall: only then is the frame one that the kernel made. */
-static bool is_sigreturn(const struct image *image, uintptr_t pc)
+static bool is_sigreturn(const struct object_image *image, uintptr_t pc)
 {
     static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05};
     return image->is_readable && image->end - pc >= sizeof(code) &&
@@ -259,7 +259,7 @@ static bool is_sigreturn(const struct image *image, uintptr_t pc)
 }
 
 /* A call may be the last instruction of its function: what returns belongs to the byte before. */
-static uint64_t row_in(const struct image *image, uintptr_t pc, bool interrupted)
+static uint64_t row_in(const struct object_image *image, uintptr_t pc, bool interrupted)
 {
     uint64_t row = gmt_cfi_row(&image->cfi, interrupted ? pc : pc - 1);
     /* The handler "returns" to the very start of what the kernel put there. */
@@ -275,7 +275,7 @@ static uint64_t row_in(const struct image *image, uintptr_t pc, bool interrupted
     return row;
 }
 #else
-static uint64_t row_in(const struct image *image, uintptr_t pc, bool interrupted)
+static uint64_t row_in(const struct object_image *image, uintptr_t pc, bool interrupted)
 {
     (void)image;
     (void)pc;
@@ -285,7 +285,7 @@ static uint64_t row_in(const struct image *image, uintptr_t pc, bool interrupted
 
 uint64_t gmt_objects_row(uintptr_t pc, bool interrupted, uint64_t key)
 {
-    const struct image *image = image_at(pc);
+    const struct object_image *image = image_at(pc);
     uint64_t row = image != NULL ? row_in(image, pc, interrupted)
                                  : gmt_generated_row(pc, interrupted);
     gmt_rows_put(key, row);

@@ -68,7 +68,7 @@ uint64_t gmt_bytes_pointer(struct gmt_bytes *bytes, uint8_t encoding)
 }
 
 /* The rule of a register, or NULL where it does not matter. */
-static struct gmt_rule *rule_of(struct gmt_frame_rules *rules, uint64_t number)
+static struct gmt_cfi_rule *rule_of(struct gmt_frame_rules *rules, uint64_t number)
 {
     return number == GMT_DWARF_BP ? &rules->bp : number == GMT_DWARF_RA ? &rules->ra : NULL;
 }
@@ -76,9 +76,9 @@ static struct gmt_rule *rule_of(struct gmt_frame_rules *rules, uint64_t number)
 static void set_rule(struct machine *machine, uint64_t number, enum gmt_rule_kind kind,
                      uint64_t factored)
 {
-    struct gmt_rule *rule = rule_of(machine->rules, number);
+    struct gmt_cfi_rule *rule = rule_of(machine->rules, number);
     if (rule != NULL) {
-        *rule = (struct gmt_rule){
+        *rule = (struct gmt_cfi_rule){
             .kind = kind,
             .offset = (int64_t)(factored * (uint64_t)machine->program->data_alignment)};
     }
@@ -87,7 +87,7 @@ static void set_rule(struct machine *machine, uint64_t number, enum gmt_rule_kin
 static void restore_rule(struct machine *machine, uint64_t number)
 {
     const struct gmt_frame_rules *before = &machine->program->before;
-    struct gmt_rule *rule = rule_of(machine->rules, number);
+    struct gmt_cfi_rule *rule = rule_of(machine->rules, number);
     if (rule != NULL) {
         *rule = number == GMT_DWARF_BP ? before->bp : before->ra;
     }
@@ -107,9 +107,9 @@ static void set_expression(struct machine *machine, enum gmt_rule_kind kind)
 {
     uint64_t number = gmt_bytes_uleb(&machine->code);
     struct gmt_bytes block = take_block(&machine->code);
-    struct gmt_rule *rule = rule_of(machine->rules, number);
+    struct gmt_cfi_rule *rule = rule_of(machine->rules, number);
     if (rule != NULL) {
-        *rule = (struct gmt_rule){.kind = kind, .expression = block};
+        *rule = (struct gmt_cfi_rule){.kind = kind, .expression = block};
     }
 }
 

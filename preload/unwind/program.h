@@ -18,7 +18,7 @@ enum gmt_rule_kind {
     GMT_RULE_OTHER,      /* in another register, or computed */
 };
 
-struct gmt_rule {
+struct gmt_cfi_rule {
     enum gmt_rule_kind kind;
     int64_t offset;
     struct gmt_bytes expression;
@@ -28,7 +28,7 @@ struct gmt_frame_rules {
     uint64_t cfa_register; /* unless cfa_expression is set */
     int64_t cfa_offset;
     struct gmt_bytes cfa_expression; /* .at NULL: none */
-    struct gmt_rule bp, ra;
+    struct gmt_cfi_rule bp, ra;
 };
 
 struct gmt_frame_program {

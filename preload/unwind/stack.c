@@ -89,7 +89,7 @@ static uint64_t hash_of(const struct gmt_walk *walk)
 }
 
 /* Whoever reads a stack of GMT_STACK_FRAMES frames shall know that it may have had more. No gap: places are
- * told by the innermost ones. */
+ * identified by the innermost ones. */
 static void say_cut(void)
 {
     char detail[128];

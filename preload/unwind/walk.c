@@ -14,7 +14,7 @@
 /* struct rt_sigframe of x86-64 after its return address: offsets of saved registers. */
 enum { SIGNAL_BP = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
-struct position {
+struct frame_state {
     uintptr_t pc, sp, bp; /* in the frame that `pc` lies in */
     uintptr_t bp_from; /* where bp was read, if that has not been noted; it matters once bp does */
     bool guessed, interrupted;
@@ -27,7 +27,7 @@ __attribute__((no_sanitize("address"), always_inline)) static inline uintptr_t w
 }
 
 /* Is there a word of the stack at `at`, not below the present frame? */
-static inline bool is_on_stack(const struct gmt_walk *walk, const struct position *position,
+static inline bool is_on_stack(const struct gmt_walk *walk, const struct frame_state *position,
                                uintptr_t at)
 {
     return at >= position->sp && at < walk->high && walk->high - at >= sizeof(uintptr_t) &&
@@ -48,7 +48,7 @@ static inline uintptr_t take_word(struct gmt_walk *walk, uintptr_t at)
     return value;
 }
 
-static inline uintptr_t use_bp(struct gmt_walk *walk, struct position *position)
+static inline uintptr_t use_bp(struct gmt_walk *walk, struct frame_state *position)
 {
     if (position->bp_from != 0) {
         (void)take_word(walk, position->bp_from);
@@ -57,7 +57,7 @@ static inline uintptr_t use_bp(struct gmt_walk *walk, struct position *position)
     return position->bp;
 }
 
-static inline bool step_by_cfa(struct gmt_walk *walk, struct position *position, uint64_t row)
+static inline bool step_by_cfa(struct gmt_walk *walk, struct frame_state *position, uint64_t row)
 {
     uintptr_t base = gmt_row_base(row) == GMT_BASE_SP ? position->sp : use_bp(walk, position);
     uintptr_t cfa = base + (uintptr_t)gmt_row_cfa_bytes(row);
@@ -83,7 +83,7 @@ static inline bool step_by_cfa(struct gmt_walk *walk, struct position *position,
     return true;
 }
 
-static inline bool step_by_frame(struct gmt_walk *walk, struct position *position)
+static inline bool step_by_frame(struct gmt_walk *walk, struct frame_state *position)
 {
     uintptr_t frame = use_bp(walk, position);
     if (!is_on_stack(walk, position, frame) || !is_on_stack(walk, position, frame + 8)) {
@@ -98,7 +98,7 @@ static inline bool step_by_frame(struct gmt_walk *walk, struct position *positio
     return true;
 }
 
-static inline bool step_by_signal(struct gmt_walk *walk, struct position *position)
+static inline bool step_by_signal(struct gmt_walk *walk, struct frame_state *position)
 {
     uintptr_t saved = position->sp;
     if (!is_on_stack(walk, position, saved + SIGNAL_PC)) {
@@ -116,7 +116,7 @@ static inline bool step_by_signal(struct gmt_walk *walk, struct position *positi
     return true;
 }
 
-static inline bool step(struct gmt_walk *walk, struct position *position, uint64_t row)
+static inline bool step(struct gmt_walk *walk, struct frame_state *position, uint64_t row)
 {
     if (__builtin_expect(gmt_row_kind(row) == GMT_ROW_CFA, 1)) {
         return step_by_cfa(walk, position, row);
@@ -125,7 +125,7 @@ static inline bool step(struct gmt_walk *walk, struct position *position, uint64
                                                : step_by_frame(walk, position);
 }
 
-static inline uint64_t find_row(const struct gmt_walk *walk, const struct position *position,
+static inline uint64_t find_row(const struct gmt_walk *walk, const struct frame_state *position,
                                 gmt_row_finder *find)
 {
     uint64_t key = gmt_row_key(position->pc, position->interrupted, walk->mark);
@@ -138,7 +138,7 @@ static inline uint64_t find_row(const struct gmt_walk *walk, const struct positi
 }
 
 /* May an address that has this row be in the chain? */
-static inline bool is_caller(const struct position *position, uint64_t row)
+static inline bool is_caller(const struct frame_state *position, uint64_t row)
 {
     return gmt_row_kind(row) != GMT_ROW_NOT_CODE &&
            (!position->guessed || (row & GMT_ROW_SOUND) != 0);
@@ -148,7 +148,8 @@ __attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
                                                           gmt_row_finder *find)
 {
     uintptr_t frame = (uintptr_t)walk->frame;
-    struct position position = {.bp = word_at(frame), .pc = word_at(frame + 8), .sp = frame + 16};
+    struct frame_state position = {
+        .bp = word_at(frame), .pc = word_at(frame + 8), .sp = frame + 16};
     walk->depth = 0;
     walk->words = 0;
     walk->end = GMT_WALK_LOST;

@@ -10,7 +10,8 @@
 /* Beyond, a double of JavaScript could not hold what a difference of two may be. */
 #define GMT_PAYLOAD_LIMIT (INT64_C(1) << 51)
 
-static unsigned char *room_for(struct gmt_payload *payload, struct gmt_bytes *bytes, size_t n)
+static unsigned char *room_for(struct gmt_payload *payload, struct gmt_payload_bytes *bytes,
+                               size_t n)
 {
     if (bytes->capacity - bytes->used < n) {
         size_t capacity = bytes->capacity > 0 ? 2 * bytes->capacity : (size_t)1024;
@@ -26,7 +27,7 @@ static unsigned char *room_for(struct gmt_payload *payload, struct gmt_bytes *by
     return bytes->data + bytes->used;
 }
 
-static void put_varint(struct gmt_payload *payload, struct gmt_bytes *bytes, uint64_t raw)
+static void put_varint(struct gmt_payload *payload, struct gmt_payload_bytes *bytes, uint64_t raw)
 {
     unsigned char *at = room_for(payload, bytes, 10);
 
@@ -70,8 +71,8 @@ static void put(struct gmt_payload *payload, struct gmt_column *column, int64_t 
     put_varint(payload, &column->bytes, zigzag + 1);
 }
 
-struct gmt_table *gmt_payload_table(struct gmt_payload *payload, const char *name,
-                                    const struct gmt_column_head *heads, size_t n)
+struct gmt_page_table *gmt_payload_table(struct gmt_payload *payload, const char *name,
+                                         const struct gmt_column_head *heads, size_t n)
 {
     struct gmt_column *columns = calloc(n, sizeof(*columns));
 
@@ -83,12 +84,13 @@ struct gmt_table *gmt_payload_table(struct gmt_payload *payload, const char *nam
     for (size_t i = 0; i < n; i++) {
         columns[i].head = heads[i];
     }
-    struct gmt_table *table = &payload->tables[payload->table_count++];
-    *table = (struct gmt_table){.name = name, .columns = columns, .column_count = n};
+    struct gmt_page_table *table = &payload->tables[payload->table_count++];
+    *table = (struct gmt_page_table){.name = name, .columns = columns, .column_count = n};
     return table;
 }
 
-void gmt_payload_row(struct gmt_payload *payload, struct gmt_table *table, const int64_t *values)
+void gmt_payload_row(struct gmt_payload *payload, struct gmt_page_table *table,
+                     const int64_t *values)
 {
     if (table == NULL) {
         return;

@@ -15,7 +15,7 @@
 enum { GMT_PAYLOAD_MAX_TEXT = 16384 };
 
 /* How the values of a column lie in the payload; GMT_UNKNOWN: null. */
-enum gmt_encoding {
+enum gmt_payload_encoding {
     GMT_ENCODE_U8,     /* has no "unknown": such a value becomes 0 */
     GMT_ENCODE_VARINT, /* integers in 7 bits a byte */
     GMT_ENCODE_DELTA,  /* the same of differences: for what ascends */
@@ -25,21 +25,21 @@ enum gmt_encoding {
 
 struct gmt_column_head {
     const char *name;
-    enum gmt_encoding encoding;
+    enum gmt_payload_encoding encoding;
 };
 
-struct gmt_bytes {
+struct gmt_payload_bytes {
     unsigned char *data;
     size_t used, capacity;
 };
 
 struct gmt_column {
     struct gmt_column_head head;
-    struct gmt_bytes bytes;
+    struct gmt_payload_bytes bytes;
     int64_t last; /* known value, of delta columns */
 };
 
-struct gmt_table {
+struct gmt_page_table {
     const char *name;
     size_t rows;
     struct gmt_column *columns;
@@ -54,7 +54,7 @@ enum { GMT_PAYLOAD_TABLES = 8 };
  */
 struct gmt_payload {
     json_t *head; /* what a page knows beside its report and its tables */
-    struct gmt_table tables[GMT_PAYLOAD_TABLES];
+    struct gmt_page_table tables[GMT_PAYLOAD_TABLES];
     size_t table_count;
     char **strings;
     size_t string_count;
@@ -64,10 +64,11 @@ struct gmt_payload {
 };
 
 /* A table with those columns and no rows; `name` and `heads` must outlive it. NULL: no memory. */
-struct gmt_table *gmt_payload_table(struct gmt_payload *payload, const char *name,
-                                    const struct gmt_column_head *heads, size_t n);
+struct gmt_page_table *gmt_payload_table(struct gmt_payload *payload, const char *name,
+                                         const struct gmt_column_head *heads, size_t n);
 /* One row: a value for each column in the order of the heads. NULL table: nothing happens. */
-void gmt_payload_row(struct gmt_payload *payload, struct gmt_table *table, const int64_t *values);
+void gmt_payload_row(struct gmt_payload *payload, struct gmt_page_table *table,
+                     const int64_t *values);
 /* Index of a text in the pool, made valid and printable; NULL: GMT_UNKNOWN. */
 int64_t gmt_payload_string(struct gmt_payload *payload, const char *text);
 void gmt_payload_free(struct gmt_payload *payload);

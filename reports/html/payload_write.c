@@ -15,7 +15,7 @@ enum {
     /* With Z_FILTERED as small as level 6 without, in half of its time: columns repeat little. */
     GMT_LEVEL = 4,
     GMT_CHUNK_BYTES = 3 * 8192, /* whole groups of base64 */
-    GMT_PART_BYTES = 1 << 18,   /* given to gzip at once: how often progress is told */
+    GMT_PART_BYTES = 1 << 18,   /* given to gzip at once: how often progress is shown */
 };
 
 /* Where bytes go: through gzip and base64 into the file. */
@@ -105,7 +105,7 @@ static void write_tables(struct gmt_json_stream *stream, const struct gmt_payloa
 
     gmt_json_open_array(stream, "tables");
     for (size_t t = 0; t < payload->table_count; t++) {
-        const struct gmt_table *table = &payload->tables[t];
+        const struct gmt_page_table *table = &payload->tables[t];
         json_t *columns = json_array();
 
         for (size_t i = 0; i < table->column_count; i++) {
@@ -161,13 +161,13 @@ static int count(const char *text, size_t bytes, void *total)
 }
 
 /* jansson writes a few bytes at a time. */
-struct buffer {
+struct text_buffer {
     struct sink *sink;
     size_t used;
     char bytes[1 << 14];
 };
 
-static void empty(struct buffer *buffer)
+static void empty(struct text_buffer *buffer)
 {
     give(buffer->sink, buffer->bytes, buffer->used);
     buffer->used = 0;
@@ -175,7 +175,7 @@ static void empty(struct buffer *buffer)
 
 static int collect(const char *text, size_t bytes, void *context)
 {
-    struct buffer *buffer = context;
+    struct text_buffer *buffer = context;
 
     while (bytes > 0) {
         size_t room = sizeof(buffer->bytes) - buffer->used, part = bytes < room ? bytes : room;
@@ -206,7 +206,7 @@ static int give_head(struct sink *sink, const struct gmt_payload *payload,
                      const struct gmt_report *report, size_t length)
 {
     unsigned char start[8] = {'G', 'M', 'T', 'P'};
-    struct buffer buffer = {.sink = sink};
+    struct text_buffer buffer = {.sink = sink};
     struct gmt_json_stream stream = {
         .write = collect, .context = &buffer, .flags = GMT_JSON_COMPACT};
 
@@ -237,7 +237,7 @@ int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report
     gmt_progress_begin("packing the page", bytes_of(payload) + (double)length);
     rc = give_head(&sink, payload, report, length);
     for (size_t t = 0; t < payload->table_count; t++) {
-        const struct gmt_table *table = &payload->tables[t];
+        const struct gmt_page_table *table = &payload->tables[t];
 
         for (size_t i = 0; i < table->column_count; i++) {
             give(&sink, table->columns[i].bytes.data, table->columns[i].bytes.used);

@@ -12,7 +12,7 @@ enum gmt_change {
     GMT_CHANGE_SLOWER,
     GMT_CHANGE_LESS,
     GMT_CHANGE_MORE,
-    GMT_CHANGE_UNCLEAR, /* not known in both, or not to be told from the noise */
+    GMT_CHANGE_UNCLEAR, /* not known in both, or within the noise */
     GMT_CHANGES
 };
 
@@ -21,7 +21,7 @@ enum gmt_fate {
     GMT_FATE_NEW,       /* in B only                                    */
     GMT_FATE_BETTER,    /* in both; costs less in B, or is only a note  */
     GMT_FATE_WORSE,     /* in both; costs more in B, or was only a note */
-    GMT_FATE_SAME,      /* in both, and no difference can be told       */
+    GMT_FATE_SAME,      /* in both, no difference beyond the noise       */
     GMT_FATE_UNCHECKED, /* in one; its rule could not check the other   */
     GMT_FATES
 };
@@ -36,7 +36,7 @@ struct gmt_figure_change {
 struct gmt_finding_change {
     enum gmt_fate fate;
     const struct gmt_finding *a, *b; /* one may be NULL */
-    const char *why;                 /* one sentence: by what the fate was told */
+    const char *why;                 /* one sentence: what decided the fate */
 };
 
 struct gmt_comparison {

@@ -10,7 +10,7 @@
 /* A demangled name without its return type, template arguments and parameters. */
 const char *gmt_function_short(struct gmt_arena *arena, const char *name);
 
-/* "inlined at two (b.cu:9), at b.cu:17", the innermost call first; "" where there is none. Files are told
+/* "inlined at two (b.cu:9), at b.cu:17", the innermost call first; "" where there is none. Files are named
  * by their last part, or whole. */
 const char *gmt_chain_words(struct gmt_arena *arena, const struct gmt_inline_chain *chain,
                             bool whole);

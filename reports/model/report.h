@@ -20,7 +20,7 @@ enum gmt_severity { GMT_SEVERITY_NOTE, GMT_SEVERITY_LOW, GMT_SEVERITY_MEDIUM, GM
 /* How the saving is known, best first. */
 enum gmt_confidence {
     GMT_CONFIDENCE_MEASURED,   /* from times of this very run */
-    GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this very board,
+    GMT_CONFIDENCE_CALIBRATED, /* priced with reference kernels and copies run on this device,
                                   or on another of the same name (report.model_provenance) */
     GMT_CONFIDENCE_MODELLED,   /* priced with another GPU's figures, or a resource model */
     GMT_CONFIDENCE_HEURISTIC,  /* a threshold; no price, or a guess */
@@ -38,10 +38,10 @@ enum gmt_outcome {
 /* Where the device model comes from. */
 enum gmt_provenance {
     GMT_MODEL_NONE,
-    GMT_MODEL_MODELLED,    /* a GPU of another name */
-    GMT_MODEL_SHIPPED,     /* a GPU of the same name, elsewhere: the figures that gmtrace ships */
-    GMT_MODEL_OTHER_BOARD, /* a GPU of the same name, measured by this user or given by him */
-    GMT_MODEL_CALIBRATED,  /* this very board */
+    GMT_MODEL_MODELLED,   /* a GPU of another name */
+    GMT_MODEL_SHIPPED,    /* a GPU of the same name, elsewhere: the figures that gmtrace ships */
+    GMT_MODEL_SAME_NAME,  /* a GPU of the same name, measured by this user or given by him */
+    GMT_MODEL_CALIBRATED, /* this device */
 };
 
 struct gmt_report_frame {
@@ -51,7 +51,7 @@ struct gmt_report_frame {
     bool interpreter; /* of the two, the latter                                          */
     bool inlined;     /* into the next frame                                             */
     const char
-        *symbols; /* what the files of its module told: module.symbols of gmtrace.db(5); NULL */
+        *symbols; /* what the files of its module hold: module.symbols of gmtrace.db(5); NULL */
 };
 
 struct gmt_where {
@@ -152,7 +152,7 @@ struct gmt_finding {
     int64_t kernel_id;    /* of the trace's kernel that the lines are of */
     const char *sql;      /* reproduces the evidence from the trace      */
     double cost_ns;       /* time now spent in what the fix touches      */
-    double excess_bytes;  /* moved for nothing; ranks what has no price  */
+    double excess_bytes;  /* unnecessary traffic; ranks what has no price  */
     struct gmt_saving saving;
     double at_most_ns;         /* it cannot save more; NAN: not known                     */
     double saved_peak_bytes;   /* by so much the peak would be lower; NAN: not about that */
@@ -374,12 +374,12 @@ struct gmt_report {
 
 const char *gmt_severity_name(enum gmt_severity severity);
 const char *gmt_confidence_name(enum gmt_confidence confidence);
-/* The same for people: says when the calibration is another board's. */
+/* The same for people: says when the calibration is another device's. */
 const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confidence confidence);
 const char *gmt_effort_name(enum gmt_effort effort);
 const char *gmt_outcome_name(enum gmt_outcome outcome);
 const char *gmt_provenance_name(enum gmt_provenance provenance);
-/* Whose figures they are: "this board", ..., NULL: nobody's. */
+/* Which device was measured, as stored in device_model.match; NULL: none. */
 const char *gmt_match_name(enum gmt_provenance provenance);
 /* What the shares of a finding's lines are of, in words. */
 const char *gmt_lines_of(const struct gmt_finding *finding);

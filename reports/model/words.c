@@ -25,7 +25,7 @@ const char *gmt_confidence_name(enum gmt_confidence confidence)
 const char *gmt_confidence_words(const struct gmt_report *report, enum gmt_confidence confidence)
 {
     if (confidence == GMT_CONFIDENCE_CALIBRATED &&
-        report->model_provenance == GMT_MODEL_OTHER_BOARD) {
+        report->model_provenance == GMT_MODEL_SAME_NAME) {
         return "calibrated on another device";
     }
     return gmt_confidence_name(confidence);

@@ -132,7 +132,7 @@ const struct gmt_several_writer *gmt_several_writer_find(const char *name)
     return NULL;
 }
 
-struct job {
+struct writer_job {
     const struct gmt_several_writer *writer;
     const struct gmt_several *several;
     const struct gmt_writer_options *options;
@@ -140,7 +140,7 @@ struct job {
 
 static int do_job(void *context, FILE *out)
 {
-    const struct job *job = context;
+    const struct writer_job *job = context;
 
     return job->writer->write(job->several, job->options, out);
 }
@@ -149,7 +149,7 @@ int gmt_several_write_file(const struct gmt_several_writer *writer,
                            const struct gmt_several *several,
                            const struct gmt_writer_options *options, const char *path)
 {
-    struct job job = {writer, several, options};
+    struct writer_job job = {writer, several, options};
 
     return gmt_file_write(path, do_job, &job);
 }

@@ -52,8 +52,8 @@ static void add_figures(struct gmt_document *document, const struct gmt_ranks *r
     if (section == NULL) {
         return;
     }
-    gmt_grid_add(&section->table, &(struct gmt_grid_row){
-                                      .cells = {"figure", "min", "median", "max", "outlier"}});
+    gmt_grid_add(&section->table,
+                 &(struct gmt_grid_row){.cells = {"figure", "min", "median", "max", "outlier"}});
     for (int i = 0; i < GMT_FIGURES; i++) {
         const struct gmt_rank_figure *figure = &ranks->figures[i];
         const struct gmt_figure_row *row = &gmt_figure_rows[i];

@@ -233,14 +233,15 @@ static const char *remedy_of(const struct gmt_gap *gap)
 }
 
 /* Where one stands in the report. */
-struct place {
+struct gap_line {
     const struct gmt_gap *gap;
 };
 
 /* Those of one reason together, in the order of the report. */
 static int compare_reasons(const void *a, const void *b)
 {
-    const struct gmt_gap *x = ((const struct place *)a)->gap, *y = ((const struct place *)b)->gap;
+    const struct gmt_gap *x = ((const struct gap_line *)a)->gap,
+                         *y = ((const struct gap_line *)b)->gap;
     int why = strcmp(x->why, y->why), remedy = strcmp(remedy_of(x), remedy_of(y));
 
     return why != 0 ? why : remedy != 0 ? remedy : (x > y) - (x < y);
@@ -248,7 +249,7 @@ static int compare_reasons(const void *a, const void *b)
 
 /* What one reason keeps from being checked. */
 struct reason {
-    struct place *gaps;
+    struct gap_line *gaps;
     size_t count;
 };
 
@@ -264,7 +265,7 @@ static size_t find_reasons(const struct gmt_report *report, struct gmt_arena *ar
                            struct reason **reasons)
 {
     size_t n = report->gap_count, count = 0;
-    struct place *sorted = gmt_arena_alloc(arena, n * sizeof(*sorted));
+    struct gap_line *sorted = gmt_arena_alloc(arena, n * sizeof(*sorted));
     struct reason *found = gmt_arena_alloc(arena, n * sizeof(*found));
 
     if (sorted == NULL || found == NULL) {
@@ -383,7 +384,7 @@ static const char *price_text(const struct gmt_report *report)
                               report->model_created != NULL ? ", " : "",
                               report->model_created != NULL ? report->model_created : "", "",
                               origin, noisy);
-    case GMT_MODEL_OTHER_BOARD:
+    case GMT_MODEL_SAME_NAME:
         return gmt_arena_text(report->arena, "calibrated on another device: %s (%s)%s", device,
                               origin, noisy);
     case GMT_MODEL_SHIPPED:

@@ -30,8 +30,8 @@ static enum sim_status run(const struct sim_call *call, struct sim_context *cont
         return SIM_OUT_OF_MEMORY;
     }
     struct sim_counts *counts = sim_counting_begin();
-    struct sim_patience patience;
-    sim_patience_begin(&patience, call->function->info->name);
+    struct sim_watchdog watchdog;
+    sim_watchdog_begin(&watchdog, call->function->info->name);
     struct sim_launch launch = {
         .kernel = call->function->kernel,
         .dynamic_shared_bytes = call->dynamic_bytes,
@@ -41,8 +41,8 @@ static enum sim_status run(const struct sim_call *call, struct sim_context *cont
         .grid_id = ++grids,
         .count = counts != NULL,
         .check_races = counts != NULL && sim_looking_for_races(),
-        .progress = sim_patience_look,
-        .progress_argument = &patience,
+        .progress = sim_watchdog_look,
+        .progress_argument = &watchdog,
     };
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     memcpy(launch.block, call->block, sizeof launch.block);

@@ -12,7 +12,7 @@
 /* The calling thread's last launch. */
 struct record {
     struct sim_counts counts;
-    const struct sim_site_info *sites;
+    const struct sim_inst_info *sites;
     size_t site_count;
     bool fresh; /* nobody has asked for it yet */
 };
@@ -77,7 +77,7 @@ static const char *last_part(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static void say_site(const struct sim_site_info *site, char *out, size_t bytes)
+static void say_site(const struct sim_inst_info *site, char *out, size_t bytes)
 {
     if (site->caller_file != NULL && site->file != NULL) {
         (void)snprintf(out, bytes, "%s at %s:%u, inlined at %s:%u,", site->opcode,
@@ -106,7 +106,7 @@ static void say_races(const struct record *own, const char *kernel)
 
 void sim_counting_end(const struct sim_kernel *kernel)
 {
-    record->sites = sim_kernel_sites(kernel, &record->site_count);
+    record->sites = sim_kernel_insts(kernel, &record->site_count);
     record->fresh = atomic_load(&counting) && !sim_thread.in_graph;
     if (sim_looking_for_races()) {
         say_races(record, sim_kernel_info(kernel)->name);
@@ -136,7 +136,7 @@ static const struct sim_counts *last_launch(void)
     return &record->counts;
 }
 
-static const struct sim_site_info *last_sites(size_t *site_count)
+static const struct sim_inst_info *last_sites(size_t *site_count)
 {
     *site_count = record != NULL ? record->site_count : 0;
     return record != NULL ? record->sites : NULL;

@@ -171,7 +171,7 @@ struct sim_copy {
     bool dst_known, src_known; /* must lie in memory the driver knows */
 };
 
-struct sim_set {
+struct sim_memset {
     char *dst;
     size_t pitch, width, height; /* width in elements */
     unsigned element_bytes, value;
@@ -193,7 +193,7 @@ struct sim_node {
     void *extra[5];
     union {
         struct sim_copy copy;
-        struct sim_set set;
+        struct sim_memset set;
         struct sim_call *call;
         struct {
             CUhostFn call;
@@ -337,17 +337,17 @@ bool sim_mempool_is_shareable(const struct sim_mempool *pool);
 void *sim_mempool_obtain(struct sim_mempool *pool, size_t bytes, size_t *mapped_bytes,
                          size_t *offset);
 
-/* patience.c: one line on standard error when a kernel has run for a minute, or will run for ten
+/* watchdog.c: one line on standard error when a kernel has run for a minute, or will run for ten
  * (SIMGPU_NOTICE_S), and when to end it (SIMGPU_TIMEOUT). Times are CLOCK_MONOTONIC_COARSE's. */
-struct sim_patience {
+struct sim_watchdog {
     const char *kernel;
     uint64_t begin_ms;
     uint64_t notice_ms, limit_ms; /* after the beginning; 0: never */
     atomic_bool said;
 };
-void sim_patience_begin(struct sim_patience *patience, const char *kernel);
+void sim_watchdog_begin(struct sim_watchdog *watchdog, const char *kernel);
 /* Any thread. False: the kernel has run longer than it may. */
-bool sim_patience_look(void *patience, const struct sim_progress *progress);
+bool sim_watchdog_look(void *watchdog, const struct sim_progress *progress);
 
 /* errors.c: one line on standard error, "gmtrace software device: ...". */
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of a context in which work went wrong: the error is kept, and told by who waits. */
+/* What becomes of a context in which work went wrong: the error is kept, and returned by calls that wait. */
 #include "simgpu/driver/driver.h"
 
 static atomic_int faults_seen; /* contexts whose error has been reported */

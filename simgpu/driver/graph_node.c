@@ -82,7 +82,7 @@ CUresult sim_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARA
     if (!is(hNode, nodeParams, SIM_NODE_SET)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    const struct sim_set *set = &node_of(hNode)->set;
+    const struct sim_memset *set = &node_of(hNode)->set;
     *nodeParams = (CUDA_MEMSET_NODE_PARAMS){.dst = (CUdeviceptr)set->dst,
                                             .pitch = set->pitch,
                                             .value = set->value,
@@ -227,12 +227,12 @@ CUresult sim_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode 
                          memsetParams->width * memsetParams->elementSize)) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    node->set = (struct sim_set){.dst = (char *)memsetParams->dst,
-                                 .pitch = memsetParams->pitch,
-                                 .width = memsetParams->width,
-                                 .height = 1,
-                                 .element_bytes = memsetParams->elementSize,
-                                 .value = memsetParams->value};
+    node->set = (struct sim_memset){.dst = (char *)memsetParams->dst,
+                                    .pitch = memsetParams->pitch,
+                                    .width = memsetParams->width,
+                                    .height = 1,
+                                    .element_bytes = memsetParams->elementSize,
+                                    .value = memsetParams->value};
     return CUDA_SUCCESS;
 }
 

@@ -13,7 +13,7 @@
 
 static uint32_t last_id; /* registry locked */
 
-/* SIMGPU_MEMORY_MB, else three quarters of the host's memory, at most the 80 GiB of a large board. */
+/* SIMGPU_MEMORY_MB, else three quarters of the host's memory, at most the 80 GiB of a large GPU. */
 size_t sim_heap_limit(void)
 {
     static _Atomic size_t limit;

@@ -20,7 +20,7 @@ void sim_tally(unsigned id);
 /* tally.c */
 extern const char *const sim_names[ID_COUNT];
 
-/* watch.c: who is told of calls (NULL: nobody), and telling it of one. */
+/* watch.c: the tool that calls are reported to (NULL: none), and reporting one. */
 extern _Atomic(simgpu_watcher *) sim_watcher;
 void sim_watch(simgpu_watcher *watcher);
 struct simgpu_call sim_watch_begin(unsigned id, const void *parameters);

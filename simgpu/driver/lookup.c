@@ -5,14 +5,14 @@
 #include "simgpu/driver/driver.h"
 #include "simgpu/driver/unsupported.h"
 
-struct entry {
+struct export_entry {
     const char *base;
     int since;
     bool per_thread;
     void *function;
 };
 
-static const struct entry entries[] = {
+static const struct export_entry entries[] = {
 #define ENTRY(symbol, base, since, per_thread) {#base, since, per_thread, (void *)symbol},
 #define SIM(symbol, base, since, params, args) ENTRY(symbol, base, since, false)
 #define SIM_PTDS(symbol, base, since, since_pt, params, args) \
@@ -30,10 +30,10 @@ static const struct entry entries[] = {
 
 static void *sim_lookup(const char *name, int version, bool per_thread, bool *known)
 {
-    const struct entry *best = NULL;
+    const struct export_entry *best = NULL;
     *known = false;
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
-        const struct entry *entry = &entries[i];
+        const struct export_entry *entry = &entries[i];
         if (strcmp(entry->base, name) != 0) {
             continue;
         }

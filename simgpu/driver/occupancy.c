@@ -19,19 +19,19 @@ static const cudaOccDeviceProp properties = {
     .reservedSharedMemPerBlock = 1024,
 };
 
-struct question {
+struct occupancy_input {
     cudaOccFuncAttributes attributes;
     cudaOccDeviceState state;
 };
 
-static bool ask(CUfunction handle, struct question *question)
+static bool ask(CUfunction handle, struct occupancy_input *question)
 {
     struct sim_context *context = sim_current();
     const struct sim_function *function = sim_function_of(handle, context);
     if (function == NULL) {
         return false;
     }
-    *question = (struct question){
+    *question = (struct occupancy_input){
         .attributes = {.maxThreadsPerBlock = (int)function->info->max_threads_per_block,
                        .numRegs = (int)function->registers,
                        .sharedSizeBytes = function->info->static_shared_bytes,
@@ -54,7 +54,7 @@ CUresult sim_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks
                                                                   size_t dynamicSMemSize,
                                                                   unsigned int flags)
 {
-    struct question question;
+    struct occupancy_input question;
     cudaOccResult answer;
     if (numBlocks == NULL || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -83,7 +83,7 @@ sim_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, 
                                               size_t dynamicSMemSize, int blockSizeLimit,
                                               unsigned int flags)
 {
-    struct question question;
+    struct occupancy_input question;
     if (minGridSize == NULL || blockSize == NULL || blockSizeLimit < 0 ||
         flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE) {
         return CUDA_ERROR_INVALID_VALUE;
@@ -111,7 +111,7 @@ CUresult sim_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, 
 CUresult sim_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func,
                                                      int numBlocks, int blockSize)
 {
-    struct question question;
+    struct occupancy_input question;
     if (dynamicSmemSize == NULL || numBlocks <= 0 || blockSize <= 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }

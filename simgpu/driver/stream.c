@@ -57,7 +57,7 @@ CUresult sim_cuStreamSynchronize(CUstream hStream)
     return result != CUDA_SUCCESS ? result : sim_synchronize(stream->context);
 }
 
-/* Nothing is ever left to do, but an error may be waiting to be told. */
+/* Nothing is ever left to do, but an error may be waiting to be returned. */
 CUresult sim_cuStreamQuery(CUstream hStream)
 {
     return sim_cuStreamSynchronize(hStream);

@@ -23,7 +23,7 @@ enum {
 #define MAGIC UINT64_C(0x70616d2d6d6973) /* "sim-map" */
 
 /* What both kinds of descriptor are made of. */
-struct shape {
+struct tensor_shape {
     CUtensorMapDataType type;
     cuuint32_t rank;
     uint64_t address;
@@ -104,13 +104,13 @@ static unsigned swizzle_bytes(CUtensorMapSwizzle swizzle)
     return 0;
 }
 
-static uint64_t alignment_of(const struct shape *shape)
+static uint64_t alignment_of(const struct tensor_shape *shape)
 {
     return shape->interleave == CU_TENSOR_MAP_INTERLEAVE_32B || has_gaps(shape->type) ? WIDE_BYTES
                                                                                       : CHUNK_BYTES;
 }
 
-static bool swizzle_ok(const struct shape *shape)
+static bool swizzle_ok(const struct tensor_shape *shape)
 {
     CUtensorMapSwizzle swizzle = shape->swizzle;
     bool of_both = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE || swizzle == CU_TENSOR_MAP_SWIZZLE_128B ||
@@ -125,7 +125,7 @@ static bool swizzle_ok(const struct shape *shape)
     return of_both || shape->type != CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B;
 }
 
-static bool kinds_ok(const struct shape *shape)
+static bool kinds_ok(const struct tensor_shape *shape)
 {
     return element_bits(shape->type) != 0 &&
            (unsigned)shape->interleave <= CU_TENSOR_MAP_INTERLEAVE_32B &&
@@ -138,7 +138,7 @@ static bool kinds_ok(const struct shape *shape)
 }
 
 /* How the strides are made of the dimensions is described there, not demanded. */
-static bool sizes_ok(const struct shape *shape)
+static bool sizes_ok(const struct tensor_shape *shape)
 {
     uint64_t alignment = alignment_of(shape);
     bool plain = shape->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE;
@@ -160,7 +160,7 @@ static bool sizes_ok(const struct shape *shape)
 }
 
 /* The elements of a row of a box, in the tensor's innermost dimension. */
-static bool inner_ok(const struct shape *shape, cuuint32_t elements)
+static bool inner_ok(const struct tensor_shape *shape, cuuint32_t elements)
 {
     unsigned bits = elements * element_bits(shape->type);
     return elements != 0 && elements <= MAX_BOX &&
@@ -169,7 +169,8 @@ static bool inner_ok(const struct shape *shape, cuuint32_t elements)
             bits / 8 <= swizzle_bytes(shape->swizzle));
 }
 
-static bool shape_ok(const CUtensorMap *map, const struct shape *shape, cuuint32_t least_rank)
+static bool shape_ok(const CUtensorMap *map, const struct tensor_shape *shape,
+                     cuuint32_t least_rank)
 {
     return map != NULL && (uintptr_t)map % ALIGNMENT == 0 && shape->dims != NULL &&
            shape->element_strides != NULL && (shape->strides != NULL || shape->rank == 1) &&
@@ -177,7 +178,7 @@ static bool shape_ok(const CUtensorMap *map, const struct shape *shape, cuuint32
            sizes_ok(shape);
 }
 
-static struct descriptor describe(const struct shape *shape, unsigned kind)
+static struct descriptor describe(const struct tensor_shape *shape, unsigned kind)
 {
     struct descriptor made = {.address = shape->address,
                               .magic = MAGIC,
@@ -209,10 +210,10 @@ CUresult sim_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType 
                                     CUtensorMapL2promotion l2Promotion,
                                     CUtensorMapFloatOOBfill oobFill)
 {
-    const struct shape shape = {tensorDataType, tensorRank,    (uintptr_t)globalAddress,
-                                globalDim,      globalStrides, elementStrides,
-                                interleave,     swizzle,       l2Promotion,
-                                oobFill};
+    const struct tensor_shape shape = {tensorDataType, tensorRank,    (uintptr_t)globalAddress,
+                                       globalDim,      globalStrides, elementStrides,
+                                       interleave,     swizzle,       l2Promotion,
+                                       oobFill};
     bool plain = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE;
     if (sim_current() == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -241,10 +242,10 @@ CUresult sim_cuTensorMapEncodeIm2col(
     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 {
     static const int most[MAX_RANK + 1] = {[3] = 32767, [4] = 127, [5] = 15}; /* by rank */
-    const struct shape shape = {tensorDataType, tensorRank,    (uintptr_t)globalAddress,
-                                globalDim,      globalStrides, elementStrides,
-                                interleave,     swizzle,       l2Promotion,
-                                oobFill};
+    const struct tensor_shape shape = {tensorDataType, tensorRank,    (uintptr_t)globalAddress,
+                                       globalDim,      globalStrides, elementStrides,
+                                       interleave,     swizzle,       l2Promotion,
+                                       oobFill};
     if (sim_current() == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
@@ -279,7 +280,7 @@ CUresult sim_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddre
         return CUDA_ERROR_INVALID_VALUE;
     }
     memcpy(&made, tensorMap, sizeof made);
-    const struct shape shape = {.type = made.type, .interleave = made.interleave};
+    const struct tensor_shape shape = {.type = made.type, .interleave = made.interleave};
     if (made.magic != MAGIC || (uintptr_t)globalAddress % alignment_of(&shape) != 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tools that the environment names, and who is told of calls: what a driver does for CUPTI. */
+/* Tools that the environment names, and callbacks of calls: what a driver does for CUPTI. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void sim_watch_end(struct simgpu_call *call, CUresult *result)
     }
 }
 
-/* As the driver's documentation says: the library is loaded in cuInit, and told so. */
+/* As the driver's documentation says: the library is loaded and initialized in cuInit. */
 static void load_tool(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");

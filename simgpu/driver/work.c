@@ -29,7 +29,7 @@ static CUresult run_copy(const struct sim_copy *copy)
     return CUDA_SUCCESS;
 }
 
-static void set_row(char *row, const struct sim_set *set)
+static void set_row(char *row, const struct sim_memset *set)
 {
     if (set->element_bytes == 1) {
         memset(row, (int)(set->value & 0xff), set->width);
@@ -40,7 +40,7 @@ static void set_row(char *row, const struct sim_set *set)
     }
 }
 
-static CUresult run_set(const struct sim_set *set)
+static CUresult run_set(const struct sim_memset *set)
 {
     size_t bytes = (set->height - 1) * set->pitch + set->width * set->element_bytes;
     if (!sim_heap_covers((uintptr_t)set->dst, bytes)) {

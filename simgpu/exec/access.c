@@ -6,7 +6,8 @@
 
 #define WINDOW_SHIFT 40 /* of SIM_WINDOW_BYTES */
 
-_Static_assert(SIM_WINDOW_BYTES == UINT64_C(1) << WINDOW_SHIFT, "windows are told by their number");
+_Static_assert(SIM_WINDOW_BYTES == UINT64_C(1) << WINDOW_SHIFT,
+               "windows are identified by their number");
 
 /* ---- generic addresses ------------------------------------------------------------------------ */
 

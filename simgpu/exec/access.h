@@ -12,7 +12,7 @@
 
 #include "simgpu/exec/memory.h"
 
-/* How the addresses of the lanes lie, where it can be told cheaply. */
+/* How the addresses of the lanes lie, where it is cheap to find out. */
 enum sim_shape {
     SIM_SHAPE_ANY = 0,
     SIM_SHAPE_SAME, /* all lanes the same address */

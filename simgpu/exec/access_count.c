@@ -5,37 +5,37 @@
 #define WAVEFRONT_BYTES 128u
 
 /* Kinds by space and use. */
-static enum sim_site_kind kind_of(const struct sim_access *access)
+static enum sim_inst_kind kind_of(const struct sim_access *access)
 {
     const bool writes = (access->uses & SIM_USE_WRITE) != 0;
 
     if (access->is_async) {
-        return SIM_SITE_ASYNC_COPY;
+        return SIM_INST_ASYNC_COPY;
     }
     switch ((enum ptx_space)access->space) {
     case PTX_GLOBAL:
-        return access->is_atomic ? SIM_SITE_GLOBAL_ATOMIC
-               : writes          ? SIM_SITE_GLOBAL_STORE
-                                 : SIM_SITE_GLOBAL_LOAD;
+        return access->is_atomic ? SIM_INST_GLOBAL_ATOMIC
+               : writes          ? SIM_INST_GLOBAL_STORE
+                                 : SIM_INST_GLOBAL_LOAD;
     case PTX_SHARED:
-        return access->is_atomic ? SIM_SITE_SHARED_ATOMIC
-               : writes          ? SIM_SITE_SHARED_STORE
-                                 : SIM_SITE_SHARED_LOAD;
-    case PTX_LOCAL: return writes ? SIM_SITE_LOCAL_STORE : SIM_SITE_LOCAL_LOAD;
-    case PTX_CONST: return SIM_SITE_CONST_LOAD;
-    default: return SIM_SITE_OTHER; /* parameters */
+        return access->is_atomic ? SIM_INST_SHARED_ATOMIC
+               : writes          ? SIM_INST_SHARED_STORE
+                                 : SIM_INST_SHARED_LOAD;
+    case PTX_LOCAL: return writes ? SIM_INST_LOCAL_STORE : SIM_INST_LOCAL_LOAD;
+    case PTX_CONST: return SIM_INST_CONST_LOAD;
+    default: return SIM_INST_OTHER; /* parameters */
     }
 }
 
 /* The kind stays what the first access was, unless lanes or executions touched different spaces. */
-static void note_kind(struct sim_site_counts *site, enum sim_site_kind kind, enum ptx_space space)
+static void note_kind(struct sim_inst_counts *site, enum sim_inst_kind kind, enum ptx_space space)
 {
     site->touched_kinds |= (uint8_t)(1u << space);
-    site->kind = (uint8_t)((site->touched_kinds & (site->touched_kinds - 1)) != 0 ? SIM_SITE_GENERIC
+    site->kind = (uint8_t)((site->touched_kinds & (site->touched_kinds - 1)) != 0 ? SIM_INST_GENERIC
                                                                                   : kind);
 }
 
-static void add_traffic(struct sim_site_counts *site, const struct sim_traffic *traffic)
+static void add_traffic(struct sim_inst_counts *site, const struct sim_traffic *traffic)
 {
     site->sectors += traffic->sectors;
     site->ideal_sectors += traffic->ideal_sectors;
@@ -43,7 +43,7 @@ static void add_traffic(struct sim_site_counts *site, const struct sim_traffic *
     site->bytes += traffic->bytes;
 }
 
-static void add_conflicts(struct sim_site_counts *site, const struct sim_access *access)
+static void add_conflicts(struct sim_inst_counts *site, const struct sim_access *access)
 {
     struct sim_conflicts conflicts;
 
@@ -61,8 +61,8 @@ static void add_conflicts(struct sim_site_counts *site, const struct sim_access 
     }
 }
 
-/* How data that passes L1 by arrives in shared memory is told by where it comes from. */
-static void add_bypass(struct sim_site_counts *site, const struct sim_access *access,
+/* How data that passes L1 by arrives in shared memory is recognised by its source. */
+static void add_bypass(struct sim_inst_counts *site, const struct sim_access *access,
                        const struct sim_traffic *traffic)
 {
     const uint32_t wavefronts = sim_count_bypass(access);
@@ -74,7 +74,7 @@ static void add_bypass(struct sim_site_counts *site, const struct sim_access *ac
     }
 }
 
-static void count_site(struct sim_site_counts *site, const struct sim_access *access,
+static void count_site(struct sim_inst_counts *site, const struct sim_access *access,
                        const struct sim_traffic *traffic)
 {
     struct sim_traffic local;

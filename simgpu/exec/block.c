@@ -6,14 +6,14 @@
 /* Rounds in which warps do nothing but spin or sleep, until other blocks are given a chance. */
 enum { IDLE_ROUNDS = 4 };
 
-/* Threads that wait at joins go on without those that do not come. */
-static bool release_joins(struct sim_block *block)
+/* Threads that wait at reconvergence points go on without those that do not come. */
+static bool release_reconvs(struct sim_block *block)
 {
     bool released = false;
 
     for (uint32_t i = 0; i < block->warp_count; i++) {
         block->warps[i].path = NULL;
-        released |= sim_join_release_early(&block->warps[i]);
+        released |= sim_reconv_release_early(&block->warps[i]);
     }
     return released;
 }
@@ -70,13 +70,13 @@ bool sim_block_run(struct sim_runner *runner, struct sim_resident *resident)
             return true;
         }
         idle = round.working ? 0 : idle + 1;
-        if (runner->stopped || (!round.ran && release_joins(&resident->block))) {
+        if (runner->stopped || (!round.ran && release_reconvs(&resident->block))) {
             continue;
         }
         if (!round.ran) {
             tell_deadlock(&resident->block);
         } else if (idle >= IDLE_ROUNDS) {
-            release_joins(&resident->block);
+            release_reconvs(&resident->block);
             return false;
         }
     }

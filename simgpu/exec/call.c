@@ -9,26 +9,26 @@
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-/* The running path enters `code`; its lanes meet again behind the call. */
-static bool enter(struct sim_warp *warp, const struct sim_op *op, const struct sim_call *call,
+/* The running path enters `code`; its lanes reconverge behind the call. */
+static bool enter(struct sim_warp *warp, const struct sim_op *op, const struct sim_ptx_call *call,
                   const struct sim_code *code)
 {
     struct sim_path *path = warp->path;
     const uint64_t base = path->frame->local_base + path->frame->code->local_bytes + SIM_CALL_BYTES;
     struct sim_frame *frame = sim_frame_new(warp, op, code, base);
-    struct sim_join *join = frame != NULL ? sim_join_new(warp, op) : NULL;
+    struct sim_reconv *reconv = frame != NULL ? sim_reconv_new(warp, op) : NULL;
 
-    if (join == NULL) {
+    if (reconv == NULL) {
         return false;
     }
     sim_call_copy_arguments(warp, call, frame, path->mask);
-    *join = (struct sim_join){.parent = path->join,
-                              .at = op + 1,
-                              .frame = path->frame,
-                              .callee = frame,
-                              .call = call,
-                              .expected = path->mask};
-    path->join = join;
+    *reconv = (struct sim_reconv){.parent = path->reconv,
+                                  .at = op + 1,
+                                  .frame = path->frame,
+                                  .callee = frame,
+                                  .call = call,
+                                  .expected = path->mask};
+    path->reconv = reconv;
     path->frame = frame;
     path->op = code->ops;
     path->stop = NULL;
@@ -37,9 +37,9 @@ static bool enter(struct sim_warp *warp, const struct sim_op *op, const struct s
 
 static const struct sim_op *run_call(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
 {
-    const struct sim_call *call = op->control.more;
+    const struct sim_ptx_call *call = op->control.more;
 
-    sim_path_part(warp, op, mask, op + 1, op + 1);
+    sim_path_diverge(warp, op, mask, op + 1, op + 1);
     if (!sim_runner_of(warp)->stopped) {
         enter(warp, op, call, call->code);
     }
@@ -49,7 +49,7 @@ static const struct sim_op *run_call(struct sim_warp *warp, const struct sim_op 
 static const struct sim_op *run_builtin(struct sim_warp *warp, const struct sim_op *op,
                                         uint32_t mask)
 {
-    const struct sim_call *call = op->control.more;
+    const struct sim_ptx_call *call = op->control.more;
 
     return call->builtin(warp, op, mask, call);
 }
@@ -58,7 +58,7 @@ static const struct sim_op *run_builtin(struct sim_warp *warp, const struct sim_
 static uint32_t same_target(const struct sim_warp *warp, const struct sim_op *op, uint32_t mask,
                             uint64_t *address)
 {
-    const struct sim_call *call = op->control.more;
+    const struct sim_ptx_call *call = op->control.more;
     const uint64_t *pointers = SIM_AT(warp->frame, call->pointer, const uint64_t);
     uint32_t same = 0;
 
@@ -70,10 +70,10 @@ static uint32_t same_target(const struct sim_warp *warp, const struct sim_op *op
 static const struct sim_op *run_call_pointer(struct sim_warp *warp, const struct sim_op *op,
                                              uint32_t mask)
 {
-    const struct sim_call *call = op->control.more;
+    const struct sim_ptx_call *call = op->control.more;
     struct sim_path *rest;
 
-    sim_path_part(warp, op, mask, op + 1, op + 1);
+    sim_path_diverge(warp, op, mask, op + 1, op + 1);
     do {
         uint64_t address;
 
@@ -92,7 +92,7 @@ static const struct sim_op *run_call_pointer(struct sim_warp *warp, const struct
             return sim_warp_fault(warp, op, same, SIM_ILLEGAL_INSTRUCTION,
                                   "call of kernel %s through a pointer", code->ptx->name);
         }
-        rest = sim_path_part(warp, op, same, op, op + 1);
+        rest = sim_path_diverge(warp, op, same, op, op + 1);
         if (!enter(warp, op, call, code)) {
             return NULL;
         }
@@ -125,7 +125,7 @@ static sim_builtin builtin_named(const char *name)
 }
 
 /* What the call says of its callee's parameters, for immediates. */
-struct shape {
+struct param_shape {
     const struct ptx_variable *params;
     uint32_t count;
 };
@@ -159,7 +159,7 @@ static void place_value(struct sim_decoder *decoder, const struct ptx_operand *o
 }
 
 static struct sim_lane_slot *place_list(struct sim_decoder *decoder, const struct ptx_operand *list,
-                                        struct shape shape, uint32_t *count)
+                                        struct param_shape shape, uint32_t *count)
 {
     *count = list != NULL ? list->count : 0;
     struct sim_lane_slot *slots = sim_decode_alloc(decoder, *count * sizeof(*slots));
@@ -196,7 +196,7 @@ static struct parts parts_of(const struct ptx_instruction *instruction)
 }
 
 static void find_target(struct sim_decoder *decoder, const struct ptx_operand *target,
-                        struct sim_op *op, struct sim_call *call)
+                        struct sim_op *op, struct sim_ptx_call *call)
 {
     if (target->kind == PTX_OPERAND_REGISTER) {
         call->pointer = sim_source_operand(decoder, target, PTX_U64);
@@ -224,8 +224,8 @@ enum sim_decode_result sim_decode_call(struct sim_decoder *decoder,
                                        const struct ptx_instruction *instruction, struct sim_op *op)
 {
     const struct parts parts = parts_of(instruction);
-    struct sim_call *call = sim_decode_alloc(decoder, sizeof(*call));
-    struct shape shape = {NULL, 0};
+    struct sim_ptx_call *call = sim_decode_alloc(decoder, sizeof(*call));
+    struct param_shape shape = {NULL, 0};
 
     if (call == NULL) {
         return SIM_UNSUPPORTED;
@@ -234,14 +234,15 @@ enum sim_decode_result sim_decode_call(struct sim_decoder *decoder,
         return sim_decode_refuse(decoder, "a call without a target");
     }
     if (parts.target->kind == PTX_OPERAND_FUNCTION) {
-        shape = (struct shape){parts.target->function->params, parts.target->function->param_count};
+        shape = (struct param_shape){parts.target->function->params,
+                                     parts.target->function->param_count};
     } else if (parts.prototype != NULL && parts.prototype->prototype != NULL) {
-        shape = (struct shape){parts.prototype->prototype->params,
-                               parts.prototype->prototype->param_count};
+        shape = (struct param_shape){parts.prototype->prototype->params,
+                                     parts.prototype->prototype->param_count};
     }
     find_target(decoder, parts.target, op, call);
     call->arguments = place_list(decoder, parts.arguments, shape, &call->argument_count);
-    call->results = place_list(decoder, parts.results, (struct shape){NULL, 0},
+    call->results = place_list(decoder, parts.results, (struct param_shape){NULL, 0},
                                &call->result_count);
     op->control.more = call;
     return sim_decode_failed(decoder) ? SIM_UNSUPPORTED : SIM_DECODED;

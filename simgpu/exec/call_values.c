@@ -17,8 +17,8 @@ static void copy_lanes(uint8_t *to, const struct sim_lane_slot *to_slot, const u
                          from + from_slot->offset + (size_t)i * from_slot->stride, bytes));
 }
 
-uint64_t sim_call_argument(const struct sim_warp *warp, const struct sim_call *call, uint32_t index,
-                           unsigned lane)
+uint64_t sim_call_argument(const struct sim_warp *warp, const struct sim_ptx_call *call,
+                           uint32_t index, unsigned lane)
 {
     uint64_t value = 0;
 
@@ -31,7 +31,7 @@ uint64_t sim_call_argument(const struct sim_warp *warp, const struct sim_call *c
     return value;
 }
 
-void sim_call_result(struct sim_warp *warp, const struct sim_call *call, uint32_t mask,
+void sim_call_result(struct sim_warp *warp, const struct sim_ptx_call *call, uint32_t mask,
                      uint64_t value)
 {
     if (call->result_count != 0) {
@@ -43,18 +43,18 @@ void sim_call_result(struct sim_warp *warp, const struct sim_call *call, uint32_
     }
 }
 
-void sim_call_copy_results(struct sim_warp *warp, const struct sim_join *join, uint32_t lanes)
+void sim_call_copy_results(struct sim_warp *warp, const struct sim_reconv *reconv, uint32_t lanes)
 {
-    const struct sim_code *code = join->callee->code;
+    const struct sim_code *code = reconv->callee->code;
 
     (void)warp;
-    for (uint32_t i = 0; i < join->call->result_count && i < code->ptx->return_count; i++) {
-        copy_lanes(join->frame->data, &join->call->results[i], join->callee->data,
+    for (uint32_t i = 0; i < reconv->call->result_count && i < code->ptx->return_count; i++) {
+        copy_lanes(reconv->frame->data, &reconv->call->results[i], reconv->callee->data,
                    &code->returns[i], lanes);
     }
 }
 
-void sim_call_copy_arguments(struct sim_warp *warp, const struct sim_call *call,
+void sim_call_copy_arguments(struct sim_warp *warp, const struct sim_ptx_call *call,
                              struct sim_frame *callee, uint32_t mask)
 {
     const struct sim_code *code = callee->code;

@@ -90,7 +90,7 @@ struct sim_kernel {
     uint64_t shared_bytes;    /* static */
     uint64_t dynamic_at;      /* where dynamic shared memory begins */
     uint64_t stack_bytes;     /* local memory that suffices without recursion */
-    struct sim_site_info *sites;
+    struct sim_inst_info *sites;
     size_t site_count;
     bool recursive; /* perhaps: stack_bytes is not enough then */
     bool decoded;
@@ -131,9 +131,9 @@ const struct sim_code *sim_code_at(const struct sim_kernel *kernel, uint64_t add
 int sim_kernel_lay_out(struct sim_kernel *kernel);
 /* decode.c: all functions of the kernel; 0 or -ENOMEM. */
 int sim_kernel_decode(struct sim_kernel *kernel);
-/* site.c: 0 or -ENOMEM. */
-int sim_kernel_make_sites(struct sim_kernel *kernel);
-enum sim_site_kind sim_site_kind_of(const struct ptx_instruction *instruction);
+/* inst_info.c: 0 or -ENOMEM. */
+int sim_kernel_make_insts(struct sim_kernel *kernel);
+enum sim_inst_kind sim_inst_kind_of(const struct ptx_instruction *instruction);
 /* Decoded, relocated and ready to run: 0 or -ENOMEM. */
 int sim_kernel_prepare(const struct sim_kernel *kernel);
 

@@ -6,8 +6,8 @@
 #include "simgpu/exec/form.h"
 
 /* How the result is joined with predicate c; bits of sim_op.flags. */
-enum sim_join { SIM_JOIN_NONE, SIM_JOIN_AND, SIM_JOIN_OR, SIM_JOIN_XOR };
-#define SIM_JOIN_SHIFT 12
+enum sim_combine { SIM_COMBINE_NONE, SIM_COMBINE_AND, SIM_COMBINE_OR, SIM_COMBINE_XOR };
+#define SIM_COMBINE_SHIFT 12
 #define SIM_NEGATED_C (1u << 14)
 #define SIM_NEGATED_A (1u << 15)
 #define SIM_NEGATED_B (1u << 16)
@@ -31,8 +31,9 @@ struct sim_set {
 struct sim_words { /* p and q of a comparison */
     uint32_t p, q;
 };
-/* Join `result` and its complement with predicate c as op->flags say. */
-struct sim_words sim_compare_join(const uint8_t *frame, const struct sim_op *op, uint32_t result);
+/* Combine `result` and its complement with predicate c as op->flags say. */
+struct sim_words sim_compare_combine(const uint8_t *frame, const struct sim_op *op,
+                                     uint32_t result);
 /* setp's end: write p and q. */
 const struct sim_op *sim_compare_finish(struct sim_warp *warp, const struct sim_op *op,
                                         uint32_t mask, uint32_t result);

@@ -17,33 +17,33 @@ static void count_split(struct sim_warp *warp, const struct sim_op *op)
 }
 
 /* True where the running path may go on to `target` without giving way to others. */
-static bool is_patient(struct sim_warp *warp, const struct sim_op *op, const struct sim_op *target)
+static bool has_budget(struct sim_warp *warp, const struct sim_op *op, const struct sim_op *target)
 {
-    return target > op || --warp->path->patience != 0 || sim_path_tired(warp, op, target) != NULL;
+    return target > op || --warp->path->budget != 0 || sim_path_spent(warp, op, target) != NULL;
 }
 
 static const struct sim_op *run_branch(struct sim_warp *warp, const struct sim_op *op,
                                        uint32_t mask)
 {
     const struct sim_op *target = op->control.target;
-    const struct sim_op *meet = op->control.meet;
+    const struct sim_op *reconv_at = op->control.reconv_at;
 
     if (mask == warp->active) {
-        return is_patient(warp, op, target) ? target : NULL;
+        return has_budget(warp, op, target) ? target : NULL;
     }
     count_split(warp, op);
-    if (target == meet) {
-        /* Those who jump are where all meet: the others stay this path. */
-        sim_path_part(warp, op, warp->active & ~mask, meet, meet);
+    if (target == reconv_at) {
+        /* Lanes that jump are at the reconvergence point: the others stay this path. */
+        sim_path_diverge(warp, op, warp->active & ~mask, reconv_at, reconv_at);
         warp->path->op = op + 1;
         return NULL;
     }
-    struct sim_path *rest = sim_path_part(warp, op, mask, op + 1, meet);
+    struct sim_path *rest = sim_path_diverge(warp, op, mask, op + 1, reconv_at);
     if (rest != NULL) {
         sim_path_ready_first(warp, rest);
     }
     warp->path->op = target;
-    is_patient(warp, op, target);
+    has_budget(warp, op, target);
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static const struct sim_op *run_branch_index(struct sim_warp *warp, const struct
 
     /* Lanes that are switched off go on behind the branch. */
     if (mask != warp->active) {
-        rest = sim_path_part(warp, op, mask, op + 1, op->control.meet);
+        rest = sim_path_diverge(warp, op, mask, op + 1, op->control.reconv_at);
         if (rest != NULL) {
             sim_path_ready_first(warp, rest);
         }
@@ -81,7 +81,7 @@ static const struct sim_op *run_branch_index(struct sim_warp *warp, const struct
         SIM_FOR_LANES(path->mask, i, same |= (uint32_t)(index[i] == wanted) << i);
         same &= path->mask;
         next = targets->ops[wanted];
-        rest = sim_path_part(warp, op, same, op, op->control.meet);
+        rest = sim_path_diverge(warp, op, same, op, op->control.reconv_at);
         path->op = next;
         if (sim_runner_of(warp)->stopped) {
             return NULL;
@@ -92,7 +92,7 @@ static const struct sim_op *run_branch_index(struct sim_warp *warp, const struct
             sim_path_enter(warp, rest);
         }
     } while (rest != NULL);
-    is_patient(warp, op, next);
+    has_budget(warp, op, next);
     return NULL;
 }
 
@@ -156,11 +156,11 @@ static const struct sim_op *run_sleep(struct sim_warp *warp, const struct sim_op
 
 /* ---- decoding ------------------------------------------------------------------------------- */
 
-static const struct sim_op *meeting_place(const struct sim_decoder *decoder)
+static const struct sim_op *reconv_point(const struct sim_decoder *decoder)
 {
-    const uint32_t meet = decoder->meet[decoder->instruction];
+    const uint32_t reconv_at = decoder->reconv_at[decoder->instruction];
 
-    return meet <= decoder->code->op_count ? &decoder->code->ops[meet] : NULL;
+    return reconv_at <= decoder->code->op_count ? &decoder->code->ops[reconv_at] : NULL;
 }
 
 static enum sim_decode_result decode_branch(struct sim_decoder *decoder,
@@ -173,7 +173,7 @@ static enum sim_decode_result decode_branch(struct sim_decoder *decoder,
     }
     op->run = run_branch;
     op->control.target = &decoder->code->ops[instruction->operands[0].label];
-    op->control.meet = meeting_place(decoder);
+    op->control.reconv_at = reconv_point(decoder);
     return SIM_DECODED;
 }
 
@@ -201,7 +201,7 @@ static enum sim_decode_result decode_branch_index(struct sim_decoder *decoder,
     }
     op->run = run_branch_index;
     op->control.more = targets;
-    op->control.meet = meeting_place(decoder);
+    op->control.reconv_at = reconv_point(decoder);
     return sim_decode_failed(decoder) ? SIM_UNSUPPORTED : SIM_DECODED;
 }
 

@@ -5,7 +5,7 @@
  * Global memory and local memory: the distinct 32-byte sectors and 128-byte lines that the active
  * lanes touch, and as the ideal ceil(distinct bytes / 32): the fewest sectors into which the bytes
  * asked for would fit if they lay next to each other. Lanes that ask for the same bytes ask once, so
- * a broadcast is ideal with one sector; lanes that are switched off ask for nothing, so half a warp
+ * a broadcast is ideal with one sector; lanes that are switched off do not ask, so half a warp
  * is ideal with two. The ideal is never above the sectors touched.
  *
  * Local memory is interleaved: word w (4 bytes) of the 32 lanes of a warp is one line, lane i's at

@@ -42,7 +42,7 @@ static void want(struct banks *banks, uint32_t word, bool takes_turns)
     }
 }
 
-/* Lanes of up to 4 bytes where no bank is asked for two words: told without the lists. */
+/* Lanes of up to 4 bytes where no bank is asked for two words: found without the lists. */
 static bool count_free(const struct sim_access *access, uint32_t mask, bool takes_turns,
                        struct sim_conflicts *conflicts)
 {

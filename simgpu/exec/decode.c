@@ -166,16 +166,16 @@ static int decode_function(struct sim_kernel *kernel, struct sim_code *code)
     code->op_count = ptx->instruction_count;
     code->ops = sim_decode_alloc(&decoder, ((size_t)code->op_count + 1) * sizeof(*code->ops));
     decoder.register_at = calloc((size_t)ptx->register_count + 1, sizeof(*decoder.register_at));
-    decoder.meet = malloc(((size_t)ptx->instruction_count + 1) * sizeof(*decoder.meet));
-    if (code->ops == NULL || decoder.register_at == NULL || decoder.meet == NULL ||
-        ptx_reconvergence(ptx, decoder.meet) != 0) {
+    decoder.reconv_at = malloc(((size_t)ptx->instruction_count + 1) * sizeof(*decoder.reconv_at));
+    if (code->ops == NULL || decoder.register_at == NULL || decoder.reconv_at == NULL ||
+        ptx_reconvergence(ptx, decoder.reconv_at) != 0) {
         goto out;
     }
     decode_body(&decoder);
     rc = decoder.no_memory ? -ENOMEM : take_lists(&decoder);
 out:
     free(decoder.register_at);
-    free(decoder.meet);
+    free(decoder.reconv_at);
     free(decoder.image);
     free(decoder.constants);
     free(decoder.specials);

@@ -36,8 +36,8 @@ struct sim_decoder {
     uint64_t local_bytes; /* own local memory so far */
     uint32_t carry;       /* 0 = none yet */
     uint32_t instruction; /* being decoded */
-    uint32_t *meet;       /* by instruction: where parted threads meet (ptx_reconvergence) */
-    bool failed;          /* this instruction is refused */
+    uint32_t *reconv_at; /* by instruction: where diverged threads reconverge (ptx_reconvergence) */
+    bool failed;         /* this instruction is refused */
     bool no_memory;
     char refusal[200];
     struct sim_special_slot fresh[8]; /* specials of this instruction that must be read anew */

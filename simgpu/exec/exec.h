@@ -63,7 +63,7 @@ const struct sim_kernel *sim_module_kernel(const struct sim_module *module, size
 const struct sim_kernel *sim_module_find_kernel(const struct sim_module *module, const char *name);
 const struct sim_kernel_info *sim_kernel_info(const struct sim_kernel *kernel);
 /* The instructions a launch of `kernel` counts, in the order of sim_counts.sites. */
-const struct sim_site_info *sim_kernel_sites(const struct sim_kernel *kernel, size_t *count);
+const struct sim_inst_info *sim_kernel_insts(const struct sim_kernel *kernel, size_t *count);
 /*
  * What the functions that `kernel` can reach do beside reading and writing memory: 0 = nothing; -EPERM:
  * they print, assert, allocate, free or launch; -ENOENT: they call what has no body and no known name.

@@ -24,12 +24,13 @@ static const char *const titles[] = {
     [SIM_TIMEOUT] = "timeout",
 };
 
-struct line {
+struct fault_line {
     char *text;
     size_t bytes, used;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct fault_line *line, const char *format,
+                                                      ...)
 {
     va_list arguments;
 
@@ -44,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *line, const c
 }
 
 /* The instruction as written, with each run of white space as one blank. */
-static void add_instruction(struct line *line, const struct ptx_module *ptx,
+static void add_instruction(struct fault_line *line, const struct ptx_module *ptx,
                             const struct ptx_instruction *instruction)
 {
     const char *text = ptx->text + instruction->text_offset;
@@ -62,7 +63,7 @@ static void add_instruction(struct line *line, const struct ptx_module *ptx,
     }
 }
 
-static void add_place(struct line *line, const struct sim_warp *warp, const struct sim_op *op)
+static void add_place(struct fault_line *line, const struct sim_warp *warp, const struct sim_op *op)
 {
     const struct sim_code *code = warp->code;
     const struct ptx_module *ptx = code->kernel->module->ptx;
@@ -88,7 +89,7 @@ static void add_place(struct line *line, const struct sim_warp *warp, const stru
     add(line, ": ");
 }
 
-static void add_thread(struct line *line, const struct sim_warp *warp, uint32_t lanes)
+static void add_thread(struct fault_line *line, const struct sim_warp *warp, uint32_t lanes)
 {
     const struct sim_block *block = warp->block;
     const uint32_t *size = block->launch->block;
@@ -100,8 +101,9 @@ static void add_thread(struct line *line, const struct sim_warp *warp, uint32_t 
         thread / size[0] % size[1], thread / size[0] / size[1]);
 }
 
-/* The fault of the lowest block is the one that is told. True if this is it, so far; locks then. */
-static bool begin(struct sim_run *run, uint64_t block, enum sim_status status, struct line *line)
+/* The fault of the lowest block is the one that is reported. True if this is it, so far; locks then. */
+static bool begin(struct sim_run *run, uint64_t block, enum sim_status status,
+                  struct fault_line *line)
 {
     pthread_mutex_lock(&run->lock);
     if (atomic_load(&run->fault_block) <= block) {
@@ -110,7 +112,7 @@ static bool begin(struct sim_run *run, uint64_t block, enum sim_status status, s
     }
     atomic_store(&run->fault_block, block);
     run->status = status;
-    *line = (struct line){run->error->text, sizeof(run->error->text), 0};
+    *line = (struct fault_line){run->error->text, sizeof(run->error->text), 0};
     add(line, "%s: ", titles[status]);
     return true;
 }
@@ -119,7 +121,7 @@ const struct sim_op *sim_warp_fault(struct sim_warp *warp, const struct sim_op *
                                     enum sim_status status, const char *format, ...)
 {
     struct sim_runner *runner = sim_runner_of(warp);
-    struct line line;
+    struct fault_line line;
 
     if (!runner->stopped && begin(runner->run, warp->block->number, status, &line)) {
         va_list arguments;
@@ -140,7 +142,7 @@ const struct sim_op *sim_warp_fault(struct sim_warp *warp, const struct sim_op *
 void sim_run_fail(struct sim_run *run, uint64_t block, enum sim_status status, const char *format,
                   ...)
 {
-    struct line line;
+    struct fault_line line;
 
     if (begin(run, block, status, &line)) {
         va_list arguments;

@@ -220,8 +220,8 @@ static const struct sim_op *run_setp(struct sim_warp *warp, const struct sim_op 
     if (!(op->flags & SIM_TWO)) {
         return sim_compare_finish(warp, op, mask, results.p);
     }
-    const uint32_t p = sim_compare_join(warp->frame, op, results.p).p;
-    const uint32_t q = sim_compare_join(warp->frame, op, results.q).p;
+    const uint32_t p = sim_compare_combine(warp->frame, op, results.p).p;
+    const uint32_t q = sim_compare_combine(warp->frame, op, results.q).p;
     uint32_t *d = SIM_AT(warp->frame, op->dst, uint32_t);
     uint32_t *d2 = SIM_AT(warp->frame, op->dst2, uint32_t);
     *d = (*d & ~mask) | (p & mask);
@@ -233,8 +233,8 @@ static const struct sim_op *run_setp(struct sim_warp *warp, const struct sim_op 
 static const struct sim_op *run_set(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
 {
     const struct sim_words results = compare(warp, op, mask);
-    const uint32_t p = sim_compare_join(warp->frame, op, results.p).p;
-    const uint32_t q = op->flags & SIM_TWO ? sim_compare_join(warp->frame, op, results.q).p : p;
+    const uint32_t p = sim_compare_combine(warp->frame, op, results.p).p;
+    const uint32_t q = op->flags & SIM_TWO ? sim_compare_combine(warp->frame, op, results.q).p : p;
     for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
         const unsigned i = (unsigned)__builtin_ctz(rest);
         const uint32_t low = p >> i & 1 ? op->d & 0xffff : 0;

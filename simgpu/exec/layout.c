@@ -10,7 +10,7 @@
 
 #include "simgpu/exec/code.h"
 
-struct search {
+struct callee_search {
     struct sim_kernel *kernel;
     uint32_t *found; /* ptx function indexes, in the order found; [0] is the kernel */
     uint32_t count;
@@ -22,7 +22,7 @@ static uint64_t round_up(uint64_t value, uint64_t align)
     return (value + align - 1) & ~(align - 1);
 }
 
-static void reach(struct search *search, const struct ptx_function *function)
+static void reach(struct callee_search *search, const struct ptx_function *function)
 {
     function = sim_definition(search->kernel->module, function);
     if (function != NULL && search->kernel->code_of[function->index] == UINT32_MAX) {
@@ -40,7 +40,7 @@ static void use_shared(struct sim_kernel *kernel, const struct ptx_variable *var
     }
 }
 
-static void scan_operand(struct search *search, const struct ptx_operand *operand)
+static void scan_operand(struct callee_search *search, const struct ptx_operand *operand)
 {
     if (operand->kind == PTX_OPERAND_VARIABLE) {
         use_shared(search->kernel, operand->variable);
@@ -78,7 +78,7 @@ static bool calls_pointer(const struct ptx_instruction *instruction)
     return false;
 }
 
-static void scan_function(struct search *search, const struct ptx_function *function)
+static void scan_function(struct callee_search *search, const struct ptx_function *function)
 {
     const struct sim_module *module = search->kernel->module;
 
@@ -229,7 +229,7 @@ static int make_info(struct sim_kernel *kernel)
     return make_params(kernel);
 }
 
-static int make_codes(struct sim_kernel *kernel, const struct search *search)
+static int make_codes(struct sim_kernel *kernel, const struct callee_search *search)
 {
     struct sim_module *module = kernel->module;
 
@@ -262,7 +262,7 @@ int sim_kernel_lay_out(struct sim_kernel *kernel)
 {
     struct sim_module *module = kernel->module;
     const struct ptx_module *ptx = module->ptx;
-    struct search search = {.kernel = kernel};
+    struct callee_search search = {.kernel = kernel};
     int rc = -ENOMEM;
 
     search.found = malloc((ptx->function_count + 1) * sizeof(*search.found));

@@ -324,12 +324,12 @@ const struct sim_kernel *sim_module_find_kernel(const struct sim_module *module,
     return NULL;
 }
 
-const struct sim_site_info *sim_kernel_sites(const struct sim_kernel *kernel, size_t *count)
+const struct sim_inst_info *sim_kernel_insts(const struct sim_kernel *kernel, size_t *count)
 {
     struct sim_kernel *own = &kernel->module->kernels[kernel - kernel->module->kernels];
 
     pthread_mutex_lock(&own->module->lock);
-    const int rc = own->sites != NULL ? 0 : sim_kernel_make_sites(own);
+    const int rc = own->sites != NULL ? 0 : sim_kernel_make_insts(own);
     pthread_mutex_unlock(&own->module->lock);
     *count = rc == 0 ? own->site_count : 0;
     return rc == 0 ? own->sites : NULL;

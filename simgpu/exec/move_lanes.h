@@ -30,7 +30,7 @@
 static const struct sim_op *run_set(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
 {
     const struct sim_set *set = op->more;
-    const uint32_t holds = sim_compare_join(warp->frame, op, set->compare(warp->frame, op)).p;
+    const uint32_t holds = sim_compare_combine(warp->frame, op, set->compare(warp->frame, op)).p;
     uint32_t *d = SIM_TARGET(warp->frame, op, uint32_t), v[SIM_LANES];
     SIM_LANE_LOOP(i) v[i] = holds >> i & 1 ? set->value : 0;
     SIM_BLEND(d, v, mask);

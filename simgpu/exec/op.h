@@ -72,8 +72,8 @@ struct sim_op {
         } memory;
         struct { /* bra, brx, call, ret, exit */
             const struct sim_op *target;
-            const struct sim_op *meet; /* where the parted paths meet; NULL: at return */
-            const void *more;          /* struct of control.c */
+            const struct sim_op *reconv_at; /* where diverged paths reconverge; NULL: at return */
+            const void *more;               /* struct of control.c */
         } control;
         const void *more; /* what does not fit: allocated with sim_decode_alloc */
     };

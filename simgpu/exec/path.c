@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths, joins and frames of a warp. */
+/* Paths, reconvergence points and frames of a warp. */
 #include "simgpu/exec/path.h"
 
 #include <errno.h>
@@ -83,9 +83,9 @@ void sim_frame_free(struct sim_warp *warp, struct sim_frame *frame)
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
-static uint32_t patience_of(const struct sim_warp *warp)
+static uint32_t budget_of(const struct sim_warp *warp)
 {
-    return sim_runner_of(warp)->nervous ? SIM_SHORT_PATIENCE : SIM_PATIENCE;
+    return sim_runner_of(warp)->has_spun ? SIM_SHORT_BUDGET : SIM_SPIN_BUDGET;
 }
 
 struct sim_path *sim_path_new(struct sim_warp *warp, const struct sim_op *op, uint32_t mask)
@@ -102,7 +102,7 @@ struct sim_path *sim_path_new(struct sim_warp *warp, const struct sim_op *op, ui
         sim_warp_fault(warp, op, mask, SIM_OUT_OF_MEMORY, "no memory for a diverging warp");
         return NULL;
     }
-    *path = (struct sim_path){.mask = mask, .patience = patience_of(warp)};
+    *path = (struct sim_path){.mask = mask, .budget = budget_of(warp)};
     return path;
 }
 
@@ -122,13 +122,13 @@ void sim_path_enter(struct sim_warp *warp, struct sim_path *path)
     warp->local_base = path->frame->local_base;
     if (warp->code != path->frame->code) {
         warp->code = path->frame->code;
-        warp->sites = sim_runner_sites(warp, warp->code);
+        warp->sites = sim_runner_insts(warp, warp->code);
     }
 }
 
 void sim_path_set_stop(struct sim_path *path)
 {
-    path->stop = path->join != NULL && path->join->callee == NULL ? path->join->at : NULL;
+    path->stop = path->reconv != NULL && path->reconv->callee == NULL ? path->reconv->at : NULL;
 }
 
 void sim_path_ready_first(struct sim_warp *warp, struct sim_path *path)
@@ -192,100 +192,100 @@ void sim_path_wake(struct sim_warp *warp, struct sim_path *path, const struct si
     sim_path_ready_last(warp, path);
 }
 
-/* ---- joins ---------------------------------------------------------------------------------- */
+/* ---- reconvergence points ------------------------------------------------------------------- */
 
-struct sim_join *sim_join_new(struct sim_warp *warp, const struct sim_op *op)
+struct sim_reconv *sim_reconv_new(struct sim_warp *warp, const struct sim_op *op)
 {
     struct sim_runner *runner = sim_runner_of(warp);
-    struct sim_join *join = runner->free_joins;
+    struct sim_reconv *reconv = runner->free_reconvs;
 
-    if (join != NULL) {
-        runner->free_joins = join->parent;
+    if (reconv != NULL) {
+        runner->free_reconvs = reconv->parent;
     } else {
-        join = sim_arena_alloc(&runner->arena, sizeof(*join));
+        reconv = sim_arena_alloc(&runner->arena, sizeof(*reconv));
     }
-    if (join == NULL) {
+    if (reconv == NULL) {
         sim_warp_fault(warp, op, warp->active, SIM_OUT_OF_MEMORY, "no memory for a diverging warp");
         return NULL;
     }
-    *join = (struct sim_join){.parent = NULL};
-    return join;
+    *reconv = (struct sim_reconv){.parent = NULL};
+    return reconv;
 }
 
-static void free_join(struct sim_warp *warp, struct sim_join *join)
+static void free_reconv(struct sim_warp *warp, struct sim_reconv *reconv)
 {
     struct sim_runner *runner = sim_runner_of(warp);
 
-    if (join->callee != NULL) {
-        sim_frame_free(warp, join->callee);
+    if (reconv->callee != NULL) {
+        sim_frame_free(warp, reconv->callee);
     }
-    join->parent = runner->free_joins;
-    runner->free_joins = join;
+    reconv->parent = runner->free_reconvs;
+    runner->free_reconvs = reconv;
 }
 
-/* `path` goes on behind the join with the lanes that have arrived there. */
-static void resume(struct sim_warp *warp, struct sim_path *path, struct sim_join *join)
+/* `path` goes on behind the reconvergence point with the lanes that have arrived there. */
+static void resume(struct sim_warp *warp, struct sim_path *path, struct sim_reconv *reconv)
 {
-    if (join->callee != NULL) {
-        sim_call_copy_results(warp, join, join->arrived);
+    if (reconv->callee != NULL) {
+        sim_call_copy_results(warp, reconv, reconv->arrived);
     }
-    path->mask = join->arrived;
-    path->op = join->at;
-    path->frame = join->frame;
-    path->join = join->parent;
+    path->mask = reconv->arrived;
+    path->op = reconv->at;
+    path->frame = reconv->frame;
+    path->reconv = reconv->parent;
     sim_path_set_stop(path);
 }
 
 struct sim_path *sim_path_arrive(struct sim_warp *warp, struct sim_path *path)
 {
     do {
-        struct sim_join *join = path->join;
+        struct sim_reconv *reconv = path->reconv;
 
-        join->arrived |= path->mask;
-        if (join->arrived != join->expected) {
+        reconv->arrived |= path->mask;
+        if (reconv->arrived != reconv->expected) {
             free_path(warp, path);
             return NULL;
         }
-        resume(warp, path, join);
-        free_join(warp, join);
+        resume(warp, path, reconv);
+        free_reconv(warp, reconv);
     } while (path->op == path->stop);
     return path;
 }
 
 /* Lanes that have arrived go on as a path of their own, to run when its turn comes. */
-static void resume_apart(struct sim_warp *warp, struct sim_join *join)
+static void resume_apart(struct sim_warp *warp, struct sim_reconv *reconv)
 {
-    struct sim_path *path = sim_path_new(warp, join->at, join->arrived);
+    struct sim_path *path = sim_path_new(warp, reconv->at, reconv->arrived);
 
     if (path != NULL) {
-        resume(warp, path, join);
+        resume(warp, path, reconv);
         if (path->op != path->stop || (path = sim_path_arrive(warp, path)) != NULL) {
             sim_path_ready_last(warp, path);
         }
     }
 }
 
-void sim_path_leave(struct sim_warp *warp, struct sim_join *until, uint32_t lanes)
+void sim_path_leave(struct sim_warp *warp, struct sim_reconv *until, uint32_t lanes)
 {
-    struct sim_join *join = warp->path->join;
+    struct sim_reconv *reconv = warp->path->reconv;
 
-    /* First all counts, then who goes on: a join that goes on may complete those around it. */
-    for (struct sim_join *each = join; each != until; each = each->parent) {
+    /* First all counts, then who goes on: one that goes on may complete those around it. */
+    for (struct sim_reconv *each = reconv; each != until; each = each->parent) {
         each->expected &= ~lanes;
     }
-    while (join != until) {
-        struct sim_join *parent = join->parent;
+    while (reconv != until) {
+        struct sim_reconv *parent = reconv->parent;
 
-        if (join->expected == 0) {
-            free_join(warp, join);
-        } else if (join->expected == join->arrived) {
-            resume_apart(warp, join);
-            free_join(warp, join);
+        if (reconv->expected == 0) {
+            free_reconv(warp, reconv);
+        } else if (reconv->expected == reconv->arrived) {
+            resume_apart(warp, reconv);
+            free_reconv(warp, reconv);
             return; /* lanes that go on from here are still expected further out */
         } else {
             return; /* as are those that are still to come here */
         }
-        join = parent;
+        reconv = parent;
     }
 }
 
@@ -306,40 +306,40 @@ const struct sim_op *sim_path_without(struct sim_warp *warp, uint32_t lanes,
 bool sim_path_return(struct sim_warp *warp, uint32_t lanes, const struct sim_op *op)
 {
     struct sim_path *path = warp->path;
-    struct sim_join *join = path->join;
+    struct sim_reconv *reconv = path->reconv;
 
-    while (join != NULL && join->callee == NULL) {
-        join = join->parent;
+    while (reconv != NULL && reconv->callee == NULL) {
+        reconv = reconv->parent;
     }
-    if (join == NULL) {
+    if (reconv == NULL) {
         return false;
     }
-    sim_path_leave(warp, join, lanes);
-    join->arrived |= lanes;
-    if (join->arrived != join->expected) {
+    sim_path_leave(warp, reconv, lanes);
+    reconv->arrived |= lanes;
+    if (reconv->arrived != reconv->expected) {
         sim_path_without(warp, lanes, op + 1);
         return true;
     }
-    resume(warp, path, join);
-    free_join(warp, join);
+    resume(warp, path, reconv);
+    free_reconv(warp, reconv);
     warp->path = path->op == path->stop ? sim_path_arrive(warp, path) : path;
     return true;
 }
 
 static bool release(struct sim_warp *warp, struct sim_path *path)
 {
-    for (struct sim_join *join = path->join; join != NULL; join = join->parent) {
-        if (join->arrived != 0) {
-            join->expected &= ~join->arrived;
-            resume_apart(warp, join);
-            join->arrived = 0;
+    for (struct sim_reconv *reconv = path->reconv; reconv != NULL; reconv = reconv->parent) {
+        if (reconv->arrived != 0) {
+            reconv->expected &= ~reconv->arrived;
+            resume_apart(warp, reconv);
+            reconv->arrived = 0;
             return true;
         }
     }
     return false;
 }
 
-bool sim_join_release_early(struct sim_warp *warp)
+bool sim_reconv_release_early(struct sim_warp *warp)
 {
     struct sim_schedule *schedule = sim_schedule_of(warp);
 
@@ -359,8 +359,8 @@ bool sim_join_release_early(struct sim_warp *warp)
     return false;
 }
 
-struct sim_path *sim_path_part(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes,
-                               const struct sim_op *rest_at, const struct sim_op *meet)
+struct sim_path *sim_path_diverge(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes,
+                                  const struct sim_op *rest_at, const struct sim_op *reconv_at)
 {
     struct sim_path *path = warp->path;
     const uint32_t rest = path->mask & ~lanes;
@@ -368,27 +368,27 @@ struct sim_path *sim_path_part(struct sim_warp *warp, const struct sim_op *op, u
     if (rest == 0) {
         return NULL;
     }
-    if (meet != NULL && meet != path->stop) {
-        struct sim_join *join = sim_join_new(warp, op);
+    if (reconv_at != NULL && reconv_at != path->stop) {
+        struct sim_reconv *reconv = sim_reconv_new(warp, op);
 
-        if (join == NULL) {
+        if (reconv == NULL) {
             return NULL;
         }
-        *join = (struct sim_join){
-            .parent = path->join, .at = meet, .frame = path->frame, .expected = path->mask};
-        path->join = join;
-        path->stop = meet;
+        *reconv = (struct sim_reconv){
+            .parent = path->reconv, .at = reconv_at, .frame = path->frame, .expected = path->mask};
+        path->reconv = reconv;
+        path->stop = reconv_at;
     }
     path->mask = lanes;
-    if (meet != NULL && rest_at == meet) {
-        path->join->arrived |= rest;
+    if (reconv_at != NULL && rest_at == reconv_at) {
+        path->reconv->arrived |= rest;
         return NULL;
     }
     struct sim_path *other = sim_path_new(warp, op, rest);
     if (other != NULL) {
         other->op = rest_at;
         other->frame = path->frame;
-        other->join = path->join;
+        other->reconv = path->reconv;
         other->stop = path->stop;
     }
     return other;

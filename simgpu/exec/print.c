@@ -183,7 +183,7 @@ static void format_text(struct output *output, const char *format)
 }
 
 const struct sim_op *sim_builtin_vprintf(struct sim_warp *warp, const struct sim_op *op,
-                                         uint32_t mask, const struct sim_call *call)
+                                         uint32_t mask, const struct sim_ptx_call *call)
 {
     struct sim_printer *printer = warp->worker->printer;
     char format[FORMAT_BYTES];
@@ -210,7 +210,7 @@ const struct sim_op *sim_builtin_vprintf(struct sim_warp *warp, const struct sim
 
 /* (message, file, line, function, bytes of a character) */
 const struct sim_op *sim_builtin_assertfail(struct sim_warp *warp, const struct sim_op *op,
-                                            uint32_t mask, const struct sim_call *call)
+                                            uint32_t mask, const struct sim_ptx_call *call)
 {
     const unsigned lane = (unsigned)__builtin_ctz(mask);
     char message[120], file[120], function[120];

@@ -8,7 +8,7 @@
 
 #include "simgpu/exec/code.h"
 
-#define MAX_PAIRS 256u /* of instructions; what is found beyond them is not told apart */
+#define MAX_PAIRS 256u /* of instructions; further ones are not listed separately */
 
 /* Who touched a byte since the last barrier. Stamps that are not the present one mean: nobody. */
 struct byte {

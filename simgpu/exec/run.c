@@ -105,7 +105,7 @@ static int begin(struct sim_run *run, const struct sim_launch *launch, struct si
 /* ---- counts --------------------------------------------------------------------------------- */
 
 /* A generic access is of the kind that all workers found, or stays generic where they differ. */
-static void merge_kind(struct sim_site_counts *to, const struct sim_site_counts *from,
+static void merge_kind(struct sim_inst_counts *to, const struct sim_inst_counts *from,
                        uint8_t written)
 {
     if (to->requests == 0) {
@@ -116,7 +116,7 @@ static void merge_kind(struct sim_site_counts *to, const struct sim_site_counts 
     to->touched_kinds |= from->touched_kinds;
 }
 
-static void merge_site(struct sim_site_counts *to, const struct sim_site_counts *from,
+static void merge_site(struct sim_inst_counts *to, const struct sim_inst_counts *from,
                        uint8_t written)
 {
     merge_kind(to, from, written);
@@ -133,7 +133,7 @@ static void merge_site(struct sim_site_counts *to, const struct sim_site_counts 
     to->max_degree = from->max_degree > to->max_degree ? from->max_degree : to->max_degree;
 }
 
-static void merge_sites(const struct sim_run *run, unsigned workers, struct sim_site_counts *sites)
+static void merge_sites(const struct sim_run *run, unsigned workers, struct sim_inst_counts *sites)
 {
     const struct sim_kernel *kernel = run->kernel;
 
@@ -141,8 +141,8 @@ static void merge_sites(const struct sim_run *run, unsigned workers, struct sim_
         const struct sim_code *code = &kernel->codes[c];
 
         for (uint32_t i = 0; i < code->op_count; i++) {
-            const uint8_t written = (uint8_t)sim_site_kind_of(&code->ptx->instructions[i]);
-            struct sim_site_counts *to = &sites[code->first_site + i];
+            const uint8_t written = (uint8_t)sim_inst_kind_of(&code->ptx->instructions[i]);
+            struct sim_inst_counts *to = &sites[code->first_site + i];
 
             to->kind = written;
             for (unsigned w = 0; w < workers; w++) {

@@ -15,7 +15,7 @@ struct sim_barrier {
     uint32_t lanes[SIM_MAX_WARPS]; /* by warp: lanes that have come */
     uint32_t threads;              /* that it waits for; 0: all */
     uint32_t votes;                /* bar.red: lanes with a true predicate */
-    struct sim_site_counts *site;  /* of the instruction that came last, NULL: not counting */
+    struct sim_inst_counts *site;  /* of the instruction that came last, NULL: not counting */
     bool in_use;
 };
 
@@ -33,7 +33,7 @@ struct sim_resident {
 
 /* Of each function, by number in the kernel. */
 struct sim_runner_code {
-    struct sim_site_counts *sites; /* op_count + 1, NULL: not used or not counting */
+    struct sim_inst_counts *sites; /* op_count + 1, NULL: not used or not counting */
     struct sim_frame *frames;      /* free ones */
 };
 
@@ -46,8 +46,8 @@ struct sim_runner {
     uint32_t resident_count, live_count;
     struct sim_runner_code *codes;
     struct sim_path *free_paths;
-    struct sim_join *free_joins;
-    struct sim_arena arena;   /* of paths and joins */
+    struct sim_reconv *free_reconvs;
+    struct sim_arena arena;   /* of paths and reconvergence points */
     struct sim_frame *frames; /* all, by frame->all */
     uint64_t frame_bytes;     /* in frames */
     uint64_t budget;          /* instructions until it looks whether to stop */
@@ -56,7 +56,7 @@ struct sim_runner {
     bool stopped;             /* the launch has ended for this worker */
     bool yielded;             /* the running path has given way */
     bool gathering;           /* a handler is called again for lanes that came together */
-    bool nervous;             /* a path has spun in this launch: look sooner */
+    bool has_spun;            /* a path has spun in this launch: look sooner */
 };
 
 #define SIM_NO_FAULT UINT64_MAX
@@ -104,7 +104,7 @@ void sim_runner_end(struct sim_runner *runner); /* the launch; what can be reuse
 /* Room for a block, the `index`-th at the same time; NULL without memory. */
 struct sim_resident *sim_runner_resident(struct sim_runner *runner, uint32_t index);
 /* Counts of a function, made at its first use; NULL when not counting. */
-struct sim_site_counts *sim_runner_sites(struct sim_warp *warp, const struct sim_code *code);
+struct sim_inst_counts *sim_runner_insts(struct sim_warp *warp, const struct sim_code *code);
 
 /* fault.c: a fault that no thread made. */
 void sim_run_fail(struct sim_run *run, uint64_t block, enum sim_status status, const char *format,

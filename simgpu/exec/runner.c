@@ -7,7 +7,7 @@
 
 #include "simgpu/exec/run.h"
 
-struct sim_site_counts *sim_runner_sites(struct sim_warp *warp, const struct sim_code *code)
+struct sim_inst_counts *sim_runner_insts(struct sim_warp *warp, const struct sim_code *code)
 {
     struct sim_runner *runner = sim_runner_of(warp);
     struct sim_runner_code *own = &runner->codes[code->number];
@@ -21,7 +21,7 @@ struct sim_site_counts *sim_runner_sites(struct sim_warp *warp, const struct sim
         return NULL;
     }
     for (uint32_t i = 0; i < code->op_count; i++) {
-        own->sites[i].kind = (uint8_t)sim_site_kind_of(&code->ptx->instructions[i]);
+        own->sites[i].kind = (uint8_t)sim_inst_kind_of(&code->ptx->instructions[i]);
     }
     return own->sites;
 }
@@ -131,7 +131,7 @@ int sim_runner_begin(struct sim_runner *runner, struct sim_run *run, unsigned nu
     runner->worker.number = number;
     runner->budget = 1; /* look whether to go on at once */
     runner->late_portions = 0;
-    runner->stopped = runner->yielded = runner->gathering = runner->nervous = false;
+    runner->stopped = runner->yielded = runner->gathering = runner->has_spun = false;
     if (runner->worker.printer == NULL) {
         runner->worker.printer = sim_printer_new();
     }
@@ -157,10 +157,10 @@ void sim_runner_end(struct sim_runner *runner)
     }
     runner->frame_bytes = 0;
     if (runner->stopped) {
-        /* Paths and joins of the blocks that were given up are in no list. */
+        /* Paths and reconvergence points of abandoned blocks are in no list. */
         sim_arena_free(&runner->arena);
         runner->free_paths = NULL;
-        runner->free_joins = NULL;
+        runner->free_reconvs = NULL;
     }
     free_residents(runner);
     if (runner->worker.memory != NULL) {

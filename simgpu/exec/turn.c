@@ -27,7 +27,7 @@ static const struct sim_op *execute(struct sim_warp *warp, const struct sim_op *
                                     const struct sim_op *stop, uint64_t *budget)
 {
     const uint8_t *const frame = warp->frame;
-    struct sim_site_counts *const sites = warp->sites;
+    struct sim_inst_counts *const sites = warp->sites;
     const uint32_t active = warp->active;
     uint64_t left = *budget;
 

@@ -3,7 +3,7 @@
  * Waiting inside a warp: instructions that gather lanes, and paths that spin.
  *
  * A path that waits for a lock held by lanes of its own warp would wait for ever if those stood at a
- * join until it comes. Hardware gives every thread its turn (independent thread scheduling, compute
+ * reconvergence point until it comes. Hardware gives every thread its turn (independent thread scheduling, compute
  * capability 7.0 and later); here a path that runs round a loop without changing any register, while
  * others wait for it, is taken to spin, and those that wait go on without it.
  */
@@ -167,8 +167,8 @@ static uint64_t print_of(const struct sim_path *path)
 
 static bool others_wait(const struct sim_path *path)
 {
-    for (const struct sim_join *join = path->join; join != NULL; join = join->parent) {
-        if (join->arrived != 0) {
+    for (const struct sim_reconv *reconv = path->reconv; reconv != NULL; reconv = reconv->parent) {
+        if (reconv->arrived != 0) {
             return true;
         }
     }
@@ -198,13 +198,13 @@ static bool is_time_to_look(struct sim_path *path, bool waited_for)
 
 static void let_others_go(struct sim_warp *warp, struct sim_path *path)
 {
-    sim_join_release_early(warp);
-    sim_runner_of(warp)->nervous = true;
+    sim_reconv_release_early(warp);
+    sim_runner_of(warp)->has_spun = true;
     path->spins = 0;
     path->turns = 0;
 }
 
-const struct sim_op *sim_path_tired(struct sim_warp *warp, const struct sim_op *op,
+const struct sim_op *sim_path_spent(struct sim_warp *warp, const struct sim_op *op,
                                     const struct sim_op *target)
 {
     struct sim_path *path = warp->path;
@@ -215,22 +215,22 @@ const struct sim_op *sim_path_tired(struct sim_warp *warp, const struct sim_op *
     path->op = target;
     if (is_time_to_look(path, waited_for)) {
         spinning = is_spinning(path, op);
-        path->turns += path->probes == PROBES ? SIM_PATIENCE : 1;
+        path->turns += path->probes == PROBES ? SIM_SPIN_BUDGET : 1;
         if (!spinning && path->probes != 0) {
-            path->patience = 1;
+            path->budget = 1;
             return target; /* look again at the next branch */
         }
         path->probes = 0;
         path->spins = spinning ? path->spins + 1 : 0;
     }
     /* Whoever is to end the wait may just need its turn: give it some before letting go. */
-    if (waited_for &&
-        (path->turns >= SIM_LONG_LOOP || (spinning && (path->spins >= SPINS || runner->nervous)))) {
+    if (waited_for && (path->turns >= SIM_LONG_LOOP ||
+                       (spinning && (path->spins >= SPINS || runner->has_spun)))) {
         let_others_go(warp, path);
     } else {
         sim_schedule_of(warp)->spinning = spinning;
     }
-    path->patience = spinning || runner->nervous ? SIM_SHORT_PATIENCE : SIM_PATIENCE;
+    path->budget = spinning || runner->has_spun ? SIM_SHORT_BUDGET : SIM_SPIN_BUDGET;
     sim_path_give_way(warp, path);
     return NULL;
 }

@@ -178,7 +178,7 @@ REDUCTIONS(REDUCTION)
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 /* Operands after the destinations: a (of the type, if there is one), then the members. */
-static const struct row {
+static const struct redux_row {
     const char *pattern;
     sim_handler run;
     uint8_t target, source; /* enum ptx_type */
@@ -205,7 +205,7 @@ static const struct row {
 
 static enum sim_decode_result decode_row(struct sim_decoder *decoder,
                                          const struct ptx_instruction *instruction,
-                                         const struct row *row, struct sim_op *op)
+                                         const struct redux_row *row, struct sim_op *op)
 {
     const bool sync = sim_has(instruction, "sync"), pair = instruction->pair_first;
     uint32_t at = pair ? 2 : 1;

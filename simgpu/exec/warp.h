@@ -2,9 +2,9 @@
 /*
  * A warp while it runs, and what handlers may do to it.
  *
- * Threads of a warp that part at a branch become paths, each with a mask, a place in the code and a
- * join: the point where it meets the others again. The core runs one path until it arrives at its
- * join, waits or ends, then another. This is the divergence stack, held as a tree, so that a path
+ * Threads of a warp that diverge at a branch become paths, each with a mask, a place in the code and
+ * a reconvergence point, where it meets the others again. The core runs one path until it arrives
+ * there, waits or ends, then another. This is the divergence stack, held as a tree, so that a path
  * that waits (a warp barrier, a spin lock) does not keep its siblings from running.
  */
 #ifndef SIMGPU_EXEC_WARP_H
@@ -32,7 +32,7 @@ struct sim_warp {
     uint32_t number; /* in the block: %warpid */
     struct sim_block *block;
     struct sim_worker *worker;
-    struct sim_site_counts *sites; /* counts of the running function, NULL = not counting */
+    struct sim_inst_counts *sites; /* counts of the running function, NULL = not counting */
     const struct sim_code *code;   /* the running function */
     uint8_t *local;                /* local memory: lane i has local + i * local_stride */
     size_t local_stride;           /* bytes per lane: the stack limit */

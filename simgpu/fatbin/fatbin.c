@@ -24,7 +24,7 @@ enum {
 #define FLAG_ARCHITECTURE UINT64_C(0x100000) /* compute_90a */
 #define FLAG_FAMILY UINT64_C(0x200000)       /* compute_100f */
 
-struct entry {
+struct fatbin_entry {
     unsigned kind, target;
     uint64_t flags, text_bytes;
     size_t header_bytes, payload_bytes, packed_bytes;
@@ -55,7 +55,8 @@ static uint64_t read64(const unsigned char *at)
     return value;
 }
 
-static enum fatbin_result read_entry(const unsigned char *at, size_t left, struct entry *entry)
+static enum fatbin_result read_entry(const unsigned char *at, size_t left,
+                                     struct fatbin_entry *entry)
 {
     uint64_t payload;
 
@@ -63,12 +64,12 @@ static enum fatbin_result read_entry(const unsigned char *at, size_t left, struc
         return FATBIN_DAMAGED;
     }
     payload = read64(at + 8);
-    *entry = (struct entry){.kind = read16(at),
-                            .header_bytes = read32(at + 4),
-                            .packed_bytes = read32(at + 16),
-                            .target = read32(at + 28),
-                            .flags = read64(at + 40),
-                            .text_bytes = read64(at + 56)};
+    *entry = (struct fatbin_entry){.kind = read16(at),
+                                   .header_bytes = read32(at + 4),
+                                   .packed_bytes = read32(at + 16),
+                                   .target = read32(at + 28),
+                                   .flags = read64(at + 40),
+                                   .text_bytes = read64(at + 56)};
     if (entry->header_bytes < ENTRY_BYTES || entry->header_bytes > left ||
         payload > left - entry->header_bytes || entry->packed_bytes > payload) {
         return FATBIN_DAMAGED;
@@ -79,7 +80,7 @@ static enum fatbin_result read_entry(const unsigned char *at, size_t left, struc
 }
 
 /* How well an entry fits device `sm`; 0 = not at all. */
-static unsigned fitness(const struct entry *entry, unsigned sm)
+static unsigned fitness(const struct fatbin_entry *entry, unsigned sm)
 {
     bool is_specific = (entry->flags & (FLAG_ARCHITECTURE | FLAG_FAMILY)) != 0;
 
@@ -117,7 +118,7 @@ static enum fatbin_result copy_text(const void *from, size_t bytes, char **ptx, 
     return hand_out(text, bytes, ptx, ptx_bytes);
 }
 
-static bool unpack(const struct entry *entry, char *text, size_t bytes)
+static bool unpack(const struct fatbin_entry *entry, char *text, size_t bytes)
 {
     if ((entry->flags & FLAG_ZSTD) != 0) {
         return ZSTD_decompress(text, bytes, entry->payload, entry->packed_bytes) == bytes;
@@ -127,7 +128,8 @@ static bool unpack(const struct entry *entry, char *text, size_t bytes)
                                (int)bytes) == (int)bytes;
 }
 
-static enum fatbin_result entry_text(const struct entry *entry, char **ptx, size_t *ptx_bytes)
+static enum fatbin_result entry_text(const struct fatbin_entry *entry, char **ptx,
+                                     size_t *ptx_bytes)
 {
     size_t bytes = (size_t)entry->text_bytes;
     char *text;
@@ -154,7 +156,7 @@ static enum fatbin_result entry_text(const struct entry *entry, char **ptx, size
 static enum fatbin_result read_container(const unsigned char *at, size_t bytes, unsigned sm,
                                          char **ptx, size_t *ptx_bytes)
 {
-    struct entry best = {0}, entry;
+    struct fatbin_entry best = {0}, entry;
     unsigned best_fitness = 0;
     bool any_ptx = false;
     size_t header;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where threads that part meet again: the control-flow graph and its post-dominators.
+ * Where diverged threads reconverge: the control-flow graph and its post-dominators.
  *
  * A path on which threads end (exit, trap, a failed assertion) never comes back, so it must not keep
  * the other threads from meeting: threads that part at "if" meet behind it although one side may
@@ -231,13 +231,13 @@ static int find_edges(struct flow *flow)
 
 /* ---- ways out -------------------------------------------------------------------------------- */
 
-struct walk {
+struct flow_walk {
     struct ptx_neighbours predecessors;
     uint32_t *stack;
     uint32_t depth;
 };
 
-static void push(struct flow *flow, struct walk *walk, uint32_t node, uint32_t layer)
+static void push(struct flow *flow, struct flow_walk *walk, uint32_t node, uint32_t layer)
 {
     if (flow->layer[node] == 0) {
         flow->layer[node] = layer;
@@ -246,7 +246,7 @@ static void push(struct flow *flow, struct walk *walk, uint32_t node, uint32_t l
 }
 
 /* Everything that can come to what is on the stack belongs to `layer` too. */
-static void spread(struct flow *flow, struct walk *walk, uint32_t layer)
+static void spread(struct flow *flow, struct flow_walk *walk, uint32_t layer)
 {
     while (walk->depth > 0) {
         uint32_t node = walk->stack[--walk->depth];
@@ -261,7 +261,7 @@ static void spread(struct flow *flow, struct walk *walk, uint32_t layer)
 /* Give each node the layer of the way it leaves by; edges to worse layers are dropped. */
 static int find_layers(struct flow *flow)
 {
-    struct walk walk = {.stack = get(flow, flow->node_count, sizeof(uint32_t))};
+    struct flow_walk walk = {.stack = get(flow, flow->node_count, sizeof(uint32_t))};
     uint32_t layer = RANK_NEVER;
     size_t kept = 0;
 

@@ -53,7 +53,7 @@ int ptx_predecessors(struct ptx_arena *arena, const struct ptx_edge *edges, size
 }
 
 /* Nodes are known by their number in a depth-first search of the reversed graph from node 0. */
-struct search {
+struct graph_search {
     struct ptx_neighbours successors, predecessors; /* of the graph as it stands */
     uint32_t count;                                 /* nodes found */
     uint32_t *number;                               /* of a node; PTX_NO_NODE if not found */
@@ -65,7 +65,7 @@ struct search {
     uint32_t *stack;
 };
 
-static int search_init(struct search *search, struct ptx_arena *arena, uint32_t nodes)
+static int search_init(struct graph_search *search, struct ptx_arena *arena, uint32_t nodes)
 {
     uint32_t **arrays[] = {&search->number, &search->node,     &search->parent, &search->semi,
                            &search->idom,   &search->ancestor, &search->best,   &search->bucket,
@@ -85,7 +85,7 @@ static int search_init(struct search *search, struct ptx_arena *arena, uint32_t 
     return 0;
 }
 
-static void visit(struct search *search, uint32_t node, uint32_t parent)
+static void visit(struct graph_search *search, uint32_t node, uint32_t parent)
 {
     search->number[node] = search->count;
     search->node[search->count] = node;
@@ -93,7 +93,7 @@ static void visit(struct search *search, uint32_t node, uint32_t parent)
     search->count++;
 }
 
-static void number_nodes(struct search *search)
+static void number_nodes(struct graph_search *search)
 {
     uint32_t *place = search->stack; /* how many neighbours of a node were looked at, by number */
     uint32_t top = 0;
@@ -118,7 +118,7 @@ static void number_nodes(struct search *search)
 }
 
 /* The node with the least semidominator on the way from `v` up to its root, the root excluded. */
-static uint32_t evaluate(struct search *search, uint32_t v)
+static uint32_t evaluate(struct graph_search *search, uint32_t v)
 {
     uint32_t depth = 0, u = v;
 
@@ -142,7 +142,7 @@ static uint32_t evaluate(struct search *search, uint32_t v)
 }
 
 /* Those whose semidominator is `parent`: now their dominator, or one to be taken it from, is known. */
-static void empty_bucket(struct search *search, uint32_t parent)
+static void empty_bucket(struct graph_search *search, uint32_t parent)
 {
     for (uint32_t v = search->bucket[parent]; v != PTX_NO_NODE; v = search->next[v]) {
         uint32_t u = evaluate(search, v);
@@ -152,7 +152,7 @@ static void empty_bucket(struct search *search, uint32_t parent)
     search->bucket[parent] = PTX_NO_NODE;
 }
 
-static void find_dominators(struct search *search)
+static void find_dominators(struct graph_search *search)
 {
     for (uint32_t w = search->count; w-- > 1;) {
         uint32_t node = search->node[w];
@@ -184,7 +184,7 @@ static void find_dominators(struct search *search)
 int ptx_post_dominators(struct ptx_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                         uint32_t node_count, uint32_t *out)
 {
-    struct search search = {0};
+    struct graph_search search = {0};
 
     if (search_init(&search, arena, node_count) != 0 ||
         ptx_successors(arena, edges, edge_count, node_count, &search.successors) != 0 ||

@@ -17,7 +17,7 @@ struct ptx_fixup {
     uint32_t line;
 };
 
-struct piece {
+struct initial_piece {
     uint64_t at; /* byte */
     uint64_t bits;
 };
@@ -75,16 +75,17 @@ static void store_number(struct initial *initial, const struct ptx_value *value)
 {
     unsigned bytes = ptx_types[initial->type].bytes;
     uint64_t bits = element_bits(initial->parser, initial->type, value);
-    struct piece *piece = ptx_add(initial->parser, &initial->pieces, 1, sizeof(*piece));
+    struct initial_piece *piece = ptx_add(initial->parser, &initial->pieces, 1, sizeof(*piece));
 
     if (piece == NULL) {
         return;
     }
-    *piece = (struct piece){.at = initial->position * bytes, .bits = bits};
+    *piece = (struct initial_piece){.at = initial->position * bytes, .bits = bits};
     if (bytes == 16 && !value->is_unsigned && (int64_t)bits < 0) {
         piece = ptx_add(initial->parser, &initial->pieces, 1, sizeof(*piece));
         if (piece != NULL) {
-            *piece = (struct piece){.at = initial->position * bytes + 8, .bits = UINT64_MAX};
+            *piece = (struct initial_piece){.at = initial->position * bytes + 8,
+                                            .bits = UINT64_MAX};
         }
     }
 }
@@ -229,7 +230,7 @@ static void complete_size(struct initial *initial, struct ptx_variable *variable
 static void keep_numbers(struct initial *initial, struct ptx_variable *variable)
 {
     struct ptx_parser *parser = initial->parser;
-    const struct piece *pieces = initial->pieces.items;
+    const struct initial_piece *pieces = initial->pieces.items;
     unsigned bytes = ptx_types[initial->type].bytes;
     uint8_t *init;
 

@@ -18,7 +18,7 @@ enum ptx_keyword {
 };
 
 enum ptx_token_kind {
-    PTX_TOKEN_END = 0, /* of the text, or of the patience: also after an error */
+    PTX_TOKEN_END = 0, /* of the text; also after an error */
     PTX_TOKEN_WORD,    /* name, opcode */
     PTX_TOKEN_DOT,     /* .word, without the dot: directive, modifier, component */
     PTX_TOKEN_INTEGER,

@@ -16,7 +16,7 @@ struct ptx_loc_name {
 };
 
 /* The latest .loc of a function with a position, found by hash. */
-struct position {
+struct loc_line {
     uint32_t loc; /* 0 = free */
     uint32_t file, line, column;
 };
@@ -51,11 +51,11 @@ void ptx_forget_locs(struct ptx_parser *parser)
     parser->loc_index_used = 0;
 }
 
-static struct position *find_position(const struct ptx_array *index, const struct ptx_loc *loc)
+static struct loc_line *find_position(const struct ptx_array *index, const struct ptx_loc *loc)
 {
     uint64_t hash = (((uint64_t)loc->file << 32 | loc->line) * UINT64_C(0x9e3779b97f4a7c15)) ^
                     loc->column * UINT64_C(0xff51afd7ed558ccd);
-    struct position *positions = index->items;
+    struct loc_line *positions = index->items;
     size_t mask = index->count - 1, at = (size_t)(hash ^ hash >> 32) & mask;
 
     while (positions[at].loc != 0 &&
@@ -70,7 +70,7 @@ static struct position *find_position(const struct ptx_array *index, const struc
 static bool make_room(struct ptx_parser *parser)
 {
     struct ptx_array old = parser->loc_index, larger = {0};
-    const struct position *positions = old.items;
+    const struct loc_line *positions = old.items;
 
     if (parser->loc_index_used * 2 < old.count) {
         return true;
@@ -79,7 +79,7 @@ static bool make_room(struct ptx_parser *parser)
         return false;
     }
     for (size_t i = 0; i < old.count; i++) {
-        const struct position *from = &positions[i];
+        const struct loc_line *from = &positions[i];
         struct ptx_loc loc = {.file = from->file, .line = from->line, .column = from->column};
 
         if (from->loc != 0) {
@@ -94,7 +94,7 @@ static bool make_room(struct ptx_parser *parser)
 static uint32_t add_loc(struct ptx_parser *parser, const struct ptx_loc *loc)
 {
     struct ptx_loc *added = ptx_add(parser, &parser->locs, 1, sizeof(*added));
-    struct position *position;
+    struct loc_line *position;
 
     if (added == NULL || !make_room(parser)) {
         return 0;
@@ -102,7 +102,7 @@ static uint32_t add_loc(struct ptx_parser *parser, const struct ptx_loc *loc)
     *added = *loc;
     position = find_position(&parser->loc_index, loc);
     parser->loc_index_used += position->loc == 0;
-    *position = (struct position){(uint32_t)(parser->locs.count - 1), loc->file, loc->line,
+    *position = (struct loc_line){(uint32_t)(parser->locs.count - 1), loc->file, loc->line,
                                   loc->column};
     return position->loc;
 }
@@ -158,7 +158,7 @@ static struct ptx_loc_name parse_function_name(struct ptx_parser *parser)
  */
 static uint32_t find_call_site(struct ptx_parser *parser, const struct ptx_loc *site)
 {
-    const struct position *position;
+    const struct loc_line *position;
 
     if (!make_room(parser)) {
         return 0;

@@ -198,6 +198,6 @@ void ptx_parse_loc(struct ptx_parser *parser);
 void ptx_parse_section(struct ptx_parser *parser);
 void ptx_forget_locs(struct ptx_parser *parser); /* at the start of a function */
 void ptx_resolve_locs(struct ptx_parser *parser);
-void ptx_resolve_places(struct ptx_module *module); /* place.c; when all files are known */
+void ptx_resolve_places(struct ptx_module *module); /* user_line.c; when all files are known */
 
 #endif

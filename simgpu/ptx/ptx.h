@@ -265,12 +265,12 @@ size_t ptx_levels_of(const struct ptx_module *module, const struct ptx_instructi
 
 /*
  * Is this a header of the CUDA toolkit or of the C++ library, as its path tells? The one place where
- * that is decided; the rules are a table, place.c.
+ * that is decided; the rules are a table, user_line.c.
  */
 bool ptx_path_is_library(const char *path);
 
 /*
- * For each instruction: the index of the instruction where threads that part at it meet again
+ * For each instruction: the index of the instruction where threads that diverge at it reconverge
  * (first instruction of the immediate post-dominator of its block), or PTX_NO_RECONVERGENCE where
  * they meet only when the function returns. Only entries of instructions that can branch are set.
  * `out` has instruction_count entries. Returns 0 or -ENOMEM.

@@ -2,7 +2,7 @@
 /* CUDA arrays: allocation, and channel descriptors as the driver's formats. */
 #include "simgpu/runtime/runtime.h"
 
-static const struct sim_format {
+static const struct sim_array_format {
     enum cudaChannelFormatKind kind;
     int bits;
     CUarray_format format;
@@ -63,7 +63,7 @@ cudaError_t sim_cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFo
     if (!format_of(desc, &shape)) {
         return cudaErrorInvalidChannelDescriptor;
     }
-    return sim_error(SIM_CU->cuArray3DCreate_v2((CUarray *)array, &shape));
+    return sim_rt_error(SIM_CU->cuArray3DCreate_v2((CUarray *)array, &shape));
 }
 
 cudaError_t sim_cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
@@ -74,13 +74,13 @@ cudaError_t sim_cudaMallocArray(cudaArray_t *array, const struct cudaChannelForm
 
 cudaError_t sim_cudaFreeArray(cudaArray_t array)
 {
-    return array == NULL ? cudaSuccess : sim_error(SIM_CU->cuArrayDestroy((CUarray)array));
+    return array == NULL ? cudaSuccess : sim_rt_error(SIM_CU->cuArrayDestroy((CUarray)array));
 }
 
 static cudaError_t shape_of(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *shape)
 {
     return array == NULL ? cudaErrorInvalidResourceHandle
-                         : sim_error(SIM_CU->cuArray3DGetDescriptor_v2(shape, (CUarray)array));
+                         : sim_rt_error(SIM_CU->cuArray3DGetDescriptor_v2(shape, (CUarray)array));
 }
 
 cudaError_t sim_array_bytes(cudaArray_const_t array, size_t *element_bytes, size_t *row_bytes)

@@ -6,7 +6,7 @@
 
 #include "simgpu/runtime/unsupported.h"
 
-_Thread_local struct sim_thread sim_thread;
+_Thread_local struct sim_rt_thread sim_rt_thread;
 
 static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext primaries[SIM_MAX_DEVICES]; /* retained once each */
@@ -25,7 +25,7 @@ void sim_sticky_set(int device, cudaError_t error)
 cudaError_t sim_device_check(int device)
 {
     int count = 0;
-    cudaError_t error = sim_error(SIM_CU->cuDeviceGetCount(&count));
+    cudaError_t error = sim_rt_error(SIM_CU->cuDeviceGetCount(&count));
     if (error == cudaSuccess && count == 0) {
         error = cudaErrorNoDevice;
     }
@@ -44,7 +44,7 @@ cudaError_t sim_primary(int device, CUcontext *context)
     }
     pthread_mutex_lock(&primary_lock);
     if (primaries[device] == NULL) {
-        error = sim_error(SIM_CU->cuDevicePrimaryCtxRetain(&primaries[device], device));
+        error = sim_rt_error(SIM_CU->cuDevicePrimaryCtxRetain(&primaries[device], device));
         sim_sticky_set(device, cudaSuccess);
     }
     *context = primaries[device];
@@ -62,7 +62,7 @@ void sim_primary_forget(int device)
 cudaError_t sim_context_current(CUcontext *current)
 {
     unsigned version;
-    cudaError_t error = sim_error(SIM_CU->cuCtxGetCurrent(current));
+    cudaError_t error = sim_rt_error(SIM_CU->cuCtxGetCurrent(current));
     if (error == cudaSuccess && *current != NULL &&
         SIM_CU->cuCtxGetApiVersion(*current, &version) != CUDA_SUCCESS) {
         *current = NULL;
@@ -94,40 +94,40 @@ cudaError_t sim_bind(int device)
         error = sim_primary(device, &context);
         result = error == cudaSuccess ? SIM_CU->cuCtxSetCurrent(context) : result;
     }
-    return error != cudaSuccess ? error : sim_error(result);
+    return error != cudaSuccess ? error : sim_rt_error(result);
 }
 
 int sim_current_device(void)
 {
     int device;
-    return SIM_CU->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : sim_thread.device;
+    return SIM_CU->cuCtxGetDevice(&device) == CUDA_SUCCESS ? device : sim_rt_thread.device;
 }
 
-cudaError_t sim_enter(enum sim_need need, bool per_thread)
+cudaError_t sim_rt_enter(enum sim_need need, bool per_thread)
 {
     if (need == SIM_NEED_NOTHING) {
         return cudaSuccess;
     }
     cudaError_t error = sim_driver_start();
-    sim_thread.calls = sim_driver_calls(per_thread);
+    sim_rt_thread.calls = sim_driver_calls(per_thread);
     if (error != cudaSuccess || need == SIM_NEED_DRIVER) {
         return error;
     }
     CUcontext current = NULL;
     error = sim_context_current(&current);
     if (error == cudaSuccess && current == NULL) {
-        error = sim_bind(sim_thread.device);
+        error = sim_bind(sim_rt_thread.device);
     }
     /* A device that faulted answers everything with that, until it is reset. */
-    return error != cudaSuccess ? error : sim_sticky(sim_thread.device);
+    return error != cudaSuccess ? error : sim_sticky(sim_rt_thread.device);
 }
 
 cudaError_t sim_leave(cudaError_t error)
 {
     if (error != cudaSuccess) {
-        sim_thread.last_error = error;
+        sim_rt_thread.last_error = error;
         if (sim_error_is_sticky(error)) {
-            sim_sticky_set(sim_thread.device, error);
+            sim_sticky_set(sim_rt_thread.device, error);
         }
     }
     return error;

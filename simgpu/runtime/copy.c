@@ -58,7 +58,7 @@ cudaError_t sim_cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t s
     cudaError_t error = plan(&copy, dst, dpitch, src, spitch, width, height, kind);
     return error != cudaSuccess || copy.WidthInBytes == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpy2DUnaligned_v2(&copy));
+               : sim_rt_error(SIM_CU->cuMemcpy2DUnaligned_v2(&copy));
 }
 
 cudaError_t sim_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -69,7 +69,7 @@ cudaError_t sim_cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, siz
     cudaError_t error = plan(&copy, dst, dpitch, src, spitch, width, height, kind);
     return error != cudaSuccess || copy.WidthInBytes == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpy2DAsync_v2(&copy, stream));
+               : sim_rt_error(SIM_CU->cuMemcpy2DAsync_v2(&copy, stream));
 }
 
 /* ---- linear: host to host has no linear driver call ----------------------------------------- */
@@ -92,11 +92,11 @@ cudaError_t sim_cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMe
         return error;
     }
     switch (kind) {
-    case cudaMemcpyHostToDevice: return sim_error(SIM_CU->cuMemcpyHtoD_v2(to, src, count));
-    case cudaMemcpyDeviceToHost: return sim_error(SIM_CU->cuMemcpyDtoH_v2(dst, from, count));
-    case cudaMemcpyDeviceToDevice: return sim_error(SIM_CU->cuMemcpyDtoD_v2(to, from, count));
+    case cudaMemcpyHostToDevice: return sim_rt_error(SIM_CU->cuMemcpyHtoD_v2(to, src, count));
+    case cudaMemcpyDeviceToHost: return sim_rt_error(SIM_CU->cuMemcpyDtoH_v2(dst, from, count));
+    case cudaMemcpyDeviceToDevice: return sim_rt_error(SIM_CU->cuMemcpyDtoD_v2(to, from, count));
     case cudaMemcpyHostToHost: return sim_cudaMemcpy2D(dst, count, src, count, count, 1, kind);
-    default: return sim_error(SIM_CU->cuMemcpy(to, from, count));
+    default: return sim_rt_error(SIM_CU->cuMemcpy(to, from, count));
     }
 }
 
@@ -111,14 +111,14 @@ cudaError_t sim_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum c
     }
     switch (kind) {
     case cudaMemcpyHostToDevice:
-        return sim_error(SIM_CU->cuMemcpyHtoDAsync_v2(to, src, count, stream));
+        return sim_rt_error(SIM_CU->cuMemcpyHtoDAsync_v2(to, src, count, stream));
     case cudaMemcpyDeviceToHost:
-        return sim_error(SIM_CU->cuMemcpyDtoHAsync_v2(dst, from, count, stream));
+        return sim_rt_error(SIM_CU->cuMemcpyDtoHAsync_v2(dst, from, count, stream));
     case cudaMemcpyDeviceToDevice:
-        return sim_error(SIM_CU->cuMemcpyDtoDAsync_v2(to, from, count, stream));
+        return sim_rt_error(SIM_CU->cuMemcpyDtoDAsync_v2(to, from, count, stream));
     case cudaMemcpyHostToHost:
         return sim_cudaMemcpy2DAsync(dst, count, src, count, count, 1, kind, stream);
-    default: return sim_error(SIM_CU->cuMemcpyAsync(to, from, count, stream));
+    default: return sim_rt_error(SIM_CU->cuMemcpyAsync(to, from, count, stream));
     }
 }
 
@@ -137,7 +137,7 @@ cudaError_t sim_cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int sr
     cudaError_t error = contexts(dstDevice, srcDevice, &to, &from);
     return error != cudaSuccess || count == 0
                ? error
-               : sim_error(
+               : sim_rt_error(
                      SIM_CU->cuMemcpyPeer((CUdeviceptr)dst, to, (CUdeviceptr)src, from, count));
 }
 
@@ -148,6 +148,6 @@ cudaError_t sim_cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, i
     cudaError_t error = contexts(dstDevice, srcDevice, &to, &from);
     return error != cudaSuccess || count == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpyPeerAsync((CUdeviceptr)dst, to, (CUdeviceptr)src, from,
-                                                     count, stream));
+               : sim_rt_error(SIM_CU->cuMemcpyPeerAsync((CUdeviceptr)dst, to, (CUdeviceptr)src,
+                                                        from, count, stream));
 }

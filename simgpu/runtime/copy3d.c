@@ -83,7 +83,7 @@ static cudaError_t copy_box(const struct sim_box *box, enum cudaMemcpyKind kind)
     cudaError_t error = plan(&copy, box, kind);
     return error != cudaSuccess || copy.WidthInBytes == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpy3D_v2((const CUDA_MEMCPY3D *)&copy));
+               : sim_rt_error(SIM_CU->cuMemcpy3D_v2((const CUDA_MEMCPY3D *)&copy));
 }
 
 static cudaError_t copy_box_async(const struct sim_box *box, enum cudaMemcpyKind kind,
@@ -93,7 +93,7 @@ static cudaError_t copy_box_async(const struct sim_box *box, enum cudaMemcpyKind
     cudaError_t error = plan(&copy, box, kind);
     return error != cudaSuccess || copy.WidthInBytes == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpy3DAsync_v2((const CUDA_MEMCPY3D *)&copy, stream));
+               : sim_rt_error(SIM_CU->cuMemcpy3DAsync_v2((const CUDA_MEMCPY3D *)&copy, stream));
 }
 
 /* ---- three-dimensional ---------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ cudaError_t sim_cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
     cudaError_t error = plan_peer(&copy, p);
     return error != cudaSuccess || copy.WidthInBytes == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpy3DPeer(&copy));
+               : sim_rt_error(SIM_CU->cuMemcpy3DPeer(&copy));
 }
 
 cudaError_t sim_cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
@@ -181,7 +181,7 @@ cudaError_t sim_cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cud
     cudaError_t error = plan_peer(&copy, p);
     return error != cudaSuccess || copy.WidthInBytes == 0
                ? error
-               : sim_error(SIM_CU->cuMemcpy3DPeerAsync(&copy, stream));
+               : sim_rt_error(SIM_CU->cuMemcpy3DPeerAsync(&copy, stream));
 }
 
 /* ---- two-dimensional, an array at one end or both ------------------------------------------- */
@@ -241,7 +241,7 @@ cudaError_t sim_cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, siz
 
 /* ---- bytes that run on from row to row ------------------------------------------------------ */
 
-struct sim_run {
+struct sim_copy_run {
     struct sim_end dst, src;
     size_t count;
     enum cudaMemcpyKind kind;
@@ -268,7 +268,7 @@ static void advance(struct sim_end *end, size_t bytes, size_t row_bytes)
 }
 
 /* The largest box that starts where both ends stand: whole rows, or what is left of one. */
-static struct sim_box next_box(const struct sim_run *run, size_t dst_row, size_t src_row)
+static struct sim_box next_box(const struct sim_copy_run *run, size_t dst_row, size_t src_row)
 {
     size_t row = dst_row < src_row ? dst_row : src_row;
     bool same_rows = dst_row == src_row || run->dst.array == NULL || run->src.array == NULL;
@@ -286,7 +286,7 @@ static struct sim_box next_box(const struct sim_run *run, size_t dst_row, size_t
     return box;
 }
 
-static cudaError_t copy_run(struct sim_run run)
+static cudaError_t copy_run(struct sim_copy_run run)
 {
     size_t dst_row, src_row;
     cudaError_t error = row_of(&run.dst, run.count, &dst_row);
@@ -310,51 +310,51 @@ static cudaError_t copy_run(struct sim_run run)
 cudaError_t sim_cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
                                   size_t count, enum cudaMemcpyKind kind)
 {
-    return copy_run((struct sim_run){.dst = array_end(dst, wOffset, hOffset),
-                                     .src = memory_end(src, count),
-                                     .count = count,
-                                     .kind = kind});
+    return copy_run((struct sim_copy_run){.dst = array_end(dst, wOffset, hOffset),
+                                          .src = memory_end(src, count),
+                                          .count = count,
+                                          .kind = kind});
 }
 
 cudaError_t sim_cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset,
                                        const void *src, size_t count, enum cudaMemcpyKind kind,
                                        cudaStream_t stream)
 {
-    return copy_run((struct sim_run){.dst = array_end(dst, wOffset, hOffset),
-                                     .src = memory_end(src, count),
-                                     .count = count,
-                                     .kind = kind,
-                                     .async = true,
-                                     .stream = stream});
+    return copy_run((struct sim_copy_run){.dst = array_end(dst, wOffset, hOffset),
+                                          .src = memory_end(src, count),
+                                          .count = count,
+                                          .kind = kind,
+                                          .async = true,
+                                          .stream = stream});
 }
 
 cudaError_t sim_cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset,
                                     size_t hOffset, size_t count, enum cudaMemcpyKind kind)
 {
-    return copy_run((struct sim_run){.dst = memory_end(dst, count),
-                                     .src = array_end(src, wOffset, hOffset),
-                                     .count = count,
-                                     .kind = kind});
+    return copy_run((struct sim_copy_run){.dst = memory_end(dst, count),
+                                          .src = array_end(src, wOffset, hOffset),
+                                          .count = count,
+                                          .kind = kind});
 }
 
 cudaError_t sim_cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset,
                                          size_t hOffset, size_t count, enum cudaMemcpyKind kind,
                                          cudaStream_t stream)
 {
-    return copy_run((struct sim_run){.dst = memory_end(dst, count),
-                                     .src = array_end(src, wOffset, hOffset),
-                                     .count = count,
-                                     .kind = kind,
-                                     .async = true,
-                                     .stream = stream});
+    return copy_run((struct sim_copy_run){.dst = memory_end(dst, count),
+                                          .src = array_end(src, wOffset, hOffset),
+                                          .count = count,
+                                          .kind = kind,
+                                          .async = true,
+                                          .stream = stream});
 }
 
 cudaError_t sim_cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
                                        cudaArray_const_t src, size_t wOffsetSrc, size_t hOffsetSrc,
                                        size_t count, enum cudaMemcpyKind kind)
 {
-    return copy_run((struct sim_run){.dst = array_end(dst, wOffsetDst, hOffsetDst),
-                                     .src = array_end(src, wOffsetSrc, hOffsetSrc),
-                                     .count = count,
-                                     .kind = kind});
+    return copy_run((struct sim_copy_run){.dst = array_end(dst, wOffsetDst, hOffsetDst),
+                                          .src = array_end(src, wOffsetSrc, hOffsetSrc),
+                                          .count = count,
+                                          .kind = kind});
 }

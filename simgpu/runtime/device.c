@@ -30,9 +30,9 @@ cudaError_t sim_cudaGetDeviceCount(int *count)
         return cudaErrorInvalidValue;
     }
     *count = 0;
-    cudaError_t error = sim_enter(SIM_NEED_DRIVER, false);
+    cudaError_t error = sim_rt_enter(SIM_NEED_DRIVER, false);
     if (error == cudaSuccess) {
-        error = sim_error(SIM_CU->cuDeviceGetCount(count));
+        error = sim_rt_error(SIM_CU->cuDeviceGetCount(count));
     }
     return error == cudaSuccess && *count == 0 ? cudaErrorNoDevice : error;
 }
@@ -51,7 +51,7 @@ cudaError_t sim_cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int
     cudaError_t error = value == NULL ? cudaErrorInvalidValue : sim_device_check(device);
     /* The numbers are the driver's: see driver_types.h and cuda.h. */
     return error != cudaSuccess ? error
-                                : sim_error(SIM_CU->cuDeviceGetAttribute(
+                                : sim_rt_error(SIM_CU->cuDeviceGetAttribute(
                                       value, (CUdevice_attribute)(int)attr, device));
 }
 
@@ -71,7 +71,7 @@ cudaError_t sim_cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
         result = SIM_CU->cuDeviceGetUuid_v2(&uuid, device);
     }
     if (result != CUDA_SUCCESS) {
-        return sim_error(result);
+        return sim_rt_error(result);
     }
     memcpy(&prop->uuid, &uuid, sizeof prop->uuid);
 #define SIM_PROPERTY(field, attribute) \
@@ -119,7 +119,7 @@ cudaError_t sim_cudaInitDevice(int device, unsigned int deviceFlags, unsigned in
                             ? cudaErrorInvalidValue
                             : sim_device_check(device);
     if (error == cudaSuccess && flags != 0) {
-        error = sim_error(SIM_CU->cuDevicePrimaryCtxSetFlags_v2(device, deviceFlags));
+        error = sim_rt_error(SIM_CU->cuDevicePrimaryCtxSetFlags_v2(device, deviceFlags));
     }
     return error == cudaSuccess ? sim_primary(device, &context) : error;
 }
@@ -129,7 +129,7 @@ cudaError_t sim_cudaSetDevice(int device)
 {
     cudaError_t error = sim_bind(device);
     if (error == cudaSuccess) {
-        sim_thread.device = device;
+        sim_rt_thread.device = device;
     }
     return error;
 }
@@ -161,7 +161,7 @@ cudaError_t sim_cudaSetValidDevices(int *device_arr, int len)
     }
     CUcontext current = NULL;
     if (sim_context_current(&current) == cudaSuccess && current == NULL) {
-        sim_thread.device = len != 0 ? device_arr[0] : 0;
+        sim_rt_thread.device = len != 0 ? device_arr[0] : 0;
     }
     return cudaSuccess;
 }
@@ -178,7 +178,7 @@ cudaError_t sim_cudaSetDeviceFlags(unsigned int flags)
     int device = sim_current_device();
     cudaError_t error = sim_device_check(device);
     if (error == cudaSuccess) {
-        error = sim_error(
+        error = sim_rt_error(
             SIM_CU->cuDevicePrimaryCtxSetFlags_v2(device, flags & ~(unsigned)cudaDeviceMapHost));
     }
     return error == cudaSuccess ? sim_bind(device) : error;
@@ -192,7 +192,7 @@ cudaError_t sim_cudaGetDeviceFlags(unsigned int *flags)
     }
     int active;
     int device = sim_current_device();
-    cudaError_t error = sim_error(SIM_CU->cuDevicePrimaryCtxGetState(device, flags, &active));
+    cudaError_t error = sim_rt_error(SIM_CU->cuDevicePrimaryCtxGetState(device, flags, &active));
     if (error == cudaSuccess) {
         *flags |= cudaDeviceMapHost;
     }
@@ -209,12 +209,12 @@ cudaError_t sim_cudaDeviceReset(void)
     }
     if (error == cudaSuccess) {
         sim_primary_forget(device);
-        error = sim_error(SIM_CU->cuDevicePrimaryCtxReset_v2(device));
+        error = sim_rt_error(SIM_CU->cuDevicePrimaryCtxReset_v2(device));
     }
     if (error == cudaSuccess) {
-        error = sim_error(SIM_CU->cuCtxSetCurrent(NULL));
+        error = sim_rt_error(SIM_CU->cuCtxSetCurrent(NULL));
         sim_sticky_set(device, cudaSuccess);
-        sim_thread.last_error = cudaSuccess;
+        sim_rt_thread.last_error = cudaSuccess;
     }
     return error;
 }
@@ -240,14 +240,14 @@ cudaError_t sim_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
     CUcontext peer;
     cudaError_t error = flags != 0 ? cudaErrorInvalidValue : sim_primary(peerDevice, &peer);
-    return error != cudaSuccess ? error : sim_error(SIM_CU->cuCtxEnablePeerAccess(peer, 0));
+    return error != cudaSuccess ? error : sim_rt_error(SIM_CU->cuCtxEnablePeerAccess(peer, 0));
 }
 
 cudaError_t sim_cudaDeviceDisablePeerAccess(int peerDevice)
 {
     CUcontext peer;
     cudaError_t error = sim_primary(peerDevice, &peer);
-    return error != cudaSuccess ? error : sim_error(SIM_CU->cuCtxDisablePeerAccess(peer));
+    return error != cudaSuccess ? error : sim_rt_error(SIM_CU->cuCtxDisablePeerAccess(peer));
 }
 
 /* ---- entry points of the driver ------------------------------------------------------------- */
@@ -269,7 +269,7 @@ static cudaError_t entry_point(const char *symbol, void **function, unsigned ver
     if (status != NULL) {
         *status = (enum cudaDriverEntryPointQueryResult)found;
     }
-    return result == CUDA_ERROR_NOT_FOUND ? cudaSuccess : sim_error(result);
+    return result == CUDA_ERROR_NOT_FOUND ? cudaSuccess : sim_rt_error(result);
 }
 
 cudaError_t sim_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr,

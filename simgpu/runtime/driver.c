@@ -72,7 +72,7 @@ static void load(void)
 static void start(void)
 {
     pthread_once(&load_once, load);
-    start_error = loaded ? sim_error(legacy_calls.cuInit(0)) : cudaErrorInsufficientDriver;
+    start_error = loaded ? sim_rt_error(legacy_calls.cuInit(0)) : cudaErrorInsufficientDriver;
 }
 
 cudaError_t sim_driver_start(void)

@@ -23,7 +23,7 @@ static const struct sim_error_row *find(cudaError_t error)
 }
 
 /* Driver and runtime share their numbers; what only the driver has is unknown to programs here. */
-cudaError_t sim_error(CUresult result)
+cudaError_t sim_rt_error(CUresult result)
 {
     if (result == CUDA_SUCCESS) {
         return cudaSuccess;

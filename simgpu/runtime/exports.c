@@ -7,7 +7,7 @@
     SIM_EXPORT cudaError_t CUDARTAPI symbol params \
     { \
         SIM_UNCANCELLABLE; \
-        cudaError_t entered = sim_enter(SIM_NEED_##need, per_thread); \
+        cudaError_t entered = sim_rt_enter(SIM_NEED_##need, per_thread); \
         return sim_leave(entered != cudaSuccess ? entered : call); \
     }
 
@@ -21,24 +21,24 @@
 #include "simgpu/runtime/functions.def"
 
 #define SIM_FORWARD(name, need, params, call) \
-    DEFINE(name, need, false, params, sim_error(SIM_CU->call))
+    DEFINE(name, need, false, params, sim_rt_error(SIM_CU->call))
 #define SIM_FORWARD_PTSZ(name, need, params, call) \
-    DEFINE(name, need, false, params, sim_error(SIM_CU->call)) \
-    DEFINE(name##_ptsz, need, true, params, sim_error(SIM_CU->call))
+    DEFINE(name, need, false, params, sim_rt_error(SIM_CU->call)) \
+    DEFINE(name##_ptsz, need, true, params, sim_rt_error(SIM_CU->call))
 #include "simgpu/runtime/forwards.def"
 
 /* Neither an error of its own nor an initialization: these only look at what other calls left. */
 
 SIM_EXPORT cudaError_t CUDARTAPI cudaPeekAtLastError(void)
 {
-    return sim_thread.last_error;
+    return sim_rt_thread.last_error;
 }
 
 /* After a fault, too, the error is given once (seen on an H200, CUDA 13.0); the next call that enters
  * the device finds it again. */
 SIM_EXPORT cudaError_t CUDARTAPI cudaGetLastError(void)
 {
-    cudaError_t error = sim_thread.last_error;
-    sim_thread.last_error = cudaSuccess;
+    cudaError_t error = sim_rt_thread.last_error;
+    sim_rt_thread.last_error = cudaSuccess;
     return error;
 }

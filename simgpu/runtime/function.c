@@ -41,7 +41,7 @@ cudaError_t sim_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const voi
         attr->field = (__typeof__(attr->field))value; \
     }
     ATTRIBUTES(READ)
-    return sim_error(result);
+    return sim_rt_error(result);
 }
 
 cudaError_t sim_cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFuncAttribute attr,
@@ -50,7 +50,7 @@ cudaError_t sim_cudaKernelSetAttributeForDevice(cudaKernel_t kernel, enum cudaFu
     if (attr < cudaFuncAttributeMaxDynamicSharedMemorySize || attr >= cudaFuncAttributeMax) {
         return cudaErrorInvalidValue;
     }
-    return sim_error(
+    return sim_rt_error(
         SIM_CU->cuKernelSetAttribute((CUfunction_attribute)attr, value, kernel, device));
 }
 
@@ -70,7 +70,7 @@ cudaError_t sim_cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cach
                             ? cudaErrorInvalidValue
                             : sim_kernel_of(func, &kernel);
     return error != cudaSuccess ? error
-                                : sim_error(SIM_CU->cuKernelSetCacheConfig(
+                                : sim_rt_error(SIM_CU->cuKernelSetCacheConfig(
                                       kernel, (CUfunc_cache)cacheConfig, sim_current_device()));
 }
 
@@ -86,7 +86,7 @@ cudaError_t sim_cudaFuncGetName(const char **name, const void *func)
 {
     CUkernel kernel;
     cudaError_t error = name == NULL ? cudaErrorInvalidValue : sim_kernel_of(func, &kernel);
-    return error != cudaSuccess ? error : sim_error(SIM_CU->cuKernelGetName(name, kernel));
+    return error != cudaSuccess ? error : sim_rt_error(SIM_CU->cuKernelGetName(name, kernel));
 }
 
 cudaError_t sim_cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset,
@@ -95,8 +95,8 @@ cudaError_t sim_cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t
     CUkernel kernel;
     cudaError_t error = sim_kernel_of(func, &kernel);
     return error != cudaSuccess ? error
-                                : sim_error(SIM_CU->cuKernelGetParamInfo(kernel, paramIndex,
-                                                                         paramOffset, paramSize));
+                                : sim_rt_error(SIM_CU->cuKernelGetParamInfo(
+                                      kernel, paramIndex, paramOffset, paramSize));
 }
 
 cudaError_t sim_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
@@ -105,7 +105,7 @@ cudaError_t sim_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *sym
     cudaError_t error = functionPtr == NULL ? cudaErrorInvalidValue
                                             : sim_kernel_of(symbolPtr, &kernel);
     return error != cudaSuccess ? error
-                                : sim_error(SIM_CU->cuKernelGetFunction(functionPtr, kernel));
+                                : sim_rt_error(SIM_CU->cuKernelGetFunction(functionPtr, kernel));
 }
 
 cudaError_t sim_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
@@ -122,7 +122,7 @@ cudaError_t sim_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     cudaError_t error = numBlocks == NULL ? cudaErrorInvalidValue : sim_kernel_of(func, &kernel);
     return error != cudaSuccess
                ? error
-               : sim_error(SIM_CU->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+               : sim_rt_error(SIM_CU->cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                      numBlocks, (CUfunction)kernel, blockSize, dynamicSMemSize, flags));
 }
 
@@ -140,6 +140,6 @@ cudaError_t sim_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSiz
     cudaError_t error = dynamicSmemSize == NULL ? cudaErrorInvalidValue
                                                 : sim_kernel_of(func, &kernel);
     return error != cudaSuccess ? error
-                                : sim_error(SIM_CU->cuOccupancyAvailableDynamicSMemPerBlock(
+                                : sim_rt_error(SIM_CU->cuOccupancyAvailableDynamicSMemPerBlock(
                                       dynamicSmemSize, (CUfunction)kernel, numBlocks, blockSize));
 }

@@ -9,24 +9,24 @@
 SIM_EXPORT unsigned __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
                                                 struct CUstream_st *stream)
 {
-    unsigned depth = sim_thread.configuration_count;
+    unsigned depth = sim_rt_thread.configuration_count;
     if (depth == SIM_CONFIGURATIONS) {
         return (unsigned)sim_leave(cudaErrorLaunchMaxDepthExceeded);
     }
-    sim_thread.configurations[depth] = (struct sim_configuration){gridDim, blockDim, sharedMem,
-                                                                  stream};
-    sim_thread.configuration_count = depth + 1;
+    sim_rt_thread.configurations[depth] = (struct sim_configuration){gridDim, blockDim, sharedMem,
+                                                                     stream};
+    sim_rt_thread.configuration_count = depth + 1;
     return cudaSuccess;
 }
 
 SIM_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
                                                   void *stream)
 {
-    if (sim_thread.configuration_count == 0) {
+    if (sim_rt_thread.configuration_count == 0) {
         return sim_leave(cudaErrorMissingConfiguration);
     }
     const struct sim_configuration *top =
-        &sim_thread.configurations[--sim_thread.configuration_count];
+        &sim_rt_thread.configurations[--sim_rt_thread.configuration_count];
     *gridDim = top->grid;
     *blockDim = top->block;
     *sharedMem = top->shared_bytes;
@@ -66,16 +66,16 @@ cudaError_t sim_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, 
     }
     return error != cudaSuccess
                ? error
-               : sim_error(SIM_CU->cuLaunchKernel((CUfunction)kernel, gridDim.x, gridDim.y,
-                                                  gridDim.z, blockDim.x, blockDim.y, blockDim.z,
-                                                  (unsigned)sharedMem, stream, args, NULL));
+               : sim_rt_error(SIM_CU->cuLaunchKernel((CUfunction)kernel, gridDim.x, gridDim.y,
+                                                     gridDim.z, blockDim.x, blockDim.y, blockDim.z,
+                                                     (unsigned)sharedMem, stream, args, NULL));
 }
 
 SIM_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
                                           void **args, size_t sharedMem, cudaStream_t stream)
 {
     SIM_UNCANCELLABLE;
-    cudaError_t entered = sim_enter(SIM_NEED_CONTEXT, false);
+    cudaError_t entered = sim_rt_enter(SIM_NEED_CONTEXT, false);
     return sim_leave(entered != cudaSuccess ? entered
                                             : sim_cudaLaunchKernel(kernel, gridDim, blockDim, args,
                                                                    sharedMem, stream));
@@ -85,7 +85,7 @@ SIM_EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim
                                                void **args, size_t sharedMem, cudaStream_t stream)
 {
     SIM_UNCANCELLABLE;
-    cudaError_t entered = sim_enter(SIM_NEED_CONTEXT, true);
+    cudaError_t entered = sim_rt_enter(SIM_NEED_CONTEXT, true);
     return sim_leave(entered != cudaSuccess ? entered
                                             : sim_cudaLaunchKernel(kernel, gridDim, blockDim, args,
                                                                    sharedMem, stream));
@@ -101,7 +101,7 @@ cudaError_t sim_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3
     }
     return error != cudaSuccess
                ? error
-               : sim_error(SIM_CU->cuLaunchCooperativeKernel(
+               : sim_rt_error(SIM_CU->cuLaunchCooperativeKernel(
                      (CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y,
                      blockDim.z, (unsigned)sharedMem, stream, args));
 }
@@ -136,5 +136,5 @@ cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
     }
     return error != cudaSuccess
                ? error
-               : sim_error(SIM_CU->cuLaunchKernelEx(&launch, (CUfunction)kernel, args, NULL));
+               : sim_rt_error(SIM_CU->cuLaunchKernelEx(&launch, (CUfunction)kernel, args, NULL));
 }

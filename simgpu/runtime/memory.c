@@ -18,8 +18,9 @@ cudaError_t sim_cudaMalloc(void **devPtr, size_t size)
     if (devPtr == NULL) {
         return cudaErrorInvalidValue;
     }
-    return is_empty(devPtr, size) ? cudaSuccess
-                                  : sim_error(SIM_CU->cuMemAlloc_v2((CUdeviceptr *)devPtr, size));
+    return is_empty(devPtr, size)
+               ? cudaSuccess
+               : sim_rt_error(SIM_CU->cuMemAlloc_v2((CUdeviceptr *)devPtr, size));
 }
 
 cudaError_t sim_cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
@@ -28,7 +29,7 @@ cudaError_t sim_cudaHostAlloc(void **pHost, size_t size, unsigned int flags)
         return cudaErrorInvalidValue;
     }
     return is_empty(pHost, size) ? cudaSuccess
-                                 : sim_error(SIM_CU->cuMemHostAlloc(pHost, size, flags));
+                                 : sim_rt_error(SIM_CU->cuMemHostAlloc(pHost, size, flags));
 }
 
 /* As cudaHostAlloc, also in that the memory is mapped and portable: contexts are unified. */
@@ -39,7 +40,7 @@ cudaError_t sim_cudaMallocHost(void **ptr, size_t size)
 
 cudaError_t sim_cudaFreeHost(void *ptr)
 {
-    return ptr == NULL ? cudaSuccess : sim_error(SIM_CU->cuMemFreeHost(ptr));
+    return ptr == NULL ? cudaSuccess : sim_rt_error(SIM_CU->cuMemFreeHost(ptr));
 }
 
 cudaError_t sim_cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
@@ -47,7 +48,7 @@ cudaError_t sim_cudaMallocManaged(void **devPtr, size_t size, unsigned int flags
     if (devPtr == NULL || size == 0) {
         return cudaErrorInvalidValue;
     }
-    return sim_error(SIM_CU->cuMemAllocManaged((CUdeviceptr *)devPtr, size, flags));
+    return sim_rt_error(SIM_CU->cuMemAllocManaged((CUdeviceptr *)devPtr, size, flags));
 }
 
 cudaError_t sim_cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
@@ -57,7 +58,7 @@ cudaError_t sim_cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream
     }
     return is_empty(devPtr, size)
                ? cudaSuccess
-               : sim_error(SIM_CU->cuMemAllocAsync((CUdeviceptr *)devPtr, size, hStream));
+               : sim_rt_error(SIM_CU->cuMemAllocAsync((CUdeviceptr *)devPtr, size, hStream));
 }
 
 cudaError_t sim_cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool,
@@ -67,8 +68,8 @@ cudaError_t sim_cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t m
         return cudaErrorInvalidValue;
     }
     return is_empty(ptr, size) ? cudaSuccess
-                               : sim_error(SIM_CU->cuMemAllocFromPoolAsync((CUdeviceptr *)ptr, size,
-                                                                           memPool, stream));
+                               : sim_rt_error(SIM_CU->cuMemAllocFromPoolAsync(
+                                     (CUdeviceptr *)ptr, size, memPool, stream));
 }
 
 /* ---- pitched -------------------------------------------------------------------------------- */
@@ -85,8 +86,8 @@ cudaError_t sim_cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size
         *pitch = 0;
         return cudaSuccess;
     }
-    return sim_error(SIM_CU->cuMemAllocPitch_v2((CUdeviceptr *)devPtr, pitch, width, height,
-                                                WIDEST_ELEMENT_BYTES));
+    return sim_rt_error(SIM_CU->cuMemAllocPitch_v2((CUdeviceptr *)devPtr, pitch, width, height,
+                                                   WIDEST_ELEMENT_BYTES));
 }
 
 cudaError_t sim_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
@@ -109,7 +110,7 @@ cudaError_t sim_cudaMemGetInfo(size_t *free, size_t *total)
 {
     size_t is_free = 0;
     size_t in_all = 0;
-    cudaError_t error = sim_error(SIM_CU->cuMemGetInfo_v2(&is_free, &in_all));
+    cudaError_t error = sim_rt_error(SIM_CU->cuMemGetInfo_v2(&is_free, &in_all));
     if (error == cudaSuccess && free != NULL) {
         *free = is_free;
     }
@@ -144,8 +145,8 @@ cudaError_t sim_cudaPointerGetAttributes(struct cudaPointerAttributes *attribute
     if (attributes == NULL) {
         return cudaErrorInvalidValue;
     }
-    cudaError_t error = sim_error(SIM_CU->cuPointerGetAttributes(sizeof asked / sizeof asked[0],
-                                                                 asked, answers, (CUdeviceptr)ptr));
+    cudaError_t error = sim_rt_error(SIM_CU->cuPointerGetAttributes(
+        sizeof asked / sizeof asked[0], asked, answers, (CUdeviceptr)ptr));
     if (error != cudaSuccess) {
         return error;
     }

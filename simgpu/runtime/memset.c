@@ -4,16 +4,16 @@
 
 cudaError_t sim_cudaMemset(void *devPtr, int value, size_t count)
 {
-    return count == 0
-               ? cudaSuccess
-               : sim_error(SIM_CU->cuMemsetD8_v2((CUdeviceptr)devPtr, (unsigned char)value, count));
+    return count == 0 ? cudaSuccess
+                      : sim_rt_error(SIM_CU->cuMemsetD8_v2((CUdeviceptr)devPtr,
+                                                           (unsigned char)value, count));
 }
 
 cudaError_t sim_cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream)
 {
     return count == 0 ? cudaSuccess
-                      : sim_error(SIM_CU->cuMemsetD8Async((CUdeviceptr)devPtr, (unsigned char)value,
-                                                          count, stream));
+                      : sim_rt_error(SIM_CU->cuMemsetD8Async((CUdeviceptr)devPtr,
+                                                             (unsigned char)value, count, stream));
 }
 
 static cudaError_t check(size_t pitch, size_t width, size_t height)
@@ -26,8 +26,8 @@ cudaError_t sim_cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width
     cudaError_t error = check(pitch, width, height);
     return error != cudaSuccess || width == 0 || height == 0
                ? error
-               : sim_error(SIM_CU->cuMemsetD2D8_v2((CUdeviceptr)devPtr, pitch, (unsigned char)value,
-                                                   width, height));
+               : sim_rt_error(SIM_CU->cuMemsetD2D8_v2((CUdeviceptr)devPtr, pitch,
+                                                      (unsigned char)value, width, height));
 }
 
 cudaError_t sim_cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width,
@@ -36,8 +36,8 @@ cudaError_t sim_cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t 
     cudaError_t error = check(pitch, width, height);
     return error != cudaSuccess || width == 0 || height == 0
                ? error
-               : sim_error(SIM_CU->cuMemsetD2D8Async((CUdeviceptr)devPtr, pitch,
-                                                     (unsigned char)value, width, height, stream));
+               : sim_rt_error(SIM_CU->cuMemsetD2D8Async(
+                     (CUdeviceptr)devPtr, pitch, (unsigned char)value, width, height, stream));
 }
 
 /* Whole slices lie one behind the other and are one tall rectangle; else each slice is one. */

@@ -66,7 +66,7 @@ static bool has_ptx(const void *image)
 static void load_image(struct sim_binary *binary, const void *image)
 {
     CUlibrary library;
-    cudaError_t error = sim_error(
+    cudaError_t error = sim_rt_error(
         SIM_CU->cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     if (error == cudaSuccess) {
         binary->libraries[binary->library_count++] = library;

@@ -100,7 +100,7 @@ SIM_EXPORT char __cudaInitModule(void **fatCubinHandle)
 {
     SIM_UNCANCELLABLE;
     struct sim_binary *binary = (struct sim_binary *)fatCubinHandle;
-    cudaError_t error = sim_enter(SIM_NEED_CONTEXT, false);
+    cudaError_t error = sim_rt_enter(SIM_NEED_CONTEXT, false);
     bool ready = false;
     if (binary != NULL) {
         sim_symbols_lock();

@@ -58,24 +58,24 @@ struct sim_configuration { /* what stands between <<< and >>> */
     cudaStream_t stream;
 };
 
-struct sim_thread {
+struct sim_rt_thread {
     const struct sim_calls *calls;
     cudaError_t last_error;
     int device; /* chosen by cudaSetDevice; 0 at first */
     unsigned configuration_count;
     struct sim_configuration configurations[SIM_CONFIGURATIONS];
 };
-extern _Thread_local struct sim_thread sim_thread;
+extern _Thread_local struct sim_rt_thread sim_rt_thread;
 
-#define SIM_CU (sim_thread.calls)
+#define SIM_CU (sim_rt_thread.calls)
 
-cudaError_t sim_enter(enum sim_need need, bool per_thread);
+cudaError_t sim_rt_enter(enum sim_need need, bool per_thread);
 /* Keep `error` as the thread's last one, and return it. */
 cudaError_t sim_leave(cudaError_t error);
 
 /* ---- errors (error.c) ----------------------------------------------------------------------- */
 
-cudaError_t sim_error(CUresult result);
+cudaError_t sim_rt_error(CUresult result);
 /* An error after which the device is of no use until it is reset. */
 bool sim_error_is_sticky(cudaError_t error);
 

@@ -13,7 +13,7 @@ static void CUDA_CB run_callback(CUstream stream, CUresult status, void *data)
 {
     struct sim_callback callback = *(struct sim_callback *)data;
     free(data);
-    callback.call(stream, sim_error(status), callback.data);
+    callback.call(stream, sim_rt_error(status), callback.data);
 }
 
 cudaError_t sim_cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
@@ -31,5 +31,5 @@ cudaError_t sim_cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t 
     if (result != CUDA_SUCCESS) {
         free(kept); /* it will not be called */
     }
-    return sim_error(result);
+    return sim_rt_error(result);
 }

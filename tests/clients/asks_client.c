@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks in every way whether CUDA is there, and says what it is told.
+ * Asks in every way whether CUDA is there, and prints the answers.
  *   asks_client none|local|global|scope
  * none: no driver is loaded (unless the program is linked with it); local, global: it is loaded so; scope: a
  * library is loaded that is linked with it, for itself alone, and a second one beside it that is not.

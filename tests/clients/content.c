@@ -141,7 +141,7 @@ int scenario_parked(long n)
     return end(&work);
 }
 
-/* Copies of 4096 bytes each, told apart in the trace by their order. */
+/* Copies of 4096 bytes each, identified in the trace by their order. */
 int scenario_host_memory(long n)
 {
     static unsigned char plain[2 * 4096];

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What the trace says of its own coverage: doors, and calls of functions without a hook, however the process ends.
+# What the trace says of its own coverage: lookup paths, and calls of functions without a hook, however the process ends.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
-CLIENT=$CLIENTS/doorsclient
+CLIENT=$CLIENTS/pathsclient
 
 requests() { sql "$1.db" "SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = '$2'"; }
-# entry NAME FUNCTION: class, requests, calls, calls in the trace, doors.
+# entry NAME FUNCTION: class, requests, calls, calls in the trace, lookup paths.
 entry() {
     sql "$1.db" "SELECT class, requests, coalesce(expected, '-'), seen, detail FROM coverage
                  WHERE kind = 'entry point' AND what = '$2'"
@@ -25,16 +25,16 @@ for end in exit kill; do
     nothing_lost "$name.db"
 done
 
-for door in proc:cuGetProcAddress proc_v2:cuGetProcAddress_v2; do
-    name=${door%%:*}
-    door=${door#*:}
+for via in proc:cuGetProcAddress proc_v2:cuGetProcAddress_v2; do
+    name=${via%%:*}
+    via=${via#*:}
     traced "$name" "$name" kill
     finished "$name.db"
-    equal "requests by $door" 4 "$(requests "$name" "$door")"
-    equal "requests for $door itself" 4 "$(requests "$name" dlsym)"
+    equal "requests by $via" 4 "$(requests "$name" "$via")"
+    equal "requests for $via itself" 4 "$(requests "$name" dlsym)"
     equal "version asked for" "for versions up to 12.0" \
-        "$(sql "$name.db" "SELECT detail FROM coverage WHERE what = '$door'")"
-    equal "the function by $door" "map|1|5|0|$door" "$(entry "$name" cuMemRetainAllocationHandle)"
+        "$(sql "$name.db" "SELECT detail FROM coverage WHERE what = '$via'")"
+    equal "the function by $via" "map|1|5|0|$via" "$(entry "$name" cuMemRetainAllocationHandle)"
 done
 
 # By RTLD_DEFAULT as by a handle.
@@ -44,7 +44,7 @@ equal "a function by RTLD_DEFAULT" "map|1|5|0|dlsym" "$(entry default cuMemRetai
 equal "a hooked function" "" "$(entry default cuMemAlloc_v2)"
 equal "calls missed" 5 "$(missed default cuMemRetainAllocationHandle)"
 
-# Imports are told by the modules; a runtime by its form, also in a program without names.
+# Imports are read from the modules; a runtime by its form, also in a program without names.
 CLIENT=$CLIENTS/driverclient_linked traced linked basic
 finished linked.db
 imported=$(nm -D --undefined-only "$CLIENTS/driverclient_linked" | awk '{ print $2 }' | grep -cE '^cu[A-Z]')
@@ -77,12 +77,12 @@ for form in cudart cudart_static; do
 done
 
 # A forked child's calls are its own.
-CLIENT=$CLIENTS/doorsclient
+CLIENT=$CLIENTS/pathsclient
 traced fork dlsym fork
 finished fork.db
 equal "calls of the parent" "map|1|9|0|dlsym" "$(entry fork cuMemRetainAllocationHandle)"
 
-# Children that use CUDA tell the doors in traces of their own.
+# Children that use CUDA have lookup paths in traces of their own.
 CLIENT=$CLIENTS/driverclient OUTPUT="$work/child_%p.db" traced children fork_early 2
 traces=0
 for left in child_*; do

@@ -156,7 +156,7 @@ grep -q "counted on the GPU" lines.txt || fail "the listing does not say who cou
 "$GMT_BUILD/bin/gmanalyze" validate e.db >validate.txt 2>&1 || fail "gmanalyze validate: $(cat validate.txt)"
 
 rm standin.log
-# The library alone can make no second run: it counts within the one there is, unless it is told not to.
+# The library alone can make no second run: it counts within the one there is, unless it is asked not to.
 GMTRACE_COLLECT=deep GMTRACE_CUPTI=$standin traced c churn 5
 finished c.db
 equal "output by the library alone" "5 rounds" "$(cat c.out)"

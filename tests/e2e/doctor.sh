@@ -41,7 +41,7 @@ says calibration ok 'no times'
 LD_LIBRARY_PATH='' GMTRACE_CUPTI=/absent doctor "$(ldconfig -p | grep 'libcuda\.so\.1' >/dev/null && echo 0 || echo 1)"
 says cupti limited 'libcupti'
 
-# Stand-ins for a driver with two boards, and for NVML, which tells that one is cut into instances.
+# Stand-ins for a driver with two GPUs, and for NVML, which says that one is partitioned into instances.
 mkdir fake
 cat >fake/cuda.c <<'END'
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Memory that is lost is told of programs that exit, whatever their status, and not of those that break off.
+# Leaks are reported of programs that exit, whatever their status, and not of those that break off.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The door CUDA_INJECTION64_PATH alone: the same records as hooks write, from CUPTI's callbacks.
+# CUDA_INJECTION64_PATH alone: the same records as hooks write, from CUPTI's callbacks.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -49,7 +49,7 @@ about_same() {
 }
 
 # However the program reaches the driver ...
-about_doors() {
+about_lookups() {
     local via
     for via in per-thread dlsym; do
         injected "$via" --via "$via" basic
@@ -72,7 +72,7 @@ about_both() {
     traced_like_plain both basic
     finished both.db
     all_calls_recorded both
-    equal "both doors" "off: CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks record the host side" \
+    equal "both ways" "off: CUDA_INJECTION64_PATH names gmtrace, which is preloaded as well: its hooks record the host side" \
         "$(injection_says both.db)"
 }
 

@@ -8,7 +8,7 @@ CLIENT=$CLIENTS/nvtxclient
 export NVTX_INJECTION64_PATH=$GMT_LIB
 
 # Without the variable.
-untold() {
+without_tool() {
     (unset NVTX_INJECTION64_PATH && "$@")
 }
 
@@ -21,7 +21,7 @@ around() {
 }
 
 nested() {
-    untold plain t.plain nested
+    without_tool plain t.plain nested
     traced t nested
     finished t.db
     same_behaviour t
@@ -36,7 +36,7 @@ nested() {
     equal "begun before CUDA" 1 \
         "$(sql t.db "SELECT begin_ns < (SELECT start_ns FROM process) FROM v_range WHERE name = 'run'")"
     # Without the variable NVTX tells nobody, and the program is traced all the same.
-    untold traced none nested
+    without_tool traced none nested
     finished none.db
     equal "ranges without the variable" 0 "$(sql none.db 'SELECT count(*) FROM range')"
     # The launcher sets it.
@@ -180,7 +180,7 @@ never() {
     LD_LIBRARY_PATH=$SIM_LIB run many "$GMT_BUILD/bin/gmtrace" --range nosuch -o many.db "$CLIENT" many 1000
     grep -q "the program's ranges are: .* and 1992 more" many.err || fail "no names: $(cat many.err)"
     # A program without NVTX.
-    GMTRACE_RANGE=nosuch untold traced none load
+    GMTRACE_RANGE=nosuch without_tool traced none load
     finished none.db
     grep -q 'the program named no range' <(sql none.db "SELECT detail FROM capability WHERE name = 'range'") ||
         fail "ranges of a program that names none"
@@ -200,7 +200,7 @@ others() {
 profiler() {
     equal "profiler" "5|10 " "$(scope_of profiler)"
     # Not a matter of NVTX.
-    untold traced t scoped
+    without_tool traced t scoped
     finished t.db
     equal "ranges" "profiler|10" \
         "$(sql t.db "SELECT kind, count(*) FROM v_range WHERE end_ns > begin_ns GROUP BY 1")"
@@ -237,7 +237,7 @@ many() {
     equal "ranges" 200000 "$(sql t.db 'SELECT count(*) FROM range WHERE end_ns >= begin_ns')"
     equal "names" 200000 "$(sql t.db 'SELECT count(DISTINCT name_id) FROM range')"
     read -r ns growth <t.err
-    untold plain bare many 100000
+    without_tool plain bare many 100000
     read -r bare_ns _ <bare.err
     echo "$((ns - bare_ns)) ns per range, $growth KiB of growth"
     [ "$((ns - bare_ns))" -lt 5000 ] || fail "$((ns - bare_ns)) ns per range"

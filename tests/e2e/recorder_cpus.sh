@@ -17,7 +17,7 @@ one=${one%%[,-]*}
 [ "$most" != "$one" ] || skip "there is one processor only"
 command -v taskset >/dev/null || skip "no taskset"
 
-# A program that ends when it is told to.
+# A program that ends when it is asked to.
 mkfifo go
 LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/t.db taskset -c "$one" python3 -c '
 import ctypes, sys

@@ -18,6 +18,6 @@ case $* in
 *exit_abort* | *exit_segv*) reason=killed ;;
 esac
 actual=$(sql t.db 'SELECT end_reason FROM process')
-# How the process ended cannot always be told; a wrong answer is worse than none.
+# How the process ended is not always known; a wrong answer is worse than none.
 [ "$actual" = "$reason" ] || [ "$actual" = unknown ] || fail "ended by $reason, recorded as $actual"
 equal "processes" 1 "$(sql t.db 'SELECT count(*) FROM process')"

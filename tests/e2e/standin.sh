@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The software device driver itself: every door leads to the same results, and its calls are counted.
+# The software device driver itself: every lookup path leads to the same results, and its calls are counted.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 

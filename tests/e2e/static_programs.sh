@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Programs that libc is linked into statically: the launcher opens the one door that they have.
+# Programs that libc is linked into statically: the launcher uses the one lookup path that they have.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 

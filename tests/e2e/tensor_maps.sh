@@ -44,8 +44,8 @@ finished nowhere.db
 all_calls_recorded nowhere
 nothing_lost nowhere.db
 
-# Rows of 16 bytes are told with the kernel that was given them, and at the place that makes those that none is
-# known to use; the loop is told by its calls.
+# Rows of 16 bytes are reported with the kernel that was given them, and at the place that makes those that none is
+# known to use; the loop is found by its calls.
 command -v jq >/dev/null || exit 0
 "$GMT_BUILD/bin/gmanalyze" --format json maps.db >report.json || fail "gmanalyze: $?"
 equal "findings" "inside 16 -

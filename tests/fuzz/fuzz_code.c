@@ -25,13 +25,13 @@ static void look_up(const struct gmt_cubin_code *code, const struct gmt_cubin *l
     for (uint64_t i = 0; i < OFFSETS; i++) {
         /* From the start on, and where no function goes. */
         uint64_t offset = i < OFFSETS - 4 ? i * 16 : UINT64_MAX << (OFFSETS - 1 - i) * 21;
-        struct gmt_cubin_place places[LEVELS];
+        struct gmt_cubin_frame places[LEVELS];
         struct gmt_cubin_op op = {0};
 
         if (code != NULL && gmt_cubin_code_at(code, function, offset, &op)) {
             GMT_FUZZ_REQUIRE(op.name == NULL || strlen(op.name) + strlen(op.suffix) < 32);
         }
-        size_t depth = lines != NULL ? gmt_cubin_place(lines, function, offset, places, LEVELS) : 0;
+        size_t depth = lines != NULL ? gmt_cubin_frame(lines, function, offset, places, LEVELS) : 0;
         for (size_t level = 0; level < depth && level < LEVELS; level++) {
             GMT_FUZZ_REQUIRE(places[level].file == NULL || strlen(places[level].file) < UINT32_MAX);
         }

@@ -176,7 +176,7 @@ static void run_kernel(const struct sim_kernel *kernel, const struct memory *mem
     enum sim_status status;
 
     fill_params(params, info, memory);
-    sim_kernel_sites(kernel, &sites);
+    sim_kernel_insts(kernel, &sites);
     status = sim_run(&launch, &counts, &error);
     GMT_FUZZ_REQUIRE(status == SIM_OK || error.text[0] != '\0');
     GMT_FUZZ_REQUIRE(strnlen(error.text, sizeof(error.text)) < sizeof(error.text));

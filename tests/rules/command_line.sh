@@ -87,7 +87,7 @@ expect 3 --range forward good.db
 [ ! -s out ] || fail "a report on a range that is not there"
 grep -q "no range 'forward'" err || fail "a missing range is not told"
 expect 2 --kernel '(' good.db
-# What was meant is said, where it can be told.
+# What was meant is said, where it is known.
 for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|small-transfers" "--explain pagable-transfer|pageable-transfer"; do
     read -ra words <<<"${line%|*}"
     status=0

@@ -28,7 +28,7 @@ silent copies # exactly at its limit
 [ "$(jq .verdict.transfers gate.json)" = 16449 ] || fail "a failed gate suppressed the output"
 expect 0 --budget budget.json fast.db
 silent .
-# Where both would read alike, they are told in full.
+# Where both would read alike, they are written in full.
 budget '"pageable_bytes": ["error", {"maxNumericValue": 4311808004}], "copies": ["error", {"maxNumericValue": 16448.75}]'
 expect 1 --budget budget.json slow.db
 says '^  FAILED  budget   pageable_bytes  4,311,810,052 bytes  <= 4,311,808,004 bytes$'
@@ -128,7 +128,7 @@ expect 3 --baseline absent.db slow.db
 expect 2 --max-regression much slow.db
 expect 2 --max-regression -1 slow.db
 
-# Times: inside the noise of a run a longer one is told and passes, beyond it it fails.
+# Times: inside the noise of a run a longer one is reported and passes, beyond it it fails.
 stretch() {
     cp slow.db "$1"
     sqlite3 "$1" "UPDATE process SET end_ns = end_ns + (SELECT $2 * (end_ns - start_ns) FROM process)"

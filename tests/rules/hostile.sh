@@ -33,7 +33,7 @@ for sql in "$rules"/hostile/*.sql; do
     iconv -f UTF-8 -t UTF-8 "$name.txt" >/dev/null || fail "$name: the text is not UTF-8"
 done
 
-# A full disk is told in one line, and leaves nothing behind.
+# A full disk is reported in one line, and leaves nothing behind.
 make_trace good.db golden/trace
 for format in html json txt; do
     status=0

@@ -32,7 +32,7 @@ holds "$(figure allocations) | .verdict == \"more\""
 diff_json slow.db slow.db
 holds 'all(.figures[]; .verdict == "same") and all(.findings[]; .state == "same")'
 
-# A change inside the noise is told as such; the same change of a count is not.
+# A change inside the noise is reported as such; the same change of a count is not.
 cp slow.db longer.db
 sqlite3 longer.db "UPDATE process SET end_ns = end_ns + (end_ns - start_ns) / 5"
 diff_json slow.db longer.db
@@ -61,7 +61,7 @@ sqlite3 renamed.db "UPDATE api SET runtime_name = runtime_name || '_v2';
 diff_json --rule GM102 --rule GM104 slow.db renamed.db
 holds '.findings | length == 3 and all(.state == "same" and .a.fingerprint != .b.fingerprint)'
 
-# Another GPU is told.
+# Another GPU is reported.
 cp GM301_positive.db other.db
 sqlite3 other.db "UPDATE device SET name = 'NVIDIA Other'"
 diff_json GM301_positive.db other.db

@@ -109,7 +109,7 @@ Test(bulk_copy, less_than_twice_the_bytes_are_a_note)
 }
 
 /* No launch is known to have got it: at the place that encodes it. */
-Test(bulk_copy, maps_of_no_known_kernel_are_told_where_they_are_made)
+Test(bulk_copy, maps_of_no_known_kernel_are_reported_where_they_are_made)
 {
     load("fixtures/GM405_negative", "UPDATE tensor_map SET box_0 = 8 WHERE id = 2;"
                                     "DELETE FROM launch_tensor_map WHERE tensor_map_id = 2");
@@ -121,7 +121,7 @@ Test(bulk_copy, maps_of_no_known_kernel_are_told_where_they_are_made)
     gmt_fixture_sql(&fixture, f->sql);
 }
 
-Test(bulk_copy, conflicts_of_a_tile_without_a_swizzle_are_told)
+Test(bulk_copy, conflicts_of_a_tile_without_a_swizzle_are_reported)
 {
     load("fixtures/GM405_negative",
          "UPDATE kernel_counters SET value = 6000000 WHERE metric_id = 9");

@@ -124,7 +124,7 @@ Test(model, is_judged_by_uuid_then_by_name)
     struct gmt_model model = {.device_name = "A", .device_uuid = "GPU-1"};
 
     cr_assert_eq(gmt_model_judge(&model, "A", "GPU-1"), GMT_MODEL_CALIBRATED);
-    cr_assert_eq(gmt_model_judge(&model, "A", "GPU-2"), GMT_MODEL_OTHER_BOARD);
+    cr_assert_eq(gmt_model_judge(&model, "A", "GPU-2"), GMT_MODEL_SAME_NAME);
     cr_assert_eq(gmt_model_judge(&model, "B", "GPU-2"), GMT_MODEL_MODELLED);
     cr_assert_eq(gmt_model_judge(&model, NULL, NULL), GMT_MODEL_MODELLED);
 }

@@ -51,7 +51,7 @@ static void teardown(void)
 
 TestSuite(inline_chains, .fini = teardown);
 
-/* Of one line by two ways it stays one row, and the way with the most excess is told. */
+/* Of one line by two ways it stays one row, and the way with the most excess is reported. */
 Test(inline_chains, tell_every_call_between_a_line_and_the_kernel)
 {
     const struct gmt_finding *f = find("");

@@ -78,13 +78,13 @@ Test(memory, take_any_status_for_a_normal_end_if_no_call_failed)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (size_t k = 0; k < sizeof(rules) / sizeof(rules[0]); k++) {
             struct gmt_fixture fixture;
-            bool told;
+            bool is_named;
 
             gmt_fixture_load_positive(&fixture, rules[k], cases[i]);
             const char *fix = gmt_fixture_only(&fixture, rules[k])->fix;
-            told = strstr(fix, "ended with status 1") != NULL;
-            cr_expect_eq(told, strstr(cases[i], "256") != NULL, "%s, %s: %s", rules[k], cases[i],
-                         fix);
+            is_named = strstr(fix, "ended with status 1") != NULL;
+            cr_expect_eq(is_named, strstr(cases[i], "256") != NULL, "%s, %s: %s", rules[k],
+                         cases[i], fix);
             gmt_fixture_free(&fixture);
         }
     }

@@ -36,8 +36,8 @@ static void expect_trips(const char *sql, double trips)
     analyze(sql);
     cr_assert_eq(fixture.report.finding_count, 1, "%s: %s", sql,
                  gmt_fixture_found(&fixture.report));
-    double told = gmt_fixture_evidence(&fixture.report.findings[0], "freed_meanwhile");
-    cr_expect_float_eq(told, trips, 0, "%s: %g", sql, told);
+    double shown = gmt_fixture_evidence(&fixture.report.findings[0], "freed_meanwhile");
+    cr_expect_float_eq(shown, trips, 0, "%s: %g", sql, shown);
     gmt_fixture_free(&fixture);
 }
 

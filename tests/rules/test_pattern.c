@@ -135,12 +135,12 @@ static struct criterion_test_params every_kernel(void)
     return cr_make_param_array(size_t, index, KERNELS);
 }
 
-ParameterizedTestParameters(pattern, is_told_from_sums)
+ParameterizedTestParameters(pattern, is_derived_from_sums)
 {
     return every_kernel();
 }
 
-ParameterizedTest(size_t *parameter, pattern, is_told_from_sums)
+ParameterizedTest(size_t *parameter, pattern, is_derived_from_sums)
 {
     const struct kernel *k = &kernels[*parameter];
     struct gmt_tl_launch launch = {.argument_set = 1};

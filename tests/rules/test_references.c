@@ -135,7 +135,7 @@ static double width_of(const double *counter, size_t bytes, size_t requests)
     return counter[requests] > 0 ? counter[bytes] / counter[requests] / 32 : NAN;
 }
 
-/* Whether some lanes ask for nothing, or several for one word. */
+/* Whether some lanes do not ask, or several ask for one word. */
 static bool has_idle_lanes(const char *family, const char *name)
 {
     static const char *const families[] = {"partial_warp", "serial", "pitch"};

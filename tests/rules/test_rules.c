@@ -175,7 +175,7 @@ Test(rules, say_whose_calibration_it_is)
     gmt_fixture_load(&fixture, "fixtures/GM101_positive");
     gmt_fixture_sql(&fixture, "UPDATE device SET uuid = 'GPU-other'");
     gmt_fixture_analyze(&fixture, "GM101");
-    cr_assert_eq(fixture.report.model_provenance, GMT_MODEL_OTHER_BOARD);
+    cr_assert_eq(fixture.report.model_provenance, GMT_MODEL_SAME_NAME);
     enum gmt_confidence confidence = fixture.report.findings[0].confidence;
     cr_assert_eq(confidence, GMT_CONFIDENCE_CALIBRATED);
     cr_assert_str_eq(gmt_confidence_words(&fixture.report, confidence),

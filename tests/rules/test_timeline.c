@@ -39,7 +39,7 @@ Test(timeline, does_not_charge_a_copy_for_the_kernel_it_waits_for)
     gmt_fixture_free(&fixture);
 }
 
-/* As above, but nobody knows when that kernel ended; the second copy waits for nothing. */
+/* As above, but nobody knows when that kernel ended; the second copy does not wait. */
 Test(timeline, does_not_price_waits_of_times_without_device_times)
 {
     struct gmt_fixture fixture;
@@ -56,12 +56,12 @@ Test(timeline, does_not_price_waits_of_times_without_device_times)
     gmt_fixture_analyze(&fixture, NULL);
     cr_assert_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[0]), 0);
     cr_assert_float_eq(gmt_copy_cost_ns(&fixture.timeline, &fixture.timeline.copies[1]), 100e3, 1);
-    bool told = false;
+    bool is_named = false;
     for (size_t i = 0; i < fixture.report.gap_count; i++) {
-        told |= strstr(fixture.report.gaps[i].why, "missing from 70") != NULL &&
-                strstr(fixture.report.gaps[i].why, "(libother.so, cuptiFinalize)") != NULL;
+        is_named |= strstr(fixture.report.gaps[i].why, "missing from 70") != NULL &&
+                    strstr(fixture.report.gaps[i].why, "(libother.so, cuptiFinalize)") != NULL;
     }
-    cr_assert(told);
+    cr_assert(is_named);
     gmt_fixture_free(&fixture);
 }
 

@@ -55,7 +55,7 @@ Test(transfer_waits, only_note_readbacks_that_wait_for_much_work)
 {
     struct gmt_fixture fixture;
 
-    /* Of each 1.4 ms the device stands still for 10 us. */
+    /* Of each 1.4 ms the device is idle for 10 us. */
     gmt_fixture_load(&fixture, "fixtures/GM109_positive");
     gmt_fixture_sql(&fixture, "UPDATE launch SET device_end_ns = device_end_ns + 390000");
     gmt_fixture_analyze(&fixture, "GM109");
@@ -65,7 +65,7 @@ Test(transfer_waits, only_note_readbacks_that_wait_for_much_work)
     gmt_fixture_free(&fixture);
 }
 
-Test(transfer_waits, price_a_step_of_the_host_by_what_the_device_stands_still)
+Test(transfer_waits, price_a_step_of_the_host_by_the_idle_time_of_the_device)
 {
     struct gmt_fixture fixture;
 
@@ -161,7 +161,7 @@ Test(transfer_waits, price_copies_between_devices_as_calibrated_here)
     cr_assert_geq(f->saving.high_ns, f->saving.best_ns);
     cr_assert_eq(f->confidence, GMT_CONFIDENCE_HEURISTIC, "the bytes have no fingerprints");
     gmt_fixture_free(&fixture);
-    /* Another board of the kind may be connected otherwise. */
+    /* Another device of the kind may be connected otherwise. */
     gmt_fixture_load(&fixture, "fixtures/GM110_positive");
     gmt_fixture_sql(&fixture, "UPDATE device SET uuid = 'GPU-another'");
     fixture.model.peer = (struct gmt_model_curve){.points = points, .n = 2};

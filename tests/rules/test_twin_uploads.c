@@ -34,8 +34,8 @@ static void expect_copies(const char *sql, double copies)
     analyze(sql);
     cr_assert_eq(fixture.report.finding_count, 1, "%s: %s", sql,
                  gmt_fixture_found(&fixture.report));
-    double told = gmt_fixture_evidence(&fixture.report.findings[0], "held_elsewhere");
-    cr_expect_float_eq(told, copies, 0, "%s: %g", sql, told);
+    double shown = gmt_fixture_evidence(&fixture.report.findings[0], "held_elsewhere");
+    cr_expect_float_eq(shown, copies, 0, "%s: %g", sql, shown);
     gmt_fixture_free(&fixture);
 }
 

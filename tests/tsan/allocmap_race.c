@@ -2,7 +2,7 @@
 /*
  * Threads that change the map of live allocations and threads that look into it, for ThreadSanitizer.
  *
- * A third of the allocations stay: whoever asks for one must be told exactly what it is, whatever
+ * A third of the allocations stay: whoever asks for one must get exactly what it is, whatever
  * happens around it. The others come and go; one of those is there as it was made, or not at all.
  */
 #include <pthread.h>

@@ -69,11 +69,11 @@ void sim_try_ok(struct sim_try *trial, const char *kernel)
     cr_assert_eq(status, SIM_OK, "%s", trial->error.text);
 }
 
-const struct sim_site_counts *sim_try_site(const struct sim_try *trial, const char *opcode,
+const struct sim_inst_counts *sim_try_inst(const struct sim_try *trial, const char *opcode,
                                            unsigned n)
 {
     size_t count;
-    const struct sim_site_info *sites = sim_kernel_sites(trial->launch.kernel, &count);
+    const struct sim_inst_info *sites = sim_kernel_insts(trial->launch.kernel, &count);
 
     cr_assert_eq(trial->counts.site_count, count);
     for (size_t i = 0; i < count; i++) {

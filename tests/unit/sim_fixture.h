@@ -43,7 +43,7 @@ enum sim_status sim_try_run(struct sim_try *trial, const char *kernel);
 /* The same, and it must succeed. */
 void sim_try_ok(struct sim_try *trial, const char *kernel);
 /* Counts of the n-th (from 0) instruction of the last run whose name begins with `opcode`. */
-const struct sim_site_counts *sim_try_site(const struct sim_try *trial, const char *opcode,
+const struct sim_inst_counts *sim_try_inst(const struct sim_try *trial, const char *opcode,
                                            unsigned n);
 
 #endif

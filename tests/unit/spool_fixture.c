@@ -186,7 +186,7 @@ void gmt_fixture_side(struct gmt_fixture *fixture, uint32_t chunk, enum gmt_rec_
 }
 
 void gmt_fixture_api(struct gmt_fixture *fixture, uint32_t chunk, uint16_t id,
-                     enum gmt_family family, const char *name)
+                     enum gmt_call_family family, const char *name)
 {
     struct gmt_api api = {.id = id, .family = (uint16_t)family};
     gmt_fixture_side(fixture, chunk, GMT_REC_API, &api, sizeof(api), name, "", NULL);

@@ -57,7 +57,7 @@ void gmt_fixture_side_data(struct gmt_fixture *fixture, uint32_t chunk, enum gmt
 
 /* Frequent ones. */
 void gmt_fixture_api(struct gmt_fixture *fixture, uint32_t chunk, uint16_t id,
-                     enum gmt_family family, const char *name);
+                     enum gmt_call_family family, const char *name);
 void gmt_fixture_process(struct gmt_fixture *fixture, uint32_t chunk, uint64_t ticks);
 void gmt_fixture_context(struct gmt_fixture *fixture, uint32_t chunk, uint32_t id, uint32_t device);
 void gmt_fixture_stream(struct gmt_fixture *fixture, uint32_t chunk, uint64_t handle,

@@ -40,7 +40,7 @@ static void add(uint64_t base)
 
 static void take(size_t at)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     struct gmt_alloctree_entry entry;
     cr_assert(gmt_alloctree_seek(list[at].base, &place));
     gmt_alloctree_get(&place, &entry);
@@ -52,7 +52,7 @@ static void take(size_t at)
 
 static void check_seek(uint64_t address)
 {
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     struct gmt_alloctree_entry entry;
     size_t below = not_above(address);
     bool found = gmt_alloctree_seek(address, &place);
@@ -66,7 +66,7 @@ static void check_seek(uint64_t address)
 /* The whole tree in both directions, and every entry by its way from the root. */
 static void check_all(void)
 {
-    struct gmt_alloctree_place place, last;
+    struct gmt_alloctree_cursor place, last;
     struct gmt_alloctree_entry entry;
     size_t seen = 0;
     for (bool more = gmt_alloctree_first(&place); more; more = gmt_alloctree_step(&place, true)) {
@@ -141,7 +141,7 @@ Test(alloctree, is_right_when_it_is_emptied_in_any_order)
                 check_all();
             }
         }
-        struct gmt_alloctree_place place;
+        struct gmt_alloctree_cursor place;
         cr_assert_not(gmt_alloctree_first(&place));
         cr_assert_not(gmt_alloctree_seek(UINT64_MAX, &place));
     }
@@ -163,7 +163,7 @@ Test(alloctree, gives_back_what_sparse_nodes_held)
         }
     }
     check_all();
-    struct gmt_alloctree_place place;
+    struct gmt_alloctree_cursor place;
     cr_assert(gmt_alloctree_first(&place));
     cr_assert_leq(place.levels, 4, "%zu entries on %u levels", count, place.levels);
 }

@@ -26,7 +26,7 @@ static void hear(void *context, double units, const char *what)
 }
 
 /* A child that is a script of the shell. */
-static int run(const char *script, unsigned patience_s, struct heard *heard, json_t **result,
+static int run(const char *script, unsigned timeout_s, struct heard *heard, json_t **result,
                char *message, size_t bytes)
 {
     char name[] = "sh", option[] = "-c", text[512];
@@ -34,7 +34,7 @@ static int run(const char *script, unsigned patience_s, struct heard *heard, jso
     const struct gmt_child child = {
         .program = "/bin/sh",
         .arguments = arguments,
-        .patience_s = patience_s,
+        .timeout_s = timeout_s,
         .heard = heard != NULL ? hear : NULL,
         .context = heard,
     };
@@ -45,12 +45,12 @@ static int run(const char *script, unsigned patience_s, struct heard *heard, jso
     return rc;
 }
 
-static void fails(const char *script, unsigned patience_s, int expected, const char *why)
+static void fails(const char *script, unsigned timeout_s, int expected, const char *why)
 {
     char message[256] = "";
     json_t *result;
 
-    cr_assert_eq(run(script, patience_s, NULL, &result, message, sizeof(message)), expected,
+    cr_assert_eq(run(script, timeout_s, NULL, &result, message, sizeof(message)), expected,
                  "%s: %s", script, message);
     cr_assert_null(result);
     cr_assert_str_eq(message, why);
@@ -121,7 +121,7 @@ Test(child, that_cannot_be_started_is_missing)
     char message[256] = "", name[] = "none";
     char *arguments[] = {name, NULL};
     const struct gmt_child child = {
-        .program = "/nowhere/none", .arguments = arguments, .patience_s = ENOUGH_S};
+        .program = "/nowhere/none", .arguments = arguments, .timeout_s = ENOUGH_S};
     json_t *result;
 
     cr_assert_eq(gmt_child_run(&child, &result, message, sizeof(message)), -ENOENT);

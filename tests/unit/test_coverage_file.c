@@ -11,7 +11,7 @@
 #include "tests/unit/spool_fixture.h"
 
 static struct gmt_fixture fixture;
-static struct gmt_coverage coverage;
+static struct gmt_coverage_file coverage;
 
 static void setup(void)
 {
@@ -35,8 +35,8 @@ static void add(const char *name, unsigned flags, uint32_t requests, uint64_t ca
     (void)snprintf(entry->name, sizeof(entry->name), "%s", name);
     entry->flags = flags;
     entry->calls = calls;
-    entry->requests[GMT_DOOR_PROC_V2] = requests;
-    coverage.head.requests[GMT_DOOR_PROC_V2] += requests;
+    entry->requests[GMT_LOOKUP_PROC_V2] = requests;
+    coverage.head.requests[GMT_LOOKUP_PROC_V2] += requests;
 }
 
 static void ingest(size_t bytes)
@@ -57,16 +57,17 @@ static void expect(const char *sql, int64_t value)
     cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
 }
 
-Test(coverage_file, tells_doors_and_what_went_past_the_hooks)
+Test(coverage_file, lists_lookup_paths_and_what_went_past_the_hooks)
 {
     add("cuMemcpyHtoD", GMT_COVERAGE_HOOKED, 2, 0);
     add("cuMemBatchDecompressAsync", GMT_COVERAGE_COUNTED, 1, 7);
     add("cuMemOfTheFuture", GMT_COVERAGE_COUNTED, 3, 0);
     add("cuGraphicsMapResources", GMT_COVERAGE_REAL | GMT_COVERAGE_COUNTED, 1, 5);
-    coverage.head.requests[GMT_DOOR_DLSYM] = 1;
+    coverage.head.requests[GMT_LOOKUP_DLSYM] = 1;
     coverage.head.highest_version = 12080;
     ingest(sizeof(coverage));
-    expect("SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = 'cuGetProcAddress_v2' AND "
+    expect("SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = "
+           "'cuGetProcAddress_v2' AND "
            "detail = 'for versions up to 12.8'",
            7);
     expect("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 2);

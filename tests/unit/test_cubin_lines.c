@@ -33,8 +33,8 @@ static struct image read_image(const char *name)
 static const char *place_of(const struct gmt_cubin *cubin, const char *function, uint64_t offset)
 {
     static char text[512];
-    struct gmt_cubin_place places[LEVELS];
-    size_t count = gmt_cubin_place(cubin, function, offset, places, LEVELS), used = 0;
+    struct gmt_cubin_frame places[LEVELS];
+    size_t count = gmt_cubin_frame(cubin, function, offset, places, LEVELS), used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < count && i < LEVELS && used < sizeof(text); i++) {
         const char *slash = strrchr(places[i].file, '/');
@@ -83,8 +83,8 @@ static void expect_every_level(const char *file)
         cr_expect_null(strstr(place_of(cubin, "_Z1cPKfPf", offset), "two"));
         cr_expect_null(strstr(place_of(cubin, "_Z1aPKfPf", offset), "one"));
     }
-    struct gmt_cubin_place one;
-    cr_expect_gt(gmt_cubin_place(cubin, "_Z1bPKfPf", 0x20, &one, 1), 0u, "the first level fits");
+    struct gmt_cubin_frame one;
+    cr_expect_gt(gmt_cubin_frame(cubin, "_Z1bPKfPf", 0x20, &one, 1), 0u, "the first level fits");
     gmt_cubin_close(cubin);
     free(image.bytes);
 }
@@ -104,12 +104,12 @@ Test(cubin_lines, what_is_not_known, .timeout = 60)
 {
     struct image image = read_image("lines.cubin"), bare = read_image("bare.cubin");
     struct gmt_cubin *cubin = NULL;
-    struct gmt_cubin_place places[LEVELS];
+    struct gmt_cubin_frame places[LEVELS];
     cr_assert_eq(gmt_cubin_open(image.bytes, image.size, &cubin), 0);
-    cr_expect_eq(gmt_cubin_place(cubin, "_Z4nonev", 0, places, LEVELS), 0u);
-    cr_expect_eq(gmt_cubin_place(cubin, "_Z1cPKfPf", 1 << 20, places, LEVELS), 0u,
+    cr_expect_eq(gmt_cubin_frame(cubin, "_Z4nonev", 0, places, LEVELS), 0u);
+    cr_expect_eq(gmt_cubin_frame(cubin, "_Z1cPKfPf", 1 << 20, places, LEVELS), 0u,
                  "behind its end");
-    cr_expect_eq(gmt_cubin_place(cubin, "_Z1cPKfPf", UINT64_MAX, places, LEVELS), 0u);
+    cr_expect_eq(gmt_cubin_frame(cubin, "_Z1cPKfPf", UINT64_MAX, places, LEVELS), 0u);
     gmt_cubin_close(cubin);
     cr_expect_eq(gmt_cubin_open(bare.bytes, bare.size, &cubin), -ENODATA);
     cr_expect_null(cubin);

@@ -111,7 +111,7 @@ Test(fatbin, machine_code_alone_is_no_ptx)
     free(image);
 }
 
-Test(fatbin, ptx_for_later_devices_is_told_from_none)
+Test(fatbin, ptx_for_later_devices_is_distinguished_from_none)
 {
     size_t bytes, ptx_bytes;
     char *image = load("plain", &bytes), *ptx;

@@ -35,7 +35,7 @@ static void leave(void)
     gmt_guard.frame = NULL;
 }
 
-/* A thread that stays inside of one call until it is told to leave. */
+/* A thread that stays inside of one call until it is asked to leave. */
 struct visitor {
     pthread_t thread;
     unsigned hook;

@@ -194,7 +194,7 @@ Test(ingest_sass, knows_opcodes_without_line_information)
     expect("SELECT count(*) FROM instruction WHERE kind IN ('global_load', 'global_store')", 2);
     expect("SELECT count(*) FROM instruction WHERE line IS NOT NULL", 0);
     expect("SELECT count(*) FROM loss", 0);
-    /* Instructions without a line are told apart by where they stand. */
+    /* Instructions without a line are identified by their offset. */
     expect("SELECT count(*) FROM v_line WHERE line IS NULL", 16);
 }
 

@@ -69,7 +69,7 @@ Test(ingest_simulated, stores_instructions_and_shows_their_share_of_the_excess)
                                                    .line = 7,
                                                    .sectors = 100 * seq,
                                                    .ideal_sectors = 40,
-                                                   .kind = GMT_SITE_GLOBAL_LOAD},
+                                                   .kind = GMT_INST_GLOBAL_LOAD},
                           "ld.global.f32", "k.cu");
         write_instruction((struct gmt_instruction){.launch_seq = seq,
                                                    .site = 1,
@@ -78,14 +78,14 @@ Test(ingest_simulated, stores_instructions_and_shows_their_share_of_the_excess)
                                                    .wavefronts = 32,
                                                    .ideal_wavefronts = 1,
                                                    .max_degree = 32,
-                                                   .kind = GMT_SITE_SHARED_STORE},
+                                                   .kind = GMT_INST_SHARED_STORE},
                           "st.shared.f32", "k.cu");
         write_instruction((struct gmt_instruction){.launch_seq = seq,
                                                    .site = 2,
                                                    .line = 9,
                                                    .sectors = 60,
                                                    .ideal_sectors = 0,
-                                                   .kind = GMT_SITE_GLOBAL_STORE},
+                                                   .kind = GMT_INST_GLOBAL_STORE},
                           "st.global.f32", "k.cu");
         write_instruction(
             (struct gmt_instruction){.launch_seq = seq, .site = 3, .ptx_line = 40, .executed = 6},

@@ -56,9 +56,9 @@ static void setup(void)
 
 TestSuite(measure, .init = setup);
 
-static struct gmt_launch_site site_of(struct gmt_collector_class *cls)
+static struct gmt_launch_call site_of(struct gmt_collector_class *cls)
 {
-    return (struct gmt_launch_site){.context = &context,
+    return (struct gmt_launch_call){.context = &context,
                                     .cls = cls,
                                     .launch_seq = (uint32_t)launches,
                                     .forbidden = GMT_MEASURABLE};
@@ -69,13 +69,13 @@ static enum gmt_counter_group begin(struct gmt_collector_class *cls)
 {
     launches++;
     (void)gmt_measure_want(cls);
-    struct gmt_launch_site site = site_of(cls);
+    struct gmt_launch_call site = site_of(cls);
     return gmt_measure_begin(&site);
 }
 
 static void end(struct gmt_collector_class *cls, enum gmt_counter_group group)
 {
-    struct gmt_launch_site site = site_of(cls);
+    struct gmt_launch_call site = site_of(cls);
     gmt_measure_end(&site, group);
 }
 
@@ -83,7 +83,7 @@ static void end(struct gmt_collector_class *cls, enum gmt_counter_group group)
 static void begin_measured(struct gmt_collector_class *cls)
 {
     enum gmt_counter_group group = begin(cls);
-    struct gmt_launch_site site = site_of(cls);
+    struct gmt_launch_call site = site_of(cls);
     for (unsigned tries = 0; group == GMT_GROUP_NONE && tries < TRIES; tries++) {
         (void)usleep(1000);
         group = gmt_measure_begin(&site);

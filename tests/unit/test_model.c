@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/fit/host.h"
 #include "kernels/fit/model.h"
+#include "kernels/fit/model_files.h"
 #include "kernels/fit/rawfile.h"
-#include "kernels/offline.h"
+#include "kernels/model_commands.h"
 
 static char message[256];
 
@@ -297,9 +297,9 @@ Test(model, neither_does_what_is_shown_or_complained_of)
     cr_assert_eq(gmt_json_write(model, path), 0);
     cr_redirect_stdout();
     cr_redirect_stderr();
-    cr_expect_eq(gmt_offline_show(path), 0);
+    cr_expect_eq(gmt_model_show(path), 0);
     unlink(path);
-    cr_expect_eq(gmt_offline_show(path), 1);
+    cr_expect_eq(gmt_model_show(path), 1);
     fflush(stdout);
     cr_expect_gt(fread(text, 1, sizeof(text) - 1, cr_get_redirected_stdout()), 0);
     expect_clean(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace takes along the device model of its board, or of one of the same name. Links gmt_store. */
+/* A trace takes along the device model of its device, or of one of the same name. Links gmt_store. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -55,7 +55,7 @@ static void expect(const char *match, const char *part)
     cr_expect_not_null(strstr(json, part), "%s", json);
 }
 
-Test(model_cache, prefers_the_model_of_this_board)
+Test(model_cache, prefers_the_model_of_this_device)
 {
     write_model("GPU-0-580.1-" GMT_VERSION ".json", "{\"device\":{\"name\":\"GPU X\"},\"n\":0}");
     write_model("GPU-1-580.1-" GMT_VERSION ".json", "{\"device\":{\"name\":\"GPU X\"},\"n\":1}");

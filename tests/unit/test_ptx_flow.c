@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where threads that part meet again, in every shape of control flow. */
+/* Where diverged threads reconverge, in every shape of control flow. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

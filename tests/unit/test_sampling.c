@@ -68,14 +68,14 @@ static unsigned times_measured(struct gmt_collector_class *cls, unsigned launche
     return count;
 }
 
-static const char *told_of(const struct gmt_collector_class *wanted);
+static const char *reason_of(const struct gmt_collector_class *wanted);
 
 Test(sampling, two_launches_make_a_short_kernel_complete)
 {
     begin(1000 * MS, 0.05);
     cr_expect_eq(launch(&classes[0], 500 * MS, MS), GMT_GROUP_HARDWARE);
     cr_expect_eq(launch(&classes[0], 40 * MS, MS), GMT_GROUP_SASS);
-    cr_expect_str_eq(told_of(&classes[0]), "");
+    cr_expect_str_eq(reason_of(&classes[0]), "");
     cr_expect_eq(session, GMT_GROUP_HARDWARE, "no session was changed for it");
 }
 
@@ -146,7 +146,7 @@ Test(sampling, all_instructions_are_counted_of_long_kernels_too)
     cr_expect_eq(gmt_sampling_count(&classes[0], GMT_GROUP_SASS), 3u);
 }
 
-Test(sampling, a_run_for_nothing_but_instructions_counts_them)
+Test(sampling, a_run_only_for_instructions_counts_them)
 {
     struct gmt_collector_config config = {.instructions = GMT_INSTRUCTIONS_ALL,
                                           .overhead_start_ns = 1000 * MS,
@@ -154,7 +154,7 @@ Test(sampling, a_run_for_nothing_but_instructions_counts_them)
     gmt_sampling_init(&sampling, &config, gmt_clock_monotonic_ns());
     cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS);
     cr_expect_eq(times_measured(&classes[0], 10), 2u);
-    cr_expect_str_eq(told_of(&classes[0]), "");
+    cr_expect_str_eq(reason_of(&classes[0]), "");
 }
 
 Test(sampling, a_kernel_that_would_run_too_long_when_counted_is_not)
@@ -191,7 +191,7 @@ Test(sampling, nothing_is_measured_that_the_budget_does_not_cover)
     begin(400 * MS, 0.0);
     cr_expect_eq(launch(&classes[0], 500 * MS, MS), GMT_GROUP_NONE);
     cr_expect_eq(sampling.spent_ns, 0u);
-    cr_expect_str_eq(told_of(&classes[0]), gmt_unmeasured_texts[GMT_UNMEASURED_BUDGET].reason);
+    cr_expect_str_eq(reason_of(&classes[0]), gmt_unmeasured_texts[GMT_UNMEASURED_BUDGET].reason);
 }
 
 /* What the remedy says: the same run, with as much as it takes. */
@@ -202,7 +202,7 @@ Test(sampling, an_unlimited_budget_covers_it)
     kernel_ns[0] = 1000 * MS;
     cr_expect_eq(launch(&classes[0], 500 * MS, MS), GMT_GROUP_HARDWARE);
     cr_expect_eq(launch(&classes[0], 500 * MS, 30000 * MS), GMT_GROUP_PATCHED);
-    cr_expect_str_eq(told_of(&classes[0]), "");
+    cr_expect_str_eq(reason_of(&classes[0]), "");
 }
 
 Test(sampling, the_budget_is_never_exceeded_by_more_than_one_launch)
@@ -334,31 +334,32 @@ Test(sampling, a_group_that_cannot_be_counted_is_passed_over)
 static void collect(const struct gmt_collector_class *cls, bool partly, enum gmt_unmeasured why,
                     void *data)
 {
-    const char **told = data;
+    const char **reasons = data;
     (void)partly;
-    told[cls - classes] = gmt_unmeasured_texts[why].reason;
+    reasons[cls - classes] = gmt_unmeasured_texts[why].reason;
 }
 
-/* The reason that is told of a class, "" where it is complete. */
-static const char *told_of(const struct gmt_collector_class *wanted)
+/* The reason that is reported of a class, "" where it is complete. */
+static const char *reason_of(const struct gmt_collector_class *wanted)
 {
-    const char *told[4] = {"", "", "", ""};
-    gmt_sampling_report(&sampling, collect, (void *)told);
-    return told[wanted - classes];
+    const char *reasons[4] = {"", "", "", ""};
+    gmt_sampling_report(&sampling, collect, (void *)reasons);
+    return reasons[wanted - classes];
 }
 
-Test(sampling, each_reason_is_told_of_the_class_that_it_holds_for)
+Test(sampling, each_reason_is_reported_of_the_class_that_it_holds_for)
 {
     begin(1000 * MS, 0.05);
     for (unsigned why = 0; why < GMT_UNMEASURED_COUNT; why++) {
         (void)gmt_sampling_want(&sampling, &classes[0]);
         (void)gmt_sampling_want(&sampling, &classes[1]);
         gmt_sampling_note(&classes[0], (enum gmt_unmeasured)why);
-        cr_expect_str_eq(told_of(&classes[0]), gmt_unmeasured_texts[why].reason);
-        cr_expect_str_neq(told_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NEVER].reason);
+        cr_expect_str_eq(reason_of(&classes[0]), gmt_unmeasured_texts[why].reason);
+        cr_expect_str_neq(reason_of(&classes[1]),
+                          gmt_unmeasured_texts[GMT_UNMEASURED_NEVER].reason);
     }
     classes[1].never = true;
-    cr_expect_str_eq(told_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NEVER].reason);
+    cr_expect_str_eq(reason_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NEVER].reason);
 }
 
 /* Two launches are enough for both kinds of counters; hundreds while others were measured are not too few. */
@@ -369,8 +370,8 @@ Test(sampling, too_few_launches_are_fewer_than_two)
     for (unsigned i = 0; i < 100; i++) {
         (void)gmt_sampling_want(&sampling, &classes[1]);
     }
-    cr_expect_str_eq(told_of(&classes[0]), gmt_unmeasured_texts[GMT_UNMEASURED_FEW].reason);
-    cr_expect_str_eq(told_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NOT_ON].reason);
+    cr_expect_str_eq(reason_of(&classes[0]), gmt_unmeasured_texts[GMT_UNMEASURED_FEW].reason);
+    cr_expect_str_eq(reason_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NOT_ON].reason);
 }
 
 Test(sampling, a_patched_kernel_is_waited_for_longer)

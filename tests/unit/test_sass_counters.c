@@ -87,7 +87,7 @@ Test(sass_counters, ask_for_no_more_than_an_access_touched)
     cr_expect_eq(counter(1, "global_load_bytes"), 1280 + 10 * 32);
 }
 
-Test(sass_counters, leave_what_was_counted_or_cannot_be_told_apart)
+Test(sass_counters, leave_what_was_counted_or_cannot_be_distinguished)
 {
     cr_expect_eq(counter(5, "global_load_bytes"), 64);
     cr_expect_eq(integer("SELECT count(*) FROM kernel_counters WHERE class_id = 2"), 1);

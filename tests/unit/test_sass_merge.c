@@ -164,7 +164,7 @@ Test(sass_merge, prefers_what_the_gpu_did)
                                         .kernel_class = 1,
                                         .executed = 1,
                                         .sectors = 5,
-                                        .kind = GMT_SITE_GLOBAL_LOAD};
+                                        .kind = GMT_INST_GLOBAL_LOAD};
     write_class(&first, 1, "_Z4workv", 1, 8);
     write_launch(&first, 1, 1, 8, 1);
     gmt_fixture_side(&first, 0, GMT_REC_INSTRUCTION, &simulated, sizeof(simulated), "_Z4workv",

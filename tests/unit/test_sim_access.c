@@ -12,12 +12,12 @@ TestSuite(sim_access, .timeout = 60);
 static const struct metric {
     const char *name;
     enum access_kernel kernel;
-    enum sim_site_kind kind;
+    enum sim_inst_kind kind;
     const char *opcode;
     size_t member;
 } metrics[] = {
 #define METRIC(name, kernel, kind, opcode, member) \
-    {#name, ACCESS_##kernel, SIM_SITE_##kind, opcode, offsetof(struct sim_site_counts, member)},
+    {#name, ACCESS_##kernel, SIM_INST_##kind, opcode, offsetof(struct sim_inst_counts, member)},
 #include "tests/simgpu/access/metrics.def"
 #undef METRIC
 };
@@ -36,7 +36,7 @@ static double expected(const struct access_fixture *fixture, size_t index,
         value = access_reading_of(fixture, metric->kernel, index, "hw_shared_load_wavefronts");
     }
     /* A 64-bit atomic addition in shared memory is a loop of loads and exchanges in machine code. */
-    if (metric->kind == SIM_SITE_SHARED_ATOMIC && pattern->width == 8) {
+    if (metric->kind == SIM_INST_SHARED_ATOMIC && pattern->width == 8) {
         return ACCESS_NOT_MEASURED;
     }
     if (pattern->kernel == ACCESS_CONST) { /* 16 bytes are four loads there */
@@ -45,7 +45,7 @@ static double expected(const struct access_fixture *fixture, size_t index,
     return value;
 }
 
-static double counted(const struct sim_counts *counts, const struct sim_site_info *sites,
+static double counted(const struct sim_counts *counts, const struct sim_inst_info *sites,
                       const struct metric *metric)
 {
     uint64_t sum = 0, value;
@@ -113,7 +113,7 @@ Test(sim_access, counts_are_those_of_an_h200)
 
         cr_assert_str_eq(fixture.rows[i].pattern, patterns[i].name);
         run(module, &patterns[i], kernel, &counts);
-        const struct sim_site_info *infos = sim_kernel_sites(kernel, &sites);
+        const struct sim_inst_info *infos = sim_kernel_insts(kernel, &sites);
         for (size_t m = 0; m < METRIC_COUNT; m++) {
             const double want = metrics[m].kernel == patterns[i].kernel
                                     ? expected(&fixture, i, &patterns[i], &metrics[m])

@@ -87,7 +87,7 @@ static uint64_t sectors_of(uint64_t base, uint64_t bytes)
 }
 
 /* Two allocations of 64 bytes that touch each other, and one of another device. */
-Test(sim_checks, neighbouring_allocations_are_told_apart)
+Test(sim_checks, neighbouring_allocations_are_distinguished)
 {
     struct sim_try *trial = sim_try_new(
         SIM_HEAD SIM_KERNEL("k", "st.global.u32 [%rd3], %r1;\nret;\n"));

@@ -37,8 +37,8 @@ Test(sim_control, a_barrier_waits_for_all_warps)
     trial->launch.block[0] = 256;
     sim_try_ok(trial, "k");
     EXPECT(trial, 256, 255 - i);
-    cr_assert_eq(sim_try_site(trial, "bar", 0)->executed, 8);
-    cr_assert_eq(sim_try_site(trial, "bar", 0)->addresses, 0, "no lane was idle");
+    cr_assert_eq(sim_try_inst(trial, "bar", 0)->executed, 8);
+    cr_assert_eq(sim_try_inst(trial, "bar", 0)->addresses, 0, "no lane was idle");
     sim_try_end(trial);
 }
 
@@ -51,7 +51,7 @@ Test(sim_control, threads_that_have_exited_count_as_come)
     trial->launch.block[0] = 128;
     sim_try_ok(trial, "k");
     EXPECT(trial, 128, i < 40);
-    cr_assert_eq(sim_try_site(trial, "bar", 0)->addresses, 128 - 40, "lanes that were not there");
+    cr_assert_eq(sim_try_inst(trial, "bar", 0)->addresses, 128 - 40, "lanes that were not there");
     sim_try_end(trial);
 }
 
@@ -67,7 +67,7 @@ Test(sim_control, the_last_threads_may_exit_while_others_wait)
     sim_try_end(trial);
 }
 
-Test(sim_control, parted_lanes_come_to_a_barrier_one_by_one)
+Test(sim_control, diverged_lanes_come_to_a_barrier_one_by_one)
 {
     struct sim_try *trial = sim_try_new(
         SIM_HEAD SIM_KERNEL("k", "and.b32 %r2, %r1, 1;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra EVEN;\n"
@@ -242,7 +242,7 @@ Test(sim_control, a_grid_of_blocks_that_return_at_once)
     trial->launch.grid[0] = INT32_MAX;
     trial->launch.block[0] = 48;
     sim_try_ok(trial, "k");
-    const struct sim_site_counts *site = sim_try_site(trial, "ret", 0);
+    const struct sim_inst_counts *site = sim_try_inst(trial, "ret", 0);
     cr_expect_eq(site->executed, 2 * (uint64_t)INT32_MAX);
     cr_expect_eq(site->lanes, 48 * (uint64_t)INT32_MAX);
     cr_expect_eq(trial->counts.blocks, INT32_MAX);

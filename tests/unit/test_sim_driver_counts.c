@@ -29,12 +29,12 @@ Test(sim_driver_counts, are_given_once_to_those_who_ask)
     cr_expect_null(interface->last_launch());
     interface->count(1);
     OK(sim_launch_one(fill, 64, params));
-    const struct sim_site_info *info = interface->last_sites(&sites);
+    const struct sim_inst_info *info = interface->last_sites(&sites);
     const struct sim_counts *counts = interface->last_launch();
     cr_assert_not_null(counts);
     cr_assert_eq(counts->site_count, sites);
     for (size_t i = 0; i < sites; i++) {
-        if (info[i].kind == SIM_SITE_GLOBAL_STORE) {
+        if (info[i].kind == SIM_INST_GLOBAL_STORE) {
             stores++;
             cr_expect_eq(counts->sites[i].requests, 2);
             cr_expect_eq(counts->sites[i].sectors, 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that go wrong: when the error is told, how long it stays, and what is said on stderr. */
+/* Kernels that go wrong: when the error is returned, how long it stays, and what is said on stderr. */
 #include <string.h>
 
 #include "sim_driver_fixture.h"
@@ -10,7 +10,7 @@ static CUresult store_to(CUdeviceptr address)
     return sim_launch_one(sim_kernel_of(sim_ptx_faults, "reach"), 1, params);
 }
 
-Test(sim_driver_faults, are_told_by_the_next_call_that_waits_and_all_after_it)
+Test(sim_driver_faults, are_reported_by_the_next_call_that_waits_and_all_after_it)
 {
     CUdeviceptr memory, other;
     char byte = 1;
@@ -116,7 +116,7 @@ Test(sim_driver_faults, each_kind_has_its_error)
     FAILS(CUDA_ERROR_ILLEGAL_INSTRUCTION, cuCtxSynchronize());
 }
 
-Test(sim_driver_faults, a_wrong_configuration_is_told_at_once_and_forgotten)
+Test(sim_driver_faults, a_wrong_configuration_is_reported_at_once_and_forgotten)
 {
     CUdeviceptr memory;
     sim_start(1);

@@ -103,14 +103,14 @@ Test(sim_footprints, a_generic_access_is_of_the_kind_it_turns_out_to_be)
              "selp.b64 %rd6, %rd3, %rd4, %p1;\nld.u32 %r2, [%rd6];\nret;\n"));
 
     sim_try_ok(trial, "k");
-    const struct sim_site_counts *store = sim_try_site(trial, "st", 0);
-    const struct sim_site_counts *load = sim_try_site(trial, "ld.u32", 0);
-    const struct sim_site_counts *both = sim_try_site(trial, "ld.u32", 1);
-    cr_expect_eq(store->kind, SIM_SITE_SHARED_STORE);
+    const struct sim_inst_counts *store = sim_try_inst(trial, "st", 0);
+    const struct sim_inst_counts *load = sim_try_inst(trial, "ld.u32", 0);
+    const struct sim_inst_counts *both = sim_try_inst(trial, "ld.u32", 1);
+    cr_expect_eq(store->kind, SIM_INST_SHARED_STORE);
     cr_expect_eq(store->wavefronts, 1);
     cr_expect_eq(store->sectors, 0);
-    cr_expect_eq(load->kind, SIM_SITE_GLOBAL_LOAD);
-    cr_expect_eq(both->kind, SIM_SITE_GENERIC);
+    cr_expect_eq(load->kind, SIM_INST_GLOBAL_LOAD);
+    cr_expect_eq(both->kind, SIM_INST_GENERIC);
     cr_expect_eq(both->requests, 1);
     cr_expect_eq(both->bytes, 128);
     cr_expect_eq(both->wavefronts, 1);

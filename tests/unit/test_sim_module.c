@@ -132,23 +132,23 @@ Test(sim_module, sites_say_what_each_instruction_is)
         "ld.global.nc.v4.f32 {%f0,%f1,%f2,%f3}, [%rd1];\n"
         ".loc 1 8 5\nbar.sync 0;\nred.shared.add.u32 [%rd1], 1;\nst.u8 [%rd1], 1;\nret;\n}\n");
     size_t count;
-    const struct sim_site_info *sites = sim_kernel_sites(sim_module_kernel(trial->module, 0),
+    const struct sim_inst_info *sites = sim_kernel_insts(sim_module_kernel(trial->module, 0),
                                                          &count);
 
     cr_assert_eq(count, 6);
     cr_assert_str_eq(sites[0].opcode, "ld.param.u64");
-    cr_assert_eq(sites[0].kind, SIM_SITE_OTHER, "parameters are not counted");
+    cr_assert_eq(sites[0].kind, SIM_INST_OTHER, "parameters are not counted");
     cr_assert_str_eq(sites[1].opcode, "ld.global.nc.v4.f32");
-    cr_assert_eq(sites[1].kind, SIM_SITE_GLOBAL_LOAD);
+    cr_assert_eq(sites[1].kind, SIM_INST_GLOBAL_LOAD);
     cr_assert_eq(sites[1].width, 16);
     cr_assert_str_eq(sites[1].file, "a.cu");
     cr_assert_eq(sites[1].line, 7);
     cr_assert_eq(sites[1].ptx_line, 11);
     cr_assert_str_eq(sites[1].function, "k");
-    cr_assert_eq(sites[2].kind, SIM_SITE_BARRIER);
+    cr_assert_eq(sites[2].kind, SIM_INST_BARRIER);
     cr_assert_eq(sites[2].line, 8);
-    cr_assert_eq(sites[3].kind, SIM_SITE_SHARED_ATOMIC);
-    cr_assert_eq(sites[4].kind, SIM_SITE_GENERIC);
+    cr_assert_eq(sites[3].kind, SIM_INST_SHARED_ATOMIC);
+    cr_assert_eq(sites[4].kind, SIM_INST_GENERIC);
     cr_assert_eq(sites[4].width, 1);
     sim_try_end(trial);
 }
@@ -163,7 +163,7 @@ Test(sim_module, sites_name_the_line_outside_libraries_and_its_caller)
         ".loc 2 2 1, inlined_at 1 31 3\nret;\n}\n"
         ".file 1 \"a.cu\"\n.file 2 \"inl.h\"\n.file 3 \"/usr/include/atomics.h\"\n");
     size_t count;
-    const struct sim_site_info *sites = sim_kernel_sites(sim_module_kernel(trial->module, 0),
+    const struct sim_inst_info *sites = sim_kernel_insts(sim_module_kernel(trial->module, 0),
                                                          &count);
 
     cr_assert_eq(count, 2);
@@ -236,7 +236,7 @@ Test(sim_module, workers_do_not_change_results_or_counts)
              "LOOP: setp.ge.u32 %p1, %r5, %r4;\n@%p1 bra END;\nadd.u32 %r5, %r5, 1;\nbra LOOP;\n"
              "END: mul.wide.u32 %rd4, %r3, 4;\nadd.u64 %rd4, %rd4, %rd1;\n"
              "st.global.u32 [%rd4], %r5;\nred.global.add.u32 [%rd1+16000], %r5;\nret;\n"));
-    struct sim_site_counts *before = NULL;
+    struct sim_inst_counts *before = NULL;
     size_t bytes = 0;
 
     trial->launch.grid[0] = 80;
@@ -263,7 +263,7 @@ Test(sim_module, workers_do_not_change_results_or_counts)
     sim_try_end(trial);
 }
 
-Test(sim_module, the_fault_of_the_first_block_is_told)
+Test(sim_module, the_fault_of_the_first_block_is_reported)
 {
     struct sim_try *trial = sim_try_new(SIM_HEAD SIM_KERNEL(
         "k", "mov.u32 %r2, %ctaid.x;\nsetp.ge.u32 %p1, %r2, 20;\n@%p1 trap;\nret;\n"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of a warp part and meet again: branches, loops, calls, locks. */
+/* Threads of a warp diverge and reconverge: branches, loops, calls, locks. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -29,10 +29,10 @@ Test(sim_paths, nested_branches_meet_at_their_ends)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, i < 16 ? 1 : i < 24 ? 102 : 103);
-    cr_assert_eq(sim_try_site(trial, "add.u32", 0)->executed, 1, "the inner paths met before it");
-    cr_assert_eq(sim_try_site(trial, "add.u32", 0)->lanes, 16);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1, "all met at the end");
-    cr_assert_eq(sim_try_site(trial, "bra", 0)->addresses, 1, "the outer branch split the warp");
+    cr_assert_eq(sim_try_inst(trial, "add.u32", 0)->executed, 1, "the inner paths met before it");
+    cr_assert_eq(sim_try_inst(trial, "add.u32", 0)->lanes, 16);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1, "all met at the end");
+    cr_assert_eq(sim_try_inst(trial, "bra", 0)->addresses, 1, "the outer branch split the warp");
     sim_try_end(trial);
 }
 
@@ -50,9 +50,9 @@ Test(sim_paths, loops_run_as_often_as_the_longest_lane_needs)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, 10 * i);
-    cr_assert_eq(sim_try_site(trial, "setp", 0)->executed, 32);
-    cr_assert_eq(sim_try_site(trial, "setp", 0)->lanes, 32 * 33 / 2);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1);
+    cr_assert_eq(sim_try_inst(trial, "setp", 0)->executed, 32);
+    cr_assert_eq(sim_try_inst(trial, "setp", 0)->lanes, 32 * 33 / 2);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1);
     sim_try_end(trial);
 }
 
@@ -70,8 +70,8 @@ Test(sim_paths, threads_that_leave_early_are_not_waited_for)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, i == 3 || i == 4 ? i : i < 8 ? 6 : 5);
-    cr_assert_eq(sim_try_site(trial, "st.global", 1)->executed, 1);
-    cr_assert_eq(sim_try_site(trial, "st.global", 1)->lanes, 30);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 1)->executed, 1);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 1)->lanes, 30);
     sim_try_end(trial);
 }
 
@@ -100,7 +100,7 @@ Test(sim_paths, recursion_as_deep_as_each_lane_needs)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, numbers[i & 15]);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1);
     sim_try_end(trial);
 }
 
@@ -135,11 +135,11 @@ Test(sim_paths, lanes_call_different_functions_through_pointers)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, (i & 1) != 0 ? 2 * i : i + 1);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1, "they met behind the call");
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1, "they met behind the call");
     sim_try_end(trial);
 }
 
-Test(sim_paths, a_call_through_a_wild_pointer_is_told)
+Test(sim_paths, a_call_through_a_wild_pointer_is_reported)
 {
     struct sim_try *trial = sim_try_new(SIM_HEAD SIM_KERNEL(
         "k", "mov.u64 %rd4, 4660;\nproto: .callprototype _ ();\ncall %rd4, (), proto;\nret;\n"));
@@ -159,7 +159,7 @@ Test(sim_paths, guarded_calls_take_only_some_lanes)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, i > 20 ? 7 : 1);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1);
     sim_try_end(trial);
 }
 
@@ -177,7 +177,7 @@ Test(sim_paths, branches_by_index_part_into_as_many_paths)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, values[i & 3]);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1);
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1);
     sim_try_end(trial);
 }
 
@@ -211,7 +211,7 @@ Test(sim_paths, long_loops_of_few_lanes_keep_the_others_waiting)
 
     sim_try_ok(trial, "k");
     EXPECT(trial, i == 0 ? 1 : 5000 * i);
-    cr_assert_eq(sim_try_site(trial, "st.global", 0)->executed, 1, "nobody was let go early");
+    cr_assert_eq(sim_try_inst(trial, "st.global", 0)->executed, 1, "nobody was let go early");
     sim_try_end(trial);
 }
 

@@ -30,7 +30,7 @@ static void expect_race(const char *ptx, const char *first, const char *second, 
 {
     struct sim_try *trial = look(ptx);
     size_t sites;
-    const struct sim_site_info *info = sim_kernel_sites(trial->launch.kernel, &sites);
+    const struct sim_inst_info *info = sim_kernel_insts(trial->launch.kernel, &sites);
 
     cr_assert_eq(trial->counts.race_count, 1, "%zu", trial->counts.race_count);
     const struct sim_race *race = &trial->counts.races[0];
@@ -100,7 +100,7 @@ Test(sim_races, neighbouring_bytes_are_no_race)
                        "ld.shared.u8 %r2, [%r9];\n"));
 }
 
-Test(sim_races, only_who_asks_is_told)
+Test(sim_races, only_who_asks_gets_them)
 {
     struct sim_try *trial = sim_try_new(KERNEL("st.shared.u32 [tile], %r1;\n"));
 

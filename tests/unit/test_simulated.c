@@ -16,7 +16,7 @@ static const struct sim_source_level levels[] = {
     {.function = "_Z3ldgPf", .file = "/usr/include/ldg.h", .line = 70, .level = -1},
     {.function = "_Z3putPf", .file = "k.h", .line = 9, .level = 0},
     {.file = "k.cu", .line = 31, .level = 1}};
-static struct sim_site_info infos[SITES] = {
+static struct sim_inst_info infos[SITES] = {
     [LOAD] = {.function = "k", .opcode = "ld.global.f32", .file = "k.cu", .line = 7, .width = 4},
     [COLUMN_STORE] = {.function = "k",
                       .opcode = "st.global.f32",
@@ -30,7 +30,7 @@ static struct sim_site_info infos[SITES] = {
     [BRANCH] = {.function = "k", .opcode = "bra", .ptx_line = 40},
     [NEVER] = {.function = "k", .opcode = "trap"},
 };
-static struct sim_site_counts sites[SITES] = {
+static struct sim_inst_counts sites[SITES] = {
     [LOAD] = {.executed = 8,
               .lanes = 256,
               .requests = 8,
@@ -38,7 +38,7 @@ static struct sim_site_counts sites[SITES] = {
               .sectors = 32,
               .ideal_sectors = 32,
               .lines = 8,
-              .kind = SIM_SITE_GLOBAL_LOAD},
+              .kind = SIM_INST_GLOBAL_LOAD},
     [COLUMN_STORE] = {.executed = 8,
                       .lanes = 256,
                       .requests = 8,
@@ -46,7 +46,7 @@ static struct sim_site_counts sites[SITES] = {
                       .sectors = 256,
                       .ideal_sectors = 32,
                       .lines = 256,
-                      .kind = SIM_SITE_GLOBAL_STORE},
+                      .kind = SIM_INST_GLOBAL_STORE},
     [SHARED] = {.executed = 8,
                 .lanes = 256,
                 .requests = 8,
@@ -54,8 +54,8 @@ static struct sim_site_counts sites[SITES] = {
                 .wavefronts = 256,
                 .ideal_wavefronts = 8,
                 .max_degree = 32,
-                .kind = SIM_SITE_SHARED_LOAD},
-    [BRANCH] = {.executed = 8, .lanes = 200, .addresses = 3, .kind = SIM_SITE_BRANCH},
+                .kind = SIM_INST_SHARED_LOAD},
+    [BRANCH] = {.executed = 8, .lanes = 200, .addresses = 3, .kind = SIM_INST_BRANCH},
 };
 static struct sim_footprint footprints[] = {
     {.base = 0x1000, .bytes = 1024, .read_sectors = 32, .read_traffic = 64},
@@ -84,7 +84,7 @@ static const struct sim_counts *device_last_launch(void)
     return found;
 }
 
-static const struct sim_site_info *device_last_sites(size_t *count)
+static const struct sim_inst_info *device_last_sites(size_t *count)
 {
     *count = SITES;
     return infos;
@@ -209,7 +209,7 @@ static const struct gmt_collector_ops *start(bool with_counters)
 static enum gmt_counter_group launch(const struct gmt_collector_ops *ops, uint32_t seq,
                                      bool capturing, const struct sim_counts *ran)
 {
-    struct gmt_launch_site site = {.cls = &cls,
+    struct gmt_launch_call site = {.cls = &cls,
                                    .launch_seq = seq,
                                    .forbidden = capturing ? GMT_UNMEASURED_CAPTURED
                                                           : GMT_UNMEASURED_SHARED};
@@ -303,7 +303,7 @@ Test(simulated, names_executed_instructions_footprints_and_races_of_the_first_la
     cr_expect_eq(instructions[1].site, COLUMN_STORE);
     cr_expect_eq(instructions[1].line, 9);
     cr_expect_eq(instructions[1].sectors, 256);
-    cr_expect_eq(instructions[1].kind, GMT_SITE_GLOBAL_STORE);
+    cr_expect_eq(instructions[1].kind, GMT_INST_GLOBAL_STORE);
     cr_expect_eq(instructions[3].ptx_line, 40);
     cr_expect_not_null(strstr(texts, "k|ld.global.f32|k.cu||"));
     cr_expect_not_null(strstr(texts, "k|st.global.f32|k.h|k.cu|"));

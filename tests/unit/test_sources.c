@@ -211,7 +211,7 @@ Test(sources, keeps_within_the_room_and_the_time)
     cr_expect_str_eq(text_of("0.cu", "state"), "no room");
 }
 
-Test(sources, leaves_them_out_when_told_to)
+Test(sources, leaves_them_out_when_asked_to)
 {
     sql("INSERT INTO process(id, pid, start_ns, options) VALUES(1, 1, 1, "
         "'collect=light;source=off;stacks=caller')");

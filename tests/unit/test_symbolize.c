@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames get names and lines, and the CUDA runtime's own are told from the user's. Links gmt_store;
+/* Frames get names and lines, and the CUDA runtime's own are distinguished from the user's. Links gmt_store;
  * needs debug information of its own (-g). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

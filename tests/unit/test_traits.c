@@ -13,7 +13,7 @@
 
 static const struct {
     const char *name;
-    enum gmt_family family;
+    enum gmt_call_family family;
     uint32_t traits;
 } rows[] = {
 #define GMT_HOOK(symbol, family, runtime, traits) {#symbol, GMT_FAMILY_##family, traits},

@@ -7,7 +7,7 @@
 
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
-#include "preload/state/site.h"
+#include "preload/state/hook_call.h"
 #include "preload/state/waits.h"
 
 enum { EVENTS = 256 };
@@ -87,7 +87,7 @@ TestSuite(waits, .init = setup, .timeout = 60);
 
 static void put(CUstream stream, uint8_t flags)
 {
-    struct gmt_site site = {.stream = stream, .flags = flags, .result = CUDA_SUCCESS};
+    struct gmt_hook_call site = {.stream = stream, .flags = flags, .result = CUDA_SUCCESS};
     gmt_waits_begin();
     gmt_waits_end(&site);
 }
@@ -140,7 +140,7 @@ Test(waits, begin_with_the_call)
 {
     gmt_waits_begin();
     cr_expect(gmt_waits_under_way());
-    gmt_waits_end(&(struct gmt_site){.stream = STREAM(1), .result = CUDA_ERROR_INVALID_VALUE});
+    gmt_waits_end(&(struct gmt_hook_call){.stream = STREAM(1), .result = CUDA_ERROR_INVALID_VALUE});
     cr_expect(!gmt_waits_under_way(), "the call failed");
 }
 
@@ -241,7 +241,7 @@ Test(waits, behind_which_no_event_can_be_put_last_until_the_stream_is_idle)
     cr_expect(!gmt_waits_under_way());
 }
 
-Test(waits, of_more_streams_than_can_be_told_apart_never_end)
+Test(waits, of_more_streams_than_can_be_distinguished_never_end)
 {
     for (unsigned i = 0; i < 100; i++) {
         put(STREAM(i), 0);
@@ -252,7 +252,7 @@ Test(waits, of_more_streams_than_can_be_told_apart_never_end)
     cr_expect(gmt_waits_under_way());
 }
 
-/* As many streams as can be told apart, one after the other, and nobody asks: those that are over make room. */
+/* As many streams as can be tracked, one after the other, and nobody asks: those that are over make room. */
 Test(waits, that_are_over_make_room)
 {
     for (unsigned i = 0; i < EVENTS; i++) {

@@ -64,7 +64,7 @@ NOINLINE static void large_frame(unwind_probe *probe)
     KEEP(room);
 }
 
-/* The stack pointer is rounded down: the CFA cannot be told from it. */
+/* The stack pointer is rounded down: the CFA cannot be derived from it. */
 NOINLINE static void realigned(unwind_probe *probe)
 {
     volatile char room[64] __attribute__((aligned(256))) = {0};

@@ -41,10 +41,10 @@ static const char *too_few(struct gmt_analysis *analysis, const struct gmt_tl_cl
     return NULL;
 }
 
-enum kind { SPILLS, ARRAY, DIVERGENT_ARRAY };
+enum local_kind { SPILLS, ARRAY, DIVERGENT_ARRAY };
 
-static enum kind kind_of(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
-                         double local, double sectors)
+static enum local_kind kind_of(const struct gmt_analysis *analysis,
+                               const struct gmt_tl_class *class, double local, double sectors)
 {
     if (sectors / local >= GMT_LOCAL_DIVERGENT_SECTORS) {
         return DIVERGENT_ARRAY;
@@ -81,7 +81,7 @@ static int registers_possible(const struct gmt_tl_device *device, int threads)
 }
 
 static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                    const struct gmt_tl_class *class, enum kind kind)
+                    const struct gmt_tl_class *class, enum local_kind kind)
 {
     int threads = (int)gmt_clamp(gmt_volume_clamped(class->block), 0, INT_MAX);
 
@@ -114,7 +114,7 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
 }
 
 static const char *words_of(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
-                            enum kind kind)
+                            enum local_kind kind)
 {
     switch (kind) {
     case SPILLS:
@@ -127,7 +127,7 @@ static const char *words_of(struct gmt_analysis *analysis, const struct gmt_tl_c
 }
 
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                     const struct gmt_tl_class *class, enum kind kind)
+                     const struct gmt_tl_class *class, enum local_kind kind)
 {
     double n = (double)class->launches;
     struct gmt_gain gain = gmt_price_local(analysis->model, analysis->timeline, class,
@@ -160,7 +160,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (!(local > 0)) {
         return;
     }
-    enum kind kind = kind_of(analysis, class, local, sectors);
+    enum local_kind kind = kind_of(analysis, class, local, sectors);
     struct gmt_finding *finding = gmt_finding_new(analysis);
     if (finding == NULL) {
         return;

@@ -99,7 +99,7 @@ static void put_sql(struct gmt_analysis *analysis, struct gmt_finding *finding,
     int64_t *ids = calloc(pairs + 1, sizeof(*ids));
     const char *place = gmt_text(
         analysis, "bytes = %" PRId64 " AND free_begin_ns IS NOT NULL AND %s", a->bytes,
-        gmt_place_condition(analysis, a->call.stack_id, (int64_t)a->call.caller));
+        gmt_call_condition(analysis, a->call.stack_id, (int64_t)a->call.caller));
 
     for (size_t i = 0; ids != NULL && i < pairs; i++) {
         ids[i] = all[members[i]].call.id;

@@ -159,7 +159,7 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
                                  " past a sector's start",
                                  pointer->offset, gmt_format_bytes(size, (double)allocation->bytes),
                                  pointer->offset % GMT_SECTOR_BYTES);
-    finding->part = finding->headline; /* told apart by the pointer, not by the launch */
+    finding->part = finding->headline; /* identified by the pointer, not by the launch */
     finding->sql = gmt_text(analysis,
                             "SELECT a.allocation_offset, m.bytes, a.allocation_offset %% 32, "
                             "count(DISTINCT l.class_id) FROM launch_argument a JOIN allocation m "

@@ -7,7 +7,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 
 static const struct gmt_tl_copy *first_copy(const struct gmt_analysis *analysis,
                                             const struct gmt_run *run)
@@ -132,7 +132,7 @@ static void put_sql(struct gmt_analysis *analysis, const struct gmt_copy_site *s
         finding->sql = gmt_text(analysis,
                                 "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                                 "WHERE %s",
-                                gmt_copy_place_condition(analysis, "id", members, n));
+                                gmt_copy_group_condition(analysis, "id", members, n));
     }
     free(members);
 }

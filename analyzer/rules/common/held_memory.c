@@ -18,14 +18,14 @@ struct work {
     size_t *order, *chosen;
 };
 
-struct place {
+struct held_row {
     uint64_t site;
     size_t row;
 };
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct held_row *x = a, *y = b;
 
     if (x->site != y->site) {
         return x->site < y->site ? -1 : 1;
@@ -42,7 +42,7 @@ static bool is_meant(const struct gmt_memory_row *row, bool host, int64_t device
 /* Rows of the rule's kind by place, oldest first. -ENOMEM as SIZE_MAX. */
 static size_t order_rows(const struct gmt_memory *memory, bool host, int64_t device, size_t *order)
 {
-    struct place *places = calloc(memory->count + 1, sizeof(*places));
+    struct held_row *places = calloc(memory->count + 1, sizeof(*places));
     size_t n = 0;
 
     if (places == NULL) {
@@ -50,7 +50,7 @@ static size_t order_rows(const struct gmt_memory *memory, bool host, int64_t dev
     }
     for (size_t i = 0; i < memory->count; i++) {
         if (is_meant(&memory->rows[i], host, device) && memory->rows[i].bytes > 0) {
-            places[n++] = (struct place){memory->rows[i].site, i};
+            places[n++] = (struct held_row){memory->rows[i].site, i};
         }
     }
     qsort(places, n, sizeof(*places), compare_places);
@@ -387,8 +387,8 @@ const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_s
     int64_t *ids = calloc(site->count + 1, sizeof(*ids));
     const char *place = gmt_text(
         analysis, "%s%s%s",
-        gmt_place_condition(analysis, example->stack_id,
-                            example->caller != INT64_MIN ? example->caller : 0),
+        gmt_call_condition(analysis, example->stack_id,
+                           example->caller != INT64_MIN ? example->caller : 0),
         condition[0] != '\0' ? " AND " : "", condition);
 
     for (size_t i = 0; ids != NULL && i < site->count; i++) {

@@ -36,7 +36,7 @@ struct gmt_held_rule {
     bool (*choose)(const struct gmt_held_group *group, size_t i, struct gmt_interval *life);
     /* Bytes that stay of a chosen row while it lived; NULL: none. */
     double (*kept_bytes)(const struct gmt_memory_row *row);
-    /* Headline, method, fix and sketch; leaves the headline NULL for what is not to be told. */
+    /* Headline, method, fix and sketch; leaves the headline NULL for what is not to be reported. */
     void (*describe)(struct gmt_analysis *analysis, const struct gmt_held_site *site,
                      struct gmt_finding *finding);
 };

@@ -6,25 +6,25 @@
 
 #include "analyzer/trace/unseen.h"
 
-struct numbered {
+struct row_number {
     int64_t id;
     size_t row;
 };
 
 static int compare_numbered(const void *a, const void *b)
 {
-    const struct numbered *x = a, *y = b;
+    const struct row_number *x = a, *y = b;
 
     return (x->id > y->id) - (x->id < y->id);
 }
 
 /* Rows are in the order of their lives. */
-static struct numbered *number_rows(const struct gmt_memory *memory)
+static struct row_number *number_rows(const struct gmt_memory *memory)
 {
-    struct numbered *rows = calloc(memory->count + 1, sizeof(*rows));
+    struct row_number *rows = calloc(memory->count + 1, sizeof(*rows));
 
     for (size_t i = 0; rows != NULL && i < memory->count; i++) {
-        rows[i] = (struct numbered){memory->rows[i].id, i};
+        rows[i] = (struct row_number){memory->rows[i].id, i};
     }
     if (rows != NULL) {
         qsort(rows, memory->count, sizeof(*rows), compare_numbered);
@@ -32,10 +32,10 @@ static struct numbered *number_rows(const struct gmt_memory *memory)
     return rows;
 }
 
-static const struct numbered *find(const struct gmt_memory *memory, const struct numbered *rows,
-                                   int64_t id)
+static const struct row_number *find(const struct gmt_memory *memory, const struct row_number *rows,
+                                     int64_t id)
 {
-    struct numbered key = {.id = id};
+    struct row_number key = {.id = id};
 
     return bsearch(&key, rows, memory->count, sizeof(*rows), compare_numbered);
 }
@@ -49,7 +49,7 @@ static bool can_be_kept(const struct gmt_memory_row *first, const struct gmt_mem
 
 /* Lets the first buffers of all members that can be kept live until the second ones are made. */
 static size_t keep(const struct gmt_analysis *analysis, const struct gmt_copy_content *contents,
-                   const struct numbered *rows, struct gmt_interval *lives, size_t *members,
+                   const struct row_number *rows, struct gmt_interval *lives, size_t *members,
                    size_t n)
 {
     const struct gmt_memory *memory = analysis->memory;
@@ -59,8 +59,8 @@ static size_t keep(const struct gmt_analysis *analysis, const struct gmt_copy_co
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_copy *up = &copies[members[i]];
         const struct gmt_tl_copy *down = &copies[contents[members[i]].source];
-        const struct numbered *first = find(memory, rows, down->src_allocation);
-        const struct numbered *second = find(memory, rows, up->dst_allocation);
+        const struct row_number *first = find(memory, rows, down->src_allocation);
+        const struct row_number *second = find(memory, rows, up->dst_allocation);
 
         if (first == NULL || second == NULL ||
             !can_be_kept(&memory->rows[first->row], &memory->rows[second->row])) {
@@ -91,7 +91,7 @@ size_t gmt_parked_kept(const struct gmt_analysis *analysis, const struct gmt_cop
         return 0;
     }
     struct gmt_interval *lives = gmt_memory_lives(memory);
-    struct numbered *rows = number_rows(memory);
+    struct row_number *rows = number_rows(memory);
     if (lives != NULL && rows != NULL && gmt_memory_peak(memory, lives, false, &before) == 0) {
         kept = keep(analysis, contents, rows, lives, members, n);
         if (gmt_memory_peak(memory, lives, false, &after) != 0 || after.bytes > before.bytes) {

@@ -7,7 +7,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 
 static int compare_addresses(const void *a, const void *b, void *timeline)
 {

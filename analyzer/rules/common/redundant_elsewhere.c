@@ -6,11 +6,11 @@
 #include <math.h>
 
 #include "analyzer/base/thresholds.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "libtrace/base/format.h"
 
 /* Of the uploads of one place. */
-struct found {
+struct found_uploads {
     struct gmt_copy_sum sum, sure;
     size_t verified;
     double on_device_ns; /* what copies on the device take in their place; NAN: not known */
@@ -33,7 +33,7 @@ static bool is_elsewhere(const struct gmt_elsewhere *look, size_t i)
     return tl->device_count < 2 || (device >= 0 && device == other);
 }
 
-static void describe_elsewhere(const struct gmt_elsewhere *look, const struct found *found,
+static void describe_elsewhere(const struct gmt_elsewhere *look, const struct found_uploads *found,
                                double uploads, struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
@@ -63,14 +63,14 @@ static void describe_elsewhere(const struct gmt_elsewhere *look, const struct fo
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
-                            gmt_copy_place_condition(analysis, "id", look->chosen, n));
+                            gmt_copy_group_condition(analysis, "id", look->chosen, n));
     gmt_finding_evidence(finding, "held_elsewhere", "count", (double)n);
     gmt_finding_evidence(finding, "uploads", "count", uploads);
     gmt_finding_evidence(finding, "bytes", "bytes", found->sum.bytes);
     gmt_finding_evidence(finding, "verified_copies", "count", (double)found->verified);
 }
 
-static void price_elsewhere(const struct gmt_elsewhere *look, const struct found *found,
+static void price_elsewhere(const struct gmt_elsewhere *look, const struct found_uploads *found,
                             struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
@@ -98,7 +98,7 @@ void gmt_elsewhere_report(const struct gmt_elsewhere *look, const size_t *member
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
-    struct found found = {0};
+    struct found_uploads found = {0};
 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[members[i]];

@@ -11,7 +11,7 @@
 #include "analyzer/trace/launch_rows.h"
 #include "libtrace/base/format.h"
 
-struct sum {
+struct graph_sum {
     double runs, launches, kernel_ns, gap_ns;
     struct gmt_finding *finding;
 };
@@ -34,7 +34,7 @@ static bool goes_on(const struct gmt_launch_rows *rows, size_t i)
 }
 
 static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
-                    const struct run *run, struct sum *sums)
+                    const struct run *run, struct graph_sum *sums)
 {
     const struct gmt_tl_launch *first = gmt_launch_rows_at(rows, run->first);
 
@@ -42,7 +42,7 @@ static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows 
         run->gap_ns < GMT_LAUNCH_GAP_SHARE * (run->gap_ns + run->kernel_ns)) {
         return;
     }
-    struct sum *sum = &sums[first->class_index];
+    struct graph_sum *sum = &sums[first->class_index];
     if (sum->finding == NULL) {
         sum->finding = gmt_finding_new(analysis);
     }
@@ -57,7 +57,7 @@ static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows 
 }
 
 static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
-                      struct sum *sums)
+                      struct graph_sum *sums)
 {
     struct run run = {.n = 0};
 
@@ -85,7 +85,7 @@ static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_row
 }
 
 static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
-                   const struct sum *sum)
+                   const struct graph_sum *sum)
 {
     struct gmt_finding *finding = sum->finding;
     double graph_ns = gmt_price_step_in_graph_ns(analysis->model);
@@ -142,7 +142,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
-    struct sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
+    struct graph_sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
     bool loaded = rows != NULL && sums != NULL;
 
     if (loaded) {

@@ -84,7 +84,7 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
     finding->method = GMT_OCCUPANCY_METHOD;
     if (!gmt_price_has_warps(analysis->timeline, shape, p->after)) {
         gain.low_ns = 0;
-        finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED;
+        finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_SPLIT;
     }
     finding->confidence = gmt_confidence_of_model(analysis->model);
     finding->note_why = gmt_shape_enough_warps(p);

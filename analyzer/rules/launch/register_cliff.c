@@ -67,7 +67,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     }
     if (!gmt_price_has_warps(tl, &shape, after)) {
         gain.low_ns = 0;
-        finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED;
+        finding->method = GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_SPLIT;
     }
     double spilled_ns = spills_ns(analysis->model, class, &shape);
     gain.low_ns = fmax(0, gain.low_ns - spilled_ns);

@@ -11,7 +11,7 @@
 #include "libtrace/base/format.h"
 
 /* All rows that begin with launches of one class. */
-struct sum {
+struct kernel_sum {
     double rows, kernels, share;
     double total_ns, low_ns, best_ns, high_ns;
     struct gmt_finding *finding; /* claims, so far */
@@ -22,7 +22,7 @@ static void add_row(struct gmt_analysis *analysis, const struct gmt_launch_rows 
 {
     const struct gmt_tl_launch *first = gmt_launch_rows_at(rows, row->first);
     struct gmt_gain gain = gmt_price_side_by_side(analysis->model, &row->sizes);
-    struct sum *sum = (struct sum *)user + first->class_index;
+    struct kernel_sum *sum = (struct kernel_sum *)user + first->class_index;
 
     if (sum->finding == NULL) {
         sum->finding = gmt_finding_new(analysis);
@@ -41,7 +41,7 @@ static void add_row(struct gmt_analysis *analysis, const struct gmt_launch_rows 
 }
 
 static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
-                   const struct sum *sum)
+                   const struct kernel_sum *sum)
 {
     struct gmt_finding *finding = sum->finding;
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
@@ -85,7 +85,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
-    struct sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
+    struct kernel_sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
     bool loaded = rows != NULL && sums != NULL;
 
     if (loaded) {

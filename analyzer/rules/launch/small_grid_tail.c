@@ -42,7 +42,7 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_c
 
 static void advise_small(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const struct gmt_tl_class *class, const struct gmt_shape *shape,
-                         const struct gmt_grid *grid)
+                         const struct gmt_launch_grid *grid)
 {
     double threads = shape->blocks * shape->threads;
     const char *before = gmt_text(analysis, "kernel<<<%.0f, %.0f>>>(...);  // was <<<%.0f, %.0f>>>",
@@ -151,7 +151,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         class->mapped_bytes >= GMT_MAPPED_MIN_BYTES) {
         return;
     }
-    struct gmt_grid grid = {.guess = false};
+    struct gmt_launch_grid grid = {.guess = false};
     struct gmt_tail tail = {.guess = false};
     struct gmt_gain gain = small ? gmt_price_full_grid(model, tl, class, &shape, &grid)
                                  : gmt_price_no_tail(model, tl, class, &shape, &tail);

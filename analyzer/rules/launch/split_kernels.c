@@ -13,7 +13,7 @@
 #include "libtrace/base/format.h"
 
 /* All pairs whose second kernel is of one class. */
-struct sum {
+struct pair_sum {
     const struct gmt_tl_class *first;
     double pairs, total_ns;
     struct gmt_finding *finding;
@@ -54,7 +54,7 @@ static bool hands_over(const struct gmt_tl_class *a, const struct gmt_tl_class *
 }
 
 static void find_pairs(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
-                       struct sum *sums)
+                       struct pair_sum *sums)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
@@ -65,7 +65,7 @@ static void find_pairs(struct gmt_analysis *analysis, const struct gmt_launch_ro
         const struct gmt_tl_launch *x = gmt_launch_rows_at(rows, i - 1);
         const struct gmt_tl_launch *y = gmt_launch_rows_at(rows, i);
         const struct gmt_tl_class *a = &tl->classes[x->class_index];
-        struct sum *sum = &sums[y->class_index];
+        struct pair_sum *sum = &sums[y->class_index];
 
         /* In a loop the second kernel is followed by the first one again: not that pair. */
         if (a->first_launch > tl->classes[y->class_index].first_launch ||
@@ -118,7 +118,7 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, do
 }
 
 /* Without times the pair has to move at least twice what one kernel would; NULL: it does. */
-static const char *moves_little(const struct sum *sum, double share)
+static const char *moves_little(const struct pair_sum *sum, double share)
 {
     if (!isnan(sum->total_ns) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO) {
         return NULL;
@@ -127,7 +127,7 @@ static const char *moves_little(const struct sum *sum, double share)
 }
 
 static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *second,
-                   const struct sum *sum)
+                   const struct pair_sum *sum)
 {
     struct gmt_finding *finding = sum->finding;
     char size[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
@@ -168,7 +168,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
-    struct sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
+    struct pair_sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
     bool loaded = rows != NULL && sums != NULL;
 
     if (loaded) {

@@ -19,7 +19,7 @@ struct limit {
     double rate, here, there, roof; /* bytes per second: moved, as many narrow loads, then   */
     int64_t shared_bytes;           /* per block, static and dynamic            */
     int64_t blocks_after, bytes_after;
-    bool parted; /* so many blocks take loops of threads that are parted */
+    bool split; /* so many blocks need loops of threads that are split */
 };
 
 static int64_t next_limit(const struct gmt_occupancy *o)
@@ -48,7 +48,7 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
     l->achieved = class->counter[GMT_M_achieved_occupancy_percent] / 100;
     l->after = fmin(l->now.without_limiter, most);
     l->rate = fmax(work.dram_bytes, work.l2_sectors * GMT_SECTOR_BYTES) * 1e9 / class->median_ns;
-    l->parted = !gmt_price_has_warps(tl, &shape, l->after);
+    l->split = !gmt_price_has_warps(tl, &shape, l->after);
     l->here = gmt_curve_linear(curve, l->achieved);
     l->more = fmax(1, l->after / l->now.occupancy);
     l->there = gmt_curve_lifted(curve, l->rate, l->more);
@@ -200,8 +200,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                             "WHERE class_id = %" PRId64,
                             class->id);
     advise(analysis, finding, class, &l);
-    finding->method = l.parted ? GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_PARTED : GMT_OCCUPANCY_METHOD;
-    if (l.parted) {
+    finding->method = l.split ? GMT_OCCUPANCY_METHOD GMT_OCCUPANCY_SPLIT : GMT_OCCUPANCY_METHOD;
+    if (l.split) {
         gain.low_ns = 0;
     }
     finding->confidence = gmt_confidence_of_model(analysis->model);

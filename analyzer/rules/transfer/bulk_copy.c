@@ -88,7 +88,7 @@ static void report_again(struct gmt_analysis *analysis, const struct again *agai
         analysis,
         "SELECT e.tensor_map_id, count(*), sum(c.end_ns - c.begin_ns) FROM tensor_map_encoding e "
         "JOIN api_call c ON c.id = e.call_id WHERE %s GROUP BY 1 ORDER BY 2 DESC",
-        gmt_place_condition(analysis, call->stack_id, (int64_t)call->caller));
+        gmt_call_condition(analysis, call->stack_id, (int64_t)call->caller));
     if (again->most < GMT_CHURN_MIN_PAIRS) {
         gmt_finding_note_small(
             finding, gmt_text(analysis, "fewer than %d of the same may be set-up, and no loop",

@@ -7,7 +7,7 @@
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/trips.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/query.h"
 

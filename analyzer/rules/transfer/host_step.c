@@ -7,7 +7,7 @@
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/trips.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/trace/cover.h"
 
 struct state {
@@ -40,7 +40,7 @@ static struct gmt_interval span_of(const struct gmt_timeline *tl, const struct g
     const struct gmt_tl_launch *launch = &tl->launches[next];
     /* Later launches wait for something else. */
     if (launch->device_start_ns != GMT_NO_TIME && launch->device_start_ns > span.end_ns &&
-        launch->device_start_ns - span.end_ns <= GMT_HANDOVER_MOST_NS) {
+        launch->device_start_ns - span.end_ns <= GMT_ENGINE_GAP_MOST_NS) {
         span.end_ns = launch->device_start_ns;
     }
     return span;

@@ -8,15 +8,15 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/memory/handover.h"
+#include "analyzer/memory/engine_gap.h"
 #include "analyzer/price/price_mapped.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/trace/launch_rows.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 
 /* What happens to one device allocation. */
-struct buffer {
+struct mapped_buffer {
     int64_t id;
     size_t in, out;   /* copies from and to pinned memory */
     size_t first;     /* index of the first of them       */
@@ -30,20 +30,20 @@ struct buffer {
 };
 
 struct buffers {
-    struct buffer *rows; /* by id */
+    struct mapped_buffer *rows; /* by id */
     size_t count;
 };
 
 static int compare_buffers(const void *a, const void *b)
 {
-    const struct buffer *x = a, *y = b;
+    const struct mapped_buffer *x = a, *y = b;
 
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct buffer *find(const struct buffers *buffers, int64_t id)
+static struct mapped_buffer *find(const struct buffers *buffers, int64_t id)
 {
-    struct buffer key = {.id = id};
+    struct mapped_buffer key = {.id = id};
 
     return id <= 0 ? NULL
                    : bsearch(&key, buffers->rows, buffers->count, sizeof(key), compare_buffers);
@@ -54,12 +54,12 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
 {
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
-        struct buffer *to = find(buffers, copy->dst_allocation);
-        struct buffer *from = find(buffers, copy->src_allocation);
+        struct mapped_buffer *to = find(buffers, copy->dst_allocation);
+        struct mapped_buffer *from = find(buffers, copy->src_allocation);
         bool pinned = copy->host_class == GMT_MEM_PINNED && copy->linear;
         bool in = pinned && copy->direction == GMT_DIR_H2D;
         bool out = pinned && copy->direction == GMT_DIR_D2H;
-        struct buffer *mine = in ? to : (out ? from : NULL);
+        struct mapped_buffer *mine = in ? to : (out ? from : NULL);
 
         if (to != NULL) {
             to->other |= !in;
@@ -83,7 +83,7 @@ static void add_copies(const struct gmt_timeline *tl, const struct buffers *buff
     }
 }
 
-static void add_launch(struct buffer *buffer, int64_t class_id, size_t count)
+static void add_launch(struct mapped_buffer *buffer, int64_t class_id, size_t count)
 {
     buffer->other |= class_id == 0 || (buffer->launches > 0 && buffer->class_id != class_id);
     buffer->class_id = class_id;
@@ -98,7 +98,7 @@ static void add_set(const struct buffers *buffers, const struct gmt_launch_rows 
 
     for (size_t k = first; k < rows->argument_count && rows->arguments[k].set == set; k++) {
         int64_t id = rows->arguments[k].allocation;
-        struct buffer *buffer = id != last ? find(buffers, id) : NULL;
+        struct mapped_buffer *buffer = id != last ? find(buffers, id) : NULL;
 
         last = id;
         if (buffer != NULL) {
@@ -148,7 +148,7 @@ static void add_others(const struct gmt_timeline *tl, const struct buffers *buff
                             "WHERE capturing != 0 AND result = 0)");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct buffer *buffer = find(buffers, gmt_query_id(&query, 0));
+        struct mapped_buffer *buffer = find(buffers, gmt_query_id(&query, 0));
 
         if (buffer != NULL) {
             buffer->other = true;
@@ -160,12 +160,13 @@ static void add_others(const struct gmt_timeline *tl, const struct buffers *buff
 static struct buffers read_buffers(const struct gmt_timeline *tl,
                                    const struct gmt_launch_rows *rows)
 {
-    struct buffers buffers = {calloc(tl->allocation_count + 1, sizeof(struct buffer)), 0};
+    struct buffers buffers = {calloc(tl->allocation_count + 1, sizeof(struct mapped_buffer)), 0};
     double *handovers = calloc(tl->copy_count + 1, sizeof(*handovers));
     struct gmt_cover kernels = {0};
 
     if (rows == NULL || buffers.rows == NULL || handovers == NULL ||
-        gmt_handovers(tl, handovers) != 0 || gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
+        gmt_engine_gaps(tl, handovers) != 0 ||
+        gmt_cover_make(&kernels, tl, GMT_COVER_KERNELS) != 0) {
         goto failed;
     }
     for (size_t i = 0; i < tl->allocation_count; i++) {
@@ -190,7 +191,7 @@ failed:
     return (struct buffers){NULL, 0};
 }
 
-static bool is_one_use(const struct buffer *buffer)
+static bool is_one_use(const struct mapped_buffer *buffer)
 {
     size_t copies = buffer->in + buffer->out;
 
@@ -228,7 +229,7 @@ static enum touch touch_of(const struct gmt_tl_class *class)
 }
 
 static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                     const struct buffer *buffer, const struct gmt_tl_class *class)
+                     const struct mapped_buffer *buffer, const struct gmt_tl_class *class)
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[buffer->first];
     size_t copies = buffer->in + buffer->out;
@@ -266,7 +267,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
 }
 
 static void claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                  const struct buffer *buffer)
+                  const struct mapped_buffer *buffer)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
@@ -288,7 +289,7 @@ static const char *no_gain(const struct gmt_gain *gain, const struct gmt_gain *a
     return all->best_ns > 0 ? "kernels hide the copies" : "the bus is no faster without the copies";
 }
 
-static void report_buffer(struct gmt_analysis *analysis, const struct buffer *buffer,
+static void report_buffer(struct gmt_analysis *analysis, const struct mapped_buffer *buffer,
                           const struct gmt_tl_class *class, double all_bytes)
 {
     bool in = buffer->in > 0;
@@ -350,7 +351,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         all += (double)tl->copies[i].bytes;
     }
     for (size_t i = 0; i < buffers.count; i++) {
-        const struct buffer *buffer = &buffers.rows[i];
+        const struct mapped_buffer *buffer = &buffers.rows[i];
         const struct gmt_tl_class *class = is_one_use(buffer) ? class_of(tl, buffer->class_id)
                                                               : NULL;
         enum touch touch = class != NULL ? touch_of(class) : TOUCH_OFTEN;

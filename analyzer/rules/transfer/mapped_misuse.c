@@ -12,7 +12,7 @@
 #include "libtrace/base/format.h"
 
 /* A class of launches, and the host memory that each of them works on. */
-struct use {
+struct mapped_use {
     const struct gmt_tl_class *class;
     double bytes;   /* of the buffers that is its own; on the software device what was touched */
     double traffic; /* bytes over the bus in one launch; NAN: not measured             */
@@ -37,7 +37,7 @@ static double sum_known(double a, double b)
 }
 
 /* What launches really touched: on the software device, which counts it. */
-static size_t read_footprints(const struct gmt_timeline *tl, struct use *uses)
+static size_t read_footprints(const struct gmt_timeline *tl, struct mapped_use *uses)
 {
     struct gmt_query query;
     size_t count = 0;
@@ -53,8 +53,8 @@ static size_t read_footprints(const struct gmt_timeline *tl, struct use *uses)
         const struct gmt_tl_class *class = class_of(tl, gmt_query_id(&query, 0));
 
         if (class != NULL && gmt_query_real(&query, 1) > 0) {
-            uses[count++] = (struct use){class, gmt_query_real(&query, 1),
-                                         gmt_query_real(&query, 2)};
+            uses[count++] = (struct mapped_use){class, gmt_query_real(&query, 1),
+                                                gmt_query_real(&query, 2)};
         }
     }
     gmt_query_close(&query, rc);
@@ -90,9 +90,9 @@ static double own_bytes(const struct gmt_timeline *tl, const struct gmt_tl_class
 }
 
 /* NULL where there is not enough memory. */
-static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
+static struct mapped_use *read_uses(const struct gmt_timeline *tl, size_t *count)
 {
-    struct use *uses = calloc(tl->class_count + 1, sizeof(*uses));
+    struct mapped_use *uses = calloc(tl->class_count + 1, sizeof(*uses));
 
     *count = 0;
     if (uses != NULL && tl->simulated) {
@@ -102,7 +102,7 @@ static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
         const struct gmt_tl_class *class = &tl->classes[i];
 
         if (class->mapped_bytes > 0) {
-            uses[(*count)++] = (struct use){
+            uses[(*count)++] = (struct mapped_use){
                 class, own_bytes(tl, class),
                 GMT_SECTOR_BYTES * sum_known(class->counter[GMT_M_host_read_sectors],
                                              class->counter[GMT_M_host_write_sectors])};
@@ -112,7 +112,7 @@ static struct use *read_uses(const struct gmt_timeline *tl, size_t *count)
 }
 
 /* Times that the launch goes over the buffers, as far as bytes or time tell; NAN: they do not. */
-static double times_over(const struct gmt_analysis *analysis, const struct use *use)
+static double times_over(const struct gmt_analysis *analysis, const struct mapped_use *use)
 {
     const struct gmt_model *model = analysis->model;
 
@@ -126,7 +126,7 @@ static double times_over(const struct gmt_analysis *analysis, const struct use *
 }
 
 static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                     const struct use *use, double times)
+                     const struct mapped_use *use, double times)
 {
     char size[GMT_FORMAT_BYTES];
 
@@ -160,7 +160,8 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
 }
 
 /* Why it is too little to matter, or NULL. */
-static const char *too_little(struct gmt_analysis *analysis, const struct use *use, double times)
+static const char *too_little(struct gmt_analysis *analysis, const struct mapped_use *use,
+                              double times)
 {
     char size[GMT_FORMAT_BYTES];
 
@@ -172,7 +173,7 @@ static const char *too_little(struct gmt_analysis *analysis, const struct use *u
 }
 
 /* A few bytes tell nothing: the kernel takes its time for other things. */
-static void note_small_use(struct gmt_analysis *analysis, const struct use *use)
+static void note_small_use(struct gmt_analysis *analysis, const struct mapped_use *use)
 {
     struct gmt_finding *finding = gmt_finding_new(analysis);
     char size[GMT_FORMAT_BYTES];
@@ -191,7 +192,7 @@ static void note_small_use(struct gmt_analysis *analysis, const struct use *use)
     gmt_finding_emit(analysis, finding);
 }
 
-static void report_use(struct gmt_analysis *analysis, const struct use *use, double times,
+static void report_use(struct gmt_analysis *analysis, const struct mapped_use *use, double times,
                        double all_bytes)
 {
     const struct gmt_tl_class *class = use->class;
@@ -237,7 +238,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     size_t count, unknown = 0;
-    struct use *uses = read_uses(tl, &count);
+    struct mapped_use *uses = read_uses(tl, &count);
     double all = 0;
 
     if (uses == NULL) {

@@ -7,7 +7,7 @@
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/rules/common/pinning.h"
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/query.h"
@@ -69,9 +69,10 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "pinning", "ns", pin->least_ns);
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin->ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin->bytes);
-    const char *hidden = sums->hidden > 0 ? gmt_text(analysis, " (%s of it overlapped with kernels)",
-                                                     gmt_format_ns(size, sums->hidden))
-                                          : "";
+    const char *hidden = sums->hidden > 0
+                             ? gmt_text(analysis, " (%s of it overlapped with kernels)",
+                                        gmt_format_ns(size, sums->hidden))
+                             : "";
     finding->headline = gmt_text(
         analysis,
         "%s asynchronous %s cop%s of pageable memory blocked %s caller%s for "
@@ -103,7 +104,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     if (finding == NULL) {
         return;
     }
-    gmt_copy_place_fill(analysis, finding, members, n);
+    gmt_copy_group_fill(analysis, finding, members, n);
     struct sums sums = add_up(analysis, state, members, n, finding);
     if (isnan(sums.pinned)) {
         return;
@@ -189,7 +190,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    gmt_copy_places(analysis, members, n, report, &state);
+    gmt_copy_groups(analysis, members, n, report, &state);
     if (async == 0) {
         outcome = GMT_OUTCOME_NOT_APPLICABLE;
     }

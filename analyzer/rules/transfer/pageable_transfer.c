@@ -7,7 +7,7 @@
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/rules/common/copy_sites.h"
 #include "analyzer/rules/common/pinning.h"
 
@@ -58,7 +58,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
-                            gmt_copy_place_condition(analysis, "id", members, n));
+                            gmt_copy_group_condition(analysis, "id", members, n));
 }
 
 static double host_bytes(const struct gmt_timeline *tl)
@@ -75,7 +75,7 @@ static double host_bytes(const struct gmt_timeline *tl)
     return sum;
 }
 
-/* Copies that are not worth pinning by themselves are told all the same: what they are, and cost. */
+/* Copies that are not worth pinning by themselves are reported all the same, with their cost. */
 static const char once_why[] = "pinning what is copied once costs more than it saves, unless the "
                                "buffer is page-locked when it is made";
 
@@ -239,7 +239,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    gmt_copy_places(analysis, members, n, report, &kernels);
+    gmt_copy_groups(analysis, members, n, report, &kernels);
     free(members);
     gmt_cover_free(&kernels);
     return host_copies > 0 ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;

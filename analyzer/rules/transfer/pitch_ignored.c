@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/findings/rule.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/trace/query.h"
 
 /* A pitched allocation: row r begins at address + r x pitch and holds width bytes. */
@@ -15,14 +15,14 @@ struct pitched {
 };
 
 /* The pitches that a copy of several rows was called with. */
-struct shape {
+struct pitch_shape {
     int64_t id, dst_pitch, src_pitch, width, height;
 };
 
 struct state {
     struct pitched *pitched; /* by id */
     size_t pitched_count;
-    struct shape *shapes; /* by id of the copy */
+    struct pitch_shape *shapes; /* by id of the copy */
     size_t shape_count;
 };
 
@@ -40,9 +40,9 @@ static const struct pitched *find_pitched(const struct state *state, int64_t id)
                              compare_ids);
 }
 
-static const struct shape *shape_of(const struct state *state, const struct gmt_tl_copy *copy)
+static const struct pitch_shape *shape_of(const struct state *state, const struct gmt_tl_copy *copy)
 {
-    return bsearch(&copy->call.id, state->shapes, state->shape_count, sizeof(struct shape),
+    return bsearch(&copy->call.id, state->shapes, state->shape_count, sizeof(struct pitch_shape),
                    compare_ids);
 }
 
@@ -87,7 +87,7 @@ static int load_shapes(sqlite3 *db, struct state *state)
                         "SELECT id, dst_pitch, src_pitch, width, height" GMT_ROWS_OF_PITCHED
                         " ORDER BY id");
     while (rc == 0 && state->shape_count < (size_t)n && gmt_query_next(&query)) {
-        state->shapes[state->shape_count++] = (struct shape){
+        state->shapes[state->shape_count++] = (struct pitch_shape){
             gmt_query_id(&query, 0), gmt_query_bytes(&query, 1), gmt_query_bytes(&query, 2),
             gmt_query_bytes(&query, 3), gmt_query_bytes(&query, 4)};
     }
@@ -117,7 +117,8 @@ static const struct pitched *disregarded(const struct state *state, const struct
 {
     const struct pitched *sides[2] = {find_pitched(state, copy->dst_allocation),
                                       find_pitched(state, copy->src_allocation)};
-    const struct shape *shape = sides[0] != NULL || sides[1] != NULL ? shape_of(state, copy) : NULL;
+    const struct pitch_shape *shape = sides[0] != NULL || sides[1] != NULL ? shape_of(state, copy)
+                                                                           : NULL;
 
     for (int i = 0; i < 2; i++) {
         const struct pitched *memory = sides[i];
@@ -203,7 +204,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     }
     const struct gmt_tl_copy *copy = &tl->copies[members[0]];
     const struct pitched *memory = disregarded(state, copy, &pitch);
-    gmt_copy_place_fill(analysis, finding, members, n);
+    gmt_copy_group_fill(analysis, finding, members, n);
     describe(analysis, finding, copy, memory, pitch);
     finding->excess_bytes = bytes;
     /* Wrong results come before slow ones; without times nothing is put above medium. */
@@ -237,7 +238,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    gmt_copy_places(analysis, members, n, report, &state);
+    gmt_copy_groups(analysis, members, n, report, &state);
     if (state.pitched_count == 0) {
         outcome = GMT_OUTCOME_NOT_APPLICABLE;
     }

@@ -6,7 +6,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/content_sites.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "libtrace/base/format.h"
 
 /* Of the downloads of one place, those to one kind of buffer. */
@@ -17,7 +17,7 @@ struct site {
     double downloads; /* all copies from there */
 };
 
-struct look {
+struct download_scan {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
     struct gmt_cover kernels;
@@ -34,7 +34,7 @@ static bool is_redundant(const struct gmt_copy_content *content, enum gmt_host_h
            content->host == host;
 }
 
-static void add(const struct look *look, struct site *site, size_t i)
+static void add(const struct download_scan *look, struct site *site, size_t i)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
     const struct gmt_copy_content *content = &look->contents[i];
@@ -47,8 +47,8 @@ static void add(const struct look *look, struct site *site, size_t i)
     site->sent += tl->copies[content->before].direction == GMT_DIR_H2D;
 }
 
-static void describe(const struct look *look, const struct site *site, const size_t *members,
-                     struct gmt_finding *finding)
+static void describe(const struct download_scan *look, const struct site *site,
+                     const size_t *members, struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
@@ -83,11 +83,11 @@ static void describe(const struct look *look, const struct site *site, const siz
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
-                            gmt_copy_place_condition(analysis, "id", members, n));
+                            gmt_copy_group_condition(analysis, "id", members, n));
 }
 
-static void report_site(const struct look *look, const struct site *site, const size_t *members,
-                        double all_bytes)
+static void report_site(const struct download_scan *look, const struct site *site,
+                        const size_t *members, double all_bytes)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
@@ -127,8 +127,8 @@ static void report_site(const struct look *look, const struct site *site, const 
 }
 
 /* `members`: the downloads of one site; `chosen` has room for as many. */
-static void look_at_site(const struct look *look, const size_t *members, size_t n, size_t *chosen,
-                         double all_bytes)
+static void look_at_site(const struct download_scan *look, const size_t *members, size_t n,
+                         size_t *chosen, double all_bytes)
 {
     static const enum gmt_host_holds kinds[] = {GMT_HOST_THERE, GMT_HOST_ELSEWHERE};
 
@@ -154,7 +154,7 @@ static bool is_open_doubt(int32_t doubt)
     return doubt < GMT_DOUBT_NONE;
 }
 
-static enum gmt_outcome look_at(const struct look *look, size_t *members, size_t *chosen)
+static enum gmt_outcome look_at(const struct download_scan *look, size_t *members, size_t *chosen)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
@@ -203,7 +203,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_copy_content *contents = gmt_contents_find(tl);
-    struct look look = {.analysis = analysis, .contents = contents};
+    struct download_scan look = {.analysis = analysis, .contents = contents};
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     size_t *chosen = calloc(tl->copy_count + 1, sizeof(*chosen));
     enum gmt_outcome outcome;

@@ -6,7 +6,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/content_sites.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/rules/common/redundant_elsewhere.h"
 #include "libtrace/base/format.h"
 
@@ -18,7 +18,7 @@ struct site {
     double uploads; /* all copies from there */
 };
 
-struct look {
+struct upload_scan {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
     struct gmt_cover kernels;
@@ -35,7 +35,7 @@ static int compare_addresses(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static int find_read_back(struct look *look)
+static int find_read_back(struct upload_scan *look)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
 
@@ -52,7 +52,7 @@ static int find_read_back(struct look *look)
     return 0;
 }
 
-static bool is_read_back(const struct look *look, const struct gmt_tl_copy *copy)
+static bool is_read_back(const struct upload_scan *look, const struct gmt_tl_copy *copy)
 {
     size_t low = 0, high = look->read_back_count;
 
@@ -68,7 +68,7 @@ static bool is_read_back(const struct look *look, const struct gmt_tl_copy *copy
     return low < look->read_back_count && look->read_back[low] - copy->dst < (uint64_t)copy->bytes;
 }
 
-static bool is_redundant(const struct look *look, size_t i)
+static bool is_redundant(const struct upload_scan *look, size_t i)
 {
     const struct gmt_copy_content *content = &look->contents[i];
 
@@ -79,7 +79,7 @@ static bool is_redundant(const struct look *look, size_t i)
              is_read_back(look, &look->analysis->timeline->copies[i]));
 }
 
-static void add(const struct look *look, struct site *site, size_t i)
+static void add(const struct upload_scan *look, struct site *site, size_t i)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
     const struct gmt_copy_content *content = &look->contents[i];
@@ -101,7 +101,7 @@ static void add(const struct look *look, struct site *site, size_t i)
     }
 }
 
-static void describe(const struct look *look, const struct site *site, const size_t *members,
+static void describe(const struct upload_scan *look, const struct site *site, const size_t *members,
                      struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
@@ -133,10 +133,11 @@ static void describe(const struct look *look, const struct site *site, const siz
         "t.bytes ORDER BY t.begin_ns, t.id) AS again FROM transfer t JOIN fingerprint f ON "
         "f.transfer_id = t.id WHERE t.direction = 'h2d' AND t.result = 0 AND t.capturing = 0) q "
         "WHERE again AND %s",
-        gmt_copy_place_condition(analysis, "q.id", members, site->sum.copies));
+        gmt_copy_group_condition(analysis, "q.id", members, site->sum.copies));
 }
 
-static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
+static void evidence(const struct upload_scan *look, const struct site *site,
+                     struct gmt_finding *finding)
 {
     gmt_finding_evidence(finding, "repeated_copies", "count", (double)site->sum.copies);
     gmt_finding_evidence(finding, "uploads", "count", site->uploads);
@@ -152,8 +153,8 @@ static void evidence(const struct look *look, const struct site *site, struct gm
     gmt_finding_evidence(finding, "added_by_tracing", "ns", site->sum.traced_ns);
 }
 
-static void report_site(const struct look *look, const struct site *site, const size_t *members,
-                        double all_bytes)
+static void report_site(const struct upload_scan *look, const struct site *site,
+                        const size_t *members, double all_bytes)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
@@ -187,7 +188,7 @@ static void report_site(const struct look *look, const struct site *site, const 
 }
 
 /* `members`: all uploads. */
-static void report_all(const struct look *look, size_t *members, size_t n, double all_bytes)
+static void report_all(const struct upload_scan *look, size_t *members, size_t n, double all_bytes)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
 
@@ -215,7 +216,7 @@ static void report_all(const struct look *look, size_t *members, size_t n, doubl
     }
 }
 
-static enum gmt_outcome look_at(struct look *look, size_t *members)
+static enum gmt_outcome look_at(struct upload_scan *look, size_t *members)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
     size_t n = 0, compared = 0, open = 0, left_out = 0, unknown = 0;
@@ -256,7 +257,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_copy_content *contents = gmt_contents_find(tl);
-    struct look look = {.analysis = analysis, .contents = contents};
+    struct upload_scan look = {.analysis = analysis, .contents = contents};
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
 

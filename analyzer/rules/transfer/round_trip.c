@@ -6,7 +6,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/rules/common/content_sites.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/rules/common/parked_results.h"
 #include "libtrace/base/format.h"
 
@@ -17,7 +17,7 @@ struct site {
     bool parked; /* the buffer was freed and allocated again meanwhile */
 };
 
-struct look {
+struct trip_scan {
     struct gmt_analysis *analysis;
     const struct gmt_copy_content *contents;
     struct gmt_cover kernels;
@@ -25,7 +25,7 @@ struct look {
     bool *counted; /* by copy: a download that was counted already */
 };
 
-static bool is_pair(const struct look *look, size_t i)
+static bool is_pair(const struct trip_scan *look, size_t i)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
     const struct gmt_tl_copy *up = &tl->copies[i];
@@ -36,7 +36,7 @@ static bool is_pair(const struct look *look, size_t i)
                gmt_devices_of(&look->devices, tl->copies[look->contents[i].source].src_allocation);
 }
 
-static void add(const struct look *look, struct site *site, size_t i)
+static void add(const struct trip_scan *look, struct site *site, size_t i)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
     const struct gmt_print *print = &look->contents[i].print;
@@ -61,7 +61,7 @@ static void add(const struct look *look, struct site *site, size_t i)
     look->counted[from] = true;
 }
 
-static void describe(const struct look *look, const struct site *site, const size_t *members,
+static void describe(const struct trip_scan *look, const struct site *site, const size_t *members,
                      struct gmt_finding *finding)
 {
     struct gmt_analysis *analysis = look->analysis;
@@ -123,10 +123,11 @@ static void describe(const struct look *look, const struct site *site, const siz
         "THEN t.src ELSE t.dst END, t.bytes ORDER BY t.begin_ns, t.id) AS back FROM transfer t "
         "LEFT JOIN fingerprint f ON f.transfer_id = t.id WHERE t.direction IN ('h2d', 'd2h') AND "
         "t.result = 0 AND t.capturing = 0) q WHERE back AND direction = 'h2d' AND %s",
-        gmt_copy_place_condition(analysis, "q.id", members, n));
+        gmt_copy_group_condition(analysis, "q.id", members, n));
 }
 
-static void evidence(const struct look *look, const struct site *site, struct gmt_finding *finding)
+static void evidence(const struct trip_scan *look, const struct site *site,
+                     struct gmt_finding *finding)
 {
     gmt_finding_evidence(finding, "round_trips", "count", (double)site->up.copies);
     gmt_finding_evidence(finding, "bytes", "bytes", site->up.bytes);
@@ -147,8 +148,8 @@ static void evidence(const struct look *look, const struct site *site, struct gm
                          site->up.traced_ns + site->down.traced_ns);
 }
 
-static void report_site(const struct look *look, const struct site *site, const size_t *members,
-                        double all_bytes)
+static void report_site(const struct trip_scan *look, const struct site *site,
+                        const size_t *members, double all_bytes)
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
@@ -188,7 +189,7 @@ static void report_site(const struct look *look, const struct site *site, const 
     gmt_finding_emit(analysis, finding);
 }
 
-static void report_all(const struct look *look, size_t *members, size_t n, bool parked,
+static void report_all(const struct trip_scan *look, size_t *members, size_t n, bool parked,
                        double all_bytes)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
@@ -205,7 +206,7 @@ static void report_all(const struct look *look, size_t *members, size_t n, bool 
     }
 }
 
-static enum gmt_outcome look_at(const struct look *look, size_t *members)
+static enum gmt_outcome look_at(const struct trip_scan *look, size_t *members)
 {
     const struct gmt_timeline *tl = look->analysis->timeline;
     size_t n = 0, compared = 0, open = 0, left_out = 0;
@@ -247,7 +248,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_copy_content *contents = gmt_contents_find(tl);
-    struct look look = {.analysis = analysis, .contents = contents};
+    struct trip_scan look = {.analysis = analysis, .contents = contents};
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
 

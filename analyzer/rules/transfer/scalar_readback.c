@@ -7,7 +7,7 @@
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/trips.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
@@ -22,7 +22,7 @@ struct sums {
     size_t launches;
 };
 
-/* What the device stood still because of one read-back. */
+/* Device idle time that one read-back causes. */
 static double idle_of(const struct gmt_timeline *tl, const struct state *state, size_t index,
                       double wait_ns)
 {
@@ -120,7 +120,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     if (sums.launches < GMT_RUN_MIN_COPIES || 2 * sums.launches < n || !(sums.idle > 0)) {
         return; /* no step follows: GM101, or a result at the end */
     }
-    gmt_copy_place_fill(analysis, finding, members, n);
+    gmt_copy_group_fill(analysis, finding, members, n);
     finding->cost_ns = sums.host;
     describe(analysis, finding, copy, n, &sums);
     double best = sums.idle * (1 - 1 / GMT_READBACK_STEPS);
@@ -226,7 +226,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    gmt_copy_places(analysis, members, n, report, &state);
+    gmt_copy_groups(analysis, members, n, report, &state);
 out:
     gmt_cover_free(&state.busy);
     free(state.window);

@@ -8,7 +8,7 @@
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/price/price.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/rules/common/copy_sites.h"
 #include "analyzer/rules/common/unoverlapped_loops.h"
 #include "analyzer/trace/cover.h"
@@ -151,7 +151,7 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const b
     if (finding == NULL) {
         return;
     }
-    gmt_copy_place_fill(analysis, finding, loop->members, loop->n);
+    gmt_copy_group_fill(analysis, finding, loop->members, loop->n);
     finding->cost_ns = loop->sums.any;
     describe(analysis, finding, loop, saved);
     for (size_t i = 0; i < tl->copy_count; i++) {
@@ -208,8 +208,8 @@ static bool is_loop(const struct gmt_loop *loop)
     return (loop->n == 1 || loop->n >= GMT_TRIP_MIN) && loop->sums.kernels > 0;
 }
 
-/* A loop with several copies is told by the longest of them. */
-static bool is_told(const struct state *state, size_t i)
+/* A loop with several copies is reported once, by the longest of them. */
+static bool is_reported(const struct state *state, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
         const struct gmt_interval *a = &state->loops[i].span, *b = &state->loops[k].span;
@@ -251,10 +251,10 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             members[n++] = i;
         }
     }
-    gmt_copy_places(analysis, members, n, add_loop, &state);
+    gmt_copy_groups(analysis, members, n, add_loop, &state);
     qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
     for (size_t i = 0; i < state.count; i++) {
-        if (is_loop(&state.loops[i]) && !is_told(&state, i)) {
+        if (is_loop(&state.loops[i]) && !is_reported(&state, i)) {
             report(analysis, &state.loops[i], state.relayed);
         }
     }

@@ -9,7 +9,7 @@
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/upload_fate.h"
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/sharing.h"
@@ -92,7 +92,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     if (finding == NULL) {
         return;
     }
-    gmt_copy_place_fill(analysis, finding, members, n);
+    gmt_copy_group_fill(analysis, finding, members, n);
     struct sums sums = add_up(analysis, state, members, n, finding);
     finding->excess_bytes = sums.bytes;
     describe(analysis, finding, &tl->copies[members[0]], n, &sums);
@@ -149,7 +149,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
             state.tables |= gmt_memory_may_be_table(&tl->copies[i]);
         }
     }
-    gmt_copy_places(analysis, members, n, report, &state);
+    gmt_copy_groups(analysis, members, n, report, &state);
     if (fates.doubtful > 0) {
         outcome = gmt_could_not(analysis,
                                 "%zu uploads may be read by launches whose arguments are "

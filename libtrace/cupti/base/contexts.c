@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contexts of the process that the collector was told of (contexts.h). */
+/* The contexts of the process that the collector knows (contexts.h). */
 #include "libtrace/cupti/base/contexts.h"
 
 #include <stdatomic.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contexts of the process that the collector was told of. Any thread may ask and add. */
+/* The contexts of the process that the collector knows. Any thread may ask and add. */
 #ifndef GMT_CUPTI_BASE_CONTEXTS_H
 #define GMT_CUPTI_BASE_CONTEXTS_H
 
 #include <stdint.h>
 
-#define GMT_CONTEXTS 64u /* as many are told apart; also: "none" */
+#define GMT_CONTEXTS 64u /* as many are tracked; also: "none" */
 
 /* `id` is gmt_context.id, `device` the ordinal. */
 void gmt_contexts_add(void *context, uint32_t id, uint32_t device);

@@ -25,7 +25,7 @@ static _Atomic bool first_named;
 
 /* The first of each. */
 static struct {
-    _Atomic bool taken, told;
+    _Atomic bool taken, ready;
     char path[GMT_CUPTI_PATH_BYTES];
 } noted[GMT_COPY_FATES];
 
@@ -88,7 +88,7 @@ static void note(enum gmt_copy_fate fate, const struct link_map *module)
 {
     if (!atomic_exchange(&noted[fate].taken, true)) {
         (void)snprintf(noted[fate].path, sizeof(noted[fate].path), "%s", module->l_name);
-        atomic_store(&noted[fate].told, true);
+        atomic_store(&noted[fate].ready, true);
     }
 }
 
@@ -122,5 +122,5 @@ void *gmt_copies_of_program(void)
 
 const char *gmt_copies_met(enum gmt_copy_fate fate)
 {
-    return atomic_load(&noted[fate].told) ? noted[fate].path : NULL;
+    return atomic_load(&noted[fate].ready) ? noted[fate].path : NULL;
 }

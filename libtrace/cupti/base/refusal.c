@@ -53,7 +53,7 @@ void gmt_refusal_no_cupti(int error, const char *given)
                          "install the CUDA toolkit's CUPTI, or set GMTRACE_CUPTI to libcupti.so");
 }
 
-/* The library that the driver was told to load, as Nsight Systems and Compute do: "" if that is not it. */
+/* The library that CUDA_INJECTION64_PATH names, as Nsight Systems and Compute set it: "" if that is not it. */
 static const char *other_tool(CUptiResult result)
 {
     const char *injected = getenv("CUDA_INJECTION64_PATH");

@@ -96,9 +96,9 @@ void gmt_watch_spawn(void (*work)(void))
 }
 
 /* Who waits gives a place back, or, having given up, leaves that to the thread. */
-enum place { PLACE_FREE, PLACE_RUNS, PLACE_DONE, PLACE_LEFT };
+enum slot_state { PLACE_FREE, PLACE_RUNS, PLACE_DONE, PLACE_LEFT };
 static struct {
-    _Atomic int state; /* enum place */
+    _Atomic int state; /* enum slot_state */
     void (*work)(void);
 } places[PLACES];
 

@@ -31,7 +31,7 @@ struct reach {
 };
 
 /* A function's name, and the reach of a cubin that has it. A name has as many as there are. */
-struct entry {
+struct index_entry {
     uint64_t hash;
     const struct reach *reach; /* NULL: an empty slot */
 };
@@ -42,13 +42,13 @@ static const struct reach has_effects = {.result = -EPERM};
 static const struct reach not_known = {.result = -ENOENT};
 
 static struct gmt_mutex lock = GMT_MUTEX(CODE_INDEX);
-static struct entry *table;
+static struct index_entry *table;
 static uint64_t slots, used; /* slots: a power of two */
 static struct reach *lists;
 static size_t list_count, list_bytes;
 static _Atomic bool missed, allocates;
 /* What a fork left, which another thread may have been changing: not freed, and no leak either. */
-static struct entry *volatile parents_table;
+static struct index_entry *volatile parents_table;
 static struct reach *volatile parents_lists;
 
 /* Eight bytes at a time: names of template instances have hundreds. After MurmurHash64A (A. Appleby). */
@@ -74,8 +74,8 @@ static uint64_t hash_of(const char *text, size_t bytes)
 /* ---- the table -------------------------------------------------------------------------------- */
 
 /* The slot of this pair, or the empty one where it belongs. There is always one. */
-static struct entry *slot_for(struct entry *in, uint64_t size, uint64_t hash,
-                              const struct reach *reach)
+static struct index_entry *slot_for(struct index_entry *in, uint64_t size, uint64_t hash,
+                                    const struct reach *reach)
 {
     uint64_t at = hash & (size - 1);
     while (in[at].reach != NULL && (in[at].hash != hash || in[at].reach != reach)) {
@@ -91,7 +91,7 @@ static bool grow(void)
         return true;
     }
     uint64_t size = slots != 0 ? slots * 4 : FEWEST_SLOTS;
-    struct entry *grown = size <= 2 * MOST_ENTRIES ? calloc(size, sizeof(*grown)) : NULL;
+    struct index_entry *grown = size <= 2 * MOST_ENTRIES ? calloc(size, sizeof(*grown)) : NULL;
     if (grown == NULL) {
         return false;
     }
@@ -112,9 +112,9 @@ static void insert(uint64_t hash, const struct reach *reach)
         missed = true;
         return;
     }
-    struct entry *entry = slot_for(table, slots, hash, reach);
+    struct index_entry *entry = slot_for(table, slots, hash, reach);
     used += entry->reach == NULL;
-    *entry = (struct entry){.hash = hash, .reach = reach};
+    *entry = (struct index_entry){.hash = hash, .reach = reach};
 }
 
 struct adding {
@@ -231,13 +231,13 @@ bool gmt_code_index_allocates(void)
     return allocates || missed;
 }
 
-struct found {
+struct found_code {
     const struct reach *reach[MOST_OF_A_NAME];
     size_t count;
 };
 
 /* 0, or the worst of all: what is certain counts for more than what is not known. */
-static int find(const char *kernel, struct found *found)
+static int find(const char *kernel, struct found_code *found)
 {
     uint64_t hash = hash_of(kernel, strlen(kernel));
     bool known = !missed && slots != 0;
@@ -263,7 +263,7 @@ static int find(const char *kernel, struct found *found)
 int gmt_code_index_reach(const char *kernel, void (*variable)(void *data, const char *name),
                          void *data)
 {
-    struct found found = {.count = 0};
+    struct found_code found = {.count = 0};
     gmt_mutex_lock(&lock);
     int result = kernel != NULL ? find(kernel, &found) : -ENOENT;
     gmt_mutex_unlock(&lock);

@@ -73,12 +73,12 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-struct image {
+struct cubin_image {
     const unsigned char *at;
     size_t bytes;
 };
 
-static bool find_table(struct image image, const Elf64_Shdr *section, size_t size,
+static bool find_table(struct cubin_image image, const Elf64_Shdr *section, size_t size,
                        struct gmt_cubin_table *table)
 {
     if (section->sh_type == SHT_NOBITS || section->sh_size % size != 0 ||
@@ -91,8 +91,8 @@ static bool find_table(struct image image, const Elf64_Shdr *section, size_t siz
 }
 
 /* The last byte of a table of texts ends the last of them: no text leaves it then. */
-static bool find_texts(struct image image, const struct gmt_cubin_symbols *symbols, uint64_t index,
-                       struct gmt_cubin_table *table)
+static bool find_texts(struct cubin_image image, const struct gmt_cubin_symbols *symbols,
+                       uint64_t index, struct gmt_cubin_table *table)
 {
     if (index >= symbols->sections.count) {
         return false;
@@ -103,7 +103,8 @@ static bool find_texts(struct image image, const struct gmt_cubin_symbols *symbo
 }
 
 /* Where their numbers do not fit the header they are in the first section. */
-static bool find_sections(struct image image, struct gmt_cubin_symbols *symbols, uint64_t *names)
+static bool find_sections(struct cubin_image image, struct gmt_cubin_symbols *symbols,
+                          uint64_t *names)
 {
     Elf64_Ehdr header;
     if (image.bytes < sizeof(header)) {
@@ -124,7 +125,7 @@ static bool find_sections(struct image image, struct gmt_cubin_symbols *symbols,
 }
 
 /* One symbol table, and one of large section numbers for it at most. */
-static bool find_symbols(struct image image, struct gmt_cubin_symbols *symbols)
+static bool find_symbols(struct cubin_image image, struct gmt_cubin_symbols *symbols)
 {
     uint64_t table = 0, indexed = 0;
     for (uint64_t i = 1; i < symbols->sections.count; i++) {
@@ -291,7 +292,7 @@ static int look_at_all(struct gmt_cubin_symbols *symbols)
 
 int gmt_cubin_symbols_read(struct gmt_cubin_symbols *symbols, const void *image, size_t bytes)
 {
-    struct image all = {.at = image, .bytes = bytes};
+    struct cubin_image all = {.at = image, .bytes = bytes};
     uint64_t names = 0;
     *symbols = (struct gmt_cubin_symbols){.sections = {.at = NULL}};
     if (!find_sections(all, symbols, &names) ||

@@ -52,20 +52,20 @@ bool gmt_instructions_free(void)
     return !gmt_cubins_left() && !gmt_holds_any();
 }
 
-bool gmt_instructions_begin(const struct gmt_launch_site *site, uint32_t device)
+bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device)
 {
     gmt_activity_set_kernels(false);
-    CUptiResult result = gmt_sass_begin(&sass, site->context, device);
+    CUptiResult result = gmt_sass_begin(&sass, call->context, device);
     if (result != CUPTI_SUCCESS) {
         gmt_activity_set_kernels(true);
     }
     return result == CUPTI_SUCCESS || refused(result, sass.failed);
 }
 
-bool gmt_instructions_end(const struct gmt_launch_site *site, bool keep,
+bool gmt_instructions_end(const struct gmt_launch_call *call, bool keep,
                           struct gmt_sass_outcome *outcome)
 {
-    CUptiResult result = gmt_sass_end(&sass, keep, site->launch_seq, site->cls->id, outcome);
+    CUptiResult result = gmt_sass_end(&sass, keep, call->launch_seq, call->cls->id, outcome);
     gmt_activity_set_kernels(true);
     if (result == CUPTI_SUCCESS && keep) {
         *(outcome->instructions != 0 ? &counted : &empty) += 1;

@@ -22,10 +22,10 @@ bool gmt_instructions_start(const struct gmt_cupti_api *api,
 bool gmt_instructions_free(void);
 
 /* Begin to count the launch that follows. False: refused for good, a capability row says why. */
-bool gmt_instructions_begin(const struct gmt_launch_site *site, uint32_t device);
+bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device);
 
 /* It has been launched: wait for it, and write the counts if `keep`. False: as above. */
-bool gmt_instructions_end(const struct gmt_launch_site *site, bool keep,
+bool gmt_instructions_end(const struct gmt_launch_call *call, bool keep,
                           struct gmt_sass_outcome *outcome);
 
 /* Before a context is destroyed, and (NULL) at the end of the process, while its contexts are there. */

@@ -10,7 +10,7 @@
 #include "libtrace/cupti/measure/groups.h"
 #include "libtrace/cupti/measure/sampling.h"
 
-#define GMT_CHIPS 64u /* devices that are told apart */
+#define GMT_CHIPS 64u /* devices that are tracked */
 
 struct gmt_chip {
     struct gmt_group groups[GMT_GROUP_COUNT];  /* what is counted of each group                   */

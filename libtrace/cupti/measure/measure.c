@@ -38,7 +38,7 @@ static struct {
 /* The launch that is pending (gmt_measuring.pending). */
 static struct {
     enum gmt_counter_group group;
-    struct gmt_launch_site site;
+    struct gmt_launch_call call;
 } pending;
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool launch_is_mine;
@@ -84,12 +84,12 @@ static bool alone_now(void)
 }
 
 /* The launch lacks what it was asked for. */
-static enum gmt_counter_group declined(const struct gmt_launch_site *site,
+static enum gmt_counter_group declined(const struct gmt_launch_call *call,
                                        enum gmt_counter_group group, enum gmt_unmeasured why)
 {
     if (why !=
         GMT_UNMEASURED_BUDGET) { /* which gmt_sampling_may has noted, where that is the reason */
-        gmt_sampling_note(site->cls, why);
+        gmt_sampling_note(call->cls, why);
     }
     if (group == GMT_GROUP_SASS) {
         gmt_instructions_missed(why);
@@ -97,11 +97,11 @@ static enum gmt_counter_group declined(const struct gmt_launch_site *site,
     return GMT_GROUP_NONE;
 }
 
-static bool begin_range(const struct gmt_launch_site *site, enum gmt_counter_group group)
+static bool begin_range(const struct gmt_launch_call *call, enum gmt_counter_group group)
 {
     gmt_activity_set_kernels(false);
-    gmt_open_range_begins(site->cls->kernel_name, current.began_ns);
-    CUptiResult result = gmt_ranges_push(&m->ranges, site->launch_seq, site->cls->id);
+    gmt_open_range_begins(call->cls->kernel_name, current.began_ns);
+    CUptiResult result = gmt_ranges_push(&m->ranges, call->launch_seq, call->cls->id);
     if (result != CUPTI_SUCCESS) {
         (void)gmt_open_range_ends();
         gmt_activity_set_kernels(true);
@@ -110,10 +110,10 @@ static bool begin_range(const struct gmt_launch_site *site, enum gmt_counter_gro
     return result == CUPTI_SUCCESS;
 }
 
-static bool begin_counting(const struct gmt_launch_site *site, uint32_t at)
+static bool begin_counting(const struct gmt_launch_call *call, uint32_t at)
 {
-    gmt_open_range_begins(site->cls->kernel_name, current.began_ns);
-    if (gmt_instructions_begin(site, gmt_contexts_device(at))) {
+    gmt_open_range_begins(call->cls->kernel_name, current.began_ns);
+    if (gmt_instructions_begin(call, gmt_contexts_device(at))) {
         return true;
     }
     (void)gmt_open_range_ends();
@@ -150,54 +150,54 @@ static enum gmt_unmeasured disturbed(void)
 }
 
 /* The range of the launch is at its end: its values are kept, unless they are not its own. */
-static void end_range(const struct gmt_launch_site *site, enum gmt_counter_group group, bool alone)
+static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group group, bool alone)
 {
     CUptiResult result = gmt_ranges_pop(&m->ranges);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_activity_set_kernels(true);
     if (result != CUPTI_SUCCESS) {
-        gmt_sampling_note(site->cls, GMT_UNMEASURED_REFUSED);
+        gmt_sampling_note(call->cls, GMT_UNMEASURED_REFUSED);
         gmt_session_refused(result, group);
     } else if (alone) {
         gmt_ranges_keep_last(&m->ranges);
         if (group == GMT_GROUP_HARDWARE && current.idle_ns != 0) {
-            gmt_sampling_timed(&m->sampling, site->cls, now_ns - current.idle_ns);
+            gmt_sampling_timed(&m->sampling, call->cls, now_ns - current.idle_ns);
         }
-        gmt_sampling_measured(&m->sampling, site->cls, group, now_ns);
+        gmt_sampling_measured(&m->sampling, call->cls, group, now_ns);
     } else {
-        gmt_sampling_discarded(site->cls);
+        gmt_sampling_discarded(call->cls);
     }
 }
 
-static void end_counting(const struct gmt_launch_site *site, bool alone)
+static void end_counting(const struct gmt_launch_call *call, bool alone)
 {
     struct gmt_sass_outcome outcome;
-    if (!gmt_instructions_end(site, alone, &outcome)) {
+    if (!gmt_instructions_end(call, alone, &outcome)) {
         gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
-        (void)declined(site, GMT_GROUP_SASS, GMT_UNMEASURED_REFUSED);
+        (void)declined(call, GMT_GROUP_SASS, GMT_UNMEASURED_REFUSED);
     } else if (!alone) {
         gmt_instructions_missed(GMT_UNMEASURED_POLLUTED);
-        gmt_sampling_discarded(site->cls);
+        gmt_sampling_discarded(call->cls);
     } else if ((outcome.no_cubin || outcome.instructions == 0) &&
                m->config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
         /* Without its cubin an instruction has no kind, and a kernel without any executed access has no
          * record: the range profiler counts this class. */
-        atomic_store(&site->cls->no_cubin, 1);
+        atomic_store(&call->cls->no_cubin, 1);
     } else {
-        gmt_sampling_measured(&m->sampling, site->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
+        gmt_sampling_measured(&m->sampling, call->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
     }
 }
 
 /* Nothing is under way. `own`: launches that are counted and not made yet. */
-static void end_measured(const struct gmt_launch_site *site, enum gmt_counter_group group,
+static void end_measured(const struct gmt_launch_call *call, enum gmt_counter_group group,
                          unsigned own)
 {
     bool alone = atomic_load(m->config->launches) - own == current.launches;
     if (group == GMT_GROUP_SASS) {
         /* Without CUPTI's subscription not all of it may have been patched. */
-        end_counting(site, alone && gmt_instructions_free());
+        end_counting(call, alone && gmt_instructions_free());
     } else {
-        end_range(site, group, alone);
+        end_range(call, group, alone);
     }
 }
 
@@ -217,10 +217,10 @@ bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     m->pending = false;
     current.idle_ns = 0;
-    end_measured(&pending.site, pending.group, own);
+    end_measured(&pending.call, pending.group, own);
     /* Not as what measuring the class costs: gmt_measure_end has charged that. */
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
-    gmt_spool_own_time(own_work_of(pending.group), began_ns, pending.site.launch_seq);
+    gmt_spool_own_time(own_work_of(pending.group), began_ns, pending.call.launch_seq);
     if (atomic_load(&m->suspended)) {
         gmt_session_close();
     }
@@ -240,12 +240,12 @@ static bool idle_now(void)
 }
 
 /* Everything but the range or the counting itself: the session runs that `group` needs. */
-static enum gmt_unmeasured make_ready(const struct gmt_launch_site *site,
+static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
                                       enum gmt_counter_group group, uint32_t at)
 {
     bool single = group == GMT_GROUP_SASS;
-    uint64_t session_ns = single ? 0 : gmt_session_cost_ns(site->context, group);
-    if (!gmt_sampling_may(&m->sampling, site->cls, group, session_ns, current.began_ns)) {
+    uint64_t session_ns = single ? 0 : gmt_session_cost_ns(call->context, group);
+    if (!gmt_sampling_may(&m->sampling, call->cls, group, session_ns, current.began_ns)) {
         return GMT_UNMEASURED_BUDGET;
     }
     enum gmt_unmeasured why = disturbed();
@@ -270,48 +270,48 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_site *site,
     return why == GMT_MEASURABLE && !idle_now() ? GMT_UNMEASURED_AFTER : why;
 }
 
-static enum gmt_counter_group begin_locked(const struct gmt_launch_site *site)
+static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
 {
-    enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, site->cls);
-    uint32_t at = gmt_contexts_find(site->context);
+    enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, call->cls);
+    uint32_t at = gmt_contexts_find(call->context);
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return GMT_GROUP_NONE;
     }
     if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
-        return declined(site, group, GMT_UNMEASURED_AFTER);
+        return declined(call, group, GMT_UNMEASURED_AFTER);
     }
     current.began_ns = gmt_clock_monotonic_ns();
     if (group == GMT_GROUP_SASS && !gmt_instructions_free()) {
         gmt_sampling_pause_sass(&m->sampling, m->config->counters);
-        return declined(site, group, GMT_UNMEASURED_TAKEN);
+        return declined(call, group, GMT_UNMEASURED_TAKEN);
     }
-    enum gmt_unmeasured why = make_ready(site, group, at);
+    enum gmt_unmeasured why = make_ready(call, group, at);
     if (why != GMT_MEASURABLE) {
-        return declined(site, group, why);
+        return declined(call, group, why);
     }
-    if (!(group == GMT_GROUP_SASS ? begin_counting(site, at) : begin_range(site, group))) {
-        return declined(site, group, GMT_UNMEASURED_REFUSED);
+    if (!(group == GMT_GROUP_SASS ? begin_counting(call, at) : begin_range(call, group))) {
+        return declined(call, group, GMT_UNMEASURED_REFUSED);
     }
     current.idle_ns = gmt_clock_monotonic_ns();
     return group;
 }
 
 /* A session is begun before others are held for a repeated launch: it takes longer than they may wait. */
-static bool prepare_locked(const struct gmt_launch_site *site)
+static bool prepare_locked(const struct gmt_launch_call *call)
 {
-    uint32_t at = gmt_contexts_find(site->context);
-    enum gmt_counter_group group = gmt_sampling_first_lacked(&m->sampling, site->cls);
+    uint32_t at = gmt_contexts_find(call->context);
+    enum gmt_counter_group group = gmt_sampling_first_lacked(&m->sampling, call->cls);
     if (group == GMT_GROUP_NONE || at == GMT_CONTEXTS) {
         return false;
     }
     if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
-        (void)declined(site, group, GMT_UNMEASURED_AFTER);
+        (void)declined(call, group, GMT_UNMEASURED_AFTER);
         return false;
     }
     current.began_ns = gmt_clock_monotonic_ns();
-    enum gmt_unmeasured why = make_ready(site, group, at);
+    enum gmt_unmeasured why = make_ready(call, group, at);
     if (why != GMT_MEASURABLE) {
-        (void)declined(site, group, why);
+        (void)declined(call, group, why);
         return false;
     }
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
@@ -328,38 +328,38 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls)
 }
 
 /* True: the lock is taken. */
-static bool lock_for(const struct gmt_launch_site *site, enum gmt_counter_group group)
+static bool lock_for(const struct gmt_launch_call *call, enum gmt_counter_group group)
 {
     enum gmt_unmeasured why = atomic_load(&m->suspended)          ? GMT_UNMEASURED_TAKEN
-                              : site->forbidden != GMT_MEASURABLE ? site->forbidden
+                              : call->forbidden != GMT_MEASURABLE ? call->forbidden
                               : gmt_session_capturing()           ? GMT_UNMEASURED_BUSY
                               : gmt_mutex_try(&m->lock)           ? GMT_MEASURABLE
                                                                   : GMT_UNMEASURED_BUSY;
     if (why != GMT_MEASURABLE) {
-        (void)declined(site, group, why);
+        (void)declined(call, group, why);
     }
     return why == GMT_MEASURABLE;
 }
 
-bool gmt_measure_prepare(const struct gmt_launch_site *site)
+bool gmt_measure_prepare(const struct gmt_launch_call *call)
 {
     bool ready = false;
-    if (!atomic_load(&m->counting) || !lock_for(site, GMT_GROUP_HARDWARE)) {
+    if (!atomic_load(&m->counting) || !lock_for(call, GMT_GROUP_HARDWARE)) {
         return false;
     }
     if (!gmt_session_capturing() && !atomic_load(&m->suspended)) {
         gmt_session_enter();
-        ready = prepare_locked(site);
+        ready = prepare_locked(call);
         gmt_session_leave();
     }
     gmt_mutex_unlock(&m->lock);
     return ready;
 }
 
-enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
+enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call)
 {
-    enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, site->cls);
-    if (!atomic_load(&m->counting) || group == GMT_GROUP_NONE || !lock_for(site, group)) {
+    enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, call->cls);
+    if (!atomic_load(&m->counting) || group == GMT_GROUP_NONE || !lock_for(call, group)) {
         return GMT_GROUP_NONE;
     }
     /* Asked again under the lock: gmt_measure_quiesce waits for it before a capture begins. */
@@ -367,7 +367,7 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site)
     launch_is_mine = true;
     if (!gmt_session_capturing() && !atomic_load(&m->suspended)) {
         gmt_session_enter();
-        group = begin_locked(site);
+        group = begin_locked(call);
         gmt_session_leave();
     }
     launch_is_mine = group != GMT_GROUP_NONE;
@@ -412,23 +412,23 @@ void gmt_measure_quiesce(void)
     gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
 }
 
-void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group)
+void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group group)
 {
     if (group == GMT_GROUP_NONE) {
         return;
     }
     gmt_session_enter();
-    if (gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, site->cls, group))) {
-        end_measured(site, group, 0);
+    if (gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, call->cls, group))) {
+        end_measured(call, group, 0);
     } else {
         pending.group = group;
-        pending.site = *site;
+        pending.call = *call;
         m->pending = true;
     }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
     uint64_t began_ns = gmt_open_range_ends();
-    gmt_sampling_charge_launch(&m->sampling, site->cls, group, gmt_clock_monotonic_ns() - began_ns);
-    gmt_spool_own_time(own_work_of(group), began_ns, site->launch_seq);
+    gmt_sampling_charge_launch(&m->sampling, call->cls, group, gmt_clock_monotonic_ns() - began_ns);
+    gmt_spool_own_time(own_work_of(group), began_ns, call->launch_seq);
     launch_is_mine = false;
     if (!m->pending && atomic_load(&m->suspended) && !gmt_session_capturing()) {
         gmt_session_close(); /* gmt_measure_suspend did not wait for this launch */

@@ -28,13 +28,13 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
 /* A capture is about to begin (config->captures has been counted up): wait until no session is being
  * started or ended, for that would break it. Bounded. */
 void gmt_measure_quiesce(void);
-enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_site *site);
-void gmt_measure_end(const struct gmt_launch_site *site, enum gmt_counter_group group);
+enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call);
+void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group group);
 /* gmt_collector_ops.waited. A few ns when there is nothing to do. */
 void gmt_measure_waited(void);
 
 /* gmt_collector_ops.prepare, repeats and charge. */
-bool gmt_measure_prepare(const struct gmt_launch_site *site);
+bool gmt_measure_prepare(const struct gmt_launch_call *call);
 uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
                              uint64_t copies_ns);
 void gmt_measure_charge(uint64_t ns);

@@ -293,7 +293,7 @@ static CUptiResult decode(struct gmt_ranges *r)
         .counterDataImageSize = r->used_image_bytes,
     };
     result = TRY(cuptiRangeProfilerGetCounterDataInfo, &info);
-    /* Ranges come back in the order they were pushed; with one missing, none can be told apart. */
+    /* Ranges come back in the order they were pushed; with one missing, none can be assigned. */
     if (result == CUPTI_SUCCESS && info.numTotalRanges != r->count) {
         result = failed(r, "cuptiRangeProfilerDecodeData", CUPTI_ERROR_UNKNOWN);
     }

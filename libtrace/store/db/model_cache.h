@@ -5,8 +5,8 @@
 
 #include <sqlite3.h>
 
-/* For each device of the trace: the model of this board (uuid, driver and tool version), else one of
- * a board of the same name, from ${XDG_CACHE_HOME:-$HOME/.cache}/gmtrace/models. No model is no
+/* For each device of the trace: the model of this device (uuid, driver and tool version), else one of
+ * a device of the same name, from ${XDG_CACHE_HOME:-$HOME/.cache}/gmtrace/models. No model is no
  * error. Returns 0 or the negative errno of the database. */
 int gmt_model_cache_copy(sqlite3 *db);
 

@@ -194,22 +194,22 @@ const char *gmt_name_op_kind(unsigned kind)
     return GMT_LOOK_UP(names, kind, NULL);
 }
 
-const char *gmt_name_site_kind(unsigned kind)
+const char *gmt_name_inst_kind(unsigned kind)
 {
     static const char *const names[] = {
-        [GMT_SITE_GLOBAL_LOAD] = "global_load",
-        [GMT_SITE_GLOBAL_STORE] = "global_store",
-        [GMT_SITE_GLOBAL_ATOMIC] = "global_atomic",
-        [GMT_SITE_LOCAL_LOAD] = "local_load",
-        [GMT_SITE_LOCAL_STORE] = "local_store",
-        [GMT_SITE_SHARED_LOAD] = "shared_load",
-        [GMT_SITE_SHARED_STORE] = "shared_store",
-        [GMT_SITE_SHARED_ATOMIC] = "shared_atomic",
-        [GMT_SITE_CONSTANT_LOAD] = "constant_load",
-        [GMT_SITE_ASYNC_COPY] = "async_copy",
-        [GMT_SITE_BARRIER] = "barrier",
-        [GMT_SITE_BRANCH] = "branch",
-        [GMT_SITE_GENERIC] = "generic",
+        [GMT_INST_GLOBAL_LOAD] = "global_load",
+        [GMT_INST_GLOBAL_STORE] = "global_store",
+        [GMT_INST_GLOBAL_ATOMIC] = "global_atomic",
+        [GMT_INST_LOCAL_LOAD] = "local_load",
+        [GMT_INST_LOCAL_STORE] = "local_store",
+        [GMT_INST_SHARED_LOAD] = "shared_load",
+        [GMT_INST_SHARED_STORE] = "shared_store",
+        [GMT_INST_SHARED_ATOMIC] = "shared_atomic",
+        [GMT_INST_CONSTANT_LOAD] = "constant_load",
+        [GMT_INST_ASYNC_COPY] = "async_copy",
+        [GMT_INST_BARRIER] = "barrier",
+        [GMT_INST_BRANCH] = "branch",
+        [GMT_INST_GENERIC] = "generic",
     };
     return GMT_LOOK_UP(names, kind, "other");
 }

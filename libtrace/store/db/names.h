@@ -29,7 +29,7 @@ const char *gmt_name_tensor_fill(unsigned fill);
 unsigned gmt_tensor_type_bits(unsigned type);
 const char *gmt_name_op_kind(unsigned kind);
 const char *gmt_name_own_work(unsigned work);
-const char *gmt_name_site_kind(unsigned kind);
+const char *gmt_name_inst_kind(unsigned kind);
 const char *gmt_name_range_kind(unsigned kind);
 const char *gmt_name_capability_state(unsigned state);
 

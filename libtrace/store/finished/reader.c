@@ -61,7 +61,7 @@ static int complain_missing(const struct complaint *complaint)
                     complaint->path);
 }
 
-/* What can be told from the file alone. */
+/* What the file alone shows. */
 static int check_file(const struct complaint *complaint, int64_t *file_bytes)
 {
     struct stat info;

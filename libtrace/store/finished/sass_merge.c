@@ -22,7 +22,7 @@
       ".cluster_y AND " a ".cluster_z IS " b ".cluster_z AND " a ".dynamic_shared_bytes IS " b \
       ".dynamic_shared_bytes"
 
-/* What was counted of the n-th counted launch of a class is told as of the n-th launch of the class here:
+/* What was counted of the n-th counted launch of a class is reported as of the n-th launch of the class here:
  * a launch of its own number need not exist. */
 static const char *const steps[] = {
     "CREATE TEMP TABLE same_class AS SELECT d.id AS theirs, min(m.id) AS ours "

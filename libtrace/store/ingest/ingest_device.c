@@ -5,13 +5,13 @@
 #include "libtrace/store/db/names.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 
-struct metric {
+struct cupti_metric {
     uint16_t id;
     uint8_t group;
     const char *name, *source_name, *unit, *meaning;
 };
 
-static const struct metric metrics[] = {
+static const struct cupti_metric metrics[] = {
 #define GMT_METRIC(id, name, group, cupti_name, unit, meaning) \
     {id, GMT_GROUP_##group, #name, cupti_name, unit, meaning},
 #include "libtrace/metrics.def"
@@ -92,7 +92,7 @@ int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record
 /* The metric's row is stored when its first value is. */
 static int store_metric(struct gmt_ingest *ingest, size_t index)
 {
-    const struct metric *metric = &metrics[index];
+    const struct cupti_metric *metric = &metrics[index];
     if (ingest->metric_stored[index]) {
         return 0;
     }

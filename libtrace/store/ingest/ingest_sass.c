@@ -33,7 +33,7 @@ static uint64_t width_of(const struct gmt_sass_instruction *counts)
     return 0;
 }
 
-/* The fewest can be told to be more than there were: lanes at one address share a sector, and the ideal
+/* The minimum can be computed as more than there were: lanes at one address share a sector, and the ideal
  * counts them apart. Excess of that kind is none. */
 static uint64_t at_most(uint64_t value, uint64_t limit)
 {

@@ -16,10 +16,10 @@ int gmt_ingest_process(struct gmt_ingest *ingest, const struct gmt_spool_record 
 {
     const struct gmt_process *process = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*process));
-    struct gmt_text exe = gmt_texts_next(&texts);
-    struct gmt_text cwd = gmt_texts_next(&texts);
-    struct gmt_text hostname = gmt_texts_next(&texts);
-    struct gmt_text joined = gmt_texts_next(&texts);
+    struct gmt_record_text exe = gmt_texts_next(&texts);
+    struct gmt_record_text cwd = gmt_texts_next(&texts);
+    struct gmt_record_text hostname = gmt_texts_next(&texts);
+    struct gmt_record_text joined = gmt_texts_next(&texts);
     char *command = gmt_name_shell_quote(joined.data, (size_t)joined.bytes, GMT_ARGUMENT_SEPARATOR);
     if (command == NULL) {
         return -ENOMEM;
@@ -28,11 +28,11 @@ int gmt_ingest_process(struct gmt_ingest *ingest, const struct gmt_spool_record 
     gmt_put_unsigned(&row, process->pid);
     gmt_put_or_null(&row, process->parent_pid);
     gmt_put_text_or_null(&row, exe);
-    gmt_put_text(&row, (struct gmt_text){command, (int)strlen(command)});
+    gmt_put_text(&row, (struct gmt_record_text){command, (int)strlen(command)});
     gmt_put_text_or_null(&row, cwd);
     gmt_put_text_or_null(&row, hostname);
-    struct gmt_text options = gmt_texts_next(&texts);
-    struct gmt_text version = gmt_texts_next(&texts);
+    struct gmt_record_text options = gmt_texts_next(&texts);
+    struct gmt_record_text version = gmt_texts_next(&texts);
     gmt_put_text_or_null(&row, gmt_texts_next(&texts));
     gmt_put_text_or_null(&row, options);
     gmt_put_text_or_null(&row, version);
@@ -97,7 +97,7 @@ int gmt_ingest_api(struct gmt_ingest *ingest, const struct gmt_spool_record *rec
 {
     const struct gmt_api *api = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*api));
-    struct gmt_text name = gmt_texts_next(&texts);
+    struct gmt_record_text name = gmt_texts_next(&texts);
     static_assert(GMT_TRAIT_BITS <= 16, "api_traits has room for them");
     uint32_t traits = gmt_traits_of(name.data, (size_t)name.bytes);
     ingest->api_traits[api->id] = (uint16_t)traits;
@@ -226,7 +226,7 @@ int gmt_ingest_object(struct gmt_ingest *ingest, const struct gmt_spool_record *
 {
     const struct gmt_object *object = record->data;
     struct gmt_text_cursor texts = gmt_texts(record, sizeof(*object));
-    struct gmt_text path = gmt_texts_next(&texts);
+    struct gmt_record_text path = gmt_texts_next(&texts);
     struct gmt_module_key key = {object->load_bias, object->start, object->end};
     char *bytes = malloc(sizeof(key) + (size_t)path.bytes);
     if (bytes == NULL) {
@@ -280,7 +280,7 @@ int gmt_ingest_loss_record(struct gmt_ingest *ingest, const struct gmt_spool_rec
     return gmt_ingest_step(&row);
 }
 
-static int put_string(struct gmt_ingest *ingest, struct gmt_text text, int64_t *id)
+static int put_string(struct gmt_ingest *ingest, struct gmt_record_text text, int64_t *id)
 {
     *id = 0;
     return text.bytes != 0 ? gmt_ingest_string(ingest, text, id) : 0;

@@ -8,7 +8,7 @@
 #include "libtrace/store/ingest/ingest_internal.h"
 #include "libtrace/store/ingest/inlining.h"
 
-#define BIT(kind) (1u << GMT_SITE_##kind)
+#define BIT(kind) (1u << GMT_INST_##kind)
 #define GLOBAL (BIT(GLOBAL_LOAD) | BIT(GLOBAL_STORE) | BIT(GLOBAL_ATOMIC))
 #define LOCAL (BIT(LOCAL_LOAD) | BIT(LOCAL_STORE))
 #define SHARED (BIT(SHARED_LOAD) | BIT(SHARED_STORE) | BIT(SHARED_ATOMIC))
@@ -24,7 +24,7 @@ enum {
 
 static void put_if(struct gmt_binder *row, unsigned kinds, unsigned kind, uint64_t value)
 {
-    if (kind < GMT_SITE_KINDS && (kinds >> kind & 1u) != 0) {
+    if (kind < GMT_INST_KINDS && (kinds >> kind & 1u) != 0) {
         gmt_put_unsigned(row, value);
     } else {
         gmt_put_null(row);
@@ -34,7 +34,7 @@ static void put_if(struct gmt_binder *row, unsigned kinds, unsigned kind, uint64
 /* string.id of the next text; 0 for an empty one. */
 static int intern_next(struct gmt_ingest *ingest, struct gmt_text_cursor *texts, int64_t *id)
 {
-    struct gmt_text text = gmt_texts_next(texts);
+    struct gmt_record_text text = gmt_texts_next(texts);
     *id = 0;
     return text.bytes != 0 ? gmt_ingest_string(ingest, text, id) : 0;
 }
@@ -79,22 +79,22 @@ int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_rec
     gmt_put_or_null(&row, counts->caller_line);
     gmt_put_or_null(&row, counts->ptx_line);
     gmt_put_or_null(&row, counts->width);
-    gmt_put_name(&row, gmt_name_site_kind(counts->kind));
+    gmt_put_name(&row, gmt_name_inst_kind(counts->kind));
     put_counts(&row, counts);
     return gmt_ingest_step(&row);
 }
 
 /* string.id of a function as people write it; 0 for an empty one. */
-static int intern_function(struct gmt_ingest *ingest, struct gmt_text mangled, int64_t *id)
+static int intern_function(struct gmt_ingest *ingest, struct gmt_record_text mangled, int64_t *id)
 {
     *id = 0;
     if (mangled.bytes == 0) {
         return 0;
     }
     char *copy = gmt_text_copy(mangled), *name = copy != NULL ? gmt_name_demangle(copy) : NULL;
-    int error = name != NULL
-                    ? gmt_ingest_string(ingest, (struct gmt_text){name, (int)strlen(name)}, id)
-                    : -ENOMEM;
+    int error = name != NULL ? gmt_ingest_string(
+                                   ingest, (struct gmt_record_text){name, (int)strlen(name)}, id)
+                             : -ENOMEM;
     free(name);
     free(copy);
     return error;
@@ -105,10 +105,10 @@ static int store_level(struct gmt_ingest *ingest, int64_t chain,
 {
     int64_t function, file = 0;
     int error = intern_function(
-        ingest, (struct gmt_text){level->function, (int)level->function_bytes}, &function);
+        ingest, (struct gmt_record_text){level->function, (int)level->function_bytes}, &function);
     if (error == 0 && level->file_bytes != 0) {
-        error = gmt_ingest_string(ingest, (struct gmt_text){level->file, (int)level->file_bytes},
-                                  &file);
+        error = gmt_ingest_string(
+            ingest, (struct gmt_record_text){level->file, (int)level->file_bytes}, &file);
     }
     if (error != 0) {
         return error;
@@ -131,7 +131,7 @@ int gmt_ingest_inlining(struct gmt_ingest *ingest, const struct gmt_spool_record
     uint64_t chain = 0;
     int error = 0;
     for (size_t i = 0; i < count; i++) {
-        struct gmt_text function = gmt_texts_next(&texts), file = gmt_texts_next(&texts);
+        struct gmt_record_text function = gmt_texts_next(&texts), file = gmt_texts_next(&texts);
         levels[i] = (struct gmt_inline_level_key){.function = function.data,
                                                   .function_bytes = (size_t)function.bytes,
                                                   .file = file.data,

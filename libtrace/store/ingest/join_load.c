@@ -260,7 +260,8 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
     return 0;
 }
 
-#define GMT_RAN " WHERE result = 0 AND capturing IN (0, 2, 3)" /* GMT_CAPTURING_OUTSIDE, GMT_CAPTURING_STEP */
+#define GMT_RAN \
+    " WHERE result = 0 AND capturing IN (0, 2, 3)" /* GMT_CAPTURING_OUTSIDE, GMT_CAPTURING_STEP */
 /* Calls made while CUPTI was another's have no device rows: they must not get those of later ones. */
 #define GMT_IN_NO_GAP \
     " AND NOT EXISTS (SELECT 1 FROM device_gap g WHERE c.begin_ns >= g.begin_ns " \

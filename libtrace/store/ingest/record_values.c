@@ -15,21 +15,21 @@ struct gmt_text_cursor gmt_texts(const struct gmt_spool_record *record, size_t f
     };
 }
 
-struct gmt_text gmt_texts_next(struct gmt_text_cursor *cursor)
+struct gmt_record_text gmt_texts_next(struct gmt_text_cursor *cursor)
 {
     size_t left = cursor->at < cursor->end ? (size_t)(cursor->end - cursor->at) : 0;
     size_t length = strnlen(cursor->at, left);
-    struct gmt_text text = {.data = cursor->at, .bytes = (int)length};
+    struct gmt_record_text text = {.data = cursor->at, .bytes = (int)length};
     cursor->at += length < left ? length + 1 : left;
     return text;
 }
 
-char *gmt_text_copy(struct gmt_text text)
+char *gmt_text_copy(struct gmt_record_text text)
 {
     return strndup(text.data, (size_t)text.bytes);
 }
 
-int gmt_ingest_string(struct gmt_ingest *ingest, struct gmt_text text, int64_t *id)
+int gmt_ingest_string(struct gmt_ingest *ingest, struct gmt_record_text text, int64_t *id)
 {
     uint64_t found;
     int known = gmt_intern_id(&ingest->strings, text.data, (size_t)text.bytes,

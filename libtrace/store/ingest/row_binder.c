@@ -113,7 +113,7 @@ void gmt_put_name(struct gmt_binder *binder, const char *text)
     check(binder, sqlite3_bind_text(binder->statement, binder->next++, text, -1, SQLITE_STATIC));
 }
 
-void gmt_put_text(struct gmt_binder *binder, struct gmt_text text)
+void gmt_put_text(struct gmt_binder *binder, struct gmt_record_text text)
 {
     check(binder, sqlite3_bind_text(binder->statement, binder->next++, text.data, text.bytes,
                                     SQLITE_STATIC));
@@ -125,7 +125,7 @@ void gmt_put_blob(struct gmt_binder *binder, const void *data, size_t bytes)
           sqlite3_bind_blob64(binder->statement, binder->next++, data, bytes, SQLITE_STATIC));
 }
 
-void gmt_put_text_or_null(struct gmt_binder *binder, struct gmt_text text)
+void gmt_put_text_or_null(struct gmt_binder *binder, struct gmt_record_text text)
 {
     if (text.bytes == 0) {
         gmt_put_null(binder);
@@ -161,7 +161,7 @@ int gmt_ingest_loss(struct gmt_ingest *ingest, const char *kind, const char *det
 {
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_LOSS);
     gmt_put_name(&row, kind);
-    gmt_put_text(&row, (struct gmt_text){detail, (int)strlen(detail)});
+    gmt_put_text(&row, (struct gmt_record_text){detail, (int)strlen(detail)});
     gmt_put_unsigned(&row, count < GMT_NUMBER_MOST ? count : GMT_NUMBER_MOST);
     return gmt_ingest_step(&row);
 }

@@ -51,8 +51,9 @@ void gmt_put_real(struct gmt_binder *binder, double value);
 void gmt_put_null(struct gmt_binder *binder);
 void gmt_put_name(struct gmt_binder *binder, const char *text); /* static text, or NULL     */
 void gmt_put_text(struct gmt_binder *binder,
-                  struct gmt_text text); /* valid until gmt_ingest_step */
-void gmt_put_text_or_null(struct gmt_binder *binder, struct gmt_text text); /* NULL for ""       */
+                  struct gmt_record_text text); /* valid until gmt_ingest_step */
+void gmt_put_text_or_null(struct gmt_binder *binder,
+                          struct gmt_record_text text); /* NULL for ""       */
 
 /* Execute. A row that the schema refuses, or that has a number out of range, is counted as a loss and is no
  * error. */

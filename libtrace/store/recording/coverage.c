@@ -15,14 +15,14 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/spool/spool_files.h"
 
-static const char *const door_names[] = {
-#define GMT_DOOR(id, name) name,
-    GMT_DOOR_TABLE
-#undef GMT_DOOR
+static const char *const lookup_path_names[] = {
+#define GMT_LOOKUP_PATH(id, name) name,
+    GMT_LOOKUP_PATH_TABLE
+#undef GMT_LOOKUP_PATH
 };
 
 /* The file as it is, which anybody may have written; -ENOENT: the recording had none. */
-static int read_file(int folder, struct gmt_coverage *coverage)
+static int read_file(int folder, struct gmt_coverage_file *coverage)
 {
     int fd = gmt_spool_file_open(folder, GMT_COVERAGE_FILE, O_RDONLY);
     if (fd < 0) {
@@ -61,7 +61,7 @@ static int step(sqlite3 *db, sqlite3_stmt *statement)
     return code == SQLITE_DONE ? 0 : gmt_database_error(db);
 }
 
-static int store_doors(sqlite3 *db, const struct gmt_coverage_head *head)
+static int store_lookup_paths(sqlite3 *db, const struct gmt_coverage_head *head)
 {
     static const char sql[] = "INSERT INTO coverage(kind, what, requests, detail) "
                               "VALUES('lookup_path', ?, ?, ?)";
@@ -73,12 +73,12 @@ static int store_doors(sqlite3 *db, const struct gmt_coverage_head *head)
     }
     (void)snprintf(version, sizeof(version), "for versions up to %u.%u",
                    head->highest_version / 1000, head->highest_version % 1000 / 10);
-    for (unsigned door = 0; door < GMT_DOORS && error == 0; door++) {
+    for (unsigned via = 0; via < GMT_LOOKUP_PATHS && error == 0; via++) {
         bool has_version = head->highest_version != 0 &&
-                           (door == GMT_DOOR_PROC || door == GMT_DOOR_PROC_V2);
-        if (head->requests[door] != 0) {
-            sqlite3_bind_text(insert, 1, door_names[door], -1, SQLITE_STATIC);
-            sqlite3_bind_int64(insert, 2, number(head->requests[door]));
+                           (via == GMT_LOOKUP_PROC || via == GMT_LOOKUP_PROC_V2);
+        if (head->requests[via] != 0) {
+            sqlite3_bind_text(insert, 1, lookup_path_names[via], -1, SQLITE_STATIC);
+            sqlite3_bind_int64(insert, 2, number(head->requests[via]));
             sqlite3_bind_text(insert, 3, has_version ? version : NULL, -1, SQLITE_STATIC);
             error = step(db, insert);
         }
@@ -87,18 +87,18 @@ static int store_doors(sqlite3 *db, const struct gmt_coverage_head *head)
     return error;
 }
 
-/* Through which doors, as text; returns the number of requests. */
+/* Through which lookup paths, as text; returns the number of requests. */
 static uint64_t describe(const struct gmt_coverage_entry *entry, char *text, size_t bytes)
 {
     uint64_t requests = 0;
     size_t used = 0;
     text[0] = '\0';
-    for (unsigned door = 0; door < GMT_DOORS; door++) {
-        if (entry->requests[door] != 0 && used < bytes) {
+    for (unsigned via = 0; via < GMT_LOOKUP_PATHS; via++) {
+        if (entry->requests[via] != 0 && used < bytes) {
             used += (size_t)snprintf(text + used, bytes - used, "%s%s", used != 0 ? ", " : "",
-                                     door_names[door]);
+                                     lookup_path_names[via]);
         }
-        requests = gmt_add_clamped_u64(requests, entry->requests[door]);
+        requests = gmt_add_clamped_u64(requests, entry->requests[via]);
     }
     return requests;
 }
@@ -106,7 +106,7 @@ static uint64_t describe(const struct gmt_coverage_entry *entry, char *text, siz
 /* What was answered with the driver's own function. The same name can also have got a hook, when it was
  * asked for in another version. */
 static int store_entries(sqlite3 *db, struct gmt_ingest *ingest,
-                         const struct gmt_coverage *coverage)
+                         const struct gmt_coverage_file *coverage)
 {
     static const char sql[] =
         "INSERT OR IGNORE INTO coverage(kind, what, class, requests, expected, seen, detail) "
@@ -118,11 +118,11 @@ static int store_entries(sqlite3 *db, struct gmt_ingest *ingest,
     }
     for (uint32_t i = 0; i < coverage->head.count && error == 0; i++) {
         const struct gmt_coverage_entry *entry = &coverage->entry[i];
-        char doors[96];
+        char paths[96];
         if ((entry->flags & (GMT_COVERAGE_REAL | GMT_COVERAGE_COUNTED)) == 0) {
             continue;
         }
-        uint64_t requests = describe(entry, doors, sizeof(doors));
+        uint64_t requests = describe(entry, paths, sizeof(paths));
         sqlite3_bind_text(insert, 1, entry->name, -1, SQLITE_STATIC);
         sqlite3_bind_text(insert, 2, gmt_entry_class_name(gmt_entry_class(entry->name)), -1,
                           SQLITE_STATIC);
@@ -130,7 +130,7 @@ static int store_entries(sqlite3 *db, struct gmt_ingest *ingest,
         if ((entry->flags & GMT_COVERAGE_REAL) == 0) {
             sqlite3_bind_int64(insert, 4, number(entry->calls));
         }
-        sqlite3_bind_text(insert, 5, doors, -1, SQLITE_STATIC);
+        sqlite3_bind_text(insert, 5, paths, -1, SQLITE_STATIC);
         error = step(db, insert);
         if (error == 0 && entry->calls != 0) {
             error = gmt_ingest_loss(ingest, "entry point not covered", entry->name, entry->calls);
@@ -145,10 +145,10 @@ int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder)
     static const char damaged[] =
         "INSERT OR REPLACE INTO capability(name, state, detail, remedy) VALUES('coverage', "
         "'missing', 'what the program asked of the driver cannot be read: a damaged file', '')";
-    struct gmt_coverage *coverage = calloc(1, sizeof(*coverage));
+    struct gmt_coverage_file *coverage = calloc(1, sizeof(*coverage));
     int error = coverage != NULL ? read_file(spool_folder, coverage) : -ENOMEM;
     if (error == 0) {
-        error = store_doors(db, &coverage->head);
+        error = store_lookup_paths(db, &coverage->head);
     } else if (error == -ENOENT || error == -EBADMSG) {
         free(coverage);
         return error == -ENOENT ? 0 : gmt_database_exec(db, damaged);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The recording's check of itself, in tables coverage and coverage_example: which doors to the driver were
+ * The recording's check of itself, in tables coverage and coverage_example: which lookup paths to the driver were
  * used, what was called behind the hooks' backs, where each module has its CUDA runtime from, and whether
  * the hooks and CUPTI tell the same story. All are run once, in the transaction that finishes a trace;
  * the caller owns it. They return 0 or negative errno.
@@ -12,7 +12,7 @@
 
 #include "libtrace/store/ingest/ingest.h"
 
-/* Doors, and entry points without a hook, from the file of the spool (layout_coverage.h). A spool without
+/* Lookup paths, and entry points without a hook, from the file of the spool (layout_coverage.h). A spool without
  * one adds nothing; calls that were missed become losses, too. */
 int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder);
 

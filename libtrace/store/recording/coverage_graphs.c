@@ -97,8 +97,9 @@ static const struct graph *find_graph(const struct check *check, int64_t id)
 static int add_example(struct check *check, unsigned *examples, const char *what, int64_t launch,
                        const char *detail)
 {
-    return (*examples)++ < EXAMPLES ? gmt_coverage_example(check->db, what, "call", launch, detail)
-                                    : 0;
+    return (*examples)++ < EXAMPLES
+               ? gmt_coverage_put_example(check->db, what, "call", launch, detail)
+               : 0;
 }
 
 /* The records of one launch against the nodes of its graph. */

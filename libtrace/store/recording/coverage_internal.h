@@ -13,8 +13,8 @@ struct gmt_coverage_row {
     char detail[256];
 };
 int gmt_coverage_row(sqlite3 *db, const struct gmt_coverage_row *row);
-int gmt_coverage_example(sqlite3 *db, const char *what, const char *side, int64_t id,
-                         const char *detail);
+int gmt_coverage_put_example(sqlite3 *db, const char *what, const char *side, int64_t id,
+                             const char *detail);
 
 /* Launches of graphs, and the nodes of each against the records that it left. */
 int gmt_coverage_graphs(sqlite3 *db);

@@ -18,7 +18,7 @@ static const char *const runtime_names[] = {
 #undef GMT_CUDA_RUNTIME
 };
 
-struct module {
+struct mapped_module {
     const char *path, *build_id;
     const char *needed; /* the shared runtime that it names, NULL: none */
     const char *why;    /* it could not be looked at, NULL: it was      */
@@ -55,7 +55,7 @@ static bool is_hooked(struct check *check, const char *name)
 }
 
 /* The driver's own code is reached through the linkage of this module: its calls are not counted. */
-static int add_entry(struct check *check, const struct module *module, const char *name)
+static int add_entry(struct check *check, const struct mapped_module *module, const char *name)
 {
     enum gmt_entry_class class = gmt_entry_class(name);
     sqlite3_bind_text(check->entry, 1, name, -1, SQLITE_STATIC);
@@ -64,7 +64,8 @@ static int add_entry(struct check *check, const struct module *module, const cha
     return run(check->db, check->entry);
 }
 
-static int count_imports(struct check *check, const struct gmt_elf *image, struct module *module)
+static int count_imports(struct check *check, const struct gmt_elf *image,
+                         struct mapped_module *module)
 {
     struct gmt_elf_symbols symbols = gmt_elf_symbols(image);
     bool is_import;
@@ -79,7 +80,7 @@ static int count_imports(struct check *check, const struct gmt_elf *image, struc
     return error;
 }
 
-static int look_at(struct check *check, const struct gmt_elf *image, struct module *module)
+static int look_at(struct check *check, const struct gmt_elf *image, struct mapped_module *module)
 {
     if (!gmt_elf_is_build(image, module->build_id)) {
         module->why = "the file has changed since the recording";
@@ -90,7 +91,7 @@ static int look_at(struct check *check, const struct gmt_elf *image, struct modu
 }
 
 /* The runtime that was loaded, of which the file's own name often has the whole version. */
-static void describe_runtime(struct check *check, const struct module *module, char *text,
+static void describe_runtime(struct check *check, const struct mapped_module *module, char *text,
                              size_t bytes)
 {
     char real[PATH_MAX];
@@ -114,25 +115,25 @@ static void describe_runtime(struct check *check, const struct module *module, c
     sqlite3_reset(check->loaded_runtime);
 }
 
-static int store_module(struct check *check, const struct module *module)
+static int store_module(struct check *check, const struct mapped_module *module)
 {
     char detail[PATH_MAX + 64];
     const char *runtime = module->why != NULL ? "unknown" : runtime_names[module->runtime];
-    const char *told = module->why;
+    const char *reason = module->why;
     if (module->why == NULL &&
         (module->runtime == GMT_CUDA_SHARED || module->runtime == GMT_CUDA_ITSELF)) {
         describe_runtime(check, module, detail, sizeof(detail));
-        told = detail;
+        reason = detail;
     }
     sqlite3_bind_text(check->runtime, 1, module->path, -1, SQLITE_STATIC);
     sqlite3_bind_text(check->runtime, 2, runtime, -1, SQLITE_STATIC);
-    sqlite3_bind_text(check->runtime, 3, told, -1, SQLITE_STATIC);
+    sqlite3_bind_text(check->runtime, 3, reason, -1, SQLITE_STATIC);
     check->modules += module->imports != 0;
     check->imports += module->imports;
     return run(check->db, check->runtime);
 }
 
-static int check_module(struct check *check, struct module *module)
+static int check_module(struct check *check, struct mapped_module *module)
 {
     struct gmt_elf image;
     int opened = gmt_elf_open(&image, module->path);
@@ -165,8 +166,8 @@ static int check_all(struct check *check)
         return gmt_database_error(check->db);
     }
     while (error == 0 && (code = sqlite3_step(modules)) == SQLITE_ROW) {
-        struct module module = {.path = (const char *)sqlite3_column_text(modules, 0),
-                                .build_id = (const char *)sqlite3_column_text(modules, 1)};
+        struct mapped_module module = {.path = (const char *)sqlite3_column_text(modules, 0),
+                                       .build_id = (const char *)sqlite3_column_text(modules, 1)};
         error = is_programs(module.path) ? check_module(check, &module) : 0;
     }
     if (error == 0 && code != SQLITE_DONE) {

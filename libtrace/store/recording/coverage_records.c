@@ -29,7 +29,7 @@
 #define EXAMPLES "3"
 
 /* `sums`: expected, seen, failed, of zero bytes, captured, optional. */
-static const struct kind {
+static const struct record_kind {
     const char *what, *record, *sums, *optional, *calls, *records;
 } kinds[] = {
     {"copies", "copy", "SELECT " CALL_SUMS(WITHIN_HOST) " FROM transfer", "within host memory",
@@ -69,8 +69,8 @@ static int store_examples(sqlite3 *db, const char *what, const char *side, const
         return gmt_database_error(db);
     }
     while (error == 0 && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        error = gmt_coverage_example(db, what, side, sqlite3_column_int64(rows, 0),
-                                     (const char *)sqlite3_column_text(rows, 1));
+        error = gmt_coverage_put_example(db, what, side, sqlite3_column_int64(rows, 0),
+                                         (const char *)sqlite3_column_text(rows, 1));
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(db);
@@ -108,7 +108,7 @@ static int count_records(sqlite3 *db, const char *kind, struct records *records)
     return error;
 }
 
-static int check_kind(sqlite3 *db, const struct kind *kind)
+static int check_kind(sqlite3 *db, const struct record_kind *kind)
 {
     sqlite3_stmt *sums;
     struct records records = {0};

@@ -24,8 +24,8 @@ int gmt_coverage_row(sqlite3 *db, const struct gmt_coverage_row *row)
     return error;
 }
 
-int gmt_coverage_example(sqlite3 *db, const char *what, const char *side, int64_t id,
-                         const char *detail)
+int gmt_coverage_put_example(sqlite3 *db, const char *what, const char *side, int64_t id,
+                             const char *detail)
 {
     sqlite3_stmt *insert;
     if (sqlite3_prepare_v2(db, "INSERT INTO coverage_example VALUES(?, ?, ?, ?)", -1, &insert,

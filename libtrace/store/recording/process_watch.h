@@ -6,7 +6,7 @@
  * The library holds a POSIX lock on byte 0 of the control file through a close-on-exec descriptor:
  * while it is held nothing else needs to be asked. When it is not (gone, or the program closed all
  * its descriptors, or a file system without locks), the pid and its mappings decide. PID reuse is
- * told by the start time; where /proc is denied the pid's death is waited for.
+ * recognised by the start time; where /proc is denied the pid's death is waited for.
  */
 #ifndef GMT_STORE_RECORDING_PROCESS_WATCH_H
 #define GMT_STORE_RECORDING_PROCESS_WATCH_H

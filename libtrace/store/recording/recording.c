@@ -144,7 +144,7 @@ static void rest(struct gmt_recording *recording, bool ended, uint64_t records, 
 
 int gmt_recording_drain(struct gmt_recording *recording, enum gmt_process_fate *fate)
 {
-    bool told = false;
+    bool reported = false;
     unsigned idle = 0;
     for (;;) {
         /* In this order: what was written before either became true is seen by the pass. */
@@ -158,7 +158,7 @@ int gmt_recording_drain(struct gmt_recording *recording, enum gmt_process_fate *
         bool gone = *fate != GMT_PROCESS_ALIVE;
         bool old = recording->in_transaction &&
                    gmt_clock_monotonic_ns() - recording->transaction_began_ns > COMMIT_NS;
-        if (gone || old || (ended && !told)) {
+        if (gone || old || (ended && !reported)) {
             error = gmt_recording_commit(recording);
             if (error != 0) {
                 return error;
@@ -167,9 +167,9 @@ int gmt_recording_drain(struct gmt_recording *recording, enum gmt_process_fate *
         if (gone) {
             return 0;
         }
-        if (ended && !told) {
+        if (ended && !reported) {
             set_state(recording->control, GMT_RECORDER_DONE);
-            told = true;
+            reported = true;
         }
         rest(recording, ended, records, &idle);
     }

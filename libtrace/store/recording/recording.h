@@ -60,7 +60,7 @@ int64_t gmt_recording_foreign_bytes(const char *spool_directory);
 int gmt_recording_state(const char *output, enum gmt_recording_state *state);
 
 /* What the launcher called the run that `output` or its spool is of; "" without a launcher. -ENOENT: it
- * cannot be told. */
+ * is not known. */
 int gmt_recording_run_of(const char *output, char *run, size_t bytes);
 
 /* Wait until the state is no longer LIVE. 0, or -ETIMEDOUT after `timeout_ns`. */

@@ -33,32 +33,32 @@ enum width { NO_WIDTH, ITS_WIDTH, COPY_WIDTH, MATRICES };
 static const struct {
     const char *name;
     unsigned opcode;
-    enum gmt_site_kind kind;
+    enum gmt_inst_kind kind;
     enum width width;
     bool load;
 } opcodes[] = {
-    {"LD", 0x180, GMT_SITE_GENERIC, ITS_WIDTH, true},
-    {"LDG", 0x181, GMT_SITE_GLOBAL_LOAD, ITS_WIDTH, true},
-    {"LDC", 0x182, GMT_SITE_CONSTANT_LOAD, ITS_WIDTH, true},
-    {"LDL", 0x183, GMT_SITE_LOCAL_LOAD, ITS_WIDTH, true},
-    {"LDS", 0x184, GMT_SITE_SHARED_LOAD, ITS_WIDTH, true},
-    {"LDSM", 0x03b, GMT_SITE_SHARED_LOAD, MATRICES, true},
-    {"ST", 0x185, GMT_SITE_GENERIC, ITS_WIDTH, false},
-    {"STG", 0x186, GMT_SITE_GLOBAL_STORE, ITS_WIDTH, false},
-    {"STL", 0x187, GMT_SITE_LOCAL_STORE, ITS_WIDTH, false},
-    {"STS", 0x188, GMT_SITE_SHARED_STORE, ITS_WIDTH, false},
-    {"STSM", 0x044, GMT_SITE_SHARED_STORE, MATRICES, false},
-    {"ATOM", 0x18a, GMT_SITE_GLOBAL_ATOMIC, NO_WIDTH, true},
-    {"ATOM", 0x18b, GMT_SITE_GLOBAL_ATOMIC, NO_WIDTH, true},
-    {"ATOMS", 0x18c, GMT_SITE_SHARED_ATOMIC, NO_WIDTH, true},
-    {"ATOMS", 0x18d, GMT_SITE_SHARED_ATOMIC, NO_WIDTH, true},
-    {"RED", 0x18e, GMT_SITE_GLOBAL_ATOMIC, NO_WIDTH, false},
-    {"REDG", 0x1a6, GMT_SITE_GLOBAL_ATOMIC, NO_WIDTH, false},
-    {"ATOMG", 0x1a8, GMT_SITE_GLOBAL_ATOMIC, NO_WIDTH, true},
-    {"ATOMG", 0x1a9, GMT_SITE_GLOBAL_ATOMIC, NO_WIDTH, true},
-    {"LDGSTS", 0x1ae, GMT_SITE_ASYNC_COPY, COPY_WIDTH, true},
-    {"BAR", 0x11d, GMT_SITE_BARRIER, NO_WIDTH, false},
-    {"BRA", 0x147, GMT_SITE_BRANCH, NO_WIDTH, false},
+    {"LD", 0x180, GMT_INST_GENERIC, ITS_WIDTH, true},
+    {"LDG", 0x181, GMT_INST_GLOBAL_LOAD, ITS_WIDTH, true},
+    {"LDC", 0x182, GMT_INST_CONSTANT_LOAD, ITS_WIDTH, true},
+    {"LDL", 0x183, GMT_INST_LOCAL_LOAD, ITS_WIDTH, true},
+    {"LDS", 0x184, GMT_INST_SHARED_LOAD, ITS_WIDTH, true},
+    {"LDSM", 0x03b, GMT_INST_SHARED_LOAD, MATRICES, true},
+    {"ST", 0x185, GMT_INST_GENERIC, ITS_WIDTH, false},
+    {"STG", 0x186, GMT_INST_GLOBAL_STORE, ITS_WIDTH, false},
+    {"STL", 0x187, GMT_INST_LOCAL_STORE, ITS_WIDTH, false},
+    {"STS", 0x188, GMT_INST_SHARED_STORE, ITS_WIDTH, false},
+    {"STSM", 0x044, GMT_INST_SHARED_STORE, MATRICES, false},
+    {"ATOM", 0x18a, GMT_INST_GLOBAL_ATOMIC, NO_WIDTH, true},
+    {"ATOM", 0x18b, GMT_INST_GLOBAL_ATOMIC, NO_WIDTH, true},
+    {"ATOMS", 0x18c, GMT_INST_SHARED_ATOMIC, NO_WIDTH, true},
+    {"ATOMS", 0x18d, GMT_INST_SHARED_ATOMIC, NO_WIDTH, true},
+    {"RED", 0x18e, GMT_INST_GLOBAL_ATOMIC, NO_WIDTH, false},
+    {"REDG", 0x1a6, GMT_INST_GLOBAL_ATOMIC, NO_WIDTH, false},
+    {"ATOMG", 0x1a8, GMT_INST_GLOBAL_ATOMIC, NO_WIDTH, true},
+    {"ATOMG", 0x1a9, GMT_INST_GLOBAL_ATOMIC, NO_WIDTH, true},
+    {"LDGSTS", 0x1ae, GMT_INST_ASYNC_COPY, COPY_WIDTH, true},
+    {"BAR", 0x11d, GMT_INST_BARRIER, NO_WIDTH, false},
+    {"BRA", 0x147, GMT_INST_BRANCH, NO_WIDTH, false},
 };
 
 static const struct {
@@ -158,7 +158,7 @@ static unsigned width_of(const struct gmt_cubin_code *code, uint64_t word, enum 
 static void decode(const struct gmt_cubin_code *code, const uint64_t words[2],
                    struct gmt_cubin_op *op)
 {
-    *op = (struct gmt_cubin_op){.kind = GMT_SITE_OTHER};
+    *op = (struct gmt_cubin_op){.kind = GMT_INST_OTHER};
     for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
         if (opcodes[i].opcode != (words[0] & OPCODE_MASK)) {
             continue;

@@ -15,9 +15,9 @@ struct gmt_cubin_code;
 struct gmt_cubin_op {
     const char *name;   /* 'LDG'; static; NULL: none that is of interest here */
     const char *suffix; /* '.128'; static */
-    unsigned kind;      /* enum gmt_site_kind; GENERIC: the address tells */
+    unsigned kind;      /* enum gmt_inst_kind; GENERIC: the address tells */
     bool load;          /* of GENERIC: reads */
-    unsigned width;     /* bytes per lane, 0 = not told by the encoding */
+    unsigned width;     /* bytes per lane, 0 = not in the encoding */
 };
 
 /* The image must live until it is closed. 0; -EBADMSG: no cubin of a GPU, or damaged; -ENOMEM. */

@@ -20,7 +20,7 @@
 #define MAX_DEPTH 64    /* of inlined calls; what is deeper is a damaged table */
 
 /* One row of the line table. */
-struct row {
+struct line_row {
     uint64_t address; /* function's index + 1, then offset */
     Dwarf_Lines *table;
     size_t index, sequence; /* in the table; of the first row of its sequence */
@@ -33,7 +33,7 @@ struct gmt_cubin {
     Dwarf *dwarf;
     const char **functions; /* by symbol's index; NULL: no function */
     size_t function_count;
-    struct row *rows; /* by address */
+    struct line_row *rows; /* by address */
     size_t row_count, row_capacity;
 };
 
@@ -139,7 +139,7 @@ static int relocate(struct gmt_cubin *cubin, size_t bytes)
 static int grow(struct gmt_cubin *cubin)
 {
     size_t capacity = cubin->row_capacity * 2 + 256;
-    struct row *rows = realloc(cubin->rows, capacity * sizeof(*rows));
+    struct line_row *rows = realloc(cubin->rows, capacity * sizeof(*rows));
     if (rows == NULL) {
         return -ENOMEM;
     }
@@ -153,7 +153,7 @@ static int add_rows(struct gmt_cubin *cubin, Dwarf_Lines *table, size_t count)
     int error = 0;
     size_t sequence = 0;
     for (size_t i = 0; error == 0 && i < count; i++) {
-        struct row row = {.table = table, .index = i, .sequence = sequence};
+        struct line_row row = {.table = table, .index = i, .sequence = sequence};
         Dwarf_Line *line = dwarf_onesrcline(table, i);
         if (cubin->row_count == cubin->row_capacity) {
             error = grow(cubin);
@@ -171,7 +171,7 @@ static int add_rows(struct gmt_cubin *cubin, Dwarf_Lines *table, size_t count)
  * last is the instruction's: the ones before are the calls that it was inlined at. */
 static int compare_rows(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct line_row *x = a, *y = b;
     if (x->address != y->address) {
         return x->address < y->address ? -1 : 1;
     }
@@ -259,7 +259,7 @@ void gmt_cubin_close(struct gmt_cubin *cubin)
 }
 
 /* The row that covers `address`: the last one at or before it. */
-static const struct row *row_at(const struct gmt_cubin *cubin, uint64_t address)
+static const struct line_row *row_at(const struct gmt_cubin *cubin, uint64_t address)
 {
     size_t low = 0, high = cubin->row_count;
     while (low < high) {
@@ -290,7 +290,7 @@ static size_t index_of(Dwarf_Lines *table, size_t count, const Dwarf_Line *line)
 
 /* The row that `line` was inlined at, or NULL. NVIDIA numbers rows from the beginning of their sequence;
  * libdw takes the number for one of the whole table. */
-static Dwarf_Line *call_of(const struct row *row, size_t from, Dwarf_Line *line)
+static Dwarf_Line *call_of(const struct line_row *row, size_t from, Dwarf_Line *line)
 {
     Dwarf_Line *counted = dwarf_linecontext(row->table, line);
     size_t number = counted != NULL ? index_of(row->table, from, counted) : from;
@@ -299,8 +299,8 @@ static Dwarf_Line *call_of(const struct row *row, size_t from, Dwarf_Line *line)
                : NULL;
 }
 
-static size_t chain_of(const struct gmt_cubin *cubin, const struct row *row,
-                       struct gmt_cubin_place *places, size_t limit)
+static size_t chain_of(const struct gmt_cubin *cubin, const struct line_row *row,
+                       struct gmt_cubin_frame *places, size_t limit)
 {
     size_t depth = 0, from = row->index;
     for (Dwarf_Line *line = dwarf_onesrcline(row->table, from);
@@ -314,7 +314,7 @@ static size_t chain_of(const struct gmt_cubin *cubin, const struct row *row,
         /* A call comes before what is inlined there, so that this ends. */
         Dwarf_Line *call = call_of(row, from, line);
         if (depth < limit) {
-            places[depth] = (struct gmt_cubin_place){
+            places[depth] = (struct gmt_cubin_frame){
                 .file = file,
                 .function = call != NULL ? dwarf_linefunctionname(cubin->dwarf, line) : NULL,
                 .line = (uint32_t)number,
@@ -328,8 +328,8 @@ static size_t chain_of(const struct gmt_cubin *cubin, const struct row *row,
     return depth;
 }
 
-size_t gmt_cubin_place(const struct gmt_cubin *cubin, const char *function, uint64_t offset,
-                       struct gmt_cubin_place *places, size_t limit)
+size_t gmt_cubin_frame(const struct gmt_cubin *cubin, const char *function, uint64_t offset,
+                       struct gmt_cubin_frame *places, size_t limit)
 {
     if (offset >> RANGE_BITS != 0) {
         return 0;
@@ -338,7 +338,7 @@ size_t gmt_cubin_place(const struct gmt_cubin *cubin, const char *function, uint
         if (cubin->functions[i] == NULL || strcmp(cubin->functions[i], function) != 0) {
             continue;
         }
-        const struct row *row = row_at(cubin, ((uint64_t)(i + 1) << RANGE_BITS) + offset);
+        const struct line_row *row = row_at(cubin, ((uint64_t)(i + 1) << RANGE_BITS) + offset);
         /* Beyond the last row of its function there is that of another. */
         return row != NULL && row->address >> RANGE_BITS == i + 1
                    ? chain_of(cubin, row, places, limit)

@@ -15,7 +15,7 @@
 struct gmt_cubin;
 
 /* One level of an instruction's place: the line in `file`, in `function`. Strings are the cubin's. */
-struct gmt_cubin_place {
+struct gmt_cubin_frame {
     const char *file; /* as the compiler was called: absolute, or below its folder */
     const char
         *function; /* mangled, of an inlined function; NULL: the kernel or device function itself */
@@ -30,7 +30,7 @@ void gmt_cubin_close(struct gmt_cubin *cubin); /* NULL is fine */
 /* The place of the instruction `offset` bytes into `function` (mangled): the innermost first, then the
  * call that each was inlined at. Returns how many levels, at most `limit` of which are written; 0: not
  * known. */
-size_t gmt_cubin_place(const struct gmt_cubin *cubin, const char *function, uint64_t offset,
-                       struct gmt_cubin_place *places, size_t limit);
+size_t gmt_cubin_frame(const struct gmt_cubin *cubin, const char *function, uint64_t offset,
+                       struct gmt_cubin_frame *places, size_t limit);
 
 #endif

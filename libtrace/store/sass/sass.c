@@ -43,10 +43,10 @@ static const char ideals_sql[] =
     "AND bytes IS NOT NULL;";
 
 /* What is known of one instruction, for all rows of it. */
-struct place {
+struct sass_line {
     struct gmt_cubin_op op;
     char opcode[32];
-    struct gmt_cubin_place levels[MOST_LEVELS];
+    struct gmt_cubin_frame levels[MOST_LEVELS];
     size_t depth, inner; /* levels[inner]: the innermost outside of the toolkit's headers */
     int64_t chain;       /* inline_level.chain_id; 0: nothing was inlined */
 };
@@ -159,9 +159,9 @@ static bool is_toolkit(const char *file)
 }
 
 static void look_up(const struct settling *settling, const char *function, uint64_t offset,
-                    struct place *place)
+                    struct sass_line *place)
 {
-    *place = (struct place){.depth = 0};
+    *place = (struct sass_line){.depth = 0};
     if (settling->code != NULL && gmt_cubin_code_at(settling->code, function, offset, &place->op) &&
         place->op.name != NULL) {
         (void)snprintf(place->opcode, sizeof(place->opcode), "%s%s", place->op.name,
@@ -170,7 +170,7 @@ static void look_up(const struct settling *settling, const char *function, uint6
     if (settling->lines == NULL) {
         return;
     }
-    place->depth = gmt_cubin_place(settling->lines, function, offset, place->levels, MOST_LEVELS);
+    place->depth = gmt_cubin_frame(settling->lines, function, offset, place->levels, MOST_LEVELS);
     place->depth = place->depth < MOST_LEVELS ? place->depth : MOST_LEVELS;
     while (place->inner + 1 < place->depth && is_toolkit(place->levels[place->inner].file)) {
         place->inner++;
@@ -197,7 +197,7 @@ static int bind_string(struct settling *settling, sqlite3_stmt *to, int column, 
 }
 
 static int store_level(struct settling *settling, int64_t chain, int32_t number,
-                       const struct gmt_cubin_place *place)
+                       const struct gmt_cubin_frame *place)
 {
     sqlite3_stmt *level = settling->level;
     char *name = place->function != NULL ? gmt_name_demangle(place->function) : NULL;
@@ -219,9 +219,9 @@ static int store_level(struct settling *settling, int64_t chain, int32_t number,
     return code == SQLITE_DONE ? 0 : gmt_database_error(settling->db);
 }
 
-static struct gmt_inline_level_key key_of(const struct place *place, size_t at)
+static struct gmt_inline_level_key key_of(const struct sass_line *place, size_t at)
 {
-    const struct gmt_cubin_place *level = &place->levels[at];
+    const struct gmt_cubin_frame *level = &place->levels[at];
     return (struct gmt_inline_level_key){
         .function = level->function,
         .function_bytes = level->function != NULL ? strlen(level->function) : 0,
@@ -232,7 +232,7 @@ static struct gmt_inline_level_key key_of(const struct place *place, size_t at)
 }
 
 /* Where anything was inlined: all lines that the instruction stands for. */
-static int store_chain(struct settling *settling, struct place *place)
+static int store_chain(struct settling *settling, struct sass_line *place)
 {
     size_t kept[GMT_INLINE_LEVELS], count = gmt_inline_pick(place->depth, place->inner, kept);
     uint64_t chain = 0;
@@ -261,27 +261,27 @@ static unsigned kind_by_touch(const struct gmt_cubin_op *op, sqlite3_stmt *row)
     bool sectors = sqlite3_column_type(row, 4) != SQLITE_NULL;
     bool wavefronts = sqlite3_column_type(row, 5) != SQLITE_NULL;
     const char *touched = (const char *)sqlite3_column_text(row, 6);
-    if (op->kind == GMT_SITE_GENERIC && touched != NULL && strcmp(touched, "local_load") == 0) {
-        return op->load ? GMT_SITE_LOCAL_LOAD : GMT_SITE_LOCAL_STORE;
+    if (op->kind == GMT_INST_GENERIC && touched != NULL && strcmp(touched, "local_load") == 0) {
+        return op->load ? GMT_INST_LOCAL_LOAD : GMT_INST_LOCAL_STORE;
     }
-    if (op->kind != GMT_SITE_GENERIC || sectors == wavefronts) {
+    if (op->kind != GMT_INST_GENERIC || sectors == wavefronts) {
         return op->kind;
     }
     if (sectors) {
-        return op->load ? GMT_SITE_GLOBAL_LOAD : GMT_SITE_GLOBAL_STORE;
+        return op->load ? GMT_INST_GLOBAL_LOAD : GMT_INST_GLOBAL_STORE;
     }
-    return op->load ? GMT_SITE_SHARED_LOAD : GMT_SITE_SHARED_STORE;
+    return op->load ? GMT_INST_SHARED_LOAD : GMT_INST_SHARED_STORE;
 }
 
-static int set_row(struct settling *settling, sqlite3_stmt *row, const struct place *place)
+static int set_row(struct settling *settling, sqlite3_stmt *row, const struct sass_line *place)
 {
     sqlite3_stmt *set = settling->set;
-    const struct gmt_cubin_place *inner = &place->levels[place->inner];
-    const struct gmt_cubin_place *outer = &place->levels[place->depth > 0 ? place->depth - 1 : 0];
+    const struct gmt_cubin_frame *inner = &place->levels[place->inner];
+    const struct gmt_cubin_frame *outer = &place->levels[place->depth > 0 ? place->depth - 1 : 0];
     bool inlined = place->inner + 1 < place->depth, placed = place->depth > 0;
     sqlite3_clear_bindings(set);
     if (settling->code != NULL) {
-        sqlite3_bind_text(set, 1, gmt_name_site_kind(kind_by_touch(&place->op, row)), -1,
+        sqlite3_bind_text(set, 1, gmt_name_inst_kind(kind_by_touch(&place->op, row)), -1,
                           SQLITE_STATIC);
     }
     if (place->op.width != 0) {
@@ -314,7 +314,7 @@ static int set_row(struct settling *settling, sqlite3_stmt *row, const struct pl
 
 static int settle_rows(struct settling *settling, sqlite3_stmt *rows)
 {
-    static struct place place;
+    static struct sass_line place;
     char *function = NULL;
     int64_t offset = -1;
     int error = 0, code = SQLITE_DONE;

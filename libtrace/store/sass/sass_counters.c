@@ -8,12 +8,12 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/sass/sass.h"
 
-struct metric {
+struct sass_metric {
     unsigned id;
     const char *name, *group, *cupti_name, *unit, *meaning;
 };
 
-static const struct metric metrics[] = {
+static const struct sass_metric metrics[] = {
 #define GMT_METRIC(id, name, group, cupti_name, unit, meaning) \
     {id, #name, #group, cupti_name, unit, meaning},
 #include "libtrace/metrics.def"
@@ -39,14 +39,14 @@ static const struct {
 };
 
 /* Launches whose classes nobody counted by software-patched counters. Accesses that went to several kinds
- * of memory cannot be told apart as those do it. */
+ * of memory cannot be distinguished as those do it. */
 static const char bare[] =
     "CREATE TEMP TABLE bare_launch AS SELECT launch_seq, class_id FROM main.instruction "
     "WHERE source = 'sass' AND class_id NOT IN (SELECT class_id FROM main.kernel_counters "
     "WHERE grp = 'patched' AND value IS NOT NULL) GROUP BY launch_seq, class_id "
     "HAVING sum(kind = 'generic') = 0";
 
-static int add(sqlite3 *db, const struct metric *metric, const char *kind, const char *value)
+static int add(sqlite3 *db, const struct sass_metric *metric, const char *kind, const char *value)
 {
     char *sql = sqlite3_mprintf(
         "INSERT OR IGNORE INTO main.metric(id, name, source_name, grp, unit, meaning) "
@@ -64,7 +64,7 @@ static int add(sqlite3 *db, const struct metric *metric, const char *kind, const
     return error;
 }
 
-static int add_if_sum(sqlite3 *db, const struct metric *metric)
+static int add_if_sum(sqlite3 *db, const struct sass_metric *metric)
 {
     for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
         size_t length = strlen(kinds[k]);
@@ -81,7 +81,7 @@ static int add_if_sum(sqlite3 *db, const struct metric *metric)
 }
 
 /* Bulk copies have neither lanes nor sectors: accesses of no other kind are counted without any. */
-static int add_bulk_copies(sqlite3 *db, const struct metric *metric)
+static int add_bulk_copies(sqlite3 *db, const struct sass_metric *metric)
 {
     return strcmp(metric->name, "tma_instructions") == 0
                ? add(db, metric, "other", "sum(CASE WHEN lanes = 0 THEN 1.0 * executed ELSE 0 END)")

@@ -17,7 +17,7 @@
 #define MAX_HEX 129
 
 /* What a file must be to be taken. */
-struct wanted {
+struct wanted_file {
     const char *build_id; /* hex; "": the checksum decides */
     uint32_t checksum;
     bool has_checksum;
@@ -68,7 +68,7 @@ static bool has_lines(Elf *elf)
     return false;
 }
 
-static bool has_build_id(int fd, const struct wanted *wanted)
+static bool has_build_id(int fd, const struct wanted_file *wanted)
 {
     char hex[MAX_HEX] = "";
     (void)elf_version(EV_CURRENT);
@@ -112,7 +112,7 @@ static bool has_checksum(int fd, size_t bytes, uint32_t checksum)
 }
 
 /* The file opened, or -1 if it is none or another's. */
-static int open_wanted(const char *path, const struct wanted *wanted)
+static int open_wanted(const char *path, const struct wanted_file *wanted)
 {
     struct stat status;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -162,8 +162,8 @@ static bool place_in(const char *dir, unsigned number, const char *path, const c
     }
 }
 
-static int find_in(const char *dir, const char *path, const char *link, const struct wanted *wanted,
-                   char place[static PATH_MAX])
+static int find_in(const char *dir, const char *path, const char *link,
+                   const struct wanted_file *wanted, char place[static PATH_MAX])
 {
     for (unsigned i = 0; place_in(dir, i, path, link, wanted->build_id, place); i++) {
         int fd = place[0] != '\0' ? open_wanted(place, wanted) : -1;
@@ -187,10 +187,10 @@ int gmt_debug_files_find(Dwfl_Module *module, void **userdata, const char *name,
         return fd;
     }
     build_id_of(module, hex);
-    const struct wanted wanted = {.build_id = hex,
-                                  .checksum = checksum,
-                                  .has_checksum = debuglink != NULL,
-                                  .has_lines = true};
+    const struct wanted_file wanted = {.build_id = hex,
+                                       .checksum = checksum,
+                                       .has_checksum = debuglink != NULL,
+                                       .has_lines = true};
     for (size_t i = 0; fd < 0 && i < dirs->count; i++) {
         fd = find_in(dirs->dirs[i], name, debuglink, &wanted, place);
     }
@@ -203,7 +203,7 @@ int gmt_debug_files_find(Dwfl_Module *module, void **userdata, const char *name,
 char *gmt_debug_files_main(const struct gmt_debug_dirs *dirs, const char *path,
                            const char *build_id)
 {
-    const struct wanted wanted = {.build_id = build_id != NULL ? build_id : ""};
+    const struct wanted_file wanted = {.build_id = build_id != NULL ? build_id : ""};
     char place[PATH_MAX];
     int fd = -1;
     if (wanted.build_id[0] == '\0') {

@@ -113,7 +113,7 @@ int gmt_perf_map_split(const char *text, char **function, char **file)
     if (source == NULL && (source = script_file(text, &name, &length)) != NULL) {
         size_t path = without_place(source);
         *file = strndup(source, path);
-        /* Functions without a name are told apart by where they begin. */
+        /* Functions without a name are identified by their start address. */
         if (length == 0) {
             return asprintf(function, "(anonymous%s)", source + path) < 0 || *file == NULL ? -ENOMEM
                                                                                            : 0;

@@ -26,7 +26,7 @@
 #define TOO_LARGE "too large"
 #define NO_ROOM "no room"
 
-struct source {
+struct source_text {
     const char *state;
     char *text; /* malloc'ed; NULL unless embedded */
     int64_t bytes;
@@ -34,7 +34,7 @@ struct source {
 };
 
 /* Of the instructions that were counted, and of the user's own frames. What lies below /usr is nobody's
- * to mend, and the same everywhere. */
+ * to fix, and the same everywhere. */
 static const char wanted_sql[] =
     "SELECT s.id, s.text FROM string s WHERE s.text LIKE '/%' AND s.text NOT LIKE '/usr/%' AND "
     "s.text NOT LIKE '%/targets/%/include/%' AND s.id IN "
@@ -77,7 +77,7 @@ static void make_valid(unsigned char *text, size_t bytes)
     }
 }
 
-static void hash(struct source *source)
+static void hash(struct source_text *source)
 {
     XXH128_hash_t value = XXH3_128bits(source->text, (size_t)source->bytes);
     (void)snprintf(source->hash, sizeof(source->hash), "%016llx%016llx",
@@ -85,7 +85,7 @@ static void hash(struct source *source)
 }
 
 /* The whole file, or why not. A file that changes while it is read is cut or short, no more. */
-static void read_all(int fd, struct source *source)
+static void read_all(int fd, struct source_text *source)
 {
     int64_t have = 0;
     source->text = malloc((size_t)source->bytes + 1);
@@ -147,11 +147,11 @@ int gmt_sources_open_file(const char *path)
     return open(other, flags);
 }
 
-static void look_at(const char *path, int64_t room, struct source *source)
+static void look_at(const char *path, int64_t room, struct source_text *source)
 {
     struct stat info;
     int fd = gmt_sources_open_file(path);
-    *source = (struct source){.state = UNREADABLE};
+    *source = (struct source_text){.state = UNREADABLE};
     if (fd < 0) {
         source->state = errno == ENOENT || errno == ENOTDIR ? NOT_FOUND : UNREADABLE;
         return;
@@ -169,7 +169,7 @@ static void look_at(const char *path, int64_t room, struct source *source)
     (void)close(fd);
 }
 
-static int keep(sqlite3_stmt *insert, int64_t file_id, const struct source *source)
+static int keep(sqlite3_stmt *insert, int64_t file_id, const struct source_text *source)
 {
     sqlite3_bind_int64(insert, 1, file_id);
     sqlite3_bind_text(insert, 2, source->state, -1, SQLITE_STATIC);
@@ -199,7 +199,7 @@ int gmt_sources_embed(sqlite3 *db, uint64_t budget_ns)
         code = SQLITE_ERROR;
     } else {
         while ((code = sqlite3_step(wanted)) == SQLITE_ROW) {
-            struct source source = {.state = NO_ROOM};
+            struct source_text source = {.state = NO_ROOM};
             if (gmt_clock_monotonic_ns() < until_ns) {
                 look_at((const char *)sqlite3_column_text(wanted, 1), room, &source);
             }

@@ -23,7 +23,7 @@
  * negative errno of the database. */
 int gmt_sources_embed(sqlite3 *db, uint64_t budget_ns);
 
-/* Open a source file for reading, waiting for nothing. Compilers leave ".." in names of files, behind
+/* Open a source file for reading without blocking. Compilers leave ".." in names of files, behind
  * folders that only the machine that built the program had: where there is no such file, the path is
  * tried without them. A descriptor, or -1 and errno. */
 int gmt_sources_open_file(const char *path);

@@ -9,12 +9,12 @@
 
 /* All rows of stack_frame, by stack and position. The table is written anew: rows in order go to its
  * end, which costs a third of what rows put in between would. */
-struct row {
+struct stack_row {
     int64_t stack, frame;
 };
 
 struct rows {
-    struct row *row;
+    struct stack_row *row;
     size_t count, room;
 };
 
@@ -28,14 +28,14 @@ static int push(struct rows *rows, int64_t stack, int64_t frame)
 {
     if (rows->count == rows->room) {
         size_t room = rows->room != 0 ? 2 * rows->room : 1024;
-        struct row *grown = realloc(rows->row, room * sizeof(*grown));
+        struct stack_row *grown = realloc(rows->row, room * sizeof(*grown));
         if (grown == NULL) {
             return -ENOMEM;
         }
         rows->row = grown;
         rows->room = room;
     }
-    rows->row[rows->count++] = (struct row){stack, frame};
+    rows->row[rows->count++] = (struct stack_row){stack, frame};
     return 0;
 }
 
@@ -85,7 +85,7 @@ static int write_rows(sqlite3 *db, sqlite3_stmt *add, sqlite3_stmt *depth, const
 {
     int error = 0;
     for (size_t i = 0, first = 0; error == 0 && i < rows->count; i++) {
-        const struct row *row = &rows->row[i];
+        const struct stack_row *row = &rows->row[i];
         sqlite3_bind_int64(add, 1, row->stack);
         sqlite3_bind_int64(add, 2, (int64_t)(i - first));
         sqlite3_bind_int64(add, 3, row->frame);

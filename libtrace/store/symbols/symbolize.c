@@ -26,7 +26,7 @@ struct symbolizer {
     uint64_t skipped; /* frames not reached in time                                             */
 };
 
-struct module {
+struct symbol_module {
     int64_t id;
     const char *path, *build_id;
     uint64_t load_bias;
@@ -67,7 +67,7 @@ static bool is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static Dwfl_Module *report(Dwfl *dwfl, const struct module *module, const char *file,
+static Dwfl_Module *report(Dwfl *dwfl, const struct symbol_module *module, const char *file,
                            const struct gmt_debug_dirs *dirs)
 {
     void **userdata;
@@ -85,7 +85,7 @@ static Dwfl_Module *report(Dwfl *dwfl, const struct module *module, const char *
 
 /* The file that was mapped, else one of the same build elsewhere; NULL and *state says why not. */
 static Dwfl_Module *open_module(struct symbolizer *symbolizer, Dwfl *dwfl,
-                                const struct module *module, const char **state)
+                                const struct symbol_module *module, const char **state)
 {
     Dwfl_Module *found = report(dwfl, module, module->path, symbolizer->dirs);
     *state = found != NULL ? "changed" : "missing";
@@ -142,7 +142,7 @@ static int read_frames(struct symbolizer *symbolizer, int64_t module,
 }
 
 /* `source` may be NULL: then frames get what their module's name tells. */
-static int resolve_frames(struct symbolizer *symbolizer, const struct module *module,
+static int resolve_frames(struct symbolizer *symbolizer, const struct symbol_module *module,
                           struct gmt_source *source, const char **state)
 {
     struct gmt_unnamed_frame *frames;
@@ -164,7 +164,7 @@ static int resolve_frames(struct symbolizer *symbolizer, const struct module *mo
     return error;
 }
 
-static int note_module(struct symbolizer *symbolizer, const struct module *module,
+static int note_module(struct symbolizer *symbolizer, const struct symbol_module *module,
                        const struct gmt_source *source, const char *state)
 {
     struct gmt_symbol_store *store = &symbolizer->store;
@@ -181,7 +181,7 @@ static int note_module(struct symbolizer *symbolizer, const struct module *modul
 }
 
 /* All frames of one module. Its file may be gone: they still get their runtime flag. */
-static int resolve_module(struct symbolizer *symbolizer, const struct module *module)
+static int resolve_module(struct symbolizer *symbolizer, const struct symbol_module *module)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_build_id_find_elf,
@@ -213,10 +213,10 @@ static int resolve_module(struct symbolizer *symbolizer, const struct module *mo
 /* ---- all modules ------------------------------------------------------------------------------ */
 
 /* Its texts are those of the row. */
-static int read_module(sqlite3_stmt *row, struct module *module)
+static int read_module(sqlite3_stmt *row, struct symbol_module *module)
 {
     int64_t load_bias = 0;
-    *module = (struct module){0};
+    *module = (struct symbol_module){0};
     if (!gmt_value_integer(row, 0, &module->id) || !gmt_value_text(row, 1, &module->path) ||
         !gmt_value_text(row, 2, &module->build_id) || !gmt_value_integer(row, 3, &load_bias)) {
         return -EBADMSG;
@@ -241,7 +241,7 @@ static int resolve_all(struct symbolizer *symbolizer)
         return gmt_database_error(symbolizer->db);
     }
     while (error == 0 && (code = sqlite3_step(modules)) == SQLITE_ROW) {
-        struct module module;
+        struct symbol_module module;
         error = read_module(modules, &module);
         if (error == 0) {
             error = resolve_module(symbolizer, &module);

@@ -71,7 +71,7 @@ export interface Head {
   rule_pages?: Record<string, string>;
   /** [begin, end] in ns from the origin, by fingerprint of the finding. */
   claims: Record<string, [number, number][]>;
-  /** [begin, end] in ns from the origin, ascending: the program stood still for gmtrace. */
+  /** [begin, end] in ns from the origin, ascending: gmtrace held the program up. */
   own?: [number, number][];
   detail: Detail | null;
   /** Text of the files of table source_line, by name; absent: no instruction was counted. */

@@ -34,8 +34,8 @@ static void print_head(FILE *out, const struct gmt_evidence_set *set, const char
     const json_t *machine = json_object_get(set->raw, "machine");
     const char *gpu = gmt_text_of(machine, "gpu"), *driver = gmt_text_of(machine, "driver");
     const char *date = gmt_text_of(machine, "date"), *ncu = gmt_text_of(machine, "ncu");
-    const json_t *board = json_object_get(set->calibration, "device");
-    const char *uuid = gmt_text_of(board, "uuid"), *other = gmt_text_of(machine, "uuid");
+    const json_t *device = json_object_get(set->calibration, "device");
+    const char *uuid = gmt_text_of(device, "uuid"), *other = gmt_text_of(machine, "uuid");
     const char *created = gmt_text_of(set->calibration, "created");
 
     fputs("<!-- SPDX-License-Identifier: Apache-2.0 -->\n"

@@ -2,7 +2,7 @@
 /* Fits a device model to raw timings again, where there is no CUDA to build gmcalibrate with. */
 #include <stdio.h>
 
-#include "kernels/offline.h"
+#include "kernels/model_commands.h"
 
 int main(int argc, char **argv)
 {
@@ -10,5 +10,5 @@ int main(int argc, char **argv)
         fputs("usage: refit RAW MODEL\n", stderr);
         return 2;
     }
-    return gmt_offline_fit(argv[1], argv[2]);
+    return gmt_model_fit(argv[1], argv[2]);
 }

@@ -22,7 +22,7 @@ refused() {
     grep -qF -- "$2" <<<"$said" || { echo "FAIL: $1: $said"; exit 1; }
 }
 
-# The recordings' own calibration: another board's, and older.
+# The recordings' own calibration: another device's, and older.
 older=$source/tests/data/prediction/calibration_1.raw.json.gz
 if "$shipped" newer "$older" "$work" >"$work/said"; then
     echo "FAIL: older timings may be shipped"

@@ -9,7 +9,7 @@ import sqlite3
 
 from runner import Runner, summary
 
-MARK = "gmt_mark"  # kernels/once.h
+MARK = "gmt_mark"  # kernels/untimed.h
 CLASSES_KEPT = 4   # a variant of more kinds of launches is not taken apart
 MANY = 16          # kernels in one launch of a variant, from which a few launches tell enough
 FEW = (5, 4)       # launches and rounds of such a variant

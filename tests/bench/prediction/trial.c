@@ -130,7 +130,7 @@ static json_t *variants_of(const char *model)
     return variants;
 }
 
-/* The times of the board that the traces were made on. */
+/* The times of the device that the traces were made on. */
 static json_t *measured(const char *directory, char *message, size_t bytes)
 {
     json_t *raw = load(directory, "calibration_1.raw.json.gz", message, bytes);

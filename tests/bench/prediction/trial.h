@@ -9,7 +9,7 @@
 
 /*
  * The recordings of tests/data/prediction, and the models that follow from a calibration: the shipped
- * one, which another board made. What was measured is the recordings' own calibration, of their board.
+ * one, which another device made. What was measured is the recordings' own calibration, of their device.
  */
 struct gmt_evidence_set {
     char directory[512];

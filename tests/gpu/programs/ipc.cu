@@ -130,13 +130,13 @@ static int export_memory(shared_memory *memory)
 
 /* ---- from the one to the other ---- */
 
-static void send_offer(int socket, offer *told, int descriptor)
+static void send_offer(int socket, offer *offered, int descriptor)
 {
     union {
         char space[CMSG_SPACE(sizeof(int))];
         cmsghdr aligned;
     } control = {};
-    iovec data = {told, sizeof *told};
+    iovec data = {offered, sizeof *offered};
     msghdr message = {};
 
     message.msg_iov = &data;
@@ -150,18 +150,18 @@ static void send_offer(int socket, offer *told, int descriptor)
         header->cmsg_len = CMSG_LEN(sizeof descriptor);
         memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
     }
-    if (sendmsg(socket, &message, 0) != static_cast<ssize_t>(sizeof *told)) {
+    if (sendmsg(socket, &message, 0) != static_cast<ssize_t>(sizeof *offered)) {
         give_up("sendmsg");
     }
 }
 
-static int receive_offer(int socket, offer *told)
+static int receive_offer(int socket, offer *offered)
 {
     union {
         char space[CMSG_SPACE(sizeof(int))];
         cmsghdr aligned;
     } control = {};
-    iovec data = {told, sizeof *told};
+    iovec data = {offered, sizeof *offered};
     msghdr message = {};
     int descriptor = -1;
 
@@ -169,7 +169,7 @@ static int receive_offer(int socket, offer *told)
     message.msg_iovlen = 1;
     message.msg_control = control.space;
     message.msg_controllen = sizeof control.space;
-    if (recvmsg(socket, &message, MSG_WAITALL) != static_cast<ssize_t>(sizeof *told)) {
+    if (recvmsg(socket, &message, MSG_WAITALL) != static_cast<ssize_t>(sizeof *offered)) {
         give_up("recvmsg");
     }
     const cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -200,13 +200,13 @@ static char hear(int socket)
 /* False: not possible here, the worker has to get a descriptor. */
 static bool offer_ipc(int socket, shared_memory *memory)
 {
-    offer told = {};
+    offer offered = {};
 
-    memory->kind = told.kind = OFFER_IPC;
-    memory->bytes = told.bytes = BYTES;
+    memory->kind = offered.kind = OFFER_IPC;
+    memory->bytes = offered.bytes = BYTES;
     CHECK(cudaMalloc(&memory->address, BYTES));
-    if (cudaIpcGetMemHandle(&told.handle, memory->address) == cudaSuccess) {
-        send_offer(socket, &told, -1);
+    if (cudaIpcGetMemHandle(&offered.handle, memory->address) == cudaSuccess) {
+        send_offer(socket, &offered, -1);
         if (hear(socket) == 'y') {
             return true;
         }
@@ -219,11 +219,11 @@ static bool offer_ipc(int socket, shared_memory *memory)
 static void offer_descriptor(int socket, shared_memory *memory)
 {
     const int descriptor = export_memory(memory);
-    offer told = {};
+    offer offered = {};
 
-    told.kind = OFFER_FD;
-    told.bytes = memory->bytes;
-    send_offer(socket, &told, descriptor);
+    offered.kind = OFFER_FD;
+    offered.bytes = memory->bytes;
+    send_offer(socket, &offered, descriptor);
     close(descriptor);
     if (hear(socket) != 'y') {
         fprintf(stderr, "ipc: the worker could not map the memory\n");
@@ -233,21 +233,21 @@ static void offer_descriptor(int socket, shared_memory *memory)
 
 static void accept_offer(int socket, shared_memory *memory)
 {
-    offer told = {};
-    int descriptor = receive_offer(socket, &told);
+    offer offered = {};
+    int descriptor = receive_offer(socket, &offered);
 
-    memory->kind = told.kind;
-    memory->bytes = told.bytes;
-    if (told.kind == OFFER_IPC) {
-        if (cudaIpcOpenMemHandle(&memory->address, told.handle, cudaIpcMemLazyEnablePeerAccess) ==
-            cudaSuccess) {
+    memory->kind = offered.kind;
+    memory->bytes = offered.bytes;
+    if (offered.kind == OFFER_IPC) {
+        if (cudaIpcOpenMemHandle(&memory->address, offered.handle,
+                                 cudaIpcMemLazyEnablePeerAccess) == cudaSuccess) {
             say(socket, 'y');
             return;
         }
         (void)cudaGetLastError();
         say(socket, 'n');
-        descriptor = receive_offer(socket, &told);
-        memory->bytes = told.bytes;
+        descriptor = receive_offer(socket, &offered);
+        memory->bytes = offered.bytes;
     }
     CHECK(cudaFree(nullptr)); /* a context, before the driver is called */
     DRIVER(cuMemImportFromShareableHandle, &memory->physical,

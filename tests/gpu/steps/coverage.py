@@ -107,7 +107,7 @@ def run(session):
     for build, command in builds.items():
         path = session.same_behaviour(f"pipeline, {build}", command, f"pipeline_{build}")
         session.joined(f"pipeline, {build}", path)
-        self_check.doors(session, f"pipeline, {build}", path)
+        self_check.lookup_paths(session, f"pipeline, {build}", path)
         for file, form in RUNTIMES[build].items():
             self_check.runtime(session, f"pipeline, {build}", path, file, form)
         with session.open(path) as db:

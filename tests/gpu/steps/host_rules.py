@@ -98,17 +98,17 @@ def choose_truth(session, row, entry, finding, traced_ms):
 
 
 def check_promise(session, row, entry):
-    bad, gain, told = entry["bad_ms"], entry["gain_ms"], entry["promised_ms"]
-    if not session.check(f"{row.rule} promises time", told is not None):
+    bad, gain, promised = entry["bad_ms"], entry["gain_ms"], entry["promised_ms"]
+    if not session.check(f"{row.rule} promises time", promised is not None):
         return
     session.check(f"{row.rule} promises no more than the program takes",
-                  told[1] <= entry["longest_ms"],
-                  f"promised {told[1]:.2f} ms of {entry['longest_ms']:.2f}")
-    entry["error"] = (told[1] - gain) / bad
-    entry["inside"] = told[0] <= gain <= told[2]
+                  promised[1] <= entry["longest_ms"],
+                  f"promised {promised[1]:.2f} ms of {entry['longest_ms']:.2f}")
+    entry["error"] = (promised[1] - gain) / bad
+    entry["inside"] = promised[0] <= gain <= promised[2]
     session.check(f"{row.rule} promises what the repair brought, within {LIMIT:.0%} of the run time",
                   abs(entry["error"]) <= LIMIT,
-                  f"promised {told[1]:.2f} ms ({told[0]:.2f} to {told[2]:.2f}), "
+                  f"promised {promised[1]:.2f} ms ({promised[0]:.2f} to {promised[2]:.2f}), "
                   f"measured {gain:.2f} of {bad:.2f} ms, by {entry['against']}")
 
 
@@ -147,10 +147,10 @@ def print_table(entries):
     print(f"     {'rule':6}{'program':18}{'bad ms':>9}{'good ms':>9}{'gain':>9}{'promised':>10}"
           f"{'low':>9}{'high':>9}{'error':>8}  other findings")
     for entry in entries:
-        told = entry["promised_ms"] or [float("nan")] * 3
+        promised = entry["promised_ms"] or [float("nan")] * 3
         print(f"     {entry['rule']:6}{entry['program']:18}{entry['bad_ms']:9.2f}"
-              f"{entry['good_ms']:9.2f}{entry['gain_ms']:9.2f}{told[1]:10.2f}{told[0]:9.2f}"
-              f"{told[2]:9.2f}{entry.get('error', float('nan')):8.1%}"
+              f"{entry['good_ms']:9.2f}{entry['gain_ms']:9.2f}{promised[1]:10.2f}{promised[0]:9.2f}"
+              f"{promised[2]:9.2f}{entry.get('error', float('nan')):8.1%}"
               f"  {' '.join(entry.get('others', []))}", flush=True)
 
 
@@ -172,8 +172,8 @@ def run(session):
     print_table(entries)
     session.check("programs were examined", len(entries) > 0, len(entries))
     session.note("inside of what was promised", [e["rule"] for e in entries if e.get("inside")])
-    told = {"command": "tests/gpu/run host_rules", "device": device(session), "rounds": ROUNDS,
+    promised = {"command": "tests/gpu/run host_rules", "device": device(session), "rounds": ROUNDS,
             "limit": LIMIT, "rows": entries}
     with open(session.out / "host_rules.json", "w", encoding="utf-8") as file:
-        json.dump(told, file, indent=1)
+        json.dump(promised, file, indent=1)
         file.write("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The door CUDA_INJECTION64_PATH: CUPTI's callbacks give the records that hooks give; static programs."""
+"""CUDA_INJECTION64_PATH: CUPTI's callbacks give the records that hooks give; static programs."""
 
 import subprocess
 
@@ -57,7 +57,7 @@ def compare(session, name, command, collect):
 
 
 def preloaded_too(session, command):
-    path = session.trace_path("both_doors")
+    path = session.trace_path("both_ways")
     environment = session.environment(path, CUDA_INJECTION64_PATH=str(session.library))
     subprocess.run([str(word) for word in command], env=environment, cwd=session.work,
                    capture_output=True, check=False, timeout=120)

@@ -101,11 +101,11 @@ def print_row(name, what, medians, unit):
 
 def keep(path, table):
     """Adds to what earlier calls left there: all programs take more than ten minutes."""
-    told = {"command": "tests/gpu/run overhead", "programs": {}}
+    results = {"command": "tests/gpu/run overhead", "programs": {}}
     if path.exists():
-        told = json.loads(path.read_text(encoding="utf-8"))
-    told["programs"].update(table)
-    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        results = json.loads(path.read_text(encoding="utf-8"))
+    results["programs"].update(table)
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 def run(session):

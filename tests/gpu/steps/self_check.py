@@ -27,14 +27,14 @@ def agrees(session, what, path):
                   f"{seen} of {joined}, {differ or [row[:1] + row[3:6] for row in records]} {examples}")
 
 
-def doors(session, what, path, fewest=FEWEST_REQUESTS):
+def lookup_paths(session, what, path, fewest=FEWEST_REQUESTS):
     found = {row[0]: row[2] for row in rows(session, path, "lookup_path")}
-    session.check(f"{what}: doors are told", sum(found.values()) >= fewest, found)
+    session.check(f"{what}: lookup paths are counted", sum(found.values()) >= fewest, found)
     with session.open(path) as db:
-        untold = db.execute(
+        uncounted = db.execute(
             "SELECT what, expected FROM coverage WHERE kind = 'entry point' AND class <> 'other' AND "
             "(expected IS NULL OR (expected > 0 AND what NOT IN (SELECT detail FROM loss)))").fetchall()
-    session.check(f"{what}: calls of functions without a hook are counted", not untold, untold)
+    session.check(f"{what}: calls of functions without a hook are counted", not uncounted, uncounted)
 
 
 def runtime(session, what, path, file, form):
@@ -52,12 +52,12 @@ def graphs(session, path):
 
 
 def uncovered(session):
-    """A function without a hook is counted through every door, and known after SIGKILL."""
-    program = session.programs / "doors"
+    """A function without a hook is counted through every lookup path, and known after SIGKILL."""
+    program = session.programs / "lookup_paths"
     name = "cuMemRetainAllocationHandle"
-    for door, by in (("dlsym", "dlsym"), ("proc", "cuGetProcAddress"), ("proc_v2", "cuGetProcAddress_v2")):
+    for via, by in (("dlsym", "dlsym"), ("proc", "cuGetProcAddress"), ("proc_v2", "cuGetProcAddress_v2")):
         for end in ("exit", "kill"):
-            _, path = session.traced(f"doors_{door}_{end}", [program, door, end])
+            _, path = session.traced(f"paths_{via}_{end}", [program, via, end])
             found = [row[1:5] + row[6:] for row in rows(session, path, "entry point") if row[0] == name]
-            session.check(f"doors, {door}, {end}: five calls past the hooks are counted",
+            session.check(f"lookup paths, {via}, {end}: five calls past the hooks are counted",
                           found == [("map", 1, 5, 0, by)], found)

@@ -117,8 +117,8 @@ def unchecked(row: Row, report: dict) -> list[Checked]:
 def printed(output: str) -> dict[str, str]:
     """check_sum, time_ms and the like; of transfer_pairs the time of all repetitions."""
     if output.startswith("{"):
-        told = json.loads(output.splitlines()[0])
-        return {"time_ms": str((sum(told["samples_ns"]) + told["setup_ns"]) / 1e6)}
+        result = json.loads(output.splitlines()[0])
+        return {"time_ms": str((sum(result["samples_ns"]) + result["setup_ns"]) / 1e6)}
     lines = (line.split() for line in output.splitlines())
     return dict(words for words in lines if len(words) == 2)
 

@@ -3,7 +3,7 @@
  * Launches every access pattern, one warp per block: access_probe [--rounds N] [--list] [--ptx].
  *
  * Pattern number n (from 0) is launched with n + 1 blocks that all do the same, so that a launch can be
- * told by its grid, and a counter of it divided by the grid is that of one access. Driver API only,
+ * identified by its grid, and a counter of it divided by the grid is that of one access. Driver API only,
  * reached by dlopen, so that the device may be the hardware's or the software one.
  */
 #include <cuda.h>

@@ -69,7 +69,7 @@ static void memory_kernel(FILE *out, const struct spelling *s)
             "    @%%p1 st.shared.%s [%%r6], %s;\n"
             "    @%%p1 st.global.%s [%%d5+%u], %s;\n"
             "    bar.sync 0;\n"
-            "    @!%%p2 bra done;\n" /* always: so that the stores are not for nothing */
+            "    @!%%p2 bra done;\n" /* always: so that the stores are not removed */
             "    ld.shared.%s %s, [%%r6+%u];\n"
             "    st.global.%s [%%d5+%u], %s;\n"
             "done:\n    ret;\n}\n",

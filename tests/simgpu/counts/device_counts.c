@@ -31,7 +31,7 @@ void device_counts_switch(int on)
     interface->count(on);
 }
 
-static void add_site(struct sim_site_counts *sum, const struct sim_site_counts *site)
+static void add_site(struct sim_inst_counts *sum, const struct sim_inst_counts *site)
 {
     sum->executed += site->executed;
     sum->lanes += site->lanes;
@@ -52,15 +52,15 @@ int device_counts_take(struct device_counts *counts)
 {
     const struct sim_counts *last = interface->last_launch();
     size_t site_count = 0;
-    const struct sim_site_info *sites = interface->last_sites(&site_count);
+    const struct sim_inst_info *sites = interface->last_sites(&site_count);
 
     memset(counts, 0, sizeof(*counts));
     if (last == NULL || sites == NULL || site_count != last->site_count) {
         return -ENODATA;
     }
     for (size_t i = 0; i < last->site_count; i++) {
-        const struct sim_site_counts *site = &last->sites[i];
-        const unsigned kind = site->kind < SIM_SITE_KINDS ? site->kind : SIM_SITE_OTHER;
+        const struct sim_inst_counts *site = &last->sites[i];
+        const unsigned kind = site->kind < SIM_INST_KINDS ? site->kind : SIM_INST_OTHER;
 
         counts->executed += site->executed;
         counts->lanes += site->lanes;
@@ -74,7 +74,7 @@ void device_counts_add(struct device_counts *sum, const struct device_counts *co
 {
     sum->executed += counts->executed;
     sum->lanes += counts->lanes;
-    for (unsigned kind = 0; kind < SIM_SITE_KINDS; kind++) {
+    for (unsigned kind = 0; kind < SIM_INST_KINDS; kind++) {
         sum->lane_bytes[kind] += counts->lane_bytes[kind];
         add_site(&sum->kind[kind], &counts->kind[kind]);
     }

@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* Sums over all sites of one kind (enum sim_site_kind), and over all sites. */
+/* Sums over all sites of one kind (enum sim_inst_kind), and over all sites. */
 struct device_counts {
-    struct sim_site_counts kind[SIM_SITE_KINDS];
-    uint64_t lane_bytes[SIM_SITE_KINDS]; /* lanes x width, where `bytes` counts shared bytes once */
+    struct sim_inst_counts kind[SIM_INST_KINDS];
+    uint64_t lane_bytes[SIM_INST_KINDS]; /* lanes x width, where `bytes` counts shared bytes once */
     uint64_t executed;                   /* warp-level instructions */
     uint64_t lanes;                      /* lane-level instructions */
 };

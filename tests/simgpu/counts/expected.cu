@@ -151,7 +151,7 @@ template <unsigned row> static void tile()
 
 struct global_row {
     const char *name;
-    enum sim_site_kind kind;
+    enum sim_inst_kind kind;
     std::function<void()> launch;
     double sectors, efficiency, lines;
 };
@@ -164,8 +164,8 @@ struct shared_row {
 };
 
 static const global_row global_rows[] = {
-#define LOAD SIM_SITE_GLOBAL_LOAD
-#define STORE SIM_SITE_GLOBAL_STORE
+#define LOAD SIM_INST_GLOBAL_LOAD
+#define STORE SIM_INST_GLOBAL_STORE
 #define GLOBAL(name, kind, call, sectors, efficiency, lines) \
     {name, kind, [] { call; }, sectors, efficiency, lines},
 #define SHARED(...)
@@ -211,7 +211,7 @@ static bool check_global(const global_row &row)
     if (!launched(row.name, row.launch, &counts)) {
         return false;
     }
-    const sim_site_counts &site = counts.kind[row.kind];
+    const sim_inst_counts &site = counts.kind[row.kind];
     double requests = (double)site.requests;
     double efficiency = 100 * (double)site.bytes / (32 * (double)site.sectors);
     bool ok = exactly(site.sectors, site.requests, row.sectors) &&
@@ -219,7 +219,7 @@ static bool check_global(const global_row &row)
               (row.efficiency == 0 || std::fabs(efficiency - row.efficiency) < 0.05);
 
     printf("%-6s %-24s %8.3f sectors (%g), %6.2f %% efficient (%g), %6.3f lines%s\n",
-           row.kind == SIM_SITE_GLOBAL_LOAD ? "load" : "store", row.name,
+           row.kind == SIM_INST_GLOBAL_LOAD ? "load" : "store", row.name,
            (double)site.sectors / requests, row.sectors, efficiency, row.efficiency,
            (double)site.lines / requests, ok ? "" : "  WRONG");
     return ok;
@@ -232,7 +232,7 @@ static bool check_shared(const shared_row &row)
     if (!launched(row.name, row.launch, &counts)) {
         return false;
     }
-    const sim_site_counts &site = counts.kind[SIM_SITE_SHARED_LOAD];
+    const sim_inst_counts &site = counts.kind[SIM_INST_SHARED_LOAD];
     bool ok = exactly(site.wavefronts, site.requests, row.wavefronts) &&
               exactly(site.ideal_wavefronts, site.requests, row.ideal) &&
               site.max_degree == row.ways;

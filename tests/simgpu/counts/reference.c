@@ -120,14 +120,14 @@ static const struct difference *explained(const char *variant, const char *metri
 static unsigned check_totals(const char *name, const struct gmt_variant_work *work,
                              const struct device_counts *counts)
 {
-    const uint64_t asked = counts->kind[SIM_SITE_GLOBAL_LOAD].bytes +
-                           counts->kind[SIM_SITE_GLOBAL_STORE].bytes;
+    const uint64_t asked = counts->kind[SIM_INST_GLOBAL_LOAD].bytes +
+                           counts->kind[SIM_INST_GLOBAL_STORE].bytes;
     const struct {
         const char *what;
         double wanted;
         uint64_t got;
     } rows[] = {
-#define TOTAL(member, kind_, count) {#member, work->member, counts->kind[SIM_SITE_##kind_].count},
+#define TOTAL(member, kind_, count) {#member, work->member, counts->kind[SIM_INST_##kind_].count},
         TOTALS(TOTAL)
 #undef TOTAL
             {"bytes_asked", work->bytes_asked, asked},
@@ -172,8 +172,8 @@ static unsigned check_ratios(const char *name, const struct device_counts *count
     unsigned wrong = 0;
 
 #define RATIO(metric, per, kind_, member) \
-    wrong += check_ratio(name, #metric, #per, counts->kind[SIM_SITE_##kind_].member, \
-                         counts->kind[SIM_SITE_##kind_].requests);
+    wrong += check_ratio(name, #metric, #per, counts->kind[SIM_INST_##kind_].member, \
+                         counts->kind[SIM_INST_##kind_].requests);
     RATIOS(RATIO)
 #undef RATIO
     return wrong;

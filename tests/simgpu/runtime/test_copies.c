@@ -90,7 +90,7 @@ Test(copies, of_rectangles_leave_the_rest_alone, .init = allocate)
     expect_success(cudaMemcpy2D(device, 64, source, 50, 0, 2, cudaMemcpyHostToDevice));
 }
 
-Test(copies, of_boxes_start_where_they_are_told, .init = allocate)
+Test(copies, of_boxes_start_where_they_should, .init = allocate)
 {
     struct cudaPitchedPtr box;
     struct cudaExtent all = {WIDTH, HEIGHT, DEPTH};

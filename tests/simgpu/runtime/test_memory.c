@@ -59,7 +59,7 @@ static void expect_pointer(const void *pointer, enum cudaMemoryType type, bool o
     cr_assert_eq(attributes.device, type == cudaMemoryTypeUnregistered ? -2 : 0);
 }
 
-Test(memory, is_told_from_other_memory)
+Test(memory, is_distinguished_from_other_memory)
 {
     void *device, *pinned, *managed;
     static char plain[8192];

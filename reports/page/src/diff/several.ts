@@ -103,7 +103,7 @@ export function changeText({ a, b, change }: { a: number | null; b: number | nul
   return `${change >= 0 ? '+' : '-'}${share(Math.abs(change))}`;
 }
 
-/** What a finding costs: the saving, or where it has no price the bytes moved for nothing. */
+/** What a finding costs: the saving, or where it has no price the unnecessary traffic. */
 export function costText(side: Side): string {
   if (!known(side.saving.best_ns) && known(side.excess_bytes)) return `${bytes(side.excess_bytes)} unnecessary`;
   return known(side.saving.best_ns) ? `saves ${ns(side.saving.best_ns)}` : 'not priced';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was checked, what could not be and how to mend that; races that the software device saw.
+// What was checked, what could not be and how to fix that; races that the software device saw.
 import type { SectionProps } from '../app';
 import { count } from '../format';
 import { Table, type TableColumn } from '../parts/table';

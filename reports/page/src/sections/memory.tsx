@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: what was in use over time and by whom, at any moment, and what was held for nothing.
+// Memory: what was in use over time and by whom, at any moment, and what was held unused.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SectionProps } from '../app';
 import { bytes, count, ns, share } from '../format';

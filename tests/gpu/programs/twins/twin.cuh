@@ -16,7 +16,7 @@ struct twin_run {
     size_t bytes, words; /* of one buffer of 4-byte words */
     double began_ms, took_ms;
     uint64_t check_sum;
-    double device_kib, pinned_kib; /* held at most; 0: not told */
+    double device_kib, pinned_kib; /* held at most; 0: not known */
 };
 
 struct twin_row {

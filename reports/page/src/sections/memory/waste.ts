@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that was held for nothing: never freed, or allocated while nothing used it.
+// Memory that was held unused: never freed, or allocated while nothing used it.
 import type { Allocations, Place } from './model';
 
 export interface LeakRow {

@@ -50,7 +50,7 @@ export interface Model {
 
 const DEEPEST = { thread: 4, stream: 3, copies: 3 };
 
-/** When the program stood still for gmtrace; null: never, or the trace does not know. */
+/** When gmtrace held the program up; null: never, or the trace does not know. */
 function ownLane({ head, byOrder }: Events, span: number): Lane | null {
   const own = head.own ?? [];
   if (own.length === 0 || byOrder) return null;

@@ -40,7 +40,7 @@ function linesOf(model: Model, { hit, span }: Hover): string[] {
   return lines.map((line) => (line === '' ? NOTHING : line));
 }
 
-/** Where the hover is told and shown; apart from the stage's state, so that a moving pointer renders nothing else. */
+/** The hover's state and tooltip; apart from the stage's state, so that a moving pointer renders nothing else. */
 export class HoverPlace {
   private listener: (hover: Hover | null) => void = () => undefined;
 

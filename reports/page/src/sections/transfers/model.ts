@@ -113,7 +113,7 @@ export function copiesOf(payload: Payload): Copies {
     groups[group].modes.add(blocking[row] === 1);
     copies.bytes[at] = bytes[row] / many;
     if (!report.device.software) {
-      // Of merged calls only sums are known: they waited for nothing that could be told.
+      // Of merged calls only sums are known: what they waited for is not known.
       const wait = many > 1 ? 0 : Math.max(0, busy - begin[row]);
       const time = timeOf(host[row], start[row], device[row], copies.blocking[at] === 1, wait) / many;
       copies.time[at] = time;

@@ -11,7 +11,7 @@ export interface CopyPlot {
   curves: { name: string; points: Point[] }[];
   /** x: bytes; y: bytes per second; n: copies. */
   copies: (Point & { n: number })[];
-  /** With the repair, where it can be told. */
+  /** With the fix, where it is known. */
   after: Point | null;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks for driver functions through one door, and calls one that gmtrace has no hook for: twice before the
- * recording begins and three times after.  doorsclient dlsym|proc|proc_v2|default exit|kill|fork
+ * Asks for driver functions through one lookup path, and calls one that gmtrace has no hook for: twice before the
+ * recording begins and three times after.  pathsclient dlsym|proc|proc_v2|default exit|kill|fork
  */
 #define _GNU_SOURCE
 #include <cuda.h>
@@ -16,18 +16,18 @@
 /* No hook: the handle of what is mapped at an address. Nothing is: it fails, which is a call all the same. */
 static CUresult (*retain)(CUmemGenericAllocationHandle *, void *);
 
-static void *ask(const char *door, const char *name, const char *symbol)
+static void *ask(const char *via, const char *name, const char *symbol)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), *function = NULL;
-    if (strcmp(door, "default") == 0) {
+    if (strcmp(via, "default") == 0) {
         return dlsym(RTLD_DEFAULT, symbol);
     }
-    if (strcmp(door, "proc") == 0) {
+    if (strcmp(via, "proc") == 0) {
         CUresult (*get)(const char *, void **, int, cuuint64_t);
         void *found = dlsym(driver, "cuGetProcAddress");
         memcpy(&get, &found, sizeof get);
         (void)get(name, &function, 12000, 0);
-    } else if (strcmp(door, "proc_v2") == 0) {
+    } else if (strcmp(via, "proc_v2") == 0) {
         CUresult (*get)(const char *, void **, int, cuuint64_t, CUdriverProcAddressQueryResult *);
         void *found = dlsym(driver, "cuGetProcAddress_v2");
         memcpy(&get, &found, sizeof get);
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         void *function = ask(argv[1], wanted[i].name, wanted[i].symbol);
         if (function == NULL) {
-            fprintf(stderr, "doorsclient: no %s\n", wanted[i].name);
+            fprintf(stderr, "pathsclient: no %s\n", wanted[i].name);
             return 4;
         }
         memcpy(wanted[i].function, &function, sizeof function);

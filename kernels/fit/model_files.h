@@ -3,8 +3,8 @@
  * What the calibration needs of the host: where models lie, how they are written, which driver
  * runs.
  */
-#ifndef GMT_KERNELS_FIT_HOST_H
-#define GMT_KERNELS_FIT_HOST_H
+#ifndef GMT_KERNELS_FIT_MODEL_FILES_H
+#define GMT_KERNELS_FIT_MODEL_FILES_H
 
 #include <jansson.h>
 #include <stddef.h>

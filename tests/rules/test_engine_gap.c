@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams that stand still between a copy and a kernel. */
+/* Streams that are idle between a copy and a kernel. */
 #include <criterion/criterion.h>
 #include <math.h>
 
 #include "analyzer/base/thresholds.h"
-#include "analyzer/memory/handover.h"
+#include "analyzer/memory/engine_gap.h"
 
 static void near(double value, double expected)
 {
@@ -21,7 +21,7 @@ static void queue_up(struct gmt_tl_copy *copy, struct gmt_tl_launch *launch)
                                      .device_end_ns = 25000};
 }
 
-Test(handover, a_stream_stands_still_between_a_copy_and_a_kernel_that_waits_for_it)
+Test(engine_gap, a_stream_is_idle_between_a_copy_and_a_kernel_that_waits_for_it)
 {
     struct gmt_tl_copy copies[2];
     struct gmt_tl_launch launch;
@@ -30,19 +30,19 @@ Test(handover, a_stream_stands_still_between_a_copy_and_a_kernel_that_waits_for_
     double still_ns[2];
 
     queue_up(&copies[0], &launch);
-    cr_assert_eq(gmt_handovers(&tl, still_ns), 0);
+    cr_assert_eq(gmt_engine_gaps(&tl, still_ns), 0);
     near(still_ns[0], 8e3);
     /* Another copy at once after the first: the kernel waits for that one. */
     copies[1] = copies[0];
     copies[1].device_start_ns = copies[0].device_end_ns;
     copies[1].device_end_ns = 20000;
     tl.copy_count = 2;
-    cr_assert_eq(gmt_handovers(&tl, still_ns), 0);
+    cr_assert_eq(gmt_engine_gaps(&tl, still_ns), 0);
     near(still_ns[0], 0);
     near(still_ns[1], 3e3);
 }
 
-Test(handover, a_stream_that_waits_for_anything_else_stands_still_for_no_copy)
+Test(engine_gap, a_stream_that_waits_for_anything_else_is_idle_for_no_copy)
 {
     struct gmt_tl_copy copy;
     struct gmt_tl_launch launch;
@@ -52,14 +52,14 @@ Test(handover, a_stream_that_waits_for_anything_else_stands_still_for_no_copy)
 
     queue_up(&copy, &launch);
     launch.call.end_ns = 16000; /* the host was not there yet */
-    cr_assert_eq(gmt_handovers(&tl, &still_ns), 0);
+    cr_assert_eq(gmt_engine_gaps(&tl, &still_ns), 0);
     near(still_ns, 0);
     queue_up(&copy, &launch);
     launch.call.stream = 7;
-    cr_assert_eq(gmt_handovers(&tl, &still_ns), 0);
+    cr_assert_eq(gmt_engine_gaps(&tl, &still_ns), 0);
     near(still_ns, 0);
     queue_up(&copy, &launch);
-    launch.device_start_ns += (int64_t)GMT_HANDOVER_MOST_NS;
-    cr_assert_eq(gmt_handovers(&tl, &still_ns), 0);
+    launch.device_start_ns += (int64_t)GMT_ENGINE_GAP_MOST_NS;
+    cr_assert_eq(gmt_engine_gaps(&tl, &still_ns), 0);
     near(still_ns, 0);
 }

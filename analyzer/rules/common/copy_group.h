@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies from one place of the program, as rules about single copies report them. */
-#ifndef GMT_ANALYZER_RULES_COMMON_COPY_PLACE_H
-#define GMT_ANALYZER_RULES_COMMON_COPY_PLACE_H
+#ifndef GMT_ANALYZER_RULES_COMMON_COPY_GROUP_H
+#define GMT_ANALYZER_RULES_COMMON_COPY_GROUP_H
 
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/trips.h"
@@ -12,20 +12,20 @@
  * Calls report for each place (line, API, direction) with the copies whose indices are in members, in
  * the order of time. Sorts members; context is handed on. report may reorder its part.
  */
-void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
+void gmt_copy_groups(struct gmt_analysis *analysis, size_t *members, size_t n,
                      void (*report)(struct gmt_analysis *analysis, size_t *members, size_t n,
                                     void *context),
                      void *context);
 
 /* Where, SQL, and the evidence copies and bytes. */
-void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
+void gmt_copy_group_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const size_t *members, size_t n);
 
 /*
  * The condition of SQL that selects these copies, whose id is in `column`: by id, or, where those are many
  * and follow no pattern, by place.
  */
-const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const char *column,
+const char *gmt_copy_group_condition(struct gmt_analysis *analysis, const char *column,
                                      const size_t *members, size_t n);
 
 /* The same for both copies of each of these trips. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sorted array of disjoint ranges. */
-#include "analyzer/memory/content_places.h"
+#include "analyzer/memory/content_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/thresholds.h"
 
-size_t gmt_places_behind(const struct gmt_places *places, int64_t offset)
+size_t gmt_content_ranges_behind(const struct gmt_content_ranges *places, int64_t offset)
 {
     size_t low = 0, high = places->count;
 
@@ -23,9 +23,10 @@ size_t gmt_places_behind(const struct gmt_places *places, int64_t offset)
     return low;
 }
 
-struct gmt_place *gmt_places_find(const struct gmt_places *places, int64_t offset, int64_t bytes)
+struct gmt_content_range *gmt_content_ranges_find(const struct gmt_content_ranges *places,
+                                                  int64_t offset, int64_t bytes)
 {
-    size_t at = gmt_places_behind(places, offset);
+    size_t at = gmt_content_ranges_behind(places, offset);
 
     return at < places->count && places->rows[at].offset == offset &&
                    places->rows[at].bytes == bytes
@@ -33,9 +34,9 @@ struct gmt_place *gmt_places_find(const struct gmt_places *places, int64_t offse
                : NULL;
 }
 
-void gmt_places_forget(struct gmt_places *places, int64_t offset, int64_t bytes)
+void gmt_content_ranges_forget(struct gmt_content_ranges *places, int64_t offset, int64_t bytes)
 {
-    size_t from = gmt_places_behind(places, offset), to = from;
+    size_t from = gmt_content_ranges_behind(places, offset), to = from;
 
     while (to < places->count && places->rows[to].offset < offset + bytes) {
         to++;
@@ -47,14 +48,14 @@ void gmt_places_forget(struct gmt_places *places, int64_t offset, int64_t bytes)
     places->count -= to - from;
 }
 
-static bool has_room(struct gmt_places *places)
+static bool has_room(struct gmt_content_ranges *places)
 {
     size_t capacity = places->capacity != 0 ? 2 * places->capacity : 4;
 
     if (places->count < places->capacity) {
         return true;
     }
-    struct gmt_place *rows = realloc(places->rows, capacity * sizeof(*rows));
+    struct gmt_content_range *rows = realloc(places->rows, capacity * sizeof(*rows));
     if (rows == NULL) {
         return false;
     }
@@ -63,17 +64,18 @@ static bool has_room(struct gmt_places *places)
     return true;
 }
 
-bool gmt_places_remember(struct gmt_places *places, const struct gmt_place *place)
+bool gmt_content_ranges_remember(struct gmt_content_ranges *places,
+                                 const struct gmt_content_range *place)
 {
-    gmt_places_forget(places, place->offset, place->bytes);
+    gmt_content_ranges_forget(places, place->offset, place->bytes);
     /* Pieces of a pool: what is not looked up soon is not worth the search. */
-    if (places->count == GMT_CONTENT_PLACES) {
+    if (places->count == GMT_CONTENT_RANGES) {
         places->count = 0;
     }
     if (!has_room(places)) {
         return false;
     }
-    size_t at = gmt_places_behind(places, place->offset);
+    size_t at = gmt_content_ranges_behind(places, place->offset);
     memmove(places->rows + at + 1, places->rows + at, (places->count - at) * sizeof(*places->rows));
     places->rows[at] = *place;
     places->count++;

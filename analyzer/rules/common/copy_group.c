@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups copies by the place that makes them, and writes what all findings about such a group say. */
-#include "analyzer/rules/common/copy_place.h"
+#include "analyzer/rules/common/copy_group.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static int compare_members(const void *a, const void *b, void *timeline)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-void gmt_copy_places(struct gmt_analysis *analysis, size_t *members, size_t n,
+void gmt_copy_groups(struct gmt_analysis *analysis, size_t *members, size_t n,
                      void (*report)(struct gmt_analysis *analysis, size_t *members, size_t n,
                                     void *context),
                      void *context)
@@ -84,14 +84,14 @@ static const char *place_of(struct gmt_analysis *analysis, const size_t *members
     }
     place = gmt_text(analysis, "%s)", place);
     if (first->call.stack_id <= 0 || count > STACKS) {
-        place = gmt_place_condition(analysis, first->call.stack_id, (int64_t)first->call.caller);
+        place = gmt_call_condition(analysis, first->call.stack_id, (int64_t)first->call.caller);
     }
     return gmt_text(analysis,
                     "(%s AND direction = '%s' AND id BETWEEN %" PRId64 " AND %" PRId64 ")", place,
                     gmt_name_direction(first->direction), low, high);
 }
 
-const char *gmt_copy_place_condition(struct gmt_analysis *analysis, const char *column,
+const char *gmt_copy_group_condition(struct gmt_analysis *analysis, const char *column,
                                      const size_t *members, size_t n)
 {
     int64_t *ids = calloc(n + 1, sizeof(*ids));
@@ -121,14 +121,14 @@ const char *gmt_trips_condition(struct gmt_analysis *analysis, const struct gmt_
         for (size_t i = 0; i < n; i++) {
             copies[i] = side == 0 ? trips->trips[members[i]].down : trips->trips[members[i]].up;
         }
-        sides[side] = gmt_copy_place_condition(analysis, "id", copies, n);
+        sides[side] = gmt_copy_group_condition(analysis, "id", copies, n);
     }
     analysis->report->arena->failed |= copies == NULL;
     free(copies);
     return gmt_text(analysis, "(%s) OR (%s)", sides[0], sides[1]);
 }
 
-void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
+void gmt_copy_group_fill(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const size_t *members, size_t n)
 {
     const struct gmt_tl_copy *copies = analysis->timeline->copies;
@@ -143,7 +143,7 @@ void gmt_copy_place_fill(struct gmt_analysis *analysis, struct gmt_finding *find
     finding->sql = gmt_text(analysis,
                             "SELECT count(*), sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
-                            gmt_copy_place_condition(analysis, "id", members, n));
+                            gmt_copy_group_condition(analysis, "id", members, n));
 }
 
 double gmt_copies_bytes(const struct gmt_timeline *tl)

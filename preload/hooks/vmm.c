@@ -13,7 +13,7 @@
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, \
-                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+                    gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 
 CALL(cuMemAddressReserve,
      (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wish,
@@ -24,15 +24,15 @@ GMT_DEFINE_HOOK(cuMemCreate,
                 (CUmemGenericAllocationHandle * handle, size_t bytes,
                  const CUmemAllocationProp *properties, unsigned long long flags),
                 (handle, bytes, properties, flags), NULL, 0, gmt_repeat_make_room(bytes),
-                gmt_site_record(GMT_REC_CALL, &site, bytes))
+                gmt_hook_call_record(GMT_REC_CALL, &call, bytes))
 CALL(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), 0)
 CALL(cuMemSetAccess,
      (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count),
      (address, bytes, access, count), bytes)
 #define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
-        gmt_hazards_exported(&site); \
-        gmt_site_record(GMT_REC_CALL, &site, BYTES); \
+        gmt_hazards_exported(&call); \
+        gmt_hook_call_record(GMT_REC_CALL, &call, BYTES); \
     })
 EXPORT(cuMemExportToShareableHandle,
        (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
@@ -47,8 +47,8 @@ GMT_DEFINE_HOOK(cuMemImportFromShareableHandle,
                 (CUmemGenericAllocationHandle * handle, void *shareable,
                  CUmemAllocationHandleType type),
                 (handle, shareable, type), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&site, "memory of other processes (cuMemImport...)");
-                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                    gmt_hazards_opened(&call, "memory of other processes (cuMemImport...)");
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
                 })
 
 /* Physical memory of the host is page-locked host memory wherever it is mapped. */
@@ -69,7 +69,7 @@ GMT_DEFINE_HOOK(cuMemMap,
                 (CUdeviceptr address, size_t bytes, size_t offset,
                  CUmemGenericAllocationHandle handle, unsigned long long flags),
                 (address, bytes, offset, handle, flags), NULL, 0, (void)0,
-                gmt_alloc_record(&site, kind_of(handle, site.result), address, bytes,
+                gmt_alloc_record(&call, kind_of(handle, call.result), address, bytes,
                                  (struct gmt_alloc_shape){.pool = handle,
                                                           .outlives_context = true}))
 
@@ -77,21 +77,21 @@ GMT_DEFINE_HOOK(cuMemMap,
  * One call may end many mappings; each gives a record. Taken after the call: the addresses stay
  * reserved, so nobody else can get them before the program knows that the call is over.
  */
-static void record_unmap(const struct gmt_site *site, uint64_t address, uint64_t bytes)
+static void record_unmap(const struct gmt_hook_call *call, uint64_t address, uint64_t bytes)
 {
     static const enum gmt_alloc_kind kinds[] = {GMT_ALLOC_MAPPED, GMT_ALLOC_HOST};
     struct gmt_allocation gone;
     bool any = false;
-    for (unsigned i = 0; site->result == CUDA_SUCCESS && i < 2; i++) {
+    for (unsigned i = 0; call->result == CUDA_SUCCESS && i < 2; i++) {
         while (gmt_allocmap_take_within(address, bytes, kinds[i], &gone)) {
-            gmt_alloc_record_free(site, true, &gone);
+            gmt_alloc_record_free(call, true, &gone);
             any = true;
         }
     }
     if (!any) {
-        gmt_site_record(GMT_REC_CALL, site, bytes);
+        gmt_hook_call_record(GMT_REC_CALL, call, bytes);
     }
 }
 
 GMT_DEFINE_HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes), NULL, 0, (void)0,
-                record_unmap(&site, address, bytes))
+                record_unmap(&call, address, bytes))

@@ -60,9 +60,9 @@ static uint64_t now_ms(void)
     return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-void sim_patience_begin(struct sim_patience *patience, const char *kernel)
+void sim_watchdog_begin(struct sim_watchdog *watchdog, const char *kernel)
 {
-    *patience = (struct sim_patience){
+    *watchdog = (struct sim_watchdog){
         .kernel = kernel,
         .notice_ms = setting_ms("SIMGPU_NOTICE_S", NOTICE_MS),
         .limit_ms = limit_ms(),
@@ -78,36 +78,36 @@ static double rest_ms(const struct sim_progress *progress, uint64_t elapsed_ms)
                                       (double)elapsed_ms / (double)progress->begun;
 }
 
-static void say(struct sim_patience *patience, const struct sim_progress *progress,
+static void say(struct sim_watchdog *watchdog, const struct sim_progress *progress,
                 uint64_t elapsed_ms)
 {
-    if (atomic_exchange(&patience->said, true)) {
+    if (atomic_exchange(&watchdog->said, true)) {
         return;
     }
     if (progress->begun < progress->blocks) {
         sim_say("kernel %s still runs: %llu of %llu blocks have begun in %.0f s, the others take "
                 "about %.0f s more at this pace. SIMGPU_TIMEOUT=seconds ends a kernel that runs "
                 "longer",
-                patience->kernel, (unsigned long long)progress->begun,
+                watchdog->kernel, (unsigned long long)progress->begun,
                 (unsigned long long)progress->blocks, (double)elapsed_ms / 1e3,
                 rest_ms(progress, elapsed_ms) / 1e3);
     } else {
         sim_say("kernel %s still runs. A kernel runs inside the call that launches it: should it "
                 "wait for the host or for another stream, it will not end. SIMGPU_TIMEOUT=seconds "
                 "ends a kernel that runs longer",
-                patience->kernel);
+                watchdog->kernel);
     }
 }
 
-bool sim_patience_look(void *argument, const struct sim_progress *progress)
+bool sim_watchdog_look(void *argument, const struct sim_progress *progress)
 {
-    struct sim_patience *patience = argument;
-    const uint64_t elapsed_ms = now_ms() - patience->begin_ms, notice = patience->notice_ms;
+    struct sim_watchdog *watchdog = argument;
+    const uint64_t elapsed_ms = now_ms() - watchdog->begin_ms, notice = watchdog->notice_ms;
 
     if (notice != 0 &&
         (elapsed_ms >= notice || (elapsed_ms >= notice / EARLY &&
                                   rest_ms(progress, elapsed_ms) >= (double)notice * TOO_LONG))) {
-        say(patience, progress, elapsed_ms);
+        say(watchdog, progress, elapsed_ms);
     }
-    return patience->limit_ms == 0 || elapsed_ms < patience->limit_ms;
+    return watchdog->limit_ms == 0 || elapsed_ms < watchdog->limit_ms;
 }

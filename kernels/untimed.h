@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches chosen variants a given number of times, untimed: for a profiler, or for a trace. */
-#ifndef GMT_KERNELS_ONCE_H
-#define GMT_KERNELS_ONCE_H
+#ifndef GMT_KERNELS_UNTIMED_H
+#define GMT_KERNELS_UNTIMED_H
 
 #include "kernels/bench/bench.h"
 
-struct gmt_once {
+struct gmt_untimed {
     const char *wanted; /* FAMILY:NAME[,FAMILY:NAME...]; FAMILY and NAME may each be all */
     unsigned launches;  /* of each variant, one after the other */
     /*
@@ -19,12 +19,12 @@ struct gmt_once {
 };
 
 /* 0, or -EINVAL with the item that is in no row of the table in bench->error. Needs no device. */
-int gmt_once_check(struct gmt_bench *bench, const struct gmt_once *once);
+int gmt_untimed_check(struct gmt_bench *bench, const struct gmt_untimed *untimed);
 
 /*
  * Prints one line per variant: its name, what was launched, and what the counters of one launch must
  * show. 0 or a negative errno with bench->error set.
  */
-int gmt_once_run(struct gmt_bench *bench, const struct gmt_once *once);
+int gmt_untimed_run(struct gmt_bench *bench, const struct gmt_untimed *untimed);
 
 #endif

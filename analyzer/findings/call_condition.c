@@ -39,7 +39,7 @@ static const char *list_stacks(struct gmt_analysis *analysis, uint64_t site, siz
     return text;
 }
 
-const char *gmt_place_condition(struct gmt_analysis *analysis, int64_t stack_id, int64_t caller)
+const char *gmt_call_condition(struct gmt_analysis *analysis, int64_t stack_id, int64_t caller)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cache path, atomic writing and driver version. */
-#include "kernels/fit/host.h"
+#include "kernels/fit/model_files.h"
 
 #include <ctype.h>
 #include <errno.h>

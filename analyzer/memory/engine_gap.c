@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds where a stream hands over from the copy engine to a kernel, or back. */
-#include "analyzer/memory/handover.h"
+#include "analyzer/memory/engine_gap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static size_t collect(const struct gmt_timeline *tl, int64_t (*order)[2])
     return n;
 }
 
-int gmt_handovers(const struct gmt_timeline *tl, double *of_copy)
+int gmt_engine_gaps(const struct gmt_timeline *tl, double *of_copy)
 {
     int64_t(*order)[2] = calloc(tl->copy_count + tl->launch_count + 1, sizeof(*order));
     struct step a = {.stream = -1}, b;
@@ -74,7 +74,7 @@ int gmt_handovers(const struct gmt_timeline *tl, double *of_copy)
         double still_ns = i > 0 ? (double)(b.start_ns - a.end_ns) : 0;
 
         if (a.stream != b.stream || a.kernel == b.kernel || b.submitted_ns > a.end_ns ||
-            still_ns <= 0 || still_ns > GMT_HANDOVER_MOST_NS) {
+            still_ns <= 0 || still_ns > GMT_ENGINE_GAP_MOST_NS) {
             continue;
         }
         of_copy[a.kernel ? b.index : a.index] += still_ns;

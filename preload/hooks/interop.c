@@ -6,73 +6,74 @@
 
 #define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
     GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
-                    gmt_site_record(GMT_REC_CALL, &site, BYTES))
+                    gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 
 /* ---- between processes ------------------------------------------------------------------------ */
 
 GMT_DEFINE_HOOK(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address),
                 (handle, address), NULL, 0, (void)0, {
-                    gmt_hazards_exported(&site);
-                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                    gmt_hazards_exported(&call);
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
                 })
 CALL(cuIpcGetEventHandle, (CUipcEventHandle * handle, CUevent event), (handle, event), NULL, 0, 0)
 
 GMT_DEFINE_HOOK(cuIpcOpenEventHandle, (CUevent * event, CUipcEventHandle handle), (event, handle),
                 NULL, 0, (void)0, {
-                    gmt_hazards_opened(&site, "events of other processes (cuIpcOpenEventHandle)");
-                    gmt_site_record(GMT_REC_CALL, &site, 0);
+                    gmt_hazards_opened(&call, "events of other processes (cuIpcOpenEventHandle)");
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
                 })
 
 /* Opening the same handle again gives the same address: one allocation, until the last one is closed. */
-static void record_open(const struct gmt_site *site, const CUdeviceptr *address)
+static void record_open(const struct gmt_hook_call *call, const CUdeviceptr *address)
 {
-    uint64_t base = gmt_alloc_value_at(address, site->result);
+    uint64_t base = gmt_alloc_value_at(address, call->result);
     struct gmt_allocation known;
     if (base != 0 && gmt_allocmap_find(base, &known) && known.base == base) {
-        gmt_site_record(GMT_REC_CALL, site, known.bytes);
+        gmt_hook_call_record(GMT_REC_CALL, call, known.bytes);
         return;
     }
-    gmt_alloc_record(site, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
+    gmt_alloc_record(call, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
                      (struct gmt_alloc_shape){0});
 }
 
 #define OPEN(SYMBOL) \
     GMT_DEFINE_HOOK(SYMBOL, (CUdeviceptr * address, CUipcMemHandle handle, unsigned flags), \
                     (address, handle, flags), NULL, 0, (void)0, { \
-                        gmt_hazards_opened(&site, \
+                        gmt_hazards_opened(&call, \
                                            "memory of other processes (cuIpcOpenMemHandle)"); \
-                        record_open(&site, address); \
+                        record_open(&call, address); \
                     })
 OPEN(cuIpcOpenMemHandle)
 OPEN(cuIpcOpenMemHandle_v2)
 
-static void record_close(const struct gmt_site *site, bool known, const struct gmt_allocation *gone)
+static void record_close(const struct gmt_hook_call *call, bool known,
+                         const struct gmt_allocation *gone)
 {
-    if (known && site->result == CUDA_SUCCESS && gmt_alloc_bytes_at(gone->base) != 0) {
+    if (known && call->result == CUDA_SUCCESS && gmt_alloc_bytes_at(gone->base) != 0) {
         gmt_allocmap_restore(gone); /* opened once more: it is still there */
-        gmt_site_record(GMT_REC_CALL, site, gone->bytes);
+        gmt_hook_call_record(GMT_REC_CALL, call, gone->bytes);
         return;
     }
-    gmt_alloc_record_free(site, known, gone);
+    gmt_alloc_record_free(call, known, gone);
 }
 
-GMT_DEFINE_HOOK_KEEPING(cuIpcCloseMemHandle, struct gmt_freed, (CUdeviceptr address), (address),
-                        NULL, 0, kept->known = gmt_alloc_begin_free(address, &kept->gone),
-                        record_close(&site, kept->known, &kept->gone))
+GMT_DEFINE_HOOK_SAVING(cuIpcCloseMemHandle, struct gmt_freed, (CUdeviceptr address), (address),
+                       NULL, 0, saved->known = gmt_alloc_begin_free(address, &saved->gone),
+                       record_close(&call, saved->known, &saved->gone))
 
 /* ---- of other APIs: a mapped buffer goes with cuMemFree ---------------------------------------- */
 
 CALL(cuImportExternalMemory,
      (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *description),
      (memory, description), NULL, 0,
-     site.result == CUDA_SUCCESS && description != NULL ? description->size : 0)
+     call.result == CUDA_SUCCESS && description != NULL ? description->size : 0)
 CALL(cuDestroyExternalMemory, (CUexternalMemory memory), (memory), NULL, 0, 0)
 GMT_DEFINE_HOOK(cuExternalMemoryGetMappedBuffer,
                 (CUdeviceptr * address, CUexternalMemory memory,
                  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *description),
                 (address, memory, description), NULL, 0, (void)0,
-                gmt_alloc_record(&site, GMT_ALLOC_EXTERNAL,
-                                 gmt_alloc_value_at(address, site.result),
+                gmt_alloc_record(&call, GMT_ALLOC_EXTERNAL,
+                                 gmt_alloc_value_at(address, call.result),
                                  description != NULL ? description->size : 0,
                                  (struct gmt_alloc_shape){0}))
 CALL(cuImportExternalSemaphore,

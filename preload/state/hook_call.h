@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From an intercepted call to its record. */
-#ifndef GMT_PRELOAD_STATE_SITE_H
-#define GMT_PRELOAD_STATE_SITE_H
+#ifndef GMT_PRELOAD_STATE_HOOK_CALL_H
+#define GMT_PRELOAD_STATE_HOOK_CALL_H
 
 #include <cuda.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include "preload/guard/guard.h"
 #include "preload/state/context.h"
 
-/* One intercepted call while it is under way. */
-struct gmt_site {
+/* One intercepted call in progress. */
+struct gmt_hook_call {
     enum gmt_hook_id id;
     uint8_t flags; /* GMT_CALL_* */
     uint8_t detail;
@@ -28,21 +28,22 @@ struct gmt_site {
 };
 
 /* Set GMT_CALL_CAPTURING if the call's stream is being captured. */
-void gmt_site_ask_capture(struct gmt_site *site);
-static inline void gmt_site_note_capture(struct gmt_site *site)
+void gmt_hook_call_ask_capture(struct gmt_hook_call *hooked);
+static inline void gmt_hook_call_note_capture(struct gmt_hook_call *hooked)
 {
     if (__builtin_expect(gmt_captures != 0, 0)) {
-        gmt_site_ask_capture(site);
+        gmt_hook_call_ask_capture(hooked);
     }
 }
 
 /* Append a record of the call alone. */
-void gmt_site_record(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes);
+void gmt_hook_call_record(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                          uint64_t bytes);
 /* Append call + one payload slot. */
-void gmt_site_record_with(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
-                          const void *payload);
+void gmt_hook_call_record_with(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                               uint64_t bytes, const void *payload);
 /* Append call + `payload_slots` slots. */
-void gmt_site_record_slots(enum gmt_rec_type type, const struct gmt_site *site, uint64_t bytes,
-                           const void *payload, unsigned payload_slots);
+void gmt_hook_call_record_slots(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                                uint64_t bytes, const void *payload, unsigned payload_slots);
 
 #endif

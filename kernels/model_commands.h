@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What gmcalibrate does with files and without a device: fit again, compare, show, look up. */
-#ifndef GMT_KERNELS_OFFLINE_H
-#define GMT_KERNELS_OFFLINE_H
+#ifndef GMT_KERNELS_MODEL_COMMANDS_H
+#define GMT_KERNELS_MODEL_COMMANDS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,9 +16,9 @@ int gmt_fail(int status, const char *text, const char *detail);
  * check: refits from raw and compares with model (NULL: the cached one of that device); differences
  * are failures. fit: refits from raw and writes the model to output. show: one screen of a model.
  */
-int gmt_offline_check(const char *raw, const char *model);
-int gmt_offline_fit(const char *raw, const char *output);
-int gmt_offline_show(const char *model);
+int gmt_model_check(const char *raw, const char *model);
+int gmt_model_fit(const char *raw, const char *output);
+int gmt_model_show(const char *model);
 
 /*
  * Where the model of the device and tool that a model or raw document names is cached. 0; -EINVAL

@@ -29,27 +29,27 @@ static enum ptx_space space_of(const struct ptx_instruction *instruction)
 }
 
 /* By space: generic, const, global, local, param, shared. */
-struct kinds {
+struct opcode_kinds {
     const char *opcode;
     uint8_t by_space[PTX_REG];
 };
 
-static const struct kinds memory_kinds[] = {
+static const struct opcode_kinds memory_kinds[] = {
     {"ld",
-     {SIM_SITE_GENERIC, SIM_SITE_CONST_LOAD, SIM_SITE_GLOBAL_LOAD, SIM_SITE_LOCAL_LOAD,
-      SIM_SITE_OTHER, SIM_SITE_SHARED_LOAD}},
+     {SIM_INST_GENERIC, SIM_INST_CONST_LOAD, SIM_INST_GLOBAL_LOAD, SIM_INST_LOCAL_LOAD,
+      SIM_INST_OTHER, SIM_INST_SHARED_LOAD}},
     {"ldu",
-     {SIM_SITE_GENERIC, SIM_SITE_CONST_LOAD, SIM_SITE_GLOBAL_LOAD, SIM_SITE_LOCAL_LOAD,
-      SIM_SITE_OTHER, SIM_SITE_SHARED_LOAD}},
+     {SIM_INST_GENERIC, SIM_INST_CONST_LOAD, SIM_INST_GLOBAL_LOAD, SIM_INST_LOCAL_LOAD,
+      SIM_INST_OTHER, SIM_INST_SHARED_LOAD}},
     {"st",
-     {SIM_SITE_GENERIC, SIM_SITE_OTHER, SIM_SITE_GLOBAL_STORE, SIM_SITE_LOCAL_STORE, SIM_SITE_OTHER,
-      SIM_SITE_SHARED_STORE}},
+     {SIM_INST_GENERIC, SIM_INST_OTHER, SIM_INST_GLOBAL_STORE, SIM_INST_LOCAL_STORE, SIM_INST_OTHER,
+      SIM_INST_SHARED_STORE}},
     {"atom",
-     {SIM_SITE_GENERIC, SIM_SITE_OTHER, SIM_SITE_GLOBAL_ATOMIC, SIM_SITE_OTHER, SIM_SITE_OTHER,
-      SIM_SITE_SHARED_ATOMIC}},
+     {SIM_INST_GENERIC, SIM_INST_OTHER, SIM_INST_GLOBAL_ATOMIC, SIM_INST_OTHER, SIM_INST_OTHER,
+      SIM_INST_SHARED_ATOMIC}},
     {"red",
-     {SIM_SITE_GENERIC, SIM_SITE_OTHER, SIM_SITE_GLOBAL_ATOMIC, SIM_SITE_OTHER, SIM_SITE_OTHER,
-      SIM_SITE_SHARED_ATOMIC}},
+     {SIM_INST_GENERIC, SIM_INST_OTHER, SIM_INST_GLOBAL_ATOMIC, SIM_INST_OTHER, SIM_INST_OTHER,
+      SIM_INST_SHARED_ATOMIC}},
 };
 
 static bool has(const struct ptx_instruction *instruction, const char *word)
@@ -62,7 +62,7 @@ static bool has(const struct ptx_instruction *instruction, const char *word)
     return false;
 }
 
-static const struct kinds *kinds_of(const struct ptx_instruction *instruction)
+static const struct opcode_kinds *kinds_of(const struct ptx_instruction *instruction)
 {
     for (size_t i = 0; i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++) {
         if (strcmp(instruction->opcode, memory_kinds[i].opcode) == 0) {
@@ -78,23 +78,23 @@ static bool is_async_copy(const struct ptx_instruction *instruction)
            (has(instruction, "ca") || has(instruction, "cg"));
 }
 
-enum sim_site_kind sim_site_kind_of(const struct ptx_instruction *instruction)
+enum sim_inst_kind sim_inst_kind_of(const struct ptx_instruction *instruction)
 {
-    const struct kinds *kinds = kinds_of(instruction);
+    const struct opcode_kinds *kinds = kinds_of(instruction);
     const char *opcode = instruction->opcode;
 
     if (kinds != NULL) {
-        return (enum sim_site_kind)kinds->by_space[space_of(instruction)];
+        return (enum sim_inst_kind)kinds->by_space[space_of(instruction)];
     }
     if (is_async_copy(instruction)) {
-        return SIM_SITE_ASYNC_COPY;
+        return SIM_INST_ASYNC_COPY;
     }
     if ((strcmp(opcode, "bar") == 0 || strcmp(opcode, "barrier") == 0) &&
         !has(instruction, "warp")) {
-        return SIM_SITE_BARRIER;
+        return SIM_INST_BARRIER;
     }
-    return strcmp(opcode, "bra") == 0 || strcmp(opcode, "brx") == 0 ? SIM_SITE_BRANCH
-                                                                    : SIM_SITE_OTHER;
+    return strcmp(opcode, "bra") == 0 || strcmp(opcode, "brx") == 0 ? SIM_INST_BRANCH
+                                                                    : SIM_INST_OTHER;
 }
 
 static uint32_t width_of(const struct ptx_instruction *instruction)
@@ -143,12 +143,12 @@ static char *write_name(char *to, const struct ptx_instruction *instruction)
     return to + 1;
 }
 
-static struct sim_site_info site_of(const struct sim_code *code,
+static struct sim_inst_info site_of(const struct sim_code *code,
                                     const struct ptx_instruction *instruction, const char *name)
 {
     const struct ptx_place place = ptx_place_of(code->kernel->module->ptx, instruction);
 
-    return (struct sim_site_info){
+    return (struct sim_inst_info){
         .function = code->ptx->name,
         .opcode = name,
         .file = place.file,
@@ -158,13 +158,13 @@ static struct sim_site_info site_of(const struct sim_code *code,
         .caller_line = place.caller_line,
         .ptx_line = instruction->line,
         .width = width_of(instruction),
-        .kind = (uint8_t)sim_site_kind_of(instruction),
+        .kind = (uint8_t)sim_inst_kind_of(instruction),
     };
 }
 
 /* The levels of `site`, where anything was inlined there. Neighbours often share a line. */
 static int add_levels(struct sim_arena *arena, const struct sim_code *code, uint32_t index,
-                      struct sim_site_info *site)
+                      struct sim_inst_info *site)
 {
     const struct ptx_instruction *instruction = &code->ptx->instructions[index];
     struct ptx_level found[PTX_MOST_LEVELS];
@@ -191,7 +191,7 @@ static int add_levels(struct sim_arena *arena, const struct sim_code *code, uint
     return 0;
 }
 
-int sim_kernel_make_sites(struct sim_kernel *kernel)
+int sim_kernel_make_insts(struct sim_kernel *kernel)
 {
     struct sim_arena *arena = &kernel->module->arena;
     size_t bytes = 0, at = 0;
@@ -204,7 +204,7 @@ int sim_kernel_make_sites(struct sim_kernel *kernel)
         }
     }
     char *names = sim_arena_alloc(arena, bytes + 1);
-    struct sim_site_info *sites = sim_arena_alloc(arena, (kernel->site_count + 1) * sizeof(*sites));
+    struct sim_inst_info *sites = sim_arena_alloc(arena, (kernel->site_count + 1) * sizeof(*sites));
     if (names == NULL || sites == NULL) {
         return -ENOMEM;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass after the other over all that the host's clock times. */
-#include "kernels/measure/passes.h"
+#include "kernels/measure/run_passes.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static int measure_parts(struct gmt_bench *bench, const char *only)
     return rc;
 }
 
-int gmt_bench_passes(struct gmt_bench *bench, const char *only)
+int gmt_bench_run_passes(struct gmt_bench *bench, const char *only)
 {
     int rc = 0;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host's clock times: the parts of a pass, and the families that the host bounds. */
-#ifndef GMT_KERNELS_MEASURE_PASSES_H
-#define GMT_KERNELS_MEASURE_PASSES_H
+/* Runs all passes: host-timed parts, and kernel families. */
+#ifndef GMT_KERNELS_MEASURE_RUN_PASSES_H
+#define GMT_KERNELS_MEASURE_RUN_PASSES_H
 
 #include <stdbool.h>
 
 #include "kernels/bench/bench.h"
 
-/* All that the host's clock times: the parts, and the families that the host bounds. */
+/* All host-timed measurements: the parts, and the families that are host-bound. */
 #define GMT_HOST_PARTS "host"
 
 /* A name that `only` below may have, beside the families: costs, batches, transfers, host. */
@@ -20,7 +20,7 @@ bool gmt_part_wanted(const char *only, const char *name);
  * Everything, or (only not NULL) one family or part, in all passes of this process. 0 or a negative
  * errno with bench->error set.
  */
-int gmt_bench_passes(struct gmt_bench *bench, const char *only);
+int gmt_bench_run_passes(struct gmt_bench *bench, const char *only);
 
 /* How much of the progress bar one process takes. */
 double gmt_process_units(const struct gmt_bench *bench, const char *only);

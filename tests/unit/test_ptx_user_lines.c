@@ -35,14 +35,14 @@ static void expect(const char *body, const char *wanted)
     ptx_free(module);
 }
 
-Test(ptx_places, a_line_of_the_kernel_is_its_own)
+Test(ptx_user_lines, a_line_of_the_kernel_is_its_own)
 {
     expect(".loc 1 18 5", "/src/a.cu:18");
     expect("", "-:0");
     expect(".loc 9 3 1", "-:3");
 }
 
-Test(ptx_places, a_library_is_named_by_the_line_that_calls_it)
+Test(ptx_user_lines, a_library_is_named_by_the_line_that_calls_it)
 {
     expect(".loc 1 18 5\n.loc 3 107 3, inlined_at 1 18 5", "/src/a.cu:18");
     expect(".loc 3 91 5, inlined_at 1 18 5\n"
@@ -50,7 +50,7 @@ Test(ptx_places, a_library_is_named_by_the_line_that_calls_it)
            "/src/a.cu:18");
 }
 
-Test(ptx_places, an_inlined_line_is_told_with_the_outermost_call)
+Test(ptx_user_lines, an_inlined_line_is_reported_with_the_outermost_call)
 {
     expect(".loc 2 2 1, inlined_at 1 31 5", "/src/inl.h:2</src/a.cu:31");
     expect(".loc 2 5 5, inlined_at 1 31 5\n"
@@ -62,7 +62,7 @@ Test(ptx_places, an_inlined_line_is_told_with_the_outermost_call)
 }
 
 /* One function, inlined twice: what follows belongs to the call that was named last. */
-Test(ptx_places, calls_of_one_function_are_told_apart)
+Test(ptx_user_lines, calls_of_one_function_are_distinguished)
 {
     expect(".loc 2 5 5, inlined_at 1 31 5\n"
            ".loc 2 2 1, inlined_at 2 5 5\n"
@@ -72,14 +72,14 @@ Test(ptx_places, calls_of_one_function_are_told_apart)
 }
 
 /* A user's function called by a library that was inlined: its own line, and the outermost call. */
-Test(ptx_places, a_callback_is_the_users)
+Test(ptx_user_lines, a_callback_is_the_users)
 {
     expect(".loc 4 50 1, inlined_at 1 31 5\n"
            ".loc 2 2 1, inlined_at 4 50 1",
            "/src/inl.h:2</src/a.cu:31");
 }
 
-Test(ptx_places, where_there_is_only_a_library_it_is_named)
+Test(ptx_user_lines, where_there_is_only_a_library_it_is_named)
 {
     expect(".loc 3 91 5", "/usr/local/cuda/bin/../targets/x86_64-linux/include/crt/mma.hpp:91");
     expect(".loc 3 91 5, inlined_at 4 50 1",
@@ -114,7 +114,7 @@ static void expect_levels(const char *body, const char *wanted)
     ptx_free(module);
 }
 
-Test(ptx_places, every_level_of_a_chain)
+Test(ptx_user_lines, every_level_of_a_chain)
 {
     expect_levels(".loc 1 18 5", "0 - a.cu:18");
     expect_levels("", "");
@@ -127,7 +127,7 @@ Test(ptx_places, every_level_of_a_chain)
 }
 
 /* Deeper than any compiler goes: the outermost call is not lost. */
-Test(ptx_places, a_chain_without_end)
+Test(ptx_user_lines, a_chain_without_end)
 {
     struct ptx_level levels[PTX_MOST_LEVELS];
     char text[20000];
@@ -150,7 +150,7 @@ Test(ptx_places, a_chain_without_end)
     ptx_free(module);
 }
 
-Test(ptx_places, the_first_file_of_a_number_counts)
+Test(ptx_user_lines, the_first_file_of_a_number_counts)
 {
     struct ptx_module *module = gmt_ptx_module(
         ".file 7 \"seven\"\n.file 3 \"three\"\n.file 7 \"again\"\n.file 1 \"one\"\n");
@@ -163,7 +163,7 @@ Test(ptx_places, the_first_file_of_a_number_counts)
     ptx_free(module);
 }
 
-Test(ptx_places, paths_of_libraries)
+Test(ptx_user_lines, paths_of_libraries)
 {
     static const struct {
         const char *path;

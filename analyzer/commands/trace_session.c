@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a trace, finds the model of its GPU, and runs the rules over it. */
-#include "analyzer/commands/session.h"
+#include "analyzer/commands/trace_session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ static void complain(const char *subject, const char *message)
 }
 
 /* The model of the trace's GPU; measures it first where that is asked for or allowed. */
-static int find_model(const struct gmt_options *options, const struct gmt_timeline *timeline,
-                      struct gmt_model *model)
+static int find_model(const struct gmt_analyze_options *options,
+                      const struct gmt_timeline *timeline, struct gmt_model *model)
 {
     char message[512] = "";
     bool now = options->calibrate == GMT_CALIBRATE_NOW;
@@ -49,7 +49,7 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
         gmt_model_free(model);
     }
     gmt_say(stderr, "gmanalyze: calibrating this GPU (about 10 s, kept for later)\n");
-    /* A trace of another machine: what is here may be a board of the same name. */
+    /* A trace of another machine: the GPU here may be another device of the same name. */
     const char *uuid = gmt_calibrate_possible(timeline->device.uuid) ? timeline->device.uuid : NULL;
     rc = gmt_calibrate_run(uuid, message, sizeof(message));
     if (rc != 0) {
@@ -62,7 +62,8 @@ static int find_model(const struct gmt_options *options, const struct gmt_timeli
 }
 
 /* The model is chosen by what a redacted timeline does not show. */
-static int find_model_redacted(const struct gmt_options *options, struct gmt_session *session)
+static int find_model_redacted(const struct gmt_analyze_options *options,
+                               struct gmt_trace_session *session)
 {
     struct gmt_timeline *timeline = &session->timeline;
     char *shown = timeline->device.uuid;
@@ -74,8 +75,8 @@ static int find_model_redacted(const struct gmt_options *options, struct gmt_ses
 }
 
 /* "trace 2": a name that tells nothing but the order on the command line. */
-static const char *number_of(struct gmt_session *session, const struct gmt_options *options,
-                             const char *path)
+static const char *number_of(struct gmt_trace_session *session,
+                             const struct gmt_analyze_options *options, const char *path)
 {
     for (size_t i = 0; i < options->trace_count && options->trace_count > 1; i++) {
         if (options->traces[i] == path) {
@@ -91,15 +92,15 @@ static const char *number_of(struct gmt_session *session, const struct gmt_optio
 }
 
 /* What a report shows that is not out of the trace. */
-static void redact_beside(struct gmt_session *session, const struct gmt_options *options,
-                          const char *path)
+static void redact_beside(struct gmt_trace_session *session,
+                          const struct gmt_analyze_options *options, const char *path)
 {
     struct gmt_model *model = &session->model;
 
     session->report.trace_path = options->redact == GMT_REDACT_NAMES
                                      ? number_of(session, options, path)
                                      : gmt_redact_path(path);
-    /* Files of models are named after the board. */
+    /* Model files are named after the device. */
     if (model->origin != NULL && strcmp(model->origin, GMT_MODEL_OF_TRACE) != 0) {
         model->origin = "a file";
     }
@@ -109,14 +110,14 @@ static void redact_beside(struct gmt_session *session, const struct gmt_options 
     gmt_redact_model_names(&session->arena, &model->device_name, &model->created);
 }
 
-int gmt_session_open(struct gmt_session *session, const struct gmt_options *options,
-                     const char *path)
+int gmt_trace_session_open(struct gmt_trace_session *session,
+                           const struct gmt_analyze_options *options, const char *path)
 {
     struct gmt_rule_filter filter = {options->only, options->skip, options->only_count,
                                      options->skip_count, options->kernel};
     char message[512] = "";
 
-    *session = (struct gmt_session){.model = {.provenance = GMT_MODEL_NONE}};
+    *session = (struct gmt_trace_session){.model = {.provenance = GMT_MODEL_NONE}};
     session->report = (struct gmt_report){.arena = &session->arena, .trace_path = path};
     if (gmt_open_trace(path, &session->db, message, sizeof(message)) != 0) {
         /* The message names the file. */
@@ -177,7 +178,7 @@ int gmt_session_open(struct gmt_session *session, const struct gmt_options *opti
     return gmt_command_memory_short(path) ? GMT_EXIT_UNREADABLE : GMT_EXIT_OK;
 }
 
-void gmt_session_close(struct gmt_session *session)
+void gmt_trace_session_close(struct gmt_trace_session *session)
 {
     gmt_timeline_free(&session->timeline);
     gmt_model_free(&session->model);

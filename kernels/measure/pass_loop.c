@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is long is measured in some passes only, and less often in each. */
-#include "kernels/measure/pass_turns.h"
+#include "kernels/measure/pass_loop.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -37,15 +37,16 @@ static bool is_due(const struct gmt_bench *bench, size_t bytes)
     return due;
 }
 
-struct gmt_turns gmt_bench_turns(struct gmt_bench *bench, size_t bytes)
+struct gmt_sample_loop gmt_bench_sample_loop(struct gmt_bench *bench, size_t bytes)
 {
     unsigned samples = gmt_bench_samples(bench) < bench->sample_count ? SAMPLES_HURRIED : SAMPLES;
 
     if (!is_due(bench, bytes)) {
-        return (struct gmt_turns){.samples = 0};
+        return (struct gmt_sample_loop){.samples = 0};
     }
     if (bytes >= HUGE_BYTES) {
-        return (struct gmt_turns){.samples = 1};
+        return (struct gmt_sample_loop){.samples = 1};
     }
-    return (struct gmt_turns){.warm_up = bytes >= LARGE_BYTES ? 1 : WARM_UP, .samples = samples};
+    return (struct gmt_sample_loop){.warm_up = bytes >= LARGE_BYTES ? 1 : WARM_UP,
+                                    .samples = samples};
 }

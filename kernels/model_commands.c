@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models and raw timings in files: checked, fitted again, shown. */
-#include "kernels/offline.h"
+#include "kernels/model_commands.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/fit/host.h"
 #include "kernels/fit/model.h"
+#include "kernels/fit/model_files.h"
 #include "libtrace/base/printable.h"
 
 #define CHECK_TOLERANCE 1e-4 /* files keep six digits of ratios, whole ns of times */
@@ -79,7 +79,7 @@ bool gmt_cached_is_current(const char *path, bool quick_will_do)
     return current;
 }
 
-int gmt_offline_check(const char *raw_path, const char *path)
+int gmt_model_check(const char *raw_path, const char *path)
 {
     char cached[PATH_MAX];
     json_t *raw = NULL, *model = NULL;
@@ -114,7 +114,7 @@ out:
     return status;
 }
 
-int gmt_offline_fit(const char *raw_path, const char *output)
+int gmt_model_fit(const char *raw_path, const char *output)
 {
     json_t *raw = NULL;
     json_t *model = refit(raw_path, &raw);
@@ -128,7 +128,7 @@ int gmt_offline_fit(const char *raw_path, const char *output)
     return rc == 0 ? 0 : 1;
 }
 
-int gmt_offline_show(const char *path)
+int gmt_model_show(const char *path)
 {
     json_t *model = load(path);
     int status = 1;

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an intercepted call to its record (hook_call.h). */
+#include "preload/state/hook_call.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "libtrace/record/spool.h"
+#include "preload/driver/resolve.h"
+#include "preload/session/options.h"
+#include "preload/session/session.h"
+#include "preload/state/context.h"
+#include "preload/state/user_ranges.h"
+#include "preload/unwind/stack.h"
+
+/* Everything but the commit word. */
+static void fill(struct gmt_call *call, const struct gmt_hook_call *hooked, uint64_t bytes,
+                 bool outside)
+{
+    CUcontext context = NULL;
+    uint16_t context_id = gmt_context_current(&context);
+    bool per_thread = (hooked->flags & GMT_CALL_PER_THREAD) != 0;
+    call->context = hooked->stream_gone
+                        ? hooked->stream_context
+                        : gmt_stream_note(context, context_id, hooked->stream, per_thread);
+    call->thread = gmt_spool_thread_id();
+    call->begin_ticks = hooked->begin_ticks;
+    call->end_ticks = hooked->end_ticks;
+    call->caller = gmt_options.stacks != GMT_STACKS_OFF ? hooked->at.caller : 0;
+    call->stream = (uint64_t)(uintptr_t)hooked->stream;
+    call->bytes = bytes;
+    call->stack = outside ? 0 : gmt_stack_here(hooked->at.frame);
+    call->api = (uint16_t)(hooked->id + 1);
+    call->result = (int16_t)hooked->result;
+    call->flags = (uint8_t)(hooked->flags | (outside ? GMT_CALL_OUTSIDE : 0));
+    call->detail = hooked->detail;
+}
+
+void gmt_hook_call_ask_capture(struct gmt_hook_call *hooked)
+{
+    int state; /* not the guard's: the callbacks of a hook (hooks/callback.h) hold it already */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    if (gmt_stream_is_capturing(hooked->stream, (hooked->flags & GMT_CALL_PER_THREAD) != 0)) {
+        hooked->flags |= GMT_CALL_CAPTURING;
+    }
+    (void)pthread_setcancelstate(state, NULL);
+}
+
+/* Outside of the ranges that the capture is scoped to, these are left out. Memory, streams and modules
+ * are not: what lies inside refers to them. */
+static bool is_outside(enum gmt_rec_type type)
+{
+    return (type == GMT_REC_TRANSFER || type == GMT_REC_MEMSET || type == GMT_REC_LAUNCH ||
+            type == GMT_REC_SYNC) &&
+           gmt_user_ranges_skip();
+}
+
+/* Device rows are joined by order: then the calls between are needed until that is done. */
+static bool has_device_rows(void)
+{
+    return gmt_collector != NULL && !gmt_driver_is_software;
+}
+
+/* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
+static void append(enum gmt_rec_type type, const struct gmt_hook_call *hooked, uint64_t bytes,
+                   const void *payload, unsigned slots)
+{
+    struct gmt_call call = {0};
+    bool outside = is_outside(type);
+    if (outside) {
+        gmt_user_ranges_leave_out();
+    }
+    if (outside && (!has_device_rows() || (hooked->flags & GMT_CALL_CAPTURING) != 0)) {
+        return;
+    }
+    gmt_user_ranges_note_call();
+    fill(&call, hooked, bytes, outside);
+    uint8_t *record = gmt_spool_reserve(slots);
+    if (record != NULL) {
+        memcpy(record + sizeof(call.commit), (const uint8_t *)&call + sizeof(call.commit),
+               sizeof(call) - sizeof(call.commit));
+        if (slots > 1) {
+            memcpy(record + sizeof(call), payload, (size_t)(slots - 1) * GMT_SLOT_BYTES);
+        }
+        gmt_spool_commit(record, type, slots);
+    }
+}
+
+void gmt_hook_call_record(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                          uint64_t bytes)
+{
+    append(type, hooked, bytes, NULL, 1);
+}
+
+void gmt_hook_call_record_with(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                               uint64_t bytes, const void *payload)
+{
+    append(type, hooked, bytes, payload, 2);
+}
+
+void gmt_hook_call_record_slots(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                                uint64_t bytes, const void *payload, unsigned payload_slots)
+{
+    append(type, hooked, bytes, payload, 1 + payload_slots);
+}
