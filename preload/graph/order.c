@@ -56,7 +56,7 @@ size_t gmt_node_index_find(const struct gmt_node_index *index, CUgraphNode node)
 /* ---- sorting ------------------------------------------------------------------------------------ */
 
 /* All that sorting needs, in one mapping. */
-struct work {
+struct sorting {
     size_t count, edge_count, bytes;
     void *memory;
     CUgraphNode *nodes, *from, *to;
@@ -68,7 +68,7 @@ struct work {
     uint32_t *queue;
 };
 
-static bool map_work(struct work *w)
+static bool map_sorting(struct sorting *w)
 {
     size_t n = w->count, e = w->edge_count, index_bytes = gmt_node_index_bytes(n);
     size_t pointers = n + 2 * e;
@@ -100,7 +100,7 @@ static bool is_order(const CUgraphEdgeData *edge)
 }
 
 /* The numbers of the nodes of each edge replace `from` and `to`; false: an edge that is more than an order. */
-static bool read_edges(struct work *w)
+static bool read_edges(struct sorting *w)
 {
     for (size_t i = 0; i < w->edge_count; i++) {
         size_t from = gmt_node_index_find(&w->index, w->from[i]);
@@ -124,7 +124,7 @@ static bool read_edges(struct work *w)
 }
 
 /* False: there is a circle, which no driver lets be. */
-static bool sort(struct work *w, CUgraphNode *out)
+static bool sort(struct sorting *w, CUgraphNode *out)
 {
     size_t taken = 0, known = 0;
     for (size_t i = 0; i < w->count; i++) {
@@ -144,7 +144,7 @@ static bool sort(struct work *w, CUgraphNode *out)
     return taken == w->count;
 }
 
-static bool order(struct work *w, CUgraph graph, struct gmt_ordered_nodes *out)
+static bool order(struct sorting *w, CUgraph graph, struct gmt_ordered_nodes *out)
 {
     size_t nodes = w->count, edges = w->edge_count;
     if (gmt_driver.cuGraphGetNodes(graph, w->nodes, &nodes) != CUDA_SUCCESS || nodes != w->count) {
@@ -177,12 +177,12 @@ static bool order(struct work *w, CUgraph graph, struct gmt_ordered_nodes *out)
 
 bool gmt_ordered_nodes_get(CUgraph graph, size_t most, struct gmt_ordered_nodes *out)
 {
-    struct work w = {0};
+    struct sorting w = {0};
     if (gmt_driver.cuGraphGetNodes == NULL || gmt_driver.cuGraphGetEdges_v2 == NULL ||
         gmt_driver.cuGraphGetNodes(graph, NULL, &w.count) != CUDA_SUCCESS || w.count == 0 ||
         w.count > most ||
         gmt_driver.cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &w.edge_count) != CUDA_SUCCESS ||
-        w.edge_count > 16 * most || !map_work(&w)) {
+        w.edge_count > 16 * most || !map_sorting(&w)) {
         return false;
     }
     bool done = order(&w, graph, out);

@@ -72,14 +72,15 @@ static void own(uint8_t work, uint64_t begin_ns, uint64_t end_ns, uint32_t launc
 Test(ingest_side, stores_what_gmtrace_did_itself)
 {
     gmt_fixture_process(&fixture, 0, 4000);
-    for (uint32_t work = GMT_OWN_SETUP; work <= GMT_OWN_REPEAT + 1; work++) {
+    for (uint32_t work = GMT_OWN_SETUP; work <= GMT_OWN_GRAPH + 1; work++) {
         own((uint8_t)work, 5000, 5000 + work, work == GMT_OWN_LAUNCH ? 7 : 0,
             work == GMT_OWN_SESSION);
     }
     ingest();
     expect_text("SELECT group_concat(work, ' ') FROM own_time",
-                "setup session launch instructions code handover wait exit repeat setup");
-    expect("SELECT sum(end_ns - begin_ns) FROM own_time", 55);
+                "setup session launch instructions code handover wait exit repeat "
+                "graph setup");
+    expect("SELECT sum(end_ns - begin_ns) FROM own_time", 66);
     expect("SELECT launch_seq FROM own_time WHERE work = 'launch'", 7);
     expect("SELECT count(launch_seq) FROM own_time", 1);
     expect_text("SELECT group_concat(work) FROM own_time WHERE beside", "session");

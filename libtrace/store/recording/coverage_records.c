@@ -8,19 +8,19 @@
 #include "libtrace/store/recording/coverage.h"
 #include "libtrace/store/recording/coverage_internal.h"
 
-/* What a call leaves no record of: it failed, moved nothing, or went into a graph. */
+/* What a call leaves no record of: it failed, moved nothing, or went into a graph (GMT_CAPTURING_STEP did run). */
 #define CALL_SUMS(optional) \
-    "sum(result = 0 AND capturing = 0 AND bytes > 0 AND NOT (" optional ")), " \
-    "sum(result = 0 AND capturing = 0 AND bytes > 0 AND device_end_ns IS NOT NULL), " \
+    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND NOT (" optional ")), " \
+    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND device_end_ns IS NOT NULL), " \
     "sum(result <> 0), sum(result = 0 AND bytes = 0), " \
-    "sum(result = 0 AND bytes > 0 AND capturing <> 0), " \
-    "sum(result = 0 AND capturing = 0 AND bytes > 0 AND (" optional "))"
+    "sum(result = 0 AND bytes > 0 AND capturing = 1), " \
+    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND (" optional "))"
 /* A copy within the host's memory may be done by the host. */
 #define WITHIN_HOST "direction = 'h2h' AND device_end_ns IS NULL"
 
 #define EXAMPLE_CALLS(table, what) \
     "SELECT c.id, a.name || " what " || coalesce(', stream ' || c.stream_id, '') FROM " table \
-    " c LEFT JOIN api a ON a.id = c.api_id WHERE c.result = 0 AND c.capturing = 0 AND " \
+    " c LEFT JOIN api a ON a.id = c.api_id WHERE c.result = 0 AND c.capturing IN (0, 3) AND " \
     "c.device_end_ns IS NULL AND "
 #define EXAMPLE_RECORDS(kind, what) \
     "SELECT o.id, " what " || coalesce(', stream ' || o.cupti_stream || ' of CUPTI', '') " \
@@ -42,10 +42,11 @@ static const struct record_kind {
                                                               "LIMIT " EXAMPLES,
      EXAMPLE_RECORDS("memset", "'memset of ' || o.bytes || ' bytes'") EXAMPLES},
     {"kernels", "kernel",
-     "SELECT sum(result = 0 AND capturing = 0 AND no_activity = 0), "
-     "sum(result = 0 AND capturing = 0 AND no_activity = 0 AND device_end_ns IS NOT NULL), "
-     "sum(result <> 0), 0, sum(result = 0 AND capturing <> 0), "
-     "sum(result = 0 AND capturing = 0 AND no_activity <> 0) FROM launch WHERE kind <> 'graph'",
+     "SELECT sum(result = 0 AND capturing IN (0, 3) AND no_activity = 0), "
+     "sum(result = 0 AND capturing IN (0, 3) AND no_activity = 0 AND device_end_ns IS NOT NULL), "
+     "sum(result <> 0), 0, sum(result = 0 AND capturing = 1), "
+     "sum(result = 0 AND capturing IN (0, 3) AND no_activity <> 0) FROM launch WHERE kind <> "
+     "'graph'",
      "while counters were measured",
      EXAMPLE_CALLS("launch", "' number ' || c.seq") "c.kind <> 'graph' AND c.no_activity = 0 "
                                                     "ORDER BY c.id LIMIT " EXAMPLES,

@@ -35,7 +35,7 @@ def judge(session, name, command, replays, measured=True, **environment):
     session.note(f"{name}: of the time of what ran in graphs, classes that were measured", share)
     unmeasured = [gap for gap in found["could_not_check"] if "only ran in graphs" in gap["why"]]
     session.check(f"{name}: what only ran in graphs is " + ("measured" if measured else "named"),
-                  (share >= TOLD and not unmeasured) if measured else len(unmeasured) == 1,
+                  (share >= COUNTED and not unmeasured) if measured else len(unmeasured) == 1,
                   [gap["why"] for gap in unmeasured])
     lacking = session.one(path, "SELECT count(*) FROM loss WHERE kind LIKE 'kernel class %'")
     steps = session.one(path, "SELECT count(*) FROM launch WHERE capturing = 3")
