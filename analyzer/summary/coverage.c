@@ -77,7 +77,7 @@ void gmt_coverage_fill(const struct gmt_timeline *tl, struct gmt_report *report)
         return;
     }
     int rc = gmt_query_open(&query, tl->db,
-                            /* In formats before 9, too. */
+                            /* Formats before 9 stored another word. */
                             "SELECT CASE kind WHEN 'door' THEN 'lookup_path' ELSE kind END AS "
                             "named, what, class, requests, expected, seen, extra, detail "
                             "FROM coverage ORDER BY named, rowid");

@@ -20,8 +20,8 @@
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
  * source_file. 5 added inline_level, and instruction.chain_id. 6 added
  * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. 8 added
- * tensor_map, tensor_map_encoding and launch_tensor_map. 9 added api.traits, and renamed a word in
- * coverage.kind 'lookup_path'. */
+ * tensor_map, tensor_map_encoding and launch_tensor_map. 9 added api.traits, and stores
+ * coverage.kind 'lookup_path', which had another name before. */
 #define GMT_TRACE_USER_VERSION 9
 
 /* schema.sql and indexes.sql, embedded by the build. */
