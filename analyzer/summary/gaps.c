@@ -117,8 +117,8 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
         gmt_gap_add(
             report, "graphs",
             gmt_arena_text(report->arena,
-                           "%zu kernel class%s (%s of device time) only ran in graphs, where "
-                           "no kernel is measured",
+                           "%zu kernel class%s (%s of device time) only ran in graphs, and "
+                           "were not measured there",
                            classes, classes == 1 ? "" : "es", gmt_format_ns(text, time_ns)),
             "run the captured code twice before it is captured: those launches are measured");
     }

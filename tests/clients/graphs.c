@@ -126,3 +126,52 @@ int scenario_graph_switches(long n)
     CHECK(cu.cuStreamDestroy(stream));
     return 0;
 }
+
+/* A graph that only moves page-locked memory, N launches, an update of one node, N launches, an update as a whole, N launches: each
+ * adds what was uploaded to what it was before. With a node switched off, it is launched once more. */
+int scenario_graph_steps(long n)
+{
+    CUcontext context = client_start();
+    CUstream stream;
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo answer;
+    CUfunction add = load(&stream);
+    void *memory;
+    long times = n > 0 ? n : 4;
+    CHECK(cu.cuMemAllocHost(&memory, 2 * sizeof host));
+    float *in = memory, *out = in + COUNT;
+    CUgraph graphs[2];
+    for (size_t i = 0; i < COUNT; i++) {
+        in[i] = (float)i;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+        CHECK(cu.cuMemcpyHtoDAsync(from, in, sizeof host, stream));
+        CHECK(cu.cuMemsetD32Async(to, 0, i == 0 ? 1 : COUNT / 2, stream));
+        CHECK(client_vector_add(add, to, to, from, COUNT, stream));
+        CHECK(client_vector_add(add, to, to, from, COUNT / 2, stream));
+        CHECK(cu.cuMemcpyDtoHAsync(out, to, sizeof host, stream));
+        CHECK(cu.cuStreamEndCapture(stream, &graphs[i]));
+    }
+    CHECK(cu.cuMemsetD32(to, 0, COUNT));
+    CHECK(cu.cuGraphInstantiateWithFlags(&exec, graphs[0], 0));
+    launch(exec, stream, times);
+    printf("made %g %g %g\n", (double)out[0], (double)out[1], (double)out[COUNT - 1]);
+    set_words(exec, node_of(graphs[0], CU_GRAPH_NODE_TYPE_MEMSET), COUNT, context);
+    launch(exec, stream, times);
+    printf("set %g %g %g\n", (double)out[0], (double)out[1], (double)out[COUNT - 1]);
+    CHECK(cu.cuGraphExecUpdate(exec, graphs[1], &answer));
+    launch(exec, stream, times);
+    printf("updated %g %g %g\n", (double)out[0], (double)out[1], (double)out[COUNT - 1]);
+    CHECK(cu.cuGraphNodeSetEnabled(exec, node_of(graphs[0], CU_GRAPH_NODE_TYPE_MEMSET), 0));
+    launch(exec, stream, times);
+    printf("off %g %g %g\n", (double)out[0], (double)out[1], (double)out[COUNT - 1]);
+    CHECK(cu.cuGraphExecDestroy(exec));
+    CHECK(cu.cuGraphDestroy(graphs[0]));
+    CHECK(cu.cuGraphDestroy(graphs[1]));
+    CHECK(cu.cuMemFree(to));
+    CHECK(cu.cuMemFree(from));
+    CHECK(cu.cuMemFreeHost(memory));
+    CHECK(cu.cuStreamDestroy(stream));
+    return 0;
+}

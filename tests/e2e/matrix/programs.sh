@@ -27,7 +27,8 @@ one_way() {
             [ "$fd" -lt 3 ] || [ "$fd" = 255 ] || exec {fd}>&-
         done
         cd at || exit
-        env -i PATH="$PATH" LC_ALL=C HOME="$PWD" TMPDIR="$PWD/tmp" TERM=dumb USER=somebody WAY="$way" \
+        # Or bash would say which signal ended it, where it is bash that waits for it.
+        exec env -i PATH="$PATH" LC_ALL=C HOME="$PWD" TMPDIR="$PWD/tmp" TERM=dumb USER=somebody WAY="$way" \
             RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" \
             GMT_BUILD="$GMT_BUILD" GMT_SOURCE="$GMT_SOURCE" CLIENTS="$CLIENTS" \
             "${before[@]}" timeout --foreground -k 5 60 bash -c '

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# graph_steps.sh: kernels that only run in graphs are measured where the operations of a graph are launched one by one, and
+# programs do not notice. CUPTI is the stand-in, then the software device counts.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+: "${STANDIN_CUPTI:?the folder of the stand-in CUPTI}"
+export GMTRACE_COLLECT=standard
+launches=10
+
+# count NAME TABLE WHERE
+count() {
+    sql "$1.db" "SELECT count(*) FROM $2 WHERE $3"
+}
+
+# all_launched NAME: the program's launches of graphs are in the trace, each once, as if they had been made whole.
+all_launched() {
+    equal "$1: launches of graphs" "$((4 * launches))" "$(count "$1" launch "kind = 'graph' AND capturing = 0 AND result = 0")"
+}
+
+# With a driver and a CUPTI like any other.
+(
+    export GMTRACE_CUPTI=$STANDIN_CUPTI SIMGPU_INTERFACE=0
+    SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
+    traced_like_plain on graph_steps "$launches"
+    finished on.db
+    all_launched on
+    equal "kinds of counters" "hardware patched" "$(sql on.db "SELECT group_concat(grp, ' ') FROM (SELECT DISTINCT grp
+        FROM kernel_counters WHERE value IS NOT NULL ORDER BY 1)")"
+    equal "classes that lack something" 0 "$(count on loss "kind LIKE 'kernel class %'")"
+    # The graph has two kernels of one class: one for each kind of counters, and none again.
+    equal "measured launches of operations" 2 "$(count on launch 'capturing = 3 AND measured IS NOT NULL')"
+    equal "times of gmtrace's own" 1 "$(count on own_time "work = 'graph'")"
+    at_most "kernels launched one by one" 2 "$(count on launch 'capturing = 3')"
+
+    GMTRACE_GRAPH_STEPS=off traced_like_plain off graph_steps "$launches"
+    finished off.db
+    all_launched off
+    equal "operations launched one by one" 0 "$(count off launch 'capturing = 3')"
+    equal "classes that lack something" 1 "$(count off loss "kind LIKE 'kernel class %'")"
+
+    # Copies of pageable memory read it at another time: such a graph is launched as a whole.
+    traced_like_plain pageable graphs "$launches"
+    finished pageable.db
+    equal "operations launched one by one" 0 "$(count pageable launch 'capturing = 3')"
+)
+
+# At every launch, on the software device. What a node is that is switched off cannot be followed: its graph is launched whole.
+GMTRACE_GRAPH_STEPS=always traced_like_plain always graph_steps "$launches"
+finished always.db
+all_launched always
+equal "kernels launched one by one" "$((3 * launches * 2))" "$(count always launch 'capturing = 3')"
+equal "copies made one by one" "$((3 * launches * 2))" "$(count always transfer 'capturing = 3')"
+equal "memsets made one by one" "$((3 * launches))" "$(count always memset 'capturing = 3')"
+equal "losses" "" "$(sql always.db "SELECT kind || ': ' || detail FROM loss WHERE kind <> 'entry point not covered'")"
+"$GMT_BUILD/bin/gmanalyze" --format=json always.db >always.json || true
+equal "launches that the report counts" "$((4 * launches))" "$(jq .verdict.launches always.json)"
+echo "kernels in graphs are measured, and nobody sees it"
