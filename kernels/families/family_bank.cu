@@ -10,9 +10,8 @@
 /* Zeroes, with full warps and without conflicts, so that sums tell the compiler nothing. */
 static __device__ __forceinline__ unsigned fill_tile(float *tile, float value)
 {
-    for (unsigned i = threadIdx.x; i < TILE_WORDS; i += BLOCK_THREADS) {
+    for (unsigned i = threadIdx.x; i < TILE_WORDS; i += BLOCK_THREADS)
         tile[i] = value;
-    }
     __syncthreads();
     return (unsigned)__cvta_generic_to_shared(tile);
 }
@@ -26,17 +25,14 @@ template <unsigned stride> __global__ void gmt_kernel_bank(float *target, float 
     for (int i = 0; i < LOADS; i += 8) {
         float part[8];
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             part[j] = gmt_load_shared(address); /* planted */
-        }
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             sum += part[j];
-        }
     }
-    if (sum < 0) { /* never: value is 0 */
+    if (sum < 0) /* never: value is 0 */
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 __global__ void gmt_kernel_bank_vector(float *target, float value)
@@ -47,13 +43,11 @@ __global__ void gmt_kernel_bank_vector(float *target, float value)
 
     for (int i = 0; i < LOADS; i += 8) {
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             sum += gmt_load_shared_vector(address);
-        }
     }
-    if (sum < 0) {
+    if (sum < 0)
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 static unsigned block_count(const struct gmt_bench *bench)

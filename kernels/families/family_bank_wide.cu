@@ -10,18 +10,16 @@
 /* Zeroes, so that sums tell the compiler nothing. */
 static __device__ __forceinline__ unsigned fill_tile(float *tile, float value)
 {
-    for (unsigned i = threadIdx.x; i < TILE_BYTES / 4; i += BLOCK_THREADS) {
+    for (unsigned i = threadIdx.x; i < TILE_BYTES / 4; i += BLOCK_THREADS)
         tile[i] = value;
-    }
     __syncthreads();
     return gmt_shared_address(tile);
 }
 
 template <unsigned width> static __device__ __forceinline__ float load_wide(unsigned address)
 {
-    if (width == 16) {
+    if (width == 16)
         return gmt_load_shared_vector(address);
-    }
     return width == 8 ? gmt_load_shared_pair(address) : gmt_load_shared(address);
 }
 
@@ -34,13 +32,11 @@ static __device__ __forceinline__ void read_tile(float *tile, float *target, flo
 
     for (int i = 0; i < LOADS; i += 8) {
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             sum += load_wide<width>(address);
-        }
     }
-    if (sum < 0) { /* never: value is 0 */
+    if (sum < 0) /* never: value is 0 */
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 template <unsigned width, unsigned stride>
@@ -97,9 +93,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     double passes = words * variant->width_bytes / 128;
 
     /* Half the passes of a unit stride are left when all lanes want the same: never fewer. */
-    if (broadcast && passes < variant->width_bytes / 8.0) {
+    if (broadcast && passes < variant->width_bytes / 8.0)
         passes = variant->width_bytes / 8.0;
-    }
     work->shared_load_requests = requests;
     work->shared_load_bytes = requests * words * variant->width_bytes;
     work->ideal_wavefronts = requests * (passes > 1 ? passes : 1);

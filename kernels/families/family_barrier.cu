@@ -54,15 +54,13 @@ static int shared_bytes_for(struct gmt_bench *bench, const struct gmt_variant *v
     GMT_TRY(bench, cudaFuncSetAttribute(body, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         (int)device->sharedMemPerBlockOptin));
     *shared_bytes = device->sharedMemPerMultiprocessor / wanted - device->reservedSharedMemPerBlock;
-    if (*shared_bytes > device->sharedMemPerBlockOptin) {
+    if (*shared_bytes > device->sharedMemPerBlockOptin)
         *shared_bytes = device->sharedMemPerBlockOptin;
-    }
     *shared_bytes -= *shared_bytes % 1024;
     GMT_TRY(bench, cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                        &resident, body, (int)variant->parameter, *shared_bytes));
-    if ((size_t)resident != wanted) {
+    if ((size_t)resident != wanted)
         rc = -ENOTSUP;
-    }
 out:
     return rc;
 }
@@ -80,9 +78,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     size_t count = word_count(bench), shared_bytes = 0;
     int rc = shared_bytes_for(bench, variant, &shared_bytes);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     switch (variant->parameter) {
 #define GMT_ROW(family, name, kernel, parameter, ...) \
     case parameter: \
@@ -102,9 +99,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     size_t shared_bytes;
     int rc = shared_bytes_for(bench, variant, &shared_bytes);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     work->bytes_asked = 2 * requests * 512;
     work->load_requests = work->store_requests = work->shared_load_requests = requests;
     work->load_sectors = work->store_sectors = requests * variant->sectors_per_request;

@@ -22,9 +22,8 @@ __global__ void gmt_kernel_block_compute(const float *source, float *target, uns
 /* A multiple of every block size: of 1024 threads per multiprocessor, and a power of two. */
 static size_t thread_count(const struct gmt_bench *bench, const struct gmt_variant *variant)
 {
-    if (variant->kernel == GMT_KERNEL_block_stream) {
+    if (variant->kernel == GMT_KERNEL_block_stream)
         return bench->working_set_bytes / sizeof(float);
-    }
     return (size_t)WAVES * bench->sm_count * bench->max_warps_per_sm * 32;
 }
 
@@ -34,12 +33,11 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     unsigned threads = variant->parameter;
     unsigned blocks = (unsigned)(thread_count(bench, variant) / threads);
 
-    if (variant->kernel == GMT_KERNEL_block_stream) {
+    if (variant->kernel == GMT_KERNEL_block_stream)
         gmt_kernel_block_stream<<<blocks, threads, 0, bench->stream>>>(source, gmt_target(bench));
-    } else {
+    else
         gmt_kernel_block_compute<<<blocks, threads, 0, bench->stream>>>(source, gmt_target(bench),
                                                                         ROUNDS);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 

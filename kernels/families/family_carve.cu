@@ -16,14 +16,12 @@ static __device__ __forceinline__ void copy(const float *source, float *target, 
     size_t first = (size_t)blockIdx.x * words;
 
 #pragma unroll 1
-    for (unsigned i = threadIdx.x; i < words; i += BLOCK_THREADS) {
+    for (unsigned i = threadIdx.x; i < words; i += BLOCK_THREADS)
         gmt_store_shared(base + i * 4, gmt_load(source + first + i));
-    }
     __syncthreads();
 #pragma unroll 1
-    for (unsigned i = threadIdx.x; i < words; i += BLOCK_THREADS) {
+    for (unsigned i = threadIdx.x; i < words; i += BLOCK_THREADS)
         gmt_store(target + first + i, gmt_load_shared(base + (i ^ 1) * 4));
-    }
 }
 
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -64,13 +62,12 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     GMT_TRY(bench,
             cudaFuncSetAttribute(body, cudaFuncAttributePreferredSharedMemoryCarveout,
                                  small ? SMALL_CARVEOUT_PERCENT : cudaSharedmemCarveoutMaxShared));
-    if (small) {
+    if (small)
         gmt_kernel_carve_small<<<blocks, BLOCK_THREADS, tile_bytes(variant), bench->stream>>>(
             source, target, words);
-    } else {
+    else
         gmt_kernel_carve<<<blocks, BLOCK_THREADS, tile_bytes(variant), bench->stream>>>(
             source, target, words);
-    }
     rc = gmt_bench_check(bench, cudaGetLastError(), variant->name);
 out:
     return rc;

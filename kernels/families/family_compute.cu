@@ -31,14 +31,12 @@ static int shared_bytes_for(struct gmt_bench *bench, const struct gmt_variant *v
                                         (int)device->sharedMemPerBlockOptin));
     *shared_bytes = device->sharedMemPerMultiprocessor / variant->parameter -
                     device->reservedSharedMemPerBlock;
-    if (*shared_bytes > device->sharedMemPerBlockOptin) {
+    if (*shared_bytes > device->sharedMemPerBlockOptin)
         *shared_bytes = device->sharedMemPerBlockOptin;
-    }
     *shared_bytes -= *shared_bytes % 1024;
     rc = gmt_resident_blocks(bench, body, BLOCK_THREADS, *shared_bytes, &resident);
-    if (rc == 0 && resident != variant->parameter) {
+    if (rc == 0 && resident != variant->parameter)
         rc = -ENOTSUP;
-    }
 out:
     return rc;
 }
@@ -48,9 +46,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     size_t shared_bytes = 0;
     int rc = shared_bytes_for(bench, variant, &shared_bytes);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     gmt_kernel_compute<<<BLOCKS_PER_SM * bench->sm_count, BLOCK_THREADS, shared_bytes,
                          bench->stream>>>((const float *)bench->arena, gmt_target(bench), ROUNDS);
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
@@ -63,9 +60,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     size_t shared_bytes = 0;
     int rc = shared_bytes_for(bench, variant, &shared_bytes);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     gmt_work_copy(work, words, words / 32, words / 32 * variant->sectors_per_request);
     return gmt_work_resident(bench, (const void *)gmt_kernel_compute, BLOCK_THREADS, shared_bytes,
                              work);

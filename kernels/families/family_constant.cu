@@ -25,9 +25,8 @@ __global__ void gmt_kernel_constant(float *target, unsigned mask)
         }
         sum += (part[0] + part[1]) + (part[2] + part[3]);
     }
-    if (sum < 0) { /* never: the table is 0 */
+    if (sum < 0) /* never: the table is 0 */
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 /* The same reads from a copy in shared memory, one word per bank. */
@@ -50,9 +49,8 @@ __global__ void gmt_kernel_constant_shared(float *target, unsigned mask)
         }
         sum += (part[0] + part[1]) + (part[2] + part[3]);
     }
-    if (sum < 0) {
+    if (sum < 0)
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 static unsigned block_count(const struct gmt_bench *bench)
@@ -65,11 +63,10 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     float *target = (float *)bench->arena;
     unsigned blocks = block_count(bench), mask = variant->parameter - 1;
 
-    if (variant->kernel == GMT_KERNEL_constant) {
+    if (variant->kernel == GMT_KERNEL_constant)
         gmt_kernel_constant<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(target, mask);
-    } else {
+    else
         gmt_kernel_constant_shared<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(target, mask);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 

@@ -16,9 +16,8 @@ template <unsigned active> __global__ void gmt_kernel_lanes(const float *source,
     size_t warp = ((size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x) / 32;
     unsigned lane = threadIdx.x % 32;
 
-    if (lane < active) {
+    if (lane < active)
         gmt_store(target + warp * active + lane, gmt_load(source + warp * active + lane));
-    }
 }
 
 __global__ void gmt_kernel_broadcast(const float *source, float *target)
@@ -44,9 +43,8 @@ __global__ void gmt_kernel_local_dynamic(const float *source, float *target, uns
     unsigned at = 0;
 
 #pragma unroll
-    for (unsigned j = 0; j < ARRAY_WORDS; j++) {
+    for (unsigned j = 0; j < ARRAY_WORDS; j++)
         array[j] = sum + (float)j;
-    }
 #pragma unroll 1
     for (unsigned round = 0; round < LOCAL_ROUNDS; round++) {
         at = (at + stride) % ARRAY_WORDS;
@@ -64,9 +62,8 @@ __global__ void gmt_kernel_local_registers(const float *source, float *target)
     float sum = gmt_load(source + i);
 
 #pragma unroll
-    for (unsigned j = 0; j < ARRAY_WORDS; j++) {
+    for (unsigned j = 0; j < ARRAY_WORDS; j++)
         array[j] = sum + (float)j;
-    }
 #pragma unroll
     for (unsigned round = 0; round < LOCAL_ROUNDS; round++) {
         sum += array[(round + 1) * 5 % ARRAY_WORDS];
@@ -96,11 +93,10 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 
     switch (variant->kernel) {
     case GMT_KERNEL_lanes:
-        if (variant->parameter == 16) {
+        if (variant->parameter == 16)
             gmt_kernel_lanes<16><<<blocks, BLOCK_THREADS, 0, stream>>>(source, target);
-        } else {
+        else
             gmt_kernel_lanes<32><<<blocks, BLOCK_THREADS, 0, stream>>>(source, target);
-        }
         break;
     case GMT_KERNEL_broadcast:
         gmt_kernel_broadcast<<<blocks, BLOCK_THREADS, 0, stream>>>(source, target);
@@ -131,9 +127,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     work->load_sectors = requests * variant->sectors_per_request;
     work->store_requests = requests;
     work->store_sectors = requests * lanes / 8;
-    if (variant->kernel == GMT_KERNEL_local_dynamic) {
+    if (variant->kernel == GMT_KERNEL_local_dynamic)
         work->local_load_requests = requests * LOCAL_ROUNDS;
-    }
     return 0;
 }
 

@@ -11,21 +11,18 @@
 template <unsigned fillers>
 static __device__ __forceinline__ void fill(unsigned tile, const float *source)
 {
-    if (threadIdx.x >= fillers) {
+    if (threadIdx.x >= fillers)
         return;
-    }
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < TILE_WORDS; i += fillers * UNROLL) {
         float part[UNROLL];
 
 #pragma unroll
-        for (unsigned j = 0; j < UNROLL; j++) {
+        for (unsigned j = 0; j < UNROLL; j++)
             part[j] = gmt_load(source + i + j * fillers);
-        }
 #pragma unroll
-        for (unsigned j = 0; j < UNROLL; j++) {
+        for (unsigned j = 0; j < UNROLL; j++)
             gmt_store_shared(tile + (i + j * fillers) * 4, part[j]);
-        }
     }
 }
 

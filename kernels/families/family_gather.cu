@@ -17,13 +17,11 @@ __global__ void gmt_kernel_gather(const float *table, const unsigned *index, flo
     float part[GATHERS], sum = 0;
 
 #pragma unroll
-    for (unsigned k = 0; k < GATHERS; k++) {
+    for (unsigned k = 0; k < GATHERS; k++)
         part[k] = gmt_load(table + ((first + k * step) & mask)); /* planted */
-    }
 #pragma unroll
-    for (unsigned k = 0; k < GATHERS; k++) {
+    for (unsigned k = 0; k < GATHERS; k++)
         sum += part[k];
-    }
     gmt_store(target + i, sum);
 }
 
@@ -66,9 +64,8 @@ static unsigned table_sectors(const struct gmt_bench *bench, const struct gmt_va
 {
     size_t bytes = bench->working_set_bytes;
 
-    if (variant->parameter != 0 && (size_t)variant->parameter * 1024 < bytes) {
+    if (variant->parameter != 0 && (size_t)variant->parameter * 1024 < bytes)
         bytes = (size_t)variant->parameter * 1024;
-    }
     return (unsigned)(bytes / 32);
 }
 
@@ -78,13 +75,11 @@ static unsigned *indices_of(const struct gmt_bench *bench, const struct gmt_vari
     unsigned *all = (unsigned *)(bench->arena + bench->working_set_bytes + GMT_ARENA_PAD_BYTES);
     size_t before = 0;
 
-    if (in_order(variant)) {
+    if (in_order(variant))
         return all;
-    }
     for (const struct gmt_variant *v = gmt_variant_find("gather", "gather_sorted"); v < variant;
-         v++) {
+         v++)
         before++;
-    }
     return all + before * index_count(bench);
 }
 
@@ -102,9 +97,8 @@ static int prepare(struct gmt_bench *bench)
     for (size_t i = 0; rc == 0 && i < gmt_variant_count; i++) {
         const struct gmt_variant *variant = &gmt_variants[i];
 
-        if (variant->kernel != GMT_KERNEL_gather) {
+        if (variant->kernel != GMT_KERNEL_gather)
             continue;
-        }
         gmt_kernel_gather_indices<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
             indices_of(bench, variant), in_order(variant) ? 0 : table_sectors(bench, variant));
         rc = gmt_bench_check(bench, cudaGetLastError(), "indices");

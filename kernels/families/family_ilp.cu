@@ -20,13 +20,11 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count;
          i += loads * step) {
 #pragma unroll
-        for (int j = 0; j < loads; j++) {
+        for (int j = 0; j < loads; j++)
             part[j] = gmt_load(source + i + j * step);
-        }
 #pragma unroll
-        for (int j = 0; j < loads; j++) {
+        for (int j = 0; j < loads; j++)
             gmt_store(target + i + j * step, part[j]);
-        }
     }
     gmt_release(held, part[0], never, target);
 }

@@ -20,9 +20,8 @@ __global__ void gmt_kernel_steps_fused(const float *source, float *target, unsig
     float value = gmt_load(source + i);
 
 #pragma unroll 1
-    for (unsigned step = 0; step < steps; step++) {
+    for (unsigned step = 0; step < steps; step++)
         value = fmaf(value, 0.5f, 1.0f);
-    }
     gmt_store(target + i, value);
 }
 
@@ -31,9 +30,8 @@ static void enqueue_steps(const struct gmt_bench *bench, cudaStream_t stream)
 {
     float *ends[2] = {(float *)bench->arena, gmt_target(bench)};
 
-    for (unsigned step = 0; step < STEPS; step++) {
+    for (unsigned step = 0; step < STEPS; step++)
         gmt_kernel_step<<<BLOCKS, BLOCK_THREADS, 0, stream>>>(ends[step % 2], ends[(step + 1) % 2]);
-    }
 }
 
 /* Made once and kept until the process ends: calibration measures one device with one arena. */
@@ -45,9 +43,8 @@ static int prepare(struct gmt_bench *bench)
     cudaGraph_t graph = NULL;
     int rc = 0;
 
-    if (graph_of_steps != NULL) {
+    if (graph_of_steps != NULL)
         return 0;
-    }
     GMT_TRY(bench, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     GMT_TRY(bench, cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     enqueue_steps(bench, stream);
@@ -55,12 +52,10 @@ static int prepare(struct gmt_bench *bench)
     GMT_TRY(bench, cudaGraphInstantiate(&graph_of_steps, graph, 0));
     GMT_TRY(bench, cudaGraphUpload(graph_of_steps, bench->stream));
 out:
-    if (graph != NULL) {
+    if (graph != NULL)
         cudaGraphDestroy(graph);
-    }
-    if (stream != NULL) {
+    if (stream != NULL)
         cudaStreamDestroy(stream);
-    }
     return rc;
 }
 
@@ -68,14 +63,13 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 {
     int rc = 0;
 
-    if (variant->kernel == GMT_KERNEL_steps_fused) {
+    if (variant->kernel == GMT_KERNEL_steps_fused)
         gmt_kernel_steps_fused<<<BLOCKS, BLOCK_THREADS, 0, bench->stream>>>(
             (const float *)bench->arena, gmt_target(bench), STEPS);
-    } else if (variant->parameter == 1) {
+    else if (variant->parameter == 1)
         GMT_TRY(bench, cudaGraphLaunch(graph_of_steps, bench->stream));
-    } else {
+    else
         enqueue_steps(bench, bench->stream);
-    }
     GMT_TRY(bench, cudaGetLastError());
 out:
     return rc;

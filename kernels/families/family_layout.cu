@@ -34,9 +34,8 @@ template <unsigned words> static __device__ __forceinline__ float sum_of(const f
     float sum = 0;
 
 #pragma unroll
-    for (unsigned k = 0; k < words; k++) {
+    for (unsigned k = 0; k < words; k++)
         sum += part[k];
-    }
     return sum;
 }
 
@@ -48,9 +47,8 @@ __global__ void gmt_kernel_layout_fields(const float *source, float *target)
     float part[words];
 
 #pragma unroll
-    for (unsigned k = 0; k < words; k++) {
+    for (unsigned k = 0; k < words; k++)
         part[k] = gmt_load(source + i * words + k); /* planted */
-    }
     gmt_store(target + i, sum_of<words>(part));
 }
 
@@ -61,9 +59,8 @@ __global__ void gmt_kernel_layout_fields_apart(const float *source, float *targe
     float part[words];
 
 #pragma unroll
-    for (unsigned k = 0; k < words; k++) {
+    for (unsigned k = 0; k < words; k++)
         part[k] = gmt_load(source + i + k * count);
-    }
     gmt_store(target + i, sum_of<words>(part));
 }
 
@@ -74,13 +71,11 @@ __global__ void gmt_kernel_layout_pieces(const float *source, float *target)
     float part[words];
 
 #pragma unroll
-    for (unsigned k = 0; k < words; k++) {
+    for (unsigned k = 0; k < words; k++)
         part[k] = gmt_load(source + i * words + k); /* planted */
-    }
 #pragma unroll
-    for (unsigned k = 0; k < words; k++) {
+    for (unsigned k = 0; k < words; k++)
         gmt_store(target + i * words + k, part[k]); /* planted */
-    }
 }
 
 __global__ void gmt_kernel_layout_whole(const float4 *source, float4 *target)
@@ -118,12 +113,11 @@ static size_t thread_count(const struct gmt_bench *bench, const struct gmt_varia
 {
     size_t bytes = bench->working_set_bytes, count = bytes / 16;
 
-    if (variant->kernel == GMT_KERNEL_layout_word) {
+    if (variant->kernel == GMT_KERNEL_layout_word)
         count = bytes / 4 / variant->parameter;
-    } else if (variant->kernel != GMT_KERNEL_layout_pieces &&
-               variant->kernel != GMT_KERNEL_layout_whole) {
+    else if (variant->kernel != GMT_KERNEL_layout_pieces &&
+             variant->kernel != GMT_KERNEL_layout_whole)
         count = bytes / variant->parameter;
-    }
     return count / BLOCK_THREADS * BLOCK_THREADS;
 }
 

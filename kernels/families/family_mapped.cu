@@ -45,18 +45,16 @@ static __device__ void read_all(const float4 *source, float *sink, size_t count)
             sum += (part.x + part.y) + (part.z + part.w);
         }
     }
-    if (sum == 1234567.0f) { /* as good as never */
+    if (sum == 1234567.0f) /* as good as never */
         gmt_store(sink, sum);
-    }
 }
 
 static __device__ void write_all(float4 *target, size_t count)
 {
     size_t step = (size_t)gridDim.x * BLOCK_THREADS;
 
-    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step) {
+    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step)
         gmt_store_vector(target + i, make_float4(1, 2, 3, 4));
-    }
 }
 
 /* Word of lane i: a permutation, as in family stride; 2^bits words. */
@@ -70,9 +68,8 @@ static __device__ void gather(const float *source, float *sink, unsigned stride,
     size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x;
     float value = gmt_load(source + place_of(i, stride, bits));
 
-    if (value == 1234567.0f) {
+    if (value == 1234567.0f)
         gmt_store(sink, value);
-    }
 }
 
 static __device__ void scatter(float *target, unsigned stride, unsigned bits)
@@ -128,9 +125,8 @@ static unsigned bits_of(const struct gmt_bench *bench)
 {
     unsigned bits = 0;
 
-    while (((size_t)sizeof(float) << bits) < bytes_of(bench)) {
+    while (((size_t)sizeof(float) << bits) < bytes_of(bench))
         bits++;
-    }
     return bits;
 }
 
@@ -152,17 +148,14 @@ static int prepare(struct gmt_bench *bench)
 {
     int rc = 0;
 
-    if (bench->mapped == NULL) {
+    if (bench->mapped == NULL)
         GMT_TRY(bench,
                 cudaHostAlloc((void **)&bench->mapped, bytes_of(bench), cudaHostAllocMapped));
-    }
     /* A buffer of its own, as a program has it, and room for a result. */
-    if (bench->mapped_copy == NULL) {
+    if (bench->mapped_copy == NULL)
         GMT_TRY(bench, cudaMalloc((void **)&bench->mapped_copy, bytes_of(bench) + SINK_BYTES));
-    }
-    for (size_t i = 0; i < bytes_of(bench); i++) {
+    for (size_t i = 0; i < bytes_of(bench); i++)
         bench->mapped[i] = 0;
-    }
 out:
     return rc;
 }
@@ -179,10 +172,9 @@ static int launch_read(struct gmt_bench *bench, const struct gmt_variant *varian
     float *sink = (float *)(is_copy ? memory + bytes : sink_of(bench));
     int rc = 0;
 
-    if (is_copy) {
+    if (is_copy)
         GMT_TRY(bench, cudaMemcpyAsync(memory, bench->mapped, bytes, cudaMemcpyHostToDevice,
                                        bench->stream));
-    }
     switch (variant->kernel) {
     case GMT_KERNEL_mapped_read:
         gmt_kernel_mapped_read<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(vectors, sink, count);
@@ -216,24 +208,22 @@ static int launch_write(struct gmt_bench *bench, const struct gmt_variant *varia
     unsigned words = (unsigned)(bytes / sizeof(float));
     int rc = 0;
 
-    if (variant->kernel == GMT_KERNEL_mapped_write) {
+    if (variant->kernel == GMT_KERNEL_mapped_write)
         gmt_kernel_mapped_write<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
             (float4 *)memory, bytes / sizeof(float4));
-    } else if (variant->kernel == GMT_KERNEL_copied_write) {
+    else if (variant->kernel == GMT_KERNEL_copied_write)
         gmt_kernel_copied_write<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
             (float4 *)memory, bytes / sizeof(float4));
-    } else if (variant->kernel == GMT_KERNEL_mapped_scatter) {
+    else if (variant->kernel == GMT_KERNEL_mapped_scatter)
         gmt_kernel_mapped_scatter<<<words / BLOCK_THREADS, BLOCK_THREADS, 0, bench->stream>>>(
             (float *)memory, variant->parameter, bits_of(bench));
-    } else {
+    else
         gmt_kernel_copied_scatter<<<words / BLOCK_THREADS, BLOCK_THREADS, 0, bench->stream>>>(
             (float *)memory, variant->parameter, bits_of(bench));
-    }
     GMT_TRY(bench, cudaGetLastError());
-    if (is_copy) {
+    if (is_copy)
         GMT_TRY(bench, cudaMemcpyAsync(bench->mapped, memory, bytes, cudaMemcpyDeviceToHost,
                                        bench->stream));
-    }
 out:
     return rc;
 }
@@ -268,9 +258,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     memory = is_copy ? bench->mapped_copy : (unsigned char *)mapped;
     rc = is_read(variant) ? launch_read(bench, variant, memory, is_copy)
                           : launch_write(bench, variant, memory, is_copy);
-    if (rc == 0) {
+    if (rc == 0)
         rc = gmt_bench_check(bench, cudaGetLastError(), variant->name);
-    }
 out:
     return rc;
 }
@@ -283,9 +272,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     double requests = bytes / (32.0 * variant->width_bytes) * (is_vector ? variant->parameter : 1);
 
     /* A device that cannot map host memory has no such kernels. */
-    if (!bench->properties.canMapHostMemory) {
+    if (!bench->properties.canMapHostMemory)
         return -ENOTSUP;
-    }
     work->bytes_asked = requests * 32 * variant->width_bytes;
     if (is_read(variant)) {
         work->load_requests = requests;
@@ -303,13 +291,12 @@ extern "C" cudaError_t gmt_launch_sweep(struct gmt_bench *bench, void *memory, s
     size_t vectors = bytes / sizeof(float4);
     unsigned blocks = sweep_blocks(bench, vectors);
 
-    if (write) {
+    if (write)
         gmt_kernel_mapped_write<<<blocks, BLOCK_THREADS, 0, bench->stream>>>((float4 *)memory,
                                                                              vectors);
-    } else {
+    else
         gmt_kernel_mapped_read<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
             (const float4 *)memory, (float *)sink_of(bench), vectors);
-    }
     return cudaGetLastError();
 }
 

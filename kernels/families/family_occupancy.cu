@@ -20,9 +20,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     size_t step = (size_t)gridDim.x * BLOCK_THREADS;
 
 #pragma unroll 1
-    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step) {
+    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step)
         gmt_store(target + i, gmt_load(source + i));
-    }
 }
 
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -31,9 +30,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     size_t step = (size_t)gridDim.x * BLOCK_THREADS;
 
 #pragma unroll 1
-    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step) {
+    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step)
         gmt_store_vector(target + i, gmt_load_vector(source + i));
-    }
 }
 
 /* Word i of line l holds the index of word i of the next line: a warp goes on as one. */
@@ -53,12 +51,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     unsigned index = ((warp * steps * jump_lines) & (lines - 1)) * 32 + threadIdx.x % 32;
 
 #pragma unroll 1
-    for (unsigned i = 0; i < steps; i++) {
+    for (unsigned i = 0; i < steps; i++)
         index = gmt_load_index(words + index);
-    }
-    if (index == 0xffffffffu) { /* never: there are fewer words */
+    if (index == 0xffffffffu) /* never: there are fewer words */
         target[0] = index;
-    }
 }
 
 static unsigned line_count(const struct gmt_bench *bench)
@@ -85,12 +81,10 @@ static unsigned chain_steps(const struct gmt_bench *bench, unsigned blocks_per_s
 
 static const void *body_of(const struct gmt_variant *variant)
 {
-    if (variant->kernel == GMT_KERNEL_occupancy_stream) {
+    if (variant->kernel == GMT_KERNEL_occupancy_stream)
         return (const void *)gmt_kernel_occupancy_stream;
-    }
-    if (variant->kernel == GMT_KERNEL_occupancy_vector) {
+    if (variant->kernel == GMT_KERNEL_occupancy_vector)
         return (const void *)gmt_kernel_occupancy_vector;
-    }
     return (const void *)gmt_kernel_occupancy_latency;
 }
 
@@ -107,23 +101,20 @@ static int shared_bytes_for(struct gmt_bench *bench, const struct gmt_variant *v
     int resident = 0;
     int rc = 0;
 
-    if (wanted * BLOCK_WARPS > bench->max_warps_per_sm) {
+    if (wanted * BLOCK_WARPS > bench->max_warps_per_sm)
         return -ENOTSUP;
-    }
     GMT_TRY(bench, cudaFuncSetAttribute(body, cudaFuncAttributePreferredSharedMemoryCarveout,
                                         cudaSharedmemCarveoutMaxShared));
     GMT_TRY(bench, cudaFuncSetAttribute(body, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         (int)device->sharedMemPerBlockOptin));
     *shared_bytes = device->sharedMemPerMultiprocessor / wanted - device->reservedSharedMemPerBlock;
-    if (*shared_bytes > device->sharedMemPerBlockOptin) {
+    if (*shared_bytes > device->sharedMemPerBlockOptin)
         *shared_bytes = device->sharedMemPerBlockOptin;
-    }
     *shared_bytes -= *shared_bytes % 1024;
     GMT_TRY(bench, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, body, BLOCK_THREADS,
                                                                  *shared_bytes));
-    if ((size_t)resident != wanted) {
+    if ((size_t)resident != wanted)
         rc = -ENOTSUP;
-    }
 out:
     return rc;
 }
@@ -150,20 +141,18 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     size_t shared_bytes = 0;
     int rc = shared_bytes_for(bench, variant, &shared_bytes);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
-    if (variant->kernel == GMT_KERNEL_occupancy_stream) {
+    if (variant->kernel == GMT_KERNEL_occupancy_stream)
         gmt_kernel_occupancy_stream<<<blocks, BLOCK_THREADS, shared_bytes, bench->stream>>>(
             (const float *)source, (float *)target, bytes / sizeof(float));
-    } else if (variant->kernel == GMT_KERNEL_occupancy_vector) {
+    else if (variant->kernel == GMT_KERNEL_occupancy_vector)
         gmt_kernel_occupancy_vector<<<blocks, BLOCK_THREADS, shared_bytes, bench->stream>>>(
             (const float4 *)source, (float4 *)target, bytes / sizeof(float4));
-    } else {
+    else
         gmt_kernel_occupancy_latency<<<blocks, BLOCK_THREADS, shared_bytes, bench->stream>>>(
             (const unsigned *)source, (unsigned *)target, jump_lines(bench), line_count(bench),
             chain_steps(bench, variant->parameter));
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
@@ -174,9 +163,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     int rc = shared_bytes_for(bench, variant, &shared_bytes);
     double warps = (double)variant->parameter * BLOCK_WARPS;
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     work->blocks_per_sm = variant->parameter;
     work->warps_per_sm = warps;
     work->occupancy = warps / bench->max_warps_per_sm;

@@ -57,18 +57,16 @@ __global__ void gmt_kernel_order_tile(const float *source, float *target, size_t
     size_t to = ((size_t)blockIdx.x * TILE + threadIdx.y) * width + (size_t)blockIdx.y * TILE;
 
 #pragma unroll
-    for (unsigned row = 0; row < TILE; row += BLOCK_ROWS) {
+    for (unsigned row = 0; row < TILE; row += BLOCK_ROWS)
         tile[(threadIdx.y + row) * apart + threadIdx.x] = gmt_load(source + from + row * width +
                                                                    threadIdx.x);
-    }
     __syncthreads();
 #pragma unroll
-    for (unsigned row = 0; row < TILE; row += BLOCK_ROWS) {
+    for (unsigned row = 0; row < TILE; row += BLOCK_ROWS)
         gmt_store(
             target + to + row * width + threadIdx.x,
             gmt_load_shared(/* planted */
                             base + (threadIdx.x * apart + threadIdx.y + row) * sizeof(float)));
-    }
 }
 
 /* Half of the working set for each matrix; rows of a multiple of 32 words. */
@@ -103,12 +101,11 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
         gmt_kernel_order_gather<<<grid, block, 0, stream>>>(a, target, width);
         break;
     default:
-        if (variant->parameter == TILE) {
+        if (variant->parameter == TILE)
             gmt_kernel_order_tile<TILE><<<dim3(tiles, tiles), block, 0, stream>>>(a, target, width);
-        } else {
+        else
             gmt_kernel_order_tile<TILE + 1>
                 <<<dim3(tiles, tiles), block, 0, stream>>>(a, target, width);
-        }
         break;
     }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);

@@ -26,9 +26,8 @@ static size_t thread_count(const struct gmt_bench *bench, const struct gmt_varia
 {
     size_t threads = bench->working_set_bytes / sizeof(float);
 
-    if (variant->kernel == GMT_KERNEL_partial_compute) {
+    if (variant->kernel == GMT_KERNEL_partial_compute)
         threads = (size_t)WAVES * bench->sm_count * bench->max_warps_per_sm * 32;
-    }
     return threads - threads % COMMON_MULTIPLE;
 }
 
@@ -38,12 +37,11 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     unsigned threads = variant->parameter;
     unsigned blocks = (unsigned)(thread_count(bench, variant) / threads);
 
-    if (variant->kernel == GMT_KERNEL_partial_stream) {
+    if (variant->kernel == GMT_KERNEL_partial_stream)
         gmt_kernel_partial_stream<<<blocks, threads, 0, bench->stream>>>(source, gmt_target(bench));
-    } else {
+    else
         gmt_kernel_partial_compute<<<blocks, threads, 0, bench->stream>>>(source, gmt_target(bench),
                                                                           ROUNDS);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 

@@ -13,10 +13,9 @@ static __device__ __forceinline__ void copy_word(const float *source, float *tar
     unsigned column = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
     size_t row = (size_t)blockIdx.y * BLOCK_ROWS + threadIdx.y;
 
-    if (column < width) {
+    if (column < width)
         gmt_store(target + row * pitch_words + column,
                   gmt_load(source + row * pitch_words + column));
-    }
 }
 
 /* Templates, so that a profiler tells matrices of different widths apart. */
@@ -53,12 +52,11 @@ static void launch_width(struct gmt_bench *bench, const struct gmt_variant *vari
     dim3 grid((width + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS,
               (unsigned)(row_count(bench, variant) / BLOCK_ROWS));
 
-    if (variant->kernel == GMT_KERNEL_pitch_packed) {
+    if (variant->kernel == GMT_KERNEL_pitch_packed)
         gmt_kernel_pitch_packed<width><<<grid, block, 0, bench->stream>>>(source, target);
-    } else {
+    else
         gmt_kernel_pitch_padded<width><<<grid, block, 0, bench->stream>>>(
             source, target, padded_row(variant) / sizeof(float));
-    }
 }
 
 static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
@@ -94,9 +92,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
                                                               : padded_row(variant);
 
     /* The starts of rows of whole words repeat after 8 rows, which the number of rows is made of. */
-    for (size_t row = 0; row < 8; row++) {
+    for (size_t row = 0; row < 8; row++)
         sectors += row_sectors(width, row * pitch % 32) / 8;
-    }
     work->bytes_asked = 2 * rows * width * sizeof(float);
     work->load_requests = work->store_requests = rows *
                                                  ((width + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS);

@@ -44,12 +44,10 @@ __global__ void gmt_kernel_quiet_reduce(const float4 *source, float *target)
 
         sum += (v.x * v.x + v.y * v.y) + (v.z * v.z + v.w * v.w);
     }
-    for (int lanes = 16; lanes > 0; lanes /= 2) {
+    for (int lanes = 16; lanes > 0; lanes /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, lanes);
-    }
-    if (threadIdx.x % 32 == 0) {
+    if (threadIdx.x % 32 == 0)
         gmt_store(target + thread / 32, sum);
-    }
 }
 
 __global__ void gmt_kernel_quiet_copy16(const float4 *source, float4 *target)
@@ -84,15 +82,13 @@ __global__ void gmt_kernel_quiet_transpose(const float *source, float *target, u
     size_t x = (size_t)blockIdx.x * TILE_EDGE, y = (size_t)blockIdx.y * TILE_EDGE;
 
 #pragma unroll
-    for (unsigned r = threadIdx.y; r < TILE_EDGE; r += TILE_STEP) {
+    for (unsigned r = threadIdx.y; r < TILE_EDGE; r += TILE_STEP)
         tile[r][threadIdx.x] = gmt_load(source + (y + r) * columns + x + threadIdx.x);
-    }
     __syncthreads();
 #pragma unroll
-    for (unsigned r = threadIdx.y; r < TILE_EDGE; r += TILE_STEP) {
+    for (unsigned r = threadIdx.y; r < TILE_EDGE; r += TILE_STEP)
         gmt_store(target + (x + r) * rows + y + threadIdx.x,
                   gmt_load_shared((unsigned)__cvta_generic_to_shared(&tile[threadIdx.x][r])));
-    }
 }
 
 static size_t element_count(const struct gmt_bench *bench, const struct gmt_variant *variant)
@@ -104,9 +100,8 @@ static void launch_transpose(const struct gmt_bench *bench, const float *source,
 {
     size_t count = bench->working_set_bytes / sizeof(float), columns = TILE_EDGE;
 
-    while (columns * columns * 4 <= count) {
+    while (columns * columns * 4 <= count)
         columns *= 2;
-    }
     size_t rows = count / columns;
     dim3 grid((unsigned)(columns / TILE_EDGE), (unsigned)(rows / TILE_EDGE));
     gmt_kernel_quiet_transpose<<<grid, dim3(TILE_EDGE, TILE_STEP), 0, bench->stream>>>(

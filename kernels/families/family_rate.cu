@@ -21,17 +21,14 @@ __global__ void gmt_kernel_rate_dram(const float4 *source, float *target, size_t
     for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += 4 * step) {
         float4 part[4];
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             part[j] = gmt_load_vector(source + i + j * step);
-        }
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             sum += (part[j].x + part[j].y) + (part[j].z + part[j].w);
-        }
     }
-    if (sum == 1234567.0f) { /* as good as never */
+    if (sum == 1234567.0f) /* as good as never */
         gmt_store(target, sum);
-    }
 }
 
 /* mask + 1 vectors, a power of two, are read again and again; four loads in flight per thread. */
@@ -49,13 +46,11 @@ __global__ void gmt_kernel_rate_l2(const float4 *source, float *target, unsigned
             at += step;
         }
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             sum += (part[j].x + part[j].y) + (part[j].z + part[j].w);
-        }
     }
-    if (sum == 1234567.0f) {
+    if (sum == 1234567.0f)
         gmt_store(target, sum);
-    }
 }
 
 /* Each request takes the next stretch of the 16 KiB and, once round, the next word in it. */
@@ -75,13 +70,11 @@ template <unsigned stride> __global__ void gmt_kernel_rate_l1(const float *sourc
             at += 32 * stride;
         }
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             sum += part[j];
-        }
     }
-    if (sum == 1234567.0f) {
+    if (sum == 1234567.0f)
         gmt_store(target, sum);
-    }
 }
 
 static unsigned block_count(const struct gmt_bench *bench)
@@ -107,9 +100,8 @@ static unsigned l2_mask(const struct gmt_bench *bench)
                                                      : (size_t)1 << 20;
     size_t vectors = 1;
 
-    while (vectors * 2 * sizeof(float4) <= bytes) {
+    while (vectors * 2 * sizeof(float4) <= bytes)
         vectors *= 2;
-    }
     return (unsigned)(vectors - 1);
 }
 
@@ -118,9 +110,8 @@ static unsigned bits_of(size_t count)
 {
     unsigned bits = 0;
 
-    while ((size_t)2 << bits <= count) {
+    while ((size_t)2 << bits <= count)
         bits++;
-    }
     return bits;
 }
 
@@ -172,11 +163,10 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
                                                                  target, l2_mask(bench));
         break;
     case GMT_KERNEL_rate_l1:
-        if (variant->parameter == 1) {
+        if (variant->parameter == 1)
             gmt_kernel_rate_l1<1><<<blocks, BLOCK_THREADS, 0, stream>>>(target, target);
-        } else {
+        else
             gmt_kernel_rate_l1<8><<<blocks, BLOCK_THREADS, 0, stream>>>(target, target);
-        }
         break;
     case GMT_KERNEL_rate_scattered:
         gmt_kernel_rate_scattered<<<blocks, RATE_THREADS, 0, stream>>>(target, target,

@@ -25,9 +25,8 @@ __global__ void gmt_kernel_matmul_naive(const float *a, const float *b, float *c
     float sum = 0;
 
 #pragma unroll 8
-    for (unsigned k = 0; k < n; k++) {
+    for (unsigned k = 0; k < n; k++)
         sum = fmaf(gmt_load(a + (size_t)row * n + k), gmt_load(b + (size_t)k * n + column), sum);
-    }
     gmt_store(c + (size_t)row * n + column, sum);
 }
 
@@ -44,10 +43,9 @@ __global__ void gmt_kernel_matmul_tiled(const float *a, const float *b, float *c
         tile_b[threadIdx.y][threadIdx.x] = gmt_load(b + (size_t)(k0 + threadIdx.y) * n + column);
         __syncthreads();
 #pragma unroll
-        for (unsigned k = 0; k < edge; k++) {
+        for (unsigned k = 0; k < edge; k++)
             sum = fmaf(gmt_load_shared(address_of(&tile_a[threadIdx.y][k])),
                        gmt_load_shared(address_of(&tile_b[k][threadIdx.x])), sum);
-        }
         __syncthreads();
     }
     gmt_store(c + (size_t)row * n + column, sum);
@@ -62,10 +60,9 @@ __global__ void gmt_kernel_stencil_naive(const float *source, float *target, uns
     float sum = gmt_load(at);
 
 #pragma unroll
-    for (int r = 1; r <= RADIUS; r++) {
+    for (int r = 1; r <= RADIUS; r++)
         sum += (gmt_load(at - r) + gmt_load(at + r)) +
                (gmt_load(at - (size_t)r * pitch) + gmt_load(at + (size_t)r * pitch));
-    }
     gmt_store(target + row * pitch + column, sum);
 }
 
@@ -80,19 +77,17 @@ __global__ void gmt_kernel_stencil_tiled(const float *source, float *target, uns
         const float *from = source + (row0 + r) * pitch + column - RADIUS;
 
         tile[r][threadIdx.x] = gmt_load(from);
-        if (threadIdx.x < 2 * RADIUS) {
+        if (threadIdx.x < 2 * RADIUS)
             tile[r][STENCIL_COLUMNS + threadIdx.x] = gmt_load(from + STENCIL_COLUMNS);
-        }
     }
     __syncthreads();
     float sum = gmt_load_shared(address_of(&tile[y][x]));
 #pragma unroll
-    for (unsigned r = 1; r <= RADIUS; r++) {
+    for (unsigned r = 1; r <= RADIUS; r++)
         sum += (gmt_load_shared(address_of(&tile[y][x - r])) +
                 gmt_load_shared(address_of(&tile[y][x + r]))) +
                (gmt_load_shared(address_of(&tile[y - r][x])) +
                 gmt_load_shared(address_of(&tile[y + r][x])));
-    }
     gmt_store(target + (row0 + y) * pitch + column, sum);
 }
 
@@ -102,9 +97,8 @@ static unsigned matrix_edge(const struct gmt_bench *bench)
     size_t edge = 32;
 
     while (edge < MATRIX_EDGE_MOST &&
-           3 * 4 * edge * edge * sizeof(float) <= bench->working_set_bytes / 4) {
+           3 * 4 * edge * edge * sizeof(float) <= bench->working_set_bytes / 4)
         edge *= 2;
-    }
     return (unsigned)edge;
 }
 
@@ -114,9 +108,8 @@ static void plane_size(const struct gmt_bench *bench, unsigned *columns, unsigne
     size_t cells = bench->working_set_bytes / 2 / sizeof(float);
 
     *columns = 32;
-    while ((size_t)*columns * *columns * 4 <= cells) {
+    while ((size_t)*columns * *columns * 4 <= cells)
         *columns *= 2;
-    }
     *rows = (unsigned)(cells / *columns);
 }
 
@@ -127,14 +120,13 @@ static void launch_product(const struct gmt_bench *bench, const struct gmt_varia
     float *c = (float *)(bench->arena + bench->working_set_bytes + GMT_ARENA_PAD_BYTES);
     cudaStream_t stream = bench->stream;
 
-    if (variant->parameter == 32) {
+    if (variant->parameter == 32)
         gmt_kernel_matmul_tiled<32><<<dim3(n / 32, n / 32), dim3(32, 32), 0, stream>>>(a, b, c, n);
-    } else if (variant->parameter == 16) {
+    else if (variant->parameter == 16)
         gmt_kernel_matmul_tiled<16><<<dim3(n / 16, n / 16), dim3(16, 16), 0, stream>>>(a, b, c, n);
-    } else {
+    else
         gmt_kernel_matmul_naive<<<dim3(n / 32, n / NAIVE_ROWS), dim3(32, NAIVE_ROWS), 0, stream>>>(
             a, b, c, n);
-    }
 }
 
 static void launch_stencil(const struct gmt_bench *bench, const struct gmt_variant *variant)
@@ -147,21 +139,18 @@ static void launch_stencil(const struct gmt_bench *bench, const struct gmt_varia
     plane_size(bench, &columns, &rows);
     dim3 grid(columns / STENCIL_COLUMNS, rows / STENCIL_ROWS);
     unsigned pitch = columns + RIM_COLUMNS;
-    if (variant->kernel == GMT_KERNEL_stencil_tiled) {
+    if (variant->kernel == GMT_KERNEL_stencil_tiled)
         gmt_kernel_stencil_tiled<<<grid, block, 0, bench->stream>>>(source, target, pitch);
-    } else {
+    else
         gmt_kernel_stencil_naive<<<grid, block, 0, bench->stream>>>(source, target, pitch);
-    }
 }
 
 static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 {
-    if (variant->kernel == GMT_KERNEL_stencil_naive ||
-        variant->kernel == GMT_KERNEL_stencil_tiled) {
+    if (variant->kernel == GMT_KERNEL_stencil_naive || variant->kernel == GMT_KERNEL_stencil_tiled)
         launch_stencil(bench, variant);
-    } else {
+    else
         launch_product(bench, variant);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
@@ -215,12 +204,10 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
     unsigned columns, rows;
 
     plane_size(bench, &columns, &rows);
-    if (variant->kernel == GMT_KERNEL_stencil_naive ||
-        variant->kernel == GMT_KERNEL_stencil_tiled) {
+    if (variant->kernel == GMT_KERNEL_stencil_naive || variant->kernel == GMT_KERNEL_stencil_tiled)
         work_of_stencil((double)columns * rows, variant, work);
-    } else {
+    else
         work_of_product(matrix_edge(bench), variant, work);
-    }
     return 0;
 }
 

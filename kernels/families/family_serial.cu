@@ -10,9 +10,8 @@ __global__ void gmt_kernel_serial(const float *source, float *target)
     unsigned step = gridDim.x * blockDim.x;
 
 #pragma unroll 1
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < WORDS; i += step) {
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < WORDS; i += step)
         gmt_store(target + i, gmt_load(source + i) * 0.5f);
-    }
 }
 
 static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)

@@ -27,9 +27,8 @@ static int prepare(struct gmt_bench *bench)
 {
     int rc = 0;
 
-    if (side.made) {
+    if (side.made)
         return 0;
-    }
     GMT_TRY(bench, cudaEventCreateWithFlags(&side.forked, cudaEventDisableTiming));
     for (unsigned i = 0; i < KERNELS; i++) {
         GMT_TRY(bench, cudaStreamCreateWithFlags(&side.stream[i], cudaStreamNonBlocking));
@@ -48,9 +47,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 
     if (streams > 1) {
         GMT_TRY(bench, cudaEventRecord(side.forked, bench->stream));
-        for (unsigned i = 0; i < streams; i++) {
+        for (unsigned i = 0; i < streams; i++)
             GMT_TRY(bench, cudaStreamWaitEvent(side.stream[i], side.forked, 0));
-        }
     }
     for (unsigned i = 0; i < KERNELS; i++) {
         cudaStream_t stream = streams > 1 ? side.stream[i % streams] : bench->stream;

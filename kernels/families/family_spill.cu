@@ -17,20 +17,17 @@ static __device__ __forceinline__ void mix_live_words(const float *source, float
     float scale = gmt_load(source + i), sum = 0;
 
 #pragma unroll
-    for (int j = 0; j < LIVE_WORDS; j++) {
+    for (int j = 0; j < LIVE_WORDS; j++)
         word[j] = scale * (float)(j + 1);
-    }
 #pragma unroll 1
     for (int round = 0; round < SPILL_ROUNDS; round++) {
 #pragma unroll
-        for (int j = 0; j < LIVE_WORDS; j++) {
+        for (int j = 0; j < LIVE_WORDS; j++)
             word[j] = fmaf(word[j], scale, word[(j + 1) % LIVE_WORDS]); /* planted */
-        }
     }
 #pragma unroll
-    for (int j = 0; j < LIVE_WORDS; j++) {
+    for (int j = 0; j < LIVE_WORDS; j++)
         sum += word[j];
-    }
     gmt_store(target + i, sum);
 }
 
@@ -59,9 +56,8 @@ __global__ void gmt_kernel_local_array(const float *source, float *target, unsig
     unsigned at = threadIdx.x % 32 * spread;
 
 #pragma unroll
-    for (unsigned j = 0; j < ARRAY_WORDS; j++) {
+    for (unsigned j = 0; j < ARRAY_WORDS; j++)
         array[j] = sum + (float)j;
-    }
 #pragma unroll 1
     for (unsigned round = 0; round < ARRAY_ROUNDS; round++) {
         at = (at + 5) % ARRAY_WORDS;
@@ -80,9 +76,8 @@ __global__ void gmt_kernel_shared_array(const float *source, float *target, unsi
     unsigned at = threadIdx.x % 32 * spread;
 
 #pragma unroll
-    for (unsigned j = 0; j < ARRAY_WORDS; j++) {
+    for (unsigned j = 0; j < ARRAY_WORDS; j++)
         array[j][threadIdx.x] = sum + (float)j;
-    }
 #pragma unroll 1
     for (unsigned round = 0; round < ARRAY_ROUNDS; round++) {
         at = (at + 5) % ARRAY_WORDS;
@@ -117,15 +112,14 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     unsigned blocks = (unsigned)(thread_count(bench) / BLOCK_THREADS);
     cudaStream_t stream = bench->stream;
 
-    if (variant->kernel == GMT_KERNEL_local_array) {
+    if (variant->kernel == GMT_KERNEL_local_array)
         gmt_kernel_local_array<<<blocks, BLOCK_THREADS, 0, stream>>>(source, target,
                                                                      variant->parameter);
-    } else if (variant->kernel == GMT_KERNEL_shared_array) {
+    else if (variant->kernel == GMT_KERNEL_shared_array)
         gmt_kernel_shared_array<<<blocks, BLOCK_THREADS, 0, stream>>>(source, target,
                                                                       variant->parameter);
-    } else {
+    else
         spilling(variant->kernel)<<<blocks, BLOCK_THREADS, 0, stream>>>(source, target);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
@@ -141,10 +135,9 @@ static int spilled(struct gmt_bench *bench, const struct gmt_variant *variant,
         bench, cudaFuncGetAttributes(&attributes, (const void *)spilling(variant->kernel)),
         "cudaFuncGetAttributes");
 
-    if (rc == 0) {
+    if (rc == 0)
         work->spilled_words = (double)thread_count(bench) / 32 * SPILL_ROUNDS *
                               (double)(attributes.localSizeBytes / sizeof(float));
-    }
     return rc;
 }
 

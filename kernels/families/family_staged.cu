@@ -13,9 +13,8 @@ static __device__ __forceinline__ unsigned stage(float *tile, const float *sourc
 {
     unsigned base = gmt_shared_address(tile);
 
-    for (unsigned i = threadIdx.x; i < TILE_WORDS; i += BLOCK_THREADS) {
+    for (unsigned i = threadIdx.x; i < TILE_WORDS; i += BLOCK_THREADS)
         gmt_store_shared(base + i * 4, gmt_load(source + i));
-    }
     __syncthreads();
     return base;
 }
@@ -29,9 +28,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     float sum = 0;
 
 #pragma unroll
-    for (unsigned i = 0; i < TAPS; i++) {
+    for (unsigned i = 0; i < TAPS; i++)
         sum += gmt_load_shared(base + (threadIdx.x + i * ROW_WORDS) * 4);
-    }
     gmt_store(target + first + threadIdx.x, sum);
 }
 
@@ -45,9 +43,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
     (void)stage(tile, source + first);
 #pragma unroll
-    for (unsigned i = 0; i < TAPS; i++) {
+    for (unsigned i = 0; i < TAPS; i++)
         sum += gmt_load(source + first + threadIdx.x + i * ROW_WORDS);
-    }
     gmt_store(target + first + threadIdx.x, sum);
 }
 
@@ -63,11 +60,10 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     float *target = (float *)(bench->arena + bench->working_set_bytes + GMT_ARENA_PAD_BYTES);
     unsigned blocks = (unsigned)block_count(bench);
 
-    if (variant->kernel == GMT_KERNEL_staged_read) {
+    if (variant->kernel == GMT_KERNEL_staged_read)
         gmt_kernel_staged_read<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(source, target);
-    } else {
+    else
         gmt_kernel_staged_unread<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(source, target);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 

@@ -42,9 +42,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     cudaStream_t stream = bench->stream;
     unsigned bits = 0;
 
-    while (((size_t)1 << bits) < count) {
+    while (((size_t)1 << bits) < count)
         bits++;
-    }
     if (variant->kernel == GMT_KERNEL_store) {
         switch (variant->parameter) {
 #define GMT_ROW(family, name, kernel, parameter, ...) \
@@ -70,9 +69,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
 /* Sectors that a full warp of 4-byte stores touches. */
 static double store_sectors(const struct gmt_variant *variant)
 {
-    if (variant->kernel == GMT_KERNEL_store) {
+    if (variant->kernel == GMT_KERNEL_store)
         return variant->parameter < 8 ? 4 * variant->parameter : 32;
-    }
     return variant->parameter % 8 == 0 ? 4 : 5;
 }
 

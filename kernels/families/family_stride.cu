@@ -41,9 +41,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     unsigned blocks = (unsigned)(count / BLOCK_THREADS);
     unsigned bits = 0;
 
-    while (((size_t)1 << bits) < count) {
+    while (((size_t)1 << bits) < count)
         bits++;
-    }
     if (variant->kernel == GMT_KERNEL_stride_vector) {
         gmt_kernel_stride_vector<<<blocks / 4, BLOCK_THREADS, 0, bench->stream>>>(
             (const float4 *)source, (float4 *)target);

@@ -40,9 +40,8 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     unsigned blocks = (unsigned)(count / BLOCK_THREADS);
     unsigned bits = 0;
 
-    while (((size_t)1 << bits) < count) {
+    while (((size_t)1 << bits) < count)
         bits++;
-    }
     if (variant->kernel == GMT_KERNEL_stride_wide8) {
         switch (variant->parameter) {
 #define GMT_ROW(family, name, kernel, parameter, ...) \

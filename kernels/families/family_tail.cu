@@ -15,9 +15,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     size_t step = (size_t)gridDim.x * BLOCK_THREADS;
 
 #pragma unroll 1
-    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step) {
+    for (size_t i = (size_t)blockIdx.x * BLOCK_THREADS + threadIdx.x; i < count; i += step)
         gmt_store(target + i, gmt_load(source + i));
-    }
 }
 
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -42,9 +41,8 @@ static int block_counts(struct gmt_bench *bench, const struct gmt_variant *varia
 
     *wave = resident * bench->sm_count;
     *blocks = *wave * variant->parameter / EIGHTHS;
-    if (variant->parameter == ONE_MORE) {
+    if (variant->parameter == ONE_MORE)
         *blocks = FULL_WAVES * *wave + 1;
-    }
     return rc;
 }
 
@@ -54,16 +52,14 @@ static int launch(struct gmt_bench *bench, const struct gmt_variant *variant)
     unsigned blocks = 0, wave = 0;
     int rc = block_counts(bench, variant, &blocks, &wave);
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
-    if (variant->kernel == GMT_KERNEL_tail_stream) {
+    if (variant->kernel == GMT_KERNEL_tail_stream)
         gmt_kernel_tail_stream<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
             source, gmt_target(bench), bench->working_set_bytes / sizeof(float));
-    } else {
+    else
         gmt_kernel_tail_compute<<<blocks, BLOCK_THREADS, 0, bench->stream>>>(
             source, gmt_target(bench), ROUNDS * FULL_WAVES * wave / blocks);
-    }
     return gmt_bench_check(bench, cudaGetLastError(), variant->name);
 }
 
@@ -76,9 +72,8 @@ static int work(struct gmt_bench *bench, const struct gmt_variant *variant,
                        ? (double)bench->working_set_bytes / sizeof(float)
                        : (double)blocks * BLOCK_THREADS;
 
-    if (rc != 0) {
+    if (rc != 0)
         return rc;
-    }
     gmt_work_copy(work, words, words / 32, words / 32 * variant->sectors_per_request);
     return gmt_work_resident(bench, body_of(variant), BLOCK_THREADS, 0, work);
 }

@@ -70,9 +70,8 @@ template <> struct words<float4> {
 template <enum layout layout>
 static __device__ __forceinline__ unsigned place(unsigned row, unsigned column)
 {
-    if (layout == PADDED) {
+    if (layout == PADDED)
         return row * (SIDE + 1) + column;
-    }
     return row * SIDE + (layout == SWIZZLED ? row ^ column : column);
 }
 
@@ -84,17 +83,15 @@ static __device__ __forceinline__ void transpose(word *tile, const word *source,
     unsigned x = threadIdx.x % SIDE, y = threadIdx.x / SIDE, base = gmt_shared_address(tile);
 
 #pragma unroll
-    for (unsigned row = 0; row < SIDE; row += BLOCK_ROWS) {
+    for (unsigned row = 0; row < SIDE; row += BLOCK_ROWS)
         words<word>::store_shared(base + place<layout>(row + y, x) * sizeof(word),
                                   words<word>::load(source + first + (row + y) * SIDE + x));
-    }
     __syncthreads();
 #pragma unroll
-    for (unsigned row = 0; row < SIDE; row += BLOCK_ROWS) {
+    for (unsigned row = 0; row < SIDE; row += BLOCK_ROWS)
         words<word>::store(
             target + first + (row + y) * SIDE + x,
             words<word>::load_shared(base + place<layout>(x, row + y) * sizeof(word)));
-    }
 }
 
 /* X(name, layout, word) */

@@ -19,23 +19,20 @@ static __device__ __forceinline__ float gmt_multiply_add(float x, unsigned round
     float part[chains], sum = 0;
 
 #pragma unroll
-    for (int i = 0; i < chains; i++) {
+    for (int i = 0; i < chains; i++)
         part[i] = x + (float)i;
-    }
 #pragma unroll 1
     for (unsigned round = 0; round < rounds; round++) {
 #pragma unroll
         for (int step = 0; step < GMT_CHAIN_STEPS; step++) {
 #pragma unroll
-            for (int i = 0; i < chains; i++) {
+            for (int i = 0; i < chains; i++)
                 part[i] = fmaf(part[i], x, 0.5f);
-            }
         }
     }
 #pragma unroll
-    for (int i = 0; i < chains; i++) {
+    for (int i = 0; i < chains; i++)
         sum += part[i];
-    }
     return sum;
 }
 
@@ -47,11 +44,10 @@ template <int registers>
 static __device__ __forceinline__ void gmt_hold(unsigned (&held)[registers])
 {
 #pragma unroll
-    for (int i = 0; i < registers; i++) {
+    for (int i = 0; i < registers; i++)
         asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;"
                      : "=r"(held[i])
                      : "r"(threadIdx.x + 1024 * i), "r"(i % 31 + 1));
-    }
 }
 
 /* last: known only at the end. A chain that starts from it cannot be computed earlier in part. */
@@ -62,12 +58,10 @@ static __device__ __forceinline__ void gmt_release(unsigned (&held)[registers], 
     unsigned mixed = __float_as_uint(last);
 
 #pragma unroll
-    for (int i = 0; i < registers; i++) {
+    for (int i = 0; i < registers; i++)
         mixed = mixed * held[i] + 1;
-    }
-    if ((mixed | 1) == never) { /* never: that is 0 */
+    if ((mixed | 1) == never) /* never: that is 0 */
         gmt_store(target, 0);
-    }
 }
 
 /* Resident blocks per multiprocessor of such launches; 0 or -EIO. */

@@ -40,16 +40,14 @@ __global__ void gmt_kernel_rate_scattered(const float *source, float *target, un
         float part[RATE_IN_FLIGHT] = {0};
 #pragma unroll
         for (unsigned j = 0; j < RATE_IN_FLIGHT; j++) {
-            if (i + j * step < count) {
+            if (i + j * step < count)
                 part[j] = gmt_load(source +
                                    (size_t)rate_permuted(i + j * step, bits) * SECTOR_WORDS);
-            }
         }
         sum += (part[0] + part[1]) + (part[2] + part[3]);
     }
-    if (sum == 1234567.0f) { /* as good as never */
+    if (sum == 1234567.0f) /* as good as never */
         gmt_store(target, sum);
-    }
 }
 
 /* The same past L1, again and again, in sectors that L2 holds. */
@@ -70,9 +68,8 @@ __global__ void gmt_kernel_rate_scattered_l2(const float *source, float *target,
         }
         sum += (part[0] + part[1]) + (part[2] + part[3]);
     }
-    if (sum == 1234567.0f) {
+    if (sum == 1234567.0f)
         gmt_store(target, sum);
-    }
 }
 
 /*
@@ -84,9 +81,8 @@ __global__ void gmt_kernel_rate_partial(float *target, unsigned units)
 {
     unsigned step = gridDim.x * RATE_THREADS;
 
-    for (unsigned i = blockIdx.x * RATE_THREADS + threadIdx.x; i < units; i += step) {
+    for (unsigned i = blockIdx.x * RATE_THREADS + threadIdx.x; i < units; i += step)
         gmt_store(target + (size_t)i * unit_words + i % SECTOR_WORDS, 0);
-    }
 }
 
 /* Lanes 24 words apart: eight of them share a bank. Each load is one word further on. */
@@ -100,27 +96,23 @@ __global__ void gmt_kernel_rate_shared(float *target, float value)
     unsigned lane = threadIdx.x % 32 * RATE_SHARED_STRIDE;
     float sum = 0;
 
-    for (unsigned i = threadIdx.x; i < RATE_SHARED_WORDS; i += RATE_THREADS) {
+    for (unsigned i = threadIdx.x; i < RATE_SHARED_WORDS; i += RATE_THREADS)
         words[i] = value;
-    }
     __syncthreads();
     unsigned at = gmt_shared_address(words) + lane * (unsigned)sizeof(float);
 #pragma unroll 1
     for (int i = 0; i < RATE_SHARED_LOADS; i += 8) {
         float part[8];
 #pragma unroll
-        for (unsigned j = 0; j < 8; j++) {
+        for (unsigned j = 0; j < 8; j++)
             part[j] = gmt_load_shared(at + j * (unsigned)sizeof(float));
-        }
 #pragma unroll
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             sum += part[j];
-        }
         at += (unsigned)sizeof(float);
     }
-    if (sum < 0) { /* never: value is 0 */
+    if (sum < 0) /* never: value is 0 */
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 /* All lanes read different constants, seven words apart, and the next time thirteen words on. */
@@ -142,9 +134,8 @@ __global__ void gmt_kernel_rate_constant(float *target)
         }
         sum += (part[0] + part[1]) + (part[2] + part[3]);
     }
-    if (sum < 0) { /* never: the table is 0 */
+    if (sum < 0) /* never: the table is 0 */
         gmt_store(target + threadIdx.x, sum);
-    }
 }
 
 #endif

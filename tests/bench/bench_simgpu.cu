@@ -42,9 +42,8 @@ static __global__ void arithmetic(float *out, float a, float b, int rounds)
 
 static __global__ void copy(const float *in, float *out, unsigned count)
 {
-    for (unsigned i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK) {
+    for (unsigned i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK)
         out[i] = in[i];
-    }
 }
 
 static __global__ void in_shared(float *out, int rounds)
@@ -54,9 +53,8 @@ static __global__ void in_shared(float *out, int rounds)
     float sum = 0;
 
     cache[t] = (float)t;
-    if (t < 32) {
+    if (t < 32)
         cache[BLOCK + t] = 0;
-    }
     for (int i = 0; i < rounds; i++) {
         __syncthreads();
         sum += cache[t + (unsigned)i % 32];
@@ -77,9 +75,8 @@ static __global__ void matmul(const float *a, const float *b, float *c, int side
         of_a[ty][tx] = a[row * side + at + tx];
         of_b[ty][tx] = b[(at + ty) * side + col];
         __syncthreads();
-        for (int i = 0; i < TILE; i++) {
+        for (int i = 0; i < TILE; i++)
             sum += of_a[ty][i] * of_b[i][tx];
-        }
         __syncthreads();
     }
     c[row * side + col] = sum;
@@ -126,13 +123,11 @@ static double timed(const workload &w)
     for (int round = 0; round < w.rounds; round++) {
         auto begin = std::chrono::steady_clock::now();
         w.launch();
-        if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
+        if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess)
             return -1;
-        }
         std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-        if (least < 0 || spent.count() < least) {
+        if (least < 0 || spent.count() < least)
             least = spent.count();
-        }
     }
     return least;
 }
@@ -144,14 +139,12 @@ static int measure(const workload &w, int threads)
 
     device_counts_switch(1);
     counted = timed(w);
-    if (counted <= 0 || device_counts_take(&counts) != 0) {
+    if (counted <= 0 || device_counts_take(&counts) != 0)
         return 1;
-    }
     device_counts_switch(0);
     plain = timed(w);
-    if (plain <= 0) {
+    if (plain <= 0)
         return 1;
-    }
     lanes = (double)counts.lanes;
     printf("%-20s %7d %10.1f %10.3f %10.0f %10.0f %10.3f %10.0f %10.0f\n", w.name, threads,
            lanes * 1e-6, plain, lanes / plain * 1e-6, lanes / plain / threads * 1e-6, counted,
@@ -178,12 +171,10 @@ static int measure_all(int threads)
         fputs("bench_simgpu: this is not the software device (set LD_LIBRARY_PATH)\n", stderr);
         return 1;
     }
-    for (const workload &w : workloads) {
+    for (const workload &w : workloads)
         failed += measure(w, threads);
-    }
-    if (failed != 0) {
+    if (failed != 0)
         fputs("bench_simgpu: a launch failed, or gave no counts\n", stderr);
-    }
     return failed != 0;
 }
 
@@ -197,9 +188,8 @@ static int measure_with(int threads)
 
     setenv("SIMGPU_THREADS", number.c_str(), 1);
     if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, arguments, environ) != 0 ||
-        waitpid(child, &status, 0) != child) {
+        waitpid(child, &status, 0) != child)
         return 1;
-    }
     return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
@@ -208,9 +198,8 @@ int main(int argc, char **argv)
     std::vector<int> numbers;
     int processors = (int)sysconf(_SC_NPROCESSORS_ONLN), failed = 0;
 
-    if (argc == 3 && strcmp(argv[1], "--child") == 0) {
+    if (argc == 3 && strcmp(argv[1], "--child") == 0)
         return measure_all(atoi(argv[2]));
-    }
     for (int i = 1; i < argc; i++) {
         numbers.push_back(atoi(argv[i]));
         if (numbers.back() < 1) {
@@ -218,19 +207,16 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    for (int threads = 1; argc == 1 && threads < processors; threads *= 2) {
+    for (int threads = 1; argc == 1 && threads < processors; threads *= 2)
         numbers.push_back(threads);
-    }
-    if (argc == 1) {
+    if (argc == 1)
         numbers.push_back(processors);
-    }
     printf("%-20s %7s %10s | counting off %18s | counting on\n%-20s %7s %10s %10s %10s %10s %10s "
            "%10s %10s\n",
            "", "", "million", "", "kernel", "threads", "lane inst.", "s", "M/s", "M/s/thread", "s",
            "M/s", "M/s/thread");
     fflush(stdout);
-    for (int threads : numbers) {
+    for (int threads : numbers)
         failed += measure_with(threads);
-    }
     return failed != 0;
 }

@@ -74,9 +74,8 @@ static void call_context()
 {
     for (int i = 0; i < 16; i++) {
         CUcontext context;
-        if (get_context(&context) != CUDA_SUCCESS) {
+        if (get_context(&context) != CUDA_SUCCESS)
             exit(1);
-        }
     }
 }
 
@@ -91,14 +90,12 @@ static void measure(const char *name, void (*call)(), long calls)
 {
     std::vector<int64_t> times(static_cast<size_t>(calls));
     int64_t sum_ns = 0;
-    for (long i = 0; i < WARM_UP; i++) {
+    for (long i = 0; i < WARM_UP; i++)
         call();
-    }
     CHECK(cudaDeviceSynchronize());
     for (long i = 0; i < calls; i++) {
-        if (i % BATCH == 0) {
+        if (i % BATCH == 0)
             CHECK(cudaDeviceSynchronize());
-        }
         const int64_t start_ns = now_ns();
         call();
         times[static_cast<size_t>(i)] = now_ns() - start_ns;
@@ -134,9 +131,8 @@ int main(int argc, char **argv)
     get_context = driver == nullptr ? nullptr
                                     : reinterpret_cast<CUresult (*)(CUcontext *)>(
                                           dlsym(driver, "cuCtxGetCurrent"));
-    if (get_context == nullptr) {
+    if (get_context == nullptr)
         return 1;
-    }
 
     printf("{\"program\": \"call_cost\", \"device\": \"%s\", \"calls\": %ld", properties.name,
            calls);

@@ -20,18 +20,15 @@ int main()
 {
     int *flag = nullptr;
     cudaError_t error = cudaFree(nullptr);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return fail("cudaFree", error);
-    }
     error = cudaMalloc(&flag, sizeof *flag);
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return fail("cudaMalloc", error);
-    }
     k_startup<<<1, 1>>>(flag);
     error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) {
+    if (error != cudaSuccess)
         return fail("kernel", error);
-    }
     error = cudaFree(flag);
     return error == cudaSuccess ? 0 : fail("cudaFree", error);
 }

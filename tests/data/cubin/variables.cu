@@ -7,10 +7,7 @@ __constant__ int constant[2];
 #ifndef FEW
 namespace {
 __device__ int unnamed;
-__global__ void in_unnamed(int *p)
-{
-    *p = 1;
-}
+__global__ void in_unnamed(int *p) { *p = 1; }
 } // namespace
 namespace named {
 __device__ int inner;
@@ -19,10 +16,7 @@ template <class T> __device__ T of_template;
 __managed__ int managed_initialized = 7;
 __device__ const int constant_table[4] = {1, 2, 3, 4};
 
-static __global__ void in_file(int *p)
-{
-    *p = 2;
-}
+static __global__ void in_file(int *p) { *p = 2; }
 void use(int *p)
 {
     in_file<<<1, 1>>>(p);
@@ -40,6 +34,6 @@ __global__ void kernel(int *p)
 #ifndef FEW
     static __device__ int inside;
     p[2] = constant_table[p[0]];
-    unnamed++, named::inner++, inside++, of_template<int> ++, managed_initialized++;
+    unnamed++, named::inner++, inside++, of_template<int>++, managed_initialized++;
 #endif
 }

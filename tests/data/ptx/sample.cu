@@ -42,11 +42,10 @@ __global__ void __launch_bounds__(128, 2) sample(int *out, struct pair p, int n)
     tile[i % 32][i / 32 % 33] = cube(i);
     __syncthreads();
     for (int j = 0; j < n; j++) {
-        if (tile[j % 32][0] > i) {
+        if (tile[j % 32][0] > i)
             dynamic[j] += steps[j & 1](i);
-        } else if (i & 1) {
+        else if (i & 1)
             dynamic[j] -= *middle;
-        }
     }
     out[i] = dynamic[0] + p.first + (int)(p.second * weights[n & 3]);
 }

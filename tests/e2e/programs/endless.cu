@@ -4,18 +4,16 @@
 
 static __global__ void wait_for(volatile int *flag)
 {
-    while (*flag == 0) {
+    while (*flag == 0)
         continue;
-    }
 }
 
 int main()
 {
     int *flag;
 
-    if (cudaHostAlloc(&flag, sizeof(*flag), cudaHostAllocMapped) != cudaSuccess) {
+    if (cudaHostAlloc(&flag, sizeof(*flag), cudaHostAllocMapped) != cudaSuccess)
         return 2;
-    }
     *flag = 0;
     wait_for<<<1, 1>>>(flag);
     *(volatile int *)flag = 1;

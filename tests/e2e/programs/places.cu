@@ -39,20 +39,18 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "places";
     int *in = NULL, *out = NULL;
 
-    if (cudaMalloc(&in, 1 << 16) != cudaSuccess || cudaMalloc(&out, 1 << 16) != cudaSuccess) {
+    if (cudaMalloc(&in, 1 << 16) != cudaSuccess || cudaMalloc(&out, 1 << 16) != cudaSuccess)
         return 1;
-    }
-    if (strcmp(what, "faulty") == 0) {
+    if (strcmp(what, "faulty") == 0)
         faulty<<<1, 1>>>(NULL);
-    } else if (strcmp(what, "refused") == 0) {
+    else if (strcmp(what, "refused") == 0)
         refused<<<1, 32>>>((const half *)in, (float *)out);
-    } else if (strcmp(what, "nested") == 0) {
+    else if (strcmp(what, "nested") == 0)
         nested<<<1, 32>>>(in, out);
-    } else if (strcmp(what, "in_header") == 0) {
+    else if (strcmp(what, "in_header") == 0)
         in_header<<<1, 32>>>(in, out);
-    } else {
+    else
         places<<<1, 32>>>(in, out);
-    }
     puts(cudaGetErrorName(cudaDeviceSynchronize()));
     return 0;
 }

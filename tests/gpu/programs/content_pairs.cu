@@ -18,9 +18,8 @@ __global__ void blend(float *out, const float *in, const float *weights, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         out[i] = in[i] + weights[i]; /* never the same twice: nothing converges */
-    }
 }
 
 struct buffers {
@@ -38,9 +37,8 @@ static void step(float *out, const float *in, const buffers &all, int n)
 static void redundant(buffers *all, bool bad, long steps)
 {
     for (long i = 0; i < steps; i++) {
-        if (bad || i == 0) {
+        if (bad || i == 0)
             CHECK(cudaMemcpy(all->weights, all->table.data(), BYTES, cudaMemcpyHostToDevice));
-        }
         all->host[0] = static_cast<float>(i);
         CHECK(cudaMemcpy(all->a, all->host.data(), SMALL, cudaMemcpyHostToDevice));
         step(all->b, all->a, *all, SMALL / sizeof(float));

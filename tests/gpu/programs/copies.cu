@@ -23,14 +23,12 @@ struct progress {
 static progress *map_progress(const char *path)
 {
     static progress unused;
-    if (path == nullptr) {
+    if (path == nullptr)
         return &unused;
-    }
     const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     void *mapped = MAP_FAILED;
-    if (fd >= 0 && ftruncate(fd, sizeof(progress)) == 0) {
+    if (fd >= 0 && ftruncate(fd, sizeof(progress)) == 0)
         mapped = mmap(nullptr, sizeof(progress), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
     if (mapped == MAP_FAILED) {
         fprintf(stderr, "copies: %s: %s\n", path, strerror(errno));
         exit(2);
@@ -45,13 +43,12 @@ int main(int argc, char **argv)
     const char *path = nullptr;
     int given = 0;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--progress") == 0 && i + 1 < argc) {
+        if (strcmp(argv[i], "--progress") == 0 && i + 1 < argc)
             path = argv[++i];
-        } else if (given < 3) {
+        else if (given < 3)
             words[given++] = argv[i];
-        } else {
+        else
             given = 4;
-        }
     }
     const bool async = strcmp(words[2], "async") == 0;
     if (given < 1 || given > 3 || (!async && strcmp(words[2], "sync") != 0)) {
@@ -65,22 +62,19 @@ int main(int argc, char **argv)
     void *device = nullptr;
     void *host = nullptr;
     CHECK(cudaMalloc(&device, bytes));
-    if (async) {
+    if (async)
         CHECK(cudaMallocHost(&host, bytes));
-    } else {
+    else
         host = malloc(bytes);
-    }
-    if (host == nullptr) {
+    if (host == nullptr)
         return 1;
-    }
     memset(host, 1, bytes);
     for (long i = 0; i < copies; i++) {
         counters->begun = counters->begun + 1;
-        if (async) {
+        if (async)
             CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice));
-        } else {
+        else
             CHECK(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice));
-        }
         counters->returned = counters->returned + 1;
     }
     CHECK(cudaDeviceSynchronize());

@@ -73,9 +73,8 @@ static __device__ inline uint32_t word(uint32_t iteration, uint32_t stride)
 
 static __device__ inline void keep(float sum, float *out)
 {
-    if (sum == NEVER) {
+    if (sum == NEVER)
         *out = sum;
-    }
 }
 
 template <uint32_t STRIDE, uint32_t OFFSET>
@@ -83,9 +82,8 @@ static __device__ inline void read_f32(const float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f32(data + word(i, STRIDE) + OFFSET);
-    }
     keep(sum, out);
 }
 
@@ -102,9 +100,8 @@ __global__ void k_coalesced_f128(float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f128(data + word(i, 4));
-    }
     keep(sum, out);
 }
 
@@ -112,9 +109,8 @@ __global__ void k_load_f64(float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f64(data + word(i, 2));
-    }
     keep(sum, out);
 }
 
@@ -126,9 +122,8 @@ __global__ void k_struct_12(float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f32(data + (word(i, 1) - lane()) * 3 % WORDS + lane() * 3);
-    }
     keep(sum, out);
 }
 
@@ -137,9 +132,8 @@ __global__ void k_row_1001(float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f32(data + word(i, 1) / 32 * 1001 % WORDS + lane());
-    }
     keep(sum, out);
 }
 
@@ -147,9 +141,8 @@ __global__ void k_reversed(float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f32(data + (word(i, 1) ^ 31));
-    }
     keep(sum, out);
 }
 
@@ -157,31 +150,27 @@ __global__ void k_broadcast(float *data, float *out)
 {
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f32(data + (word(i, 1) - lane()));
-    }
     keep(sum, out);
 }
 
 __global__ void k_half_warp(float *data, float *out)
 {
     float sum = 0.0f;
-    if (lane() >= 16) {
+    if (lane() >= 16)
         return;
-    }
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         sum += load_f32(data + word(i, 1));
-    }
     keep(sum, out);
 }
 
 template <uint32_t STRIDE> static __device__ inline void write_f32(float *data)
 {
 #pragma unroll 1
-    for (uint32_t i = 0; i < ITERATIONS; i++) {
+    for (uint32_t i = 0; i < ITERATIONS; i++)
         store_f32(data + word(i, STRIDE), 0.0f);
-    }
 }
 
 /* clang-format off */
@@ -203,17 +192,15 @@ __global__ void __maxnreg__(32) k_spill(float *data, float *out)
 {
     float values[SPILLED_VALUES];
 #pragma unroll
-    for (uint32_t i = 0; i < SPILLED_VALUES; i++) {
+    for (uint32_t i = 0; i < SPILLED_VALUES; i++)
         asm volatile("ld.volatile.global.f32 %0, [%1];"
                      : "=f"(values[i])
                      : "l"(data + word(0, 1) + 32 * i)
                      : "memory");
-    }
     float sum = 0.0f;
 #pragma unroll
-    for (uint32_t i = SPILLED_VALUES; i-- > 0;) {
+    for (uint32_t i = SPILLED_VALUES; i-- > 0;)
         sum = sum * 0.5f + values[i];
-    }
     keep(sum, out);
 }
 
@@ -228,13 +215,11 @@ template <uint32_t SPREAD> static __device__ inline void local_array(const float
     const uint32_t shift = static_cast<uint32_t>(first); /* 0, but the compiler cannot know */
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < LOCAL_WORDS; i++) {
+    for (uint32_t i = 0; i < LOCAL_WORDS; i++)
         values[(i + shift + SPREAD * lane()) % LOCAL_WORDS] = first + static_cast<float>(i);
-    }
 #pragma unroll 1
-    for (uint32_t i = 0; i < LOCAL_WORDS; i++) {
+    for (uint32_t i = 0; i < LOCAL_WORDS; i++)
         sum += values[(i * 7 + shift + SPREAD * lane()) % LOCAL_WORDS];
-    }
     keep(sum, out);
 }
 
@@ -254,9 +239,8 @@ static __device__ inline uint32_t filled_tile()
 {
     __shared__ alignas(16) float tile[SHARED_WORDS];
     const uint32_t base = shared_address(tile);
-    for (uint32_t i = threadIdx.x; i < SHARED_WORDS; i += THREADS) {
+    for (uint32_t i = threadIdx.x; i < SHARED_WORDS; i += THREADS)
         asm volatile("st.shared.f32 [%0], %1;" : : "r"(base + 4 * i), "f"(0.0f) : "memory");
-    }
     __syncthreads();
     return base;
 }
@@ -273,9 +257,8 @@ template <uint32_t STRIDE> static __device__ inline void read_shared(float *out)
     const uint32_t base = filled_tile();
     float sum = 0.0f;
 #pragma unroll 1
-    for (uint32_t i = 0; i < SHARED_ITERATIONS; i++) {
+    for (uint32_t i = 0; i < SHARED_ITERATIONS; i++)
         sum += load_shared_f32(base + 4 * ((lane() * STRIDE + i) % 1024));
-    }
     keep(sum, out);
 }
 
@@ -375,10 +358,9 @@ static void print_list()
 {
     printf("# %-20s %12s %12s %13s %12s %12s %14s  %s\n", "name", "load_sectors", "load_percent",
            "store_sectors", "shared_n_way", "shared_waves", "local_requests", "comment");
-    for (const variant &v : variants) {
+    for (const variant &v : variants)
         printf("%-22s %12s %12s %13s %12s %12s %14s  %s\n", v.name, v.load_sectors, v.load_percent,
                v.store_sectors, v.shared_n_way, v.shared_waves, v.local_requests, v.comment);
-    }
 }
 
 static void launch(const variant &v, float *data, float *out)
@@ -400,9 +382,8 @@ int main(int argc, char **argv)
     const bool all = strcmp(argv[1], "all") == 0;
     const long launches = argc == 3 ? parse_number(argv[2], 1, 1000000) : 8;
     bool known = all;
-    for (const variant &v : variants) {
+    for (const variant &v : variants)
         known = known || strcmp(argv[1], v.name) == 0;
-    }
     if (!known) {
         fprintf(stderr, "counters: no kernel '%s' (--list names them)\n", argv[1]);
         return 2;
@@ -415,18 +396,14 @@ int main(int argc, char **argv)
     float *out = data + WORDS + SLACK_WORDS;
     /* In rounds, as a program with a main loop does it. */
     for (long round = 0; round < launches; round++) {
-        for (const variant &v : variants) {
-            if (all || strcmp(argv[1], v.name) == 0) {
+        for (const variant &v : variants)
+            if (all || strcmp(argv[1], v.name) == 0)
                 launch(v, data, out);
-            }
-        }
         CHECK(cudaDeviceSynchronize());
     }
-    for (const variant &v : variants) {
-        if (all || strcmp(argv[1], v.name) == 0) {
+    for (const variant &v : variants)
+        if (all || strcmp(argv[1], v.name) == 0)
             printf("%s launches %ld\n", v.name, launches);
-        }
-    }
     CHECK(cudaFree(data));
     return 0;
 }

@@ -20,12 +20,10 @@ static void work()
 {
     static char host[BYTES];
     char *device[ALLOCATIONS];
-    for (char *&pointer : device) {
+    for (char *&pointer : device)
         CHECK(cudaMalloc(&pointer, BYTES));
-    }
-    for (int i = 0; i < COPIES; i++) {
+    for (int i = 0; i < COPIES; i++)
         CHECK(cudaMemcpy(device[i % ALLOCATIONS], host, BYTES, cudaMemcpyHostToDevice));
-    }
     k_touch<<<1, 32>>>(device[0]);
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaFree(device[0])); /* the others stay allocated */
@@ -102,9 +100,8 @@ static const struct {
 int main(int argc, char **argv)
 {
     for (const auto &way : ways) {
-        if (argc < 2 || strcmp(argv[1], way.how) != 0) {
+        if (argc < 2 || strcmp(argv[1], way.how) != 0)
             continue;
-        }
         const struct rlimit no_core = {0, 0};
         setrlimit(RLIMIT_CORE, &no_core);
         work();
@@ -112,8 +109,7 @@ int main(int argc, char **argv)
         return 0;
     }
     fprintf(stderr, "usage: ends HOW [PROGRAM ARGUMENTS...], where HOW is one of\n");
-    for (const auto &way : ways) {
+    for (const auto &way : ways)
         fprintf(stderr, "  %-10s  %s\n", way.how, way.status);
-    }
     return 2;
 }

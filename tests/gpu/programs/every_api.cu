@@ -59,32 +59,27 @@ static void say(const char *format, ...)
     const int length = vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     const size_t bytes = static_cast<size_t>(length) < sizeof line ? length : sizeof line - 1;
-    if (write(STDERR_FILENO, line, bytes) < 0) {
+    if (write(STDERR_FILENO, line, bytes) < 0)
         exit(1);
-    }
 }
 
 static void before(const char *name)
 {
-    if (announcing) {
+    if (announcing)
         say("announce %llu %s\n", now_ns(), name);
-    }
 }
 
 static bool after(const char *name, cudaError_t error, bool optional)
 {
-    if (announcing) {
+    if (announcing)
         say("announce %llu -\n", now_ns());
-    }
     called++;
-    if (error == cudaSuccess) {
+    if (error == cudaSuccess)
         return true;
-    }
     cudaGetLastError(); /* clears it */
     say("every_api: %s: %s%s\n", name, cudaGetErrorName(error), optional ? " (passed over)" : "");
-    if (!optional) {
+    if (!optional)
         exit(1);
-    }
     skipped++;
     return false;
 }
@@ -125,19 +120,17 @@ static void allocate(memory *m)
     CALL("cudaMallocArray", cudaMallocArray(&m->array, &bytes, WIDTH, HEIGHT));
     TRY_CALL("cudaMallocManaged", cudaMallocManaged(&m->managed, BYTES));
     TRY_CALL("cudaMallocAsync", cudaMallocAsync(&m->async, BYTES, m->stream));
-    if (TRY_CALL("cudaMemPoolCreate", cudaMemPoolCreate(&m->pool, &properties))) {
+    if (TRY_CALL("cudaMemPoolCreate", cudaMemPoolCreate(&m->pool, &properties)))
         TRY_CALL("cudaMallocFromPoolAsync",
                  cudaMallocFromPoolAsync(&m->pooled, BYTES, m->pool, m->stream));
-    }
     CALL("cudaMallocHost", cudaMallocHost(&m->pinned, BYTES));
     CALL("cudaHostAlloc", cudaHostAlloc(&m->flagged, BYTES, cudaHostAllocMapped));
     m->registered = static_cast<char *>(aligned_alloc(4096, BYTES));
     CALL("cudaHostRegister", cudaHostRegister(m->registered, BYTES, cudaHostRegisterDefault));
     memset(m->registered, 0, BYTES);
     memset(m->flagged, 0, BYTES);
-    for (int i = 0; i < BYTES; i++) {
+    for (int i = 0; i < BYTES; i++)
         m->pinned[i] = m->pageable[i] = static_cast<char>(i * 7);
-    }
 }
 
 static void copy_linear(memory *m)
@@ -304,9 +297,8 @@ static void launch(memory *m)
                                          dim3(64), arguments, 0, m->stream));
     CALL("cudaLaunchHostFunc", cudaLaunchHostFunc(m->stream, on_host, &reached));
     CALL("cudaStreamSynchronize", cudaStreamSynchronize(m->stream));
-    if (reached != 1) {
+    if (reached != 1)
         say("every_api: the host function did not run\n");
-    }
 }
 
 static void order(memory *m)
@@ -353,19 +345,15 @@ static void replay(memory *m)
 
 static void release(memory *m)
 {
-    if (m->pooled != nullptr) {
+    if (m->pooled != nullptr)
         CALL("cudaFreeAsync pool", cudaFreeAsync(m->pooled, m->stream));
-    }
-    if (m->async != nullptr) {
+    if (m->async != nullptr)
         CALL("cudaFreeAsync", cudaFreeAsync(m->async, m->stream));
-    }
     CALL("cudaStreamSynchronize", cudaStreamSynchronize(m->stream));
-    if (m->pool != nullptr) {
+    if (m->pool != nullptr)
         CALL("cudaMemPoolDestroy", cudaMemPoolDestroy(m->pool));
-    }
-    if (m->managed != nullptr) {
+    if (m->managed != nullptr)
         CALL("cudaFree managed", cudaFree(m->managed));
-    }
     CALL("cudaHostUnregister", cudaHostUnregister(m->registered));
     free(m->registered);
     CALL("cudaFreeHost", cudaFreeHost(m->flagged));

@@ -46,10 +46,8 @@ static void hint(memory *m)
     TRY_CALL("cudaIpcGetMemHandle", cudaIpcGetMemHandle(&handle, m->linear));
     CALL("cudaMalloc3DArray", cudaMalloc3DArray(&volume, &bytes, make_cudaExtent(64, 16, 4)));
     CALL("cudaFreeArray", cudaFreeArray(volume));
-    if (TRY_CALL("cudaMallocMipmappedArray",
-                 cudaMallocMipmappedArray(&mipmap, &bytes, extent, 3))) {
+    if (TRY_CALL("cudaMallocMipmappedArray", cudaMallocMipmappedArray(&mipmap, &bytes, extent, 3)))
         CALL("cudaFreeMipmappedArray", cudaFreeMipmappedArray(mipmap));
-    }
     if (m->pool != nullptr) {
         CALL("cudaMemPoolSetAttribute",
              cudaMemPoolSetAttribute(m->pool, cudaMemPoolAttrReleaseThreshold, &keep));

@@ -40,34 +40,28 @@ static int child(int index)
     static char host[BYTES];
     char *device = nullptr;
     CHECK(cudaMalloc(&device, BYTES));
-    for (int i = 0; i < COPIES; i++) {
+    for (int i = 0; i < COPIES; i++)
         CHECK(cudaMemcpy(device, host, BYTES, cudaMemcpyHostToDevice));
-    }
     k_child<<<1, 32>>>(device);
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaFree(device));
 
     usleep(200 * 1000); /* time for a stray child to end */
     const pid_t stray = wait(nullptr);
-    if (stray > 0) {
+    if (stray > 0)
         return fail("child", "waited for an unknown process", stray);
-    }
-    if (errno != ECHILD) {
+    if (errno != ECHILD)
         return fail("child", "wait() failed with errno", errno);
-    }
-    if (signals_seen != 0) {
+    if (signals_seen != 0)
         return fail("child", "got SIGCHLD from process", last_signalled);
-    }
     return index;
 }
 
 static int known_index(const pid_t *children, pid_t pid)
 {
-    for (int i = 0; i < CHILDREN; i++) {
-        if (children[i] == pid) {
+    for (int i = 0; i < CHILDREN; i++)
+        if (children[i] == pid)
             return i;
-        }
-    }
     return -1;
 }
 
@@ -81,9 +75,8 @@ int main()
     pid_t children[CHILDREN];
     for (int i = 0; i < CHILDREN; i++) {
         children[i] = fork();
-        if (children[i] < 0) {
+        if (children[i] < 0)
             return fail("parent", "could not fork, errno", errno);
-        }
         if (children[i] == 0) {
             signals_seen = 0; /* an elder sibling's may have been seen before the fork */
             exit(child(i + 10));
@@ -94,30 +87,23 @@ int main()
     for (;;) {
         int status = 0;
         const pid_t pid = wait(&status);
-        if (pid < 0 && errno == EINTR) {
+        if (pid < 0 && errno == EINTR)
             continue;
-        }
-        if (pid < 0) {
+        if (pid < 0)
             break;
-        }
         const int index = known_index(children, pid);
-        if (index < 0) {
+        if (index < 0)
             return fail("parent", "waited for an unknown process", pid);
-        }
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != index + 10) {
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != index + 10)
             return fail("parent", "saw a child end with wait status", status);
-        }
         seen++;
     }
-    if (errno != ECHILD || seen != CHILDREN) {
+    if (errno != ECHILD || seen != CHILDREN)
         return fail("parent", "saw this many children:", seen);
-    }
-    if (signals_seen > CHILDREN) { /* fewer are possible: pending signals merge */
+    if (signals_seen > CHILDREN) /* fewer are possible: pending signals merge */
         return fail("parent", "got too many SIGCHLD:", signals_seen);
-    }
-    if (known_index(children, last_signalled) < 0) {
+    if (known_index(children, last_signalled) < 0)
         return fail("parent", "got SIGCHLD from unknown process", last_signalled);
-    }
     printf("forks ok\n");
     return 0;
 }

@@ -23,9 +23,8 @@ __global__ void k_graph_count(unsigned *to, unsigned *launches)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     to[i] += 1;
-    if (i == 0) {
+    if (i == 0)
         *launches += 1;
-    }
 }
 
 static double now_ms()
@@ -84,9 +83,8 @@ int main(int argc, char **argv)
     CHECK(cudaMalloc(&counter, sizeof *counter));
     CHECK(cudaMemset(counter, 0, sizeof *counter));
     CHECK(cudaDeviceSynchronize());
-    for (unsigned i = 0; i < WORDS; i++) {
+    for (unsigned i = 0; i < WORDS; i++)
         host[i] = i;
-    }
 
     CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     if (argc > 2) {
@@ -102,9 +100,8 @@ int main(int argc, char **argv)
     }
     CHECK(cudaGraphInstantiate(&executable, graph, 0));
     const double began_ms = now_ms();
-    for (long i = 0; i < launches; i++) {
+    for (long i = 0; i < launches; i++)
         CHECK(cudaGraphLaunch(executable, stream));
-    }
     CHECK(cudaStreamSynchronize(stream));
     fprintf(stderr, "time_ms %.4f\n", now_ms() - began_ms);
     CHECK(cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost));

@@ -21,14 +21,12 @@ template <int live> __global__ void hold(float *data)
     float value[live];
 
 #pragma unroll
-    for (int i = 0; i < live; i++) {
+    for (int i = 0; i < live; i++)
         asm volatile("ld.global.f32 %0, [%1];" : "=f"(value[i]) : "l"(data + i * 32));
-    }
 #pragma unroll
-    for (int i = 0; i < live; i++) {
+    for (int i = 0; i < live; i++)
         asm volatile("st.global.f32 [%0], %1;" ::"l"(data + i * 32 + 1), "f"(value[live - 1 - i])
                      : "memory");
-    }
 }
 
 __global__ void keep_shared(float *data)
@@ -104,9 +102,8 @@ static void print_clusters(const void *function, int registers, int dynamic, int
     config.dynamicSmemBytes = (size_t)dynamic;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    if (cudaOccupancyMaxActiveClusters(&clusters, function, &config) == cudaSuccess) {
+    if (cudaOccupancyMaxActiveClusters(&clusters, function, &config) == cudaSuccess)
         printf("clusters %d %d %d 256 = %d\n", registers, dynamic, size, clusters);
-    }
     (void)cudaGetLastError();
 }
 
@@ -120,16 +117,13 @@ static void print_kernel(const struct cudaDeviceProp *device, const void *functi
     for (size_t i = 0; i < COUNT(shared_kib); i++) {
         int dynamic = shared_kib[i] * 1024;
 
-        if (dynamic > most) {
+        if (dynamic > most)
             continue;
-        }
-        for (size_t k = 0; k < COUNT(carveouts); k++) {
+        for (size_t k = 0; k < COUNT(carveouts); k++)
             print_blocks(function, &attributes, barriers, dynamic, carveouts[k]);
-        }
         print_best(function, &attributes, dynamic);
-        for (int size = 1; device->major >= 9 && size <= 8; size *= 2) {
+        for (int size = 1; device->major >= 9 && size <= 8; size *= 2)
             print_clusters(function, attributes.numRegs, dynamic, size);
-        }
     }
 }
 
@@ -147,12 +141,10 @@ int main(void)
            device.regsPerMultiprocessor, device.sharedMemPerMultiprocessor,
            device.sharedMemPerBlockOptin, device.reservedSharedMemPerBlock);
     printf("threads");
-    for (size_t i = 0; i < COUNT(threads); i++) {
+    for (size_t i = 0; i < COUNT(threads); i++)
         printf(" %d", threads[i]);
-    }
     printf("\n");
-    for (size_t i = 0; i < COUNT(kernels); i++) {
+    for (size_t i = 0; i < COUNT(kernels); i++)
         print_kernel(&device, kernels[i].function, kernels[i].barriers);
-    }
     return 0;
 }

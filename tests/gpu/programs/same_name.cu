@@ -21,21 +21,18 @@ int main()
     double sum = 0;
 
     if (cudaMalloc(&from, 1 << 16) != cudaSuccess || cudaMalloc(&to, sizeof(out)) != cudaSuccess ||
-        cudaMemset(from, 0x3f, 1 << 16) != cudaSuccess) {
+        cudaMemset(from, 0x3f, 1 << 16) != cudaSuccess)
         return 1;
-    }
     for (int round = 0; round < 24; round++) {
         work<<<1, 32>>>(from, to);
         other_module(from, to);
         in_header<float><<<1, 32>>>(from, to);
         nested<<<1, 32>>>(from, to);
     }
-    if (cudaMemcpy(out, to, sizeof(out), cudaMemcpyDeviceToHost) != cudaSuccess) {
+    if (cudaMemcpy(out, to, sizeof(out), cudaMemcpyDeviceToHost) != cudaSuccess)
         return 1;
-    }
-    for (float value : out) {
+    for (float value : out)
         sum += value;
-    }
     printf("%.6f\n", sum);
     return 0;
 }

@@ -43,9 +43,8 @@ NOINLINE static void one(size_t bytes)
     const int64_t begin = now_ns();
     CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream)); /* at one */
     (bytes == 8 ? deep_ns : shallow_ns).push_back(now_ns() - begin);
-    if (bytes != 8) {
+    if (bytes != 8)
         k_touch<<<1, static_cast<unsigned>(bytes / 1000), 0, stream>>>(device);
-    }
     NO_TAIL_CALL();
 }
 
@@ -74,11 +73,10 @@ NOINLINE static void four(size_t bytes)
 
 NOINLINE static void recurse(int depth)
 {
-    if (depth > 1) {
+    if (depth > 1)
         recurse(depth - 1);
-    } else {
+    else
         one(8);
-    }
     NO_TAIL_CALL();
 }
 

@@ -19,9 +19,8 @@ __global__ void k_one_ms(unsigned *done)
     do {
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
     } while (now_ns - start_ns < 1000000);
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
+    if (blockIdx.x == 0 && threadIdx.x == 0)
         *done += 1;
-    }
 }
 
 static double now_ms()
@@ -47,11 +46,9 @@ int main(int argc, char **argv)
     CHECK(cudaDeviceSynchronize());
 
     const double start_ms = now_ms();
-    for (long i = 0; i < kernels; i++) {
-        for (int s = 0; s < STREAMS; s++) {
+    for (long i = 0; i < kernels; i++)
+        for (int s = 0; s < STREAMS; s++)
             k_one_ms<<<4, 32, 0, streams[s]>>>(done + s);
-        }
-    }
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());
     const double elapsed_ms = now_ms() - start_ms;

@@ -43,28 +43,25 @@ static double now_ns(void)
 
 static void pieces_up(pair_state *state)
 {
-    for (size_t i = 0; i < PIECES; i++) {
+    for (size_t i = 0; i < PIECES; i++)
         CHECK(cudaMemcpy(state->device + i * PIECE_BYTES, state->host + i * PIECE_BYTES,
                          PIECE_BYTES, cudaMemcpyHostToDevice)); // GM101
-    }
 }
 
 static void gathered_up(pair_state *state)
 {
     char *staging = state->host + PIECES * PIECE_BYTES;
 
-    for (size_t i = 0; i < PIECES; i++) {
+    for (size_t i = 0; i < PIECES; i++)
         memcpy(staging + i * PIECE_BYTES, state->host + i * PIECE_BYTES, PIECE_BYTES);
-    }
     CHECK(cudaMemcpy(state->device, staging, PIECES * PIECE_BYTES, cudaMemcpyHostToDevice));
 }
 
 static void pieces_down(pair_state *state)
 {
-    for (size_t i = 0; i < PIECES; i++) {
+    for (size_t i = 0; i < PIECES; i++)
         CHECK(cudaMemcpy(state->host + i * PIECE_BYTES, state->device + i * PIECE_BYTES,
                          PIECE_BYTES, cudaMemcpyDeviceToHost));
-    }
 }
 
 static void scattered_down(pair_state *state)
@@ -72,9 +69,8 @@ static void scattered_down(pair_state *state)
     char *staging = state->host + PIECES * PIECE_BYTES;
 
     CHECK(cudaMemcpy(staging, state->device, PIECES * PIECE_BYTES, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < PIECES; i++) {
+    for (size_t i = 0; i < PIECES; i++)
         memcpy(state->host + i * PIECE_BYTES, staging + i * PIECE_BYTES, PIECE_BYTES);
-    }
 }
 
 /* ---- row by row against one 2-D copy ---- */
@@ -85,10 +81,9 @@ static void scattered_down(pair_state *state)
 
 static void rows_up(pair_state *state)
 {
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < ROWS; i++)
         CHECK(cudaMemcpy(state->device + i * PITCH_BYTES, state->host + i * ROW_BYTES, ROW_BYTES,
                          cudaMemcpyHostToDevice)); // GM104
-    }
 }
 
 static void plane_up(pair_state *state)
@@ -99,10 +94,9 @@ static void plane_up(pair_state *state)
 
 static void rows_down(pair_state *state)
 {
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < ROWS; i++)
         CHECK(cudaMemcpy(state->host + i * ROW_BYTES, state->device + i * PITCH_BYTES, ROW_BYTES,
                          cudaMemcpyDeviceToHost));
-    }
 }
 
 static void plane_down(pair_state *state)
@@ -173,12 +167,10 @@ static void pooled(pair_state *state)
 /* One buffer, allocated in the first repetition. */
 static void kept(pair_state *state)
 {
-    if (state->device == nullptr) {
+    if (state->device == nullptr)
         CHECK(cudaMalloc(&state->device, BUFFER_BYTES));
-    }
-    for (int i = 0; i < BUFFERS; i++) {
+    for (int i = 0; i < BUFFERS; i++)
         CHECK(cudaMemsetAsync(state->device, 1, BUFFER_BYTES, nullptr));
-    }
 }
 
 static const pair_row pairs[] = {
@@ -202,9 +194,8 @@ static void set_up(const pair_row *row, bool good, pair_state *state)
     }
     if (row->host_bytes > 0) {
         state->host = static_cast<char *>(malloc(row->host_bytes));
-        if (state->host == nullptr) {
+        if (state->host == nullptr)
             exit(1);
-        }
         memset(state->host, 1, row->host_bytes);
     }
     /* What the rule says to do with a buffer that is there already. */
@@ -221,9 +212,8 @@ static void set_up(const pair_row *row, bool good, pair_state *state)
 /* Each repetition has data of its own, up to the last kilobyte: only what changes is worth a copy. */
 static void change(const pair_row *row, pair_state *state, int repetition)
 {
-    for (size_t at = 0; at < row->host_bytes; at += 1024) {
+    for (size_t at = 0; at < row->host_bytes; at += 1024)
         state->host[at] = static_cast<char>(repetition + 2);
-    }
 }
 
 static double time_once(const pair_row *row, bool good, pair_state *state)
@@ -239,9 +229,8 @@ static void print(const pair_row *row, bool good, const pair_state &state, const
 {
     printf("{\"pair\": \"%s\", \"twin\": \"%s\", \"setup_ns\": %.0f, \"samples_ns\": [", row->name,
            good ? "good" : "bad", state.setup_ns);
-    for (int i = 0; i < REPETITIONS; i++) {
+    for (int i = 0; i < REPETITIONS; i++)
         printf("%s%.0f", i > 0 ? ", " : "", samples[i]);
-    }
     printf("]}\n");
 }
 
@@ -252,27 +241,23 @@ static void run(const pair_row *row, const bool (&wanted)[2])
     double samples[2][REPETITIONS];
 
     for (int twin = 0; twin < 2; twin++) {
-        if (wanted[twin]) {
+        if (wanted[twin])
             set_up(row, twin == 1, &states[twin]);
-        }
     }
     for (int i = 0; i < REPETITIONS; i++) {
         for (int twin = 0; twin < 2; twin++) {
-            if (!wanted[twin]) {
+            if (!wanted[twin])
                 continue;
-            }
             change(row, &states[twin], i);
             samples[twin][i] = time_once(row, twin == 1, &states[twin]);
         }
     }
     for (int twin = 0; twin < 2; twin++) {
-        if (wanted[twin]) {
+        if (wanted[twin])
             print(row, twin == 1, states[twin], samples[twin]);
-        }
         CHECK(cudaFree(states[twin].device));
-        if (states[twin].pinned != nullptr) {
+        if (states[twin].pinned != nullptr)
             CHECK(cudaHostUnregister(states[twin].pinned));
-        }
         free(states[twin].host);
     }
 }
@@ -285,9 +270,8 @@ int main(int argc, char **argv)
     } twins[] = {{"bad", {true, false}}, {"good", {false, true}}, {"both", {true, true}}};
 
     if (argc == 2 && strcmp(argv[1], "list") == 0) {
-        for (const pair_row &row : pairs) {
+        for (const pair_row &row : pairs)
             printf("%s\n", row.name);
-        }
         return 0;
     }
     for (const pair_row &row : pairs) {

@@ -4,9 +4,8 @@
 
 static __global__ void fill(unsigned char *data, size_t count, unsigned char value)
 {
-    for (size_t i = threadIdx.x; i < count; i += blockDim.x) {
+    for (size_t i = threadIdx.x; i < count; i += blockDim.x)
         data[i] = (unsigned char)(value + i);
-    }
 }
 
 static void kind(sim_check &check, void *memory, cudaMemoryType type)
@@ -57,11 +56,10 @@ static void many(sim_check &check)
     for (int i = 0; i < count; i++) {
         size_t size = (size_t)i * i * 13 + 1;
 
-        if (i % 2 == 0) {
+        if (i % 2 == 0)
             SIM_CALL(check, cudaMalloc((void **)&memory[i], size));
-        } else {
+        else
             SIM_CALL(check, cudaMallocAsync((void **)&memory[i], size, stream));
-        }
         fill<<<1, 64, 0, stream>>>(memory[i], size, (unsigned char)(i * 7));
     }
     SIM_CALL(check, cudaStreamSynchronize(stream));
@@ -69,16 +67,14 @@ static void many(sim_check &check)
         size_t size = (size_t)i * i * 13 + 1;
         std::vector<unsigned char> got(size), wanted(size);
 
-        for (size_t j = 0; j < size; j++) {
+        for (size_t j = 0; j < size; j++)
             wanted[j] = (unsigned char)(i * 7 + j);
-        }
         SIM_CALL(check, cudaMemcpy(got.data(), memory[i], size, cudaMemcpyDeviceToHost));
         sim_equal(check, "content", got, wanted);
-        if (i % 2 == 0) {
+        if (i % 2 == 0)
             SIM_CALL(check, cudaFree(memory[i]));
-        } else {
+        else
             SIM_CALL(check, cudaFreeAsync(memory[i], stream));
-        }
     }
     SIM_CALL(check, cudaStreamSynchronize(stream));
     SIM_CALL(check, cudaStreamDestroy(stream));

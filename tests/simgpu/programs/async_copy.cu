@@ -29,10 +29,9 @@ static __global__ void double_buffered(const int4 *in, int *out, int stretches)
     __pipeline_memcpy_async(&buffer[0][threadIdx.x], &in[threadIdx.x], sizeof(int4));
     __pipeline_commit();
     for (int s = 0; s < stretches; s++) {
-        if (s + 1 < stretches) {
+        if (s + 1 < stretches)
             __pipeline_memcpy_async(&buffer[(s + 1) % 2][threadIdx.x],
                                     &in[(s + 1) * BLOCK + threadIdx.x], sizeof(int4));
-        }
         __pipeline_commit();
         __pipeline_wait_prior(1);
         __syncthreads();
@@ -50,15 +49,13 @@ template <class T> static void stage(sim_check &check, const char *what)
     std::vector<unsigned> got(blocks * BLOCK * words), wanted(got.size());
     unsigned *fill = (unsigned *)in.host.data();
 
-    for (int i = 0; i < count * words; i++) {
+    for (int i = 0; i < count * words; i++)
         fill[i] = (unsigned)i * 2654435761u;
-    }
     for (int i = 0; i < blocks * BLOCK; i++) {
         int from = i / BLOCK * BLOCK + BLOCK - 1 - i % BLOCK;
 
-        for (int w = 0; w < words; w++) {
+        for (int w = 0; w < words; w++)
             wanted[i * words + w] = from < count ? fill[from * words + w] : 0;
-        }
     }
     in.upload();
     staged<<<blocks, BLOCK>>>(in.device, out.device, count);
@@ -78,16 +75,14 @@ void sim_program_async_copy(sim_check &check)
     stage<int>(check, "4 bytes");
     stage<int2>(check, "8 bytes");
     stage<int4>(check, "16 bytes");
-    for (int i = 0; i < stretches * BLOCK; i++) {
+    for (int i = 0; i < stretches * BLOCK; i++)
         in.host[i] = make_int4(i, i * 3, i ^ 21, -i);
-    }
-    for (int t = 0; t < BLOCK; t++) {
+    for (int t = 0; t < BLOCK; t++)
         for (int s = 0; s < stretches; s++) {
             const int4 &v = in.host[s * BLOCK + (t + 7) % BLOCK];
 
             wanted[t] = wanted[t] * 3 + v.x + 2 * v.y + 3 * v.z + 4 * v.w;
         }
-    }
     in.upload();
     double_buffered<<<1, BLOCK>>>(in.device, out.device, stretches);
     SIM_LAUNCHED(check);

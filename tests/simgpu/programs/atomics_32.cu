@@ -27,9 +27,8 @@ static __device__ void apply(unsigned *cells, unsigned value)
 
 static __host__ __device__ void begin(unsigned *cells)
 {
-    for (int i = 0; i < CELLS; i++) {
+    for (int i = 0; i < CELLS; i++)
         cells[i] = 0;
-    }
     cells[MIN] = cells[AND] = 0xffffffffu;
     cells[SIGNED_MIN] = 0x7fffffff;
     cells[SIGNED_MAX] = 0x80000000u;
@@ -39,26 +38,22 @@ static __global__ void on_global(const unsigned *values, int count, unsigned *ce
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         apply(cells, values[i]);
-    }
 }
 
 static __global__ void on_shared(const unsigned *values, int count, unsigned *out)
 {
     __shared__ unsigned cells[CELLS];
 
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         begin(cells);
-    }
     __syncthreads();
-    for (int i = threadIdx.x; i < count; i += blockDim.x) {
+    for (int i = threadIdx.x; i < count; i += blockDim.x)
         apply(cells, values[i]);
-    }
     __syncthreads();
-    if (threadIdx.x < CELLS) {
+    if (threadIdx.x < CELLS)
         out[threadIdx.x] = cells[threadIdx.x];
-    }
 }
 
 /* Each thread takes a ticket; then the old value of an exchange is handed along a chain. */
@@ -109,9 +104,8 @@ static void take_tickets(sim_check &check)
     slot.zero();
     tickets<<<7, 96>>>(counter.device, taken.device, slot.device, chain.device, swaps.device);
     SIM_LAUNCHED(check);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         numbers[i] = handed[i] = i;
-    }
     taken.download();
     std::sort(taken.host.begin(), taken.host.end());
     sim_equal(check, "tickets", taken.host, numbers);
@@ -135,9 +129,8 @@ void sim_program_atomics_32(sim_check &check)
     sim_random random(30);
     sim_array<unsigned> values(check, count), cells(check, CELLS), shared(check, CELLS);
 
-    for (unsigned &value : values.host) {
+    for (unsigned &value : values.host)
         value = (unsigned)random.next();
-    }
     values.upload();
     begin(cells.host.data());
     cells.upload();

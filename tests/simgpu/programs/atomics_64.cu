@@ -20,9 +20,8 @@ static __device__ float atomic_max(float *where, float value)
 
     do {
         seen = old;
-        if (__int_as_float(seen) >= value) {
+        if (__int_as_float(seen) >= value)
             break;
-        }
         old = atomicCAS(word, seen, __float_as_int(value));
     } while (old != seen);
     return __int_as_float(old);
@@ -34,9 +33,8 @@ static __device__ void atomic_max(double *where, double value)
 
     do {
         seen = old;
-        if (__longlong_as_double((long long)seen) >= value) {
+        if (__longlong_as_double((long long)seen) >= value)
             return;
-        }
         old = atomicCAS(word, seen, (u64)__double_as_longlong(value));
     } while (old != seen);
 }
@@ -56,9 +54,8 @@ static __global__ void apply(const u64 *values, int count, cells *c)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     u64 v = values[i];
     atomicAdd(&c->add, v);
     atomicMin(&c->min, v);
@@ -72,9 +69,8 @@ static __global__ void apply(const u64 *values, int count, cells *c)
     atomicAdd(&c->real, (double)(v % 1024)); /* integers: exact */
     atomic_max(&c->highest, (double)(v >> 11));
     atomic_max(&c->float_highest, (float)(v >> 41));
-    if (i < 40) {
+    if (i < 40)
         atomic_times(&c->product, i % 2 == 0 ? 2.0 : 0.25); /* powers of two: exact */
-    }
     /* 16-bit compare-and-swap: each half counts on its own. */
     unsigned short *half = &c->sixteen[i % 2], old = *(volatile unsigned short *)half, seen;
     do {

@@ -17,9 +17,8 @@ static graph make_graph()
         unsigned degree = random.below(8) == 0 ? random.below(60) : random.below(4);
 
         g.first.push_back((int)g.neighbour.size());
-        for (unsigned i = 0; i < degree; i++) {
+        for (unsigned i = 0; i < degree; i++)
             g.neighbour.push_back((int)random.below(NODES));
-        }
     }
     g.first.push_back((int)g.neighbour.size());
     return g;
@@ -31,16 +30,14 @@ static __global__ void expand(const int *first, const int *neighbour, int *level
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     int node = frontier[i];
     for (int edge = first[node]; edge < first[node + 1]; edge++) {
         int other = neighbour[edge];
 
-        if (atomicCAS(&level[other], -1, depth + 1) == -1) {
+        if (atomicCAS(&level[other], -1, depth + 1) == -1)
             next[atomicAdd(next_count, 1)] = other;
-        }
     }
 }
 
@@ -49,14 +46,12 @@ static std::vector<int> reference(const graph &g)
     std::vector<int> level(NODES, -1), queue = {0};
 
     level[0] = 0;
-    for (size_t i = 0; i < queue.size(); i++) {
-        for (int edge = g.first[queue[i]]; edge < g.first[queue[i] + 1]; edge++) {
+    for (size_t i = 0; i < queue.size(); i++)
+        for (int edge = g.first[queue[i]]; edge < g.first[queue[i] + 1]; edge++)
             if (level[g.neighbour[edge]] == -1) {
                 level[g.neighbour[edge]] = level[queue[i]] + 1;
                 queue.push_back(g.neighbour[edge]);
             }
-        }
-    }
     return level;
 }
 
@@ -77,9 +72,8 @@ void sim_program_bfs(sim_check &check)
         count.zero();
         expand<<<(size + 127) / 128, 128>>>(first.device, neighbour.device, level.device, depth,
                                             frontier, size, next, count.device);
-        if (!SIM_LAUNCHED(check)) {
+        if (!SIM_LAUNCHED(check))
             return;
-        }
         count.download();
         frontier = next;
         next = t;

@@ -41,9 +41,8 @@ static __global__ void one_step(unsigned *keys, unsigned size, unsigned step)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, partner = i ^ step;
 
-    if (partner > i) {
+    if (partner > i)
         order(&keys[i], &keys[partner], (i & size) == 0);
-    }
 }
 
 void sim_program_bitonic_sort(sim_check &check)
@@ -53,23 +52,19 @@ void sim_program_bitonic_sort(sim_check &check)
     sim_array<unsigned> keys(check, count);
     std::vector<unsigned> wanted;
 
-    for (unsigned &key : keys.host) {
+    for (unsigned &key : keys.host)
         key = random.below(5000) << 18; /* with repetitions, and beyond INT_MAX */
-    }
     wanted = keys.host;
-    for (size_t at = 0; at < count; at += 2 * BLOCK) {
+    for (size_t at = 0; at < count; at += 2 * BLOCK)
         std::sort(wanted.begin() + at, wanted.begin() + at + 2 * BLOCK);
-    }
     keys.upload();
     sort_block<<<count / (2 * BLOCK), BLOCK>>>(keys.device);
     SIM_LAUNCHED(check);
     sim_equal(check, "blocks", keys, wanted);
 
-    for (unsigned size = 2; size <= count; size *= 2) {
-        for (unsigned step = size / 2; step > 0; step /= 2) {
+    for (unsigned size = 2; size <= count; size *= 2)
+        for (unsigned step = size / 2; step > 0; step /= 2)
             one_step<<<count / 256, 256>>>(keys.device, size, step);
-        }
-    }
     SIM_LAUNCHED(check);
     std::sort(wanted.begin(), wanted.end());
     sim_equal(check, "all", keys, wanted);

@@ -44,9 +44,8 @@ static __global__ void black_scholes_double(const option *options, double2 *pric
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     double call, put;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     value((double)options[i].price, (double)options[i].strike, (double)options[i].years,
           (double)0.02f, (double)0.3f, &call, &put);
     prices[i] = make_double2(call, put);

@@ -11,9 +11,8 @@ static __global__ void convert(const double *in, long long *out, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     double d = in[i];
     float f = (float)d;
     long long whole = (long long)d, *o = out + i * RESULTS;
@@ -125,11 +124,10 @@ void sim_program_conversions(sim_check &check)
     sim_array<double> in(check, count);
     sim_array<long long> out(check, (size_t)count * RESULTS);
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         in.host[i] = i < 15 ? special[i]
                             : std::ldexp(random.between(-1, 1), (int)random.below(62)) +
                                   (double)random.below(4) * 0.5;
-    }
     in.upload();
     convert<<<(count + 63) / 64, 64>>>(in.device, out.device, count);
     SIM_LAUNCHED(check);
@@ -142,11 +140,10 @@ void sim_program_conversions(sim_check &check)
             long long got = out.host[(size_t)i * RESULTS + j];
 
             check.compared++;
-            if (got != wanted[j]) {
+            if (got != wanted[j])
                 sim_differ(check, "conversion %d of %.17g is %lld (0x%llx), not %lld (0x%llx)", j,
                            in.host[i], got, (unsigned long long)got, wanted[j],
                            (unsigned long long)wanted[j]);
-            }
         }
     }
 }

@@ -28,9 +28,8 @@ template <unsigned size> __global__ void tiles(const int *in, int *out, int *vot
     cg::thread_block_tile<size> tile = cg::tiled_partition<size>(block);
     int i = blockIdx.x * BLOCK + block.thread_rank(), value = in[i], sum = value;
 
-    for (unsigned step = tile.size() / 2; step > 0; step /= 2) {
+    for (unsigned step = tile.size() / 2; step > 0; step /= 2)
         sum += tile.shfl_down(sum, step);
-    }
     sum = tile.shfl(sum, 0);
     out[i] = sum * 10 + (int)tile.meta_group_rank() - cg::reduce(tile, value, cg::plus<int>());
     votes[i] = (int)(tile.ballot(value > 0) << 2) | tile.any(value == 7) << 1 |
@@ -48,9 +47,8 @@ static __global__ void coalesced(const int *in, int *counter, int *ranks, int th
         cg::coalesced_group active = cg::coalesced_threads();
         int first = 0;
 
-        if (active.thread_rank() == 0) {
+        if (active.thread_rank() == 0)
             first = atomicAdd(counter, (int)active.size());
-        }
         first = active.shfl(first, 0);
         ranks[i] = first + (int)active.thread_rank();
     }
@@ -96,12 +94,10 @@ void sim_program_cooperative(sim_check &check)
     std::vector<bool> taken(count);
     int above = 0;
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         in.host[i] = (int)random.below(i / 32 % 3 == 0 ? 50 : 9) - (i / 32 % 2);
-    }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         wanted.push_back(in.host[i / BLOCK * BLOCK + BLOCK - 1 - i % BLOCK] + i % BLOCK);
-    }
     in.upload();
     block_scope<<<blocks, BLOCK>>>(in.device, out.device);
     SIM_LAUNCHED(check);

@@ -20,9 +20,8 @@ static __global__ void say(int i, unsigned u, long long wide, double real, const
 static __global__ void in_order(int rounds)
 {
     for (int round = 0; round < rounds; round++) {
-        if (threadIdx.x == 0) {
+        if (threadIdx.x == 0)
             printf("round %d of block %u\n", round, blockIdx.x);
-        }
         __syncthreads();
     }
 }
@@ -46,9 +45,8 @@ template <class F> static std::string captured(sim_check &check, F run)
     dup2(saved, STDOUT_FILENO);
     close(saved);
     rewind(file);
-    while ((c = fgetc(file)) != EOF) {
+    while ((c = fgetc(file)) != EOF)
         text.push_back((char)c);
-    }
     fclose(file);
     return text;
 }
@@ -56,9 +54,8 @@ template <class F> static std::string captured(sim_check &check, F run)
 static void compare(sim_check &check, const std::string &got, const std::string &wanted)
 {
     check.compared += wanted.size();
-    if (got != wanted) {
+    if (got != wanted)
         sim_differ(check, "printed:\n%s\nnot:\n%s", got.c_str(), wanted.c_str());
-    }
 }
 
 template <class... T> static void add(std::string &text, const char *format, T... arguments)
@@ -93,9 +90,8 @@ void sim_program_device_printf(sim_check &check)
     });
     compare(check, got, said(-42, 0xbeefu, -5000000000ll, 3.14159265358979, "a text", 'x'));
 
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 20; round++)
         add(wanted, "round %d of block 0\n", round);
-    }
     got = captured(check, [] { in_order<<<1, 64>>>(20); });
     compare(check, got, wanted);
 
@@ -109,9 +105,8 @@ void sim_program_device_printf(sim_check &check)
             add(line, "round %d of block %d\n", round, block);
             at = got.find(line);
             SIM_HOLDS(check, at != std::string::npos);
-            if (at != std::string::npos) {
+            if (at != std::string::npos)
                 got.erase(at, line.size());
-            }
         }
     }
     compare(check, got, "");

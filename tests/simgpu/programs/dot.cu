@@ -9,20 +9,17 @@ template <class T> __global__ void dot(const T *a, const T *b, int count, T *par
     __shared__ T cache[BLOCK];
     T sum = 0;
 
-    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK) {
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK)
         sum += a[i] * b[i];
-    }
     cache[threadIdx.x] = sum;
     __syncthreads();
     for (int half = BLOCK / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) {
+        if (threadIdx.x < half)
             cache[threadIdx.x] += cache[threadIdx.x + half];
-        }
         __syncthreads();
     }
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         partial[blockIdx.x] = cache[0];
-    }
 }
 
 /* Small integers: every sum is exact, so each partial sum must be too. */

@@ -12,9 +12,8 @@ static __global__ void rounded(const double *a, const double *b, double *out, in
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     double x = a[i], y = b[i], *o = out + i * ROUNDINGS * OPERATIONS;
 #define ROUND(mode) \
     *o++ = __dadd_##mode(x, y); \
@@ -49,9 +48,8 @@ static void roundings(sim_check &check, int count)
     for (int i = 0; i < count; i++) {
         a.host[i] = std::ldexp(random.between(-1, 1), (int)random.below(120) - 60);
         b.host[i] = std::ldexp(random.between(-1, 1), (int)random.below(40) - 20);
-        if (i % 50 == 7) {
+        if (i % 50 == 7)
             a.host[i] = std::ldexp(a.host[i], -1000); /* small: products may be subnormal */
-        }
     }
     for (int mode = 0; mode < ROUNDINGS; mode++) {
         fesetround(modes[mode]);
@@ -83,9 +81,8 @@ static __global__ void solve(const double *matrix, const double *right, double *
     __shared__ double m[SIDE][SIDE + 1];
     int t = threadIdx.x;
 
-    for (int i = 0; i < SIDE; i++) {
+    for (int i = 0; i < SIDE; i++)
         m[i][t] = t < SIDE ? matrix[i * SIDE + t] : right[i];
-    }
     for (int k = 0; k < SIDE; k++) {
         __syncthreads();
         double pivot = m[k][k], mine = m[k][t];
@@ -93,15 +90,13 @@ static __global__ void solve(const double *matrix, const double *right, double *
             double factor = m[i][k] / pivot;
 
             __syncthreads();
-            if (i != k && t > k) {
+            if (i != k && t > k)
                 m[i][t] -= factor * mine;
-            }
         }
     }
     __syncthreads();
-    if (t < SIDE) {
+    if (t < SIDE)
         x[t] = m[t][SIDE] / m[t][t];
-    }
 }
 
 static void solver(sim_check &check)
@@ -110,9 +105,8 @@ static void solver(sim_check &check)
     sim_array<double> matrix(check, SIDE * SIDE), right(check, SIDE), x(check, SIDE);
     std::vector<double> wanted(SIDE);
 
-    for (int i = 0; i < SIDE; i++) {
+    for (int i = 0; i < SIDE; i++)
         wanted[i] = random.between(-5, 5);
-    }
     for (int i = 0; i < SIDE; i++) {
         right.host[i] = 0;
         for (int j = 0; j < SIDE; j++) {
@@ -151,9 +145,8 @@ static void compensated(sim_check &check)
     sim_array<double> in(check, count), out(check, 2 * lanes);
     std::vector<double> wanted;
 
-    for (double &value : in.host) {
+    for (double &value : in.host)
         value = std::ldexp(random.between(-1, 1), (int)random.below(60));
-    }
     for (int i = 0; i < lanes; i++) {
         double sum = 0, lost = 0;
 

@@ -12,21 +12,18 @@ static __global__ void carve(const int *in, double *out, int count)
     unsigned char *bytes = (unsigned char *)(wholes + count);
     int t = threadIdx.x;
 
-    if (t < 4) {
+    if (t < 4)
         scale[t] = t + 1;
-    }
     if (t < count) {
         wholes[t] = in[t];
         bytes[t] = (unsigned char)(in[t] >> 3);
     }
     __syncthreads();
-    if (t < count) {
+    if (t < count)
         reals[t] = wholes[count - 1 - t] * 0.25 + bytes[(t + 1) % count] * scale[t % 4];
-    }
     __syncthreads();
-    if (t < count) {
+    if (t < count)
         out[t] = reals[(t + 5) % count];
-    }
 }
 
 /* Fills all of it, then reads it from the far end. */
@@ -34,13 +31,11 @@ static __global__ void reverse_words(unsigned *out, unsigned words)
 {
     extern __shared__ unsigned storage[];
 
-    for (unsigned i = threadIdx.x; i < words; i += blockDim.x) {
+    for (unsigned i = threadIdx.x; i < words; i += blockDim.x)
         storage[i] = i * 2654435761u + blockIdx.x;
-    }
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < words; i += blockDim.x) {
+    for (unsigned i = threadIdx.x; i < words; i += blockDim.x)
         out[blockIdx.x * words + i] = storage[words - 1 - i];
-    }
 }
 
 static void carved(sim_check &check, int count)
@@ -50,16 +45,13 @@ static void carved(sim_check &check, int count)
     sim_array<double> out(check, count);
     std::vector<double> reals(count), wanted(count);
 
-    for (int &value : in.host) {
+    for (int &value : in.host)
         value = (int)random.below(4096);
-    }
-    for (int t = 0; t < count; t++) {
+    for (int t = 0; t < count; t++)
         reals[t] = in.host[count - 1 - t] * 0.25 +
                    (unsigned char)(in.host[(t + 1) % count] >> 3) * (t % 4 + 1);
-    }
-    for (int t = 0; t < count; t++) {
+    for (int t = 0; t < count; t++)
         wanted[t] = reals[(t + 5) % count];
-    }
     in.upload();
     carve<<<1, 256, (size_t)count *(8 + 4 + 1)>>>(in.device, out.device, count);
     SIM_LAUNCHED(check);
@@ -72,11 +64,9 @@ static void reversed(sim_check &check, unsigned bytes)
     sim_array<unsigned> out(check, 2 * words);
     std::vector<unsigned> wanted;
 
-    for (unsigned block = 0; block < 2; block++) {
-        for (unsigned i = 0; i < words; i++) {
+    for (unsigned block = 0; block < 2; block++)
+        for (unsigned i = 0; i < words; i++)
             wanted.push_back((words - 1 - i) * 2654435761u + block);
-        }
-    }
     reverse_words<<<2, 512, bytes>>>(out.device, words);
     SIM_LAUNCHED(check);
     sim_equal(check, "reversed", out, wanted);

@@ -45,9 +45,8 @@ static __global__ void fault_false_assertion(const int *data)
 
 static __global__ void fault_own_trap(const int *data)
 {
-    if (data[threadIdx.x] != 12345) {
+    if (data[threadIdx.x] != 12345)
         asm volatile("trap;"); /* __trap() without optimization: a function without lines */
-    }
 }
 
 static __global__ void fill(int *data, int value)
@@ -71,16 +70,14 @@ template <class F> static std::string watched(sim_check &check, cudaError_t want
     dup2(fileno(file), STDERR_FILENO);
     launch();
     status = cudaGetLastError(); /* of the launch itself: a device may run it at once */
-    if (status == cudaSuccess) {
+    if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    }
     fflush(stderr);
     dup2(saved, STDERR_FILENO);
     close(saved);
     rewind(file);
-    while ((c = fgetc(file)) != EOF) {
+    while ((c = fgetc(file)) != EOF)
         text.push_back((char)c);
-    }
     fclose(file);
     sim_refused(check, status, wanted, "cudaDeviceSynchronize()", __LINE__);
     return text;
@@ -89,9 +86,8 @@ template <class F> static std::string watched(sim_check &check, cudaError_t want
 static void says(sim_check &check, const std::string &text, const char *what)
 {
     check.compared++;
-    if (text.find(what) == std::string::npos) {
+    if (text.find(what) == std::string::npos)
         sim_differ(check, "the message does not say '%s': %s", what, text.c_str());
-    }
 }
 
 /* Everything fails alike until the device is reset; then it works again. */
@@ -105,17 +101,15 @@ static void stays_and_ends(sim_check &check, cudaError_t wanted)
     SIM_REFUSED(check, wanted, cudaGetLastError());
     SIM_REFUSED(check, cudaSuccess, cudaGetLastError()); /* given once, but the fault stays */
     SIM_REFUSED(check, wanted, cudaDeviceSynchronize());
-    if (!sim_software_device()) {
+    if (!sim_software_device())
         return;
-    }
     cudaDeviceReset();
     SIM_REFUSED(check, cudaSuccess, cudaGetLastError());
     sim_array<int> data(check, 300);
     fill<<<3, 100>>>(data.device, 7);
     SIM_LAUNCHED(check);
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 300; i++)
         expected.push_back(7 + i % 100);
-    }
     sim_equal(check, "after the reset", data, expected);
 }
 
@@ -135,9 +129,8 @@ static void fails(sim_check &check, const char *kernel, cudaError_t wanted, F la
         says(check, text, "faults.cu");
 #endif
     }
-    if (wanted == cudaErrorAssert) {
+    if (wanted == cudaErrorAssert)
         says(check, text, "data[threadIdx.x] == 12345");
-    }
     stays_and_ends(check, wanted);
 }
 

@@ -16,9 +16,8 @@ static __global__ void transform(const float2 *in, float2 *out, float sign)
     __shared__ float2 row[POINTS];
     unsigned t = threadIdx.x;
 
-    for (unsigned i = t; i < POINTS; i += POINTS / 2) {
+    for (unsigned i = t; i < POINTS; i += POINTS / 2)
         row[__brev(i) >> (32 - STEPS)] = in[blockIdx.x * POINTS + i];
-    }
     for (unsigned half = 1; half < POINTS; half *= 2) {
         unsigned at = t / half * 2 * half + t % half;
         float2 twiddle, low, high;
@@ -31,9 +30,8 @@ static __global__ void transform(const float2 *in, float2 *out, float sign)
         row[at + half] = make_float2(low.x - high.x, low.y - high.y);
     }
     __syncthreads();
-    for (unsigned i = t; i < POINTS; i += POINTS / 2) {
+    for (unsigned i = t; i < POINTS; i += POINTS / 2)
         out[blockIdx.x * POINTS + i] = row[i];
-    }
 }
 
 void sim_program_fft(sim_check &check)
@@ -45,9 +43,8 @@ void sim_program_fft(sim_check &check)
     sim_array<float2> back(check, rows * POINTS);
     std::vector<double> wanted, scaled;
 
-    for (float2 &value : in.host) {
+    for (float2 &value : in.host)
         value = make_float2((float)random.between(-1, 1), (float)random.between(-1, 1));
-    }
     in.upload();
     transform<<<rows, POINTS / 2>>>(in.device, there.device, -1);
     transform<<<rows, POINTS / 2>>>(there.device, back.device, 1);

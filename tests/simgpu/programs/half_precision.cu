@@ -24,14 +24,13 @@ static long double decode(uint16_t bits, format f)
     int fraction = bits & ((1 << f.fraction_bits) - 1);
     long double value;
 
-    if (exponent == (1 << f.exponent_bits) - 1) {
+    if (exponent == (1 << f.exponent_bits) - 1)
         value = fraction != 0 ? NAN : INFINITY;
-    } else if (exponent == 0) {
+    else if (exponent == 0)
         value = std::ldexp((long double)fraction, 1 - bias - f.fraction_bits);
-    } else {
+    else
         value = std::ldexp((long double)(fraction | 1 << f.fraction_bits),
                            exponent - bias - f.fraction_bits);
-    }
     return bits & 0x8000 ? -value : value;
 }
 
@@ -41,18 +40,15 @@ static uint16_t encode(long double value, format f)
     uint16_t sign = std::signbit(value) ? 0x8000 : 0;
     uint16_t infinity = (uint16_t)(((1 << f.exponent_bits) - 1) << f.fraction_bits);
 
-    if (value != value) {
+    if (value != value)
         return 0x7fff;
-    }
     value = std::fabs(value);
-    if (value == 0 || std::isinf(value)) {
+    if (value == 0 || std::isinf(value))
         return (uint16_t)(sign | (value == 0 ? 0 : infinity));
-    }
     std::frexp(value, &exponent); /* value = m * 2^exponent, m in [0.5, 1) */
     int lowest = exponent - 1 - f.fraction_bits;
-    if (lowest < 1 - bias - f.fraction_bits) {
+    if (lowest < 1 - bias - f.fraction_bits)
         lowest = 1 - bias - f.fraction_bits;
-    }
     long units = std::lrint(std::ldexp(value, -lowest)); /* rounds ties to even */
     long biased = lowest + f.fraction_bits + bias;
     /* Adding the units carries into the exponent where they overflow. */
@@ -67,9 +63,8 @@ static long double sum_to_odd(long double a, long double b)
     uint64_t significand;
 
     memcpy(&significand, &sum, sizeof(significand));
-    if (std::isfinite(sum) && lost != 0 && significand % 2 == 0) {
+    if (std::isfinite(sum) && lost != 0 && significand % 2 == 0)
         sum = std::nextafter(sum, lost > 0 ? (long double)INFINITY : -(long double)INFINITY);
-    }
     return sum;
 }
 
@@ -77,10 +72,9 @@ static long double sum_to_odd(long double a, long double b)
 static void equal_bits(sim_check &check, const char *what, uint16_t got, uint16_t wanted, format f)
 {
     check.compared++;
-    if (got != wanted && !(std::isnan(decode(got, f)) && std::isnan(decode(wanted, f)))) {
+    if (got != wanted && !(std::isnan(decode(got, f)) && std::isnan(decode(wanted, f))))
         sim_differ(check, "%s is 0x%04x (%Lg), not 0x%04x (%Lg)", what, got, decode(got, f), wanted,
                    decode(wanted, f));
-    }
 }
 
 #define RESULTS 12
@@ -103,9 +97,8 @@ template <class T> __global__ void scalars(const T *a, const T *b, uint16_t *out
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     T x = a[i], y = b[i];
     uint16_t *o = out + i * RESULTS;
     o[0] = bits_of<T>::get(__hadd_rn(x, y));
@@ -182,9 +175,8 @@ template <class T> static void scalar(sim_check &check, const char *name, format
             snprintf(label, sizeof(label), "%s %s of 0x%04x, 0x%04x", name, what[j], a[i], b[i]);
             if (j == 8 || j == 10) { /* numbers, not values of the format */
                 check.compared++;
-                if (got != wanted[j]) {
+                if (got != wanted[j])
                     sim_differ(check, "%s is 0x%x, not 0x%x", label, got, wanted[j]);
-                }
             } else {
                 equal_bits(check, label, got, wanted[j], f);
             }
@@ -198,9 +190,8 @@ static __global__ void packed(const __half2 *a, const __half2 *b, __half2 *out, 
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     __half2 sum = __hfma2(a[i], b[i], __float2half2_rn(0.25f));
 
     sum = __hadd2(sum, __lowhigh2highlow(a[i]));

@@ -4,28 +4,23 @@
 
 static __global__ void in_global(const unsigned char *data, int count, unsigned *bins)
 {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         atomicAdd(&bins[data[i]], 1u);
-    }
 }
 
 static __global__ void in_shared(const unsigned char *data, int count, unsigned *bins)
 {
     __shared__ unsigned mine[256];
 
-    for (int i = threadIdx.x; i < 256; i += blockDim.x) {
+    for (int i = threadIdx.x; i < 256; i += blockDim.x)
         mine[i] = 0;
-    }
     __syncthreads();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
         atomicAdd(&mine[data[i]], 1u);
-    }
     __syncthreads();
-    for (int i = threadIdx.x; i < 256; i += blockDim.x) {
-        if (mine[i] != 0) {
+    for (int i = threadIdx.x; i < 256; i += blockDim.x)
+        if (mine[i] != 0)
             atomicAdd(&bins[i], mine[i]);
-        }
-    }
 }
 
 /* Four bytes per load, and the lanes of a warp that met the same value elect one to add for all. */
@@ -38,9 +33,8 @@ static __global__ void in_groups(const uchar4 *data, int quads, unsigned *bins)
         for (int j = 0; j < 4; j++) {
             unsigned alike = __match_any_sync(__activemask(), values[j]);
 
-            if (threadIdx.x % 32 == __ffs((int)alike) - 1) {
+            if (threadIdx.x % 32 == __ffs((int)alike) - 1)
                 atomicAdd(&bins[values[j]], (unsigned)__popc(alike));
-            }
         }
     }
 }

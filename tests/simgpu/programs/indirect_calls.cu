@@ -69,18 +69,16 @@ static __global__ void make_shapes(unsigned char *memory, shape **shapes, int co
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         shapes[i] = make(memory + i * SLOT, i);
-    }
 }
 
 static __global__ void measure(shape *const *shapes, int *out, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         out[i] = shapes[i]->area() * 10 + shapes[i]->corners();
-    }
 }
 
 typedef unsigned (*operation)(unsigned, unsigned);
@@ -107,18 +105,16 @@ static __global__ void by_table(unsigned *out, unsigned count)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         out[i] = table[i % 3](i * 6, i + 3);
-    }
 }
 
 static __global__ void by_argument(operation f, unsigned *out, unsigned count)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         out[i] = f(i * 10, 35);
-    }
 }
 
 void sim_program_indirect_calls(sim_check &check)

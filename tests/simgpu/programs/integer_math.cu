@@ -83,9 +83,8 @@ static int part(unsigned word, int index, int bits, bool is_signed)
 static unsigned dot(unsigned x, unsigned y, int from, int to, int first_y, int bits, bool is_signed,
                     unsigned sum)
 {
-    for (int i = from; i < to; i++) {
+    for (int i = from; i < to; i++)
         sum += (unsigned)(part(x, i, bits, is_signed) * part(y, first_y + i, 8, is_signed));
-    }
     return sum;
 }
 
@@ -93,9 +92,8 @@ static u64 reversed(u64 value, int bits)
 {
     u64 out = 0;
 
-    for (int i = 0; i < bits; i++) {
+    for (int i = 0; i < bits; i++)
         out |= (value >> i & 1) << (bits - 1 - i);
-    }
     return out;
 }
 
@@ -104,9 +102,8 @@ static unsigned permuted(unsigned x, unsigned y, unsigned selector)
     u64 bytes = both(x, y);
     unsigned out = 0;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         out |= (unsigned)(bytes >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
-    }
     return out;
 }
 
@@ -118,17 +115,15 @@ static unsigned field(unsigned x, unsigned at, unsigned length, bool is_signed)
                         : 0;
     unsigned out = 0;
 
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         out |= (i < length && at + i < 32 ? x >> (at + i) & 1 : sign) << i;
-    }
     return out;
 }
 
 static unsigned inserted(unsigned x, unsigned into, unsigned at, unsigned length)
 {
-    for (unsigned i = 0; i < length && at + i < 32; i++) {
+    for (unsigned i = 0; i < length && at + i < 32; i++)
         into = (into & ~(1u << (at + i))) | (x >> i & 1) << (at + i);
-    }
     return into;
 }
 
@@ -164,9 +159,8 @@ static void host_only(u64 *o, u64 a, u64 b)
     *o++ = both((u64)(((s64)s + t) >> 1), ((u64)x + y) >> 1);
     *o++ = both((u64)(((s64)s + t + 1) >> 1), ((u64)x + y + 1) >> 1);
     *o++ = both(field(x, y & 31, y >> 8 & 31, false), field(x, y & 31, y >> 8 & 31, true));
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 32; i++)
         lut |= (0xb2u >> ((x >> i & 1) << 2 | (y >> i & 1) << 1 | (z >> i & 1)) & 1) << i;
-    }
     *o++ = both(inserted(x, y, y & 31, y >> 8 & 31), lut);
     *o++ = both(second, second >> 32);
 }
@@ -236,10 +230,9 @@ void sim_program_integer_math(sim_check &check)
             u64 got = out.host[(size_t)i * RESULTS + j];
 
             check.compared++;
-            if (got != wanted[j]) {
+            if (got != wanted[j])
                 sim_differ(check, "result %d of 0x%llx, 0x%llx is 0x%llx, not 0x%llx", j, a.host[i],
                            b.host[i], got, wanted[j]);
-            }
         }
         SIM_HOLDS(check, product.host[i].low == (u64)z && product.host[i].high == (u64)(z >> 64));
     }

@@ -12,9 +12,8 @@ static __global__ void fast(const float *x, const float *y, float *out, int coun
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     float *o = out + i * RESULTS, angle = y[i];
     o[0] = __sinf(angle);
     o[1] = __cosf(angle);
@@ -64,10 +63,9 @@ static void intrinsics(sim_check &check, int count)
             double got = out.host[i * RESULTS + j], apart = std::fabs(got - wanted[j]);
 
             check.compared++;
-            if (!(apart <= absolute[j] || apart <= relative[j] * std::fabs(wanted[j]))) {
+            if (!(apart <= absolute[j] || apart <= relative[j] * std::fabs(wanted[j])))
                 sim_differ(check, "intrinsic %d of %.9g, %.9g is %.9g, not %.9g", j, a, b, got,
                            wanted[j]);
-            }
         }
     }
 }
@@ -76,9 +74,8 @@ static __global__ void rounded(const float *x, const float *y, float *out, int c
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     float a = x[i], b = y[i], *o = out + i * ROUNDED;
 #define ROUND(mode) \
     *o++ = __fadd_##mode(a, b); \
@@ -101,9 +98,8 @@ static void roundings(sim_check &check, int count)
     for (int i = 0; i < count; i++) {
         x.host[i] = (float)std::ldexp(random.between(-1, 1), (int)random.below(60) - 30);
         y.host[i] = (float)std::ldexp(random.between(-1, 1), (int)random.below(20) - 10);
-        if (i % 20 == 3) {
+        if (i % 20 == 3)
             x.host[i] *= 0x1p-110f; /* products and sums may be subnormal */
-        }
     }
     for (int mode = 0; mode < 2; mode++) {
         fesetround(mode == 0 ? FE_TOWARDZERO : FE_UPWARD);
@@ -133,9 +129,8 @@ static __global__ void parts(const double *x, double *out, int count)
     int i = blockIdx.x * blockDim.x + threadIdx.x, exponent, quotient;
     double whole, s, c;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     double *o = out + i * PARTS, v = x[i];
     o[0] = frexp(v, &exponent) + exponent;
     o[1] = modf(v, &whole) * 4 + whole;
@@ -155,9 +150,8 @@ static void taken_apart(sim_check &check, int count)
     sim_array<double> x(check, count), out(check, (size_t)count * PARTS);
     std::vector<double> wanted;
 
-    for (double &value : x.host) {
+    for (double &value : x.host)
         value = std::ldexp(random.between(-1, 1), (int)random.below(24) - 4);
-    }
     for (int i = 0; i < count; i++) {
         double v = x.host[i], whole, fraction;
         int exponent, quotient;

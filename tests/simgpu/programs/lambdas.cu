@@ -6,9 +6,8 @@ template <class F> __global__ void map(float *data, int count, F f)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         data[i] = f(data[i], i);
-    }
 }
 
 struct affine {
@@ -63,12 +62,10 @@ static __global__ void within(float *data, int count)
     auto add = [&](float x) { sum += x; };
     auto twice = [](auto x) { return x + x; };
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
-    for (int j = 0; j < i % 5; j++) {
+    for (int j = 0; j < i % 5; j++)
         add(twice((float)j));
-    }
     data[i] += sum + (float)twice(i);
 }
 
@@ -80,13 +77,10 @@ template <class T, int rows, int columns> struct matrix {
     {
         matrix<T, rows, other> out = {};
 
-        for (int r = 0; r < rows; r++) {
-            for (int c = 0; c < other; c++) {
-                for (int k = 0; k < columns; k++) {
+        for (int r = 0; r < rows; r++)
+            for (int c = 0; c < other; c++)
+                for (int k = 0; k < columns; k++)
                     out.at[r][c] += at[r][k] * m.at[k][c];
-                }
-            }
-        }
         return out;
     }
 };
@@ -95,9 +89,8 @@ template <class A, class B, class C> __global__ void products(const A *a, const 
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         out[i] = a[i] * b[n - 1 - i];
-    }
 }
 
 template <class F> static void mapped(sim_check &check, const char *what, F f, F on_host)
@@ -126,12 +119,10 @@ static void matrices(sim_check &check)
     sim_array<matrix<int, 2, 4>> out(check, count);
 
     for (int i = 0; i < count; i++) {
-        for (int j = 0; j < 6; j++) {
+        for (int j = 0; j < 6; j++)
             a.host[i].at[j / 3][j % 3] = (int)random.below(100) - 50;
-        }
-        for (int j = 0; j < 12; j++) {
+        for (int j = 0; j < 12; j++)
             b.host[i].at[j / 4][j % 4] = (int)random.below(100) - 50;
-        }
     }
     a.upload();
     b.upload();
@@ -141,9 +132,8 @@ static void matrices(sim_check &check)
     for (int i = 0; i < count; i++) {
         matrix<int, 2, 4> wanted = a.host[i] * b.host[count - 1 - i];
 
-        for (int j = 0; j < 8; j++) {
+        for (int j = 0; j < 8; j++)
             sim_equal_value(check, "matrix", out.host[i].at[j / 4][j % 4], wanted.at[j / 4][j % 4]);
-        }
     }
 }
 
@@ -163,9 +153,8 @@ void sim_program_lambdas(sim_check &check)
     for (int i = 0; i < count; i++) {
         float sum = (float)(i + i);
 
-        for (int j = 0; j < i % 5; j++) {
+        for (int j = 0; j < i % 5; j++)
             sum += (float)(j + j);
-        }
         wanted.push_back(sum);
     }
     data.zero();

@@ -11,9 +11,8 @@ static __device__ int block_sum(int value, int *cache)
     cache[threadIdx.x] = value;
     __syncthreads();
     for (int left = BLOCK; left > 1; left = (left + 1) / 2) {
-        if (threadIdx.x < left / 2) {
+        if (threadIdx.x < left / 2)
             cache[threadIdx.x] += cache[threadIdx.x + (left + 1) / 2];
-        }
         __syncthreads();
     }
     return cache[0];
@@ -25,9 +24,8 @@ static __global__ void sum_all(const int *in, int count, volatile int *partial, 
     __shared__ bool last;
     int mine = 0;
 
-    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK) {
+    for (int i = blockIdx.x * BLOCK + threadIdx.x; i < count; i += gridDim.x * BLOCK)
         mine += in[i];
-    }
     mine = block_sum(mine, cache);
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = mine;
@@ -35,18 +33,15 @@ static __global__ void sum_all(const int *in, int count, volatile int *partial, 
         last = atomicInc(&finished, gridDim.x - 1) == gridDim.x - 1; /* and back to zero */
     }
     __syncthreads();
-    if (!last) {
+    if (!last)
         return;
-    }
     mine = 0;
-    for (int i = threadIdx.x; i < gridDim.x; i += BLOCK) {
+    for (int i = threadIdx.x; i < gridDim.x; i += BLOCK)
         mine += partial[i];
-    }
     __syncthreads();
     mine = block_sum(mine, cache);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         *out += mine;
-    }
 }
 
 void sim_program_last_block(sim_check &check)
@@ -62,9 +57,8 @@ void sim_program_last_block(sim_check &check)
     }
     in.upload();
     out.zero();
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < rounds; round++)
         sum_all<<<17 + 5 * round, BLOCK>>>(in.device, count, partial.device, out.device);
-    }
     SIM_LAUNCHED(check);
     sim_equal(check, "sum", out, std::vector<int>{rounds * sum});
 }

@@ -31,11 +31,11 @@ static void compare(sim_check &check, const char *what, sim_array<place> &out, d
     size_t i = 0;
 
     out.download();
-    for (unsigned bz = 0; bz < grid.z; bz++) {
-        for (unsigned by = 0; by < grid.y; by++) {
-            for (unsigned bx = 0; bx < grid.x; bx++) {
-                for (unsigned tz = 0; tz < block.z; tz++) {
-                    for (unsigned ty = 0; ty < block.y; ty++) {
+    for (unsigned bz = 0; bz < grid.z; bz++)
+        for (unsigned by = 0; by < grid.y; by++)
+            for (unsigned bx = 0; bx < grid.x; bx++)
+                for (unsigned tz = 0; tz < block.z; tz++)
+                    for (unsigned ty = 0; ty < block.y; ty++)
                         for (unsigned tx = 0; tx < block.x; tx++, i++) {
                             const place wanted = {{bx, by, bz},
                                                   {tx, ty, tz},
@@ -43,15 +43,9 @@ static void compare(sim_check &check, const char *what, sim_array<place> &out, d
                                                   {block.x, block.y, block.z}};
 
                             check.compared++;
-                            if (memcmp(&wanted, &out.host[i], sizeof(wanted)) != 0) {
+                            if (memcmp(&wanted, &out.host[i], sizeof(wanted)) != 0)
                                 sim_differ(check, "%s: thread %zu differs", what, i);
-                            }
                         }
-                    }
-                }
-            }
-        }
-    }
 }
 
 static void shapes(sim_check &check, dim3 grid, dim3 block)

@@ -79,9 +79,8 @@ static __global__ void change_mixed(mixed *all, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         all[i] = changed(all[i], i);
-    }
 }
 
 /* A structure by value as parameter, returned by value, an array in it indexed at run time. */
@@ -168,9 +167,8 @@ static void structures(sim_check &check, int count)
         m.small = (short)random.below(65536);
         m.whole = (int)random.below(1u << 31);
         m.real = random.between(-1e9, 1e9);
-        for (auto &bits : m.bits) {
+        for (auto &bits : m.bits)
             bits = (unsigned char)random.below(256);
-        }
         n = {{{random.small(), random.small(), random.small()},
               {random.small(), random.small(), random.small()}},
              {random.below(1u << 31)}};

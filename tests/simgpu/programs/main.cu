@@ -32,9 +32,8 @@ void sim_differ(sim_check &check, const char *format, ...)
 {
     va_list arguments;
 
-    if (check.wrong++ >= DIFFERENCES_SHOWN) {
+    if (check.wrong++ >= DIFFERENCES_SHOWN)
         return;
-    }
     fprintf(stderr, "%s: ", check.program);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
@@ -47,9 +46,8 @@ bool sim_succeeded(sim_check &check, cudaError_t status, const char *call, const
 {
     const char *slash = strrchr(file, '/');
 
-    if (status == cudaSuccess) {
+    if (status == cudaSuccess)
         return true;
-    }
     sim_differ(check, "%s:%d: %s: %s (%s)", slash != nullptr ? slash + 1 : file, line, call,
                cudaGetErrorName(status), cudaGetErrorString(status));
     return false;
@@ -59,9 +57,8 @@ bool sim_refused(sim_check &check, cudaError_t status, cudaError_t wanted, const
                  int line)
 {
     check.compared++;
-    if (status == wanted) {
+    if (status == wanted)
         return true;
-    }
     sim_differ(check, "line %d: %s gives %s, not %s", line, call, cudaGetErrorName(status),
                cudaGetErrorName(wanted));
     return false;
@@ -84,9 +81,8 @@ static int run_here(const program &program)
         SIM_CALL(check, cudaDeviceSynchronize());
         SIM_CALL(check, cudaGetLastError());
     }
-    if (check.compared == 0) {
+    if (check.compared == 0)
         sim_differ(check, "nothing was compared");
-    }
     if (check.wrong > 0) {
         printf("%s FAILED: %lu of %lu wrong\n", program.name, check.wrong, check.compared);
         return 1;
@@ -109,9 +105,8 @@ static int run_apart(const program &program)
         printf("%s FAILED: cannot start a process\n", program.name);
         return 1;
     }
-    if (!WIFEXITED(status)) {
+    if (!WIFEXITED(status))
         printf("%s FAILED: ended by signal %d\n", program.name, WTERMSIG(status));
-    }
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
@@ -129,9 +124,8 @@ static int run_all()
 
 static int list()
 {
-    for (const program &program : programs) {
+    for (const program &program : programs)
         printf("%-20s %s\n", program.name, program.doc);
-    }
     return 0;
 }
 
@@ -146,13 +140,11 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         bool found = false;
 
-        if (strcmp(argv[i], "list") == 0) {
+        if (strcmp(argv[i], "list") == 0)
             return list();
-        }
         if (strcmp(argv[i], "--software") == 0) {
-            if (sim_software_device()) {
+            if (sim_software_device())
                 continue;
-            }
             fputs("sim_programs: this is not the software device\n", stderr);
             return 1;
         }
@@ -161,9 +153,8 @@ int main(int argc, char **argv)
             continue;
         }
         for (const program &program : programs) {
-            if (strcmp(argv[i], program.name) != 0) {
+            if (strcmp(argv[i], program.name) != 0)
                 continue;
-            }
             found = true;
             failed += run_here(program);
         }

@@ -14,9 +14,8 @@ static __global__ void square(int *data, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         data[i] *= data[i];
-    }
 }
 
 /* Follows a list that the host made, and writes variables that the host reads. */
@@ -26,9 +25,8 @@ static __global__ void walk(node *list)
         total += list->value;
         list->value = -list->value;
     }
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 40; i++)
         table[i] = table[i] * 2 + i;
-    }
 }
 
 static void managed(sim_check &check)
@@ -48,25 +46,20 @@ static void managed(sim_check &check)
     SIM_LAUNCHED(check);
     sim_equal(check, "managed", std::vector<int>(data, data + count), wanted);
 
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         nodes[i] = {i * 3, i < 9 ? &nodes[(i * 7 + 1) % 10] : nullptr};
-    }
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 9; i++)
         nodes[i].next = &nodes[i + 1];
-    }
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 40; i++)
         table[i] = 0.25 * i;
-    }
     total = 7;
     walk<<<1, 1>>>(nodes);
     SIM_LAUNCHED(check);
     sim_equal_value(check, "total", (int)total, 7 + 3 * 45);
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 40; i++)
         sim_equal_value(check, "table", (double)table[i], 0.5 * i + i);
-    }
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         sim_equal_value(check, "value", nodes[i].value, -3 * i);
-    }
     SIM_CALL(check, cudaFree(data));
     SIM_CALL(check, cudaFree(nodes));
 }

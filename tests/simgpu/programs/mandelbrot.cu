@@ -13,15 +13,13 @@ static __global__ void mandelbrot(unsigned short *counts, int width, int height)
     float re = 0, im = 0;
     int count = 0;
 
-    if (x >= width || y >= height) {
+    if (x >= width || y >= height)
         return;
-    }
     while (count < MOST) {
         float re2 = __fmul_rn(re, re), im2 = __fmul_rn(im, im);
 
-        if (__fadd_rn(re2, im2) > 4.0f) {
+        if (__fadd_rn(re2, im2) > 4.0f)
             break;
-        }
         im = __fadd_rn(__fmul_rn(__fmul_rn(2.0f, re), im), cy);
         re = __fadd_rn(__fsub_rn(re2, im2), cx);
         count++;

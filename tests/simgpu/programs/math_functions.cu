@@ -65,9 +65,8 @@ static long double sinpi(long double x)
 {
     long double r = std::fmod(x, 2.0L), turned = std::fabs(r) > 1 ? r - std::copysign(2.0L, r) : r;
 
-    if (std::fabs(turned) > 0.5L) {
+    if (std::fabs(turned) > 0.5L)
         turned = std::copysign(1.0L, turned) - turned;
-    }
     return std::sin(pi * turned);
 }
 
@@ -161,9 +160,8 @@ static double sample(sim_random &random, double low, double high, int i)
 {
     double x = random.between(low, high);
 
-    if (i % 2 == 0 || low == 0) {
+    if (i % 2 == 0 || low == 0)
         return x;
-    }
     double by_size = std::ldexp(x, -(int)random.below(high > 1e4 ? 90 : 8));
     return by_size >= low && by_size <= high ? by_size : x;
 }
@@ -175,9 +173,8 @@ template <class T> static long double ulp(T value)
     const int least = sizeof(T) == 4 ? FLT_MIN_EXP : DBL_MIN_EXP;
     int exponent = least;
 
-    if (value != 0) {
+    if (value != 0)
         std::frexp(value, &exponent);
-    }
     return std::ldexp(1.0L, (exponent < least ? least : exponent) - digits);
 }
 
@@ -190,18 +187,16 @@ static void compare(sim_check &check, const function<T> &f, T x, T y, T got, dou
     long double apart = 0;
 
     check.compared++;
-    if (wanted != wanted || got != got) {
+    if (wanted != wanted || got != got)
         apart = wanted != wanted && got != got ? 0 : INFINITY;
-    } else if (got != wanted) {
+    else if (got != wanted)
         apart = std::isinf(got) && std::isinf(wanted)
                     ? INFINITY
                     : std::fabs((long double)got - wanted) / ulp(wanted);
-    }
     *worst = std::fmax(*worst, (double)apart);
-    if (apart > allowed) {
+    if (apart > allowed)
         sim_differ(check, "%s(%.17g, %.17g) is %.17g, not %.17g: %Lg ulps, %d allowed", f.name,
                    (double)x, (double)y, (double)got, (double)wanted, apart, allowed);
-    }
 }
 
 template <class T> static void sweep(sim_check &check, const function<T> &f)
@@ -226,24 +221,20 @@ template <class T> static void sweep(sim_check &check, const function<T> &f)
     f.kernel<<<(SAMPLES + 127) / 128, 128>>>(x.device, y.device, out.device);
     SIM_LAUNCHED(check);
     out.download();
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < SAMPLES; i++)
         compare(check, f, x.host[i], y.host[i], out.host[i], &worst);
-    }
-    if (getenv("SIM_PROGRAMS_ULPS") != nullptr) {
+    if (getenv("SIM_PROGRAMS_ULPS") != nullptr)
         printf("%-10s %g ulps\n", f.name, worst);
-    }
 }
 
 void sim_program_math_floats(sim_check &check)
 {
-    for (const function<float> &f : functions<float>) {
+    for (const function<float> &f : functions<float>)
         sweep(check, f);
-    }
 }
 
 void sim_program_math_doubles(sim_check &check)
 {
-    for (const function<double> &f : functions<double>) {
+    for (const function<double> &f : functions<double>)
         sweep(check, f);
-    }
 }

@@ -14,12 +14,10 @@ static __global__ void naive(const float *a, const float *b, float *c, shape s)
     int col = blockIdx.x * TILE + threadIdx.x, row = blockIdx.y * TILE + threadIdx.y;
     float sum = 0;
 
-    if (col >= s.n || row >= s.m) {
+    if (col >= s.n || row >= s.m)
         return;
-    }
-    for (int i = 0; i < s.k; i++) {
+    for (int i = 0; i < s.k; i++)
         sum += a[row * s.k + i] * b[i * s.n + col];
-    }
     c[row * s.n + col] = sum;
 }
 
@@ -34,14 +32,12 @@ static __global__ void tiled(const float *a, const float *b, float *c, shape s)
         of_a[ty][tx] = row < s.m && at + tx < s.k ? a[row * s.k + at + tx] : 0;
         of_b[ty][tx] = col < s.n && at + ty < s.k ? b[(at + ty) * s.n + col] : 0;
         __syncthreads();
-        for (int i = 0; i < TILE; i++) {
+        for (int i = 0; i < TILE; i++)
             sum += of_a[ty][i] * of_b[i][tx];
-        }
         __syncthreads();
     }
-    if (col < s.n && row < s.m) {
+    if (col < s.n && row < s.m)
         c[row * s.n + col] = sum;
-    }
 }
 
 /* A block of TILE x TILE threads makes a square of TILE * PER_THREAD; it steps k by TILE. */
@@ -65,18 +61,14 @@ static __global__ void in_registers(const float *a, const float *b, float *c, sh
 #pragma unroll
             for (int y = 0; y < PER_THREAD; y++)
 #pragma unroll
-                for (int x = 0; x < PER_THREAD; x++) {
+                for (int x = 0; x < PER_THREAD; x++)
                     sums[y][x] += of_a[ty + y * TILE][i] * of_b[i][tx + x * TILE];
-                }
         __syncthreads();
     }
-    for (int y = 0; y < PER_THREAD; y++) {
-        for (int x = 0; x < PER_THREAD; x++) {
-            if (top + ty + y * TILE < s.m && left + tx + x * TILE < s.n) {
+    for (int y = 0; y < PER_THREAD; y++)
+        for (int x = 0; x < PER_THREAD; x++)
+            if (top + ty + y * TILE < s.m && left + tx + x * TILE < s.n)
                 c[(top + ty + y * TILE) * s.n + left + tx + x * TILE] = sums[y][x];
-            }
-        }
-    }
 }
 
 /* Small integers: products and their sums are exact, fused or not, in any order. */
@@ -88,19 +80,14 @@ static void multiply(sim_check &check, shape s)
     dim3 block(TILE, TILE), grid((s.n + TILE - 1) / TILE, (s.m + TILE - 1) / TILE);
     dim3 coarse((grid.x + PER_THREAD - 1) / PER_THREAD, (grid.y + PER_THREAD - 1) / PER_THREAD);
 
-    for (float &value : a.host) {
+    for (float &value : a.host)
         value = random.small();
-    }
-    for (float &value : b.host) {
+    for (float &value : b.host)
         value = random.small();
-    }
-    for (int row = 0; row < s.m; row++) {
-        for (int i = 0; i < s.k; i++) {
-            for (int col = 0; col < s.n; col++) {
+    for (int row = 0; row < s.m; row++)
+        for (int i = 0; i < s.k; i++)
+            for (int col = 0; col < s.n; col++)
                 wanted[row * s.n + col] += a.host[row * s.k + i] * b.host[i * s.n + col];
-            }
-        }
-    }
     a.upload();
     b.upload();
     for (auto kernel : {naive, tiled, in_registers}) {

@@ -7,9 +7,8 @@ static __global__ void add_to_rows(char *base, size_t pitch, int width, int heig
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
 
-    if (x < width && y < height) {
+    if (x < width && y < height)
         ((int *)(base + y * pitch))[x] += by + y;
-    }
 }
 
 static __global__ void add_to_volume(cudaPitchedPtr volume, int width, int height, int by)
@@ -17,9 +16,8 @@ static __global__ void add_to_volume(cudaPitchedPtr volume, int width, int heigh
     int x = threadIdx.x, y = blockIdx.x, z = blockIdx.y;
     char *slice = (char *)volume.ptr + z * volume.pitch * volume.ysize;
 
-    if (x < width && y < height) {
+    if (x < width && y < height)
         ((int *)(slice + y * volume.pitch))[x] += by + 100 * z;
-    }
 }
 
 static void two_dimensions(sim_check &check, int width, int height)
@@ -29,9 +27,8 @@ static void two_dimensions(sim_check &check, int width, int height)
     std::vector<int> in((size_t)wide * height), out((size_t)wide * height, -1), wanted = out;
     char *a = nullptr, *b = nullptr;
 
-    for (size_t i = 0; i < in.size(); i++) {
+    for (size_t i = 0; i < in.size(); i++)
         in[i] = (int)(i * 37);
-    }
     SIM_CALL(check, cudaMallocPitch((void **)&a, &pitch, bytes, height));
     SIM_CALL(check, cudaMallocPitch((void **)&b, &other_pitch, bytes + 1000, height));
     SIM_HOLDS(check, pitch >= bytes && pitch % 32 == 0 && other_pitch >= bytes + 1000);
@@ -45,12 +42,10 @@ static void two_dimensions(sim_check &check, int width, int height)
                                  height - 1, cudaMemcpyDeviceToDevice));
     SIM_CALL(check, cudaMemcpy2D(out.data(), wide * sizeof(int), b, other_pitch, bytes, height,
                                  cudaMemcpyDeviceToHost));
-    for (int y = 0; y < height; y++) {
-        for (int x = 0; x < width; x++) {
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
             wanted[y * wide + x] = y > 0 && x < width - 1 ? in[(y - 1) * wide + x] + 5 + y - 1
                                                           : 0x11111111;
-        }
-    }
     sim_equal(check, "2D", out, wanted);
     SIM_REFUSED(
         check, cudaErrorInvalidPitchValue,
@@ -67,9 +62,8 @@ static void three_dimensions(sim_check &check)
     cudaPitchedPtr volume = {};
     cudaMemcpy3DParms copy = {};
 
-    for (size_t i = 0; i < in.size(); i++) {
+    for (size_t i = 0; i < in.size(); i++)
         in[i] = (int)(i * 1001);
-    }
     SIM_CALL(check, cudaMalloc3D(&volume, make_cudaExtent(width * sizeof(int), height, depth)));
     SIM_HOLDS(check, volume.pitch >= width * sizeof(int) && volume.ysize == (size_t)height);
     SIM_CALL(check, cudaMemset3D(volume, 0, make_cudaExtent(width * sizeof(int), height, depth)));
@@ -89,16 +83,14 @@ static void three_dimensions(sim_check &check)
     back.extent = make_cudaExtent(width * sizeof(int), height, depth);
     back.kind = cudaMemcpyDeviceToHost;
     SIM_CALL(check, cudaMemcpy3D(&back));
-    for (int z = 0; z < depth; z++) {
-        for (int y = 0; y < height; y++) {
+    for (int z = 0; z < depth; z++)
+        for (int y = 0; y < height; y++)
             for (int x = 0; x < width; x++) {
                 bool inside = x >= 5 && x < 15 && y >= 4 && y < 10 && z >= 2 && z < 5;
                 int from = inside ? in[((z - 1) * height + y - 1) * width + x - 3] : 0;
 
                 wanted[(z * height + y) * width + x] = from + 3 + 100 * z;
             }
-        }
-    }
     sim_equal(check, "3D", out, wanted);
     SIM_CALL(check, cudaFree(volume.ptr));
 }
@@ -109,16 +101,14 @@ static void other_copies(sim_check &check)
     std::vector<unsigned char> in(1000), out(1000), wanted(1000, 0xcd);
     sim_array<unsigned char> memory(check, 1000), second(check, 1000);
 
-    for (size_t i = 0; i < in.size(); i++) {
+    for (size_t i = 0; i < in.size(); i++)
         in[i] = (unsigned char)(i * 7);
-    }
     SIM_CALL(check, cudaMemcpy(memory.device + 13, &in[1], 501, cudaMemcpyHostToDevice));
     SIM_CALL(check, cudaMemcpy(second.device + 7, memory.device + 10, 700, cudaMemcpyDefault));
     SIM_CALL(check, cudaMemset(second.device + 20, 0x42, 3));
     SIM_CALL(check, cudaMemcpy(out.data(), second.device, 1000, cudaMemcpyDefault));
-    for (int i = 0; i < 501; i++) {
+    for (int i = 0; i < 501; i++)
         wanted[i + 10] = in[i + 1];
-    }
     memset(&wanted[20], 0x42, 3);
     sim_equal(check, "bytes", out, wanted);
     SIM_CALL(check, cudaMemcpy(out.data(), in.data(), 1000, cudaMemcpyHostToHost));

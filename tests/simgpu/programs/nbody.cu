@@ -28,9 +28,8 @@ static __global__ void accelerations(const float4 *bodies, float3 *out, int coun
         }
         __syncthreads();
     }
-    if (i < count) {
+    if (i < count)
         out[i] = sum;
-    }
 }
 
 void sim_program_nbody(sim_check &check)
@@ -40,10 +39,9 @@ void sim_program_nbody(sim_check &check)
     sim_array<float4> bodies(check, count);
     sim_array<float3> out(check, count);
 
-    for (float4 &body : bodies.host) {
+    for (float4 &body : bodies.host)
         body = make_float4((float)random.between(-1, 1), (float)random.between(-1, 1),
                            (float)random.between(-1, 1), (float)random.between(0.1, 1));
-    }
     bodies.upload();
     accelerations<<<(count + BLOCK - 1) / BLOCK, BLOCK>>>(bodies.device, out.device, count);
     SIM_LAUNCHED(check);
@@ -60,9 +58,8 @@ void sim_program_nbody(sim_check &check)
                            (double)other.z - bodies.host[i].z};
             double r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + (double)SOFTENING;
 
-            for (int axis = 0; axis < 3; axis++) {
+            for (int axis = 0; axis < 3; axis++)
                 sum[axis] += d[axis] * other.w / (r2 * std::sqrt(r2));
-            }
         }
         for (double s : sum) {
             wanted.push_back(s);

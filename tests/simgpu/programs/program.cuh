@@ -96,9 +96,8 @@ template <class T> struct sim_array {
 
     sim_array(sim_check &check_, size_t count) : check(check_), host(count)
     {
-        if (SIM_CALL(check, cudaMalloc((void **)&device, count * sizeof(T)))) {
+        if (SIM_CALL(check, cudaMalloc((void **)&device, count * sizeof(T))))
             SIM_CALL(check, cudaMemset(device, 0xcd, count * sizeof(T)));
-        }
     }
     sim_array(sim_check &check_, const std::vector<T> &from) : sim_array(check_, from.size())
     {
@@ -136,28 +135,26 @@ template <class T> struct sim_array {
 template <class T>
 void sim_report(sim_check &check, const char *what, size_t index, const T &got, const T &wanted)
 {
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_floating_point_v<T>)
         sim_differ(check, "%s[%zu] is %.17g (%a), not %.17g (%a)", what, index, (double)got,
                    (double)got, (double)wanted, (double)wanted);
-    } else if constexpr (std::is_signed_v<T>) {
+    else if constexpr (std::is_signed_v<T>)
         sim_differ(check, "%s[%zu] is %lld, not %lld", what, index, (long long)got,
                    (long long)wanted);
-    } else if constexpr (std::is_integral_v<T>) {
+    else if constexpr (std::is_integral_v<T>)
         sim_differ(check, "%s[%zu] is %llu (0x%llx), not %llu (0x%llx)", what, index,
                    (unsigned long long)got, (unsigned long long)got, (unsigned long long)wanted,
                    (unsigned long long)wanted);
-    } else {
+    else
         sim_differ(check, "%s[%zu] differs", what, index);
-    }
 }
 
 /* Bit by bit for numbers, so that -0 is not 0; a NaN equals any NaN. */
 template <class T> bool sim_same(const T &got, const T &wanted)
 {
     if constexpr (std::is_floating_point_v<T>) {
-        if (got != got && wanted != wanted) {
+        if (got != got && wanted != wanted)
             return true;
-        }
     }
     return memcmp(&got, &wanted, sizeof(T)) == 0;
 }
@@ -166,14 +163,12 @@ template <class T>
 void sim_equal(sim_check &check, const char *what, const std::vector<T> &got,
                const std::vector<T> &wanted)
 {
-    if (got.size() != wanted.size()) {
+    if (got.size() != wanted.size())
         sim_differ(check, "%s has %zu elements, not %zu", what, got.size(), wanted.size());
-    }
     for (size_t i = 0; i < got.size() && i < wanted.size(); i++) {
         check.compared++;
-        if (!sim_same(got[i], wanted[i])) {
+        if (!sim_same(got[i], wanted[i]))
             sim_report(check, what, i, got[i], wanted[i]);
-        }
     }
 }
 
@@ -188,9 +183,8 @@ void sim_equal(sim_check &check, const char *what, sim_array<T> &got, const std:
 template <class T> void sim_equal_value(sim_check &check, const char *what, T got, T wanted)
 {
     check.compared++;
-    if (!sim_same(got, wanted)) {
+    if (!sim_same(got, wanted))
         sim_report(check, what, 0, got, wanted);
-    }
 }
 
 /* At most `relative` of the wanted value or `absolute` apart, whichever is more. */
@@ -198,16 +192,14 @@ template <class T>
 void sim_near(sim_check &check, const char *what, const std::vector<T> &got,
               const std::vector<double> &wanted, double relative, double absolute)
 {
-    if (got.size() != wanted.size()) {
+    if (got.size() != wanted.size())
         sim_differ(check, "%s has %zu elements, not %zu", what, got.size(), wanted.size());
-    }
     for (size_t i = 0; i < got.size() && i < wanted.size(); i++) {
         double apart = std::fabs((double)got[i] - wanted[i]);
 
         check.compared++;
-        if (!(apart <= relative * std::fabs(wanted[i]) || apart <= absolute)) {
+        if (!(apart <= relative * std::fabs(wanted[i]) || apart <= absolute))
             sim_report(check, what, i, (double)got[i], wanted[i]);
-        }
     }
 }
 

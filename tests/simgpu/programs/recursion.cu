@@ -9,9 +9,8 @@ static __host__ __device__ __noinline__ unsigned fibonacci(unsigned n)
 
 static __host__ __device__ __noinline__ unsigned ackermann(unsigned m, unsigned n)
 {
-    if (m == 0) {
+    if (m == 0)
         return n + 1;
-    }
     return ackermann(m - 1, n == 0 ? 1 : ackermann(m, n - 1));
 }
 
@@ -32,9 +31,8 @@ static __host__ __device__ __noinline__ unsigned digits(unsigned n, unsigned dep
 {
     unsigned saved[8];
 
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++)
         saved[i] = n * (i + 1) + depth;
-    }
     unsigned below = depth == 0 ? 1 : digits(n / 2 + 1, depth - 1);
     return below + saved[(n + depth) % 8];
 }
@@ -43,17 +41,14 @@ static __host__ __device__ __noinline__ void quicksort(int *keys, int count)
 {
     int pivot, left = 0, right = count - 1;
 
-    if (count < 2) {
+    if (count < 2)
         return;
-    }
     pivot = keys[count / 2];
     while (left <= right) {
-        while (keys[left] < pivot) {
+        while (keys[left] < pivot)
             left++;
-        }
-        while (keys[right] > pivot) {
+        while (keys[right] > pivot)
             right--;
-        }
         if (left <= right) {
             int t = keys[left];
 
@@ -79,18 +74,16 @@ static __global__ void recurse(results *out, unsigned count)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         out[i] = all_of(i);
-    }
 }
 
 static __global__ void sort_rows(int *keys, int rows, int columns)
 {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (row < rows) {
+    if (row < rows)
         quicksort(keys + row * columns, columns);
-    }
 }
 
 void sim_program_recursion(sim_check &check)
@@ -116,13 +109,11 @@ void sim_program_recursion(sim_check &check)
         sim_equal_value(check, "digits", out.host[i].digits, wanted.digits);
         sim_equal_value(check, "even", out.host[i].even, wanted.even);
     }
-    for (int &key : keys.host) {
+    for (int &key : keys.host)
         key = (int)random.below(100) - 50;
-    }
     std::vector<int> wanted = keys.host;
-    for (int row = 0; row < rows; row++) {
+    for (int row = 0; row < rows; row++)
         quicksort(&wanted[row * columns], columns);
-    }
     keys.upload();
     sort_rows<<<3, 32>>>(keys.device, rows, columns);
     SIM_LAUNCHED(check);

@@ -31,14 +31,12 @@ template <class Op> __global__ void interleaved(const int *in, int *out)
     cache[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
     __syncthreads();
     for (unsigned step = 1; step < blockDim.x; step *= 2) {
-        if (threadIdx.x % (2 * step) == 0 && threadIdx.x + step < blockDim.x) {
+        if (threadIdx.x % (2 * step) == 0 && threadIdx.x + step < blockDim.x)
             cache[threadIdx.x] = Op::apply(cache[threadIdx.x], cache[threadIdx.x + step]);
-        }
         __syncthreads();
     }
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         out[blockIdx.x] = cache[0];
-    }
 }
 
 template <class Op> __global__ void sequential(const int *in, int *out)
@@ -51,15 +49,13 @@ template <class Op> __global__ void sequential(const int *in, int *out)
     while (left > 1) {
         unsigned half = (left + 1) / 2;
 
-        if (threadIdx.x < left / 2) {
+        if (threadIdx.x < left / 2)
             cache[threadIdx.x] = Op::apply(cache[threadIdx.x], cache[threadIdx.x + half]);
-        }
         __syncthreads();
         left = half;
     }
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         out[blockIdx.x] = cache[0];
-    }
 }
 
 template <class Op, unsigned threads> __global__ void unrolled(const int *in, int *out)
@@ -70,14 +66,12 @@ template <class Op, unsigned threads> __global__ void unrolled(const int *in, in
     __syncthreads();
 #pragma unroll
     for (unsigned half = threads / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) {
+        if (threadIdx.x < half)
             cache[threadIdx.x] = Op::apply(cache[threadIdx.x], cache[threadIdx.x + half]);
-        }
         __syncthreads();
     }
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         out[blockIdx.x] = cache[0];
-    }
 }
 
 template <class Op>
@@ -87,9 +81,8 @@ static std::vector<int> reference(const std::vector<int> &in, size_t blocks, siz
 
     for (size_t b = 0; b < blocks; b++) {
         out[b] = in[b * block];
-        for (size_t i = 1; i < block; i++) {
+        for (size_t i = 1; i < block; i++)
             out[b] = Op::apply(out[b], in[b * block + i]);
-        }
     }
     return out;
 }
@@ -99,9 +92,8 @@ template <class Op> static void reduce(sim_check &check, const char *what)
     sim_random random(4);
     sim_array<int> in(check, 40 * 1024);
 
-    for (int &value : in.host) {
+    for (int &value : in.host)
         value = (int)random.below(2000000) - 1000000;
-    }
     in.upload();
     for (unsigned block : {1u, 32u, 77u, 255u, 512u, 1000u}) {
         sim_array<int> out(check, 13);

@@ -7,9 +7,8 @@ template <class T> __device__ T sum_down(unsigned members, unsigned lane, unsign
     for (int step = 16; step > 0; step /= 2) {
         T other = __shfl_down_sync(members, value, step);
 
-        if (lane + step < count) {
+        if (lane + step < count)
             value += other;
-        }
     }
     return value;
 }
@@ -21,20 +20,16 @@ template <class T> __global__ void warp_sums(const T *in, int count, T *down, T 
     unsigned lane = threadIdx.x % 32;
     unsigned members = __ballot_sync(0xffffffffu, i < count);
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     T value = in[i];
     T sum = sum_down(members, lane, (unsigned)__popc(members), value);
-    if (lane == 0) {
+    if (lane == 0)
         down[i / 32] = sum;
-    }
-    if (members != 0xffffffffu) {
+    if (members != 0xffffffffu)
         return;
-    }
-    for (int bit = 16; bit > 0; bit /= 2) {
+    for (int bit = 16; bit > 0; bit /= 2)
         value += __shfl_xor_sync(members, value, bit);
-    }
     butterfly[i] = value;
 }
 
@@ -45,16 +40,14 @@ template <class T> __global__ void block_sums(const T *in, T *out)
     unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     T sum = sum_down(0xffffffffu, lane, 32, in[blockIdx.x * blockDim.x + threadIdx.x]);
 
-    if (lane == 0) {
+    if (lane == 0)
         warps[warp] = sum;
-    }
     __syncthreads();
     if (warp == 0) {
         sum = lane < blockDim.x / 32 ? warps[lane] : T(0);
         sum = sum_down(0xffffffffu, lane, 32, sum);
-        if (lane == 0) {
+        if (lane == 0)
             out[blockIdx.x] = sum;
-        }
     }
 }
 
@@ -69,13 +62,11 @@ template <class T> static void reduce(sim_check &check, int count, const char *w
     for (int i = 0; i < count; i++) {
         in.host[i] = (T)random.small();
         wanted_down[i / 32] += in.host[i];
-        if (i < 3 * 640) {
+        if (i < 3 * 640)
             wanted_blocks[i / 640] += in.host[i];
-        }
     }
-    for (int i = 0; i < full; i++) {
+    for (int i = 0; i < full; i++)
         wanted_butterfly[i] = wanted_down[i / 32];
-    }
     in.upload();
     warp_sums<<<(count + 223) / 224, 224>>>(in.device, count, down.device, butterfly.device);
     SIM_LAUNCHED(check);

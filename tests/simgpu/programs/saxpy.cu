@@ -15,9 +15,8 @@ static __device__ double fused(double a, double x, double y)
 template <class T> __global__ void saxpy(size_t count, T a, const T *x, T *y)
 {
     for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
-         i += (size_t)gridDim.x * blockDim.x) {
+         i += (size_t)gridDim.x * blockDim.x)
         y[i] = fused(a, x[i], y[i]);
-    }
 }
 
 template <class T> static void saxpy_once(sim_check &check, size_t count, const char *what)

@@ -15,9 +15,8 @@ static __global__ void scan_steps(const int *in, int *out)
     for (int step = 1; step < BLOCK; step *= 2) {
         int value = buffer[from][threadIdx.x];
 
-        if (threadIdx.x >= step) {
+        if (threadIdx.x >= step)
             value += buffer[from][threadIdx.x - step];
-        }
         from = 1 - from;
         buffer[from][threadIdx.x] = value;
         __syncthreads();
@@ -35,9 +34,8 @@ static __global__ void scan_tree(const int *in, int *out, int *sums, int count)
     tree[2 * t + 1] = base + 2 * t + 1 < count ? in[base + 2 * t + 1] : 0;
     for (int pairs = BLOCK; pairs > 0; pairs /= 2, offset *= 2) {
         __syncthreads();
-        if (t < pairs) {
+        if (t < pairs)
             tree[offset * (2 * t + 2) - 1] += tree[offset * (2 * t + 1) - 1];
-        }
     }
     if (t == 0) {
         sums[blockIdx.x] = tree[2 * BLOCK - 1];
@@ -55,22 +53,18 @@ static __global__ void scan_tree(const int *in, int *out, int *sums, int count)
         }
     }
     __syncthreads();
-    for (int i = 2 * t; i <= 2 * t + 1; i++) {
-        if (base + i < count) {
+    for (int i = 2 * t; i <= 2 * t + 1; i++)
+        if (base + i < count)
             out[base + i] = tree[i];
-        }
-    }
 }
 
 static __global__ void add_offsets(int *out, const int *offsets, int count)
 {
     int i = blockIdx.x * 2 * BLOCK + threadIdx.x;
 
-    for (int j = 0; j < 2; j++, i += BLOCK) {
-        if (i < count) {
+    for (int j = 0; j < 2; j++, i += BLOCK)
+        if (i < count)
             out[i] += offsets[blockIdx.x];
-        }
-    }
 }
 
 static void scan_blocks(sim_check &check)

@@ -35,13 +35,11 @@ static __global__ void read_registers(unsigned *out, unsigned *problems)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(globaltimer));
     after = (unsigned)clock();
     if (multiprocessor >= multiprocessors || after - before > 1u << 30 || clock_now() < first ||
-        globaltimer == 0) {
+        globaltimer == 0)
         atomicAdd(problems, 1u);
-    }
     if (!__isShared(unused) || __isGlobal(unused) || !__isGlobal(out) || __isShared(out) ||
-        !__isLocal(&before) || __isGlobal(&before)) {
+        !__isLocal(&before) || __isGlobal(&before))
         atomicAdd(problems, 1u << 16);
-    }
 }
 
 void sim_program_special_registers(sim_check &check)

@@ -45,9 +45,8 @@ static __global__ void warps(account *a)
 {
     __shared__ account own;
 
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
         own = {0, 0, 0};
-    }
     __syncthreads();
     if (threadIdx.x % 32 == 0) {
         for (int i = 0; i < 3; i++) {
@@ -99,9 +98,8 @@ static __global__ void hand_over(volatile int *flag, volatile int *data, int *ou
         data[threadIdx.x - 32] = (int)threadIdx.x * 5;
         __threadfence();
         __syncwarp();
-        if (threadIdx.x == 32) {
+        if (threadIdx.x == 32)
             *flag = 1;
-        }
     }
 }
 
@@ -133,8 +131,7 @@ void sim_program_spin_lock(sim_check &check)
     flag.zero();
     hand_over<<<1, 64>>>(flag.device, data.device, out.device);
     SIM_LAUNCHED(check);
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < 32; i++)
         wanted.push_back((i + 32) * 5);
-    }
     sim_equal(check, "handed over", out, wanted);
 }

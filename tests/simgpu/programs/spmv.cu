@@ -33,12 +33,10 @@ static __global__ void by_thread(int rows, const int *first, const int *column, 
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;
 
-    if (row >= rows) {
+    if (row >= rows)
         return;
-    }
-    for (int i = first[row]; i < first[row + 1]; i++) {
+    for (int i = first[row]; i < first[row + 1]; i++)
         sum += value[i] * x[column[i]];
-    }
     y[row] = sum;
 }
 
@@ -48,18 +46,14 @@ static __global__ void by_warp(int rows, const int *first, const int *column, co
     int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     float sum = 0;
 
-    if (row >= rows) {
+    if (row >= rows)
         return;
-    }
-    for (int i = first[row] + lane; i < first[row + 1]; i += 32) {
+    for (int i = first[row] + lane; i < first[row + 1]; i += 32)
         sum += value[i] * __ldg(&x[column[i]]);
-    }
-    for (int step = 16; step > 0; step /= 2) {
+    for (int step = 16; step > 0; step /= 2)
         sum += __shfl_down_sync(0xffffffffu, sum, step);
-    }
-    if (lane == 0) {
+    if (lane == 0)
         y[row] = sum;
-    }
 }
 
 /* Columns of `width` entries, one per row, so that neighbouring threads read neighbouring words. */
@@ -69,12 +63,10 @@ static __global__ void padded(int rows, int width, const int *column, const floa
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;
 
-    if (row >= rows) {
+    if (row >= rows)
         return;
-    }
-    for (int i = 0; i < width && column[i * rows + row] >= 0; i++) {
+    for (int i = 0; i < width && column[i * rows + row] >= 0; i++)
         sum += value[i * rows + row] * x[column[i * rows + row]];
-    }
     y[row] = sum;
 }
 
@@ -85,23 +77,20 @@ void sim_program_spmv(sim_check &check)
     std::vector<float> vector(m.columns), wanted(m.rows);
     int width = 0;
 
-    for (float &value : vector) {
+    for (float &value : vector)
         value = random.small();
-    }
     for (int row = 0; row < m.rows; row++) { /* small integers: exact in any order */
         width = std::max(width, m.first[row + 1] - m.first[row]);
-        for (int i = m.first[row]; i < m.first[row + 1]; i++) {
+        for (int i = m.first[row]; i < m.first[row + 1]; i++)
             wanted[row] += m.value[i] * vector[m.column[i]];
-        }
     }
     std::vector<int> ell_column((size_t)width * m.rows, -1);
     std::vector<float> ell_value(ell_column.size());
-    for (int row = 0; row < m.rows; row++) {
+    for (int row = 0; row < m.rows; row++)
         for (int i = m.first[row]; i < m.first[row + 1]; i++) {
             ell_column[(i - m.first[row]) * m.rows + row] = m.column[i];
             ell_value[(i - m.first[row]) * m.rows + row] = m.value[i];
         }
-    }
 
     sim_array<int> first(check, m.first), column(check, m.column), columns(check, ell_column);
     sim_array<float> value(check, m.value), x(check, vector), values(check, ell_value);

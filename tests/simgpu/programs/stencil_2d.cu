@@ -22,14 +22,12 @@ static __global__ void plain(const float *in, float *out, int width, int height)
 {
     int x = blockIdx.x * TX + threadIdx.x, y = blockIdx.y * TY + threadIdx.y, i = y * width + x;
 
-    if (x >= width || y >= height) {
+    if (x >= width || y >= height)
         return;
-    }
-    if (x == 0 || y == 0 || x == width - 1 || y == height - 1) {
+    if (x == 0 || y == 0 || x == width - 1 || y == height - 1)
         out[i] = in[i];
-    } else {
+    else
         out[i] = blend(in[i], in[i - 1], in[i + 1], in[i - width], in[i + width]);
-    }
 }
 
 static __global__ void with_halo(const float *in, float *out, int width, int height)
@@ -42,14 +40,12 @@ static __global__ void with_halo(const float *in, float *out, int width, int hei
         int row = t / (TX + 2), col = t % (TX + 2);
         int from_x = (int)(blockIdx.x * TX) + col - 1, from_y = (int)(blockIdx.y * TY) + row - 1;
 
-        if (from_x >= 0 && from_x < width && from_y >= 0 && from_y < height) {
+        if (from_x >= 0 && from_x < width && from_y >= 0 && from_y < height)
             tile[row][col] = in[from_y * width + from_x];
-        }
     }
     __syncthreads();
-    if (x >= width || y >= height) {
+    if (x >= width || y >= height)
         return;
-    }
     int row = threadIdx.y + 1, col = threadIdx.x + 1;
     bool edge = x == 0 || y == 0 || x == width - 1 || y == height - 1;
     out[y * width + x] = edge ? tile[row][col]
@@ -62,13 +58,12 @@ static std::vector<float> reference(std::vector<float> in, int width, int height
     std::vector<float> out = in;
 
     for (int step = 0; step < steps; step++) {
-        for (int y = 1; y < height - 1; y++) {
+        for (int y = 1; y < height - 1; y++)
             for (int x = 1; x < width - 1; x++) {
                 int i = y * width + x;
 
                 out[i] = blend(in[i], in[i - 1], in[i + 1], in[i - width], in[i + width]);
             }
-        }
         in = out;
     }
     return out;
@@ -81,9 +76,8 @@ void sim_program_stencil_2d(sim_check &check)
     sim_random random(12);
     std::vector<float> start(width * height);
 
-    for (float &value : start) {
+    for (float &value : start)
         value = (float)random.between(0, 100);
-    }
     for (auto kernel : {plain, with_halo}) {
         sim_array<float> a(check, start), b(check, start.size());
 

@@ -21,9 +21,8 @@ static __global__ void per_point(const float *in, float *out, size3 n)
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     int z = blockIdx.z * blockDim.z + threadIdx.z, plane = n.x * n.y, i = z * plane + y * n.x + x;
 
-    if (x < 1 || y < 1 || z < 1 || x >= n.x - 1 || y >= n.y - 1 || z >= n.z - 1) {
+    if (x < 1 || y < 1 || z < 1 || x >= n.x - 1 || y >= n.y - 1 || z >= n.z - 1)
         return;
-    }
     out[i] = sum7(in[i], in[i - 1], in[i + 1], in[i - n.x], in[i + n.x], in[i - plane],
                   in[i + plane]);
 }
@@ -46,23 +45,18 @@ static __global__ void by_planes(const float *in, float *out, size3 n)
         above = loads ? in[i + plane] : 0;
         __syncthreads();
         tile[row][col] = here;
-        if (loads && threadIdx.x == 0) {
+        if (loads && threadIdx.x == 0)
             tile[row][0] = in[i - 1];
-        }
-        if (loads && threadIdx.y == 0) {
+        if (loads && threadIdx.y == 0)
             tile[0][col] = in[i - n.x];
-        }
-        if (inside && threadIdx.x == TX - 1) {
+        if (inside && threadIdx.x == TX - 1)
             tile[row][TX + 1] = in[i + 1];
-        }
-        if (inside && threadIdx.y == TY - 1) {
+        if (inside && threadIdx.y == TY - 1)
             tile[TY + 1][col] = in[i + n.x];
-        }
         __syncthreads();
-        if (inside) {
+        if (inside)
             out[i] = sum7(here, tile[row][col - 1], tile[row][col + 1], tile[row - 1][col],
                           tile[row + 1][col], below, above);
-        }
     }
 }
 
@@ -75,19 +69,16 @@ void sim_program_stencil_3d(sim_check &check)
     std::vector<float> wanted(in.host.size());
 
     memset(wanted.data(), 0xcd, wanted.size() * sizeof(float)); /* the edges are not written */
-    for (float &value : in.host) {
+    for (float &value : in.host)
         value = (float)random.between(-10, 10);
-    }
-    for (int z = 1; z < n.z - 1; z++) {
-        for (int y = 1; y < n.y - 1; y++) {
+    for (int z = 1; z < n.z - 1; z++)
+        for (int y = 1; y < n.y - 1; y++)
             for (int x = 1; x < n.x - 1; x++) {
                 const float *p = &in.host[z * plane + y * n.x + x];
                 float sides = (p[-1] + p[1]) + ((p[-n.x] + p[n.x]) + (p[-plane] + p[plane]));
 
                 wanted[z * plane + y * n.x + x] = 6.0f * *p - sides;
             }
-        }
-    }
     in.upload();
 
     sim_array<float> first(check, wanted.size()), second(check, wanted.size());

@@ -10,9 +10,8 @@ static __global__ void times_plus(int *data, int count, int times, int plus)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         data[i] = data[i] * times + plus;
-    }
 }
 
 struct called {
@@ -62,9 +61,8 @@ static void pipeline(sim_check &check)
         times_plus<<<(part + 127) / 128, 128, 0, streams[s]>>>(mine, part, 5, 1);
         SIM_CALL(check, cudaEventRecord(done[s], streams[s]));
     }
-    for (int s = 1; s < STREAMS; s++) {
+    for (int s = 1; s < STREAMS; s++)
         SIM_CALL(check, cudaStreamWaitEvent(streams[0], done[s], 0));
-    }
     times_plus<<<(count + 255) / 256, 256, 0, streams[0]>>>(data.device, count, 2, 7);
     SIM_CALL(check, cudaMemcpyAsync(out, data.device, count * sizeof(int), cudaMemcpyDeviceToHost,
                                     streams[0]));

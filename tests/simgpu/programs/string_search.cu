@@ -12,15 +12,12 @@ static __global__ void search(const char *text, int length, int pattern_length, 
 {
     int at = blockIdx.x * blockDim.x + threadIdx.x, i = 0;
 
-    if (at + pattern_length > length) {
+    if (at + pattern_length > length)
         return;
-    }
-    while (i < pattern_length && text[at + i] == pattern[i]) {
+    while (i < pattern_length && text[at + i] == pattern[i])
         i++;
-    }
-    if (i == pattern_length) {
+    if (i == pattern_length)
         found[atomicAdd(found_count, 1)] = at;
-    }
 }
 
 /* Bytes in, bytes out: lower case to upper, and signed arithmetic on chars. */
@@ -28,9 +25,8 @@ static __global__ void shout(const char *text, signed char *out, int length)
 {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (at < length) {
+    if (at < length)
         out[at] = text[at] >= 'a' && text[at] <= 'z' ? text[at] - 'a' + 'A' : -text[at];
-    }
 }
 
 void sim_program_string_search(sim_check &check)
@@ -42,16 +38,13 @@ void sim_program_string_search(sim_check &check)
     std::vector<int> wanted;
     std::vector<signed char> shouted;
 
-    for (int i = 0; i < length; i++) {
+    for (int i = 0; i < length; i++)
         text.push_back("abc\x7f"[random.below(64) == 0 ? 3 : random.below(3)]);
-    }
     for (size_t at = text.find(wanted_pattern); at != std::string::npos;
-         at = text.find(wanted_pattern, at + 1)) {
+         at = text.find(wanted_pattern, at + 1))
         wanted.push_back((int)at);
-    }
-    for (char c : text) {
+    for (char c : text)
         shouted.push_back((signed char)(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : -c));
-    }
 
     sim_array<char> device_text(check, std::vector<char>(text.begin(), text.end()));
     sim_array<signed char> out(check, length);

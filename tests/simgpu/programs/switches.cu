@@ -42,9 +42,8 @@ static __host__ __device__ int machine(unsigned seed)
         unsigned step = 0;
 
         seed = seed * 1664525u + 1013904223u;
-        if (seed >> 28 == 3) {
+        if (seed >> 28 == 3)
             continue;
-        }
     again:
         switch (seed >> 24 & 3) {
         case 0: sum += 1; break;
@@ -58,12 +57,10 @@ static __host__ __device__ int machine(unsigned seed)
         case 2:
             for (;;) {
                 sum += 100;
-                if (++step > (seed & 7)) {
+                if (++step > (seed & 7))
                     break;
-                }
-                if (sum > 5000) {
+                if (sum > 5000)
                     goto out;
-                }
             }
             break;
         default: sum -= 3;
@@ -77,9 +74,8 @@ static __global__ void switches(const int *keys, int *out, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i >= count) {
+    if (i >= count)
         return;
-    }
     out[3 * i] = dense(i * 7 % 15 - 1, i);
     out[3 * i + 1] = sparse(keys[i]);
     out[3 * i + 2] = machine((unsigned)i * 2654435761u);

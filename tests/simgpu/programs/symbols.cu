@@ -22,10 +22,9 @@ static __global__ void weigh(const float *in, float *out, int count)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         out[i] = in[i] * weights[i % 32] * (float)config.scale + config.offset + weights[1] +
                  (float)config.name[i % 4];
-    }
 }
 
 static __global__ void change(int *out)
@@ -37,15 +36,12 @@ static __global__ void change(int *out)
         *pointer_to_counter += 1;
         out[1] = greeting[1];
     }
-    if (t < 5) {
+    if (t < 5)
         grid[2][t] = grid[0][1] + grid[1][0] * t;
-    }
-    if (t < 7) {
+    if (t < 7)
         bytes[t] = (unsigned char)(bytes[t] * 2);
-    }
-    if (t >= 8 && t < 12) {
+    if (t >= 8 && t < 12)
         out[t - 6] = table[t - 8];
-    }
 }
 
 static void constants(sim_check &check, int count)
@@ -58,9 +54,8 @@ static void constants(sim_check &check, int count)
 
     SIM_CALL(check, cudaMemcpyFromSymbol(read, weights, sizeof(read)));
     SIM_HOLDS(check, memcmp(read, host_weights, sizeof(read)) == 0);
-    for (int i = 4; i < 32; i++) {
+    for (int i = 4; i < 32; i++)
         host_weights[i] = random.small();
-    }
     SIM_CALL(check,
              cudaMemcpyToSymbol(weights, host_weights + 4, 28 * sizeof(float), 4 * sizeof(float)));
     SIM_CALL(check, cudaMemcpyToSymbol(config, &set, sizeof(set)));

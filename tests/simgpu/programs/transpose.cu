@@ -9,11 +9,9 @@ static __global__ void naive(const float *in, float *out, int width, int height)
 {
     int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
 
-    for (int j = 0; j < TILE; j += ROWS) {
-        if (x < width && y + j < height) {
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < width && y + j < height)
             out[x * height + y + j] = in[(y + j) * width + x];
-        }
-    }
 }
 
 template <int row> __global__ void tiled(const float *in, float *out, int width, int height)
@@ -21,19 +19,15 @@ template <int row> __global__ void tiled(const float *in, float *out, int width,
     __shared__ float tile[TILE][row];
     int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
 
-    for (int j = 0; j < TILE; j += ROWS) {
-        if (x < width && y + j < height) {
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < width && y + j < height)
             tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * width + x];
-        }
-    }
     __syncthreads();
     x = blockIdx.y * TILE + threadIdx.x;
     y = blockIdx.x * TILE + threadIdx.y;
-    for (int j = 0; j < TILE; j += ROWS) {
-        if (x < height && y + j < width) {
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < height && y + j < width)
             out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
-        }
-    }
 }
 
 static void transpose(sim_check &check, int width, int height)
@@ -43,11 +37,9 @@ static void transpose(sim_check &check, int width, int height)
     sim_array<float> in(check, (size_t)width * height);
     std::vector<float> wanted((size_t)width * height);
 
-    for (int y = 0; y < height; y++) {
-        for (int x = 0; x < width; x++) {
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++)
             wanted[x * height + y] = in.host[y * width + x] = (float)random.between(-1, 1);
-        }
-    }
     in.upload();
     for (auto kernel : {naive, tiled<TILE>, tiled<TILE + 1>}) {
         sim_array<float> out(check, (size_t)width * height);

@@ -6,9 +6,8 @@ static __global__ void add(const float *a, const float *b, float *sum, int count
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         sum[i] = a[i] + b[i];
-    }
 }
 
 static void add_once(sim_check &check, int count, unsigned block)
@@ -32,9 +31,7 @@ static void add_once(sim_check &check, int count, unsigned block)
 
 void sim_program_vector_add(sim_check &check)
 {
-    for (int count : {1, 31, 1000, 100003}) {
-        for (unsigned block : {32u, 100u, 256u, 1024u}) {
+    for (int count : {1, 31, 1000, 100003})
+        for (unsigned block : {32u, 100u, 256u, 1024u})
             add_once(check, count, block);
-        }
-    }
 }

@@ -64,11 +64,10 @@ static __global__ void parts(const int *in, int *out)
 {
     unsigned low = 0x0f0f3355u;
 
-    if (low >> threadIdx.x % 32 & 1) {
+    if (low >> threadIdx.x % 32 & 1)
         primitives(low, in, out);
-    } else {
+    else
         primitives(~low, in, out);
-    }
 }
 
 /* A loop that lanes leave one by one; who is left votes. */
@@ -80,9 +79,8 @@ static __global__ void leaving(unsigned *out)
         unsigned next = __ballot_sync(members, round < lane);
 
         sum += (unsigned)__popc(members);
-        if (round >= lane) {
+        if (round >= lane)
             break;
-        }
         members = next;
     }
     __syncwarp();
@@ -118,9 +116,8 @@ static void reference(unsigned members, const int *in, int lane, int *o, bool *k
     }
     o[ALL] = 1;
     for (int i = 0; i < 32; i++) {
-        if ((members >> i & 1) == 0) {
+        if ((members >> i & 1) == 0)
             continue;
-        }
         o[ANY] |= in[i] == 3;
         o[ALL] &= in[i] < 60;
         o[BALLOT] |= (int)((unsigned)(in[i] & 1) << i);
@@ -142,9 +139,8 @@ static void reference(unsigned members, const int *in, int lane, int *o, bool *k
                         : which == AND                  ? in[i] | 0x100
                                                         : in[i];
 
-            if ((members >> i & 1) == 0) {
+            if ((members >> i & 1) == 0)
                 continue;
-            }
             o[which] = first ? value : reduce(which, o[which], value);
             first = false;
         }
@@ -166,10 +162,9 @@ static void compare(sim_check &check, const char *what, sim_array<int> &out,
             int got = out.host[thread * RESULTS + i];
 
             check.compared += known[i];
-            if (known[i] && got != wanted[i]) {
+            if (known[i] && got != wanted[i])
                 sim_differ(check, "%s: result %d of thread %zu is %d (0x%x), not %d (0x%x)", what,
                            i, thread, got, got, wanted[i], wanted[i]);
-            }
         }
     }
 }
@@ -182,9 +177,8 @@ void sim_program_warp_primitives(sim_check &check)
     sim_array<unsigned> left(check, 64);
     std::vector<unsigned> wanted_left;
 
-    for (int i = 0; i < count; i++) { /* the third warp agrees in everything but its bits */
+    for (int i = 0; i < count; i++) /* the third warp agrees in everything but its bits */
         in.host[i] = i / 32 == 2 ? (int)random.below(60) : (int)random.below(70);
-    }
     in.upload();
     whole<<<1, count>>>(in.device, out.device);
     SIM_LAUNCHED(check);
@@ -197,9 +191,8 @@ void sim_program_warp_primitives(sim_check &check)
     for (unsigned i = 0; i < 64; i++) {
         unsigned sum = 0;
 
-        for (unsigned round = 0; round <= i % 32; round++) {
+        for (unsigned round = 0; round <= i % 32; round++)
             sum += 32 - round;
-        }
         wanted_left.push_back(sum);
     }
     left.download();

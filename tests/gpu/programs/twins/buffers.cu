@@ -19,18 +19,16 @@ __global__ void k_add(float *out, const float *in, size_t n)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         out[i] = out[i] * 0.5f + in[i];
-    }
 }
 
 __global__ void k_number(float *out, size_t n, int first)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         out[i] = static_cast<float>((i + static_cast<size_t>(first)) % 251);
-    }
 }
 
 /* What is taken of the device's memory, by whomever. */
@@ -83,17 +81,15 @@ static void scratch(twin_run *run, bool lose)
 
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
-        if (lose || step == 0) {
+        if (lose || step == 0)
             CHECK(cudaMalloc(&buffer, run->bytes)); // GM204
-        }
         work(run, result, buffer, step);
         CHECK(cudaDeviceSynchronize());
     }
     twin_stop(run);
     hold(run, before);
-    if (!lose) {
+    if (!lose)
         CHECK(cudaFree(buffer));
-    }
     finish(run, result);
 }
 
@@ -115,13 +111,11 @@ static void one_result(twin_run *run, bool spare)
     float *result = result_of(run), *buffer, *other = nullptr;
 
     CHECK(cudaMalloc(&buffer, run->bytes));
-    if (spare) {
+    if (spare)
         CHECK(cudaMalloc(&other, run->bytes)); // GM205
-    }
     twin_start(run);
-    for (int step = 0; step < run->steps; step++) {
+    for (int step = 0; step < run->steps; step++)
         work(run, result, buffer, step);
-    }
     twin_stop(run);
     hold(run, before);
     CHECK(cudaFree(other));
@@ -148,22 +142,18 @@ static void phases(twin_run *run, bool early)
     float *result = result_of(run), *first, *second;
 
     CHECK(cudaMalloc(&first, run->bytes));
-    if (early) {
+    if (early)
         CHECK(cudaMalloc(&second, run->bytes)); // GM206
-    }
     hold(run, before);
     twin_start(run);
-    for (int step = 0; step < run->steps; step++) {
+    for (int step = 0; step < run->steps; step++)
         work(run, result, first, step);
-    }
     CHECK(cudaFree(first));
-    if (!early) {
+    if (!early)
         CHECK(cudaMalloc(&second, run->bytes));
-    }
     hold(run, before);
-    for (int step = 0; step < run->steps; step++) {
+    for (int step = 0; step < run->steps; step++)
         work(run, result, second, step + 100);
-    }
     twin_stop(run);
     CHECK(cudaFree(second));
     finish(run, result);
@@ -188,16 +178,14 @@ static void stage(twin_run *run, bool every_step)
     CHECK(cudaMalloc(&device, run->bytes));
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
-        if (every_step || step == 0) {
+        if (every_step || step == 0)
             CHECK(cudaHostAlloc(&staging, run->bytes, cudaHostAllocDefault)); // GM207
-        }
         twin_fill(staging, run->words, static_cast<unsigned>(step));
         CHECK(cudaMemcpy(device, staging, run->bytes, cudaMemcpyHostToDevice));
         k_add<<<twin_grid(run->words, BLOCK), BLOCK>>>(result, device, run->words);
         CHECK(cudaDeviceSynchronize());
-        if (every_step || step == run->steps - 1) {
+        if (every_step || step == run->steps - 1)
             CHECK(cudaFreeHost(staging));
-        }
     }
     twin_stop(run);
     CHECK(cudaFree(device));
@@ -232,9 +220,8 @@ static void look_up(twin_run *run, bool all)
     CHECK(cudaMalloc(&device, PAGE_BYTES));
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
-        for (size_t i = 0; i < PAGE_BYTES / sizeof *page; i++) {
+        for (size_t i = 0; i < PAGE_BYTES / sizeof *page; i++)
             page[i] = table[(i + static_cast<size_t>(step) * 7) % run->words];
-        }
         CHECK(cudaMemcpy(device, page, PAGE_BYTES, cudaMemcpyHostToDevice));
         k_add<<<PAGE_BYTES / sizeof *page / BLOCK, BLOCK>>>(result, device,
                                                             PAGE_BYTES / sizeof *page);

@@ -13,9 +13,8 @@ __global__ void k_step(float *field, size_t n)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         field[i] = field[i] * 0.5f + 32.0f;
-    }
 }
 
 static void allow_access(int device, int other)
@@ -24,9 +23,8 @@ static void allow_access(int device, int other)
 
     CHECK(cudaSetDevice(device));
     CHECK(cudaDeviceCanAccessPeer(&can, device, other));
-    if (can) {
+    if (can)
         CHECK(cudaDeviceEnablePeerAccess(other, 0));
-    }
 }
 
 static void hand_over(twin_run *run, bool over_host)
@@ -36,11 +34,10 @@ static void hand_over(twin_run *run, bool over_host)
     CHECK(cudaMallocHost(&host, run->bytes));
     twin_fill(host, run->words, 9);
     for (int device = 0; device < 2; device++) {
-        if (over_host) {
+        if (over_host)
             CHECK(cudaSetDevice(device));
-        } else {
+        else
             allow_access(device, 1 - device);
-        }
         CHECK(cudaMalloc(&field[device], run->bytes));
     }
     CHECK(cudaSetDevice(0));

@@ -15,13 +15,11 @@ __global__ void k_filter(float *out, const float *in, size_t n, int rounds)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i >= n) {
+    if (i >= n)
         return;
-    }
     float value = in[i];
-    for (int k = 0; k < rounds; k++) {
+    for (int k = 0; k < rounds; k++)
         value = value * 0.5f + 64.0f;
-    }
     out[i] = value;
 }
 
@@ -29,9 +27,8 @@ __global__ void k_histogram(float *sums, const float *frame, size_t n)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         sums[i] += frame[i];
-    }
 }
 
 /* ---- async: a frame per step, always from the same buffer ---- */
@@ -39,9 +36,8 @@ __global__ void k_histogram(float *sums, const float *frame, size_t n)
 /* The grabber numbers the rows of each frame. */
 static void grab(float *frame, const twin_run *run, int step)
 {
-    for (size_t at = 0; at < run->bytes; at += ROW_BYTES) {
+    for (size_t at = 0; at < run->bytes; at += ROW_BYTES)
         frame[at / 4] = static_cast<float>(step);
-    }
 }
 
 static void upload_frames(twin_run *run, bool pin)
@@ -54,18 +50,16 @@ static void upload_frames(twin_run *run, bool pin)
     CHECK(cudaMalloc(&out, run->bytes));
     CHECK(cudaStreamCreate(&stream));
     twin_start(run);
-    if (pin) {
+    if (pin)
         CHECK(cudaHostRegister(frame, run->bytes, cudaHostRegisterDefault));
-    }
     for (int step = 0; step < run->steps; step++) {
         grab(frame, run, step);
         CHECK(cudaMemcpyAsync(in, frame, run->bytes, cudaMemcpyHostToDevice, stream)); // GM103
         k_filter<<<twin_grid(run->words, BLOCK), BLOCK, 0, stream>>>(out, in, run->words, 1);
         CHECK(cudaStreamSynchronize(stream));
     }
-    if (pin) {
+    if (pin)
         CHECK(cudaHostUnregister(frame));
-    }
     twin_stop(run);
     twin_sum_device(run, out, run->words);
     CHECK(cudaStreamDestroy(stream));
@@ -98,13 +92,11 @@ static void sum_frames(twin_run *run, bool upload_zeros)
     memset(zeros, 0, run->bytes);
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
-        if (upload_zeros) {
+        if (upload_zeros)
             CHECK(cudaMemcpy(sums, zeros, run->bytes, cudaMemcpyHostToDevice)); // GM107
-        }
         CHECK(cudaMemsetAsync(sums, 0, run->bytes));
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++)
             k_histogram<<<twin_grid(run->words, BLOCK), BLOCK>>>(sums, frame, run->words);
-        }
     }
     twin_stop(run);
     twin_sum_device(run, sums, run->words);

@@ -14,9 +14,8 @@ __global__ void k_brighten(float *out, size_t width, size_t height, const float 
 {
     const size_t x = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x, y = blockIdx.y;
 
-    if (x < width && y < height) {
+    if (x < width && y < height)
         out[y * width + x] = in[y * (pitch / sizeof(float)) + x] + 16.0f;
-    }
 }
 
 static void brighten(twin_run *run, bool flat)
@@ -31,12 +30,11 @@ static void brighten(twin_run *run, bool flat)
     CHECK(cudaMemset(in, 0, pitch * height));
     CHECK(cudaMalloc(&out, height * width_bytes));
     twin_start(run);
-    if (flat) {
+    if (flat)
         CHECK(cudaMemcpy(in, image, height * width_bytes, cudaMemcpyHostToDevice)); // GM116
-    } else {
+    else
         CHECK(cudaMemcpy2D(in, pitch, image, width_bytes, width_bytes, height,
                            cudaMemcpyHostToDevice));
-    }
     k_brighten<<<grid, BLOCK>>>(out, WIDTH, height, in, pitch);
     twin_stop(run);
     twin_sum_device(run, out, height * WIDTH);

@@ -15,18 +15,16 @@ __global__ void k_rows(float *out, const float *in, size_t pitch, size_t height)
 {
     const size_t x = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x, y = blockIdx.y;
 
-    if (x < WIDTH && y < height) {
+    if (x < WIDTH && y < height)
         out[y * (pitch / sizeof(float)) + x] = in[y * (pitch / sizeof(float)) + x] * 0.5f + 32.0f;
-    }
 }
 
 __global__ void k_scale(float *out, const float *in, size_t n)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         out[i] = in[i] * 0.5f + 32.0f;
-    }
 }
 
 /* Rows to and fro, so that each step works on the one before. */
@@ -40,24 +38,21 @@ static void scale_rows(twin_run *run, bool pitched)
     CHECK(cudaMallocHost(&host, height * row));
     twin_fill(host, height * WIDTH, 10);
     for (float *&one : matrix) {
-        if (pitched) {
+        if (pitched)
             CHECK(cudaMallocPitch(&one, &pitch, row, height));
-        } else {
+        else
             CHECK(cudaMalloc(&one, height * row));
-        }
     }
     CHECK(cudaMemcpy2D(matrix[0], pitch, host, row, row, height, cudaMemcpyHostToDevice));
     twin_start(run);
-    for (int step = 0; step < run->steps; step++) {
+    for (int step = 0; step < run->steps; step++)
         k_rows<<<grid, BLOCK>>>(matrix[1 - step % 2], matrix[step % 2], pitch, height); // GM203
-    }
     twin_stop(run);
     CHECK(cudaMemcpy2D(host, row, matrix[run->steps % 2], pitch, row, height,
                        cudaMemcpyDeviceToHost));
     twin_sum_host(run, host, height * WIDTH);
-    for (float *one : matrix) {
+    for (float *one : matrix)
         CHECK(cudaFree(one));
-    }
     CHECK(cudaFreeHost(host));
 }
 
@@ -76,10 +71,9 @@ static void scale_pieces(twin_run *run, bool aligned)
     piece[1] = reinterpret_cast<float *>(arena + second);
     CHECK(cudaMemcpy(piece[0], host, run->bytes, cudaMemcpyHostToDevice));
     twin_start(run);
-    for (int step = 0; step < run->steps; step++) {
+    for (int step = 0; step < run->steps; step++)
         k_scale<<<twin_grid(run->words, BLOCK), BLOCK>>>(piece[1 - step % 2], piece[step % 2],
                                                          run->words); // GM202
-    }
     twin_stop(run);
     CHECK(cudaMemcpy(host, piece[run->steps % 2], run->bytes, cudaMemcpyDeviceToHost));
     twin_sum_host(run, host, run->words);

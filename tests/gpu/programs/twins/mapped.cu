@@ -63,10 +63,9 @@ static void add_up_in_place(twin_run *run)
     const frames all = open_frames(run);
 
     twin_start(run);
-    for (int step = 0; step < run->steps; step++) {
+    for (int step = 0; step < run->steps; step++)
         k_add_up<<<BLOCKS, BLOCK>>>(all.sums, all.host + step * all.words4, all.words4,
                                     run->rounds); // GM112
-    }
     twin_stop(run);
     close_frames(run, all);
 }

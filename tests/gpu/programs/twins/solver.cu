@@ -17,18 +17,16 @@ __global__ void k_apply(float *field, const float *coefficients, size_t n)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         field[i] = field[i] * 0.5f + coefficients[i];
-    }
 }
 
 __global__ void k_scale(float *out, const float *in, size_t n)
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i < n) {
+    if (i < n)
         out[i] = in[i] * 0.5f + 8.0f;
-    }
 }
 
 /* Each cell takes the smaller label of its own and its left neighbour's. */
@@ -36,13 +34,11 @@ __global__ void k_spread(unsigned *out, const unsigned *in, size_t n, unsigned *
 {
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (i >= n) {
+    if (i >= n)
         return;
-    }
     const unsigned own = in[i], left = i > 0 ? in[i - 1] : own;
-    if (left < own) {
+    if (left < own)
         *changed = 1;
-    }
     out[i] = left < own ? left : own;
 }
 
@@ -50,9 +46,8 @@ __global__ void k_ends(float *field, size_t rows)
 {
     const size_t row = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 
-    if (row >= rows) {
+    if (row >= rows)
         return;
-    }
     field[row * ROW_WORDS] = 1.0f;
     field[(row + 1) * ROW_WORDS - 1] = 2.0f;
 }
@@ -78,13 +73,11 @@ static void iterate(twin_run *run, bool every_step)
     twin_fill(host, run->words, 5);
     CHECK(cudaMalloc(&coefficients, run->bytes));
     twin_start(run);
-    if (!every_step) {
+    if (!every_step)
         CHECK(cudaMemcpy(coefficients, host, run->bytes, cudaMemcpyHostToDevice));
-    }
     for (int step = 0; step < run->steps; step++) {
-        if (every_step) {
+        if (every_step)
             CHECK(cudaMemcpy(coefficients, host, run->bytes, cudaMemcpyHostToDevice)); // GM105
-        }
         k_apply<<<twin_grid(run->words, BLOCK), BLOCK>>>(field, coefficients, run->words);
     }
     twin_stop(run);
@@ -118,9 +111,8 @@ static void apply(twin_run *run, bool all_back)
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
         k_apply<<<twin_grid(run->words, BLOCK), BLOCK>>>(field, coefficients, run->words);
-        if (all_back) {
+        if (all_back)
             CHECK(cudaMemcpy(host, coefficients, run->bytes, cudaMemcpyDeviceToHost)); // GM117
-        }
     }
     twin_stop(run);
     twin_sum_device(run, field, run->words);
@@ -149,9 +141,8 @@ static void stages(twin_run *run, bool over_host)
     CHECK(cudaMallocHost(&host, run->bytes));
     float *field = field_of(run, host, 6);
     CHECK(cudaMalloc(&middle, run->bytes));
-    if (over_host) {
+    if (over_host)
         CHECK(cudaMalloc(&input, run->bytes));
-    }
     twin_start(run);
     for (int step = 0; step < run->steps; step++) {
         const float *next = middle;
@@ -189,9 +180,8 @@ static unsigned *labels_of(const twin_run *run)
     unsigned *host, *device;
 
     CHECK(cudaMallocHost(&host, run->bytes));
-    for (size_t i = 0; i < run->words; i++) {
+    for (size_t i = 0; i < run->words; i++)
         host[i] = static_cast<unsigned>(i % static_cast<size_t>(run->steps));
-    }
     CHECK(cudaMalloc(&device, run->bytes));
     CHECK(cudaMemcpy(device, host, run->bytes, cudaMemcpyHostToDevice));
     CHECK(cudaFreeHost(host));

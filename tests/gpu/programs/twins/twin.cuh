@@ -53,9 +53,8 @@ static __global__ void k_twin_sum(const uint32_t *values, size_t n, unsigned lon
     const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
     unsigned long long mine = 0;
 
-    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
         mine += (values[i] + 1ull) * (2 * i + 1);
-    }
     atomicAdd(sum, mine);
 }
 
@@ -77,9 +76,8 @@ static inline void twin_sum_host(twin_run *run, const void *values, size_t words
 {
     const uint32_t *value = static_cast<const uint32_t *>(values);
 
-    for (size_t i = 0; i < words; i++) {
+    for (size_t i = 0; i < words; i++)
         run->check_sum += (value[i] + 1ull) * (2 * i + 1);
-    }
 }
 
 /* Small whole numbers as floats: sums and products of them are exact. */
@@ -95,9 +93,8 @@ template <typename T> static inline T *twin_pageable(size_t bytes)
 {
     void *memory = malloc(bytes);
 
-    if (memory == nullptr) {
+    if (memory == nullptr)
         exit(1);
-    }
     memset(memory, 0, bytes);
     return static_cast<T *>(memory);
 }
@@ -110,9 +107,8 @@ static inline unsigned twin_grid(size_t words, unsigned block)
 static inline int twin_usage(const char *name, const twin_row *rows, size_t count)
 {
     fprintf(stderr, "usage: %s ", name);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         fprintf(stderr, "%s%s", i > 0 ? "|" : "", rows[i].name);
-    }
     fprintf(stderr, " --bad|--good [--steps N] [--kib N] [--rounds N]\n");
     return 2;
 }
@@ -122,12 +118,10 @@ static inline void twin_print(const twin_run &run)
 {
     printf("check_sum %016llx\n", static_cast<unsigned long long>(run.check_sum));
     fprintf(stderr, "time_ms %.4f\n", run.took_ms);
-    if (run.device_kib > 0) {
+    if (run.device_kib > 0)
         fprintf(stderr, "device_kib %.0f\n", run.device_kib);
-    }
-    if (run.pinned_kib > 0) {
+    if (run.pinned_kib > 0)
         fprintf(stderr, "pinned_kib %.0f\n", run.pinned_kib);
-    }
 }
 
 static inline int twin_main(int argc, char **argv, const twin_row *rows, size_t count)
@@ -135,23 +129,20 @@ static inline int twin_main(int argc, char **argv, const twin_row *rows, size_t 
     const twin_row *row = nullptr;
     bool good = argc > 2 && strcmp(argv[2], "--good") == 0;
 
-    for (size_t i = 0; argc > 2 && i < count; i++) {
+    for (size_t i = 0; argc > 2 && i < count; i++)
         row = strcmp(argv[1], rows[i].name) == 0 ? &rows[i] : row;
-    }
-    if (row == nullptr || argc % 2 == 0 || (!good && strcmp(argv[2], "--bad") != 0)) {
+    if (row == nullptr || argc % 2 == 0 || (!good && strcmp(argv[2], "--bad") != 0))
         return twin_usage(argv[0], rows, count);
-    }
     long steps = row->steps, kib = row->kib, rounds = row->rounds;
     for (int i = 3; i < argc; i += 2) {
-        if (strcmp(argv[i], "--steps") == 0) {
+        if (strcmp(argv[i], "--steps") == 0)
             steps = parse_number(argv[i + 1], 1, 1000000);
-        } else if (strcmp(argv[i], "--kib") == 0) {
+        else if (strcmp(argv[i], "--kib") == 0)
             kib = parse_number(argv[i + 1], 4, 1 << 22);
-        } else if (strcmp(argv[i], "--rounds") == 0) {
+        else if (strcmp(argv[i], "--rounds") == 0)
             rounds = parse_number(argv[i + 1], 1, 1000000);
-        } else {
+        else
             return twin_usage(argv[0], rows, count);
-        }
     }
     twin_run run = {};
     run.steps = static_cast<int>(steps);

@@ -10,9 +10,8 @@ extern "C" __global__ void add(const float *a, const float *b, float *sum, int c
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 
-    if (i < count) {
+    if (i < count)
         sum[i] = a[i] + b[i];
-    }
 }
 
 /* Sums of blocks in dynamic shared memory. */
@@ -24,9 +23,8 @@ extern "C" __global__ void block_sum(const int *in, int count, int *out)
     cache[threadIdx.x] = i < count ? in[i] * multiplier : 0;
     __syncthreads();
     for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) {
+        if (threadIdx.x < half)
             cache[threadIdx.x] += cache[threadIdx.x + half];
-        }
         __syncthreads();
     }
     if (threadIdx.x == 0) {
