@@ -163,7 +163,7 @@ Test(graph_kernels, of_one_kernel_that_is_loaded_twice_are_of_its_first_class)
     analyze(NAME TWIN "UPDATE kernel_class SET dynamic_shared_bytes = 0; " CAPTURED(600, 1)
                 CAPTURED(601, 2) GRAPH NODES(900, 100000, 2000000));
     cr_expect_eq(row_of(1)->in_graphs, 5);
-    cr_expect_null(gap_about("could not be told"));
+    cr_expect_null(gap_about("could not be distinguished"));
     gmt_fixture_free(&fixture);
 }
 
@@ -202,7 +202,7 @@ Test(graph_kernels, in_a_range_are_of_the_class_that_was_captured_outside)
     cr_assert_not_null(row_of(1));
     cr_expect_eq(row_of(1)->launches, 5);
     cr_expect_eq(row_of(1)->in_graphs, 5);
-    cr_expect_null(gap_about("could not be told"));
+    cr_expect_null(gap_about("could not be distinguished"));
     cr_expect_null(gap_about("only ran in graphs"), "it was measured outside of the range");
     gmt_fixture_free(&fixture);
 }
@@ -358,7 +358,7 @@ Test(graph_kernels, of_a_recording_have_all_of_their_time)
     /* A class has its median for each launch. */
     cr_expect(fabs(fixture.report.kernel_ns / recorded - 1) < 0.05, "%.0f of %.0f ns",
               fixture.report.kernel_ns, recorded);
-    cr_expect_null(gap_about("could not be told"));
+    cr_expect_null(gap_about("could not be distinguished"));
     gmt_fixture_free(&fixture);
     (void)unlink(path);
     (void)rmdir(folder);
