@@ -61,4 +61,4 @@ done
 run plain python3 -c 'import ctypes; ctypes.CDLL(None).cuInit'
 LD_PRELOAD=$GMT_LIB run python python3 -c 'import ctypes; ctypes.CDLL(None).cuInit'
 equal "python: status" 1 "$(cat python.status)"
-same "python is told something else" plain.err python.err
+same "python gets another answer" plain.err python.err

@@ -65,7 +65,7 @@ for form in cudart cudart_static; do
     case $form in
     cudart)
         library=$(sql cudart.db "SELECT what FROM coverage WHERE class = 'is the runtime'")
-        [ -f "$library" ] || fail "the runtime is not told"
+        [ -f "$library" ] || fail "the runtime is not reported"
         [[ $found == "shared|version "*": $library" ]] || fail "shared runtime: $found"
         ;;
     *) [[ $found == "static|version "*.*" or later" ]] || fail "static runtime: $found" ;;
@@ -91,7 +91,7 @@ for left in child_*; do
     esac
 done
 for db in child_*.db; do
-    [ "$(sql "$db" "SELECT sum(requests) FROM coverage WHERE kind = 'lookup_path'")" -gt 0 ] || fail "$db knows no door"
+    [ "$(sql "$db" "SELECT sum(requests) FROM coverage WHERE kind = 'lookup_path'")" -gt 0 ] || fail "$db knows no lookup path"
     traces=$((traces + 1))
 done
 equal "traces" 3 "$traces"

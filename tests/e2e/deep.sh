@@ -137,7 +137,7 @@ rm standin.log
 "$gmtrace" -c deep --cupti "$standin" -o g.db "$CLIENTS/driverclient" capture 5 >g.out 2>g.err || fail "g"
 finished g.db
 equal "state of captured launches" missing "$(state g.db)"
-equal "captured launches that are told of" 5 "$(sql g.db "SELECT sum(count) FROM loss
+equal "captured launches that are reported" 5 "$(sql g.db "SELECT sum(count) FROM loss
     WHERE kind = 'launch without counts of instructions'")"
 [ ! -e standin.log ] || fail "a session in a capture: $(cat standin.log)"
 # Several processes: each gets its own counts, by its command line, of equal ones by order.

@@ -52,7 +52,7 @@ losses() {
 deep bare "$cubins/bare.cubin"
 says bare.txt "no line information: build with nvcc -lineinfo"
 reports bare "to see source lines: build with nvcc -lineinfo"
-grep -q 'LDG +0x' bare.txt || fail "the load is not told by its place: $(cat bare.txt)"
+grep -q 'LDG +0x' bare.txt || fail "the load is not shown by its place: $(cat bare.txt)"
 equal "losses without lines" "" "$(losses bare.db)"
 equal "lines without lines" 0 "$(sql bare.db "SELECT count(*) FROM v_instruction WHERE line IS NOT NULL")"
 

@@ -148,7 +148,7 @@ replaced)
         run recover "$gmanalyze" recover -o new.db t.db.spool
         equal "status of recover ($taken)" 0 "$(cat recover.status)"
         equal "what was there ($taken)" "$before" "$(ls -ld t.db)"
-        [ "$(sql new.db "SELECT count FROM loss WHERE kind = 'chunk lost'")" -gt 0 ] || fail "no loss is told ($taken)"
+        [ "$(sql new.db "SELECT count FROM loss WHERE kind = 'chunk lost'")" -gt 0 ] || fail "no loss is reported ($taken)"
     done
     ;;
 full)
@@ -191,7 +191,7 @@ removed)
     wait $pid 2>/dev/null || true
     while [ -e t.db.spool ]; do sleep 0.05; done
     equal "complete" 0 "$(sql t.db "SELECT value FROM meta WHERE key = 'complete'")"
-    [ "$(sql t.db "SELECT count FROM loss WHERE kind = 'chunk lost'")" -gt 0 ] || fail "no loss is told"
+    [ "$(sql t.db "SELECT count FROM loss WHERE kind = 'chunk lost'")" -gt 0 ] || fail "no loss is reported"
     analyze 4 --strict t.db
     tr -s ' \n' '  ' <analyze.out | grep -q 'removed or moved while it was written' || fail "the report does not say so"
     ;;

@@ -60,13 +60,13 @@ shown 'a script of an environment' 1 1 ./script
 shown 'a script of a script' 1 1 ./twice
 shown 'Python 3.12.2, whose recursion would suffer' unset 0 python3.12
 shown 'a script of env, of 3.12.2' unset 0 ./env_script
-shown 'no version told' unset 0 python
+shown 'no version known' unset 0 python
 shown 'a version without end' unset 0 python3.1
 shown 'a version that never comes' unset 0 python3.2
 shown 'Python 3.12.2, on' 1 1 --python on python3.12
 shown 'a link to 3.12.2, on' 1 1 --python on python3
 shown 'a script of env, on' 1 1 --python on ./env_script
-shown 'no version told, on' 1 1 --python on python
+shown 'no version known, on' 1 1 --python on python
 shown 'Python 2.7, which tells it elsewhere, on' 1 1 --python on python2.7
 GMTRACE_PYTHON=on shown 'on by the variable' 1 1 python3.12
 for wish in auto on; do

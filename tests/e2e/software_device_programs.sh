@@ -52,7 +52,7 @@ equal "lines about a kernel that waits for the host" 1 "$(grep -c 'kernel .*wait
 SIMGPU_TIMEOUT=0.3 run watchdog timeout -s KILL 120 "$gmtrace" --device sim -o watchdog.db "$programs/endless"
 equal "lines about a kernel that was ended" 1 \
     "$(grep -c 'timeout: kernel .*wait_for.* when SIMGPU_TIMEOUT had passed' watchdog.err)"
-equal "what the program is told" "the launch timed out and was terminated" "$(tail -1 watchdog.out)"
+equal "what the program gets" "the launch timed out and was terminated" "$(tail -1 watchdog.out)"
 equal "status of the program" 1 "$(cat watchdog.status)"
 finished watchdog.db
 

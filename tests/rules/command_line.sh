@@ -85,7 +85,7 @@ expect 0 --format json kernels.db --kernel nosuch good.db
 expect 0 --kernel . --fail-on any good.db # its findings are about copies
 expect 3 --range forward good.db
 [ ! -s out ] || fail "a report on a range that is not there"
-grep -q "no range 'forward'" err || fail "a missing range is not told"
+grep -q "no range 'forward'" err || fail "a missing range is not reported"
 expect 2 --kernel '(' good.db
 # What was meant is said, where it is known.
 for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|small-transfers" "--explain pagable-transfer|pageable-transfer"; do
@@ -191,6 +191,6 @@ for program in "$GMANALYZE" "$prefix/bin/gmanalyze"; do
 done
 # A model that the user names is one that somebody measured.
 "$GMANALYZE" --calibrate never --model "$GMT_SOURCE/kernels/models/nvidia-h200.json" known.db >out 2>err
-grep -q 'calibrated on another device' out || fail "another board is not named"
+grep -q 'calibrated on another device' out || fail "another device is not named"
 
 echo "gmanalyze: command line as documented"

@@ -153,7 +153,7 @@ def check(outputs, names, label):
 
 
 def persons(trace):
-    """Users, hosts and boards, which reports with names of functions do not show either."""
+    """Users, hosts and devices, which reports with names of functions do not show either."""
     db = sqlite3.connect(trace)
     found = {text for sql in ("SELECT hostname FROM process", "SELECT cwd FROM process", "SELECT uuid FROM device")
              for (text,) in db.execute(sql) if text}

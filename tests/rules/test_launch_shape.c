@@ -97,7 +97,7 @@ Test(launch_shape, the_tail_of_threads_of_one_item_stays)
     class.counter[GMT_M_global_store_bytes] *= 10;
     gain = gmt_price_no_tail(&model, &tl, &class, &shape, &tail);
     cr_expect_float_eq(gain.best_ns, 25e3, 1e3, "%g", gain.best_ns);
-    cr_expect_lt(gain.low_ns, 3e3, "whether they can be parted is not known");
+    cr_expect_lt(gain.low_ns, 3e3, "whether they can be split is not known");
 }
 
 Test(launch_shape, steps_of_registers)

@@ -110,7 +110,7 @@ done
 # Not even a trace.
 head -c 20000 pipeline_slow.db >short.db
 expect 3 short.db
-grep -qE '^failed +format .*(cut short|damaged)' out || fail "a short file is not told"
+grep -qE '^failed +format .*(cut short|damaged)' out || fail "a short file is not reported"
 expect 3 --json absent.db
 jq -e '.result == "damaged" and (.checks | length == 1)' out >/dev/null || fail "json of no trace"
 cp pipeline_slow.db text.db

@@ -437,7 +437,7 @@ CREATE TABLE frame (                     -- of an address: its function, and one
 CREATE TABLE module (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL, build_id TEXT,
     load_bias INTEGER NOT NULL, start_address INTEGER NOT NULL, end_address INTEGER NOT NULL,
-    symbols TEXT                         -- what its files told: 'lines', 'functions' (and no lines), 'stripped'
+    symbols TEXT                         -- what its files have: 'lines', 'functions' (and no lines), 'stripped'
                                          -- (neither), 'changed', 'missing', 'late' (no time); NULL: not asked
 );
 CREATE TABLE string (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
@@ -461,7 +461,7 @@ CREATE TABLE loss (kind TEXT NOT NULL, detail TEXT NOT NULL, count INTEGER NOT N
 
 CREATE TABLE coverage (                  -- what the recording found when it checked itself
     kind     TEXT NOT NULL CHECK (kind IN ('lookup_path','entry point','runtime','records',
-             'door')),                   -- door: lookup_path in formats before 9
+             'door')),                   -- 'door': lookup_path in formats before 9
     what     TEXT NOT NULL,              -- lookup path; function of the driver; module; kind of device work
     class    TEXT,                       -- entry point: what it does; runtime: where the module has it from
     requests INTEGER,                    -- lookup_path, entry point: how often it was asked for

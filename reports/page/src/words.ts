@@ -52,7 +52,7 @@ export function confidence(report: Report, of: Finding['confidence']): string {
     case 'calibrated':
       return report.device_model.match === 'another board'
         ? 'calibrated on another device of this GPU: priced with what reference kernels and copies took there'
-        : 'calibrated: priced with what reference kernels and copies took on this very board';
+        : 'calibrated: priced with what reference kernels and copies took on this very device';
     case 'modelled':
       return 'modelled: priced with a model of the resources, or with the figures of a GPU elsewhere';
     default:

@@ -7,7 +7,7 @@ const { agreement, lookupPathsOf, exampleOf, runtimesOf } = await load('sections
 
 const entry = (calls) => ({ name: 'cuMemBatchDecompressAsync', class: 'move', requests: 1, calls, by: 'dlsym' });
 
-test('agreement with CUPTI is told, and calls that no hook saw', () => {
+test('agreement with CUPTI is shown, and calls that no hook saw', () => {
   const none = { agrees: null, entry_points: [] };
   assert.match(agreement(none), /no device records to compare with\. No driver function/);
   assert.match(agreement({ agrees: true, entry_points: [entry(0), entry(null)] }), /agree\. No driver function/);

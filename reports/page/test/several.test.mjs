@@ -6,7 +6,7 @@ import { load } from './reports.mjs';
 
 const { changeText, costText, formatUnit, shortNames, STATES, VERDICT_MARKS } = await load('diff/several.ts');
 
-test('a change is a percentage, a multiple, or nothing that can be told', () => {
+test('a change is a percentage, a multiple, or unknown', () => {
   assert.equal(changeText({ a: 100, b: 105, change: 0.05 }), '+5.00 %');
   assert.equal(changeText({ a: 100, b: 50, change: -0.5 }), '-50.0 %');
   assert.equal(changeText({ a: 100, b: 100, change: 0 }), '0 %');
@@ -15,7 +15,7 @@ test('a change is a percentage, a multiple, or nothing that can be told', () => 
   assert.equal(changeText({ a: null, b: 3, change: null }), '–');
 });
 
-test('a finding without a price tells the bytes that it moves for nothing', () => {
+test('a finding without a price shows the bytes that it moves unnecessarily', () => {
   const side = (best_ns, excess_bytes) => ({ saving: { best_ns }, excess_bytes });
   assert.equal(costText(side(2e6, 1024)), 'saves 2.00 ms');
   assert.equal(costText(side(null, 2048)), '2.00 KiB unnecessary');

@@ -51,12 +51,12 @@ static void print_head(FILE *out, const struct gmt_evidence_set *set, const char
     fprintf(
         out,
         "The model is the one that is shipped: `kernels/models/nvidia-h200.json`, fitted to the "
-        "timings of\n`nvidia-h200.raw.json` beside it (SHA-256 `%s`,\nof %s, board %s). %s\n\n",
+        "timings of\n`nvidia-h200.raw.json` beside it (SHA-256 `%s`,\nof %s, device %s). %s\n\n",
         sha256, created != NULL ? created : "an unknown time", uuid != NULL ? uuid : "unknown",
         uuid != NULL && other != NULL && strcmp(uuid, other) != 0
-            ? "What is\npredicted and measured ran on another board of that name, as at most users "
-              "of the shipped model."
-            : "What is\npredicted and measured ran on the same board.");
+            ? "What is\npredicted and measured ran on another device of that name, as at most "
+              "users of the shipped model."
+            : "What is\npredicted and measured ran on the same device.");
     fputs("* **Measured**: times of `gmcalibrate`, good and bad variants in turn, medians of 21.\n"
           "  The gain is (bad - good) / bad, in per cent of the bad one's run time.\n"
           "* **Predicted**: by `gmanalyze` from a trace of the bad variant alone, with the "

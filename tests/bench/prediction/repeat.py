@@ -37,7 +37,7 @@ def leaves(node: object, path: str = ""):
 
 
 def record(runner: Runner, raw: dict) -> dict:
-    """Writes repeat.json, which stands by itself: another board than that of the traces will do."""
+    """Writes repeat.json, which stands by itself: it need not be of the device of the traces."""
     paths = sorted(runner.out.glob("calibration_?.json"))
     models = [json.loads(path.read_text()) for path in paths]
     found = {}

@@ -41,4 +41,4 @@ refused "a page about another model" "judges another model than is shipped"
 # The hash alone does not do it: the figures must be that model's.
 hash=$(sed -n 's/ .*nvidia-h200.raw.json$//p' "$work/kernels/models/nvidia-h200.sha256")
 sed -i "s/SHA-256 \`[0-9a-f]*\`/SHA-256 \`$hash\`/" "$work/docs/prediction.md"
-refused "a page with that hash and old figures" "board GPU-"
+refused "a page with that hash and old figures" "device GPU-"

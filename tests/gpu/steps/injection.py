@@ -51,9 +51,9 @@ def compare(session, name, command, collect):
                       else f"callbacks only {set(found) - set(expected[what])}, "
                            f"hooks only {set(expected[what]) - set(found)}")
     state = session.one(path, "SELECT state FROM capability WHERE name = 'injection'")
-    session.check(f"{name}, {collect}: the trace names the door", state == "partial", state)
+    session.check(f"{name}, {collect}: the trace says that the library was injected", state == "partial", state)
     if collect == "standard":
-        session.joined(f"{name} behind the door", path)
+        session.joined(f"{name} injected", path)
 
 
 def preloaded_too(session, command):
@@ -62,7 +62,7 @@ def preloaded_too(session, command):
     subprocess.run([str(word) for word in command], env=environment, cwd=session.work,
                    capture_output=True, check=False, timeout=120)
     session.wait(path)
-    _, hooked = session.traced("one_door", command)
+    _, hooked = session.traced("preloaded_only", command)
     session.check("preloaded as well: every call once", rows(session, path) == rows(session, hooked))
     session.check("preloaded as well: noted", session.one(
         path, "SELECT state FROM capability WHERE name = 'injection'") == "off")

@@ -47,7 +47,7 @@ def runtime(session, what, path, file, form):
 
 def graphs(session, path):
     found = {row[0]: row[4] for row in rows(session, path, "records")}
-    session.check("graph: every node of every launch is told by CUPTI",
+    session.check("graph: every node of every launch is reported by CUPTI",
                   all(found.get(what) == number for what, number in GRAPH.items()), found)
 
 

@@ -72,7 +72,7 @@ expect 0 --quick --family host --processes 3 --raw host.raw.json --output host.j
 is_slow host.json || [ "$(rows_of host.raw.json)" = "0 0 0 1 1 1 2 2 2 " ] ||
     fail "not the 3 processes that were asked for"
 is_slow host.json || python3 "$SPREAD" --raw host.raw.json --model host.json >out 2>err ||
-    fail "the spread of processes cannot be told, or is of other figures than the model's"
+    fail "the spread of processes is not known, or is of other figures than the model's"
 is_slow host.json || python3 - host.raw.json <<'EOF' || fail "points are not in the passes they belong to"
 import json
 import sys

@@ -6,14 +6,14 @@ import { counted } from '../../words';
 
 export function agreement({ agrees, entry_points }: Coverage): string {
   const missed = entry_points.reduce((sum, { calls }) => sum + (calls ?? 0), 0);
-  const told = {
+  const compared = {
     true: 'What the hooks recorded and what CUPTI reported of the device agree.',
     false: 'What the hooks recorded and what CUPTI reported of the device differ.',
     null: 'There were no device records to compare with.',
   }[String(agrees) as 'true' | 'false' | 'null'];
   return missed === 0
-    ? `${told} No driver function that moves or makes anything was seen to be called without a hook.`
-    : `${told} ${counted(missed, 'call')} went to driver functions without a hook.`;
+    ? `${compared} No driver function that moves or makes anything was seen to be called without a hook.`
+    : `${compared} ${counted(missed, 'call')} went to driver functions without a hook.`;
 }
 
 /** "cuGetProcAddress_v2 (410 requests, for versions up to 13.0)" */

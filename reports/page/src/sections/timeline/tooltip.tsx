@@ -22,7 +22,7 @@ function linesOf(model: Model, { hit, span }: Hover): string[] {
   const { lane } = hit.placed;
   const at = placeText(hit.time, span, events.byOrder);
   if (lane.memory !== null) return [`${bytes(usedAt(lane.memory, hit.time))} in use`, `at ${at}`];
-  if (lane.kind === 'own') return ['gmtrace itself', 'hatched: the program stood still for it', `at ${at}`];
+  if (lane.kind === 'own') return ['gmtrace itself', 'hatched: the program waited for it', `at ${at}`];
   if (hit.row < 0) return [];
   const { row } = hit;
   const onHost = lane.kind === 'thread';

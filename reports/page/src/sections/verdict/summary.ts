@@ -65,10 +65,10 @@ function findings({ findings: list, verdict, device: { software } }: Report): st
   const some = counted(list.length, 'finding');
   if (list.length === 0)
     return software
-      ? 'nothing that was checked does a noticeable part of its work for nothing'
+      ? 'no check found a noticeable part of the work to be unnecessary'
       : 'nothing that was checked would save a noticeable part of the run';
   if (known(best_ns) && best_ns > 0) return `${some} would save about ${ns(best_ns)}`;
-  return software ? `${some}, ranked by work done for nothing` : `${some}, none of them priced`;
+  return software ? `${some}, ranked by unnecessary work` : `${some}, none of them priced`;
 }
 
 /** What the length of the run is: with gmtrace's own time beside it where the trace knows that. */
