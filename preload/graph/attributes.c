@@ -31,7 +31,7 @@ _Static_assert(KNOWN - 2 <= GMT_STEP_ATTRIBUTES, "those that are not refused hav
 
 static bool is_set(int id, const CUlaunchAttributeValue *value)
 {
-    static const CUlaunchAttributeValue none;
+    int first; /* of its members: what is switched on, a size, a number */
     switch (id) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: return value->accessPolicyWindow.num_bytes != 0;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: return value->cooperative != 0;
@@ -42,7 +42,7 @@ static bool is_set(int id, const CUlaunchAttributeValue *value)
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: /* 0 and 1 unless something else was asked for */
         return value->memSyncDomainMap.default_ != 0 || value->memSyncDomainMap.remote != 1;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return value->memSyncDomain != 0;
-    default: return memcmp(value, &none, sizeof(none)) != 0;
+    default: memcpy(&first, value->pad, sizeof(first)); return first != 0;
     }
 }
 

@@ -47,8 +47,6 @@ void *gmt_route(enum gmt_lookup_path via, const char *name, void *real, int vers
 
 /* ---- cuGetProcAddress, used by cudart ------------------------------------------------------- */
 
-CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
-
 GMT_EXPORT_DRIVER(cuGetProcAddress)
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
 {

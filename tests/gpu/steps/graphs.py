@@ -37,7 +37,11 @@ def judge(session, name, command, replays, measured=True, **environment):
     session.check(f"{name}: what only ran in graphs is " + ("measured" if measured else "named"),
                   (share >= COUNTED and not unmeasured) if measured else len(unmeasured) == 1,
                   [gap["why"] for gap in unmeasured])
-    lacking = session.one(path, "SELECT count(*) FROM loss WHERE kind LIKE 'kernel class %'")
+    complete = {row[0] for row in session.rows(path, "SELECT class_id FROM kernel_counters WHERE value IS NOT NULL AND grp "
+                                               "IN ('hardware', 'patched') GROUP BY 1 HAVING count(DISTINCT grp) = 2")}
+    both = sum(row["device_ns"] or 0 for row in in_graphs if row["class_id"] in complete)
+    both /= max(1, sum(row["device_ns"] or 0 for row in in_graphs))
+    session.check(f"{name}: classes of graphs have both kinds of counters", both >= COUNTED or not measured, both)
     steps = session.one(path, "SELECT count(*) FROM launch WHERE capturing = 3")
     session.check(f"{name}: every class has both kinds of counters", lacking == 0 or not measured, lacking)
     if environment.get("GMTRACE_GRAPH_STEPS") != "always":
