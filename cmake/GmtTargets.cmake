@@ -40,7 +40,7 @@ function(gmt_small_frames target)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Wframe-larger-than=32768)
 endfunction()
 
-# gmt_check_locks(target...): for what takes mutexes of libtrace/record/locks.def. For users nothing is checked.
+# gmt_check_locks(target...): for what takes mutexes of libtrace/threads/locks.def. For users nothing is checked.
 function(gmt_check_locks)
     foreach(target IN LISTS ARGN)
         target_compile_definitions(${target} PRIVATE $<$<BOOL:${GMT_CHECK_LOCKS}>:GMT_CHECK_LOCKS>)

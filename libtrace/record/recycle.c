@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/scratch.h"
+#include "libtrace/threads/mutex.h"
 
 /* The recorder gives back after its transactions of half a second: a copy every 4 us fills so many. Their
  * pages count as memory of the program, if not as its own. */

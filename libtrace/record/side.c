@@ -10,7 +10,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
-#include "libtrace/record/thread_number.h"
+#include "libtrace/threads/thread_number.h"
 
 static unsigned slots_for(size_t bytes)
 {

@@ -12,13 +12,13 @@
 
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/epoch.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/recycle.h"
 #include "libtrace/record/spool_claim.h"
 #include "libtrace/record/spool_folder.h"
-#include "libtrace/record/thread_number.h"
+#include "libtrace/threads/epoch.h"
+#include "libtrace/threads/mutex.h"
+#include "libtrace/threads/thread_number.h"
 
 #define RETRY_NS UINT64_C(100000000) /* after a failure no new chunk is tried for this long */
 static_assert(GMT_CHUNK_FIRST_BYTES >=

@@ -12,8 +12,8 @@
 
 #include "libtrace/record/chunk.h"
 #include "libtrace/record/entry_points.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/driver/jumps.h"
 
 /* In jumps.S: a jump adds one where its pointer points to. */

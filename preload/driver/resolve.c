@@ -11,7 +11,7 @@
 
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/collector.h"
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
 struct gmt_driver gmt_driver;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "libtrace/record/epoch.h"
+#include "libtrace/threads/epoch.h"
 
 /* What a function that enters and then makes the program's call has in its frame: overwritten, sooner or
  * later, after its end. */

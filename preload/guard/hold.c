@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/traits.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/driver/hook_ids.h"
 #include "preload/guard/guard.h"
 

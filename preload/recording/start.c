@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spawn.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
 #include "preload/fingerprint/fingerprint.h"

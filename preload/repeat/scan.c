@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/repeat/windows.h"
 #include "preload/session/session.h"

@@ -3,7 +3,7 @@
 #include "preload/repeat/snapshot.h"
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
 #include "preload/repeat/scan.h"

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/state/alloctree.h"
 
 #define CACHE_ENTRIES 8u

@@ -4,8 +4,8 @@
 
 #include <stdatomic.h>
 
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 
 #define SLOTS 4096u
 #define GONE ((CUgraphExec)1)

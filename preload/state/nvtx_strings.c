@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/state/nvtx.h"
 #include "preload/state/user_ranges.h"
 

@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/hash/content_hash.h"
 #include "preload/session/table.h"
 

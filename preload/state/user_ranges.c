@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/range_scope.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/session/table.h"

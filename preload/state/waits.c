@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
 #include "preload/state/hook_call.h"

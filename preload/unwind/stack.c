@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 #include "preload/session/options.h"
 #include "preload/session/table.h"
 #include "preload/unwind/chains.h"

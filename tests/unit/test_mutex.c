@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mutexes are taken in the order of locks.def, and the check finds where they are not. */
 #define GMT_CHECK_LOCKS 1 /* also where the build does not check */
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

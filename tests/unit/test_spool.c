@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtrace/record/epoch.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/store/spool/spool_files.h"
 #include "libtrace/store/spool/spool_reader.h"
+#include "libtrace/threads/epoch.h"
 
 static char folder[64], output[96];
 static struct gmt_spool_reader *reader;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "libtrace/cupti/code/cubin_symbols.h"
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 
 #define MOST_ENTRIES (UINT64_C(1) << 19) /* in a table of twice as many slots, of 16 bytes */
 #define MOST_NAME_BYTES (UINT64_C(4) << 20)

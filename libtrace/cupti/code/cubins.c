@@ -15,8 +15,8 @@
 
 #include "libtrace/cupti/code/code_index.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 
 #define MOST_BYTES (UINT64_C(1) << 30)    /* put aside at a time */
 #define MOST_OF_ONE (UINT64_C(256) << 20) /* libraries' modules are smaller */

@@ -16,8 +16,8 @@
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 
 #define ALONE_WAIT_NS UINT64_C(20000) /* for other threads' launches to get through */
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */

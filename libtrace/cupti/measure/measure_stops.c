@@ -8,8 +8,8 @@
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/mutex.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/mutex.h"
 
 #define WAIT_NS UINT64_C(1000000000) /* for a pending launch, before its context goes */
 #define FORK_TRIES 50u

@@ -18,7 +18,7 @@
 #include "libtrace/cupti/measure/ranges.h"
 #include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/collector.h"
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 
 #define GMT_LOCK_TRIES 400u /* of 1 ms */
 

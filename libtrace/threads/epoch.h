@@ -7,8 +7,8 @@
  * sees at its next look that the spool it has mapped is its parent's. On older kernels such a process
  * cannot be distinguished from its parent.
  */
-#ifndef GMT_RECORD_EPOCH_H
-#define GMT_RECORD_EPOCH_H
+#ifndef GMT_THREADS_EPOCH_H
+#define GMT_THREADS_EPOCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

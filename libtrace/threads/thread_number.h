@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of the threads that write into a spool: gmt_thread.id, from 1 in each spool. */
-#ifndef GMT_RECORD_THREAD_NUMBER_H
-#define GMT_RECORD_THREAD_NUMBER_H
+#ifndef GMT_THREADS_THREAD_NUMBER_H
+#define GMT_THREADS_THREAD_NUMBER_H
 
 #include <stdint.h>
 
-#include "libtrace/record/epoch.h"
+#include "libtrace/threads/epoch.h"
 
 struct gmt_thread_number {
     uint32_t number; /* 0: none yet */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers the threads of a spool in the order in which they first write. */
-#include "libtrace/record/thread_number.h"
+#include "libtrace/threads/thread_number.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page that the epoch lies on. */
-#include "libtrace/record/epoch.h"
+#include "libtrace/threads/epoch.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

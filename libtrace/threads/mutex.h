@@ -4,8 +4,8 @@
  * the process aborts where it would wait for one of a lower rank, or releases one that it does not have. Without, these
  * are pthread's functions.
  */
-#ifndef GMT_RECORD_MUTEX_H
-#define GMT_RECORD_MUTEX_H
+#ifndef GMT_THREADS_MUTEX_H
+#define GMT_THREADS_MUTEX_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 enum gmt_rank {
 #define GMT_LOCK(name, protects) GMT_RANK_##name,
-#include "libtrace/record/locks.def"
+#include "libtrace/threads/locks.def"
 #undef GMT_LOCK
     GMT_RANK_COUNT
 };

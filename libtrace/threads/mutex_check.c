@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libtrace/record/mutex.h"
+#include "libtrace/threads/mutex.h"
 
 static const char *const names[] = {
 #define GMT_LOCK(name, protects) #name,
-#include "libtrace/record/locks.def"
+#include "libtrace/threads/locks.def"
 #undef GMT_LOCK
 };
 static_assert(GMT_RANK_COUNT <= 32, "one bit each");
