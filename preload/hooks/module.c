@@ -21,7 +21,8 @@ CALL(cuModuleLoadDataEx,
      (module, image, count, options, values), NULL, 0, (void)0, (void)0)
 CALL(cuModuleLoadFatBinary, (CUmodule * module, const void *image), (module, image), NULL, 0,
      (void)0, (void)0)
-CALL(cuModuleUnload, (CUmodule module), (module), NULL, 0, (void)0, gmt_kernel_modules_changed())
+CALL(cuModuleUnload, (CUmodule module), (module), NULL, 0, gmt_kernel_modules_going(),
+     gmt_kernel_modules_gone())
 CALL(cuLibraryLoadData,
      (CUlibrary * library, const void *code, CUjit_option *jit_options, void **jit_values,
       unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
@@ -32,8 +33,8 @@ CALL(cuLibraryLoadFromFile,
       unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
      (library, path, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
      (void)0)
-CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, (void)0,
-     gmt_kernel_modules_changed())
+CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, gmt_kernel_modules_going(),
+     gmt_kernel_modules_gone())
 GMT_DEFINE_HOOK(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned count, CUlibrary library),
                 (kernels, count, library), NULL, 0, (void)0, {
                     for (unsigned i = 0;

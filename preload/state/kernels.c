@@ -24,6 +24,7 @@ struct tables {
 static gmt_table_pointer tables;
 static unsigned kernel_count, slots_used, class_count, library_count;
 static _Atomic uint32_t generation = 1;
+static _Atomic uint32_t unloads; /* calls under way: no handle is taken for what it was */
 static struct gmt_mutex mutex = GMT_MUTEX(KERNELS);
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -236,7 +237,7 @@ static struct gmt_kernel_info *new_kernel(struct tables *all, CUfunction handle,
 {
     CUfunction function = function_of(handle);
     struct gmt_kernel_info *info = all->kernels[kernel_slot(all, function)];
-    if (function != handle && info != NULL && info->generation == now) {
+    if (function != handle && info != NULL && info->generation == now && is_still(info)) {
         info = same_kernel(info, handle);
     } else {
         info = describe(handle, kernel_count + 1);
@@ -262,15 +263,13 @@ static struct gmt_kernel_info *kernel_in(struct tables *all, CUfunction handle)
 {
     struct gmt_kernel_info *info = all->kernels[kernel_slot(all, handle)];
     uint32_t now = generation;
-    if (info != NULL && info->generation != now && is_still(info)) {
+    bool known = info != NULL && ((info->generation == now && unloads == 0) || is_still(info));
+    if (known) {
         info->generation = now;
     }
     /* An entry of another kernel is replaced, never freed: another thread may be reading it. */
-    if ((info == NULL || info->generation != now) && slots_used < KERNEL_SLOTS / 2) {
-        info = new_kernel(all, handle, now);
-    }
-    if (info != NULL && info->generation != now) {
-        info = NULL; /* the table is full and the entry stale */
+    if (!known) {
+        info = slots_used < KERNEL_SLOTS / 2 ? new_kernel(all, handle, now) : NULL;
     }
     return info;
 }
@@ -301,7 +300,7 @@ const struct gmt_kernel_info *gmt_kernel_find(CUfunction handle)
             return kernel_add(handle);
         }
         if (info->handle == handle) {
-            return info->generation == now ? info : kernel_add(handle);
+            return info->generation == now && unloads == 0 ? info : kernel_add(handle);
         }
     }
 }
@@ -400,6 +399,17 @@ void gmt_kernel_modules_changed(void)
     generation++;
 }
 
+void gmt_kernel_modules_going(void)
+{
+    unloads++;
+}
+
+void gmt_kernel_modules_gone(void)
+{
+    generation++;
+    unloads--;
+}
+
 void gmt_kernel_reset(void)
 {
     gmt_mutex_renew(&mutex);
@@ -407,4 +417,5 @@ void gmt_kernel_reset(void)
         memset(gmt_table(&tables), 0, sizeof(struct tables));
     }
     kernel_count = slots_used = class_count = library_count = 0;
+    unloads = 0;
 }

@@ -52,6 +52,9 @@ void gmt_kernel_note_library_kernel(CUkernel kernel);
 
 /* Modules were unloaded: their handles may come back as other kernels. */
 void gmt_kernel_modules_changed(void);
+/* Around a call that unloads some: they may come back in another thread before it has returned. */
+void gmt_kernel_modules_going(void);
+void gmt_kernel_modules_gone(void);
 
 /* In a forked child: nothing has been written. */
 void gmt_kernel_reset(void);
