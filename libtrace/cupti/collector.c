@@ -193,6 +193,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .flush = flush,
         .forking = gmt_measure_forking,
         .abandon = abandon,
+        .lacks = gmt_measure_lacks,
         .repeats = gmt_measure_repeats,
         .prepare = gmt_measure_prepare,
         .own_work = gmt_activity_own_work,

@@ -143,6 +143,10 @@ struct gmt_collector_ops {
      * heap. NULL: as true. */
     bool (*code_allocates)(void);
 
+    /* Does the class lack counters that one more launch may bring now, as far as is known? Does not count as a launch of it.
+     * NULL: as false. */
+    bool (*lacks)(const struct gmt_collector_class *cls);
+
     /* Repeating a launch (preload/repeat). `repeats`: is it worth making a launch of `cls` once more, which is then
      * measured by `begin` and `end`? Returns what that is expected to take, ns, `copies_ns` of copying memory
      * included; 0: no. `kernel_ns`: what its first execution took; 0: it has not been made. NULL: launches are never

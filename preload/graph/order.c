@@ -99,7 +99,7 @@ static bool is_order(const CUgraphEdgeData *edge)
     return edge->from_port != CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER && edge->to_port == 0;
 }
 
-/* The numbers of the nodes of each edge replace `from` and `to`; false: an edge that is more than an order. */
+/* Fills `before`, `first` and `next`. False: an edge asks for more than an order, or leads to no node of the graph. */
 static bool read_edges(struct sorting *w)
 {
     for (size_t i = 0; i < w->edge_count; i++) {
@@ -123,7 +123,7 @@ static bool read_edges(struct sorting *w)
     return true;
 }
 
-/* False: there is a circle, which no driver lets be. */
+/* False: the edges form a cycle, which no driver accepts. */
 static bool sort(struct sorting *w, CUgraphNode *out)
 {
     size_t taken = 0, known = 0;

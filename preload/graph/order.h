@@ -29,8 +29,8 @@ struct gmt_ordered_nodes {
     size_t mapped_bytes; /* of `nodes` */
 };
 
-/* False: the driver does not tell, memory is out, there are more than `most` nodes, or an edge is more than an order
- * (a kernel may begin as soon as another has begun). Else released by gmt_ordered_nodes_free. */
+/* False: the driver has no such function, memory is out, there are more than `most` nodes, or an edge asks for more than an
+ * order (launch order: both kernels may have to run at once). Free the result with gmt_ordered_nodes_free. */
 bool gmt_ordered_nodes_get(CUgraph graph, size_t most, struct gmt_ordered_nodes *out);
 void gmt_ordered_nodes_free(struct gmt_ordered_nodes *nodes);
 

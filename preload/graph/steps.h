@@ -3,9 +3,9 @@
  * What a launch of an executable graph does, one operation after the other, so that its kernels can be launched one
  * by one, and measured, in place of one launch of the graph (hooks/graph_steps.h).
  *
- * The driver does not tell what an executable graph holds. So the graph that it is made of is read when it is
- * made, and every change is followed. Where anything is not known or cannot be done by calls in one stream, there are
- * no steps: graphs with edges that are more than an order, host functions, events, semaphores, memory
+ * The driver has no call that lists what an executable graph holds. So the source graph is read at instantiation,
+ * and every change is followed. Where anything is not known or cannot be done by calls in one stream, there are
+ * no steps: graphs with edges that ask for more than an order, host functions, events, semaphores, memory
  * nodes, cooperative kernels, copies of pageable memory, and kernels that are given memory which the host can change.
  */
 #ifndef GMT_PRELOAD_GRAPH_STEPS_H
@@ -62,7 +62,7 @@ struct gmt_steps {
     void *memory; /* all of it is in one mapping */
     size_t mapped_bytes;
 
-    /* Kept by who launches it. */
+    /* Kept by the code that launches it. */
     uint64_t next_look_ns, pause_ns;
     uint32_t launches; /* since the last look */
     CUstream stream;   /* of the last launch */

@@ -36,19 +36,8 @@ static void cluster_of(const struct gmt_step_kernel *kernel, uint32_t cluster[3]
     }
 }
 
-/* Has it no sample of a kind that can be had, as far as is known? */
-static bool lacks(const struct gmt_collector_class *cls, uint64_t now_ns)
-{
-    return !cls->never && atomic_load(&cls->complete) == 0 &&
-           atomic_load(&cls->retry_ns) <= now_ns &&
-           (atomic_load(&cls->measured[GMT_GROUP_HARDWARE]) == 0 ||
-            atomic_load(&cls->measured[GMT_GROUP_SASS]) +
-                    atomic_load(&cls->measured[GMT_GROUP_PATCHED]) ==
-                0);
-}
-
 /* Some kernel lacks counters. What the graph has launched since the last look is counted for the classes. */
-static bool any_lacks(struct gmt_steps *steps, uint64_t now_ns)
+static bool any_lacks(struct gmt_steps *steps)
 {
     bool any = false;
     for (size_t i = 0; i < steps->count; i++) {
@@ -69,7 +58,7 @@ static bool any_lacks(struct gmt_steps *steps, uint64_t now_ns)
             if (atomic_load(&cls->collector.launches) >= 2) {
                 atomic_fetch_add(&cls->collector.launches, steps->launches);
             }
-            any |= lacks(&cls->collector, now_ns);
+            any |= gmt_collector->lacks != NULL && gmt_collector->lacks(&cls->collector);
         }
     }
     steps->launches = 0;
@@ -87,7 +76,7 @@ static bool is_in_context(const struct gmt_steps *steps, CUstream stream)
            (steps->context == NULL || steps->context == current);
 }
 
-/* Whoever launches must not mind waiting for the kernels. */
+/* Nothing forbids to hold the launching thread until the kernels have ended. */
 static bool may_wait(const struct gmt_hook_call *call)
 {
     return (call->flags & GMT_CALL_CAPTURING) == 0 && atomic_load(&gmt_captures) == 0 &&
@@ -145,7 +134,7 @@ static CUresult copy(const struct gmt_hook_call *graph, const CUDA_MEMCPY3D *par
     return call.result;
 }
 
-/* The longest stretches are those of launches that are not measured: each takes longer than a node of a graph. */
+/* Time of consecutive steps that are not measured. The collector accounts for those that are. */
 struct stretch {
     uint64_t began_ns, total_ns;
 };
@@ -247,7 +236,7 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
         return false;
     }
     unsigned measured = 0;
-    bool made = (any_lacks(steps, now_ns) || always) && launch(steps, call, &measured);
+    bool made = (any_lacks(steps) || always) && launch(steps, call, &measured);
     if (measured != 0) {
         steps->pause_ns = 0;
         return true;

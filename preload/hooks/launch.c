@@ -85,8 +85,8 @@ static void before_graph(struct gmt_hooked_launch *launch, struct gmt_hook_call 
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     gmt_launch_count(launch);
     /* Nothing in a graph whose steps are known waits for the host. */
-    launch->waits = gmt_steps_of(graph) == NULL &&
-                    (gmt_waits_any_in_graphs() || gmt_allocmap_has_host_visible());
+    launch->waits = (gmt_waits_any_in_graphs() || gmt_allocmap_has_host_visible()) &&
+                    gmt_steps_of(graph) == NULL;
     if (launch->waits) {
         gmt_waits_begin();
     }

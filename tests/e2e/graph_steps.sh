@@ -40,6 +40,12 @@ all_launched() {
     equal "operations launched one by one" 0 "$(count off launch 'capturing = 3')"
     equal "classes that lack something" 1 "$(count off loss "kind LIKE 'kernel class %'")"
 
+    # Without counters nothing is to be gained.
+    GMTRACE_COUNTERS=off traced_like_plain no_counters graph_steps "$launches"
+    finished no_counters.db
+    all_launched no_counters
+    equal "operations launched one by one" 0 "$(count no_counters launch 'capturing = 3')"
+
     # Copies of pageable memory read it at another time: such a graph is launched as a whole.
     traced_like_plain pageable graphs "$launches"
     finished pageable.db

@@ -377,6 +377,14 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call)
     return group; /* else the lock stays held until gmt_measure_end */
 }
 
+bool gmt_measure_lacks(const struct gmt_collector_class *cls)
+{
+    return atomic_load(&m->counting) && !atomic_load(&m->suspended) &&
+           atomic_load_explicit(&cls->discards, memory_order_relaxed) < GMT_SAMPLING_MAX_DISCARDS &&
+           atomic_load_explicit(&cls->retry_ns, memory_order_relaxed) <= gmt_clock_monotonic_ns() &&
+           gmt_sampling_first_lacked(&m->sampling, cls) != GMT_GROUP_NONE;
+}
+
 uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
                              uint64_t copies_ns)
 {

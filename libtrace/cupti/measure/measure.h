@@ -35,6 +35,7 @@ void gmt_measure_waited(void);
 
 /* gmt_collector_ops.prepare, repeats and charge. */
 bool gmt_measure_prepare(const struct gmt_launch_call *call);
+bool gmt_measure_lacks(const struct gmt_collector_class *cls);
 uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
                              uint64_t copies_ns);
 void gmt_measure_charge(uint64_t ns);
