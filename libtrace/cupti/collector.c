@@ -184,6 +184,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .context_seen = context_seen,
         .context_gone = gmt_measure_drop_context,
         .stream_id = stream_id,
+        .capture_begins = gmt_measure_capture_begins,
         .quiesce = gmt_measure_quiesce,
         .want = gmt_measure_want,
         .begin = gmt_measure_begin,

@@ -104,7 +104,7 @@ struct gmt_collector_ops {
     /* CUPTI's id of a stream, for joining; returns 0, or -ENOTSUP without one. */
     int (*stream_id)(void *context, void *stream, bool per_thread, uint32_t *id);
 
-    /* A stream capture is about to begin and has been counted in config.captures: wait, for a bounded
+    /* A stream capture is about to begin: let `count` count it in config.captures, and wait, for a bounded
      * time, until nothing is under way that would break it. */
     void (*quiesce)(void);
 
@@ -118,6 +118,8 @@ struct gmt_collector_ops {
     /* A call of the program has waited for the device: what measuring has left to be done then is done. NULL: nothing
      * is. */
     void (*waited)(void);
+    void (*capture_begins)(void (*count)(void));
+    /* Wait, for a bounded time, for the end of a launch that another thread measures. */
 
     /* True while kernel timestamps are switched on (a launch made while they are off has no device
      * row: GMT_CALL_NO_ACTIVITY). */

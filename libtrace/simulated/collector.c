@@ -109,6 +109,11 @@ static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
     return -ENOTSUP;
 }
 
+static void capture_begins(void (*count)(void))
+{
+    count();
+}
+
 static void quiesce(void)
 {
 }
@@ -217,6 +222,7 @@ const struct gmt_collector_ops *gmt_sim_collector(void)
         .context_seen = context_seen,
         .context_gone = context_gone,
         .stream_id = stream_id,
+        .capture_begins = capture_begins,
         .quiesce = quiesce,
         .want = want,
         .begin = begin,

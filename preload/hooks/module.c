@@ -100,9 +100,10 @@ static void before_capture(CUstream stream, uint8_t flags)
     CUcontext context = NULL;
     uint16_t id = gmt_context_current(&context);
     gmt_stream_note(context, id, stream, (flags & GMT_CALL_PER_THREAD) != 0);
-    gmt_capture_began();
     if (gmt_collector != NULL) {
-        gmt_collector->quiesce();
+        gmt_collector->capture_begins(gmt_capture_began);
+    } else {
+        gmt_capture_began();
     }
 }
 

@@ -25,8 +25,10 @@ void gmt_measure_start(const struct gmt_cupti_api *api, const struct gmt_collect
 void gmt_measure_drop_context(void *context);
 
 enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
-/* A capture is about to begin (config->captures has been counted up): wait until no session is being
+/* A capture is about to begin: let `count` count it in config->captures, and wait until no session is being
  * started or ended, for that would break it. Bounded. */
+void gmt_measure_capture_begins(void (*count)(void));
+/* Wait for the end of a launch that is being measured. Bounded. */
 void gmt_measure_quiesce(void);
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call);
 void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group group);

@@ -56,12 +56,22 @@ bool gmt_session_capturing(void)
 }
 
 bool gmt_session_idle_within(uint64_t ns)
+/* One that waits for us does not mind: to leave a launch counted by SASS unfinished breaks it for sure. */
+static bool capture_is_under_way(void)
+{
+    return m->config->captures != NULL &&
+           atomic_load(m->config->captures) > atomic_load(&m->captures_waiting);
+}
+
 {
     static _Atomic bool timed_out; /* and the device has not been idle since */
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    while (m->config->idle != NULL && !m->config->idle()) {
-        if (gmt_session_capturing()) {
-            return false; /* it waits for us, and asking about its streams would break it */
+    for (;;) {
+        if (capture_is_under_way()) {
+            return false; /* asking about its streams would break it */
+        }
+        if (m->config->idle == NULL || m->config->idle()) {
+            break;
         }
         if (atomic_load(&timed_out) || gmt_clock_monotonic_ns() - began_ns > ns) {
             atomic_store(&timed_out, atomic_load(&timed_out) || ns != 0);
