@@ -75,7 +75,16 @@ struct gmt_collector_class {
     _Atomic uint32_t discards;             /* ranges that other threads' launches spoiled */
     _Atomic uint32_t no_cubin;             /* 1: single instructions of it cannot be looked up */
     _Atomic uint32_t why;                  /* enum gmt_unmeasured that was met last, + 1 */
+    _Atomic uint32_t suspected;            /* 1: a launch was measured that may wait for the host */
+    _Atomic uint32_t wait_outcome;         /* enum gmt_wait_outcome */
     bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
+};
+
+/* What came of it when the caller of a launch that may wait for the host was held until its kernel had ended. */
+enum gmt_wait_outcome {
+    GMT_WAIT_UNTRIED, /* not done yet */
+    GMT_WAIT_ENDED,   /* the kernel ended meanwhile: it does not wait for its caller */
+    GMT_WAIT_IN_VAIN,
 };
 
 struct gmt_launch_call {
@@ -84,6 +93,9 @@ struct gmt_launch_call {
     struct gmt_collector_class *cls;
     uint32_t launch_seq;
     enum gmt_unmeasured forbidden; /* a hang-safety rule that applies, else GMT_MEASURABLE */
+    /* Why its kernel may wait for what its caller does next, who is held for a short time at most then; GMT_MEASURABLE: it
+     * does not. */
+    enum gmt_unmeasured suspected;
 };
 
 struct gmt_collector_ops {
@@ -106,6 +118,8 @@ struct gmt_collector_ops {
 
     /* A stream capture is about to begin: let `count` count it in config.captures, and wait, for a bounded
      * time, until nothing is under way that would break it. */
+    void (*capture_begins)(void (*count)(void));
+    /* Wait, for a bounded time, for the end of a launch that another thread measures. */
     void (*quiesce)(void);
 
     /* Which group this launch of `cls` should be measured for now; GMT_GROUP_NONE nearly always.
@@ -118,8 +132,6 @@ struct gmt_collector_ops {
     /* A call of the program has waited for the device: what measuring has left to be done then is done. NULL: nothing
      * is. */
     void (*waited)(void);
-    void (*capture_begins)(void (*count)(void));
-    /* Wait, for a bounded time, for the end of a launch that another thread measures. */
 
     /* True while kernel timestamps are switched on (a launch made while they are off has no device
      * row: GMT_CALL_NO_ACTIVITY). */

@@ -7,6 +7,7 @@
 
 #include "libtrace/record/clock.h"
 #include "preload/driver/resolve.h"
+#include "preload/guard/hold.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
@@ -95,15 +96,47 @@ static enum gmt_unmeasured own_wait(const struct gmt_hooked_launch *launch)
     return GMT_MEASURABLE;
 }
 
-/* From here on until it is done, nothing is measured that would wait for it. */
-static void note_wait(struct gmt_hooked_launch *launch)
+static enum gmt_wait_outcome wait_outcome(const struct gmt_hooked_launch *launch)
+{
+    return launch->cls != NULL
+               ? (enum gmt_wait_outcome)atomic_load(&launch->cls->collector.wait_outcome)
+               : GMT_WAIT_UNTRIED;
+}
+
+static void find_wait(struct gmt_hooked_launch *launch)
 {
     launch->own_wait = own_wait(launch);
     launch->waits = gmt_collector != NULL && launch->own_wait != GMT_MEASURABLE &&
-                    !gmt_hazards_ignored();
-    if (launch->waits) {
+                    !gmt_hazards_ignored() && wait_outcome(launch) != GMT_WAIT_ENDED;
+}
+
+/* From here on until it is done, nothing is measured that would wait for it. A launch that is measured itself holds all
+ * others that would be. */
+static void note_wait(const struct gmt_hooked_launch *launch)
+{
+    if (launch->waits && launch->head.group == GMT_GROUP_NONE) {
         gmt_waits_begin();
     }
+}
+
+static void note_wait_made(const struct gmt_hooked_launch *launch, const struct gmt_hook_call *call)
+{
+    bool measured = launch->head.group != GMT_GROUP_NONE;
+    if (!launch->waits || (measured && wait_outcome(launch) == GMT_WAIT_ENDED)) {
+        return;
+    }
+    if (measured) {
+        gmt_waits_begin();
+    }
+    gmt_waits_end(call);
+}
+
+/* What its caller may be held for until its kernel is done, but for a short time only. */
+static enum gmt_unmeasured suspected(const struct gmt_hooked_launch *launch)
+{
+    bool can = launch->own_wait == GMT_UNMEASURED_HOST_MEMORY ||
+               launch->own_wait == GMT_UNMEASURED_ARGUMENTS;
+    return can && !gmt_hazards_ignored() ? launch->own_wait : GMT_MEASURABLE;
 }
 
 /* A rule that forbids to hold this launch's caller until its kernel is done. */
@@ -116,7 +149,13 @@ static enum gmt_unmeasured forbidden(const struct gmt_hooked_launch *launch,
     if (gmt_hazards_ignored()) {
         return launch->head.kind == GMT_LAUNCH_KERNEL ? GMT_MEASURABLE : GMT_UNMEASURED_NEVER;
     }
-    return launch->own_wait != GMT_MEASURABLE ? launch->own_wait : gmt_hazards_of_process();
+    /* While it is held another thread may begin a call that waits for the kernel with the driver's locks held (loading code
+     * does): the caller could not go on any more. */
+    bool may = wait_outcome(launch) == GMT_WAIT_ENDED ||
+               (wait_outcome(launch) == GMT_WAIT_UNTRIED && gmt_hold_alone());
+    return suspected(launch) != launch->own_wait || (suspected(launch) != GMT_MEASURABLE && !may)
+               ? launch->own_wait
+               : gmt_hazards_of_process();
 }
 
 void gmt_launch_count(struct gmt_hooked_launch *launch)
@@ -134,12 +173,17 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
         .cls = &launch->cls->collector,
         .launch_seq = launch->head.launch_seq,
         .forbidden = forbidden(launch, call),
+        .suspected = suspected(launch),
     };
     uint16_t context = gmt_context_current((CUcontext *)&launch->measured.context);
     /* Whether its stream is idle will be asked before the launch is recorded. */
     (void)gmt_stream_note((CUcontext)launch->measured.context, context, call->stream,
                           (call->flags & GMT_CALL_PER_THREAD) != 0);
-    if (repeated != NULL) {
+    if (repeated != NULL && launch->measured.suspected != GMT_MEASURABLE) {
+        bool reaches = launch->measured.suspected == GMT_UNMEASURED_HOST_MEMORY;
+        gmt_collector->not_repeated(&launch->cls->collector,
+                                    reaches ? GMT_UNMEASURED_ONCE_REACH : GMT_UNMEASURED_ONCE_CODE);
+    } else if (repeated != NULL) {
         struct gmt_repeat repeat = {
             .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};
         if (gmt_repeat_launch(&repeat, call)) {
@@ -158,6 +202,7 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
     gmt_launch_count(launch);
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
     if (kernel == NULL) {
+        find_wait(launch);
         note_wait(launch);
         return;
     }
@@ -170,34 +215,29 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
     launch->head.argument_count += gmt_tensor_map_arguments(
         kernel, parameters, launch->arguments + launch->head.argument_count,
         GMT_MAX_LAUNCH_ARGS - launch->head.argument_count);
-    note_wait(launch);
-    if (launch->cls == NULL) {
-        return;
+    find_wait(launch);
+    if (launch->cls != NULL) {
+        launch->head.kernel_class = launch->cls->collector.id;
     }
-    launch->head.kernel_class = launch->cls->collector.id;
-    if (gmt_collector == NULL) {
-        return;
-    }
-    if (!gmt_user_ranges_skip()) {
+    if (launch->cls != NULL && gmt_collector != NULL && !gmt_user_ranges_skip()) {
         bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
         bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
         if (repeats || wants) {
             measure(launch, call, repeats ? kernel : NULL, again);
         }
     }
-    if (!gmt_collector->kernel_activity_on()) {
+    note_wait(launch);
+    if (launch->cls != NULL && gmt_collector != NULL && !gmt_collector->kernel_activity_on()) {
         call->flags |= GMT_CALL_NO_ACTIVITY;
     }
 }
 
 void gmt_launch_after(struct gmt_hooked_launch *launch, struct gmt_hook_call *call)
 {
-    if (launch->waits) {
-        gmt_waits_end(call);
-    }
     if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
     }
+    note_wait_made(launch, call);
     atomic_fetch_add_explicit(&gmt_launches_done, 1, memory_order_relaxed);
     unsigned slots = 1 + (launch->head.argument_count + (unsigned)GMT_ARGUMENTS_PER_SLOT - 1) /
                              (unsigned)GMT_ARGUMENTS_PER_SLOT;

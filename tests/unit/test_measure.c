@@ -2,17 +2,20 @@
 /* A launch that is measured while the device does not get idle: the program goes on. CUPTI is the stand-in. */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "libtrace/cupti/base/contexts.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
+#include "libtrace/record/clock.h"
 
 #define TRIES 10000u
 
 static struct gmt_cupti_api api;
 static _Atomic uint64_t launches;
+static _Atomic int captures;
 static _Atomic bool busy;
 static unsigned (*ranges_ended)(void); /* of the stand-in */
 
@@ -38,6 +41,7 @@ static const struct gmt_collector_config config = {.counters = true,
                                                    .overhead_start_ns = UINT64_C(10000000000),
                                                    .samples_per_class = 3,
                                                    .launches = &launches,
+                                                   .captures = &captures,
                                                    .waiting = waiting,
                                                    .idle = idle};
 static int context;
@@ -61,7 +65,8 @@ static struct gmt_launch_call site_of(struct gmt_collector_class *cls)
     return (struct gmt_launch_call){.context = &context,
                                     .cls = cls,
                                     .launch_seq = (uint32_t)launches,
-                                    .forbidden = GMT_MEASURABLE};
+                                    .forbidden = GMT_MEASURABLE,
+                                    .suspected = GMT_MEASURABLE};
 }
 
 /* As the hooks make it. */
@@ -100,11 +105,26 @@ static void wait_until_ended(unsigned count)
     cr_expect_eq(ranges_ended(), count);
 }
 
+static bool runs_on; /* the kernel of launch_that_may_wait does */
+
 static void launch_that_runs_on(void)
 {
     begin_measured(&kernel);
     busy = true;
     end(&kernel, GMT_GROUP_HARDWARE);
+}
+
+/* A launch whose kernel may wait for what its thread does next. */
+static void launch_that_may_wait(struct gmt_collector_class *cls)
+{
+    launches++;
+    (void)gmt_measure_want(cls);
+    struct gmt_launch_call site = site_of(cls);
+    site.suspected = GMT_UNMEASURED_HOST_MEMORY;
+    enum gmt_counter_group group = gmt_measure_begin(&site);
+    cr_assert_eq(group, GMT_GROUP_HARDWARE);
+    busy = runs_on;
+    gmt_measure_end(&site, group);
 }
 
 static unsigned kept(struct gmt_collector_class *cls)
@@ -195,4 +215,93 @@ Test(measure, another_client_of_cupti_gets_it_when_the_pending_launch_has_ended)
     wait_until_ended(1);
     cr_expect_not(gmt_measuring.ranges.running, "and with the range its session");
     cr_expect_eq(begin(&other), GMT_GROUP_NONE);
+}
+
+Test(measure, a_kernel_that_may_wait_for_the_host_and_ends_is_measured)
+{
+    launch_that_may_wait(&kernel);
+    cr_expect_eq(kept(&kernel), 1u);
+    cr_expect_eq(kernel.wait_outcome, GMT_WAIT_ENDED);
+}
+
+Test(measure, one_that_does_not_end_holds_its_caller_for_a_short_time_and_says_why)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    runs_on = true;
+    launch_that_may_wait(&kernel);
+    uint64_t held_ns = gmt_clock_monotonic_ns() - began_ns;
+    cr_expect_lt(held_ns, UINT64_C(500000000), "held for %llu ns", (unsigned long long)held_ns);
+    cr_expect_eq(kernel.wait_outcome, GMT_WAIT_IN_VAIN);
+    cr_expect_eq(kernel.why, GMT_UNMEASURED_HOST_MEMORY + 1u);
+    cr_expect_eq(begin(&other), GMT_GROUP_NONE);
+    cr_expect_eq(other.why, GMT_UNMEASURED_WAITS + 1u);
+    busy = false;
+    wait_until_ended(1);
+}
+
+Test(measure, nothing_is_held_any_more_where_it_was_in_vain_for_long)
+{
+    gmt_sampling_held_in_vain(&gmt_measuring.sampling, UINT64_C(3600000000000));
+    launches++;
+    (void)gmt_measure_want(&kernel);
+    struct gmt_launch_call site = site_of(&kernel);
+    site.suspected = GMT_UNMEASURED_HOST_MEMORY;
+    cr_expect_eq(gmt_measure_begin(&site), GMT_GROUP_NONE);
+    cr_expect_eq(kernel.why, GMT_UNMEASURED_WAITS + 1u);
+}
+
+static _Atomic bool captures_now;
+
+static void count_capture(void)
+{
+    captures++;
+}
+
+/* Another thread begins a capture, as the hooks do. */
+static void *capture(void *data)
+{
+    (void)data;
+    gmt_measure_capture_begins(count_capture);
+    captures_now = true;
+    return NULL;
+}
+
+static void *end_soon(void *data)
+{
+    (void)data;
+    while (gmt_measuring.captures_waiting == 0) {
+        (void)usleep(100);
+    }
+    (void)usleep(50000);
+    cr_expect_not(captures_now, "it waits for the end of the launch");
+    busy = false;
+    return NULL;
+}
+
+/* A launch that is left unfinished while a capture begins breaks the capture: that waits, and so does the launch. */
+Test(measure, a_launch_is_finished_before_a_capture_begins)
+{
+    pthread_t threads[2];
+    begin_measured(&kernel);
+    busy = true;
+    cr_assert_eq(pthread_create(&threads[0], NULL, capture, NULL), 0);
+    cr_assert_eq(pthread_create(&threads[1], NULL, end_soon, NULL), 0);
+    while (captures == 0) {
+        (void)usleep(100);
+    }
+    end(&kernel, GMT_GROUP_HARDWARE);
+    for (unsigned i = 0; i < 2; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    cr_expect(captures_now);
+    cr_expect_eq(ranges_ended(), 1u);
+    cr_expect_eq(kept(&kernel), 1u);
+}
+
+Test(measure, nothing_is_asked_of_streams_while_a_capture_is_under_way)
+{
+    captures = 1;
+    cr_expect_not(gmt_session_idle_within(0));
+    captures = 0;
+    cr_expect(gmt_session_idle_within(0));
 }

@@ -247,6 +247,38 @@ Test(sampling, a_quarter_of_the_start_is_kept_to_count_what_matters)
     cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_SASS, "many launches, much time");
 }
 
+/* Hundreds of classes, as in frameworks: their hardware counters leave room to count those that matter. */
+Test(sampling, hardware_counters_leave_half_of_that_quarter)
+{
+    begin(100 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = 100 * US;
+    cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
+    cr_assert_eq(launch(&classes[2], 0, MS), GMT_GROUP_HARDWARE);
+    gmt_sampling_charge(&sampling, 85 * MS);
+    cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_NONE);
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS);
+}
+
+/* 12 ms, in big modules: a kernel that takes 10 us in all is not worth them. */
+Test(sampling, what_counting_takes_here_is_learned_and_decides_what_is_worth_it)
+{
+    begin(100 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = kernel_ns[1] = 20 * US;
+    for (unsigned i = 0; i < 3; i++) {
+        cr_assert_eq(launch(&classes[i], 0, MS), GMT_GROUP_HARDWARE);
+    }
+    cr_assert_eq(launch(&classes[0], 0, 12 * MS), GMT_GROUP_SASS);
+    gmt_sampling_charge(&sampling, 60 * MS);
+    cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_NONE, "40 us at stake");
+    for (unsigned i = 0; i < 8; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[1]);
+    }
+    classes[1].retry_ns = 0;
+    cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_SASS, "200 us");
+}
+
 Test(sampling, a_spent_budget_opens_again_as_time_passes)
 {
     begin(10 * MS, 0.5);
@@ -374,13 +406,58 @@ Test(sampling, too_few_launches_are_fewer_than_two)
     cr_expect_str_eq(reason_of(&classes[1]), gmt_unmeasured_texts[GMT_UNMEASURED_NOT_ON].reason);
 }
 
+static uint64_t timeout_ns(struct gmt_collector_class *cls, uint32_t group,
+                           enum gmt_unmeasured suspected)
+{
+    struct gmt_launch_call call = {.cls = cls, .suspected = suspected};
+    return gmt_sampling_timeout_ns(&sampling, &call, group);
+}
+
 Test(sampling, a_patched_kernel_is_waited_for_longer)
 {
     begin(1000 * MS, 0.05);
-    uint64_t bare_ns = gmt_sampling_timeout_ns(&sampling, &classes[0], GMT_GROUP_HARDWARE);
+    uint64_t bare_ns = timeout_ns(&classes[0], GMT_GROUP_HARDWARE, GMT_MEASURABLE);
     gmt_sampling_charge_launch(&sampling, &classes[0], GMT_GROUP_SASS, 2000 * MS);
-    cr_expect_eq(gmt_sampling_timeout_ns(&sampling, &classes[0], GMT_GROUP_SASS),
-                 bare_ns + 6000 * MS);
+    cr_expect_eq(timeout_ns(&classes[0], GMT_GROUP_SASS, GMT_MEASURABLE), bare_ns + 6000 * MS);
     begin_with(1000 * MS, 0.05, GMT_INSTRUCTIONS_ALL);
-    cr_expect_gt(gmt_sampling_timeout_ns(&sampling, &classes[1], GMT_GROUP_SASS), 10 * bare_ns);
+    cr_expect_gt(timeout_ns(&classes[1], GMT_GROUP_SASS, GMT_MEASURABLE), 10 * bare_ns);
+}
+
+/* ---- what may wait for the host ----------------------------------------------------------------- */
+
+Test(sampling, a_launch_that_may_wait_for_the_host_is_held_for_20_ms_until_one_has_ended)
+{
+    begin_with(1000 * MS, 0.05, GMT_INSTRUCTIONS_ALL);
+    cr_expect_eq(timeout_ns(&classes[0], GMT_GROUP_HARDWARE, GMT_UNMEASURED_HOST_MEMORY), 20 * MS);
+    cr_expect_eq(timeout_ns(&classes[0], GMT_GROUP_SASS, GMT_UNMEASURED_HOST_MEMORY), 20 * MS);
+    classes[0].wait_outcome = GMT_WAIT_ENDED;
+    cr_expect_eq(timeout_ns(&classes[0], GMT_GROUP_HARDWARE, GMT_UNMEASURED_HOST_MEMORY),
+                 timeout_ns(&classes[0], GMT_GROUP_HARDWARE, GMT_MEASURABLE));
+}
+
+Test(sampling, what_was_held_for_in_vain_is_little_in_all)
+{
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    begin(1000 * MS, 0.05);
+    sampling.began_ns = now_ns;
+    gmt_sampling_held_in_vain(&sampling, 30 * MS);
+    cr_expect(gmt_sampling_may_hold(&sampling, now_ns));
+    gmt_sampling_held_in_vain(&sampling, 30 * MS);
+    cr_expect_not(gmt_sampling_may_hold(&sampling, now_ns));
+    cr_expect(gmt_sampling_may_hold(&sampling, now_ns + 1000 * MS), "2 %% of the run");
+    cr_expect_eq(sampling.spent_ns, 60 * MS);
+}
+
+/* The range profiler's patches make the launch itself wait for the kernel, and nobody can break that off. */
+Test(sampling, a_long_kernel_that_may_wait_for_the_host_is_counted_by_sass)
+{
+    begin(100000 * MS, 0.05);
+    kernel_ns[0] = kernel_ns[1] = 10 * MS;
+    gmt_sampling_suspect(&sampling, &classes[1]);
+    session = GMT_GROUP_HARDWARE;
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(launch(&classes[i], MS, MS), GMT_GROUP_HARDWARE);
+    }
+    cr_expect_eq(launch(&classes[1], MS, MS), GMT_GROUP_SASS);
+    cr_expect_eq(launch(&classes[0], MS, MS), GMT_GROUP_PATCHED);
 }

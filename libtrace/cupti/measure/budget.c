@@ -19,9 +19,17 @@ static const struct {
 /* For the kernel of a measured launch; with all instructions counted, in the second run of --collect deep. */
 #define TIMEOUT_NS UINT64_C(1000000000)
 #define TIMEOUT_ALL_NS UINT64_C(60000000000)
-#define LEAST_SHARE 0.01 /* of the device time of all classes */
+/* A launch that may wait for the host is held for so long: XLA's autotuner has kernels that wait for it for 100 ms, and then
+ * say so. */
+#define HELD_NS UINT64_C(20000000)
+#define IN_VAIN_NS UINT64_C(50000000) /* what may wait is held for in vain, in all ... */
+#define IN_VAIN_PART 50u              /* ... and one fiftieth of the run */
+#define LEAST_SHARE 0.01              /* of the device time of all classes */
 #define TOTAL_REFRESH_NS UINT64_C(100000000)
-#define LEAST_STAKE_NS 10000.0 /* a thousandth of what counting a launch takes in big modules */
+/* At stake, of what counting a launch takes besides its kernel: 0.3 ms, but 12 ms where modules are big, as those of frameworks
+ * are. In their first step nearly all classes look as if they were launched once. */
+#define LEAST_STAKE 0.01
+#define LEAST_STAKE_NS 10000.0
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -29,6 +37,13 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
     double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
     double share_ns = s->share * elapsed_ns;
     return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
+}
+
+/* What a launch takes besides its kernel: as those so far, where they took longer than is expected. */
+static uint64_t fixed_ns(const struct gmt_sampling *s, uint32_t group)
+{
+    return s->fixed_ns[group] > expected[group].fixed_ns ? s->fixed_ns[group]
+                                                         : expected[group].fixed_ns;
 }
 
 /* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
@@ -40,18 +55,53 @@ static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_colle
     uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
     bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
     uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
-    return known_ns != 0 ? known_ns : expected[group].fixed_ns + times * kernel_ns;
+    return known_ns != 0 ? known_ns : fixed_ns(s, group) + times * kernel_ns;
 }
 
-uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s,
-                                 const struct gmt_collector_class *cls, uint32_t group)
+uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,
+                                 uint32_t group)
 {
     bool patched = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
+    if (gmt_sampling_is_trial(call)) {
+        return HELD_NS;
+    }
     if (group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL) {
         return TIMEOUT_ALL_NS;
     }
-    return TIMEOUT_NS + (patched ? 3 * expected_ns(s, cls, group) : 0);
+    return TIMEOUT_NS + (patched ? 3 * expected_ns(s, call->cls, group) : 0);
 }
+
+/* ---- what may wait for the host ----------------------------------------------------------------- */
+
+bool gmt_sampling_is_trial(const struct gmt_launch_call *call)
+{
+    return call->suspected != GMT_MEASURABLE &&
+           atomic_load(&call->cls->wait_outcome) != GMT_WAIT_ENDED;
+}
+
+bool gmt_sampling_may_hold(const struct gmt_sampling *s, uint64_t now_ns)
+{
+    uint64_t elapsed_ns = now_ns > s->began_ns ? now_ns - s->began_ns : 0;
+    return atomic_load(&s->in_vain_ns) < IN_VAIN_NS + elapsed_ns / IN_VAIN_PART;
+}
+
+void gmt_sampling_held_in_vain(struct gmt_sampling *s, uint64_t ns)
+{
+    atomic_fetch_add(&s->in_vain_ns, ns);
+    gmt_sampling_charge(s, ns);
+}
+
+void gmt_sampling_missed(struct gmt_sampling *s, const struct gmt_launch_call *call,
+                         enum gmt_counter_group group, uint64_t ns)
+{
+    atomic_store_explicit(&call->cls->cost_ns[group], ns, memory_order_relaxed);
+    if (call->suspected != GMT_MEASURABLE) {
+        atomic_fetch_add(&s->in_vain_ns, ns);
+        gmt_sampling_note(call->cls, call->suspected);
+    }
+}
+
+/* ---- who may spend what ------------------------------------------------------------------------- */
 
 /* Device time that the class has taken, about. */
 static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
@@ -74,25 +124,41 @@ static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_cl
             s->total_ns += at_stake_ns(s, other);
         }
     }
-    return own_ns >= LEAST_STAKE_NS && own_ns >= LEAST_SHARE * s->total_ns;
+    return own_ns >= LEAST_STAKE_NS &&
+           own_ns >= LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS) &&
+           own_ns >= LEAST_SHARE * s->total_ns;
 }
 
-/* At its first launch, in a program most of whose classes were launched once so far. */
+/* At its first launch, in a program most of whose classes were launched once so far. `kernel_ns`: 0 = not known. */
 static bool is_probably_launched_once(const struct gmt_sampling *s,
-                                      const struct gmt_collector_class *cls)
+                                      const struct gmt_collector_class *cls, uint64_t kernel_ns)
 {
     unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
+    double least_ns = LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS);
     return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 &&
-           2 * (once - (once != 0)) >= others - (others != 0);
+           2 * (once - (once != 0)) >= others - (others != 0) &&
+           (kernel_ns == 0 || (double)kernel_ns >= least_ns);
 }
 
 /* Counting a launch is expensive. A quarter of the start allowance is reserved for counting significant classes, which show
- * only as they are launched again, and classes that probably are launched once. Hardware counters, which tell how long a
- * kernel runs, may take all. */
+ * only as they are launched again, and classes that probably are launched once. Half of that is not for hardware counters
+ * either, although these tell how long a kernel runs. */
 static uint64_t reserve_ns(const struct gmt_sampling *s)
 {
     bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
     return times ? s->start_allowance_ns / 4 : 0;
+}
+
+/* What of the reserve is not for this launch. One that was let in to be repeated is counted, too. */
+static uint64_t reserved_ns(struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                            enum gmt_counter_group group, uint64_t now_ns)
+{
+    bool counts = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
+    if (group == GMT_GROUP_SPILL || is_significant(s, cls, now_ns) ||
+        (counts && is_probably_launched_once(s, cls, 0))) {
+        return 0;
+    }
+    return counts ? reserve_ns(s) : reserve_ns(s) / 2;
 }
 
 static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
@@ -133,11 +199,8 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         needed_ns += s->waits.cost_ns;
     }
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    if (group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED) {
-        bool fits = needed_ns + reserve_ns(s) <= allowed_ns;
-        needed_ns += fits || is_probably_launched_once(s, cls) || is_significant(s, cls, now_ns)
-                         ? 0
-                         : reserve_ns(s);
+    if (needed_ns + reserve_ns(s) > allowed_ns) {
+        needed_ns += reserved_ns(s, cls, group, now_ns);
     }
     if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
@@ -165,7 +228,7 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
                              uint64_t kernel_ns)
 {
     bool session = group == GMT_GROUP_PATCHED;
-    return expected[group].fixed_ns + expected[group].times * kernel_ns +
+    return fixed_ns(s, group) + expected[group].times * kernel_ns +
            (session ? s->session_cost_ns : 0);
 }
 
@@ -183,7 +246,9 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
     }
     uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    needed_ns += s->repeat_always || is_probably_launched_once(s, cls) ? 0 : reserve_ns(s);
+    needed_ns += s->repeat_always || is_probably_launched_once(s, cls, kernel_ns)
+                     ? 0
+                     : 2 * reserve_ns(s);
     if (needed_ns > allowed_ns && kernel_ns != 0) {
         gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
     }
@@ -211,4 +276,9 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
 {
     gmt_sampling_charge(s, ns);
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
+    uint64_t kernel_ns = expected[group].times * gmt_sampling_kernel_ns(s, cls);
+    if (2 * kernel_ns <= ns) { /* it is not the kernel that took long */
+        uint64_t last_ns = s->fixed_ns[group];
+        s->fixed_ns[group] = last_ns != 0 ? (3 * last_ns + ns - kernel_ns) / 4 : ns - kernel_ns;
+    }
 }

@@ -23,9 +23,6 @@
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 
-#define HOST_NS UINT64_C(2000000)     /* for what may wait for the host ... */
-#define IN_VAIN_NS UINT64_C(50000000) /* ... until so much was waited in vain */
-
 static struct gmt_measuring *const m = &gmt_measuring;
 
 /* The launch that is being measured. */
@@ -121,29 +118,10 @@ static bool begin_counting(const struct gmt_launch_call *call, uint32_t at)
     return false;
 }
 
-/* Most of what may wait for the host does not (host functions that only note something, kernels that are given memory of the
- * host): it is over soon. */
-static bool waits_for_host(void)
-{
-    static _Atomic uint64_t in_vain_ns;
-    uint64_t began_ns = gmt_clock_monotonic_ns();
-    bool waits = atomic_load(&in_vain_ns) < IN_VAIN_NS;
-    if (m->config->waiting == NULL || !m->config->waiting(waits ? HOST_NS : 0)) {
-        return false;
-    }
-    if (waits) {
-        uint64_t ns = gmt_clock_monotonic_ns() - began_ns;
-        atomic_fetch_add(&in_vain_ns, ns);
-        gmt_sampling_charge(&m->sampling, ns);
-        gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
-    }
-    return true;
-}
-
 /* Nothing would wait for the launch at hand, and no other launch is under way. */
 static enum gmt_unmeasured disturbed(void)
 {
-    if (waits_for_host()) {
+    if (gmt_session_host_waits()) {
         return GMT_UNMEASURED_WAITS;
     }
     return alone_now() ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
@@ -239,6 +217,13 @@ static bool idle_now(void)
     return false;
 }
 
+/* What the launch that is pending does meanwhile. */
+static enum gmt_unmeasured why_pending(void)
+{
+    return m->pending && pending.call.suspected != GMT_MEASURABLE ? GMT_UNMEASURED_WAITS
+                                                                  : GMT_UNMEASURED_AFTER;
+}
+
 /* Everything but the range or the counting itself: the session runs that `group` needs. */
 static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
                                       enum gmt_counter_group group, uint32_t at)
@@ -278,9 +263,16 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
         return GMT_GROUP_NONE;
     }
     if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
-        return declined(call, group, GMT_UNMEASURED_AFTER);
+        return declined(call, group, why_pending());
     }
     current.began_ns = gmt_clock_monotonic_ns();
+    if (gmt_sampling_is_trial(call) && group != GMT_GROUP_HARDWARE) {
+        return declined(call, group,
+                        call->suspected); /* CUPTI breaks if one is let go on patched */
+    }
+    if (gmt_sampling_is_trial(call) && !gmt_sampling_may_hold(&m->sampling, current.began_ns)) {
+        return declined(call, group, GMT_UNMEASURED_WAITS);
+    }
     if (group == GMT_GROUP_SASS && !gmt_instructions_free()) {
         gmt_sampling_pause_sass(&m->sampling, m->config->counters);
         return declined(call, group, GMT_UNMEASURED_TAKEN);
@@ -305,7 +297,7 @@ static bool prepare_locked(const struct gmt_launch_call *call)
         return false;
     }
     if (!gmt_measure_finish_pending(1, LONGEST_NS)) {
-        (void)declined(call, group, GMT_UNMEASURED_AFTER);
+        (void)declined(call, group, why_pending());
         return false;
     }
     current.began_ns = gmt_clock_monotonic_ns();
@@ -358,6 +350,9 @@ bool gmt_measure_prepare(const struct gmt_launch_call *call)
 
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call)
 {
+    if (call->suspected != GMT_MEASURABLE) {
+        gmt_sampling_suspect(&m->sampling, call->cls);
+    }
     enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, call->cls);
     if (!atomic_load(&m->counting) || group == GMT_GROUP_NONE || !lock_for(call, group)) {
         return GMT_GROUP_NONE;
@@ -415,6 +410,11 @@ void gmt_measure_quiesce(void)
     }
     uint64_t began_ns = gmt_clock_monotonic_ns();
     if (gmt_session_lock(GMT_LOCK_TRIES)) {
+        gmt_mutex_unlock(&m->lock);
+    }
+    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+}
+
 /* It never looks as if it did not wait. */
 void gmt_measure_capture_begins(void (*count)(void))
 {
@@ -424,27 +424,33 @@ void gmt_measure_capture_begins(void (*count)(void))
     atomic_fetch_sub(&m->captures_waiting, 1);
 }
 
-        gmt_mutex_unlock(&m->lock);
-    }
-    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
-}
-
 void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group group)
 {
     if (group == GMT_GROUP_NONE) {
         return;
     }
     gmt_session_enter();
-    if (gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, call->cls, group))) {
+    uint64_t waited_ns = gmt_clock_monotonic_ns();
+    bool ended = gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, call, group));
+    if (call->suspected != GMT_MEASURABLE) {
+        atomic_store(&call->cls->wait_outcome, ended ? GMT_WAIT_ENDED : GMT_WAIT_IN_VAIN);
+    }
+    if (ended) {
         end_measured(call, group, 0);
     } else {
+        gmt_sampling_missed(&m->sampling, call, group, gmt_clock_monotonic_ns() - waited_ns);
         pending.group = group;
         pending.call = *call;
         m->pending = true;
     }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
     uint64_t began_ns = gmt_open_range_ends();
-    gmt_sampling_charge_launch(&m->sampling, call->cls, group, gmt_clock_monotonic_ns() - began_ns);
+    if (ended) {
+        gmt_sampling_charge_launch(&m->sampling, call->cls, group,
+                                   gmt_clock_monotonic_ns() - began_ns);
+    } else {
+        gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+    }
     gmt_spool_own_time(own_work_of(group), began_ns, call->launch_seq);
     launch_is_mine = false;
     if (!m->pending && atomic_load(&m->suspended) && !gmt_session_capturing()) {

@@ -83,7 +83,7 @@ static bool counts_by(const struct gmt_sampling *s, const struct gmt_collector_c
 {
     bool sass = can_count(s, GMT_GROUP_SASS) && !atomic_load(&s->sass_paused) &&
                 atomic_load(&cls->no_cubin) == 0;
-    bool range = can_count(s, GMT_GROUP_PATCHED) &&
+    bool range = can_count(s, GMT_GROUP_PATCHED) && atomic_load(&cls->suspected) == 0 &&
                  (!sass || gmt_sampling_kernel_ns(s, cls) > GMT_SAMPLING_LONG_NS);
     if (group == GMT_GROUP_PATCHED) {
         return range;
@@ -138,6 +138,16 @@ enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
 void gmt_sampling_note(struct gmt_collector_class *cls, enum gmt_unmeasured why)
 {
     atomic_store_explicit(&cls->why, (uint32_t)why + 1, memory_order_relaxed);
+}
+
+void gmt_sampling_suspect(struct gmt_sampling *s, struct gmt_collector_class *cls)
+{
+    atomic_store(&cls->suspected, 1);
+    if (counted(cls) == 0 && gmt_sampling_count(cls, GMT_GROUP_HARDWARE) != 0 &&
+        !counts_by(s, cls, GMT_GROUP_SASS)) {
+        gmt_sampling_note(cls, atomic_load(&s->sass_paused) ? GMT_UNMEASURED_TAKEN
+                                                            : GMT_UNMEASURED_REFUSED);
+    }
 }
 
 void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls)

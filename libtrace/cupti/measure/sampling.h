@@ -63,6 +63,10 @@ struct gmt_sampling {
     double total_ns;             /* device time of all classes, about, ... */
     uint64_t total_at_ns;        /* ... at that time */
     _Atomic uint64_t spent_ns;
+    _Atomic bool any_suspected;  /* some class was given what the host can change */
+    _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
+    uint64_t fixed_ns
+        [GMT_GROUPS]; /* what a measured launch took besides its kernel, on average; 0 = none yet */
     uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
     struct gmt_collector_class *_Atomic classes;
@@ -127,9 +131,22 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
                       enum gmt_counter_group group, uint64_t session_ns, uint64_t now_ns);
 
 /* How long the end of a measured launch is waited for, ns: its kernel may spin on what its own thread does next. A patched
- * kernel gets more. */
-uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s,
-                                 const struct gmt_collector_class *cls, uint32_t group);
+ * kernel gets more, a trial 20 ms. */
+uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,
+                                 uint32_t group);
+
+/* The first measured launch of a class that may wait for the host. Where it ends while its caller is held, the class is measured
+ * like others, but counted by SASS only: a launch that the range profiler patches holds its caller inside of the driver. */
+void gmt_sampling_suspect(struct gmt_sampling *s, struct gmt_collector_class *cls);
+bool gmt_sampling_is_trial(const struct gmt_launch_call *call);
+
+/* May the program be held now for something that may wait for it? 50 ms and 2 % of the run may be held for in vain. */
+bool gmt_sampling_may_hold(const struct gmt_sampling *s, uint64_t now_ns);
+/* It did not end within `ns`, which goes to the budget, too. */
+void gmt_sampling_held_in_vain(struct gmt_sampling *s, uint64_t ns);
+/* The launch `call` did not end within `ns`, which its caller charges. */
+void gmt_sampling_missed(struct gmt_sampling *s, const struct gmt_launch_call *call,
+                         enum gmt_counter_group group, uint64_t ns);
 
 /* The kind of counters that `cls` has no sample of at all and is to get next; NONE: there is none. */
 enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,

@@ -18,6 +18,7 @@
 
 #define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */
 #define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
+#define HOST_NS UINT64_C(2000000)            /* for what may wait for the host */
 #define TICK_NS UINT64_C(100000000)
 #define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
 
@@ -55,7 +56,6 @@ bool gmt_session_capturing(void)
     return m->config->captures != NULL && atomic_load(m->config->captures) != 0;
 }
 
-bool gmt_session_idle_within(uint64_t ns)
 /* One that waits for us does not mind: to leave a launch counted by SASS unfinished breaks it for sure. */
 static bool capture_is_under_way(void)
 {
@@ -63,6 +63,7 @@ static bool capture_is_under_way(void)
            atomic_load(m->config->captures) > atomic_load(&m->captures_waiting);
 }
 
+bool gmt_session_idle_within(uint64_t ns)
 {
     static _Atomic bool timed_out; /* and the device has not been idle since */
     uint64_t began_ns = gmt_clock_monotonic_ns();
@@ -80,6 +81,21 @@ static bool capture_is_under_way(void)
         (void)sched_yield();
     }
     atomic_store(&timed_out, false);
+    return true;
+}
+
+bool gmt_session_host_waits(void)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    /* As at the start: it may be asked at each of thousands of launches. */
+    bool waits = gmt_sampling_may_hold(&m->sampling, m->sampling.began_ns);
+    if (m->config->waiting == NULL || !m->config->waiting(waits ? HOST_NS : 0)) {
+        return false;
+    }
+    if (waits) {
+        gmt_sampling_held_in_vain(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+        gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+    }
     return true;
 }
 
@@ -168,8 +184,10 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
     bool typical = gmt_ranges_is_cheap(&m->ranges, context, group);
     (void)gmt_ranges_stop(&m->ranges);
     CUptiResult result = gmt_ranges_start(&m->ranges, context, gmt_contexts_device(at), group);
-    uint64_t now_ns = gmt_clock_monotonic_ns();
-    gmt_sampling_charge_session(&m->sampling, now_ns - began_ns, typical);
+    uint64_t now_ns = gmt_clock_monotonic_ns(), took_ns = now_ns - began_ns;
+    /* Twice as much where nobody has profiled since the machine was started: no launch could be measured then. */
+    bool first = !m->any_session && took_ns > FIRST_SESSION_NS;
+    gmt_sampling_charge_session(&m->sampling, first ? FIRST_SESSION_NS : took_ns, typical);
     gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     if (result != CUPTI_SUCCESS) {
         gmt_session_refused(result, group);

@@ -56,6 +56,10 @@ bool gmt_session_idle_within(uint64_t ns);
 
 /* ---- with the lock held ---- */
 
+/* Does work that may wait for the host run on? Most of it does not (host functions that only note something, kernels that
+ * are given memory of the host): it is waited for a little. */
+bool gmt_session_host_waits(void);
+
 /* Expected cost of the session that a launch needs, ns; 0 = the running one will do. */
 uint64_t gmt_session_cost_ns(void *context, enum gmt_counter_group group);
 
