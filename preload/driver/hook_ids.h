@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum gmt_hook_id {
-#define GMT_HOOK(symbol, family, runtime, traits) GMT_HOOK_##symbol,
+#define GMT_HOOK(symbol, family, runtime, traits, ...) GMT_HOOK_##symbol,
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
     GMT_HOOK_COUNT

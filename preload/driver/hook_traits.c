@@ -4,7 +4,7 @@
 #include "preload/driver/hook_ids.h"
 
 const uint16_t gmt_hook_traits[GMT_HOOK_COUNT] = {
-#define GMT_HOOK(symbol, family, runtime, traits) (traits),
+#define GMT_HOOK(symbol, family, runtime, traits, ...) (traits),
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
 };

@@ -18,7 +18,7 @@ struct gmt_driver gmt_driver;
 bool gmt_driver_is_software;
 
 static const char *const hook_names[GMT_HOOK_COUNT] = {
-#define GMT_HOOK(symbol, family, runtime, traits) #symbol,
+#define GMT_HOOK(symbol, family, runtime, traits, ...) #symbol,
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
 };

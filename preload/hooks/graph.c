@@ -274,19 +274,10 @@ static uint64_t any_bytes(const CUgraphNodeParams *params)
 
 ADD_IN_CONTEXT(cuGraphAddMemcpyNode, const CUDA_MEMCPY3D *, copy_bytes(params))
 ADD_IN_CONTEXT(cuGraphAddMemsetNode, const CUDA_MEMSET_NODE_PARAMS *, set_bytes(params))
-ADD(cuGraphAddKernelNode, const CUDA_KERNEL_NODE_PARAMS_v1 *, 0)
-ADD(cuGraphAddKernelNode_v2, const CUDA_KERNEL_NODE_PARAMS_v2 *, 0)
 ADD(cuGraphAddMemAllocNode, CUDA_MEM_ALLOC_NODE_PARAMS *, params != NULL ? params->bytesize : 0)
-ADD(cuGraphAddMemFreeNode, CUdeviceptr, 0)
 ADD(cuGraphAddNode, CUgraphNodeParams *, any_bytes(params))
 CALL(cuGraphAddNode_v2,
      (CUgraphNode * node, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *edges,
       size_t count, CUgraphNodeParams *params),
      (node, graph, before, edges, count, params), NULL, 0,
      gmt_hook_call_record(GMT_REC_CALL, &call, any_bytes(params)))
-
-#define UPLOAD(SYMBOL, FLAGS) \
-    CALL(SYMBOL, (CUgraphExec exec, CUstream stream), (exec, stream), stream, FLAGS, \
-         gmt_hook_call_record(GMT_REC_CALL, &call, 0))
-UPLOAD(cuGraphUpload, 0)
-UPLOAD(cuGraphUpload_ptsz, GMT_CALL_PER_THREAD)

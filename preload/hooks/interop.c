@@ -4,24 +4,7 @@
 #include "preload/hooks/hook.h"
 #include "preload/state/hazards.h"
 
-#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BYTES) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, STREAM, FLAGS, (void)0, \
-                    gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
-
 /* ---- between processes ------------------------------------------------------------------------ */
-
-GMT_DEFINE_HOOK(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address),
-                (handle, address), NULL, 0, (void)0, {
-                    gmt_hazards_exported(&call);
-                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
-                })
-CALL(cuIpcGetEventHandle, (CUipcEventHandle * handle, CUevent event), (handle, event), NULL, 0, 0)
-
-GMT_DEFINE_HOOK(cuIpcOpenEventHandle, (CUevent * event, CUipcEventHandle handle), (event, handle),
-                NULL, 0, (void)0, {
-                    gmt_hazards_opened(&call, "events of other processes (cuIpcOpenEventHandle)");
-                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
-                })
 
 /* Opening the same handle again gives the same address: one allocation, until the last one is closed. */
 static void record_open(const struct gmt_hook_call *call, const CUdeviceptr *address)
@@ -63,11 +46,13 @@ GMT_DEFINE_HOOK_SAVING(cuIpcCloseMemHandle, struct gmt_freed, (CUdeviceptr addre
 
 /* ---- of other APIs: a mapped buffer goes with cuMemFree ---------------------------------------- */
 
-CALL(cuImportExternalMemory,
-     (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *description),
-     (memory, description), NULL, 0,
-     call.result == CUDA_SUCCESS && description != NULL ? description->size : 0)
-CALL(cuDestroyExternalMemory, (CUexternalMemory memory), (memory), NULL, 0, 0)
+GMT_DEFINE_HOOK(cuImportExternalMemory,
+                (CUexternalMemory * memory, const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *description),
+                (memory, description), NULL, 0, (void)0,
+                gmt_hook_call_record(GMT_REC_CALL, &call,
+                                     call.result == CUDA_SUCCESS && description != NULL
+                                         ? description->size
+                                         : 0))
 GMT_DEFINE_HOOK(cuExternalMemoryGetMappedBuffer,
                 (CUdeviceptr * address, CUexternalMemory memory,
                  const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *description),
@@ -76,16 +61,3 @@ GMT_DEFINE_HOOK(cuExternalMemoryGetMappedBuffer,
                                  gmt_alloc_value_at(address, call.result),
                                  description != NULL ? description->size : 0,
                                  (struct gmt_alloc_shape){0}))
-CALL(cuImportExternalSemaphore,
-     (CUexternalSemaphore * semaphore, const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *description),
-     (semaphore, description), NULL, 0, 0)
-CALL(cuDestroyExternalSemaphore, (CUexternalSemaphore semaphore), (semaphore), NULL, 0, 0)
-
-#define SIGNAL(SYMBOL, FLAGS) \
-    CALL(SYMBOL, \
-         (const CUexternalSemaphore *semaphores, \
-          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *parameters, unsigned count, \
-          CUstream stream), \
-         (semaphores, parameters, count, stream), stream, FLAGS, 0)
-SIGNAL(cuSignalExternalSemaphoresAsync, 0)
-SIGNAL(cuSignalExternalSemaphoresAsync_ptsz, GMT_CALL_PER_THREAD)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: modules and libraries, contexts that go, and streams that come, go and are captured. */
+/* Hooks: modules and libraries, contexts that go, and streams that go and are captured. */
 #include "preload/hooks/context_end.h"
 #include "preload/hooks/hook.h"
 #include "preload/session/session.h"
@@ -13,26 +13,8 @@
         gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
     })
 
-CALL(cuModuleLoad, (CUmodule * module, const char *path), (module, path), NULL, 0, (void)0, (void)0)
-CALL(cuModuleLoadData, (CUmodule * module, const void *image), (module, image), NULL, 0, (void)0,
-     (void)0)
-CALL(cuModuleLoadDataEx,
-     (CUmodule * module, const void *image, unsigned count, CUjit_option *options, void **values),
-     (module, image, count, options, values), NULL, 0, (void)0, (void)0)
-CALL(cuModuleLoadFatBinary, (CUmodule * module, const void *image), (module, image), NULL, 0,
-     (void)0, (void)0)
 CALL(cuModuleUnload, (CUmodule module), (module), NULL, 0, gmt_kernel_modules_going(),
      gmt_kernel_modules_gone())
-CALL(cuLibraryLoadData,
-     (CUlibrary * library, const void *code, CUjit_option *jit_options, void **jit_values,
-      unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
-     (library, code, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
-     (void)0)
-CALL(cuLibraryLoadFromFile,
-     (CUlibrary * library, const char *path, CUjit_option *jit_options, void **jit_values,
-      unsigned jit_count, CUlibraryOption *options, void **values, unsigned count),
-     (library, path, jit_options, jit_values, jit_count, options, values, count), NULL, 0, (void)0,
-     (void)0)
 CALL(cuLibraryUnload, (CUlibrary library), (library), NULL, 0, gmt_kernel_modules_going(),
      gmt_kernel_modules_gone())
 GMT_DEFINE_HOOK(cuLibraryEnumerateKernels, (CUkernel * kernels, unsigned count, CUlibrary library),
@@ -78,10 +60,6 @@ RESET(cuDevicePrimaryCtxReset_v2)
 RELEASE(cuDevicePrimaryCtxRelease)
 RELEASE(cuDevicePrimaryCtxRelease_v2)
 
-CALL(cuStreamCreate, (CUstream * stream, unsigned flags), (stream, flags), NULL, 0, (void)0,
-     (void)0)
-CALL(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
-     (stream, flags, priority), NULL, 0, (void)0, (void)0)
 #define STREAM_DESTROY(SYMBOL) \
     CALL( \
         SYMBOL, (CUstream stream), (stream), stream, 0, \

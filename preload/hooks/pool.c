@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: memory pools, and what a program says of its memory (prefetch, advise, discard, attach). */
+/* Hooks: memory pools, and prefetches and discards in batches. */
 #include "preload/hooks/pool.h"
 
 #include <string.h>
@@ -14,8 +14,6 @@
                     gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
 #define BOTH GMT_CALL_PER_THREAD
 
-CALL(cuMemPoolCreate, (CUmemoryPool * pool, const CUmemPoolProps *properties), (pool, properties),
-     NULL, 0, 0)
 /* The driver is asked once for a pool: programs allocate from few, and often. */
 #define POOLS 64u
 static struct {
@@ -68,10 +66,6 @@ static void forget_kind(CUmemoryPool pool)
 
 GMT_DEFINE_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, forget_kind(pool),
                 gmt_hook_call_record(GMT_REC_CALL, &call, 0))
-CALL(cuMemPoolTrimTo, (CUmemoryPool pool, size_t bytes), (pool, bytes), NULL, 0, bytes)
-CALL(cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),
-     (pool, access, count), NULL, 0, 0)
-CALL(cuDeviceGraphMemTrim, (CUdevice device), (device), NULL, 0, 0)
 
 /* Of the attributes only the release threshold is a number of bytes. */
 static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value, CUresult result)
@@ -86,58 +80,16 @@ static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value
 CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),
      (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, call.result))
 
-#define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
-        gmt_hazards_exported(&call); \
-        gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
-    })
-EXPORT(cuMemPoolExportToShareableHandle,
-       (void *handle, CUmemoryPool pool, CUmemAllocationHandleType type, unsigned long long flags),
-       (handle, pool, type, flags))
-EXPORT(cuMemPoolExportPointer, (CUmemPoolPtrExportData * exported, CUdeviceptr address),
-       (exported, address))
-
-#define OTHERS "memory of other processes (cuMemPoolImport...)"
-GMT_DEFINE_HOOK(cuMemPoolImportFromShareableHandle,
-                (CUmemoryPool * pool, void *handle, CUmemAllocationHandleType type,
-                 unsigned long long flags),
-                (pool, handle, type, flags), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&call, OTHERS);
-                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
-                })
 GMT_DEFINE_HOOK(cuMemPoolImportPointer,
                 (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData *exported),
                 (address, pool, exported), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&call, OTHERS);
+                    gmt_hazards_opened(&call, "memory of other processes (cuMemPoolImport...)");
                     uint64_t base = gmt_alloc_value_at(address, call.result);
                     gmt_alloc_record(&call, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
                                      (struct gmt_alloc_shape){.pool = (uint64_t)(uintptr_t)pool});
                 })
 
-/* ---- prefetch, advise, discard, attach: calls with the bytes they are about ------------------- */
-
-#define PREFETCH(SYMBOL, FLAGS) \
-    CALL(SYMBOL, (CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream), \
-         (address, bytes, device, stream), stream, FLAGS, bytes)
-#define PREFETCH_V2(SYMBOL, FLAGS) \
-    CALL(SYMBOL, \
-         (CUdeviceptr address, size_t bytes, CUmemLocation location, unsigned flags, \
-          CUstream stream), \
-         (address, bytes, location, flags, stream), stream, FLAGS, bytes)
-PREFETCH(cuMemPrefetchAsync, 0)
-PREFETCH(cuMemPrefetchAsync_ptsz, BOTH)
-PREFETCH_V2(cuMemPrefetchAsync_v2, 0)
-PREFETCH_V2(cuMemPrefetchAsync_v2_ptsz, BOTH)
-CALL(cuMemAdvise, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUdevice device),
-     (address, bytes, advice, device), NULL, 0, bytes)
-CALL(cuMemAdvise_v2, (CUdeviceptr address, size_t bytes, CUmem_advise advice, CUmemLocation place),
-     (address, bytes, advice, place), NULL, 0, bytes)
-
-#define ATTACH(SYMBOL, FLAGS) \
-    CALL(SYMBOL, (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags), \
-         (stream, address, bytes, flags), stream, FLAGS, bytes)
-ATTACH(cuStreamAttachMemAsync, 0)
-ATTACH(cuStreamAttachMemAsync_ptsz, BOTH)
+/* ---- prefetch and discard in batches: calls with the bytes they are about ----------------------- */
 
 static uint64_t sum(const size_t *sizes, size_t count, CUresult result)
 {

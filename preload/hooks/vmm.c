@@ -1,55 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hooks: virtual memory management. A mapping is the allocation: what a program can copy to and from
- * begins with cuMemMap and ends with cuMemUnmap. Making and releasing the physical memory, reserving
- * addresses and granting access are calls with their bytes.
+ * begins with cuMemMap and ends with cuMemUnmap. Releasing the physical memory, reserving addresses and
+ * granting access are calls with their bytes, whose hooks follow from their rows.
  */
 #include "preload/driver/resolve.h"
 #include "preload/hooks/alloc_record.h"
 #include "preload/hooks/hook.h"
 #include "preload/repeat/repeat.h"
 #include "preload/state/context.h"
-#include "preload/state/hazards.h"
 
-#define CALL(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, \
-                    gmt_hook_call_record(GMT_REC_CALL, &call, BYTES))
-
-CALL(cuMemAddressReserve,
-     (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wish,
-      unsigned long long flags),
-     (address, bytes, alignment, wish, flags), bytes)
-CALL(cuMemAddressFree, (CUdeviceptr address, size_t bytes), (address, bytes), bytes)
 GMT_DEFINE_HOOK(cuMemCreate,
                 (CUmemGenericAllocationHandle * handle, size_t bytes,
                  const CUmemAllocationProp *properties, unsigned long long flags),
                 (handle, bytes, properties, flags), NULL, 0, gmt_repeat_make_room(bytes),
                 gmt_hook_call_record(GMT_REC_CALL, &call, bytes))
-CALL(cuMemRelease, (CUmemGenericAllocationHandle handle), (handle), 0)
-CALL(cuMemSetAccess,
-     (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count),
-     (address, bytes, access, count), bytes)
-#define EXPORT(SYMBOL, PARAMETERS, ARGUMENTS, BYTES) \
-    GMT_DEFINE_HOOK(SYMBOL, PARAMETERS, ARGUMENTS, NULL, 0, (void)0, { \
-        gmt_hazards_exported(&call); \
-        gmt_hook_call_record(GMT_REC_CALL, &call, BYTES); \
-    })
-EXPORT(cuMemExportToShareableHandle,
-       (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
-        unsigned long long flags),
-       (shareable, handle, type, flags), 0)
-EXPORT(cuMemGetHandleForAddressRange,
-       (void *handle, CUdeviceptr address, size_t bytes, CUmemRangeHandleType type,
-        unsigned long long flags),
-       (handle, address, bytes, type, flags), bytes)
-
-GMT_DEFINE_HOOK(cuMemImportFromShareableHandle,
-                (CUmemGenericAllocationHandle * handle, void *shareable,
-                 CUmemAllocationHandleType type),
-                (handle, shareable, type), NULL, 0, (void)0, {
-                    gmt_hazards_opened(&call, "memory of other processes (cuMemImport...)");
-                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
-                })
 
 /* Physical memory of the host is page-locked host memory wherever it is mapped. */
 static enum gmt_alloc_kind kind_of(CUmemGenericAllocationHandle handle, CUresult result)

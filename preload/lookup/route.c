@@ -10,13 +10,13 @@
 #include "preload/hooks/hook.h"
 
 /* The hooks' own addresses, by a declaration that says nothing of their types. */
-#define GMT_HOOK(symbol, family, runtime, traits) \
+#define GMT_HOOK(symbol, family, runtime, traits, ...) \
     extern const char gmt_address_of_##symbol[] __asm__(#symbol) \
         __attribute__((visibility("default")));
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
 static const char *const hook_addresses[GMT_HOOK_COUNT] = {
-#define GMT_HOOK(symbol, family, runtime, traits) gmt_address_of_##symbol,
+#define GMT_HOOK(symbol, family, runtime, traits, ...) gmt_address_of_##symbol,
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
 };

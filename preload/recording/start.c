@@ -60,7 +60,7 @@ static void write_names(void)
         const char *symbol, *runtime;
         enum gmt_call_family family;
     } apis[] = {
-#define GMT_HOOK(symbol, family, runtime, traits) {#symbol, runtime, GMT_FAMILY_##family},
+#define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, runtime, GMT_FAMILY_##family},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
     };

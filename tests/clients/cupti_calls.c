@@ -26,7 +26,7 @@ static const struct {
     const char *name;
     CUpti_CallbackId id;
 } functions[] = {
-#define GMT_HOOK(symbol, family, runtime, traits) {#symbol, CUPTI_DRIVER_TRACE_CBID_##symbol},
+#define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, CUPTI_DRIVER_TRACE_CBID_##symbol},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
 };

@@ -22,7 +22,7 @@ trace_calls() {
 
 # The families whose every call must be in the trace, from the hook table; look-ups move nothing.
 recorded_apis() {
-    sed -nE 's/^GMT_HOOK\((\w+), (ALLOC|TRANSFER|MEMSET|LAUNCH|SYNC|MODULE|STREAM),.*/\1/p' \
+    sed -nE 's/^GMT_HOOK\w*\((\w+), (ALLOC|TRANSFER|MEMSET|LAUNCH|SYNC|MODULE|STREAM),.*/\1/p' \
         "$GMT_SOURCE/preload/driver/hooks.def" | grep -vx cuLibraryGetKernel | sort
 }
 

@@ -6,7 +6,7 @@
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 {
-    sed -nE 's/^GMT_HOOK\((\w+),.*/\1@GMTRACE/p' "$GMT_SOURCE/preload/driver/hooks.def"
+    sed -nE 's/^GMT_HOOK\w*\((\w+),.*/\1@GMTRACE/p' "$GMT_SOURCE/preload/driver/hooks.def"
     sed -nE 's/^GMT_CUPTI_HOOK(_OWN)?\((\w+),.*/\2/p' "$GMT_SOURCE/preload/hooks/cupti.def"
     echo dlsym
     echo InitializeInjection

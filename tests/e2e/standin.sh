@@ -22,7 +22,7 @@ SIMGPU_MEMORY_MB=100 plain oom oom 30
 equal "blocks that fit" "3 blocks of 30 MiB" "$(cat oom.out)"
 
 # What gmtrace hooks, the software device must have: else a hook goes untested.
-missing=$(comm -23 <(sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/driver/hooks.def" | sort) \
+missing=$(comm -23 <(sed -nE 's/^GMT_HOOK\w*\((\w+),.*/\1/p' "$GMT_SOURCE/preload/driver/hooks.def" | sort) \
     <(nm -D --defined-only "$SIM_LIB/libcuda.so.1" | awk '{ print $3 }' | sort))
 equal "hooked functions the software device lacks" "" "$missing"
 

@@ -6,7 +6,7 @@
 : "${CUDA_INCLUDE:?}" "${CUDA_VERSION:?}"
 folder=$GMT_SOURCE/libtrace/record
 
-sed -nE 's/^GMT_HOOK\((\w+),.*/\1/p' "$GMT_SOURCE/preload/driver/hooks.def" | sort >"$work/hooks"
+sed -nE 's/^GMT_HOOK\w*\((\w+),.*/\1/p' "$GMT_SOURCE/preload/driver/hooks.def" | sort >"$work/hooks"
 sed -nE 's/^GMT_ENTRY_POINT\((\w+),.*/\1/p' "$folder/entry_points.def" | sort >"$work/table"
 [ -s "$work/hooks" ] && [ -s "$work/table" ]
 lacking=$(comm -23 "$work/hooks" "$work/table")

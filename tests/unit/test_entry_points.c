@@ -64,7 +64,7 @@ Test(entry_points, that_are_hooked_are_of_the_class_of_their_family)
         const char *name;
         enum gmt_entry_class class;
     } hooks[] = {
-#define GMT_HOOK(symbol, family, runtime, traits) {#symbol, CLASS_OF_##family},
+#define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, CLASS_OF_##family},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
     };

@@ -10,7 +10,7 @@
 
 /* What gmtrace intercepts and keeps as events; the table lists nothing else. */
 static const char *const intercepted[] = {
-#define GMT_HOOK(symbol, family, runtime_name, traits) #symbol,
+#define GMT_HOOK(symbol, family, runtime_name, traits, ...) #symbol,
 #include "preload/driver/hooks.def"
 };
 enum { INTERCEPTED = sizeof intercepted / sizeof intercepted[0], TEXT = 8192 };
