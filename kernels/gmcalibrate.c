@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,7 +168,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static void print_number(double value, const char *format, int width)
 {
-    if (value == GMT_UNDEFINED) {
+    if (isnan(value)) {
         printf(" %*s", width, "-");
     } else {
         printf(format, value);

@@ -2,6 +2,7 @@
 /* What a single bad access costs: differences of the times of a bad and a good reference kernel. */
 #include "kernels/fit/model_parts.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,20 +47,19 @@ static double work_of(const json_t *row, const char *key)
 
 /*
  * Samples are taken in turns, so that the nth ones of both saw the same clocks: the statistic is that
- * of their differences. Below 0 there is only noise. 0, or -1 where something was not measured.
+ * of their differences. Below 0 there is only noise. 0, or a negative errno: -ENODATA where something was not measured.
  */
 static int difference(const json_t *bad, const json_t *good, double work, struct gmt_stat *stat)
 {
     const json_t *a = json_object_get(bad, "samples_ns"), *b = json_object_get(good, "samples_ns");
     size_t n = json_array_size(a);
-    int rc = -1;
 
     if (n == 0 || json_array_size(b) != n || !(work > 0)) {
-        return -1;
+        return -ENODATA;
     }
     double *samples = calloc(n, sizeof(*samples));
     if (samples == NULL) {
-        return -1;
+        return -ENOMEM;
     }
     for (size_t i = 0; i < n; i++) {
         const json_t *x = json_array_get(a, i), *y = json_array_get(b, i);
@@ -68,7 +68,7 @@ static int difference(const json_t *bad, const json_t *good, double work, struct
                          ? fmax(0, json_number_value(x) - json_number_value(y)) / work
                          : NAN;
     }
-    rc = gmt_stat_of(samples, n, stat);
+    int rc = gmt_stat_of(samples, n, stat);
     free(samples);
     return rc;
 }

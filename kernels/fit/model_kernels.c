@@ -26,7 +26,7 @@ static double work_of(const json_t *row, const char *key)
 
 static json_t *number_or_null(double value)
 {
-    if (value == GMT_UNDEFINED) {
+    if (isnan(value)) {
         return json_null();
     }
     return value == floor(value) ? json_integer((json_int_t)value) : json_real(value);

@@ -3,14 +3,15 @@
 #ifndef GMT_KERNELS_VARIANTS_VARIANTS_H
 #define GMT_KERNELS_VARIANTS_VARIANTS_H
 
+#include <math.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* "Not defined for this variant": becomes null in files and "-" in tables. */
-#define GMT_UNDEFINED (-1.0)
+/* "Not defined for this variant", as what was not measured (libtrace/base/unknown.h): null in files, "-" in tables. */
+#define GMT_UNDEFINED NAN
 
 /*
  * X(family, variant, kernel, parameter, width, quality, reference, sectors, efficiency, ways,
