@@ -16,12 +16,12 @@
 #include "kernels/measure/calibration.h"
 #include "kernels/measure/device.h"
 #include "kernels/measure/processes.h"
-#include "kernels/measure/progress_bar.h"
 #include "kernels/measure/run_passes.h"
 #include "kernels/model_commands.h"
 #include "kernels/untimed.h"
 #include "kernels/variants/variants.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/base/progress.h"
 
 #ifndef GMT_VERSION
 #define GMT_VERSION "0.1.0"
@@ -310,7 +310,6 @@ static int run_device(const struct options *options)
         .process_count = options->processes,
         .began_ns = gmt_now_ns(),
     };
-    struct gmt_progress_bar progress;
     struct outputs outputs;
     char line[256];
     int status = EXIT_FAILED;
@@ -345,10 +344,9 @@ static int run_device(const struct options *options)
         goto out;
     }
     gmt_device_settings(&bench);
-    gmt_progress_bar_begin(&progress, gmt_bench_units(&bench, options->family));
-    bench.progress = &progress;
+    gmt_progress_begin("calibrating", gmt_bench_units(&bench, options->family));
     rc = gmt_bench_measure(&bench, options->family);
-    gmt_progress_bar_end(&progress);
+    gmt_progress_end();
     gmt_device_settings(&bench);
     status = rc != 0 ? gmt_fail(EXIT_FAILED, bench.error, NULL) : finish(&bench, &outputs);
 out:

@@ -17,7 +17,6 @@ extern "C" {
 #define GMT_PROCESSES_USUAL UINT_MAX
 
 struct json_t;
-struct gmt_progress_bar;
 
 /* Bytes read past the source half of the arena by the offset variants. */
 #define GMT_ARENA_PAD_BYTES 4096
@@ -61,7 +60,6 @@ struct gmt_bench {
     uint64_t began_ns;
 
     struct json_t *raw;
-    struct gmt_progress_bar *progress;
     char error[256]; /* one line, set by whoever returns non-zero */
 };
 

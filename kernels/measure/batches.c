@@ -9,7 +9,7 @@
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
 #include "kernels/measure/pass_loop.h"
-#include "kernels/measure/progress_bar.h"
+#include "libtrace/base/progress.h"
 
 #define ROWS 512
 #define ROW_BYTES 4000 /* 1000 floats */
@@ -201,7 +201,7 @@ static int measure_batch(struct gmt_bench *bench, const struct batch *batch)
             rc = measure_run(bench, batch, run_sizes[i], loop.counts);
         }
     }
-    gmt_progress_bar_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");
+    gmt_progress_add_part(GMT_BATCH_UNITS / 2 / (double)all, "copies in runs");
     return rc;
 }
 

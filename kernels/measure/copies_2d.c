@@ -5,7 +5,7 @@
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
 #include "kernels/measure/pass_loop.h"
-#include "kernels/measure/progress_bar.h"
+#include "libtrace/base/progress.h"
 
 #define PITCH_ALIGNMENT 512 /* what cudaMallocPitch rounds to, or a multiple of it */
 #define BYTES_MOST ((size_t)16 << 20)
@@ -157,7 +157,7 @@ int gmt_bench_copies_2d(struct gmt_bench *bench)
 
     for (size_t i = 0; rc == 0 && i < COUNT_OF(kinds); i++) {
         rc = measure_kind(bench, &kinds[i]);
-        gmt_progress_bar_add(bench->progress, GMT_BATCH_UNITS / 2 / (double)all, "2-D copies");
+        gmt_progress_add_part(GMT_BATCH_UNITS / 2 / (double)all, "2-D copies");
     }
     return rc;
 }

@@ -6,7 +6,7 @@
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
 #include "kernels/measure/pass_loop.h"
-#include "kernels/measure/progress_bar.h"
+#include "libtrace/base/progress.h"
 
 #define LAUNCHES 256
 #define KEPT_BYTES 256
@@ -189,7 +189,7 @@ static int measure_all(struct gmt_bench *bench, const struct sized *costs, size_
                 rc = measure_size(bench, &costs[i], sizes[j]);
             }
         }
-        gmt_progress_bar_add(bench->progress, GMT_COST_UNITS / (double)count, "costs of calls");
+        gmt_progress_add_part(GMT_COST_UNITS / (double)count, "costs of calls");
     }
     return rc;
 }

@@ -8,7 +8,7 @@
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
 #include "kernels/measure/pass_loop.h"
-#include "kernels/measure/progress_bar.h"
+#include "libtrace/base/progress.h"
 
 #define WARM_UP_ROUNDS 3
 
@@ -114,12 +114,12 @@ int gmt_bench_family(struct gmt_bench *bench, const struct gmt_family *family)
         while (rc == 0 && gmt_sample_loop_next(&loop, gmt_now_ns())) {
             rc = measure_round(bench, family, variants, rows, loop.counts);
         }
-        gmt_progress_bar_add(bench->progress, 1.0 / bench->pass_count, family->name);
+        gmt_progress_add_part(1.0 / bench->pass_count, family->name);
         goto out;
     }
     for (unsigned round = 0; rc == 0 && round < rounds; round++) {
         rc = measure_round(bench, family, variants, rows, round >= WARM_UP_ROUNDS);
-        gmt_progress_bar_add(bench->progress, 1.0 / rounds, family->name);
+        gmt_progress_add_part(1.0 / rounds, family->name);
     }
 out:
     free(variants);

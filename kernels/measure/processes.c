@@ -11,24 +11,19 @@
 
 #include "kernels/fit/child.h"
 #include "kernels/fit/rawfile.h"
-#include "kernels/measure/progress_bar.h"
 #include "kernels/measure/run_passes.h"
+#include "libtrace/base/progress.h"
 
-/* A measuring process tells of its progress many times a second; this is a device that hangs. */
+/* A measuring process reports progress several times a second; this is a device that hangs. */
 #define TIMEOUT_S 60
 
-/* Progress of one process: whatever it leaves out is added at its end. */
-struct progress_share {
-    struct gmt_progress_bar *progress;
-    double units_left;
-};
-
+/* Whatever a process leaves out is added at its end. */
 static void heard(void *context, double units, const char *what)
 {
-    struct progress_share *share = context;
+    double *units_left = context;
 
-    share->units_left -= units;
-    gmt_progress_bar_add(share->progress, units, what);
+    *units_left -= units;
+    gmt_progress_add_part(units, what);
 }
 
 static int take_in(struct gmt_bench *bench, const json_t *result, unsigned process)
@@ -57,13 +52,13 @@ int gmt_bench_process(struct gmt_bench *bench, const char *only, unsigned proces
     char name[] = "gmcalibrate", quick[] = "--quick", origin[64], device[32], family[64];
     char processes[32];
     char *arguments[] = {name, origin, device, processes, NULL, NULL, NULL};
-    struct progress_share share = {bench->progress, gmt_process_units(bench, only)};
+    double units_left = gmt_process_units(bench, only);
     const struct gmt_child child = {
         .program = "/proc/self/exe",
         .arguments = arguments,
         .timeout_s = TIMEOUT_S,
         .heard = heard,
-        .context = &share,
+        .context = &units_left,
     };
     char message[320] = "";
     json_t *result = NULL;
@@ -90,7 +85,7 @@ int gmt_bench_process(struct gmt_bench *bench, const char *only, unsigned proces
         note_missing(bench, process, message);
     }
     json_decref(result);
-    gmt_progress_bar_add(bench->progress, share.units_left, "processes");
+    gmt_progress_add_part(units_left, "processes");
     return rc;
 }
 
@@ -114,15 +109,13 @@ static int measure(struct gmt_bench *bench, int device, const char *only)
 int gmt_process_serve(const char *origin, const char *device, struct gmt_bench *bench,
                       const char *only)
 {
-    struct gmt_progress_bar progress;
     long parent;
 
     if (sscanf(origin, "%ld,%" SCNu64, &parent, &bench->began_ns) != 2 ||
         gmt_child_begin((pid_t)parent) != 0) {
         return 1;
     }
-    gmt_progress_bar_begin_child(&progress);
-    bench->progress = &progress;
+    gmt_progress_forward(gmt_child_progress);
     bench->raw = json_object();
     int rc = measure(bench, (int)strtol(device, NULL, 10), only);
     json_decref(bench->raw);

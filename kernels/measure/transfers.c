@@ -11,7 +11,7 @@
 #include "kernels/fit/rawfile.h"
 #include "kernels/measure/parts.h"
 #include "kernels/measure/pass_loop.h"
-#include "kernels/measure/progress_bar.h"
+#include "libtrace/base/progress.h"
 
 #define SIZE_LEAST ((size_t)4)
 #define SIZE_LARGE ((size_t)64 << 20) /* above it steps are wide: the curve is straight there */
@@ -259,7 +259,7 @@ static int measure_size(struct gmt_bench *bench, const struct peer *peer, size_t
         if (is_possible(bench, peer, &curves[i], bytes)) {
             rc = measure_point(bench, peer, &curves[i], bytes);
         }
-        gmt_progress_bar_add(bench->progress, units / CURVE_COUNT, "transfers");
+        gmt_progress_add_part(units / CURVE_COUNT, "transfers");
     }
     return rc;
 }

@@ -2,6 +2,7 @@
 /* Shows how far a long step is, and when it will be done. */
 #include "libtrace/base/progress.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,10 +16,14 @@
 enum { ROWS_PER_LOOK = 4096 };
 #define SHOWN_AFTER_S 1.0
 #define EVERY_S 0.2
+/* What the first part takes is not what the next ones will. */
+#define LEAST_SHARE_FOR_TIME 0.01
 
 static struct {
     const char *what; /* NULL: no step */
     double total, done, began_s, shown_s;
+    double forwarded; /* of what is done */
+    void (*forward)(double done, const char *part);
     uint32_t rows;
     bool is_shown, by_rows;
 } step;
@@ -61,36 +66,58 @@ void gmt_progress_begin_rows(const char *what, double rows)
     step.by_rows = true;
 }
 
-static void show(double elapsed_s)
+void gmt_progress_forward(void (*forward)(double done, const char *part))
+{
+    gmt_progress_end();
+    step.what = ""; /* begun, and never shown */
+    step.forward = forward;
+    step.began_s = now_s();
+}
+
+static void show(double elapsed_s, const char *part)
 {
     double share = fmin(0.99, step.done / step.total);
 
-    fprintf(stderr, "\r\033[Kgmanalyze: %s, %.0f %%", step.what, 100 * share);
-    if (share > 0) {
+    fprintf(stderr, "\r\033[K%s: %s", program_invocation_short_name, step.what);
+    if (part != NULL) {
+        fprintf(stderr, " (%s)", part);
+    }
+    fprintf(stderr, ", %.0f %%", 100 * share);
+    if (share >= LEAST_SHARE_FOR_TIME) {
         fprintf(stderr, ", %.0f s left", ceil(elapsed_s * (1 - share) / share));
     }
     fflush(stderr);
     step.is_shown = true;
 }
 
-static void look(void)
+static void look(const char *part)
 {
     double now = now_s(), elapsed_s = now - step.began_s;
 
-    if (elapsed_s < SHOWN_AFTER_S || now - step.shown_s < EVERY_S) {
+    if (now - step.shown_s < EVERY_S || (step.forward == NULL && elapsed_s < SHOWN_AFTER_S)) {
         return;
     }
     step.shown_s = now;
-    show(elapsed_s);
+    if (step.forward != NULL) {
+        step.forward(step.done - step.forwarded, part);
+        step.forwarded = step.done;
+    } else {
+        show(elapsed_s, part);
+    }
 }
 
-void gmt_progress_add(double done)
+void gmt_progress_add_part(double done, const char *part)
 {
     if (step.what == NULL) {
         return;
     }
     step.done += done;
-    look();
+    look(part);
+}
+
+void gmt_progress_add(double done)
+{
+    gmt_progress_add_part(done, NULL);
 }
 
 void gmt_progress_row(void)
@@ -101,7 +128,7 @@ void gmt_progress_row(void)
     if (step.by_rows) {
         step.done += ROWS_PER_LOOK;
     }
-    look();
+    look(NULL);
 }
 
 void gmt_progress_end(void)

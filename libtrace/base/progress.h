@@ -13,8 +13,14 @@ void gmt_progress_begin(const char *what, double total);
 void gmt_progress_begin_rows(const char *what, double rows);
 void gmt_progress_end(void);
 
+/* In a process that works for another one: a step that is not shown. What is added to it goes to `forward`, which
+ * has the other process add it, five times a second at most. */
+void gmt_progress_forward(void (*forward)(double done, const char *part));
+
 /* Outside a step they do nothing. */
 void gmt_progress_add(double done);
+void gmt_progress_add_part(double done,
+                           const char *part); /* the line names the part that is under way */
 /* Cheap enough for every row. In a step that does not count rows, it only brings the line up to
  * date. */
 void gmt_progress_row(void);
