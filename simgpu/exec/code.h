@@ -13,17 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simgpu/arena.h"
 #include "simgpu/exec/exec.h"
 #include "simgpu/exec/memory.h"
 #include "simgpu/exec/op.h"
-
-/* Memory that is released all at once. */
-struct sim_chunk;
-struct sim_arena {
-    struct sim_chunk *chunks;
-};
-void *sim_arena_alloc(struct sim_arena *arena, size_t bytes); /* zeroed, 64-byte aligned, or NULL */
-void sim_arena_free(struct sim_arena *arena);
 
 /* Something with one value per lane in a frame: lane i at offset + i * stride. */
 struct sim_lane_slot {

@@ -96,7 +96,7 @@ struct sim_path *sim_path_new(struct sim_warp *warp, const struct sim_op *op, ui
     if (path != NULL) {
         runner->free_paths = path->next;
     } else {
-        path = sim_arena_alloc(&runner->arena, sizeof(*path));
+        path = sim_arena_alloc_lanes(&runner->arena, sizeof(*path));
     }
     if (path == NULL) {
         sim_warp_fault(warp, op, mask, SIM_OUT_OF_MEMORY, "no memory for a diverging warp");

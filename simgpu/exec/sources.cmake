@@ -6,7 +6,7 @@ list(APPEND sim_exec_sources
     footprint.c load_store.c memory.c memory_family.c race.c transfer.c)
 # Core: modules, decoding, paths, blocks, workers, control flow, printing.
 list(APPEND sim_exec_sources
-    arena.c barrier.c block.c call.c call_values.c constant.c control.c decode.c decoder.c effects.c fault.c frame.c half_bits.c layout.c lookup.c
+    barrier.c block.c call.c call_values.c constant.c control.c decode.c decoder.c effects.c fault.c frame.c half_bits.c layout.c lookup.c
     module.c operand.c path.c peek.c pool.c print.c printed.c refused.c run.c runner.c inst_info.c special.c turn.c wait.c worker.c)
 
 # Arithmetic: handlers are compiled twice, the second time for processors with AVX2.

@@ -9,7 +9,8 @@
 #ifndef SIMGPU_PTX_PARSER_H
 #define SIMGPU_PTX_PARSER_H
 
-#include "simgpu/ptx/arena.h"
+#include "simgpu/arena.h"
+#include "simgpu/ptx/array.h"
 #include "simgpu/ptx/lexer.h"
 #include "simgpu/ptx/names.h"
 #include "simgpu/ptx/ptx.h"
@@ -25,7 +26,7 @@
 
 /* Owner of a module's memory: ptx_module.arena. */
 struct ptx_store {
-    struct ptx_arena arena;
+    struct sim_arena arena;
     struct ptx_names names;
 };
 
