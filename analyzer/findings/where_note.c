@@ -83,9 +83,12 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
 
 const char *gmt_where_library(const struct gmt_where *where, const char **function)
 {
+    *function = NULL;
+    if (where->stack_depth == 0) {
+        return NULL;
+    }
     const struct gmt_report_frame *frame = where->stack, *end = frame + where->stack_depth;
 
-    *function = NULL;
     while (frame < end && frame->runtime) {
         frame++;
     }
