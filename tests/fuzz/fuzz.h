@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What fuzz targets are made of. A target is one file that defines LLVMFuzzerTestOneInput and, where it
- * knows the form of its inputs, LLVMFuzzerCustomMutator. It is linked with libFuzzer where the compiler
- * has it, else with driver.c, which calls the same functions.
+ * What fuzz targets are made of. A target is one file that defines gmt_fuzz_run and, where it knows the form of its
+ * inputs, LLVMFuzzerCustomMutator. It is linked with libFuzzer where the compiler has it, else with replay.c, which
+ * runs inputs and changes none.
  */
 #ifndef GMT_TESTS_FUZZ_H
 #define GMT_TESTS_FUZZ_H
@@ -13,12 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* libFuzzer's interface; source: llvm.org/docs/LibFuzzer.html. */
+/* The target: runs the code under test on an input. */
+void gmt_fuzz_run(const uint8_t *data, size_t bytes);
+
+/* libFuzzer's interface; source: llvm.org/docs/LibFuzzer.html. The first is the target within its bounds (bounds.c). */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 /* Changes the `bytes` bytes at `data`, of at most `limit`; returns the new size. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsigned int seed);
-/* Its own changes of bytes, for custom mutators to call: libFuzzer's, or the driver's. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t limit);
 
 /* A promise of the code under test, which holds for every input. */
 #define GMT_FUZZ_REQUIRE(condition) \

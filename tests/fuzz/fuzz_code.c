@@ -89,7 +89,7 @@ static void name_frames(const char *path)
     gmt_database_close(db);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+void gmt_fuzz_run(const uint8_t *data, size_t bytes)
 {
     gmt_fuzz_sweep();
     gmt_fuzz_write("module", data, bytes);
@@ -97,5 +97,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct gmt_program program = gmt_program_look(gmt_fuzz_path("module"));
     GMT_FUZZ_REQUIRE(memchr(program.asan, '\0', sizeof(program.asan)) != NULL);
     name_frames(gmt_fuzz_path("module"));
-    return 0;
 }

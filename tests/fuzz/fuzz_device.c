@@ -233,7 +233,7 @@ static void execute_ptx(const char *text, size_t bytes)
     sim_module_free(module);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+void gmt_fuzz_run(const uint8_t *data, size_t bytes)
 {
     size_t ptx_bytes;
     char *ptx = NULL;
@@ -243,7 +243,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         execute_ptx(ptx, ptx_bytes);
     }
     free(ptx);
-    return 0;
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsigned int seed)

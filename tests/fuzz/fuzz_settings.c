@@ -132,7 +132,7 @@ static bool is(const char *word, const uint8_t **data, size_t *bytes)
     return true;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+void gmt_fuzz_run(const uint8_t *data, size_t bytes)
 {
     const char *words[MOST_LINES + 1] = {NULL};
     char *text;
@@ -151,7 +151,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         set_variables(words + 1, cut(text, words) - 1);
     }
     free(text);
-    return 0;
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsigned int seed)

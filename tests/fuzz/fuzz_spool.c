@@ -81,7 +81,7 @@ static void require_made_or_refused(int status)
     GMT_FUZZ_REQUIRE(status == GMT_EXIT_OK || status == GMT_EXIT_UNREADABLE);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+void gmt_fuzz_run(const uint8_t *data, size_t bytes)
 {
     /* As its own user does it, and as somebody does whom it was mailed to. */
     static const char *const own[] = {"--calibrate", "never", "-o", "r.json", "t.db", NULL},
@@ -96,7 +96,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     require_made_or_refused(gmt_fuzz_command(own, GMT_FUZZ_TEXT));
     require_made_or_refused(gmt_fuzz_command(check, GMT_FUZZ_TEXT));
-    return 0;
 }
 
 /* ---- changes of records ---------------------------------------------------------------------- */

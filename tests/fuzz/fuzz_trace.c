@@ -99,7 +99,7 @@ static void require_unchanged(const uint8_t *data, size_t bytes)
     free(now);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+void gmt_fuzz_run(const uint8_t *data, size_t bytes)
 {
     uint64_t choice = bytes;
 
@@ -112,7 +112,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     run_line(&always);
     require_unchanged(data, bytes);
     run_line(&lines[gmt_fuzz_below(&choice, sizeof(lines) / sizeof(lines[0]))]);
-    return 0;
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t limit, unsigned int seed)

@@ -24,6 +24,7 @@ size_t gmt_fuzz_below(uint64_t *state, size_t limit)
 }
 
 static char folder[PATH_MAX];
+static pid_t folder_owner;
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
@@ -45,6 +46,9 @@ void gmt_fuzz_sweep(void)
 
 static void remove_folder(void)
 {
+    if (getpid() != folder_owner) {
+        return; /* an input that ends a child of replay.c */
+    }
     gmt_fuzz_sweep();
     (void)unlink(gmt_fuzz_path("log"));
     (void)unlink(gmt_fuzz_path("stdout"));
@@ -54,12 +58,13 @@ static void remove_folder(void)
 
 const char *gmt_fuzz_folder(void)
 {
-    /* The driver's own, which outlives a crash and is removed by it; else one in memory if possible. */
+    /* That of tests/fuzz/libfuzzer.sh, which reads what was printed before a crash; else one in memory if possible. */
     const char *given = getenv("GMT_FUZZ_FOLDER"), *parent = getenv("TMPDIR");
 
     if (folder[0] != '\0') {
         return folder;
     }
+    folder_owner = getpid();
     if (parent == NULL) {
         parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     }
