@@ -20,7 +20,7 @@ except ImportError:
 PROGRAMS = {"apt-get", "curl", "dpkg", "rm", "git", "cmake", "cpack"}
 JOB_KEYS = {"runs-on", "container", "timeout-minutes", "env", "defaults", "steps", "needs", "strategy"}
 STEP_KEYS = {"name", "uses", "with", "run", "if", "env", "working-directory", "shell"}
-README = ("scripts/setup", "scripts/test", "cmake --preset release", "cmake --build --preset release", "cpack")
+README = ("scripts/setup", "scripts/test", "scripts/package")
 
 faults = []
 
@@ -86,7 +86,7 @@ def main() -> int:
     commands = [command for path in files for command in check_file(source, path)]
     readme = (source / "README.md").read_text(encoding="utf-8")
     for command in README:
-        hold(command in commands, f"no step runs `{command}`")
+        hold(any(f"{said} ".startswith(f"{command} ") for said in commands), f"no step runs `{command}`")
         hold(command in readme, f"README.md does not say `{command}`")
     for fault in faults:
         print(f"FAIL: {fault}")
