@@ -120,6 +120,7 @@ int gmt_launcher_doctor(char *const argv[])
     gmt_doctor_counters();
     gmt_doctor_others();
     check_parts();
+    gmt_doctor_preload();
     check_software_device();
     check_folder();
     check_clock();

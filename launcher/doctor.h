@@ -18,10 +18,11 @@ __attribute__((format(printf, 4, 5))) void gmt_doctor_say(enum gmt_doctor_state 
                                                           const char *check, const char *remedy,
                                                           const char *format, ...);
 
-/* Each says at least one line. */
+/* Each says at least one line, but for gmt_doctor_preload where the library is missing. */
 void gmt_doctor_gpu(void);                 /* driver, devices, MIG, calibration */
 void gmt_doctor_counters(void);            /* CUPTI and the permission to count  */
 void gmt_doctor_others(void);              /* DCGM, other profilers              */
+void gmt_doctor_preload(void);             /* LD_PRELOAD, and by which name      */
 void gmt_doctor_program(const char *name); /* where its CUDA runtime comes from  */
 
 /* A symbol of a library that may be NULL. */

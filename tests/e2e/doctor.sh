@@ -9,11 +9,12 @@ gmtrace=$GMT_BUILD/bin/gmtrace
 command -v jq >/dev/null || skip "no jq"
 export XDG_CACHE_HOME=$work/cache
 
-# doctor STATUS ARGUMENT...: its answers as JSON in answers.json.
+# doctor STATUS ARGUMENT...: its answers as JSON in answers.json. With LD_PRELOAD set to $preload, if that is not empty.
+preload=
 doctor() {
     local wanted=$1
     shift
-    run doctor "$gmtrace" doctor --json "$@"
+    run doctor env ${preload:+"LD_PRELOAD=$preload"} "$gmtrace" doctor --json "$@"
     equal "status of doctor $*" "$wanted" "$(cat doctor.status)"
     cp doctor.out answers.json
 }
@@ -30,7 +31,7 @@ export LD_LIBRARY_PATH=$SIM_LIB
 doctor 0
 "$gmtrace" doctor >doctor.txt
 equal "lines" "$(jq '.checks | length' answers.json)" "$(wc -l <doctor.txt)"
-for check in driver device calibration mig cupti counters dcgm profilers library recorder folder clock; do
+for check in driver device calibration mig cupti counters dcgm profilers library recorder LD_PRELOAD folder clock; do
     jq -e --arg check $check 'any(.checks[]; .check == $check)' answers.json >/dev/null || fail "nothing of $check"
 done
 jq -e 'all(.checks[]; .state == "ok" or .remedy != null)' answers.json >/dev/null || fail "no remedy"
@@ -102,6 +103,19 @@ says dcgm limited "nv-hostengine \\(${pids[1]}\\)"
 doctor 0
 jq -e 'all(.checks[] | select(.check == "profilers"); .text | test("INJECTION") | not)' answers.json >/dev/null ||
     fail "a variable is seen that is not set"
+
+# The name by which LD_PRELOAD finds the library, and one by which it does not.
+says LD_PRELOAD ok "by hand: LD_PRELOAD=$(realpath "$GMT_LIB") "
+preload=$GMT_LIB doctor 0
+says LD_PRELOAD ok "libgmtrace.so is found"
+if ! ldconfig -p | grep 'libgmtrace\.so' >/dev/null; then
+    preload="/absent/other.so libgmtrace.so" doctor 1
+    says LD_PRELOAD missing 'does not find libgmtrace.so '
+    jq -e --arg path "$(realpath "$GMT_LIB")" 'any(.checks[]; .check == "LD_PRELOAD" and (.remedy | contains($path)))' \
+        answers.json >/dev/null || fail "no path in the remedy"
+fi
+preload=/absent/libgmtrace.so doctor 1
+says LD_PRELOAD missing 'does not find /absent/libgmtrace.so '
 
 # A program: can it be recorded, and where is its runtime?
 doctor 0 "$CLIENTS/driverclient"
