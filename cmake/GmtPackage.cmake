@@ -6,7 +6,7 @@
 set(GMT_INSTALL_DOCDIR share/doc/gmtrace)
 install(FILES LICENSE README.md DESTINATION ${GMT_INSTALL_DOCDIR})
 # README.md refers to them by this name.
-install(DIRECTORY docs/ DESTINATION ${GMT_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md"
+install(DIRECTORY docs/ DESTINATION ${GMT_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.html"
         PATTERN "man" EXCLUDE PATTERN "completion" EXCLUDE)
 
 # What is linked statically brings its licences along: Debian keeps them in these places.
